@@ -62,6 +62,7 @@ PICTURED = 2
 _SHARE_OF_AXES = 0.6
 MOST_AXES, TOP_OF_AXIS = 2, 5
 """Of so many axes the meaning is told, by so many features of each dataset."""
+_LEAST_CORRELATION = 0.1
 _INITIALS = re.compile(r"^(?:\S+\. ?)+")
 
 
@@ -493,9 +494,15 @@ class BaseEmbedder(HasParams, BaseEstimator):  # type: ignore[misc]
                     diagnostic(
                         f"axis {axis + 1} of {name}",
                         f"Axis {axis + 1} for {name}",
-                        "Features that go with this axis, by correlation: 1 or -1 is fully, with "
-                        "the sign of its direction, 0 not at all.",
-                        zip(along["column"], along["correlation"].tolist(), strict=True),
+                        "Features that grow or shrink along this axis, by correlation: 1 grows "
+                        "with it exactly, -1 shrinks, 0 has nothing to do with it.",
+                        [
+                            (column, found)
+                            for column, found in zip(
+                                along["column"], along["correlation"].tolist(), strict=True
+                            )
+                            if abs(found) >= _LEAST_CORRELATION
+                        ],
                     )
                 )
         return found
@@ -781,8 +788,8 @@ def _of_search(heard: Mapping[str, float]) -> list[Diagnostic]:
         diagnostic(
             "neighbours found",
             "Nearest neighbours found",
-            "Of so many items not each two are compared. This is the share of the truly nearest "
-            "that the search found, by a sample of items.",
+            "There are too many items to compare each with each other. This is the share of the "
+            "truly nearest that the search found, measured on a sample of items.",
             dict(heard),
             SHARE,
         )

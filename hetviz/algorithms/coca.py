@@ -245,8 +245,8 @@ class CoCA(BaseEmbedder):
             diagnostic(
                 f"weights of {entity}",
                 f"Weight of sources of {entity}",
-                "How much each set of features and each kind of links counts in the map; learned, "
-                "or as the setting has it.",
+                "How much each set of features and each kind of links counts in the map beside the "
+                "others; learned, unless they were set.",
                 weights,
             )
             for entity, weights in self.weights_.items()

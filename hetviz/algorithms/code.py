@@ -240,7 +240,8 @@ class CODE(BaseEmbedder):
                 diagnostic(
                     "log-likelihood",
                     "How well pairs are explained",
-                    "Log-likelihood of the pairs of each two datasets; nearer to 0 is better.",
+                    "Mean log-likelihood of the pairs of each two datasets: nearer to 0 is better. "
+                    "Compare maps of the same data by it, not kinds of pairs with each other.",
                     [
                         (f"{names[block.d]} - {names[block.e]}", value)
                         for block, value in zip(self._blocks, found.values, strict=False)

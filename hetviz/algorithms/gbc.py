@@ -431,15 +431,16 @@ class GradientBoostingConsensus(BasePredictor):
                 diagnostic(
                     "weights",
                     "Weight of sources",
-                    f"How much each source counts in what is predicted of {column.name}, after "
-                    "the last round.",
+                    f"Share of each source (the features of a dataset, or a kind of links) in what "
+                    f"is predicted of {column.name}, after the last round.",
                     dict(zip(problem.names, model.weights[-1].tolist(), strict=True)),
                     SHARE,
                 ),
                 diagnostic(
                     "graph weights",
                     "Weight of kinds of links",
-                    "How much each kind of links counts in making linked items alike.",
+                    "Share of each kind of links in making what is predicted of linked items "
+                    "alike.",
                     dict(zip(problem.graphs, last, strict=True)),
                     SHARE,
                 ),

@@ -149,7 +149,7 @@ class GraphAxes(BaseEmbedder):
         )
         # Links are in the axes: what is near on them is all that the map draws.
         P = self._neighbours(Z, silent)
-        return sne_pulls(P, sp.csr_array(P.shape), data)
+        return sne_pulls(P, sp.csr_array(P.shape), data, joint=True)
 
     def _neighbours(self, Z: np.ndarray, progress: Progress) -> Sparse:
         known = np.flatnonzero(Z.any(axis=1))

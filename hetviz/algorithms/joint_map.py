@@ -308,7 +308,7 @@ class JointMap(BaseEmbedder):
         else:
             joint = joint_affinities(graph, Balance(0.5))
             links = sp.csr_array(P.shape) if joint is None else part_of_links(graph, joint)
-        return sne_pulls(P, links, data, self.guidance_boost)
+        return sne_pulls(P, links, data, self.guidance_boost, joint=True)
 
     def _with_taught(
         self, data: HeteroData, graph: JointGraph, axes: JointAxes, taught: Taught
@@ -449,15 +449,16 @@ class JointMap(BaseEmbedder):
                 diagnostic(
                     "links foretold",
                     "Links foretold",
-                    "How often a hidden link of this kind was ranked before a pair without one: "
-                    "0.5 is chance, 1 is always.",
+                    "How often a hidden link of this kind was ranked before a pair that is not "
+                    "linked: 0.5 is chance, 1 is always.",
                     {name: one["auc"] for name, one in foretold.items()},
                 ),
                 diagnostic(
                     "weights of links",
                     "Weight of links",
-                    "How much each kind of links counts, by how well it was foretold: 1 is in "
-                    "full.",
+                    "How much each kind of links counts: 1 is in full, less where it was foretold "
+                    "little better than by chance. What was said by a person, or says apart, "
+                    "counts in full.",
                     {name: one["counts"] for name, one in foretold.items()},
                 ),
                 drawn.told,

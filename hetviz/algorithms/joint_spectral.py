@@ -120,9 +120,9 @@ class JointSpectral(BaseEmbedder):
             told=[
                 diagnostic(
                     "eigenvalues",
-                    "How slow each axis is",
-                    "How alike neighbours and linked items are along each axis: 1 is all alike, 0 "
-                    "is as different as any two.",
+                    "How well each axis keeps neighbours together",
+                    "How alike neighbours and linked items are along each axis: 1 is wholly alike, "
+                    "0 as different as any two items (the eigenvalue of the axis).",
                     numbered(values.tolist(), "axis"),
                 )
             ],

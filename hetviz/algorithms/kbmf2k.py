@@ -326,14 +326,15 @@ class KBMF2K(BaseEmbedder):
                 diagnostic(
                     "evidence",
                     "Evidence bound",
-                    "A bound from below on the logarithm of the probability of the known pairs; of "
-                    "settings tried on the same data the one with more is better supported.",
+                    "The logarithm of the probability of the known pairs is at least this. Of two "
+                    "settings tried on the same data the one with the higher bound is better "
+                    "supported; the figure itself says nothing.",
                     {"bound": found.history[-1] if found.history else None},
                 ),
                 diagnostic(
                     "components",
                     "Size of components",
-                    "Mean square of the places along each axis; axes near 0 are not needed.",
+                    "Mean square of the places along each axis. Axes near 0 are not needed.",
                     numbered(sizes.tolist(), "axis"),
                 ),
             ],

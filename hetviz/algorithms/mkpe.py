@@ -406,14 +406,15 @@ class MKPE(BaseEmbedder):
                 diagnostic(
                     "loss",
                     "What is not kept",
-                    "How far nearness on the map is from each likeness and each kind of links: "
-                    "the part of the loss that is due to each.",
+                    "How far nearness on the map is from what each likeness and each kind of links "
+                    "asks for: its part of the loss. The one with most is kept worst.",
                     parts,
                 ),
                 diagnostic(
                     "sigma",
                     "Reach of nearness",
-                    "At this distance on the map the score of a pair has fallen to 0.37.",
+                    "At this distance on the map, in its own units, the score of a pair has fallen "
+                    "from 1 to 0.37.",
                     {"distance": state.sigma},
                 ),
                 *(

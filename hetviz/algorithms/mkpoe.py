@@ -437,7 +437,7 @@ class MKPOE(BaseEmbedder):
         weights = diagnostic(
             "view weights",
             "Weight of views",
-            "How much of the distances on the map comes from each view.",
+            "Share of each view in the distances on the map.",
             self.view_weights_,
             SHARE,
         )
@@ -445,8 +445,8 @@ class MKPOE(BaseEmbedder):
             diagnostic(
                 f"weights within {name}",
                 f"What counts within {name}",
-                "Weight of each feature of this view or, where it is a kernel, of each item that "
-                "others are compared with.",
+                "How much each feature of this view counts in the distances on the map or, where "
+                "the view is a kernel, each item that others are compared with.",
                 largest(found),
             )
             for name, found in self.column_weights_.items()

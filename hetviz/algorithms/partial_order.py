@@ -119,8 +119,9 @@ class PartialOrderEmbedding(BaseEmbedder):
                 diagnostic(
                     "kept",
                     "What the order keeps",
-                    "Comparisons that hold on all axes that the order needs, and on those shown; "
-                    "and the part of the variance that is on those shown.",
+                    "Share of the comparisons that hold on all axes that the order needs, and on "
+                    "the axes shown; and how much of the spread of the items the axes shown have. "
+                    "Where much is lost, take more axes.",
                     {
                         "comparisons, on all axes": comparison_accuracy(found.positions, kept),
                         "comparisons, on these axes": comparison_accuracy(Y, kept),

@@ -400,8 +400,8 @@ class PMvGE(BaseEmbedder):
                 diagnostic(
                     f"importances of {name}",
                     f"Importance of the features of {name}",
-                    "How far an item moves when this feature changes by a hundredth of its "
-                    "standard deviation, times a hundred; in units of the map.",
+                    "How far an item moves when a feature changes by one standard deviation, by "
+                    "the slope at its place; in units of the map, a root mean square over items.",
                     zip(names, moved.tolist(), strict=True),
                 )
             )

@@ -458,8 +458,8 @@ class UMAP(BaseEmbedder):
                 diagnostic(
                     "edges",
                     "Neighbours of an item",
-                    "How many neighbours of its own dataset an item has in the graph that is "
-                    "drawn, each counted by its weight.",
+                    "Mean number of neighbours that an item has in its own dataset, in the graph "
+                    "that is drawn; weak ones count as part of one.",
                     self._alike,
                 )
             ],

@@ -370,7 +370,10 @@ def _why(given: argparse.Namespace) -> int:
         ("What pulls it elsewhere", found.elsewhere),
     ):
         lines += [f"{head}:"] if reasons else []
-        lines += [f"  {one.title:<32}{one.kind:<12}{rounded(one.share, 1)}" for one in reasons]
+        lines += [
+            f"  {one.title:<32}{one.kind:<12}{rounded(one.share, 1):<8}{one.by}".rstrip()
+            for one in reasons
+        ]
     movers = [one for one in found.would_move if one.moves > 0]
     lines += ["How far it would move without each, of the map's width:"] if movers else []
     lines += [f"  {one.title:<32}{one.kind:<12}{rounded(one.moves, 1)}" for one in movers]

@@ -29,10 +29,13 @@ class Pulls:
         By kind, see `KINDS`: symmetric and non-negative, together the graph.
     stiffness : callable
         See `Stiffness`.
+    joint : bool
+        Neighbours are those on axes that features and links make together, not by features alone.
     """
 
     parts: Mapping[str, Sparse]
     stiffness: Stiffness
+    joint: bool = False
 
 
 @dataclass(frozen=True, eq=False)

@@ -155,15 +155,8 @@ def starts_told(finals: Sequence[float]) -> Diagnostic:
     )
 
 
-_OPTIMUM = {
-    "gap": "duality gap",
-    "critical_beta": "critical strength",
-    "bound": "bound of the objective",
-    "objective": "objective",
-    "kept_by_the_optimum": "comparisons kept by the optimum",
-    "kept_on_these_axes": "comparisons kept on these axes",
-    "axes_of_the_optimum": "axes of the optimum",
-}
+_OBJECTIVE = {"objective": "objective", "bound": "bound from below"}
+_KEPT = {"kept_by_the_optimum": "by the optimum", "kept_on_these_axes": "on the axes shown"}
 
 
 def optimum_told(known: Mapping[str, Mapping[str, object]]) -> list[Diagnostic]:
@@ -174,14 +167,45 @@ def optimum_told(known: Mapping[str, Mapping[str, object]]) -> list[Diagnostic]:
     known : mapping of str to mapping
         By problem, as from `hetviz.core.ordinal.fixed_rank.Flat.figures`.
     """
-    return [
-        diagnostic(
-            f"optimum of {name}",
-            "How near to the best" + (f": {name}" if len(known) > 1 else ""),
-            "The duality gap is how far, relatively, the objective can be from its least; below "
-            "the critical strength of comparisons all items fall into one point; of the "
-            "comparisons the shares that are kept are told.",
-            {words: figures.get(key) for key, words in _OPTIMUM.items()},
-        )
-        for name, figures in known.items()
-    ]
+    told = []
+    for name, figures in known.items():
+        of = f" of {name}" if len(known) > 1 else ""
+        told += [
+            diagnostic(
+                f"kept comparisons of {name}",
+                f"Comparisons that are kept{of}",
+                "Share of the comparisons given that hold: on all axes that the optimum needs, and "
+                "on the axes shown.",
+                {words: figures.get(key) for key, words in _KEPT.items()},
+                SHARE,
+            ),
+            diagnostic(
+                f"gap of {name}",
+                f"How near to the best{of}",
+                "By how much the objective can at most be above the least that there is, as a part "
+                "of it (the duality gap): 0 is the best there can be.",
+                {"duality gap": figures.get("gap")},
+            ),
+            diagnostic(
+                f"objective of {name}",
+                f"Objective{of}",
+                "What was made small, and a bound that it cannot get below. Only how they compare "
+                "says anything.",
+                {words: figures.get(key) for key, words in _OBJECTIVE.items()},
+            ),
+            diagnostic(
+                f"axes of {name}",
+                f"Axes of the optimum{of}",
+                "How many axes the best solution has. With fewer shown, some comparisons may be "
+                "lost in the picture.",
+                {"axes": figures.get("axes_of_the_optimum")},
+            ),
+            diagnostic(
+                f"critical strength of {name}",
+                f"Critical strength{of}",
+                "Where comparisons count for no more than this, all items in one point would be "
+                "best, so that there would be nothing to see.",
+                {"strength of comparisons": figures.get("critical_beta")},
+            ),
+        ]
+    return told

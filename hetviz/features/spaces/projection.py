@@ -84,9 +84,9 @@ class Projection:
             diagnostic(
                 "agreement",
                 "Agreement with the links",
-                "How far the items of a dataset lie where those that they are linked with lie, by "
-                "axis: 1 is fully, 0 not at all. With two paired datasets it is their canonical "
-                "correlation.",
+                "How closely the items of each dataset lie to those that they are linked with, "
+                "along each axis: 1 is at the same place, 0 no closer than any two items. With two "
+                "paired datasets it is their canonical correlation.",
                 agreement,
             )
         ]
@@ -99,9 +99,9 @@ class Projection:
             diagnostic(
                 f"features of {name}",
                 f"Weight of features of {name}",
-                "How much of what moves an item of this dataset is due to each feature, one "
-                "standard deviation of each being as much as of any other. Features that say the "
-                "same share their weight.",
+                "Share of each feature in what moves an item of this dataset, when every feature "
+                "changes by one standard deviation. Features that say the same thing share their "
+                "weight.",
                 zip(feature_names(data[name]), np.square(length) / whole[name], strict=True),
                 SHARE,
             )

@@ -49,7 +49,14 @@ def divergence_told(kl: float | None) -> Diagnostic:
     )
 
 
-def sne_pulls(P: Sparse, links: Sparse, data: HeteroData, guidance_boost: float = 1.0) -> Pulls:
+def sne_pulls(
+    P: Sparse,
+    links: Sparse,
+    data: HeteroData,
+    guidance_boost: float = 1.0,
+    *,
+    joint: bool = False,
+) -> Pulls:
     """Return the graph that a map of P draws, by why there is an edge.
 
     Parameters
@@ -60,6 +67,8 @@ def sne_pulls(P: Sparse, links: Sparse, data: HeteroData, guidance_boost: float 
         The part of P that is due to links.
     data, guidance_boost
         As of `SneMap`.
+    joint : bool
+        See `Pulls`.
     """
     spoken = spoken_weights(data)
     said = spoken_part(P, spoken, guidance_boost)
@@ -72,7 +81,7 @@ def sne_pulls(P: Sparse, links: Sparse, data: HeteroData, guidance_boost: float 
         LINK: sp.csr_array(links - doubled),
         STATEMENT: sp.csr_array(said + doubled),
     }
-    return Pulls(parts, sne_stiffness)
+    return Pulls(parts, sne_stiffness, joint)
 
 
 class SneMap:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -36,6 +36,11 @@ MOST_ROWS = 8_000
 SURROUNDINGS = 400
 """How many of the nearest by features, and on the map, are then looked at."""
 FEATURE, COMPARISON = "feature", "comparison"
+LINKED, SHARED, ALIKE, OTHERWISE = "linked", "shared", "alike", "otherwise"
+"""What makes two items neighbours on joint axes: a link, links with the same items, features, or
+none of these but what those are near to in turn."""
+ALIKE_SHARE = 0.05
+"""Alike by features is what is among this share of the items of its dataset."""
 FAR = 0.25
 """What lies further away than this share of the map's extent pulls elsewhere."""
 LEAST_WANTED = 0.01
@@ -63,6 +68,8 @@ class Reason:
         How far the item would go without it, as a share of the map's extent; NaN where unknown.
     distance : float
         How far away that item lies, as a share of the map's extent; NaN for features.
+    by : str
+        Of a neighbour on joint axes what makes it one, in words; else empty.
     """
 
     kind: str
@@ -72,6 +79,7 @@ class Reason:
     share: float
     moves: float = float("nan")
     distance: float = float("nan")
+    by: str = ""
 
     def to_dict(self) -> JsonObject:
         """Return it JSON-ready."""
@@ -103,6 +111,10 @@ class Why:
         Without which of these it would go furthest.
     note : str
         What else has to be said; empty when nothing.
+    near : mapping of str to float
+        Of methods whose neighbours are those on joint axes: share of what holds it by what makes
+        it near, "linked", "shared" (links with the same items), "alike" (by features) and
+        "otherwise" (through others); with what was said they sum to 1. Else empty.
     """
 
     dataset: str
@@ -116,6 +128,7 @@ class Why:
     elsewhere: tuple[Reason, ...] = ()
     would_move: tuple[Reason, ...] = ()
     note: str = ""
+    near: Mapping[str, float] = field(default_factory=dict)
 
     def to_dict(self) -> JsonObject:
         """Return it JSON-ready."""
@@ -129,7 +142,7 @@ class Why:
         }
         for name in ("holds", "features", "elsewhere", "would_move"):
             found[name] = [one.to_dict() for one in getattr(self, name)]
-        return {**found, "note": self.note}
+        return {**found, "note": self.note, "near": dict(self.near)}
 
     def frame(self) -> pd.DataFrame:
         """Return a row for each reason: part (holds, features, ...), and what `Reason` has."""
@@ -150,10 +163,18 @@ class Why:
             STATEMENT: "what was said",
             FEATURE: "its features",
             COMPARISON: "comparisons",
+            LINKED: "what it is linked with",
+            SHARED: "what shares a link with it",
+            ALIKE: "what has features like its own",
+            OTHERWISE: "what is near it through others",
         }
+        parts = self.parts
+        if self.near:
+            parts = {kind: share for kind, share in parts.items() if kind == STATEMENT}
+            parts |= self.near
         told = [
             f"{words[kind]} {rounded(share)}"
-            for kind, share in sorted(self.parts.items(), key=lambda pair: -pair[1])
+            for kind, share in sorted(parts.items(), key=lambda pair: -pair[1])
             if share >= 0.005
         ]
         if not told and self.holds:
@@ -492,6 +513,10 @@ class Explainer:
             lone = "Nothing that lies on this map attracts it."
             return Why(*item, self.title, how, {}, (), note=f"{note} {lone}".strip())
         reasons = [self._reason(data, found, k) for k in range(len(found.to))]
+        near: dict[str, float] = {}
+        if pulls.joint:
+            near, why = _what_makes_near(data, row, found, most)
+            reasons = [replace(one, by=why.get(k, "")) for k, one in enumerate(reasons)]
         by = {kind: float(share.sum()) for kind, share in found.by.items() if share.any()}
         # Far ones pull with little force, so what counts is how near they ought to lie.
         away = [
@@ -510,6 +535,7 @@ class Explainer:
             tuple(elsewhere),
             tuple(sorted(reasons, key=lambda one: -one.moves)[:most]),
             note,
+            near,
         )
 
     def _reason(self, data: HeteroData, found: Held, k: int) -> Reason:
@@ -751,6 +777,59 @@ class Explainer:
             note = f"All {len(mine):,} comparisons about it are kept by a margin: none pulls it."
         parts = {COMPARISON: 1.0} if reasons else {}
         return Why(*item, self.title, how, parts, reasons, note=note)
+
+
+def _what_makes_near(
+    data: HeteroData, row: int, found: Held, most: int
+) -> tuple[dict[str, float], dict[int, str]]:
+    """Return what makes neighbours on joint axes near: the share of each sort, and words by number.
+
+    Words are only of the first, of those that would move it most, and of those wanted most.
+    """
+    W = sp.csr_array(data.adjacency(1))
+    mine = W[[row]]
+    own = set(mine.indices[mine.data > 0].tolist())
+    shared = sp.csr_array(mine @ W)
+    met = set(shared.indices[shared.data > 0].tolist())
+    objects = data.object_of
+    name = next(n for n, rows in data.offsets.items() if rows.start <= row < rows.stop)
+    span, X = data.offsets[name], data[name].X
+    alike: set[int] = set()
+    if X is not None and len(data[name]) > 1:
+        count = max(1, round(ALIKE_SHARE * len(data[name])))
+        alike = set((_nearest(X, row - span.start, count) + span.start).tolist())
+    said = found.by.get(STATEMENT, np.zeros(len(found.to)))
+    near = dict.fromkeys((LINKED, SHARED, ALIKE, OTHERWISE), 0.0)
+    asked = {
+        *range(most),
+        *np.argsort(-found.moves, kind="stable")[:most].tolist(),
+        *np.argsort(-found.wanted, kind="stable")[:most].tolist(),
+    }
+    words: dict[int, str] = {}
+    for k, other in enumerate(found.to.tolist()):
+        twin = objects[other] == objects[row]
+        sort = ALIKE if other in alike else OTHERWISE
+        if twin or other in own:
+            sort = LINKED
+        elif other in met:
+            sort = SHARED
+        near[sort] += float(found.share[k] - said[k])
+        if k not in asked:
+            continue
+        if twin:
+            words[k] = "the same item"
+        elif sort == SHARED:
+            theirs = W[[other]]
+            both = sorted(own & set(theirs.indices[theirs.data > 0].tolist()))
+            degree = np.diff(W.indptr)[both]
+            # What few share says most.
+            first = [both[at] for at in np.argsort(degree, kind="stable")[:2]]
+            words[k] = f"both linked with {listed([_item(data, one)[2] for one in first])}"
+        elif sort == OTHERWISE:
+            words[k] = "through others"
+        else:
+            words[k] = "linked" if sort == LINKED else "alike by features"
+    return {sort: share for sort, share in near.items() if share > 0}, words
 
 
 def _in_words(data: HeteroData, pair: Ints) -> str:

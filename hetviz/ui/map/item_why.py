@@ -109,7 +109,7 @@ def _tell(found: Why, known: set[str]) -> None:
 def _bars(reasons: tuple[Reason, ...]) -> None:
     values: dict[str, object] = {}
     for one in reasons[:_MOST]:
-        kind = "" if one.kind == FEATURE else _KINDS.get(one.kind, "")
+        kind = "" if one.kind == FEATURE else (one.by or _KINDS.get(one.kind, ""))
         title = spoken(one.title) if one.kind == FEATURE else one.title
         name = f"{title} · {kind}" if kind else title
         values[name if name not in values else f"{name} ({one.id})"] = one.share

@@ -73,5 +73,12 @@ def test_an_empty_finding_is_none() -> None:
 
 
 def test_of_an_optimum_what_is_unknown_is_left_out() -> None:
-    found = optimum_told({"all": {"gap": 0.01, "critical_beta": None}})
-    assert dict(found[0].values) == {"duality gap": 0.01}
+    figures = {"gap": 0.01, "critical_beta": None, "kept_on_these_axes": 0.5, "bound": 2.0}
+    found = keyed(optimum_told({"all": figures}))
+    assert {key: dict(one.values) for key, one in found.items()} == {
+        "kept comparisons of all": {"on the axes shown": 0.5},
+        "gap of all": {"duality gap": 0.01},
+        "objective of all": {"bound from below": 2.0},
+    }
+    assert found["gap of all"].title == "How near to the best"
+    assert optimum_told({"a": figures, "b": figures})[0].title.endswith("kept of a")

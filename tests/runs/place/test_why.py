@@ -273,3 +273,31 @@ def test_methods_not_fitted_or_fitted_on_other_items_are_refused(data: HeteroDat
     model = hetviz.get_method("pca")().fit(HeteroData([data["things"]]))
     with pytest.raises(DataError, match=r"fitted on other items \('tags'\)"):
         hetviz.why(data, model, "things", "t1")
+
+
+def test_of_a_joint_map_it_is_told_what_makes_each_neighbour_one() -> None:
+    data = two_groups()
+    found = hetviz.why(data, hetviz.embed(data, "joint-map"), "things", "t4", most=50)
+    by = {(one.dataset, one.id): one.by for one in found.holds}
+    assert by["tags", "low"] == "linked"
+    assert by["things", "t8"] == "both linked with low"
+    # t5 has another tag, so it is near by its features or not at all.
+    assert {one for (_, id), one in by.items() if id == "t5"} <= {
+        "alike by features",
+        "through others",
+    }
+    assert sum(found.near.values()) == pytest.approx(1.0)
+    assert "what it is linked with" in found.sentence and "neighbours" not in found.sentence
+    alone = hetviz.why(data, hetviz.embed(data, "joint-map"), "tags", "alone")
+    assert alone.holds[0].id == "t5" and alone.holds[0].by == "linked"
+    # Neighbours of the other maps are so by their features alone.
+    other = hetviz.why(data, hetviz.embed(data, "mr-sne"), "things", "t4")
+    assert other.near == {} and {one.by for one in other.holds} == {""}
+
+
+def test_two_views_of_one_item_hold_each_other_as_the_same_item() -> None:
+    rng = np.random.default_rng(3)
+    ids = [f"i{k}" for k in range(20)]
+    data = HeteroData([Dataset(n, ids, rng.normal(size=(20, 4)), entity="thing") for n in "ab"])
+    found = hetviz.why(data, hetviz.embed(data, "joint-map"), "a", "i3", most=30)
+    assert [one.by for one in found.holds if one.id == "i3"] in ([], ["the same item"])
