@@ -43,7 +43,9 @@ def fit(texts: Sequence[str | None], random_state: int = 0) -> dict[str, Any] | 
     k = min(N_COMPONENTS, T.shape[1] - 1, T.shape[0] - 1)
     if k < 1:
         return None
-    svd = TruncatedSVD(k, random_state=random_state).fit(T)
+    # Where all texts have the same words it divides by their variance for a share not used here.
+    with np.errstate(divide="ignore", invalid="ignore"):
+        svd = TruncatedSVD(k, random_state=random_state).fit(T)
     # Axes that explain nothing have no direction of their own, only noise.
     keep = svd.singular_values_ > 1e-9 * svd.singular_values_.max(initial=1e-300)
     components = svd.components_[keep]

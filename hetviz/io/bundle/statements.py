@@ -7,6 +7,7 @@ from collections.abc import Collection, Hashable, Iterable, Mapping, Set
 import numpy as np
 import pandas as pd
 
+from hetviz._text import count
 from hetviz._types import Floats, Ints
 from hetviz.data import Comparisons, Dataset, Links
 from hetviz.data.model.links import ROLES
@@ -138,8 +139,9 @@ def _one_each(lookup: Lookup, rows: pd.DataFrame) -> pd.DataFrame:
     """Return the rows such that two items are joined once for each kind and role.
 
     Within a dataset a table may name a pair in both directions, as one of who cites whom does:
-    these count as one link, with their mean weight and score. Of rows that say the same once
-    more, or the opposite, all but the first are listed.
+    these count as one link, with their mean weight and score. A row that is there once more
+    counts once. Of rows that give two items another weight, or the opposite, all but the first are
+    listed.
     """
     pairs = rows[lookup.good]
     within = pairs["source"] == pairs["target"]
@@ -161,9 +163,16 @@ def _one_each(lookup: Lookup, rows: pd.DataFrame) -> pd.DataFrame:
     weight = rows["weight"].fillna(1.0).to_numpy()
     is_repeat = first < np.arange(len(rows))
     is_opposite = is_repeat & (weight * weight[first] < 0)
+    is_copy = once_more.copy()
+    said = [*in_direction, "weight", "score"]
+    is_copy[pairs.index] = pairs.fillna({"weight": 1.0, "score": 0.0}).duplicated(said)
     ends = lookup.column("source_id") + " - " + lookup.column("target_id")
     for code, wrong, says in (
-        ("duplicate-link", once_more & ~is_opposite, "joins the same two items"),
+        (
+            "duplicate-link",
+            once_more & ~is_opposite & ~is_copy,
+            "joins the same two items with another weight",
+        ),
         ("contradiction", is_opposite, "says the opposite"),
     ):
 
@@ -171,6 +180,13 @@ def _one_each(lookup: Lookup, rows: pd.DataFrame) -> pd.DataFrame:
             return f"row {lookup.read.row[first[row]] + 1} {says}"
 
         lookup.refuse(code, wrong, "target_id", what, ends, "Keep one of the two rows.")
+    if copies := int((is_copy & lookup.good).sum()):
+        lookup.good[is_copy] = False
+        lookup.note(
+            "repeated-link",
+            f"{count(copies, 'row')} {'says' if copies == 1 else 'say'} what an earlier row says; "
+            "each link counts once",
+        )
     back = np.flatnonzero(is_repeat & lookup.good)
     if not len(back):
         return rows

@@ -996,10 +996,22 @@ def _is_spoken(cells: list[str]) -> bool:
     return numbers <= few and sum(map(len, cells)) <= 60 * len(cells)
 
 
+def _is_name(cells: list[str]) -> bool:
+    """Whether nearly all cells are words, not codes: letters throughout and more than a few."""
+    words = sum(len(re.findall(r"[^\W\d_]", cell)) >= max(4, 0.7 * len(cell)) for cell in cells)
+    return words >= 0.7 * len(cells)
+
+
+def _is_description(cells: list[str]) -> bool:
+    """Whether the cells are phrases, which say more about a row than anybody would call it by."""
+    return float(np.median([len(cell.split()) for cell in cells])) >= 4
+
+
 def _title_of(frame: pd.DataFrame, ids: str | None, numbers: Collection[str]) -> str | None:
     """Return the column that names the rows best: short texts, most of them different."""
     best, most = None, 0.0
     step = max(1, len(frame) // _SAMPLE)
+    ids_are_names = ids is not None and _is_name(frame[ids].iloc[::step].tolist())
     for at, (name, cells) in enumerate(frame.items()):
         if name == ids or name in numbers:
             continue
@@ -1011,6 +1023,8 @@ def _title_of(frame: pd.DataFrame, ids: str | None, numbers: Collection[str]) ->
             continue
         share = len(set(filled)) / len(filled)
         named = bool(set(words_of(str(name))) & _TITLE_WORDS)
+        if ids_are_names and not named and _is_description(filled):
+            continue
         merit = share + 0.3 * named - 0.001 * at
         if share >= (0.5 if named else 0.9) and merit > most:
             best, most = str(name), merit

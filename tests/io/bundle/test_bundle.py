@@ -170,7 +170,7 @@ drugs,1e5,targets,t1,2
 drugs,1e5,targets,t1,0
 drugs,1e5,targets,t1,high
 drugs,007,drugs,007,1
-drugs,007,targets,t1,1
+drugs,007,targets,t1,.5
 drugs,007,targets,t1,-1
 drugs,NA,targets
 """
@@ -207,7 +207,7 @@ def test_the_lenient_reading_leaves_bad_rows_out(tmp_path):
 
 
 def test_a_pair_named_in_both_directions_is_one_link():
-    links = "user,used,weight\na,b,0.5\nb,a,1\nb,c,1\nc,b,-1\na,c,1\na,c,1\n"
+    links = "user,used,weight\na,b,0.5\nb,a,1\nb,c,1\nc,b,-1\na,c,1\na,c,.5\n"
     loaded = read_tables([("nodes.csv", b"name,x\na,1\nb,2\nc,4\n"), ("uses.csv", links.encode())])
     (found,) = loaded.data.links
     assert (found.i.tolist(), found.j.tolist()) == ([0, 1, 0], [1, 2, 2])
@@ -220,6 +220,20 @@ def test_a_pair_named_in_both_directions_is_one_link():
     notes = [problem.what for problem in loaded.problems if problem.code == "both-directions"]
     assert len(notes) == 1
     assert notes[0].startswith("1 row joins two items")
+
+
+def test_a_link_that_is_there_twice_counts_once():
+    nodes = ("nodes.csv", b"name,x\na,1\nb,2\nc,4\n")
+    for uses in (
+        "user,used\na,b\na,c\na,b\na,b\n",
+        "user,used,weight\na,b,\na,c,1\na,b,1\na,b,1\n",
+    ):
+        loaded = read_tables([nodes, ("uses.csv", uses.encode())])
+        (found,) = loaded.data.links
+        assert (found.i.tolist(), found.j.tolist()) == ([0, 0], [1, 2])
+        assert not loaded.errors
+        (note,) = [problem.what for problem in loaded.problems if problem.code == "repeated-link"]
+        assert note.startswith("2 rows say what an earlier row says")
 
 
 def test_a_list_of_files_is_read_as_if_dropped_together(tmp_path):

@@ -90,3 +90,10 @@ def test_rows_are_not_called_by_what_a_dozen_of_them_share() -> None:
         table("lab no,name,zinc", [row.replace("Pit", f"P{k}") for k, row in enumerate(rows)])
     )
     assert few.titles.tolist()[:2] == ["P0 0", "P1 1"]
+
+
+def test_a_description_does_not_stand_for_items_whose_ids_are_names() -> None:
+    rows = [f"tool{letter * 3},it does the {letter} thing well" for letter in "abcdefghijkl"]
+    assert read(table("package,description", rows)).titles[0] == "toolaaa"
+    coded = [f"{at:05d},it does the {at} thing well" for at in range(12)]
+    assert read(table("package,description", coded)).titles[0] == "it does the 0 thing well"
