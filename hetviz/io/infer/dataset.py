@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import pandas as pd
 
-from hetviz._text import count
+from hetviz._text import count, listed
 from hetviz.data import Dataset, HeteroData, Labels
 from hetviz.data.joins.proposals import name_words
 from hetviz.errors import DataError, Problem
@@ -244,7 +244,7 @@ class _Reading:
             f"{count(info.n_features, 'feature')}"
         )
         words += f", named by {info.title_column}" if info.title_column else ""
-        words += f", coloured by {', '.join(coloured)}." if coloured else "."
+        words += f"; its labels are {listed(coloured)}." if coloured else "."
         self._tell(part, "dataset", words)
 
     def _ends(self, read: TableRead, unsure: Sequence[_Part]) -> TableRead | None:
