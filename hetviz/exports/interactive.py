@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Collection, Sequence
+from itertools import islice
 
 import numpy as np
 import pandas as pd
 
 from hetviz._text import is_name, is_word, short
-from hetviz._types import Floats, Ints, JsonObject
+from hetviz._types import Array, Floats, Ints, JsonObject
 from hetviz.data import Dataset, Embedding, HeteroData
 from hetviz.errors import DataError, Problem
 from hetviz.exports.page import asset, esc, page, picture_address
-from hetviz.plots.colour import Colouring, number_range, spoken
+from hetviz.plots.colour import NO_VALUE, OTHER, Colouring, number_range, spoken
 from hetviz.plots.label_placement import LONGEST_NAME, NAME_FONT, Frame, name_anchors
 from hetviz.plots.palette import Theme, number_scale, shape_of, text_colour, tokens
 from hetviz.plots.planar import drawn, unjoined
+from hetviz.plots.points import one_script
 
 PICTURE_BYTES = 12_000_000
 """Pictures are taken while they fit, those of the most linked items first."""
-MOST_ROWS = 100_000
+FACT_BYTES = 24_000_000
+"""What is known of the items beside their names is taken while it fits, column by column."""
+MOST_ROWS = 1_000_000
+_NAMED = 2_000
 _FACTS, _LONGEST = 6, 120
 _STEPS = 64
-_SPAN = 10_000
 _HELP = (
     "Drag to move the map, turn the wheel to zoom, and click an item to see what is known of it "
     "and which items are nearest. With the keyboard: arrow keys to move, + and - to zoom, 0 for "
@@ -58,12 +63,12 @@ def interactive_map(
     Raises
     ------
     hetviz.errors.DataError
-        Above 100,000 items, which a browser would not move smoothly.
+        Above a million items: the file would be larger than browsers open.
 
     Notes
     -----
-    About 150 bytes an item and the pictures. Our own script of 13 kB draws it; a chart library
-    would add 4.8 MB to every file.
+    About 40 bytes an item, what is known of it, and the pictures. The points are drawn by the
+    script that draws them in the app (60 kB; by WebGL2, or plainly where there is none).
     """
     form = drawn(embedding)
     shown = np.zeros(data.n_rows, dtype=bool)
@@ -71,12 +76,17 @@ def interactive_map(
         shown[span] = name not in hidden
     rows = np.flatnonzero(shown & form.placed)
     if len(rows) > MOST_ROWS:
-        what = f"{len(rows):,} items; {MOST_ROWS:,} can be moved in a browser"
+        what = f"{len(rows):,} items; a page holds at most {MOST_ROWS:,}"
         remedy = "Leave a dataset out, or choose a picture."
         raise DataError(Problem("too-many-rows", "interactive map", what, remedy=remedy))
     frame = Frame.around(form.points[rows])
     notes = [*form.notes, *unjoined(embedding, hidden)]
-    content = _content(data, colouring, form.points, rows, frame, hidden, picture_bytes)
+    facts, left_out = _facts(data, rows, [name for name in data.datasets if name not in hidden])
+    content = _content(data, colouring, form.points, rows, frame, hidden, picture_bytes) | {
+        "facts": facts
+    }
+    if left_out:
+        notes.append(f"Left out, so that the file opens: {', '.join(left_out)}.")
     outside = frame.outside
     if outside:
         notes.append(
@@ -88,18 +98,21 @@ def interactive_map(
         f"<header><h1>{esc(heading)}</h1><p>{esc(line)}</p>"
         '<div class="tools"><label class="hidden" for="search">Search</label>'
         '<input id="search" type="search" placeholder="Search" autocomplete="off">'
-        '<span id="legend" class="tools" role="group" aria-label="What is shown"></span>'
         '<span class="gap"></span>'
         '<button id="reset" type="button">Show the whole map</button>'
-        '<button id="theme" type="button">Dark theme</button></div></header>'
+        '<button id="theme" type="button">Dark theme</button></div>'
+        '<div id="legend" class="tools" role="group" aria-label="What is shown"></div></header>'
         '<main><div class="map">'
+        '<canvas id="points" aria-hidden="true"></canvas>'
         f'<canvas id="map" tabindex="0" role="img" aria-label="{esc(heading)}" '
         'aria-describedby="help"></canvas><div id="tip" hidden></div></div>'
-        '<aside><p id="count" role="status"></p><ul id="matches"></ul><div id="item"></div></aside>'
+        '<aside><p id="note" hidden></p><p id="count" role="status"></p>'
+        '<ul id="matches"></ul><div id="item"></div></aside>'
         f'</main><p id="help" class="hidden">{esc(_HELP)}</p>'
         '<p id="said" class="hidden" role="status"></p>'
     )
-    return page(heading, body, asset("interactive.css"), asset("interactive.js"), content)
+    script = one_script(asset("interactive.js"))
+    return page(heading, body, asset("interactive.css"), script, content)
 
 
 def _content(
@@ -117,50 +130,56 @@ def _content(
     owner = np.searchsorted(starts, rows, side="right") - 1
     local = rows - starts[owner]
     parts = list(data.datasets.values())
-    scale = _SPAN / float(max(*(frame.high - frame.low), 1e-12))
-    at = np.rint((points[rows] - frame.low) * scale).astype(int)
-    width, height = np.rint((frame.high - frame.low) * scale).astype(int).tolist()
+    # In the frame's own measure: 24 bits are enough for the nearest camera.
+    scale = 1.0 / float(max(*(frame.high - frame.low), 1e-12))
+    at = (points[rows] - frame.low) * scale
     degree = data.adjacency("+").astype(bool).sum(axis=1)[rows]
     order = np.argsort(-degree, kind="stable")
     titles = [str(parts[d].titles[r]) for d, r in zip(owner, local, strict=True)]
     ids = [str(parts[d].ids[r]) for d, r in zip(owner, local, strict=True)]
     numbers = colours.option.kind == "numbers"
-    layer = {place[name]: k for k, name in enumerate(layers)}
-    facts = _facts(data, layers)
+    counts = np.bincount(owner, minlength=len(parts))
+    # What may be written on the map: neither files nor running ids.
+    words = (k for k in order.tolist() if is_name(titles[k], ids[k]) and is_word(titles[k]))
+    code = colours.code[rows]
     return {
-        "x": at[:, 0].tolist(),
-        "y": at[:, 1].tolist(),
-        "width": width,
-        "height": height,
-        "of": [layer[d] for d in owner.tolist()],
-        "ids": ids,
+        "at": _text(at, "<f4"),
+        "frame": ((frame.high - frame.low) * scale).tolist(),
+        "ids": [None if id == title else id for id, title in zip(ids, titles, strict=True)],
         "titles": titles,
-        "search": [f"{title} {id}".lower() for title, id in zip(titles, ids, strict=True)],
-        "code": colours.code[rows].tolist(),
-        "value": _steps(colours, rows) if numbers else [],
+        "code": _text(code, "<i2"),
+        "value": _text(_steps(colours, rows), "|u1") if numbers else "",
         "numbers": _range(colours) if numbers else "",
         "byDataset": colours.option.kind == "dataset",
         "categories": [short(spoken(name), 40) for name in colours.categories],
+        "rest": [] if numbers else [
+            [code_of, word]
+            for code_of, word in ((OTHER, "Other"), (NO_VALUE, "No value"))
+            if (code == code_of).any()
+        ],
         "datasets": [
             {
                 "name": name,
                 "count": len(data[name]),
+                "drawn": int(counts[place[name]]),
                 "shape": shape_of(place[name])[0],
                 "glyph": shape_of(place[name])[1],
+                "factor": shape_of(place[name])[2],
             }
             for name in layers
         ],
-        "facts": [facts[parts[d].name][r] for d, r in zip(owner, local, strict=True)],
         "pictures": _pictures(parts, owner, local, order, picture_bytes),
         "names": [] if numbers else _names(colours, rows, points, frame, scale),
-        # What may be written on the map: neither files nor running ids.
-        "order": [k for k in order.tolist() if is_name(titles[k], ids[k]) and is_word(titles[k])][
-            :2_000
-        ],
+        "order": list(islice(words, _NAMED)),
         "light": _palette(colours, "light"),
         "dark": _palette(colours, "dark"),
         "help": _HELP,
-    }
+    }  # fmt: skip
+
+
+def _text(array: Array, kind: str) -> str:
+    """Return an array's little-endian bytes as text."""
+    return base64.b64encode(np.ascontiguousarray(array, dtype=np.dtype(kind)).tobytes()).decode()
 
 
 def _palette(colours: Colouring, theme: Theme) -> JsonObject:
@@ -172,10 +191,11 @@ def _palette(colours: Colouring, theme: Theme) -> JsonObject:
     }  # fmt: skip
 
 
-def _steps(colours: Colouring, rows: Ints) -> list[int | None]:
+def _steps(colours: Colouring, rows: Ints) -> Ints:
+    """Return the place of each row on the scale, from 1; 0 without a number."""
     low, high = number_range(colours.value)
     share = np.clip((colours.value[rows] - low) / (high - low), 0, 1) * (_STEPS - 1)
-    return [None if np.isnan(one) else round(one) for one in share.tolist()]
+    return np.where(np.isnan(share), 0, 1 + np.rint(np.nan_to_num(share))).astype(np.int64)
 
 
 def _range(colours: Colouring) -> str:
@@ -198,30 +218,49 @@ def _names(
         if len(members):
             name = short(spoken(category), LONGEST_NAME)
             best = (name_anchors(frame, members, at, name, NAME_FONT)[0] - frame.low) * scale
-            found.append({"text": name, "code": k, "at": np.rint(best).astype(int).tolist()})
+            found.append({"text": name, "code": k, "at": best.tolist()})
     return found
 
 
-def _facts(data: HeteroData, layers: Collection[str]) -> dict[str, list[list[list[str]]]]:
-    """Return a few names and values of each row, by dataset."""
-    found = {}
-    for name in layers:
-        part = data[name]
-        rows: list[list[list[str]]] = [[] for _ in range(len(part))]
+def _facts(
+    data: HeteroData, rows: Ints, layers: Collection[str]
+) -> tuple[list[list[JsonObject]], list[str]]:
+    """Return a few columns of each dataset, and the names of those for which there is no room.
+
+    Of a column there is the `name`, the different `words`, and for each row drawn its word (`at`,
+    -1 where the value is missing).
+    """
+    found: list[list[JsonObject]] = []
+    left_out: list[str] = []
+    room = FACT_BYTES
+    for layer in layers:
+        part, span = data[layer], data.offsets[layer]
+        local = rows[(rows >= span.start) & (rows < span.stop)] - span.start
+        known: list[JsonObject] = []
         columns = [] if part.table is None else [
             column for column in part.table.columns
             if column != part.title_column and column != (part.recipe or {}).get("media")
         ]  # fmt: skip
         for column in columns[:_FACTS]:
             assert part.table is not None  # noqa: S101 - it has columns
-            values = part.table[column]
-            for row, (value, missing) in enumerate(
-                zip(values.tolist(), values.isna(), strict=True)
-            ):
-                if not missing and str(value).strip():
-                    rows[row].append([str(spoken(str(column))), _said(value)])
-        found[name] = rows
-    return found
+            cells = part.table[column].iloc[local].astype(object)
+            try:
+                at, values = pd.factorize(cells)
+            except TypeError:  # lists and the like
+                at, values = pd.factorize(cells.map(str, na_action="ignore"))
+            words = list(map(_said, values))
+            empty = np.array([not word.strip() for word in words], dtype=bool)
+            if empty.any():
+                at = np.where(empty[at] & (at >= 0), -1, at)
+            size = sum(map(len, words)) + 3 * len(words) + 7 * len(at)
+            name = str(spoken(str(column)))
+            if size > room:
+                left_out.append(name)
+                continue
+            room -= size
+            known.append({"name": name, "words": words, "at": _text(at, "<i4")})
+        found.append(known)
+    return found, left_out
 
 
 def _said(value: object) -> str:
@@ -238,8 +277,11 @@ def _pictures(
     local: Ints,
     order: Ints,
     budget: int,
-) -> list[str | None]:
-    found: list[str | None] = [None] * len(owner)
+) -> JsonObject:
+    """Return pictures by row."""
+    found: JsonObject = {}
+    if all(part.media is None for part in parts):
+        return found
     for k in order.tolist():
         media = parts[owner[k]].media
         address = None if media is None else picture_address(media[local[k]])
@@ -248,5 +290,5 @@ def _pictures(
         budget -= len(address)
         if budget < 0:
             break
-        found[k] = address
+        found[str(k)] = address
     return found

@@ -52,7 +52,7 @@ def page(title: str, body: str, css: str, script: str = "", data: object = None)
     scripts = ""
     if script:
         policy += f"; script-src '{_hash(script)}'"
-        scripts = f"<script>{script}</script>"
+        scripts = f'<script type="module">{script}</script>'
     held = ""
     if data is not None:
         # In a script a less-than sign could end it.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from playwright.sync_api import Browser, Page, expect
@@ -64,6 +65,7 @@ def test_a_figure_and_a_page_that_needs_no_server(
     alone.on("console", lambda said: wrong.append(said.text) if said.type == "error" else None)
     alone.on("pageerror", lambda error: wrong.append(str(error)))
     alone.goto(file.as_uri())
+    expect(alone.locator("#points")).to_have_attribute("data-drawn", re.compile("^1[0-9]{3}$"))
     alone.get_by_label("Search", exact=True).fill("black cat")
     expect(alone.get_by_text("1 found")).to_be_visible(timeout=PATIENCE)
     alone.get_by_role("button", name="black cat").first.click()
@@ -79,5 +81,14 @@ def test_a_figure_and_a_page_that_needs_no_server(
     expect(alone.get_by_text("Nothing is selected")).to_be_visible()
     alone.screenshot(path=str(tmp_path / "map.png"))
     assert [url for url in asked if not url.startswith(("data:", file.as_uri()))] == []
+    assert wrong == []
+    # The same without WebGL2.
+    alone.add_init_script(
+        "const get = HTMLCanvasElement.prototype.getContext;"
+        "HTMLCanvasElement.prototype.getContext = function (kind, ...more) {"
+        " return kind === 'webgl2' ? null : get.call(this, kind, ...more); };"
+    )
+    alone.reload()
+    expect(alone.locator("#points")).to_have_attribute("data-drawn", re.compile("^1[0-9]{3}$"))
     assert wrong == []
     offline.close()

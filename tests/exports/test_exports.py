@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import io
 import json
 import os
@@ -128,7 +129,14 @@ def test_the_page_holds_no_markup_of_users_and_asks_for_nothing(tmp_path: Path) 
     assert "default-src 'none'" in text
     data = json.loads(re.search(r'id="data">(.*?)</script>', text, re.S).group(1))  # type: ignore[union-attr]
     assert data["ids"][:5] == DANGEROUS
-    assert len(data["x"]) == len(data["facts"])
+    at = np.frombuffer(base64.b64decode(data["at"]), "<f4").reshape(-1, 2)
+    steps, wanted = np.diff(at, axis=0), np.diff(np.delete(flock().stacked(), 7, axis=0), axis=0)
+    np.testing.assert_allclose(steps / steps.std(), wanted / wanted.std(), 1e-4)
+    [weight] = data["facts"][0]
+    rows = np.frombuffer(base64.b64decode(weight["at"]), "<i4")
+    assert [weight["words"][k] for k in rows] == [str(k) for k in range(30) if k != 7]
+    assert [one["drawn"] for one in data["datasets"]] == [29, 3]
+    assert not re.search(r"^(?:import|export) ", text, re.M)
     assert data["categories"] == ["Merino", "Soay", "Texel"]
 
 

@@ -1,258 +1,453 @@
-"use strict";
-// A map that needs no server: everything it shows is in the page. Texts are only ever set as text.
+// A map that needs no server: everything it shows is in the page. Points are drawn and found by the
+// modules that do so in the app, which Python puts into this script. Texts are only ever set as text.
+
+import { FlatRenderer, MOST_DRAWN } from "./flat_renderer.js";
+import { FOCUS, HIDDEN, Renderer, SELECTED, abilities, dotSize } from "./renderer.js";
+import { View, calm, between, ease } from "./view.js";
+
 const D = JSON.parse(document.getElementById("data").textContent);
 const $ = (id) => document.getElementById(id);
-const canvas = $("map"), ctx = canvas.getContext("2d");
-const n = D.x.length, off = new Set(), offCode = new Set();
-let view = { x: 0, y: 0, k: 1 }, hover = -1, picked = -1, found = new Set(), dirty = false;
+const LISTED = 50; // matches that are listed
+const NEAR = 10; // nearest items
+const MANY = 50000; // items from which on a search waits for a pause in typing
+const MARGIN = 24; // pixels about the whole map
+const SETTLED = 130; // ms without a move before names are chosen anew
+const FLIGHT = 350; // ms to an item
+
+function numbers(text, Type) {
+  const whole = atob(text);
+  const bytes = new Uint8Array(whole.length);
+  for (let k = 0; k < whole.length; k++) bytes[k] = whole.charCodeAt(k);
+  return new Type(bytes.buffer);
+}
+
+const pos = numbers(D.at, Float32Array);
+const code = numbers(D.code, Int16Array);
+const value = D.value ? numbers(D.value, Uint8Array) : null;
+const n = pos.length / 2;
+const owner = new Uint8Array(n); // dataset of each item
+const starts = [];
+D.datasets.reduce((start, { drawn }, k) => {
+  starts.push(start);
+  owner.fill(k, start, start + drawn);
+  return start + drawn;
+}, 0);
+const facts = D.facts.map((columns) => columns.map((column) => ({ ...column, at: numbers(column.at, Int32Array) })));
+
+const over = $("map");
+const ctx = over.getContext("2d");
+const view = new View();
+const off = new Set(); // datasets that are hidden
+const offCode = new Set(); // categories that are
+const state = new Uint8Array(n);
+let drawer = null;
 let dark = matchMedia("(prefers-color-scheme: dark)").matches;
+let visible = n;
+let hover = -1;
+let picked = -1;
+let found = null; // rows that the search finds
+let written = []; // what stands on the map
+let flight = null;
+let frame = 0;
+let settling = 0;
+let searched = 0;
+let lower = null;
 
 function make(tag, text, more = {}) {
   const node = Object.assign(document.createElement(tag), more);
   if (text !== undefined) node.textContent = text;
   return node;
 }
-const shown = (i) => !off.has(D.of[i]) && !offCode.has(D.code[i]);
+const title = (i) => D.titles[i] || id(i);
+const id = (i) => D.ids[i] ?? D.titles[i];
+const shown = (i) => !(state[i] & HIDDEN);
 const palette = () => (dark ? D.dark : D.light);
 const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+const thousands = (count) => count.toLocaleString("en");
+const px = (i) => [view.x(pos[2 * i]), view.y(pos[2 * i + 1])];
 
-function colour(i) {
-  const p = palette();
-  if (D.numbers) return D.value[i] === null ? p.ghost : p.scale[D.value[i]];
-  return D.code[i] < 0 ? p.ghost : p.colours[D.code[i] % p.colours.length];
-}
-function size() { return { w: canvas.clientWidth, h: canvas.clientHeight }; }
-function base() {
-  const { w, h } = size();
-  return Math.min((w - 40) / D.width, (h - 40) / D.height);
-}
-function px(i) {
-  const { w, h } = size(), s = base() * view.k;
-  return [w / 2 + (D.x[i] - D.width / 2 - view.x) * s, h / 2 - (D.y[i] - D.height / 2 - view.y) * s];
-}
-const SHAPES = {
-  circle: (c, r) => c.arc(0, 0, r, 0, 7),
-  square: (c, r) => c.rect(-r * .9, -r * .9, r * 1.8, r * 1.8),
-  diamond: (c, r) => poly(c, [[0, -1.25], [1.25, 0], [0, 1.25], [-1.25, 0]], r),
-  "triangle-up": (c, r) => poly(c, [[0, -1.2], [1.1, .8], [-1.1, .8]], r),
-  "triangle-down": (c, r) => poly(c, [[0, 1.2], [1.1, -.8], [-1.1, -.8]], r),
-  cross: (c, r) => poly(c, [[-.4, -1.2], [.4, -1.2], [.4, -.4], [1.2, -.4], [1.2, .4], [.4, .4], [.4, 1.2], [-.4, 1.2], [-.4, .4], [-1.2, .4], [-1.2, -.4], [-.4, -.4]], r),
-  star: (c, r) => poly(c, [...Array(10).keys()].map((k) => { const a = k * Math.PI / 5, q = k % 2 ? .6 : 1.5; return [q * Math.sin(a), -q * Math.cos(a)]; }), r),
-  hexagon: (c, r) => poly(c, [...Array(6).keys()].map((k) => [1.1 * Math.sin(k * Math.PI / 3), 1.1 * Math.cos(k * Math.PI / 3)]), r),
-};
-function poly(c, points, r) {
-  points.forEach(([x, y], k) => (k ? c.lineTo(x * r, y * r) : c.moveTo(x * r, y * r)));
-  c.closePath();
-}
-function draw() {
-  dirty = false;
-  const ratio = devicePixelRatio || 1, { w, h } = size();
-  if (canvas.width !== Math.round(w * ratio) || canvas.height !== Math.round(h * ratio)) {
-    canvas.width = Math.round(w * ratio);
-    canvas.height = Math.round(h * ratio);
+// ------------------------------------------------------------------------------------ the points
+
+function begin() {
+  const canvas = $("points");
+  const told = { wish, worker: null };
+  try {
+    drawer = abilities().webgl2 ? new Renderer(canvas, told) : new FlatRenderer(canvas, told);
+  } catch { // offered, and not given
+    const other = canvas.cloneNode();
+    canvas.replaceWith(other);
+    drawer = new FlatRenderer(other, told);
   }
-  ctx.setTransform(ratio, 0, 0, ratio, 0, 0);
-  ctx.clearRect(0, 0, w, h);
-  const radius = Math.max(1.6, Math.min(5, 3 * Math.pow(1500 / Math.max(n, 200), .25))) * Math.min(2, Math.pow(view.k, .25));
-  const bg = css("--bg"), some = found.size > 0;
+  if (drawer instanceof FlatRenderer && n > MOST_DRAWN) {
+    $("note").textContent = `This browser offers no WebGL2: at most ${thousands(MOST_DRAWN)} of ${thousands(n)} items are drawn at a time. Zoom in to see the others; all are found.`;
+    $("note").hidden = false;
+  }
+  drawer.shapes(D.datasets.map(({ shape, factor }) => ({ shape, size: factor })));
+  drawer.layout(pos);
+  const { colours } = palette();
+  const colour = value ?? Uint8Array.from(code, (c) => (c < 0 ? 0 : 1 + (c % colours.length)));
+  drawer.dye({ dataset: owner.map((k) => k % 8), colour });
+  shade();
+}
+
+/** Tell the drawer what is hidden, found and selected. */
+function shade() {
+  visible = 0;
   for (let i = 0; i < n; i++) {
-    if (!shown(i)) continue;
-    const [x, y] = px(i);
-    if (x < -9 || y < -9 || x > w + 9 || y > h + 9) continue;
-    dot(x, y, D.datasets[D.of[i]].shape, radius, colour(i), some && !found.has(i) ? .18 : .88, bg);
+    const gone = off.has(owner[i]) || offCode.has(code[i]);
+    state[i] = gone ? HIDDEN : i === picked && found ? SELECTED : 0;
+    if (!gone) visible += 1;
   }
-  names(w, h, bg);
-  for (const [i, width] of [[hover, 1.5], [picked, 2.5]]) {
-    if (i < 0 || !shown(i)) continue;
-    const [x, y] = px(i);
-    ctx.strokeStyle = css("--ink");
-    ctx.lineWidth = width;
-    ctx.beginPath(); ctx.arc(x, y, radius + 4, 0, 7); ctx.stroke();
+  if (found) for (const i of found) state[i] |= FOCUS;
+  drawer.dye({ state: state.slice() });
+  settle();
+}
+
+function wish() { frame ||= requestAnimationFrame(draw); }
+
+function draw(now) {
+  frame = 0;
+  if (!drawer?.order) return;
+  if (flight) fly(now);
+  drawer.size = dotSize(visible || 1, view.s / view.fitted);
+  const more = drawer.draw(view, 1, now);
+  drawer.canvas.dataset.drawn = drawer.drawn;
+  // The card is still busy with the frame before: names must not run ahead.
+  if (!drawer.late) write();
+  if (more || flight) wish();
+}
+
+function moved() {
+  wish();
+  settle();
+}
+
+function settle() {
+  clearTimeout(settling);
+  settling = setTimeout(choose, written.length ? SETTLED : 0);
+}
+
+// ------------------------------------------------------------------------------------- the camera
+
+const whole = () => view.around({ x: [0, D.frame[0]], y: [0, D.frame[1]], stretch: 1 });
+
+function resize() {
+  const [w, h] = [over.clientWidth, over.clientHeight];
+  if (!w || !h) return;
+  const ratio = devicePixelRatio || 1;
+  Object.assign(over, { width: Math.round(w * ratio), height: Math.round(h * ratio) });
+  ctx.setTransform(ratio, 0, 0, ratio, 0, 0);
+  const before = view.s / view.fitted;
+  Object.assign(view, { W: w, H: h, clear: { left: MARGIN, top: MARGIN, right: MARGIN, bottom: MARGIN } });
+  const all = whole();
+  if (resize.known) view.s = before * all.s;
+  else view.go(all);
+  view.fitted = all.s;
+  resize.known = true;
+  moved();
+}
+
+function go(to) {
+  if (calm()) {
+    view.go(to);
+    moved();
+    return;
+  }
+  flight = { from: view.at(), to, begun: performance.now() };
+  wish();
+}
+
+function fly(now) {
+  const share = Math.min(Math.max((now - flight.begun) / FLIGHT, 0), 1);
+  view.go(between(flight.from, flight.to, ease(share)));
+  if (share === 1) {
+    flight = null;
+    settle();
   }
 }
-function dot(x, y, shape, r, fill, alpha, rim) {
-  ctx.save();
-  ctx.translate(x, y);
-  ctx.globalAlpha = alpha;
-  ctx.beginPath();
-  SHAPES[shape](ctx, r);
-  ctx.fillStyle = fill; ctx.fill();
-  ctx.strokeStyle = rim; ctx.lineWidth = .6; ctx.stroke();
-  ctx.restore();
+
+const see = (i) => go({ ...view.at(), cx: pos[2 * i], cy: pos[2 * i + 1], s: Math.max(view.s, 3 * view.fitted) });
+
+function zoom(factor, x, y) {
+  flight = null;
+  view.zoom(factor, x, y);
+  moved();
 }
+
+// ------------------------------------------------------------------------------ names and rings
+
 // Whole characters: an emoji may take two units of a string.
 function cut(text) {
   const all = [...text];
   return all.length > 22 ? all.slice(0, 21).join("").trimEnd() + "…" : text;
 }
-function names(w, h, bg) {
-  const boxes = [], p = palette();
-  const put = (text, x, y, font, fill) => {
+
+/** Choose what is written: names of groups first, then of items with many links, where there is room. */
+function choose() {
+  const [w, h, p] = [view.W, view.H, palette()];
+  const boxes = [];
+  written = [];
+  const put = (text, at, lift, font, fill) => {
     ctx.font = font;
-    const wide = ctx.measureText(text).width, box = [x - wide / 2 - 3, y - 9, x + wide / 2 + 3, y + 9];
-    if (box[0] < 0 || box[1] < 0 || box[2] > w || box[3] > h) return;
-    if (boxes.some((b) => b[0] < box[2] && box[0] < b[2] && b[1] < box[3] && box[1] < b[3])) return;
+    const [x, y, wide] = [view.x(at[0]), view.y(at[1]) - lift, ctx.measureText(text).width];
+    const box = [x - wide / 2 - 3, y - 9, x + wide / 2 + 3, y + 9];
+    if (box[0] < 0 || box[1] < 0 || box[2] > w || box[3] > h) return false;
+    if (boxes.some((b) => b[0] < box[2] && box[0] < b[2] && b[1] < box[3] && box[1] < b[3])) return false;
     boxes.push(box);
-    ctx.textAlign = "center"; ctx.textBaseline = "middle"; ctx.lineJoin = "round";
-    ctx.strokeStyle = bg; ctx.lineWidth = 4; ctx.strokeText(text, x, y);
-    ctx.fillStyle = fill; ctx.fillText(text, x, y);
+    written.push({ text, at, lift, font, fill });
+    return true;
   };
-  const place = (at) => { const s = base() * view.k; return [w / 2 + (at[0] - D.width / 2 - view.x) * s, h / 2 - (at[1] - D.height / 2 - view.y) * s]; };
   for (const name of D.names) {
     if (offCode.has(name.code)) continue;
-    const [x, y] = place(name.at);
-    put(name.text, x, y, "600 16px system-ui, sans-serif", p.texts[name.code % p.texts.length]);
+    put(name.text, name.at, 0, "600 16px system-ui, sans-serif", p.texts[name.code % p.texts.length]);
   }
-  let left = Math.round(w * h / 15000 * Math.min(3, view.k));
+  let left = Math.round((w * h) / 15000 * Math.min(3, view.s / view.fitted));
+  const mute = css("--mute");
   for (const i of D.order) {
     if (left <= 0) break;
-    if (!shown(i) || !D.titles[i]) continue;
-    const [x, y] = px(i);
-    if (x < 0 || y < 0 || x > w || y > h) continue;
-    const before = boxes.length;
-    put(cut(D.titles[i]), x, y - 11, "12.5px system-ui, sans-serif", css("--mute"));
-    if (boxes.length > before) left--;
-  }
-}
-function redraw() { if (!dirty) { dirty = true; requestAnimationFrame(draw); } }
-function nearest(x, y, reach = 14) {
-  let best = -1, least = reach * reach;
-  for (let i = 0; i < n; i++) {
     if (!shown(i)) continue;
-    const [a, b] = px(i), d = (a - x) ** 2 + (b - y) ** 2;
-    if (d < least) { least = d; best = i; }
+    if (put(cut(D.titles[i]), [pos[2 * i], pos[2 * i + 1]], 11, "12.5px system-ui, sans-serif", mute)) left -= 1;
   }
-  return best;
+  wish();
 }
+
+function write() {
+  ctx.clearRect(0, 0, view.W, view.H);
+  Object.assign(ctx, { textAlign: "center", textBaseline: "middle", lineJoin: "round", lineWidth: 4, strokeStyle: css("--bg") });
+  for (const { text, at, lift, font, fill } of written) {
+    const [x, y] = [view.x(at[0]), view.y(at[1]) - lift];
+    ctx.font = font;
+    ctx.strokeText(text, x, y);
+    ctx.fillStyle = fill;
+    ctx.fillText(text, x, y);
+  }
+  ctx.strokeStyle = css("--ink");
+  for (const [i, width] of [[hover, 1.5], [picked, 2.5]]) {
+    if (i < 0 || !shown(i)) continue;
+    ctx.lineWidth = width;
+    ctx.beginPath();
+    ctx.arc(...px(i), drawer.size / 2 + 4, 0, 7);
+    ctx.stroke();
+  }
+}
+
+// -------------------------------------------------------------------------------------- an item
+
 function kind(i) {
-  const parts = [D.datasets[D.of[i]].name];
-  if (D.code[i] >= 0 && !D.numbers && !D.byDataset) parts.push(D.categories[D.code[i]]);
+  const parts = [D.datasets[owner[i]].name];
+  if (code[i] >= 0 && !value && !D.byDataset) parts.push(D.categories[code[i]]);
   return parts.join(" · ");
 }
+
 function picture(i) {
   const source = D.pictures[i];
   return source ? make("img", undefined, { src: source, alt: "" }) : null;
 }
+
 function tip(x, y) {
   const box = $("tip");
   box.hidden = hover < 0;
   if (hover < 0) return;
   const image = picture(hover);
-  box.replaceChildren(...(image ? [image] : []), make("b", D.titles[hover] || D.ids[hover]), make("small", kind(hover)));
-  const { w, h } = size();
-  box.style.left = Math.min(x + 14, w - box.offsetWidth - 4) + "px";
-  box.style.top = Math.min(y + 14, h - box.offsetHeight - 4) + "px";
+  box.replaceChildren(...(image ? [image] : []), make("b", title(hover)), make("small", kind(hover)));
+  box.style.left = `${Math.max(Math.min(x + 14, view.W - box.offsetWidth - 4), 0)}px`;
+  box.style.top = `${Math.max(Math.min(y + 14, view.H - box.offsetHeight - 4), 0)}px`;
 }
+
+function point(x, y) {
+  drawer.pick(view, x, y, 14, (i) => {
+    const other = i !== hover;
+    hover = i;
+    tip(x, y);
+    if (other) wish();
+  });
+}
+
 function entry(i) {
-  const button = make("button", D.titles[i] || D.ids[i], { type: "button" });
+  const button = make("button", title(i), { type: "button" });
   button.append(" ", make("small", kind(i)));
   button.onclick = () => pick(i, true);
   const item = make("li");
   item.append(button);
   return item;
 }
-function pick(i, go = false) {
+
+/** The items nearest to one, nearest first. */
+function nearest(i) {
+  const best = [];
+  for (let j = 0; j < n; j++) {
+    if (j === i || !shown(j)) continue;
+    const d = (pos[2 * j] - pos[2 * i]) ** 2 + (pos[2 * j + 1] - pos[2 * i + 1]) ** 2;
+    if (best.length === NEAR && d >= best[NEAR - 1][0]) continue;
+    let at = best.length;
+    while (at && best[at - 1][0] > d) at -= 1;
+    best.splice(at, 0, [d, j]);
+    if (best.length > NEAR) best.pop();
+  }
+  return best.map(([, j]) => j);
+}
+
+function pick(i, fly = false) {
   picked = i;
   const panel = $("item");
-  if (i < 0) { panel.replaceChildren(make("h2", "Nothing is selected"), make("p", D.help)); redraw(); return; }
-  const image = picture(i), list = make("dl");
-  (D.facts[i] || []).forEach(([name, value]) => list.append(make("dt", name), make("dd", value)));
-  const far = [];
-  for (let j = 0; j < n; j++) if (j !== i && shown(j)) far.push([(D.x[j] - D.x[i]) ** 2 + (D.y[j] - D.y[i]) ** 2, j]);
-  far.sort((a, b) => a[0] - b[0]);
-  const near = make("ol");
-  far.slice(0, 10).forEach(([, j]) => near.append(entry(j)));
-  panel.replaceChildren(...(image ? [image] : []), make("h2", D.titles[i] || D.ids[i]), make("p", kind(i) + " · " + D.ids[i]), list, make("h2", "Nearest items on the map"), near);
-  $("said").textContent = (D.titles[i] || D.ids[i]) + ", " + kind(i);
-  if (go) { view.x = D.x[i] - D.width / 2; view.y = D.y[i] - D.height / 2; view.k = Math.max(view.k, 3); }
-  redraw();
-}
-function search() {
-  const words = $("search").value.trim().toLowerCase(), list = $("matches");
-  found = new Set();
-  list.replaceChildren();
-  if (words) {
-    for (let i = 0; i < n; i++) if (shown(i) && D.search[i].includes(words)) found.add(i);
-    list.append(...[...found].slice(0, 50).map(entry));
+  if (i < 0) panel.replaceChildren(make("h2", "Nothing is selected"), make("p", D.help));
+  else {
+    const [image, list, near] = [picture(i), make("dl"), make("ol")];
+    for (const { name, words, at } of facts[owner[i]]) {
+      const word = at[i - starts[owner[i]]];
+      if (word >= 0) list.append(make("dt", name), make("dd", words[word]));
+    }
+    near.append(...nearest(i).map(entry));
+    panel.replaceChildren(...(image ? [image] : []), make("h2", title(i)), make("p", `${kind(i)} · ${id(i)}`), list, make("h2", "Nearest items on the map"), near);
+    $("said").textContent = `${title(i)}, ${kind(i)}`;
+    if (fly) see(i);
   }
-  $("count").textContent = words ? found.size.toLocaleString("en") + " found" + (found.size > 50 ? "; the first 50 are listed" : "") : "";
-  redraw();
+  shade();
 }
+
+// ---------------------------------------------------------------------------- search and legend
+
+function search() {
+  const words = $("search").value.trim().toLowerCase();
+  found = null;
+  $("matches").replaceChildren();
+  if (words) {
+    lower ??= D.titles.map((text, i) => (D.ids[i] === null ? text : `${text} ${D.ids[i]}`).toLowerCase());
+    found = [];
+    for (let i = 0; i < n; i++) {
+      if (!off.has(owner[i]) && !offCode.has(code[i]) && lower[i].includes(words)) found.push(i);
+    }
+    $("matches").append(...found.slice(0, LISTED).map(entry));
+  }
+  const first = found?.length > LISTED ? `; the first ${LISTED} are listed` : "";
+  $("count").textContent = found ? `${thousands(found.length)} found${first}` : "";
+  shade();
+}
+
 function toggle(label, set, key, glyph, fill) {
   const button = make("button", undefined, { type: "button" });
-  if (glyph) { const mark = make("span", glyph + " "); if (fill) mark.style.color = fill; button.append(mark); }
+  if (glyph) {
+    const mark = make("span", `${glyph} `);
+    if (fill) mark.style.color = fill;
+    button.append(mark);
+  }
   button.append(label);
   button.setAttribute("aria-pressed", String(!set.has(key)));
   button.onclick = () => {
-    set.has(key) ? set.delete(key) : set.add(key);
+    if (!set.delete(key)) set.add(key);
     button.setAttribute("aria-pressed", String(!set.has(key)));
     search();
   };
   return button;
 }
+
 function legend() {
-  const p = palette(), by = (k) => (D.byDataset ? p.colours[k % p.colours.length] : "");
+  const p = palette();
+  const of = (k) => p.colours[k % p.colours.length];
+  const coloured = !D.byDataset && !value;
   $("legend").replaceChildren(
-    ...D.datasets.map((d, k) => toggle(d.name + " " + d.count.toLocaleString("en"), off, k, d.glyph, by(k))),
-    ...(D.byDataset || D.numbers ? [] : D.categories.map((name, k) => toggle(name, offCode, k, "●", p.colours[k % p.colours.length]))),
+    ...D.datasets.map((d, k) => toggle(`${d.name} ${thousands(d.count)}`, off, k, d.glyph, D.byDataset ? of(k) : "")),
+    ...(coloured ? D.categories.map((name, k) => toggle(name, offCode, k, "●", of(k))) : []),
+    ...(coloured ? D.rest.map(([k, name]) => toggle(name, offCode, k, "●", p.ghost)) : []),
     ...(D.numbers ? [make("span", D.numbers)] : []));
 }
+
 function theme() {
   document.documentElement.classList.toggle("dark", dark);
   $("theme").textContent = dark ? "Light theme" : "Dark theme";
+  const p = palette();
+  drawer.ground = css("--bg");
+  drawer.hatch = css("--mute");
+  drawer.paint([p.ghost, ...(value ? p.scale : p.colours)]);
   legend();
-  redraw();
+  choose();
 }
-function zoom(factor, x, y) {
-  const { w, h } = size(), s = base() * view.k;
-  const ax = view.x + (x - w / 2) / s, ay = view.y - (y - h / 2) / s;
-  view.k = Math.max(.5, Math.min(200, view.k * factor));
-  const t = base() * view.k;
-  view.x = ax - (x - w / 2) / t; view.y = ay + (y - h / 2) / t;
-  redraw();
-}
+
+// -------------------------------------------------------------------------------- mouse and keys
+
 const touches = new Map();
-let moved = 0;
-canvas.onpointerdown = (e) => { canvas.setPointerCapture(e.pointerId); touches.set(e.pointerId, [e.offsetX, e.offsetY]); moved = 0; canvas.classList.add("moving"); };
-canvas.onpointermove = (e) => {
-  const at = [e.offsetX, e.offsetY], last = touches.get(e.pointerId);
-  if (!last) { hover = nearest(...at); tip(...at); redraw(); return; }
+let travelled = 0;
+over.onpointerdown = (e) => {
+  over.setPointerCapture(e.pointerId);
+  touches.set(e.pointerId, [e.offsetX, e.offsetY]);
+  travelled = 0;
+  flight = null;
+  over.classList.add("moving");
+};
+over.onpointermove = (e) => {
+  const at = [e.offsetX, e.offsetY];
+  const last = touches.get(e.pointerId);
+  if (!last) {
+    point(...at);
+    return;
+  }
   if (touches.size === 2) {
-    const other = [...touches].find(([id]) => id !== e.pointerId)[1];
+    const other = [...touches].find(([key]) => key !== e.pointerId)[1];
     const gap = (a) => Math.hypot(a[0] - other[0], a[1] - other[1]);
-    zoom(gap(at) / Math.max(gap(last), 1), other[0], other[1]);
+    zoom(gap(at) / Math.max(gap(last), 1), (at[0] + other[0]) / 2, (at[1] + other[1]) / 2);
+    travelled += 9;
   } else {
-    const s = base() * view.k;
-    view.x -= (at[0] - last[0]) / s; view.y += (at[1] - last[1]) / s;
-    moved += Math.hypot(at[0] - last[0], at[1] - last[1]);
+    view.pan(at[0] - last[0], at[1] - last[1]);
+    travelled += Math.hypot(at[0] - last[0], at[1] - last[1]);
+    if (hover >= 0 && travelled > 4) {
+      hover = -1;
+      tip(0, 0);
+    }
+    moved();
   }
   touches.set(e.pointerId, at);
-  redraw();
 };
-canvas.onpointerup = canvas.onpointercancel = (e) => {
+over.onpointerup = (e) => {
   touches.delete(e.pointerId);
-  canvas.classList.remove("moving");
-  if (moved < 4 && e.type === "pointerup") pick(nearest(e.offsetX, e.offsetY));
+  over.classList.remove("moving");
+  if (travelled < 4) drawer.pick(view, e.offsetX, e.offsetY, e.pointerType === "touch" ? 24 : 14, (i) => pick(i));
 };
-canvas.onpointerleave = () => { hover = -1; tip(0, 0); redraw(); };
-canvas.addEventListener("wheel", (e) => { e.preventDefault(); zoom(Math.exp(-e.deltaY * .0015), e.offsetX, e.offsetY); }, { passive: false });
-canvas.onkeydown = (e) => {
-  const { w, h } = size(), step = 60 / (base() * view.k);
-  const moves = { ArrowLeft: [-step, 0], ArrowRight: [step, 0], ArrowUp: [0, step], ArrowDown: [0, -step] };
-  if (moves[e.key]) { view.x += moves[e.key][0]; view.y += moves[e.key][1]; }
-  else if (e.key === "+" || e.key === "=") zoom(1.4, w / 2, h / 2);
-  else if (e.key === "-") zoom(1 / 1.4, w / 2, h / 2);
-  else if (e.key === "0") view = { x: 0, y: 0, k: 1 };
-  else if (e.key === "Enter") pick(nearest(w / 2, h / 2, 1e4));
+over.onpointercancel = (e) => {
+  touches.delete(e.pointerId);
+  over.classList.remove("moving");
+};
+over.onpointerleave = () => {
+  hover = -1;
+  tip(0, 0);
+  wish();
+};
+over.addEventListener("wheel", (e) => {
+  e.preventDefault();
+  zoom(Math.exp(-e.deltaY * 0.0015), e.offsetX, e.offsetY);
+}, { passive: false });
+over.onkeydown = (e) => {
+  const moves = { ArrowLeft: [60, 0], ArrowRight: [-60, 0], ArrowUp: [0, 60], ArrowDown: [0, -60] };
+  if (e.ctrlKey || e.metaKey || e.altKey) return;
+  if (moves[e.key]) {
+    flight = null;
+    view.pan(...moves[e.key]);
+    moved();
+  } else if (e.key === "+" || e.key === "=") zoom(1.4, view.W / 2, view.H / 2);
+  else if (e.key === "-") zoom(1 / 1.4, view.W / 2, view.H / 2);
+  else if (e.key === "0") go(whole());
+  else if (e.key === "Enter") drawer.pick(view, view.W / 2, view.H / 2, 1e4, (i) => pick(i));
   else if (e.key === "Escape") pick(-1);
   else return;
   e.preventDefault();
-  redraw();
 };
-$("search").oninput = search;
-$("search").onkeydown = (e) => { if (e.key === "Enter" && found.size) pick([...found][0], true); };
-$("reset").onclick = () => { view = { x: 0, y: 0, k: 1 }; redraw(); };
-$("theme").onclick = () => { dark = !dark; theme(); search(); };
-new ResizeObserver(redraw).observe(canvas);
+$("search").oninput = () => {
+  clearTimeout(searched);
+  if (n > MANY) searched = setTimeout(search, 150);
+  else search();
+};
+$("search").onkeydown = (e) => {
+  if (e.key !== "Enter") return;
+  clearTimeout(searched);
+  search();
+  if (found?.length) pick(found[0], true);
+};
+$("reset").onclick = () => go(whole());
+$("theme").onclick = () => {
+  dark = !dark;
+  theme();
+};
+resize();
+begin();
 theme();
 pick(-1);
+new ResizeObserver(resize).observe(over);

@@ -7,6 +7,8 @@ import hashlib
 from importlib.metadata import version
 from pathlib import Path
 
+from hetviz.plots.points import modules
+
 # Looked up once: while other visitors' pages start, the folders of packages are in motion.
 PLOTLY = version("plotly")
 _FOLDER = Path(__file__).parent / "assets"
@@ -15,11 +17,13 @@ _MEDIA = {".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=ut
 
 @functools.cache
 def _files() -> dict[str, tuple[bytes, str]]:
-    return {
+    own = {
         path.name: (path.read_bytes(), _MEDIA[path.suffix])
         for path in sorted(_FOLDER.iterdir())
         if path.suffix in _MEDIA
     }
+    shared = {name: (text.encode("utf-8"), _MEDIA[".js"]) for name, text in modules().items()}
+    return own | shared
 
 
 @functools.cache

@@ -5,17 +5,11 @@ import { FlatRenderer } from "./flat_renderer.js";
 import { inside, nearest } from "./pick.js";
 import { PlotlyRenderer } from "./plotly_renderer.js";
 import { proposed, proposedFocus } from "./proposed.js";
-import { FOCUS, HIDDEN, Renderer, SELECTED, abilities } from "./renderer.js";
+import { FOCUS, HIDDEN, Renderer, SELECTED, abilities, dotSize } from "./renderer.js";
 import { ask } from "./ask.js";
 import { h } from "./dom.js";
 
 const SURVEYED = 30000; // rows that tell where there is room for names and pictures
-
-/** Diameter of a dot: smaller on crowded maps, a little larger when one has zoomed in. */
-export function dotSize(n, zoom) {
-  const crowd = Math.min(Math.max((2500 / Math.max(n, 1)) ** 0.2, 0.26), 1.4);
-  return Math.max(1.4, 5.5 * crowd * Math.min(Math.max(zoom ** 0.25, 1), 1.7));
-}
 
 export class Points {
   constructor(map) {

@@ -30,6 +30,12 @@ const CROWD = 20000; // placed rows from which on dots give way to each other
 
 export const rgb = (hex) => [1, 3, 5].map((k) => parseInt(hex.slice(k, k + 2), 16) / 255);
 
+/** Diameter of a dot: smaller on crowded maps, a little larger when one has zoomed in. */
+export function dotSize(n, zoom) {
+  const crowd = Math.min(Math.max((2500 / Math.max(n, 1)) ** 0.2, 0.26), 1.4);
+  return Math.max(1.4, 5.5 * crowd * Math.min(Math.max(zoom ** 0.25, 1), 1.7));
+}
+
 let known = null;
 
 /** Whether the browser offers WebGL2, and whether the processor stands in for a graphics card. */
