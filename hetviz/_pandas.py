@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -24,6 +24,11 @@ TEXT: pd.StringDtype = _text()
 
 # Before pandas 3 text was taken to end at a NUL.
 _ENDS_AT_NUL = int(pd.__version__.split(".")[0]) < 3
+
+
+def is_missing(cell: object) -> bool:
+    """Tell a cell that holds nothing: None, NaN, NaT or NA."""
+    return pd.api.types.is_scalar(cell) and bool(pd.isna(cast("float", cell)))
 
 
 def factorized(texts: Sequence[str] | Array, *, sort: bool = False) -> tuple[Ints, Array]:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -21,7 +20,9 @@ from hetviz.features.columns.options import (
     PICTURES,
     TEXT_MODELS,
     VECTORS,
+    FeatureRecipe,
     Options,
+    Step,
     merged,
     option_problems,
     settled,
@@ -127,7 +128,7 @@ def made_features(
         text_model=text_model or before["text_model"],
         media=dataset.media,
     )
-    recipe = {**made.recipe, "options": asked}
+    recipe: FeatureRecipe = {**made.recipe, "options": asked}
     X: Matrix | None = made.X
     names = made.feature_names
     if own is not None:
@@ -208,7 +209,7 @@ def transform_features(
     return X
 
 
-def recipe_of(dataset: Dataset) -> dict[str, Any]:
+def recipe_of(dataset: Dataset) -> FeatureRecipe:
     """Return the recipe of a dataset's features, of the present format; an empty one if none."""
     found = (dataset.recipe or {}).get("features")
     if found is not None:
@@ -225,16 +226,20 @@ def recipe_of(dataset: Dataset) -> dict[str, Any]:
     }
 
 
-def columns_used(recipe: Mapping[str, Any] | None) -> list[str]:
+def columns_used(recipe: FeatureRecipe | None) -> list[str]:
     """Return the columns of the table that a recipe makes features of, in order."""
-    steps = (recipe or {}).get("columns", ())
+    return columns_of([] if recipe is None else recipe["columns"])
+
+
+def columns_of(steps: Iterable[Step]) -> list[str]:
+    """Return the columns of the table that some steps make features of, in order."""
     found = [str(name) for step in steps for name in step.get("columns", [step["column"]])]
     return list(dict.fromkeys(found))
 
 
-def source_words(recipe: Mapping[str, Any] | None) -> str:
+def source_words(recipe: FeatureRecipe | None) -> str:
     """Say what features are made of, for people."""
-    kinds = [step["kind"] for step in (recipe or {}).get("columns", ())]
+    kinds = [step["kind"] for step in ([] if recipe is None else recipe["columns"])]
     parts = []
     if "vectors" in kinds:
         parts.append("own vectors")
@@ -260,8 +265,8 @@ def _refuse_unfit(where: str, dataset: Dataset, columns: Options, text_model: st
 
 
 def _own_vectors(
-    where: str, dataset: Dataset, recipe: Mapping[str, Any], fields: Mapping[str, object]
-) -> tuple[dict[str, Any], Matrix, tuple[str, ...]] | None:
+    where: str, dataset: Dataset, recipe: FeatureRecipe, fields: Mapping[str, object]
+) -> tuple[Step, Matrix, tuple[str, ...]] | None:
     """Return the step of the vectors that came with a dataset, the vectors as weighed, names."""
     old = next((step for step in recipe["columns"] if step["kind"] == "vectors"), None)
     made = "features" in (dataset.recipe or {})
@@ -275,12 +280,13 @@ def _own_vectors(
         remedy = "Give them a small weight."
         raise DataError(Problem("own-vectors", where, what, VECTORS, remedy))
     if old is None:
-        V = dataset.X
+        V: Matrix = dataset.X
         names = dataset.feature_names or tuple(f"vector {k + 1}" for k in range(V.shape[1]))
     else:
         names = tuple(old["names"])
-        V = dataset.X[:, : len(names)] / old["factors"][0]
-    step = {
+        own = dataset.X[:, : len(names)]
+        V = sp.csr_array(own / old["factors"][0]) if is_sparse(own) else own / old["factors"][0]
+    step: Step = {
         "column": VECTORS,
         "columns": [],
         "kind": "vectors",
@@ -302,7 +308,7 @@ def _beside(V: Matrix, X: Floats | None) -> Matrix:
     return np.asarray(V) if X is None else np.hstack([V, X])
 
 
-def _share_again(steps: list[dict[str, object]], X: Matrix) -> None:
+def _share_again(steps: list[Step], X: Matrix) -> None:
     """Set each step's share of the variance of all features."""
     total, at = _total_variance(X), 0
     for step in steps:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TypedDict
 
 import numpy as np
 import pandas as pd
 
+from hetviz._pandas import is_missing
 from hetviz._types import LARGEST, Floats
 from hetviz.errors import DataError, Problem
 from hetviz.features.columns import block as blocks
@@ -18,7 +19,10 @@ from hetviz.features.columns.categories import separator_among
 from hetviz.features.columns.geographic import pairs_of
 from hetviz.features.columns.options import (
     PICTURES,
+    FeatureRecipe,
+    LeftOut,
     Options,
+    Step,
     merged,
     option_problems,
     settled,
@@ -45,6 +49,15 @@ _WHY = {
 
 RECIPE_FORMAT = 2
 _STRICT = ("unknown-column", "not-numbers")
+
+
+class _Entry(TypedDict):
+    """A column, or some that become features together, of which nothing was learned yet."""
+
+    column: str
+    columns: list[str]
+    kind: str
+    share_missing: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,9 +125,9 @@ class Choice:
             return kind
         return turned(self.where, column.name, kind, str(wanted))
 
-    def fields(self, names: Sequence[str]) -> dict[str, Any]:
+    def fields(self, names: Sequence[str]) -> dict[str, object]:
         """Return what was said of columns that become features together."""
-        found: dict[str, Any] = {}
+        found: dict[str, object] = {}
         for name in names:
             found |= self.asked.get(name, {})
         return found
@@ -263,7 +276,7 @@ class TableFeatures:
 
     X: Floats | None
     feature_names: tuple[str, ...]
-    recipe: dict[str, Any]
+    recipe: FeatureRecipe
     columns: tuple[Column, ...]
     notes: tuple[Problem, ...]
 
@@ -378,8 +391,8 @@ class _Fitting:
             for name in [*first, *(name for name in table.columns if name not in first)]
         }
         self.blocks: list[Floats] = []
-        self.steps: list[dict[str, Any]] = []
-        self.left_out: list[dict[str, Any]] = []
+        self.steps: list[Step] = []
+        self.left_out: list[LeftOut] = []
         self.names: list[str] = []
         self.notes: list[Problem] = []
 
@@ -397,7 +410,7 @@ class _Fitting:
             kind = "latlong" if pair is not None else self.choice.kind(column)
             fields = self.choice.fields(names)
             n_missing = max(self.columns[one].n_missing for one in names)
-            entry = {
+            entry: _Entry = {
                 "column": name,
                 "columns": list(names),
                 "kind": kind,
@@ -432,9 +445,9 @@ class _Fitting:
             None if lacks else text_of(cell) for cell, lacks in zip(cells, lacking, strict=True)
         ]
 
-    def _step(self, entry: dict[str, object], fields: Mapping[str, object], values: object) -> None:
-        name, kind = str(entry["column"]), str(entry["kind"])
-        step = {**entry, "use": True, **settled(self.where, name, kind, fields)}
+    def _step(self, entry: _Entry, fields: Mapping[str, object], values: object) -> None:
+        name, kind = entry["column"], entry["kind"]
+        step: Step = {**entry, "use": True, **settled(self.where, name, kind, fields)}
         if kind in ("number", "date"):
             step["decimal"] = self.decimal
         model = str(fields.get("model", self.text_model))
@@ -444,7 +457,7 @@ class _Fitting:
             what = "all pictures look alike" if kind == "picture" else "it has no words to learn"
             self.left_out.append({**entry, "why": what})
             return
-        step |= learned
+        step = {**step, **learned}
         with np.errstate(over="ignore", invalid="ignore"):
             made = blocks.parts(step, values)
             found = blocks.weighed(step, made)
@@ -463,7 +476,7 @@ class _Fitting:
         """Make features of the pictures of the rows."""
         fields = self.choice.fields([PICTURES])
         lacking = sum(one is None for one in media)
-        entry = {
+        entry: _Entry = {
             "column": PICTURES,
             "columns": [],
             "kind": "picture",
@@ -481,7 +494,7 @@ class _Fitting:
         for step, size in zip(self.steps, sizes, strict=True):
             step["share"] = size / sum(sizes) if sum(sizes) else 0.0
         named = self.choice.named
-        recipe = {
+        recipe: FeatureRecipe = {
             "format": RECIPE_FORMAT,
             "decimal": self.decimal,
             "text_model": self.text_model,
@@ -495,9 +508,7 @@ class _Fitting:
         return TableFeatures(X, tuple(self.names), recipe, looked_at, tuple(self.notes))
 
 
-def amounts(
-    step: Mapping[str, Any], name: str, cells: pd.Series, problems: list[Problem]
-) -> Floats:
+def amounts(step: Step, name: str, cells: pd.Series, problems: list[Problem]) -> Floats:
     """Return the numbers, or days since 1970, that cells hold: (n,), NaN where missing.
 
     What is neither counts as missing, and is told. Numbers that cannot be computed with are missing
@@ -510,7 +521,7 @@ def amounts(
     if pd.api.types.is_datetime64_any_dtype(cells.dtype):
         return np.asarray(infer(name, cells).values, dtype=np.float64)
     out = np.full(len(cells), np.nan)
-    bad: list[Any] = []
+    bad: list[object] = []
     decimal = step.get("decimal", ".")
     for row, cell in enumerate(cells.tolist()):
         if _lacks(cell) or (not days and _unusable(cell, decimal)):
@@ -546,8 +557,8 @@ def text_of(cell: object) -> str:
     return str(cell)
 
 
-def _text(cell: Any, as_text: Callable[[Any], str], levels: frozenset[str]) -> str | None:
-    if cell is None or (not isinstance(cell, str) and pd.isna(cell)):
+def _text(cell: object, as_text: Callable[[object], str], levels: frozenset[str]) -> str | None:
+    if is_missing(cell):
         return None
     for text in (as_text(cell), text_of(cell)):
         if text in levels:
@@ -557,10 +568,10 @@ def _text(cell: Any, as_text: Callable[[Any], str], levels: frozenset[str]) -> s
     return None if stripped.lower() in MISSING and stripped not in levels else text
 
 
-def _lacks(cell: Any) -> bool:
+def _lacks(cell: object) -> bool:
     if isinstance(cell, str):
         return cell.strip().lower() in MISSING
-    return cell is None or bool(pd.isna(cell))
+    return is_missing(cell)
 
 
 def _unusable(cell: object, decimal: str) -> bool:
@@ -631,11 +642,11 @@ def transform_gently(
 
 
 def _given(
-    step: Mapping[str, Any],
+    step: Step,
     table: pd.DataFrame,
     media: Sequence[object] | None,
     problems: list[Problem],
-) -> Any:
+) -> Floats | list[str | None]:
     kind = step["kind"]
     if kind == "picture":
         return images.described([None] * len(table) if media is None else media)
@@ -652,15 +663,15 @@ def _given(
         ]
         return found[0] if kind != "latlong" else np.column_stack(found)
     name = step["columns"][0]
-    known = {"category": "levels", "list": "levels", "ordered": "order"}.get(kind)
-    levels = () if known is None else step[known]
+    of_levels = kind in ("category", "list", "ordered")
+    levels = step["order"] if kind == "ordered" else step["levels"] if of_levels else []
     texts = words(name, cells[0], frozenset(levels))
-    if known is not None:
+    if of_levels:
         problems += _unknown({**step, "levels": levels}, texts)
     return texts
 
 
-def _unknown(step: Mapping[str, object], texts: list[str | None]) -> list[Problem]:
+def _unknown(step: Step, texts: list[str | None]) -> list[Problem]:
     found = categories.unknown(step, texts)
     if not found:
         return []

@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import pandas as pd
 
-from hetviz._pandas import factorized
+from hetviz._pandas import factorized, is_missing
 from hetviz._types import Ints, Texts
 from hetviz.data.model.dataset import Dataset
 from hetviz.errors import DataError, Problem
@@ -150,12 +150,12 @@ def _tidy(whole: str, *untidy: str) -> bool:
     return whole.strip() == whole and not any(sign in whole for sign in signs)
 
 
-def key_of(value: Any) -> str:
+def key_of(value: object) -> str:
     """Return the key that a cell holds, "" where it holds none; 7 and 7.0 are one key."""
     if isinstance(value, str):
         return value.strip()
     # A list or an object, which a saved table may hold, is the key of nothing.
-    if not pd.api.types.is_scalar(value) or pd.isna(value):
+    if not pd.api.types.is_scalar(value) or is_missing(value):
         return ""
     if isinstance(value, float) and value.is_integer():
         return str(int(value))

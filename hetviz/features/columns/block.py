@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from hetviz._types import Bools, Floats
 from hetviz.features.columns import categories, geographic, images, levels, numbers, sentences, text
-from hetviz.features.columns.options import defaults
+from hetviz.features.columns.options import FeatureRecipe, Fields, Step, defaults
 
 _EXTREME = 1e100
 _FLAGGED = ("number", "ordered", "date", "latlong", "picture")
 
 
-def learn(
-    step: Mapping[str, Any], values: Any, model: str = "words", random_state: int = 0
-) -> dict[str, object] | None:
+def learn(step: Step, values: Any, model: str = "words", random_state: int = 0) -> Fields | None:
     """Learn what a column of a kind needs; None where there is nothing to learn.
 
     Parameters
@@ -37,8 +35,10 @@ def learn(
             return None
         order = levels.completed(step["order"] or levels.proposed_order(there), there)
         values = levels.ranks(order, values)
-        found: dict[str, Any] | None = {**numbers.learn(values, {**step, "log": False}),
-                                        "order": list(order)}  # fmt: skip
+        found: Fields | None = {
+            **numbers.learn(values, {**step, "log": False}),
+            "order": list(order),
+        }
     elif kind in ("category", "list"):
         separator = categories.separator_of(values) or ";" if kind == "list" else None
         found = categories.learn(values, step, separator)
@@ -58,7 +58,7 @@ def learn(
     return found
 
 
-def parts(step: Mapping[str, Any], values: Any) -> list[Floats]:
+def parts(step: Step, values: Any) -> list[Floats]:
     """Return what was learned, applied to values: one or more arrays of n rows."""
     kind = step["kind"]
     if kind == "ordered":
@@ -78,14 +78,15 @@ def parts(step: Mapping[str, Any], values: Any) -> list[Floats]:
     return found
 
 
-def weighed(step: Mapping[str, Any], found: Sequence[Floats]) -> list[float] | None:
+def weighed(step: Step, found: Sequence[Floats]) -> list[float] | None:
     """Return what each part is multiplied by; None where the values cannot be computed with.
 
     Together the parts get the total variance of the column's weight, in equal shares.
     """
     out = []
     for place, part in enumerate(found):
-        spread = step["spread"] if place == 0 and step.get("spread") else _spread(part)
+        spread = step.get("spread", 0.0) if place == 0 else 0.0
+        spread = spread or _spread(part)
         if not 1.0 / _EXTREME < spread < _EXTREME or not np.isfinite(part).all():
             return None
         spread = 1.0 if step["scale"] == "none" else spread
@@ -93,17 +94,17 @@ def weighed(step: Mapping[str, Any], found: Sequence[Floats]) -> list[float] | N
     return out
 
 
-def apply(step: Mapping[str, object], values: object) -> Floats:
+def apply(step: Step, values: object) -> Floats:
     """Return the features of a column, (n, width)."""
     return scaled(step, parts(step, values))
 
 
-def scaled(step: Mapping[str, Any], found: Sequence[Floats]) -> Floats:
+def scaled(step: Step, found: Sequence[Floats]) -> Floats:
     """Return the parts of a column's features as one array, each as weighed."""
     return np.hstack([part * factor for part, factor in zip(found, step["factors"], strict=True)])
 
 
-def names(step: Mapping[str, Any]) -> list[str]:
+def names(step: Step) -> list[str]:
     """Return the names of the features of a column."""
     kind = step["kind"]
     if kind in ("category", "list"):
@@ -121,12 +122,12 @@ def names(step: Mapping[str, Any]) -> list[str]:
     return [*found, *([f"{step['column']} (missing)"] if "flag" in step else [])]
 
 
-def upgraded(recipe: Mapping[str, Any]) -> dict[str, Any]:
+def upgraded(recipe: Mapping[str, object]) -> FeatureRecipe:
     """Return a recipe of any format as one of the present format."""
     if recipe.get("format", 1) != 1:
-        return dict(recipe)
-    steps = []
-    for old in recipe["columns"]:
+        return cast("FeatureRecipe", dict(recipe))
+    steps: list[dict[str, Any]] = []
+    for old in cast("list[dict[str, Any]]", recipe["columns"]):
         kind = old["kind"]
         step = {**old, **defaults(kind), "columns": [old["column"]], "use": True}
         step |= {"log": old.get("log", False), "factors": [old["scale"]], "share_missing": None}
@@ -135,7 +136,9 @@ def upgraded(recipe: Mapping[str, Any]) -> dict[str, Any]:
         if kind == "category":
             step["own"] = False
         steps.append(step)
-    options = {step["column"]: {"log": True} for step in steps if step.get("log")}
+    options: dict[str, dict[str, object]] = {
+        step["column"]: {"log": True} for step in steps if step.get("log")
+    }
     options |= {step["column"]: {"kind": "text"} for step in steps if step["kind"] == "text"}
     chosen = [step["column"] for step in steps]
     return {
@@ -144,7 +147,7 @@ def upgraded(recipe: Mapping[str, Any]) -> dict[str, Any]:
         "text_model": "words",
         "chosen": chosen,
         "options": options,
-        "columns": steps,
+        "columns": cast("list[Step]", steps),
         "left_out": [],
     }
 

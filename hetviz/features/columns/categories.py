@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import cast
 
 import numpy as np
 import pandas as pd
 
 from hetviz._types import Floats, Ints
+from hetviz.features.columns.options import Fields, Step
 from hetviz.features.columns.types import MAX_CATEGORIES
 
 Cells = Sequence[str | None]
@@ -77,9 +78,7 @@ def entries_of(cell: str | None, separator: str) -> list[str]:
     return [entry for part in cell.split(separator) if (entry := part.strip())]
 
 
-def learn(
-    cells: Cells, options: Mapping[str, object], separator: str | None = None
-) -> dict[str, object]:
+def learn(cells: Cells, options: Mapping[str, object], separator: str | None = None) -> Fields:
     """Learn the values of a column, the most frequent 50 at most.
 
     Returns
@@ -89,7 +88,7 @@ def learn(
         ``fill`` (the level that stands for a missing cell), ``own`` (whether missing cells have a
         feature of their own), ``separator``; JSON-ready.
     """
-    out: dict[str, Any] = {} if separator is None else {"separator": separator}
+    out: Fields = {} if separator is None else {"separator": separator}
     entries: Counter[str] = Counter()
     counted = Counter(cells)
     for cell, count in counted.items():
@@ -107,19 +106,19 @@ def learn(
     return out
 
 
-def parts(step: Mapping[str, object], cells: Cells) -> list[Floats]:
+def parts(step: Fields, cells: Cells) -> list[Floats]:
     """Return one centred feature for each level, shape (n, levels); unknown values have none."""
     rows, X = _hot(step, cells)
     return [np.asarray((X - np.array(step["mean"]))[rows])]
 
 
-def names(step: Mapping[str, Any]) -> list[str]:
+def names(step: Step) -> list[str]:
     """Return the names of the features."""
     own = ["(missing)"] if step["own"] else []
     return [f"{step['column']}={level}" for level in [*step["levels"], *own]]
 
 
-def unknown(step: Mapping[str, Any], cells: Cells) -> list[tuple[int, str]]:
+def unknown(step: Fields, cells: Cells) -> list[tuple[int, str]]:
     """Return the row and the text of each entry that was not there in the fit."""
     levels = set(step["levels"])
     return [
@@ -136,11 +135,12 @@ def _entries(cell: str | None, separator: str | None) -> list[str]:
     return [] if cell is None else [cell]
 
 
-def _hot(step: Mapping[str, Any], cells: Cells) -> tuple[Ints, Floats]:
+def _hot(step: Fields, cells: Cells) -> tuple[Ints, Floats]:
     """Return the features of each different cell, of which a column has few, and the row of each.
 
     The last row is that of no cell.
     """
+    filler = cast("str | None", step.get("fill"))
     at = {level: column for column, level in enumerate(step["levels"])}
     texts = np.empty(len(cells), dtype=object)
     texts[:] = cells
@@ -149,7 +149,7 @@ def _hot(step: Mapping[str, Any], cells: Cells) -> tuple[Ints, Floats]:
     for row, cell in enumerate([*different.tolist(), None]):
         if cell is None and step["own"]:
             X[row, -1] = 1.0
-        for entry in _entries(step.get("fill") if cell is None else cell, step.get("separator")):
+        for entry in _entries(filler if cell is None else cell, step.get("separator")):
             if entry in at:
                 X[row, at[entry]] = 1.0
     return rows % len(X), X

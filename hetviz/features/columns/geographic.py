@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
 
 import numpy as np
 
 from hetviz._types import Floats
+from hetviz.features.columns.options import Fields, Step
 from hetviz.features.columns.types import Column
 
 LATITUDE, LONGITUDE = (
@@ -44,13 +44,13 @@ def _without(words: tuple[str, ...], these: frozenset[str]) -> tuple[str, ...]:
     return tuple("*" if word in these else word for word in words)
 
 
-def learn(degrees: Floats) -> dict[str, object]:
+def learn(degrees: Floats) -> Fields:
     """Learn the mean of points given as (latitude, longitude) in degrees, (n, 2) with NaN."""
     points = on_sphere(degrees)
     return {"mean": points[~np.isnan(points).any(axis=1)].mean(axis=0).tolist()}
 
 
-def parts(step: Mapping[str, object], degrees: Floats) -> list[Floats]:
+def parts(step: Fields, degrees: Floats) -> list[Floats]:
     """Return points on the unit sphere, centred, (n, 3); those without a place at the centre.
 
     The distance of two of them is the chord through the earth, in radii.
@@ -71,6 +71,6 @@ def on_sphere(degrees: Floats) -> Floats:
     )
 
 
-def names(step: Mapping[str, Any]) -> list[str]:
+def names(step: Step) -> list[str]:
     """Return the names of the features."""
     return [f"{' '.join(step['columns'])} ({axis})" for axis in "xyz"]

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from hetviz._types import Floats
 from hetviz.features.columns.leading import fit_leading, project
+from hetviz.features.columns.options import Fields
 
 _SIDE, _CELL, _ANGLES, _COLOURS = 48, 8, 9, 4
 
@@ -90,23 +90,23 @@ def described(media: Sequence[object]) -> Floats:
     return out
 
 
-def _content(one: Any) -> bytes:
+def _content(one: object) -> bytes:
     if isinstance(one, bytes):
         return one
     try:
-        return Path(one).read_bytes()
+        return Path(str(one)).read_bytes()
     except OSError:
         # The picture is gone: the row has none.
         return b""
 
 
-def learn(D: Floats) -> dict[str, object] | None:
+def learn(D: Floats) -> Fields | None:
     """Learn the leading directions of descriptions (n, p); None where all pictures are alike."""
     known = D[~np.isnan(D).any(axis=1)] if D.shape[1] else D[:0]
     return fit_leading(known, N_COMPONENTS) if len(known) > 1 else None
 
 
-def parts(step: Mapping[str, Any], D: Floats) -> list[Floats]:
+def parts(step: Fields, D: Floats) -> list[Floats]:
     """Return what was learned, applied to descriptions: (n, k), 0 where there is no picture."""
     out = np.zeros((len(D), len(step["components"])))
     if D.shape[1]:
@@ -115,6 +115,6 @@ def parts(step: Mapping[str, Any], D: Floats) -> list[Floats]:
     return [out]
 
 
-def names(step: Mapping[str, Any]) -> list[str]:
+def names(step: Fields) -> list[str]:
     """Return the names of the features."""
     return [f"picture~{axis + 1}" for axis in range(len(step["components"]))]

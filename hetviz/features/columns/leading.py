@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 
 from hetviz._types import Floats
+from hetviz.features.columns.options import Fields
 
 
-def fit_leading(D: Floats, most: int) -> dict[str, object] | None:
+def fit_leading(D: Floats, most: int) -> Fields | None:
     """Return the mean (p,) and at most `most` principal directions (k, p) of rows (n, p).
 
     None where all rows are the same. Signs are fixed: the largest entry of a direction is positive.
@@ -26,6 +25,6 @@ def fit_leading(D: Floats, most: int) -> dict[str, object] | None:
     return {"center": mean.tolist(), "components": V.tolist()}
 
 
-def project(step: Mapping[str, object], D: Floats) -> Floats:
+def project(step: Fields, D: Floats) -> Floats:
     """Return rows (n, p) along the directions, from the mean: shape (n, k)."""
     return np.asarray((D - np.array(step["center"])) @ np.array(step["components"]).T)

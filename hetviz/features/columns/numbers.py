@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 
 from hetviz._types import Floats
+from hetviz.features.columns.options import Fields, Step
 
 MOST_KNOTS = 2_001
 _YEAR = 365.2425
@@ -15,7 +15,7 @@ _YEAR = 365.2425
 _QUARTILES_APART = 1.3489795003921634
 
 
-def learn(values: Floats, options: Mapping[str, object]) -> dict[str, object]:
+def learn(values: Floats, options: Mapping[str, object]) -> Fields:
     """Learn from the values of a column, (n,) with NaN where missing, at least one known.
 
     Returns
@@ -27,7 +27,7 @@ def learn(values: Floats, options: Mapping[str, object]) -> dict[str, object]:
     """
     known = values[~np.isnan(values)]
     log = bool(options["log"] and known.min() >= 0)
-    out: dict[str, Any] = {"log": log}
+    out: Fields = {"log": log}
     known = np.log1p(known) if log else known
     if options["scale"] == "rank":
         out |= _order(known)
@@ -36,8 +36,8 @@ def learn(values: Floats, options: Mapping[str, object]) -> dict[str, object]:
     mean, median = float((known / top).mean()) * top, float(np.median(known / top)) * top
     out["centre"] = median if options["scale"] == "robust" else mean
     with np.errstate(over="ignore"):
-        out["fill"] = float(np.float64(median if options["impute"] == "median" else mean))
-        out["fill"] -= out["centre"]
+        fill = float(np.float64(median if options["impute"] == "median" else mean))
+        out["fill"] = fill - out["centre"]
     if options["scale"] == "robust":
         low, high = np.percentile(known / top, [25, 75])
         out["spread"] = float((high - low) / _QUARTILES_APART) * top
@@ -47,7 +47,7 @@ def learn(values: Floats, options: Mapping[str, object]) -> dict[str, object]:
     return out
 
 
-def parts(step: Mapping[str, Any], values: Floats) -> list[Floats]:
+def parts(step: Fields, values: Floats) -> list[Floats]:
     """Return what was learned, applied to values (n,): parts of shape (n, 1) and (n, 2)."""
     found = np.array(values, dtype=np.float64)
     lacking = np.isnan(found)
@@ -56,21 +56,21 @@ def parts(step: Mapping[str, Any], values: Floats) -> list[Floats]:
     if "knots" in step:
         found = _ranked(step, found)
     with np.errstate(over="ignore"):
-        out = [np.where(lacking, step["fill"], found - step["centre"])[:, None]]
+        out = [np.where(lacking, float(step["fill"]), found - step["centre"])[:, None]]
     if "season" in step:
         season = _season(values) - np.array(step["season"])
         out.append(np.where(lacking[:, None], 0.0, season))
     return out
 
 
-def names(step: Mapping[str, object]) -> list[str]:
+def names(step: Step) -> list[str]:
     """Return the names of the features."""
     name = f"log {step['column']}" if step["log"] else str(step["column"])
     season = [f"{name} (season, {axis})" for axis in ("cosine", "sine")]
     return [name, *(season if "season" in step else [])]
 
 
-def _order(known: Floats) -> dict[str, Any]:
+def _order(known: Floats) -> Fields:
     """Return values and the share of rows below each, equal ones counted half."""
     values, counts = np.unique(known, return_counts=True)
     ranks = (np.cumsum(counts) - 0.5 * counts) / len(known)
@@ -80,7 +80,7 @@ def _order(known: Floats) -> dict[str, Any]:
     return {"knots": values.tolist(), "ranks": ranks.tolist()}
 
 
-def _ranked(step: Mapping[str, Any], values: Floats) -> Floats:
+def _ranked(step: Fields, values: Floats) -> Floats:
     knots = np.array(step["knots"])
     # Values as large as numbers get would overflow when subtracted.
     top = float(np.abs(knots).max()) or 1.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping
-from typing import Any
+from typing import TypedDict, cast
 
 from hetviz.errors import DataError, Problem
 
@@ -83,13 +83,80 @@ _WORDS: dict[str, tuple[str, ...]] = {
     "model": tuple(TEXT_MODELS),
 }
 
-Options = Mapping[str, Mapping[str, Any]]
+Options = Mapping[str, Mapping[str, object]]
 
 
-def defaults(kind: str) -> dict[str, Any]:
+class Fields(TypedDict, total=False):
+    """What was said of a column and what was learned of it; each kind has some of the fields."""
+
+    use: bool
+    scale: str
+    log: bool
+    weight: float
+    impute: str
+    cyclic: bool
+    model: str
+    order: list[str]
+    decimal: str
+    share: float
+    share_missing: float | None
+    factors: list[float]
+    flag: float
+    spread: float
+    centre: float
+    fill: float | str
+    knots: list[float]
+    ranks: list[float]
+    season: list[float]
+    levels: list[str]
+    mean: list[float]
+    own: bool
+    separator: str
+    names: list[str]
+    words: list[str]
+    idf: list[float]
+    center: list[float]
+    components: list[list[float]]
+
+
+class Step(Fields):
+    """How a column, or some together, becomes features, JSON-ready."""
+
+    column: str
+    columns: list[str]
+    kind: str
+
+
+class LeftOut(TypedDict):
+    """A column that is no feature, and why."""
+
+    column: str
+    columns: list[str]
+    kind: str
+    share_missing: float
+    why: str
+
+
+class FeatureRecipe(TypedDict):
+    """How all features of a dataset are made, JSON-ready.
+
+    ``chosen`` has the columns that were named (None for all), ``options`` what was said of columns,
+    ``columns`` the steps in order.
+    """
+
+    format: int
+    decimal: str
+    text_model: str
+    chosen: list[str] | None
+    options: dict[str, dict[str, object]]
+    columns: list[Step]
+    left_out: list[LeftOut]
+
+
+def defaults(kind: str) -> Fields:
     """Return what holds for a column of a kind where nothing else is said."""
     scales, imputes = _CHOICES.get(kind, _NUMBERS)
-    found: dict[str, Any] = {"scale": scales[0], "weight": 1.0, "impute": imputes[0]}
+    found: Fields = {"scale": scales[0], "weight": 1.0, "impute": imputes[0]}
     if kind in ("number", "date"):
         found["log"] = False
     if kind == "date":
@@ -126,7 +193,7 @@ def option_problems(where: str, options: Mapping[str, object]) -> list[Problem]:
     return found
 
 
-def _field_problem(place: str, name: str, value: Any) -> Problem | None:
+def _field_problem(place: str, name: str, value: object) -> Problem | None:
     if name not in _FIELDS:
         near = difflib.get_close_matches(name, _FIELDS, n=1)
         hint = f"Did you mean {near[0]!r}?" if near else f"There are: {', '.join(_FIELDS)}."
@@ -136,9 +203,9 @@ def _field_problem(place: str, name: str, value: Any) -> Problem | None:
     if not is_kind:
         what = f"{name} has the wrong kind of value"
         return Problem("bad-option", place, what, str(value)[:60])
-    if name == "order" and not all(isinstance(one, str) for one in value):
+    if isinstance(value, list | tuple) and not all(isinstance(one, str) for one in value):
         return Problem("bad-option", place, "an order is a list of text", str(value)[:60])
-    if name == "weight" and not 0 < value <= MAX_WEIGHT:
+    if name == "weight" and isinstance(value, int | float) and not 0 < value <= MAX_WEIGHT:
         what = f"a weight is above 0 and at most {MAX_WEIGHT:,.0f}"
         return Problem("bad-option", place, what, str(value), "To leave a column out, set use.")
     if name in _WORDS and value not in _WORDS[name]:
@@ -147,7 +214,7 @@ def _field_problem(place: str, name: str, value: Any) -> Problem | None:
     return None
 
 
-def settled(where: str, column: str, kind: str, fields: Mapping[str, Any]) -> dict[str, Any]:
+def settled(where: str, column: str, kind: str, fields: Mapping[str, object]) -> Fields:
     """Return all options of a column of a kind.
 
     Raises
@@ -155,7 +222,7 @@ def settled(where: str, column: str, kind: str, fields: Mapping[str, Any]) -> di
     hetviz.errors.DataError
         If something said of it does not suit what it holds.
     """
-    out = defaults(kind)
+    out: dict[str, object] = {**defaults(kind)}
     scales, imputes = choices(kind)
     place, holds = f"{where}, column {column}", HOLDS.get(kind, kind)
     problems = []
@@ -173,10 +240,10 @@ def settled(where: str, column: str, kind: str, fields: Mapping[str, Any]) -> di
                 what = f"{name} does not suit {holds}"
                 problems.append(Problem("bad-option", place, what, str(value), "Leave it off."))
         else:
-            out[name] = float(value) if name == "weight" else value
+            out[name] = float(value) if isinstance(value, int) and name == "weight" else value
     if problems:
         raise DataError(problems)
-    return out
+    return cast("Fields", out)
 
 
 def turns(kind: str) -> tuple[str, ...]:
@@ -200,7 +267,7 @@ def turned(where: str, column: str, kind: str, wanted: str) -> str:
     return wanted
 
 
-def merged(before: Options, more: Options) -> dict[str, dict[str, Any]]:
+def merged(before: Options, more: Options) -> dict[str, dict[str, object]]:
     """Return options in which what is said later replaces what was said earlier, by field."""
     out = {str(name): dict(fields) for name, fields in before.items()}
     for name, fields in more.items():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,6 +13,7 @@ import numpy as np
 from hetviz._types import Floats
 from hetviz.errors import MissingExtraError
 from hetviz.features.columns.leading import fit_leading, project
+from hetviz.features.columns.options import Fields
 
 if TYPE_CHECKING:
     import onnxruntime
@@ -47,7 +48,7 @@ def vectors(texts: Sequence[str | None]) -> Floats:
     )
 
 
-def learn(texts: Sequence[str | None]) -> dict[str, object] | None:
+def learn(texts: Sequence[str | None]) -> Fields | None:
     """Learn the leading directions of the vectors of texts; None where all are alike."""
     V = vectors(texts)
     known = V[V.any(axis=1)]
@@ -55,7 +56,7 @@ def learn(texts: Sequence[str | None]) -> dict[str, object] | None:
     return None if found is None else {**found, "model": "sentences"}
 
 
-def apply(step: Mapping[str, object], texts: Sequence[str | None]) -> Floats:
+def apply(step: Fields, texts: Sequence[str | None]) -> Floats:
     """Return what was learned, applied to texts: (n, k); 0 where there is no text."""
     V = vectors(texts)
     there = np.asarray(V.any(axis=1))

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 
 from hetviz._types import Floats
+from hetviz.features.columns.options import Fields
 
 N_COMPONENTS = 16
 MAX_WORDS = 5000
 
 
-def fit(texts: Sequence[str | None], random_state: int = 0) -> dict[str, Any] | None:
+def fit(texts: Sequence[str | None], random_state: int = 0) -> Fields | None:
     """Learn words, their weights and the leading directions; None where there are no words.
 
     Parameters
@@ -59,7 +59,7 @@ def fit(texts: Sequence[str | None], random_state: int = 0) -> dict[str, Any] | 
     }
 
 
-def apply(step: Mapping[str, Any], texts: Sequence[str | None]) -> Floats:
+def apply(step: Fields, texts: Sequence[str | None]) -> Floats:
     """Return what `fit` learned, applied to texts: shape (n, k), centred as in the fit."""
     from sklearn.feature_extraction.text import TfidfVectorizer
 
@@ -72,7 +72,7 @@ def apply(step: Mapping[str, Any], texts: Sequence[str | None]) -> Floats:
     return np.asarray(T @ np.array(step["components"]).T - np.array(step["mean"]))
 
 
-def words_known(step: Mapping[str, Any], text: str) -> list[str]:
+def words_known(step: Fields, text: str) -> list[str]:
     """Return the words of a text that `fit` learned; all of them where it is no matter of words."""
     from sklearn.feature_extraction.text import TfidfVectorizer
 

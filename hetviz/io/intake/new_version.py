@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,6 +16,7 @@ from hetviz._types import Ints, JsonObject, Texts
 from hetviz.data import Dataset, HeteroData, Labels
 from hetviz.data.model.statements import statement_keys, statement_rows
 from hetviz.errors import DataError, Problem
+from hetviz.features.columns.options import FeatureRecipe
 from hetviz.features.recipe import columns_used, make_features, recipe_of
 from hetviz.io import gate
 from hetviz.io.bundle.items import read_dataset
@@ -201,7 +202,7 @@ def _entry(
     )
 
 
-def _features_wanted(old: Dataset, recipe: Mapping[str, Any]) -> str | tuple[str, ...] | None:
+def _features_wanted(old: Dataset, recipe: FeatureRecipe) -> str | tuple[str, ...] | None:
     if "features" not in (old.recipe or {}) or recipe["chosen"] == []:
         return "none"
     return None if recipe["chosen"] is None else tuple(recipe["chosen"])

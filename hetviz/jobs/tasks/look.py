@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
-from hetviz._types import Floats, JsonObject
+from hetviz._types import Floats
 from hetviz.data import Embedding, HeteroData
 from hetviz.data.joins.proposals import Proposal, propose_joins
 from hetviz.data.model.statements import statement_rows
 from hetviz.errors import DataError
+from hetviz.features.columns.options import FeatureRecipe
 from hetviz.features.columns.types import Column
 from hetviz.features.known import known_columns
 from hetviz.features.meaning import column_effects
@@ -33,18 +34,20 @@ def proposals(data: HeteroData, progress: Progress) -> list[Proposal]:
     return propose_joins(data)
 
 
-def recipe_of_features(data: HeteroData, dataset: str, progress: Progress) -> JsonObject:
-    """Return how features of a dataset would be made of its table; empty where they cannot be."""
+def recipe_of_features(
+    data: HeteroData, dataset: str, progress: Progress
+) -> FeatureRecipe | Literal[False]:
+    """Return how features of a dataset would be made of its table; False where they cannot be."""
     progress(0.0, "Reading columns")
     labels = [column.name for column in data.labels if column.dataset == dataset]
     try:
-        return dict(recipe_of(made_features(data[dataset], {}, None, labels)[0]))
+        return recipe_of(made_features(data[dataset], {}, None, labels)[0])
     except DataError:
-        return {}
+        return False
 
 
 def effects(
-    data: HeteroData, dataset: str, recipe: JsonObject, places: Floats, progress: Progress
+    data: HeteroData, dataset: str, recipe: FeatureRecipe, places: Floats, progress: Progress
 ) -> dict[str, float]:
     """Return how far a map shows each column, see `hetviz.features.meaning.column_effects`."""
     progress(0.0, "Comparing columns with the map")

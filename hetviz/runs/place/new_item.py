@@ -20,8 +20,9 @@ from hetviz.data import Dataset
 from hetviz.errors import DataError, Problem
 from hetviz.features import table as table_features
 from hetviz.features.columns.images import describe
+from hetviz.features.columns.options import Step
 from hetviz.features.columns.text import words_known
-from hetviz.features.recipe import columns_used, recipe_of
+from hetviz.features.recipe import columns_of, columns_used, recipe_of
 from hetviz.features.relations.words import described_by, match_words
 from hetviz.features.table import transform
 from hetviz.io import gate
@@ -180,7 +181,7 @@ def from_row(owner: Dataset, row: Mapping[str, object]) -> NewItem:
         )
     if not given:
         raise _refusal("no-values", where, "no value was given", "", "Fill in at least one column.")
-    made = set(columns_used({"columns": _steps(owner)}))
+    made = set(columns_of(_steps(owner)))
     if made & set(given):
         rows = _made(owner, {name: given[name] for name in given if name in made})
         how = f"Compared by {_named(sorted(made & set(given)))} of the {owner.name}"
@@ -215,7 +216,7 @@ def _by_columns(owner: Dataset, given: Mapping[str, object]) -> NewItem:
     return NewItem(f"Compared by {_named(names)} of the {owner.name}.", away=away)
 
 
-def _steps(owner: Dataset) -> list[dict[str, Any]]:
+def _steps(owner: Dataset) -> list[Step]:
     steps = list(recipe_of(owner)["columns"])
     # Beside vectors that came with the dataset no new row can be made of columns.
     return [] if any(step["kind"] == "vectors" for step in steps) else steps

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from importlib.util import find_spec
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -23,6 +23,8 @@ from hetviz.features.columns.options import (
     SCALES,
     TEXT_MODELS,
     VECTORS,
+    FeatureRecipe,
+    LeftOut,
     defaults,
 )
 from hetviz.features.columns.types import infer
@@ -98,11 +100,11 @@ def show(state: State, name: str, place: int) -> None:
         theme.quiet(_explained(state))
 
 
-def _recipe(state: State, dataset: Dataset) -> dict[str, Any] | None:
+def _recipe(state: State, dataset: Dataset) -> FeatureRecipe | None:
     """Return the recipe to show; of features from a file, the one that would keep them."""
     if "features" in (dataset.recipe or {}):
         return _completed(recipe_of(dataset), dataset)
-    known: dict[str, Any] | None = known_of_items([dataset], "features")
+    known: FeatureRecipe | Literal[False] | None = known_of_items([dataset], "features")
     if known is None:
         task = "hetviz.jobs.tasks.look:recipe_of_features"
         key, named = ("features", dataset.name), {"dataset": dataset.name}
@@ -113,12 +115,12 @@ def _recipe(state: State, dataset: Dataset) -> dict[str, Any] | None:
     return known or None
 
 
-def _completed(recipe: dict[str, Any], dataset: Dataset) -> dict[str, Any]:
+def _completed(recipe: FeatureRecipe, dataset: Dataset) -> FeatureRecipe:
     """Return a recipe that names each column of the table: one of an old file names few."""
     steps = [*recipe["columns"], *recipe["left_out"]]
     named = {name for step in steps for name in [step["column"], *step["columns"]]}
     table = pd.DataFrame() if dataset.table is None else dataset.table
-    more = [
+    more: list[LeftOut] = [
         {
             "column": str(name),
             "columns": [str(name)],
@@ -133,7 +135,7 @@ def _completed(recipe: dict[str, Any], dataset: Dataset) -> dict[str, Any]:
 
 
 def rows_of(
-    recipe: Mapping[str, Any],
+    recipe: FeatureRecipe,
     effects: Mapping[str, float],
     units: Mapping[str, str] = MappingProxyType({}),
 ) -> pd.DataFrame:
@@ -149,9 +151,10 @@ def rows_of(
         Of columns of numbers.
     """
     rows = []
-    for step in [*recipe["columns"], *recipe["left_out"]]:
+    steps: list[Mapping[str, Any]] = [*recipe["columns"], *recipe["left_out"]]
+    for step in steps:
         column, kind = str(step["column"]), str(step["kind"])
-        said = {**defaults(kind), **recipe["options"].get(column, {})}
+        said: dict[str, Any] = {**defaults(kind), **recipe["options"].get(column, {})}
         said |= {name: step[name] for name in ("scale", "weight", "impute", "log") if name in step}
         used = "why" not in step
         lacking = step["share_missing"]
@@ -182,9 +185,9 @@ def _with_unit(name: str, units: Mapping[str, str]) -> str:
 
 def asked(
     frame: pd.DataFrame, edits: Mapping[int, Mapping[str, object]]
-) -> dict[str, dict[str, Any]]:
+) -> dict[str, dict[str, object]]:
     """Return as options of columns what was changed in the table."""
-    out: dict[str, dict[str, Any]] = {}
+    out: dict[str, dict[str, object]] = {}
     for row, cells in edits.items():
         key = str(frame.index[int(row)])
         for column, value in cells.items():
@@ -194,7 +197,7 @@ def asked(
     return out
 
 
-def _effects(state: State, dataset: Dataset, recipe: dict[str, object]) -> dict[str, float]:
+def _effects(state: State, dataset: Dataset, recipe: FeatureRecipe) -> dict[str, float]:
     run = state.run
     places = None if run is None else state.embedding(run)
     if run is None or places is None:
@@ -270,7 +273,7 @@ def _config() -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _ask_text_model(recipe: Mapping[str, Any], key: str) -> None:
+def _ask_text_model(recipe: FeatureRecipe, key: str) -> None:
     """Ask what free text goes through, where there is some and a choice."""
     steps = [*recipe["columns"], *recipe["left_out"]]
     if not any(step["kind"] == "text" for step in steps) or not _has_sentences():
@@ -332,7 +335,7 @@ def _read_sentences(dataset: Dataset) -> None:
     st.rerun()
 
 
-def edits_of(key: str) -> Mapping[int, Mapping[str, Any]]:
+def edits_of(key: str) -> Mapping[int, Mapping[str, object]]:
     """Return what was changed in the table: row to column to value."""
     held = st.session_state.get(key)
     return {} if held is None else held["edited_rows"]

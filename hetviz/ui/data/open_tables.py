@@ -7,6 +7,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from hetviz._pandas import is_missing
 from hetviz.data import Dataset, HeteroData
 from hetviz.io.infer.opened import SAMPLE, profiles_of
 from hetviz.plots.colour import spoken
@@ -122,8 +123,8 @@ def _id_column(n: int) -> dict[str, Any]:
     }
 
 
-def _cell(value: Any) -> str | None:
-    if value is None or (pd.api.types.is_scalar(value) and pd.isna(value)):
+def _cell(value: object) -> str | None:
+    if is_missing(value):
         return None
     if isinstance(value, float):
         return f"{value:.6g}" if abs(value) < 1e15 else str(value)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from hetviz._pandas import is_missing
 from hetviz._text import is_name, is_word, short
 from hetviz._types import Ints
 from hetviz.data import Dataset, HeteroData
@@ -97,9 +98,9 @@ def _facts(data: HeteroData, item: Item) -> Iterator[tuple[str, str]]:
             yield spoken(column), f"{short(words, _LONGEST_FACT)}{unit}"
 
 
-def value_words(value: Any) -> str:
+def value_words(value: object) -> str:
     """Return a cell in words: six digits at most, yes and no, empty where it is missing."""
-    if value is None or (pd.api.types.is_scalar(value) and pd.isna(value)):
+    if is_missing(value):
         return ""
     if isinstance(value, bool | np.bool_):
         return "yes" if value else "no"
