@@ -11,6 +11,7 @@ from hetviz._types import JsonObject
 from hetviz.data import Embedding, HeteroData
 from hetviz.errors import ParameterError
 from hetviz.plots.colour import Colouring, colour_options, colouring
+from hetviz.plots.curve import Curve
 from hetviz.plots.paper import FORMS, written
 from hetviz.plots.paper_charts import paper_bars, paper_curve
 from hetviz.plots.paper_map import NAMES, paper_map
@@ -149,7 +150,7 @@ def map_bytes(
 
 
 def curve_bytes(
-    curves: Mapping[str, Any],
+    curves: Mapping[str, Curve],
     sort: str = "links",
     settings: FigureSettings = AS_USUAL,
     form: str = "pdf",

@@ -24,7 +24,7 @@ from hetviz.exports.writing import write
 from hetviz.metrics.fit.curves import curves
 from hetviz.metrics.fit.summary import evaluate
 from hetviz.plots.colour import Colouring, map_alt
-from hetviz.plots.curve import curve_alt, kept_at, usual_place
+from hetviz.plots.curve import Curve, curve_alt, kept_at, usual_place
 from hetviz.plots.paper import written
 from hetviz.plots.paper_charts import paper_curve
 from hetviz.plots.paper_map import paper_map
@@ -146,7 +146,9 @@ def report_page(
     what the method found out.
     """
     measured = data if shown is None else shown
-    taken: Any = figures["kinds"] if figures else curves(measured, embedding, held_out)
+    taken: Mapping[str, Mapping[str, Curve]] = (
+        figures["kinds"] if figures else curves(measured, embedding, held_out)
+    )
     # Where nothing was said there is a kind without curves.
     kinds = {sort: of for sort, of in taken.items() if of}
     scores = figures["scores"] if figures else evaluate(measured, embedding, held_out).to_dict()
@@ -200,7 +202,7 @@ def report_page(
     return page(title or "A joint map", "\n".join(parts), asset("report.css"))
 
 
-def _headline(data: HeteroData, kinds: Mapping[str, Any]) -> str:
+def _headline(data: HeteroData, kinds: Mapping[str, Mapping[str, Curve]]) -> str:
     sizes = listed([f"{len(part):,} {name}" for name, part in data.datasets.items()])
     for sort in ("links", "comparisons"):
         if sort in kinds:
@@ -312,7 +314,7 @@ def methods_paragraph(
     params: Mapping[str, object],
     seed: int,
     versions: Mapping[str, str],
-    kinds: Mapping[str, Any],
+    kinds: Mapping[str, Mapping[str, Curve]],
     hold_out: float = 0.0,
 ) -> str:
     """Return a paragraph on how a map was made and judged, ready for a paper.
@@ -363,7 +365,7 @@ def _comparisons(data: HeteroData) -> str:
     return f"{n:,} comparisons" if n else ""
 
 
-def _kept(sort: str, curves: Mapping[str, Any]) -> str:
+def _kept(sort: str, curves: Mapping[str, Curve]) -> str:
     at = usual_place(sort)
     shares = {key: f"{kept_at(curve, at):.0%}" for key, curve in curves.items()}
     names = {"given": "given", "held_out": "held-out"}

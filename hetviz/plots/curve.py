@@ -16,7 +16,8 @@ from hetviz.plots.palette import Theme, tokens
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-Curve = tuple[Sequence[float], Sequence[float]]
+Curve = Sequence[Sequence[float]]
+"""Shares of pairs, and of statements kept at each."""
 
 LOOK_AT = NEAR
 _NAMES = {"given": "given", "held_out": "held out"}

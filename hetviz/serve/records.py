@@ -12,7 +12,6 @@ import threading
 from collections import defaultdict
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 from hetviz.workspace.store.files import make_folder
 
@@ -91,7 +90,7 @@ class Audit:
                     "The audit log cannot be written: %s", error.strerror
                 )
 
-    def lines(self) -> list[dict[str, Any]]:
+    def lines(self) -> list[dict[str, object]]:
         """Return what was written down, oldest first."""
         out = []
         for path in (self.path.with_suffix(".1.jsonl"), self.path):
@@ -101,13 +100,13 @@ class Audit:
                         out.append(json.loads(line))
         return out
 
-    def costs(self) -> list[dict[str, Any]]:
+    def costs(self) -> list[dict[str, object]]:
         """Return what each person, or each project without one, had done: jobs and seconds."""
         seconds: defaultdict[str, list[float]] = defaultdict(list)
         for line in self.lines():
             if line.get("event") == "job":
                 who = str(line.get("person") or f"project {line.get('project')}")
-                seconds[who].append(float(line.get("processor_s", 0.0)))
+                seconds[who].append(float(str(line.get("processor_s", 0.0))))
         found = [
             {"who": who, "jobs": len(each), "processor_s": round(sum(each), 1)}
             for who, each in seconds.items()

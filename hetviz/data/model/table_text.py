@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import csv
 import io
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from hetviz._types import Array
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 # Below, pandas is done before Arrow is loaded.
 _MANY = 20_000
@@ -47,13 +50,13 @@ def _by_arrow(table: pd.DataFrame) -> bytes | None:
     return table.iloc[:0].to_csv(index=False).encode() + _content(rows)
 
 
-def _integers(values: Array) -> Any:
+def _integers(values: Array) -> pa.Array:
     import pyarrow as pa
 
     return pa.array(values).cast(pa.large_string())
 
 
-def _reals(values: Array) -> Any:
+def _reals(values: Array) -> pa.Array:
     """Return numbers as `repr` writes them, gaps empty."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -73,7 +76,7 @@ def _reals(values: Array) -> Any:
     return pc.replace_with_mask(text, gap, pa.scalar("", pa.large_string()))
 
 
-def _texts(column: pd.Series) -> Any:
+def _texts(column: pd.Series) -> pa.Array:
     """Return texts, in quotation marks where CSV needs them, gaps empty."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -96,7 +99,7 @@ def _quoted(text: str) -> str:
     return line.getvalue()[: -len(",\n")]
 
 
-def _joined(*parts: Any, between: str = "") -> Any:
+def _joined(*parts: pa.Array | str, between: str = "") -> pa.Array:
     """Return arrays of texts, and single texts, row by row as one."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -106,7 +109,7 @@ def _joined(*parts: Any, between: str = "") -> Any:
     return pc.binary_join_element_wise(*texts, pa.scalar(between, kind))
 
 
-def _content(rows: Any) -> bytes:
+def _content(rows: pa.Array | pa.ChunkedArray) -> bytes:
     """Return all texts of an array, one after the other."""
     import pyarrow as pa
 

@@ -89,7 +89,7 @@ def _sheet(dataset: Dataset) -> dict[str, Any]:
     }
 
 
-def _column(dataset: Dataset, name: str, kind: str, own: str | None) -> dict[str, Any]:
+def _column(dataset: Dataset, name: str, kind: str, own: str | None) -> dict[str, object]:
     is_title = name == dataset.title_column
     short = "id" if name == own else "title" if is_title else _KINDS.get(kind, kind)
     unit = dataset.units.get(name, "")
@@ -104,7 +104,7 @@ def _column(dataset: Dataset, name: str, kind: str, own: str | None) -> dict[str
     }
 
 
-def _id_column(n: int) -> dict[str, Any]:
+def _id_column(n: int) -> dict[str, object]:
     return {
         "name": "Id",
         "raw": "id",

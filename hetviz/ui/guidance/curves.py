@@ -12,7 +12,7 @@ import streamlit as st
 from hetviz._text import percent
 from hetviz._types import Bools, Floats, Ints
 from hetviz.data import HeteroData
-from hetviz.plots.curve import usual_place
+from hetviz.plots.curve import Curve, usual_place
 from hetviz.ui.guidance import order as guidance_order
 from hetviz.ui.guidance import sentences
 from hetviz.ui.guidance.ledger import NO_PLACE, Ledger, goodness, joins, records
@@ -77,7 +77,7 @@ def measured(state: State, data: HeteroData, form: str) -> ReadOff:
     return found
 
 
-def _curve(curves: Mapping[str, object], kind: str) -> ReadOff:
+def _curve(curves: Mapping[str, Curve], kind: str) -> ReadOff:
     sort = charts.sort_of(kind)
     key = f"look-at-{sort}"
     # The field stands below the curve that it moves; until it is drawn the session knows its value.

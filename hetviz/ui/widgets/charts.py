@@ -11,7 +11,7 @@ import streamlit as st
 from hetviz._text import percent
 from hetviz.data import Embedding, HeteroData
 from hetviz.plots import Colouring
-from hetviz.plots.curve import curve_alt, curve_figure, kept_at, usual_place
+from hetviz.plots.curve import Curve, curve_alt, curve_figure, kept_at, usual_place
 from hetviz.ui.map import layers
 from hetviz.ui.shell import session
 from hetviz.workspace import Run, State
@@ -54,9 +54,11 @@ def figures(state: State, run: Run) -> Mapping[str, Any]:
     )
 
 
-def curves_of(figures: Mapping[str, Any], form: str | None = None) -> Mapping[str, Any]:
+def curves_of(
+    figures: Mapping[str, Any], form: str | None = None
+) -> Mapping[str, Mapping[str, Curve]]:
     """Return a map's curves by kind; `form` leaves only those of "link" or "comparison"."""
-    kinds: Mapping[str, Any] = figures.get("kinds") or {"links": figures["curves"]}
+    kinds: Mapping[str, Mapping[str, Curve]] = figures.get("kinds") or {"links": figures["curves"]}
     if form is None:
         return kinds
     return {k: v for k, v in kinds.items() if (k == "comparisons") == (form == "comparison")}
@@ -64,7 +66,7 @@ def curves_of(figures: Mapping[str, Any], form: str | None = None) -> Mapping[st
 
 def choose_curve(
     figures: Mapping[str, object], form: str | None = None, place: str = ""
-) -> tuple[Mapping[str, Any], str]:
+) -> tuple[Mapping[str, Curve], str]:
     """Let the user choose among a map's curves; return the curves and the kind of statements.
 
     Nothing is asked where there is only one. `place` tells apart where on the page it stands.
@@ -93,7 +95,7 @@ def sort_of(kind: str) -> str:
 
 
 def show_curve(
-    curves: Mapping[str, Any],
+    curves: Mapping[str, Curve],
     kind: str = "links",
     at: float | None = None,
     clicked: Callable[[str], None] | None = None,
@@ -133,7 +135,7 @@ def show_curve(
     )
 
 
-def curve_words(curves: Mapping[str, Any], kind: str = "links", at: float | None = None) -> str:
+def curve_words(curves: Mapping[str, Curve], kind: str = "links", at: float | None = None) -> str:
     """Say in one sentence what the curves show where they are read off."""
     sort = sort_of(kind)
     at = usual_place(sort) if at is None else at
