@@ -306,7 +306,7 @@ def test_pages_are_thin() -> None:
         ("hetviz/core/kernels/kernels.py", "import hetviz", "core comes before hetviz"),
         ("hetviz/core/kernels/kernels.py", "from hetviz import load", "core comes before hetviz"),
         ("hetviz/runs/embed/run.py", "from hetviz import __version__", "runs comes before hetviz"),
-        ("hetviz/ui/shell/help.py", "import hetviz", "through hetviz/__init__.py"),
+        ("hetviz/ui/shell/frame.py", "import hetviz", "through hetviz/__init__.py"),
         ("hetviz/errors.py", "from hetviz.core import eigen", "errors comes before core"),
         ("hetviz/__init__.py", "from hetviz.ui import router", "hetviz comes before ui"),
         ("hetviz/ui/state.py", "from pages import start", "ui comes before pages"),

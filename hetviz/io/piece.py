@@ -72,7 +72,7 @@ class Choices:
     only_table : bool
         The file is a table: it is taken neither for prose nor for a matrix.
     raw : bool
-        All cells as they stand, with no row taken for names; see `hetviz.io.intake.raw`.
+        All cells as they stand, with no row taken for names; see `hetviz.io.intake.looking`.
     recipes : mapping of str to mapping
         How a table is to be read, see `hetviz.io.infer.recipe.Recipe.to_dict`: of each sheet, by
         its name, or of the one table of a file, by ``""``.

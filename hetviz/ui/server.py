@@ -8,8 +8,8 @@ from hetviz.serve.guard import Guard
 from hetviz.ui.map import routes as map_routes
 from hetviz.ui.shell import background, people
 from hetviz.ui.shell.first_paint import FirstPaint
+from hetviz.ui.shell.lifespan import lifespan
 from hetviz.ui.shell.paths import ROUTER
-from hetviz.ui.shell.warm import lifespan
 
 __all__ = ["ROUTER", "lifespan", "middleware", "routes", "secrets"]
 

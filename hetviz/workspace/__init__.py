@@ -43,7 +43,6 @@ from hetviz.workspace.commands.runs import (
     StartJob,
 )
 from hetviz.workspace.commands.view import SetFilters, SetTitle, SetView
-from hetviz.workspace.looking import LOOK_ONLY, Looking
 from hetviz.workspace.state import SHIPPED, Clustering, Finding, Pending, Run, State, View
 from hetviz.workspace.store.blobs import BlobStore
 from hetviz.workspace.store.project_file import (
@@ -55,7 +54,7 @@ from hetviz.workspace.store.project_file import (
 )
 from hetviz.workspace.store.selection import Glance
 from hetviz.workspace.store.sessions import SESSIONS, Sessions
-from hetviz.workspace.workspace import Workspace
+from hetviz.workspace.workspace import LOOK_ONLY, Looking, Workspace
 
 __all__ = [
     "LOOK_ONLY",

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NoReturn
 
 from numpy.typing import ArrayLike
 
@@ -37,6 +37,7 @@ SAVED_MEANWHILE = "The project was saved as a file while this was being made."
 
 _MOST_NOTES = 5
 _BLOB = re.compile(rb"[0-9a-f]{64}")
+LOOK_ONLY = "You may look at this project, but not change it. Ask its owner for a link to edit it."
 
 
 @dataclass(frozen=True)
@@ -395,3 +396,49 @@ def _stepped(state: State, now: State) -> State:
         and set(state.data.datasets) == set(now.data.datasets)
     )
     return replace(state, view=now.view if same else state.view, pending=now.pending)
+
+
+class Looking(Workspace):
+    """Follows another workspace; has its own selection and camera, which are kept nowhere.
+
+    Parameters
+    ----------
+    other : Workspace
+    """
+
+    def __init__(self, other: Workspace) -> None:
+        super().__init__(_ReadOnly(other.blobs.folder))
+        self._other = other
+        self.follow(other)
+
+    def follow(self, other: Workspace) -> None:
+        """Take over what the other workspace holds now."""
+        moment = other.moment()
+        self._other = other
+        if moment.state is not self.state:
+            # Told apart by what fingerprints tell apart, so that a selection of other rows goes.
+            self.log, self.state = list(moment.log), moment.state
+            if self._fingerprint != moment.glance.fingerprint:
+                self._fingerprint = moment.glance.fingerprint
+                self.selection_version += 1
+
+    def do(self, command: Command) -> State:
+        """Refuse it."""
+        _refuse()
+
+    def undo(self) -> State:
+        """Refuse it."""
+        _refuse()
+
+    def redo(self) -> State:
+        """Refuse it."""
+        _refuse()
+
+
+class _ReadOnly(BlobStore):
+    def put(self, content: bytes) -> str:
+        _refuse()
+
+
+def _refuse() -> NoReturn:
+    raise HetvizError(LOOK_ONLY)

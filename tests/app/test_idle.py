@@ -10,7 +10,7 @@ import pytest
 
 from hetviz.jobs import InlineRunner, Task
 from hetviz.ui.map.array_cache import SHELVES, Packed
-from hetviz.ui.shell import background, idle
+from hetviz.ui.shell import background, lifespan
 from hetviz.workspace import Sessions, SetTitle
 from hetviz.workspace.store.files import new_id
 
@@ -21,7 +21,7 @@ def test_what_came_of_jobs_goes_with_the_session_that_is_left(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     sessions, runner = Sessions(tmp_path), InlineRunner()
-    monkeypatch.setattr(idle, "SESSIONS", sessions)
+    monkeypatch.setattr(lifespan, "SESSIONS", sessions)
     monkeypatch.setattr(background, "RUNNER", runner)
     left, here = new_id(), new_id()
     array = Packed.of(np.zeros(4), "<f4")
@@ -33,7 +33,7 @@ def test_what_came_of_jobs_goes_with_the_session_that_is_left(
             runner.submit(who, "Doubled", Task("tests.jobs.chores:double", {"value": 2}))
     time.sleep(AFTER_S)
     assert sessions.get(here).state.title == "Kept"
-    idle.rest(AFTER_S)
+    lifespan.rest(AFTER_S)
     for id, n in ((left, 0), (here, 1)):
         assert [len(runner.jobs(who)) for who in (id, id + background.BESIDE)] == [n, n]
         assert (id in background._FORESEEN) == bool(n)

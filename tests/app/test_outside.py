@@ -6,7 +6,7 @@ import pytest
 from streamlit import net_util
 from streamlit.web.server import server_util
 
-from hetviz.ui.shell import warm
+from hetviz.ui.shell import lifespan
 
 
 def test_a_request_of_another_site_makes_the_server_ask_nobody(
@@ -20,6 +20,6 @@ def test_a_request_of_another_site_makes_the_server_ask_nobody(
     assert not server_util.is_url_from_allowed_origins("https://evil.example")
     assert asked  # As Streamlit does by itself.
     asked.clear()
-    warm.ask_nobody()
+    lifespan.ask_nobody()
     assert not server_util.is_url_from_allowed_origins("https://evil.example")
     assert asked == []

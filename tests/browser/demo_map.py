@@ -18,7 +18,7 @@ import demo_data as demo  # noqa: E402
 
 from hetviz.ui.map.array_cache import Packed  # noqa: E402
 from hetviz.ui.map.component import asset_response  # noqa: E402
-from hetviz.ui.map.http import answer  # noqa: E402
+from hetviz.ui.map.routes import answer  # noqa: E402
 
 
 def rows_of(request: Request) -> list[int]:

@@ -10,28 +10,31 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from hetviz._text import per_hundred
-from hetviz._types import Floats
+from hetviz._text import per_hundred, short
+from hetviz._types import Floats, Ints
 from hetviz.core.layout.procrustes import align
-from hetviz.data import Embedding
+from hetviz.data import Embedding, HeteroData
 from hetviz.errors import HetvizError
+from hetviz.metrics.fit.moved import moved
 from hetviz.plots.colour import spoken
 from hetviz.plots.palette import shape_of
 from hetviz.plots.planar import drawn
 from hetviz.runs.compare.measures import LOOK_AT
-from hetviz.ui.compare import leaderboard, moved
+from hetviz.ui.compare import leaderboard
 from hetviz.ui.compare.results import comparison_of, maps_of, run_of, short_title
 from hetviz.ui.map import description, selection_codec
 from hetviz.ui.map.component import component
-from hetviz.ui.shell import session
+from hetviz.ui.shell import selection, session
 from hetviz.ui.shell import theme as look
-from hetviz.ui.widgets import charts
+from hetviz.ui.widgets import charts, item_chip
 from hetviz.workspace import Finding, Run, State
 
 _MOST = 4
 _HEIGHT = "235px"
 _ROOM = 0.04
 _PICKED = "compare-maps"
+_ITEMS, _NEAR = 12, 10
+_TITLE = 24
 
 
 def show(state: State, kept: Finding | None, to_come: Mapping[str, str] | None = None) -> None:
@@ -68,7 +71,7 @@ def show(state: State, kept: Finding | None, to_come: Mapping[str, str] | None =
         lambda: aligned(state, runs),
     )
     _live(state, shown, titles, kept)
-    moved.show(state, shown, titles)
+    _moved_most(state, shown, titles)
 
 
 def _first_of_all(state: State, to_come: Mapping[str, str]) -> None:
@@ -267,3 +270,69 @@ def _selected(place: int, run: Run) -> None:
     except HetvizError:
         # Made on data that are no longer there: the browser is told what is selected now.
         workspace.set_glance(selection=workspace.glance.selection)
+
+
+def _moved_most(state: State, shown: list[Run], titles: dict[str, str]) -> None:
+    """Show the list; a click selects an item on all maps."""
+    data = state.opened()
+    first, others = shown[0], shown[1:]
+    with st.container(horizontal=True, vertical_alignment="center", key="compare-moved-head"):
+        look.section("Moved most")
+        names = {run.id: titles[run.id] for run in others}
+        after = others[0].id
+        if len(others) > 1:
+            after = st.segmented_control(
+                f"Between {titles[first.id]} and",
+                list(names),
+                format_func=lambda id: look.plain(names[id]),
+                default=after,
+                required=True,
+                key=f"compare-moved-{'-'.join(names)}",
+                label_visibility="collapsed",
+            )
+    other = next(run for run in others if run.id == after)
+    rows, shares = session.cached(
+        ("moved", id(data), id(first), id(other)),
+        (data, first, other),
+        lambda: _movers(first, other),
+    )
+    if not len(rows):
+        look.quiet("No item has a place on both maps.")
+        return
+    look.quiet(
+        f"From {titles[first.id]} to {titles[other.id]}, as a share of the map's width; a click "
+        "selects the item on all maps."
+    )
+    chosen = set(selection.chosen(state).tolist())
+    with st.grid(6, min_column_width=200, gap="small", key="compare-moved"):
+        for row, share in zip(rows, shares, strict=True):
+            _item(data, int(row), float(share), int(row) in chosen)
+
+
+def _movers(first: Run, other: Run) -> tuple[Ints, Floats]:
+    distance = moved(first.embedding, other.embedding)
+    there = np.flatnonzero(np.isfinite(distance))
+    rows = there[np.argsort(-distance[there], kind="stable")][:_ITEMS]
+    return rows, distance[rows]
+
+
+def _item(data: HeteroData, row: int, share: float, chosen: bool) -> None:
+    item = item_chip.item_at(data, row)
+    source = item_chip.picture_of(data, item)
+    face = (
+        f'<img src="{look.esc(source)}" alt="" loading="lazy">'
+        if source
+        else f"<i>{item.glyph}</i>"
+    )
+    with st.container(
+        horizontal=True, vertical_alignment="center", gap="xsmall", key=f"moved-box-{row}"
+    ):
+        st.html(f'<span class="hv-moved">{face}</span>', width="content")
+        st.button(
+            look.plain(f"{short(item.title, _TITLE)}, {100 * share:.0f} %"),
+            key=f"moved-{row}",
+            type="tertiary",
+            disabled=chosen,
+            on_click=selection.choose,
+            args=([row],),
+        )

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import streamlit as st
 
+from hetviz._text import short
 from hetviz.data import HeteroData
 from hetviz.data.edits.by_id import comparisons_by_id, links_by_id
 from hetviz.metrics.conflicts.conflicts import would_contradict
-from hetviz.ui.guidance import derive, pick
+from hetviz.ui.guidance import derive
+from hetviz.ui.map.search import search
 from hetviz.ui.shell import session, theme
 from hetviz.ui.shell.paths import PAGES
 from hetviz.ui.statements import commands
@@ -15,6 +17,9 @@ from hetviz.ui.widgets import item_chip
 from hetviz.workspace import AddComparisons, AddLinks, Command, SetLabels
 
 _LINK, _COMPARISON, _LABEL, _COLUMN = "Two items", "Nearer to", "Label", "From a column"
+_MOST_LISTED = 3_000
+_MOST_FOUND = 40
+_NAME = 60
 
 
 def offer(data: HeteroData) -> None:
@@ -39,8 +44,8 @@ def offer(data: HeteroData) -> None:
 
 
 def _link(data: HeteroData) -> None:
-    first = pick.item(data, "One item", "add-p")
-    second = pick.item(data, "The other item", "add-q")
+    first = _item(data, "One item", "add-p")
+    second = _item(data, "The other item", "add-q")
     weight = st.slider(
         "−1 apart, 1 together", -1.0, 1.0, 1.0, 0.05, key="add-weight",
     )  # fmt: skip
@@ -68,9 +73,9 @@ def _link(data: HeteroData) -> None:
 
 def _comparison(data: HeteroData) -> None:
     rows = [
-        pick.item(data, "This item", "add-a"),
-        pick.item(data, "is nearer to", "add-b"),
-        pick.item(data, "than to", "add-c"),
+        _item(data, "This item", "add-a"),
+        _item(data, "is nearer to", "add-b"),
+        _item(data, "than to", "add-c"),
     ]
     note = st.text_input("Note", max_chars=500, key="add-compared-note")
     known = [row for row in rows if row is not None]
@@ -102,7 +107,7 @@ def _warn(data: HeteroData, command: AddLinks | AddComparisons | None) -> None:
 
 def _label(data: HeteroData) -> None:
     theme.quiet("A label column that is not there yet is begun with the first item.")
-    row = pick.item(data, "Item", "add-labelled")
+    row = _item(data, "Item", "add-labelled")
     column = st.text_input(
         "Label column", commands.own_column(data), max_chars=100, key="add-label-column"
     )
@@ -129,3 +134,28 @@ def _button(label: str, key: str, command: Command | None) -> None:
 
 def _do(command: Command) -> None:
     session.do(command)
+
+
+def _item(data: HeteroData, label: str, key: str) -> int | None:
+    """Ask for an item; return its global row."""
+    if data.n_rows <= _MOST_LISTED:
+        options = list(range(data.n_rows))
+    else:
+        text = st.text_input(f"{label}: its name", key=f"{key}-text", max_chars=100)
+        options = search(data, text, _MOST_FOUND)
+        if text.strip() and not options:
+            theme.quiet("No item is called that.")
+    row: int | None = st.selectbox(
+        label,
+        options,
+        index=None if data.n_rows <= _MOST_LISTED else 0 if options else None,
+        format_func=lambda row: _name(data, row),
+        placeholder="Type a name",
+        key=f"{key}-row",
+    )
+    return row
+
+
+def _name(data: HeteroData, row: int) -> str:
+    found = item_chip.item_at(data, row)
+    return f"{found.glyph} {short(found.title, _NAME)}"

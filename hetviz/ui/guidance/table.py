@@ -14,7 +14,7 @@ from hetviz._types import Ints, Texts
 from hetviz.data import HeteroData
 from hetviz.data.model.statements import COMPARED as COMPARED_SET
 from hetviz.plots.curve import LOOK_AT
-from hetviz.ui.guidance import bulk, editor, group_table, sentences
+from hetviz.ui.guidance import editor, group_table, sentences
 from hetviz.ui.guidance.ledger import (
     BROKEN,
     KEPT,
@@ -166,7 +166,7 @@ def _page(data: HeteroData, form: str, among: pd.DataFrame, order: Ints, total: 
         shown = f"{theme.count(len(order), one)}"
         shown += "" if len(order) == total else f" of {total:,}"
         theme.quiet(f"{shown}, worst kept first. Double-click a cell to change it.")
-        bulk.offer(form, among, order)
+        _change_all(form, among, order)
         if pages > 1:
             # As wide as its pages: beside others it would show fewer.
             width = 60 * (min(pages, 5) + 2)
@@ -325,3 +325,50 @@ def _do(form: str) -> None:
 
 def _save(changes: Mapping[str, Mapping[str, object]]) -> None:
     session.do(EditStatements({key: dict(cells) for key, cells in changes.items()}))
+
+
+def _change_all(form: str, among: pd.DataFrame, order: Ints) -> None:
+    """Offer one change for all statements that the filter lets through: `order` among those."""
+    word = "link" if form == "link" else "comparison"
+    own = order[among["own"].to_numpy()[order]]
+    with st.popover("Change all shown", key=f"bulk-{form}", disabled=not len(own)):
+        theme.quiet(
+            f"For {theme.count(len(own), word)}: all that the choice at the left shows, on every "
+            "page of the table. One undo takes it back."
+        )
+        low = -1.0 if form == "link" else 0.05
+        weight = st.slider(
+            "Weight", low, 1.0, 0.5, 0.05, key=f"bulk-weight-{form}",
+            help="From −1, apart, to 1, together." if form == "link" else None,
+        )  # fmt: skip
+        with st.container(horizontal=True):
+            st.button(
+                "Set the weight",
+                key=f"bulk-set-{form}",
+                disabled=weight == 0,
+                on_click=_edit,
+                args=(among, own, "weight", weight),
+            )
+            st.button(
+                f"Remove {theme.count(len(own), word)}",
+                key=f"bulk-remove-{form}",
+                on_click=_remove,
+                args=(among, own),
+            )
+        note = st.text_input("Note", max_chars=500, key=f"bulk-note-{form}")
+        st.button(
+            "Write the note",
+            key=f"bulk-note-do-{form}",
+            disabled=not note.strip(),
+            on_click=_edit,
+            args=(among, own, "note", note.strip()),
+        )
+
+
+def _edit(among: pd.DataFrame, own: Ints, column: str, value: object) -> None:
+    keys = among["key"].to_numpy()[own].tolist()
+    session.do(EditStatements({key: {column: value} for key in keys}))
+
+
+def _remove(among: pd.DataFrame, own: Ints) -> None:
+    session.do(DropStatements(among["key"].to_numpy()[own].tolist()))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import gzip
+import json
 import time
 from collections.abc import Callable
 from functools import cache
@@ -33,9 +34,8 @@ from hetviz.ui.map.answers import (
     Refused,
     whole_number,
 )
-from hetviz.ui.map.array_cache import Packed
+from hetviz.ui.map.array_cache import WORTH_PACKING, Packed
 from hetviz.ui.map.component.assets import PLOTLY, asset_response, asset_version
-from hetviz.ui.map.http import accepts_gzip, answer, guards, json_answer, refusal
 from hetviz.workspace import SESSIONS
 
 _POLL_S, _TICK_S = 5.0, 0.05
@@ -200,3 +200,43 @@ async def _body(request: Request, most: int) -> bytes:
             raise Refused(413)
         parts.append(part)
     return b"".join(parts)
+
+
+def refusal(refused: Refused) -> Response:
+    """Return the answer to a request that was refused."""
+    return Response(status_code=refused.status, headers=guards(NEVER))
+
+
+def json_answer(request: Request, value: object, keep: str) -> Response:
+    """Return a value as JSON, packed where it is long and the browser takes it."""
+    # ASCII, so that half a surrogate pair in somebody's data cannot fail here.
+    text = json.dumps(value, separators=(",", ":"), allow_nan=False).encode("ascii")
+    large = len(text) > WORTH_PACKING and accepts_gzip(request)
+    zipped = gzip.compress(text, 4, mtime=0) if large else None
+    return answer(request, text, zipped, "application/json", keep)
+
+
+def answer(request: Request, plain: bytes, zipped: bytes | None, kind: str, keep: str) -> Response:
+    """Return content of a media type, in its packed form if there is one and it is accepted."""
+    headers = guards(keep) | {"Vary": "Accept-Encoding"}
+    if zipped is not None and accepts_gzip(request):
+        return Response(zipped, media_type=kind, headers=headers | {"Content-Encoding": "gzip"})
+    if len(plain) > WORTH_PACKING and kind == BINARY:
+        # It was tried and not worth it; said so that nobody tries again.
+        headers["Content-Encoding"] = "identity"
+    return Response(plain, media_type=kind, headers=headers)
+
+
+def accepts_gzip(request: Request) -> bool:
+    """Whether the browser takes packed answers."""
+    return "gzip" in request.headers.get("Accept-Encoding", "")
+
+
+def guards(keep: str) -> dict[str, str]:
+    """Return the headers of every answer: who may keep it, and that it is only what it says."""
+    return {
+        "Cache-Control": keep,
+        "X-Content-Type-Options": "nosniff",
+        "Content-Security-Policy": "default-src 'none'",
+        "Cross-Origin-Resource-Policy": "same-origin",
+    }

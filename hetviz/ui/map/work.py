@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import streamlit as st
 
-from hetviz.ui.map import new_map, panel, toolbar
+from hetviz.ui.map import history, panel
+from hetviz.ui.map import new_map as maker
 from hetviz.ui.shell import background, recent, session, theme
 from hetviz.ui.shell.paths import PAGES
 from hetviz.ui.statements import bar
+from hetviz.ui.widgets import filters
+from hetviz.workspace import State
 
 
 def show(tab: str | None = None) -> None:
@@ -30,15 +33,38 @@ def show(tab: str | None = None) -> None:
         if job is None or not job.seq:
             with st.container(key="no-map"):
                 if job is None:
-                    new_map.no_map(state)
+                    maker.no_map(state)
                 else:
                     theme.headline(
                         "The first map is being made", "It appears here as soon as it is ready."
                     )
     else:
-        toolbar.tools(state)
+        _tools(state)
         bar.show(state)
     panel.show()
     recent.remember()
     if state.run is not None:
-        toolbar.new_map(state)
+        _new_map(state)
+
+
+def _tools(state: State) -> None:
+    """Show what chooses among the items, below the legend."""
+    with st.container(horizontal=True, vertical_alignment="center", key="tools", gap="small"):
+        filters.popover(state)
+        filters.chips(state)
+
+
+def _new_map(state: State) -> None:
+    """Show the button that opens the form for another map, and the list of those made.
+
+    It loads the numerical libraries, so it comes after the map.
+    """
+    # Another key once a map was started: that closes it, and the map can be seen to move.
+    key = f"maker-{st.session_state.get(maker.STARTED, 0)}"
+    with (
+        st.container(key="new-map"),
+        st.popover("New map", icon=":material/add:", key=key),
+        st.container(width=400, key="maker"),
+    ):
+        maker.show(state)
+        history.show(state)

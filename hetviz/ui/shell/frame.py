@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import streamlit as st
 
+from hetviz._version import __version__
 from hetviz.errors import HetvizError
+from hetviz.io import limits
+from hetviz.io.sandbox import process
 from hetviz.jobs import Job
 from hetviz.ui.map import away
-from hetviz.ui.shell import background, help, session, sharing, theme
+from hetviz.ui.map.component import component
+from hetviz.ui.shell import background, session, sharing, theme, words
 from hetviz.ui.shell.paths import PAGES
 from hetviz.workspace import SESSIONS, Pending, SetTitle, Workspace
+from hetviz.workspace.store.blobs import MAX_BYTES, MOST_CACHED
 
 _BEAT, _FAST_BEAT = 4.0, 0.5
 # The style sheet says the same of a page that takes a while.
@@ -26,6 +31,16 @@ PLACE_OF = {
     **{name: name for name in PLACES},
     **dict.fromkeys(("guidance", "clusters", "predict"), "map"),
 }
+_DOES = (
+    "hetviz puts the items of several unlike datasets on one map. What you know of how they "
+    "relate moves the map, and the curve beside it shows how far the map keeps it."
+)
+_KEPT = (
+    "Every step is saved on the computer that runs hetviz, in its own data folder, or where the "
+    "variable HETVIZ_HOME says. Nothing is sent anywhere else.",
+    "The address of this page is the key to the project: who has it can open and change it. Your "
+    "browser keeps a list of your projects; no one else can see that list.",
+)
 
 
 def show(place: str) -> list[tuple[str, str]]:
@@ -53,7 +68,7 @@ def show(place: str) -> list[tuple[str, str]]:
         _steps(workspace)
         sharing.menu(str(st.session_state["sid"]))
         with st.popover("Help", icon=":material/help:", type="tertiary", key="help"):
-            help.show()
+            _help()
     told = session.messages()
     pending = workspace.state.pending
     ended = pending is not None and pending.outcome is not None
@@ -225,3 +240,46 @@ def _redo(steps: int, name: str) -> None:
         workspace.redo()
     except HetvizError as error:
         session.tell(str(error))
+
+
+def _help() -> None:
+    """Show the help; meant for the inside of a popover."""
+    with st.container(key="help-body", width=430, gap="small"):
+        component.finder("help-finder", "help-body")
+        st.html(
+            "".join(
+                (
+                    _texts("What this is", (_DOES,)),
+                    _terms("Places", words.PLACES),
+                    _terms("Keys on the map", words.KEYS),
+                    _terms("Words", words.GLOSSARY),
+                    _texts("Where things are kept", _KEPT),
+                    _terms("Limits", [(one.words, str(one)) for one in limits.LIMITS]),
+                    _texts("More on limits", _more()),
+                )
+            )
+        )
+        st.html(f'<p class="hv-now">hetviz {theme.esc(__version__)}</p>')
+
+
+def _more() -> tuple[str, str]:
+    return (
+        f"Reading one file may take {process.PROCESSOR_S} seconds of work and "
+        f"{process.RESIDENT // limits.MB:,} MB of memory. Larger data: take a sample of the rows.",
+        f"A project may hold {MAX_BYTES // limits.MB} MB. Up to {MOST_CACHED // limits.MB} MB "
+        "of it are what was read from large files, so that they need not be read again; that goes "
+        "first where its files and maps need the room.",
+    )
+
+
+def _terms(title: str, pairs: tuple[tuple[str, str], ...] | list[tuple[str, str]]) -> str:
+    lines = "".join(
+        f'<div class="hv-found-row"><dt>{theme.esc(name)}</dt><dd>{theme.esc(said)}</dd></div>'
+        for name, said in pairs
+    )
+    return f'<section class="hv-help"><h3>{theme.esc(title)}</h3><dl>{lines}</dl></section>'
+
+
+def _texts(title: str, texts: tuple[str, ...]) -> str:
+    lines = "".join(f'<p class="hv-found-row">{theme.esc(one)}</p>' for one in texts)
+    return f'<section class="hv-help"><h3>{theme.esc(title)}</h3>{lines}</section>'

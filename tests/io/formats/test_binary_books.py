@@ -12,7 +12,7 @@ from hetviz.errors import DataError
 from hetviz.io import Choices, read_tables
 from hetviz.io.formats.readers import read_pieces
 from hetviz.io.formats.typed_values import FAILED
-from hetviz.io.intake.raw import raw_tables
+from hetviz.io.intake.looking import raw_tables
 from hetviz.io.sandbox import child, process
 from tests.depth import examples
 from tests.io.binary_books import MOST, Failed, xls, xlsb

@@ -10,8 +10,8 @@ from hetviz.errors import DataError
 from hetviz.features.columns.written import is_unit, number_column, parse
 from hetviz.io import Choices, newer_version, read_tables
 from hetviz.io.infer.recipe import TYPES, ColumnRecipe, RawTable, Recipe, adapted, apply, propose
+from hetviz.io.intake.looking import raw_tables
 from hetviz.io.intake.new_items import read_new_items
-from hetviz.io.intake.raw import raw_tables
 from hetviz.io.sandbox import child
 from hetviz.plots.colour import colour_options, colouring
 from hetviz.ui.map import item_cards
