@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Any
+from typing import Any, Self
 
 _SHOWN = 20
 MAX_LISTED = 1_000
@@ -112,6 +112,34 @@ class DataError(HetvizError):
             rest = sum(problem.count for problem in self.problems[_SHOWN:])
             lines.append(f"... and {rest:,} more")
         super().__init__("\n".join(lines))
+
+
+class Account:
+    """What came of reading something, with all that was refused and told on the way."""
+
+    problems: tuple[Problem, ...]
+
+    @property
+    def errors(self) -> tuple[Problem, ...]:
+        """What was refused."""
+        return tuple(problem for problem in self.problems if problem.severity == "error")
+
+    @property
+    def notes(self) -> tuple[Problem, ...]:
+        """What was told and accepted."""
+        return tuple(problem for problem in self.problems if problem.severity == "note")
+
+    def strict(self) -> Self:
+        """Return this if nothing was refused.
+
+        Raises
+        ------
+        hetviz.errors.DataError
+            Listing all that was refused.
+        """
+        if self.errors:
+            raise DataError(self.errors)
+        return self
 
 
 class RowsError(DataError, ValueError):

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from hetviz.ui.export import project
+from hetviz.ui.export import files
 from hetviz.ui.shell import background, recent, session, theme
 from hetviz.ui.shell.paths import PAGES
 
@@ -20,7 +20,7 @@ elif state.run is None:
         words = "The map is being made", "Its figures are here as soon as it is ready."
     theme.headline(*words)
     st.page_link(PAGES / "map.py", label="To the Map page", query_params=session.address())
-    project.offer(state)
+    files.the_project(state)
 else:
     # It loads matplotlib, which no other page needs.
     from hetviz.ui.export import page

@@ -7,8 +7,6 @@ import numpy as np
 from hetviz._types import Array
 from hetviz.core.compiled import compiled
 
-UInts = Array
-
 
 @compiled
 def hash_texts(offsets: Array, content: Array, out: Array) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from types import MappingProxyType
 from typing import Any
@@ -252,10 +252,6 @@ class Piece:
             if part is not None:
                 return int(part.shape[0])
         return 0 if self.media is None else len(self.media)
-
-    def with_frame(self, frame: pd.DataFrame) -> Piece:
-        """Return a copy with another table of the same rows."""
-        return replace(self, frame=frame)
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,7 +11,7 @@ import numpy as np
 from hetviz._text import rounded
 from hetviz._types import Floats
 from hetviz.core.measures.satisfaction import NEAR
-from hetviz.plots.palette import Theme, tokens
+from hetviz.plots.palette import Theme, plain_layout, tokens
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -186,19 +186,7 @@ def curve_figure(
         yanchor="bottom",
         font={"color": token.mute, "size": 12.5},
     )
-    figure.update_layout(
-        height=175,
-        margin={"l": 38, "r": 24, "t": 8, "b": 40},
-        paper_bgcolor="rgba(0,0,0,0)",
-        plot_bgcolor="rgba(0,0,0,0)",
-        showlegend=False,
-        font={"family": "Source Sans, sans-serif", "size": 12.5, "color": token.mute},
-        hoverlabel={
-            "bgcolor": token.card,
-            "bordercolor": token.line,
-            "font": {"color": token.ink},
-        },
-    )
+    figure.update_layout(**plain_layout(theme, 175, {"l": 38, "r": 24, "t": 8, "b": 40}))
     figure.update_xaxes(
         type="log",
         range=[float(np.log10(_TICKS[0])), 0.0],

@@ -8,7 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from hetviz.plots.curve import LOOK_AT, kept_at
-from hetviz.plots.palette import Theme, tokens
+from hetviz.plots.palette import Theme, plain_layout, tokens
 
 Curve = tuple[Sequence[float], Sequence[float]]
 
@@ -83,19 +83,7 @@ def overlaid_figure(
         type="line", x0=LOOK_AT, x1=LOOK_AT, y0=0, y1=top, layer="below",
         line={"color": token.line, "width": 1},
     )  # fmt: skip
-    figure.update_layout(
-        height=height,
-        margin=_MARGIN,
-        paper_bgcolor="rgba(0,0,0,0)",
-        plot_bgcolor="rgba(0,0,0,0)",
-        showlegend=False,
-        font={"family": "Source Sans, sans-serif", "size": 12.5, "color": token.mute},
-        hoverlabel={
-            "bgcolor": token.card,
-            "bordercolor": token.line,
-            "font": {"color": token.ink},
-        },
-    )
+    figure.update_layout(**plain_layout(theme, height, _MARGIN))
     figure.update_xaxes(
         type="log",
         range=[float(np.log10(_LOW)), float(np.log10(_HIGH))],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -25,8 +26,10 @@ from hetviz.plots.paper import (
     put_text,
     text_size,
     writable,
+    written,
 )
 from hetviz.plots.planar import drawn, unjoined
+from hetviz.progress import Progress
 
 NAMES = ("groups", "groups and items", "items", "none")
 # Above so many points they are one picture inside a PDF or SVG: each as a shape of its own would
@@ -381,3 +384,20 @@ def _wrapped(text: str, font: float, width: float) -> list[str]:
         else:
             lines.append(word)
     return lines
+
+
+def preview(
+    data: HeteroData,
+    embedding: Embedding,
+    colours: Colouring,
+    dpi: int,
+    progress: Progress,
+    **settings: Any,
+) -> tuple[bytes, str]:
+    """Return the figure as PNG, and its caption; a worker draws that of large data.
+
+    `settings` as of `paper_map`.
+    """
+    progress(0.0, "Drawing the figure")
+    picture = paper_map(data, embedding, colours, **settings)
+    return written(picture.figure, "png", dpi), picture.caption

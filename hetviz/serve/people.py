@@ -160,15 +160,6 @@ class People:
         rows = self._all("SELECT project, can FROM grants WHERE person = ?", person)
         return dict(rows)
 
-    def owners(self) -> dict[str, str]:
-        """Return the owner of each project, by name or else by id; for the operator."""
-        return dict(
-            self._all(
-                "SELECT project, coalesce(name, owner) FROM projects LEFT JOIN people "
-                "ON owner = person"
-            )
-        )
-
     def share(self, person: str, project: str, can: Can) -> str:
         """Return the key of a new share link.
 

@@ -10,7 +10,6 @@ from hetviz.core.graph.neighbors import Neighbors
 
 LEAST_ROWS = 4
 """Datasets with fewer rows have no neighbourhoods."""
-NORMALIZATIONS = ("unnorm", "norm", "pmi")
 _STEPS = 64
 
 

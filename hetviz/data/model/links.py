@@ -208,21 +208,13 @@ class Links(Frozen):
 
     def noting(self, meta: pd.DataFrame | None) -> Links:
         """Return the same links with other notes."""
-        return Links(
-            self.source,
-            self.target,
-            self.i,
-            self.j,
-            self.weight if self.weight_given else None,
-            score=self.score,
-            complete=self.complete,
-            kind=self.kind,
-            role=self.role,
-            meta=meta,
-        )
+        return self._renewed(self.source, self.target, meta)
 
     def between(self, source: str, target: str) -> Links:
         """Return the same links under other dataset names."""
+        return self._renewed(source, target, self.meta)
+
+    def _renewed(self, source: str, target: str, meta: pd.DataFrame | None) -> Links:
         return Links(
             source,
             target,
@@ -233,7 +225,7 @@ class Links(Frozen):
             complete=self.complete,
             kind=self.kind,
             role=self.role,
-            meta=self.meta,
+            meta=meta,
         )
 
 

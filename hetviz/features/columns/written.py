@@ -200,12 +200,6 @@ class NumberColumn:
     grouped: bool
     negative: int = 0
 
-    @property
-    def is_plain(self) -> bool:
-        """Whether no more is written than numbers and empty cells."""
-        written = self.unit or self.below or self.above or self.others or self.grouped
-        return not (written or self.negative)
-
 
 def number_column(
     cells: Sequence[str], decimal: str = ".", force: bool = False

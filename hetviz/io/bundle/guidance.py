@@ -16,7 +16,7 @@ from hetviz.data.edits.labelling import LabelValue, with_labels
 from hetviz.data.model.meta import NOTED, noted, text_of
 from hetviz.data.model.statements import COLUMNS, COMPARED, ENDS, ITEMS, statements
 from hetviz.data.queries.groups import named_groups
-from hetviz.errors import DataError, ParameterError, Problem
+from hetviz.errors import Account, DataError, ParameterError, Problem
 from hetviz.io import gate
 from hetviz.io.bundle.coordinates import escaped
 from hetviz.io.bundle.manifest import LinksEntry
@@ -35,7 +35,7 @@ _EXAMPLE = "an example: replace or remove this row"
 
 
 @dataclass(frozen=True, eq=False)
-class GuidanceRead:
+class GuidanceRead(Account):
     """What a file of guidance says.
 
     Attributes
@@ -64,23 +64,6 @@ class GuidanceRead:
         for (dataset, column), values in self.labels.items():
             data = with_labels(data, dataset, column, values)
         return data
-
-    @property
-    def errors(self) -> tuple[Problem, ...]:
-        """What was refused."""
-        return tuple(problem for problem in self.problems if problem.severity == "error")
-
-    def strict(self) -> GuidanceRead:
-        """Return this if nothing was refused.
-
-        Raises
-        ------
-        hetviz.errors.DataError
-            Listing all that was refused.
-        """
-        if self.errors:
-            raise DataError(self.errors)
-        return self
 
 
 def guidance_csv(

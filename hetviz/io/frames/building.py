@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import difflib
+import enum
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
@@ -16,7 +18,6 @@ from hetviz._text import count, listed
 from hetviz._types import Floats, Ints, Texts, is_sparse
 from hetviz.data import Comparisons, Dataset, HeteroData, Labels, Links
 from hetviz.data.joins.proposals import propose_joins
-from hetviz.data.model.keys import texts_of_keys
 from hetviz.errors import DataError, DataWarning, ParameterError, Problem
 from hetviz.errors import listed as first_of
 from hetviz.features.columns.types import Column, infer
@@ -656,3 +657,33 @@ def _joined(data: HeteroData) -> HeteroData:
         remedy = "Give links=, as pairs of ids; hetviz.propose_joins(data) lists what was found."
         raise DataError(Problem("no-join", "links", what, "", remedy))
     return joined
+
+
+def text_of_key(key: object) -> str:
+    """Return an id as text: whole numbers without a point, times as ISO 8601, parts of a tuple."""
+    if isinstance(key, str):
+        return str(key)
+    if isinstance(key, bytes):
+        return key.decode("utf-8", "backslashreplace")
+    if isinstance(key, bool | np.bool_):
+        return str(bool(key))
+    if isinstance(key, float | np.floating) and float(key).is_integer():
+        return str(int(key))
+    if isinstance(key, dt.datetime | dt.date):
+        return key.isoformat()
+    if isinstance(key, enum.Enum):
+        return key.name
+    if isinstance(key, tuple):
+        return " / ".join(map(text_of_key, key))
+    return str(key)
+
+
+def texts_of_keys(keys: Iterable[object]) -> Texts:
+    """Return ids as text, one for each key; a missing one is empty."""
+    found = [
+        "" if key is None or (isinstance(key, float) and key != key) else text_of_key(key)
+        for key in keys
+    ]
+    out = np.empty(len(found), dtype=object)
+    out[:] = found
+    return out

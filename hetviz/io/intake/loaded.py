@@ -8,7 +8,7 @@ from typing import Any
 
 from hetviz._text import listed
 from hetviz.data import Embedding, HeteroData
-from hetviz.errors import DataError, Problem
+from hetviz.errors import Account, Problem
 from hetviz.io.infer.recipe import Recipe
 
 
@@ -103,7 +103,7 @@ class FileInfo:
 
 
 @dataclass(frozen=True, eq=False)
-class Loaded:
+class Loaded(Account):
     """Data read from files, with the account of the reading.
 
     Attributes
@@ -135,25 +135,3 @@ class Loaded:
     map_params: Mapping[str, Any] = field(default_factory=dict)
     map_seed: int = 0
     held_out: HeteroData | None = None
-
-    @property
-    def errors(self) -> tuple[Problem, ...]:
-        """What was refused."""
-        return tuple(problem for problem in self.problems if problem.severity == "error")
-
-    @property
-    def notes(self) -> tuple[Problem, ...]:
-        """What was told and accepted."""
-        return tuple(problem for problem in self.problems if problem.severity == "note")
-
-    def strict(self) -> Loaded:
-        """Return this if nothing was refused.
-
-        Raises
-        ------
-        hetviz.errors.DataError
-            Listing all that was refused.
-        """
-        if self.errors:
-            raise DataError(self.errors)
-        return self

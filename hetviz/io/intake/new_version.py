@@ -15,7 +15,7 @@ from hetviz._text import count
 from hetviz._types import Ints, JsonObject, Texts
 from hetviz.data import Dataset, HeteroData, Labels
 from hetviz.data.model.statements import statement_keys, statement_rows
-from hetviz.errors import DataError, Problem
+from hetviz.errors import Account, DataError, Problem
 from hetviz.features.columns.options import FeatureRecipe
 from hetviz.features.recipe import columns_used, make_features, recipe_of
 from hetviz.io import gate
@@ -30,7 +30,7 @@ _MOST_TOLD = 1_000
 
 
 @dataclass(frozen=True, eq=False)
-class Newer:
+class Newer(Account):
     """Data with a newer version of one dataset, and what is different.
 
     Attributes
@@ -60,11 +60,6 @@ class Newer:
     statements_gone: tuple[str, ...]
     problems: tuple[Problem, ...]
     info: DatasetInfo
-
-    @property
-    def errors(self) -> tuple[Problem, ...]:
-        """What was refused."""
-        return tuple(problem for problem in self.problems if problem.severity == "error")
 
     @property
     def sentence(self) -> str:

@@ -18,9 +18,9 @@ from hetviz.features.relations.labelled import LabelColumn, given_values, label_
 from hetviz.features.spaces.sources import entity_sources
 from hetviz.progress import Part, Progress, silent
 from hetviz.runs.predict.label_blend import BLEND, by_blend
-from hetviz.runs.predict.label_by_transfer import by_transfer
 from hetviz.runs.predict.label_result import LabelPrediction, labelled_table
 from hetviz.runs.predict.label_scores import error_table, held_out_errors
+from hetviz.runs.predict.label_transfer import by_transfer
 
 METHODS = (BLEND, "gbc", "hemap")
 _SHARE = 0.8

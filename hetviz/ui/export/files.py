@@ -28,6 +28,7 @@ from hetviz.exports.tables import (
     table_bytes,
 )
 from hetviz.io.bundle.guidance import guidance_csv
+from hetviz.io.bundle.saving import bundle_bytes
 from hetviz.plots.colour import colour_options
 from hetviz.runs.compare.measures import MEASURES
 from hetviz.runs.embed.recipe import coordinates_hash
@@ -37,8 +38,8 @@ from hetviz.ui.compare.results import comparison_of, deciding, kept_of, short_ti
 from hetviz.ui.export.options import Chosen
 from hetviz.ui.shell import background, session, theme
 from hetviz.ui.widgets import charts
-from hetviz.ui.widgets.downloads import button
-from hetviz.workspace import SHIPPED, Run, State
+from hetviz.ui.widgets.downloads import button, stem_of
+from hetviz.workspace import SHIPPED, Run, State, save_project
 
 _FIT = "hetviz.exports.model:fit_model"
 
@@ -274,3 +275,18 @@ def _fit(run: Run) -> None:
 def _size(n: int) -> str:
     """Return a number of bytes in words."""
     return f"{n / 1e6:.1f} MB" if n >= 1e6 else f"{max(n / 1e3, 1):.0f} kB"
+
+
+def the_project(state: State) -> None:
+    """Offer the project, and its data by themselves."""
+    theme.section("To go on elsewhere", "or to keep")
+    stem = stem_of(state.title)
+    with st.container(horizontal=True, key="export-project"):
+        button("Project", f"{stem}.hetviz", partial(save_project, session.workspace()))
+        button("Data as guided", f"{stem}.zip", partial(bundle_bytes, state.opened(), stem))
+    theme.quiet(
+        "Project: one file with the data, all maps, clusters, names, groups and every step since "
+        "the first, so that undo works and what you took out is still in it. Dropped on the Start "
+        "page it opens again, here or on another computer."
+    )
+    theme.quiet("Data as guided: only the data as they are now, with what was said of them.")

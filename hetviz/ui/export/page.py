@@ -5,8 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from hetviz.exports.figures import FigureSettings
+from hetviz.ui.export import files, options
 from hetviz.ui.export import files as export_files
-from hetviz.ui.export import options, project
 from hetviz.ui.map import away
 from hetviz.ui.shell import background, theme
 from hetviz.ui.widgets import charts
@@ -55,7 +55,7 @@ def show(state: State, run: Run) -> None:
         export_files.charts_of(source)
         export_files.tables(source)
         export_files.again(source)
-        project.offer(state)
+        files.the_project(state)
 
 
 def _drawn(of: export_files.Source) -> tuple[bytes, str] | None:
@@ -72,7 +72,7 @@ def _drawn(of: export_files.Source) -> tuple[bytes, str] | None:
         background.owner(),
         of.data,
         ("export", id(of.run), id(of.chosen.colours), _settled(settings)),
-        "hetviz.plots.preview_task:preview",
+        "hetviz.plots.paper_map:preview",
         {
             "embedding": of.embedding,
             "colours": of.chosen.colours,

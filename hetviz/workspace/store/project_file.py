@@ -36,7 +36,6 @@ from hetviz.workspace.store.sessions import Sessions
 from hetviz.workspace.workspace import REDO, UNDO, Moment, Workspace
 
 FORMAT = 1
-SUFFIX = ".hetviz"
 JOURNAL, GLANCE, BLOBS = "project/journal.jsonl", "project/glance.json", "project/blobs/"
 
 _KEY = re.compile(rb"[0-9a-f]{64}")
