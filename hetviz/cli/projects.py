@@ -9,10 +9,11 @@ import sys
 import tempfile
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import hetviz
 from hetviz.cli.arguments import Add, need_app, show
-from hetviz.errors import HetvizError
+from hetviz.errors import HetvizError, ParameterError
 
 _PACKAGE = Path(__file__).resolve().parents[1]
 
@@ -91,7 +92,7 @@ def _project(given: argparse.Namespace) -> int:
 
 _WHAT = (
     "map", "curves", "coordinates", "neighbors", "atlas", "guidance", "graph", "anndata",
-    "projector",
+    "projector", "project",
 )  # fmt: skip
 _NAMES = ("groups", "groups and items", "items", "none")
 
@@ -109,7 +110,7 @@ def add_export(add: Add) -> None:
         "file",
         nargs="+",
         help="files to write; the ending says the form: png svg pdf html csv parquet graphml gexf "
-        "cyjs h5ad zip",
+        "cyjs h5ad zip; hetviz is a project that the app opens",
     )
     export.add_argument("--what", choices=_WHAT, help="what is written (map or coordinates)")
     export.add_argument("--colour", default="", help="what colours the map, such as 'dataset'")
@@ -121,6 +122,12 @@ def add_export(add: Add) -> None:
         "--hide", action="append", default=[], metavar="DATASET", help="leave out of pictures"
     )
     export.add_argument("--caption", action="store_true", help="write a caption below the map")
+    export.add_argument(
+        "--rows",
+        type=int,
+        metavar="N",
+        help="of a recipe over files, at most so many rows, drawn by chance (all)",
+    )
     export.add_argument("--k", type=int, default=10, help="nearest items of each dataset (10)")
     export.add_argument(
         "--exact", action="store_true", help="CSV: do not mark what looks like a formula"
@@ -128,10 +135,20 @@ def add_export(add: Add) -> None:
 
 
 def _export(given: argparse.Namespace) -> int:
+    from hetviz.exports.large_result import read_large
     from hetviz.exports.result import read_result
+    from hetviz.runs.embed.recipe import large_recipe_at
 
-    result = read_result(given.result)
-    scope = result.scope
+    result: Any
+    if large_recipe_at(given.result) is not None:
+        result = read_large(given.result, given.rows)
+        held_out = None
+    else:
+        if given.rows is not None:
+            raise ParameterError("--rows is for results of recipes over files.")
+        result = read_result(given.result)
+        scope = result.scope
+        held_out = scope.held_out if scope.held_out is not None else result.judged
     files = [
         hetviz.export(
             result.data,
@@ -146,7 +163,7 @@ def _export(given: argparse.Namespace) -> int:
             hidden=given.hide,
             caption=given.caption,
             title=result.title,
-            held_out=scope.held_out if scope.held_out is not None else result.judged,
+            held_out=held_out,
             k=given.k,
             exact=given.exact,
         )

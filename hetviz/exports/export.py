@@ -14,6 +14,7 @@ from hetviz.exports.containers import anndata_bytes, projector_bytes
 from hetviz.exports.figures import FORMS, FigureSettings, colouring_of, curve_bytes, map_bytes
 from hetviz.exports.interactive import interactive_map
 from hetviz.exports.networks import GRAPH_FORMS, network_bytes
+from hetviz.exports.project import project_bytes
 from hetviz.exports.tables import (
     TABLE_FORMS,
     atlas_table,
@@ -36,6 +37,7 @@ WHAT = {
     "graph": GRAPH_FORMS,
     "anndata": ("h5ad",),
     "projector": ("zip",),
+    "project": ("hetviz",),
 }
 """What can be exported, and the forms it has."""
 
@@ -73,14 +75,14 @@ def export(
         A file; its ending says the form.
     what : str, optional
         "map", "curves", "coordinates", "neighbors", "selection", "atlas", "guidance", "graph",
-        "anndata" or "projector".
+        "anndata", "projector" or "project".
         A picture of the map, or its coordinates, when absent, as the form allows. "curves" are
         satisfaction curves of the links (of the comparisons where there are no links); "atlas" is
         the Parquet file that Embedding Atlas opens by
         ``embedding-atlas FILE --x x --y y --text text --neighbors neighbors``. "graph" is the map
         with its links as GraphML, GEXF (Gephi) or Cytoscape JSON (``.cyjs``); "anndata" an
         ``.h5ad`` with the map as ``obsm["X_hetviz"]``; "projector" a zip for the TensorBoard
-        embedding projector.
+        embedding projector; "project" a project file (``.hetviz``), which the app opens.
     kind : str, optional
         The form, in place of the ending.
     colour : str
@@ -137,6 +139,8 @@ def export(
         return write(path, _curves(data, embedding, held_out, settings, form))
     if chosen == "graph":
         return write(path, network_bytes(data, embedding, form))
+    if chosen == "project":
+        return write(path, project_bytes(data, embedding, Path(path).stem))
     if chosen in _WHOLE:
         return write(path, _WHOLE[chosen](data, embedding))
     if chosen == "guidance":

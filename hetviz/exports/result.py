@@ -12,10 +12,12 @@ from hetviz.algorithms.registry import get_method
 from hetviz.data import Embedding, HeteroData
 from hetviz.data.model.diagnostics import from_json
 from hetviz.exports.figures import FigureSettings, curve_bytes, map_bytes
+from hetviz.exports.large_result import read_large
 from hetviz.exports.writing import write
 from hetviz.io import gate, read_coordinates
 from hetviz.metrics.fit.curves import curves
-from hetviz.runs.embed.recipe import COORDINATES, SCORES, Recipe, read_recipe
+from hetviz.runs.embed.recipe import COORDINATES, SCORES, Recipe, large_recipe_at, read_recipe
+from hetviz.runs.embed.run import Made
 from hetviz.runs.embed.scope import Scope, scope_of
 
 
@@ -70,18 +72,27 @@ def read_result(folder: str | Path) -> RunResult:
     except ValueError:
         raise gate.refusal("bad-json", SCORES, "this is no JSON") from None
     found = from_json(scores.get("diagnostics") if isinstance(scores, dict) else None, SCORES)
-    embedding = replace(embedding, diagnostics=found)
+    embedding = replace(embedding, diagnostics=found).with_made(Made(loaded.data, recipe.run))
     return RunResult(recipe, loaded.data, embedding, scores, loaded.held_out)
 
 
-def load_run(folder: str | Path) -> tuple[HeteroData, Embedding]:
+def load_run(folder: str | Path, rows: int | None = None) -> tuple[HeteroData, Embedding]:
     """Return the data and the map of a folder that `embed`, `run` or `run_recipe` wrote.
+
+    Parameters
+    ----------
+    folder : str or path
+    rows : int, optional
+        Of a recipe over files, at most so many rows, drawn by chance.
 
     Raises
     ------
     hetviz.errors.DataError
         If a file is missing or damaged, or the data are gone.
     """
+    if large_recipe_at(folder) is not None:
+        large = read_large(folder, rows)
+        return large.data, large.embedding
     result = read_result(folder)
     return result.data, result.embedding
 

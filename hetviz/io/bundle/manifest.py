@@ -50,9 +50,12 @@ class DatasetEntry:
 
 @dataclass(frozen=True)
 class LinksEntry:
-    """One [[links]]."""
+    """One [[links]]: a table, or arrays of rows (`ends`), weights and scores."""
 
-    file: str
+    file: str = ""
+    ends: str | None = None
+    weights: str | None = None
+    scores: str | None = None
     complete: bool = False
     held_out: bool = False
     source: str | None = None
@@ -135,7 +138,7 @@ _SECTIONS: dict[str, tuple[type, dict[str, type | tuple[type, ...]], tuple[str, 
             "repeated": bool,
             "columns": list,
         },
-        ("file",),
+        (),
     ),
     "comparisons": (
         ComparisonsEntry,
@@ -223,6 +226,9 @@ def _entry(section: str, at: int, raw: dict[str, object], refuse: Callable[..., 
         if key not in raw:
             refuse(where, f"{key} is needed")
             good = False
+    if section == "links" and "file" not in raw and not {"ends", "source", "target"} <= set(raw):
+        refuse(where, "file is needed", remedy="Or ends, source and target, for arrays.")
+        good = False
     for key, value in raw.items():
         wanted = types.get(key)
         if wanted is None:

@@ -8,7 +8,8 @@ fields of `hetviz.make_features`, and ``text_model`` what free text goes through
 ``held_out = true`` (kept aside to judge a map by) and
 ``source``, ``target``, ``kind``, ``role`` for what has no column; the bundle may have ``title`` and
 ``description``. `hetviz.save` further writes ``columns``, ``missing``, ``recipe``, ``sparse``,
-``feature_names`` and ``repeated``, so that reading gives back exactly what was saved.
+``feature_names`` and ``repeated``, and of many links arrays (``ends``: two rows each, ``weights``,
+``scores``) instead of a table, so that reading gives back exactly what was saved.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from hetviz.io import gate
 from hetviz.io.bundle.coordinates import read_coordinates
 from hetviz.io.bundle.items import read_dataset
 from hetviz.io.bundle.manifest import LabelsEntry, LinksEntry, Manifest, parse
-from hetviz.io.bundle.statements import read_comparisons, read_links
+from hetviz.io.bundle.statements import links_of_arrays, read_comparisons, read_links
 from hetviz.io.files import PROJECT, Archive, Files, Folder
 from hetviz.io.infer.dataset import read_tables
 from hetviz.io.intake.drop import Parse, read_drop, read_folder, table_reader
@@ -207,12 +208,11 @@ def _all_links(
     held_out: list[Links] = []
     for entry in manifest.links:
         try:
-            found = read_links(
-                tables(entry.file, files.read(entry.file), _choices(entry)),
-                entry,
-                datasets,
-                problems,
-            )
+            if entry.ends is not None:
+                found = [links_of_arrays(files, entry, datasets)]
+            else:
+                read = tables(entry.file, files.read(entry.file), _choices(entry))
+                found = read_links(read, entry, datasets, problems)
         except DataError as error:
             problems += error.problems
             continue

@@ -27,6 +27,8 @@ from hetviz.io.infer import cells
 
 _COMPARED = {3: ("anchor", "near", "far"), 4: ("a", "b", "c", "d")}
 _LINK_HEADER = ["source_id", "target_id", "weight", "score"]
+# More links than anybody reads as a table are written as arrays of rows.
+_MANY_LINKS = 200_000
 _ALWAYS = (1980, 1, 1, 0, 0, 0)
 
 
@@ -198,15 +200,24 @@ def _media(
 
 
 def _links(at: int, links: Links, data: HeteroData, files: dict[str, bytes]) -> JsonObject:
-    name = f"links_{at}.csv"
     entry: dict[str, Any] = {
-        "file": name,
         "source": links.source,
         "target": links.target,
         "kind": links.kind,
         "role": links.role,
         "complete": links.complete,
     }
+    if len(links) > _MANY_LINKS and links.meta is None:
+        arrays = {"ends": np.column_stack([links.i, links.j]).astype("<i4")}
+        if links.weight_given:
+            arrays["weights"] = links.weight
+        if links.score is not None:
+            arrays["scores"] = links.score
+        for key, array in arrays.items():
+            entry[key] = f"links_{at}_{key}.npy"
+            files[entry[key]] = _npy(array)
+        return entry
+    name = entry["file"] = f"links_{at}.csv"
     where = f"links {links.source} - {links.target}"
     n_ends = links.i if not links.within else np.minimum(links.i, links.j)
     m_ends = links.j if not links.within else np.maximum(links.i, links.j)

@@ -15,6 +15,8 @@ from hetviz.errors import DataError, Problem
 from hetviz.io import gate
 from hetviz.io.bundle.lookup import Lookup
 from hetviz.io.bundle.manifest import ComparisonsEntry, LinksEntry
+from hetviz.io.files import Files
+from hetviz.io.formats import npy
 from hetviz.io.infer import cells
 from hetviz.io.piece import TableRead
 
@@ -87,6 +89,41 @@ def read_links(
         links = [_built(lookup, entry, ends, rows)]
     lookup.close()
     return links
+
+
+def links_of_arrays(files: Files, entry: LinksEntry, datasets: Mapping[str, Dataset]) -> Links:
+    """Read links that were saved as arrays: rows of both ends, weights and scores.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        If a file is missing or damaged, or a row is not there.
+    """
+    assert entry.ends is not None  # noqa: S101 - who calls has looked
+    source, target = entry.source or "", entry.target or ""
+    for name in (source, target):
+        if name not in datasets:
+            there = f"There are: {', '.join(datasets)}."
+            what = "there is no such dataset"
+            raise gate.refusal("unknown-dataset", entry.ends, what, name, there)
+    ends = npy.vector(entry.ends, files.read(entry.ends))
+    if ends.ndim != 2 or ends.shape[1] != 2 or ends.dtype.kind not in "iu":
+        what = "two row numbers for each link are needed"
+        raise gate.refusal("bad-shape", entry.ends, what, f"{ends.dtype} of shape {ends.shape}")
+    sizes = np.array([len(datasets[source]), len(datasets[target])])
+    wrong = np.flatnonzero(((ends < 0) | (ends >= sizes)).any(axis=1))
+    if len(wrong):
+        first = f"link {wrong[0] + 1:,}: {ends[wrong[0]].tolist()}"
+        what = f"{count(len(wrong), 'link')} of rows that {source} and {target} lack"
+        raise gate.refusal("unknown-row", entry.ends, what, first)
+    weights, scores = (
+        None if file is None else npy.vector(file, files.read(file))
+        for file in (entry.weights, entry.scores)
+    )
+    return Links(
+        source, target, ends[:, 0], ends[:, 1], weights,
+        score=scores, complete=entry.complete, kind=entry.kind, role=entry.role,
+    )  # fmt: skip
 
 
 def _lacks_columns(read: TableRead, what: str) -> DataError:

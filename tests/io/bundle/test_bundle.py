@@ -16,6 +16,7 @@ from hetviz import Comparisons, Dataset, HeteroData, Labels, Links
 from hetviz._pandas import TEXT
 from hetviz.errors import DataError, HetvizError
 from hetviz.io import read_bundle, read_coordinates, read_tables
+from hetviz.io.bundle import saving
 from tests.data.strategies import heterodata
 
 
@@ -437,3 +438,22 @@ def test_options_of_columns_are_read_and_survive_saving(tmp_path):
         hetviz.load(tmp_path)
     assert {problem.code for problem in refused.value.problems} == {"bad-manifest"}
     assert len(refused.value.problems) == 2
+
+
+def test_many_links_are_kept_as_arrays_and_bad_ones_told(tmp_path, monkeypatch):
+    monkeypatch.setattr(saving, "_MANY_LINKS", 2)
+    a, b = (Dataset(name, ["x", "y", "z"], np.eye(3)) for name in "ab")
+    links = Links("a", "b", [0, 1, 2], [2, 2, 0], [0.5, -1.0, 1.0], score=[3.0, 0.0, 2.0], kind="k")
+    data = HeteroData([a, b], [links, Links("a", "a", [0, 0, 1], [1, 2, 2], role="relation")])
+    folder = hetviz.save(data, tmp_path / "bundle")
+    assert not list(folder.glob("links*.csv"))
+    assert hetviz.load(folder).fingerprint() == data.fingerprint()
+    for wrong, word in (
+        (np.array([[0, 3]], dtype="<i4"), "1 link of rows that a and b lack"),
+        (np.zeros((3, 3), dtype="<i4"), "two row numbers"),
+        (np.zeros((3, 2)), "two row numbers"),
+        (np.zeros((2, 2), dtype="<i4"), "2 values are needed"),
+    ):
+        np.save(folder / "links_0_ends.npy", wrong)
+        with pytest.raises(DataError, match=word):
+            hetviz.load(folder)

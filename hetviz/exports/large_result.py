@@ -1,0 +1,258 @@
+"""What a recipe over files left in its folder, or a sample of it, as data and map in memory."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from hetviz._types import Array, Ints
+from hetviz.algorithms.registry import get_method
+from hetviz.data import Dataset, Embedding, HeteroData, Links
+from hetviz.errors import DataError, ParameterError, Problem
+from hetviz.io import gate
+from hetviz.io.frames.row_files import RowFiles
+from hetviz.runs.embed.recipe import large_recipe_at
+from hetviz.runs.embed.run import Made, Run
+from hetviz.runs.large.plan import LargeRecipe, LinkTable, Plan, Table
+from hetviz.runs.large.run import COORDINATES, SCORES
+from hetviz.runs.large.steps import read_features
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_AT_ONCE = 1_000_000
+_PLAIN = ("string", "large_string", "bool", "date", "timestamp", "int", "uint", "float", "double",
+          "half", "dictionary", "decimal")  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class LargeResult:
+    """A folder that a recipe over files left.
+
+    Attributes
+    ----------
+    recipe : LargeRecipe
+    data : HeteroData
+        All rows and links, or a sample of the rows with the links among them.
+    embedding : Embedding
+        Of the same rows; `made` says how.
+    scores : mapping
+        What scores.json holds: of all rows, also where these are a sample.
+    """
+
+    recipe: LargeRecipe
+    data: HeteroData
+    embedding: Embedding
+    scores: Mapping[str, Any]
+
+    @property
+    def title(self) -> str:
+        """What the method is called."""
+        return get_method(self.recipe.method).card.title
+
+
+def read_large(folder: str | Path, rows: int | None = None, seed: int = 0) -> LargeResult:
+    """Read the result of a recipe over files into memory.
+
+    Parameters
+    ----------
+    folder : str or path
+        What `hetviz.run_recipe` wrote.
+    rows : int, optional
+        At most so many rows, of each table in proportion, drawn by chance; all when absent.
+    seed : int
+        Of the draw.
+
+    Returns
+    -------
+    LargeResult
+        Features in the precision of the files. Columns that are neither id nor features become the
+        table of a dataset, each table of links a kind. Pairs that such a table names more than once
+        have the sum of the weights.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        If a file is missing or damaged, or has changed since.
+    hetviz.errors.ParameterError
+        If the folder holds no such result, or fewer than two rows of each table are asked for.
+
+    Notes
+    -----
+    Holds the rows that are returned, one table of links, and a column of ids of each table.
+    """
+    recipe = large_recipe_at(folder)
+    if recipe is None:
+        raise ParameterError(f"{folder}: this is no result of a recipe over files.")
+    plan, root = recipe.plan, Path(folder)
+    total = sum(table.n for table in plan.tables)
+    rng = np.random.default_rng(seed)
+    datasets, places, lookups = [], {}, []
+    for t, table in enumerate(plan.tables):
+        taken = _drawn(table, None if rows is None or rows >= total else rows / total, rng)
+        dataset, ids = _dataset(table, taken, plan.as_text[t])
+        datasets.append(dataset)
+        lookups.append(ids)
+        places[table.name] = _places(root / COORDINATES / table.name, table, taken)
+    links = _links(plan, lookups)
+    data = HeteroData(datasets, links)
+    try:
+        scores = json.loads(gate.read_file(root / SCORES))
+    except ValueError:
+        raise gate.refusal("bad-json", SCORES, "this is no JSON") from None
+    embedding = Embedding(
+        places,
+        {part.name: part.ids for part in datasets},
+        {part.name: part.entity for part in datasets},
+        note=_note(recipe, scores, total, data.n_rows),
+    )
+    params = {key: value for key, value in recipe.params.items() if key != "random_state"}
+    run = Run(data.fingerprint(), recipe.method, params, recipe.seed)
+    return LargeResult(recipe, data, embedding.with_made(Made(data, run)), scores)
+
+
+def _drawn(table: Table, share: float | None, rng: np.random.Generator) -> Ints | None:
+    """Return sorted rows by chance; None for all."""
+    if share is None:
+        return None
+    count = int(table.n * share)
+    if count < 2:
+        what = f"{count} of {table.n:,} rows of {table.name} would be left"
+        raise ParameterError(f"rows: {what}; two are needed. Ask for more rows.")
+    return np.sort(rng.choice(table.n, count, replace=False)).astype(np.int64)
+
+
+def _dataset(table: Table, taken: Ints | None, as_text: bool) -> tuple[Dataset, pd.Index]:
+    """Return a table's rows, and their ids as they are looked up."""
+    others = [
+        name
+        for name, kind in table.files.columns
+        if name != table.id and name not in table.features and kind.startswith(_PLAIN)
+    ]
+    features, parts, ids = [], [], []
+    for start in range(0, table.n, _AT_ONCE):
+        stop = min(start + _AT_ONCE, table.n)
+        here = _within(taken, start, stop)
+        X = read_features(table, start, stop)
+        read = table.files.read(start, stop, [table.id, *others])
+        features.append(X if here is None else X[here])
+        if here is not None:
+            read = read.take(here)
+        ids.append(_ids(read.column(0), as_text))
+        parts.append(read.select(others).to_pandas())
+    known = pd.Index(np.concatenate(ids))
+    text = known if as_text else known.astype(str)
+    frame = pd.concat(parts, ignore_index=True) if others else None
+    names = table.features if len(table.features) == table.d else None
+    made = Dataset(
+        table.name,
+        text.to_numpy(dtype=object),
+        np.concatenate(features),
+        feature_names=names,
+        table=frame,
+        entity=table.entity,
+    )
+    return made, known
+
+
+def _within(taken: Ints | None, start: int, stop: int) -> Ints | None:
+    if taken is None:
+        return None
+    low, high = np.searchsorted(taken, [start, stop])
+    return taken[low:high] - start
+
+
+def _ids(column: pa.ChunkedArray, as_text: bool) -> Array:
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    wanted = column.cast(pa.large_string() if as_text else pa.int64())
+    return np.asarray(wanted.to_numpy(zero_copy_only=False))
+
+
+def _places(folder: Path, table: Table, taken: Ints | None) -> Array:
+    """Return coordinates of the rows taken, (n, axes)."""
+    files = RowFiles.found("part-*.parquet", folder.resolve())
+    if files.n_rows != table.n:
+        raise DataError(
+            Problem(
+                "row-count",
+                f"coordinates of {table.name}",
+                f"the map has {files.n_rows:,} rows, and the files have {table.n:,}",
+                remedy="The files have changed since: run the recipe again.",
+            )
+        )
+    axes = [name for name, _ in files.columns if name.startswith("axis_")]
+    read = files.read(0, files.n_rows, axes)
+    if taken is not None:
+        read = read.take(taken)
+    return np.column_stack([read.column(axis).to_numpy(zero_copy_only=False) for axis in axes])
+
+
+def _links(plan: Plan, ids: list[pd.Index]) -> list[Links]:
+    """Return the links among rows that are there, a kind for each table of them."""
+    out = []
+    for links in plan.links:
+        u, v = links.source, links.target
+        parts = []
+        for start in range(0, links.files.n_rows, _AT_ONCE):
+            stop = min(start + _AT_ONCE, links.files.n_rows)
+            parts.append(_some(plan, links, start, stop, ids))
+        i, j, weight = map(np.concatenate, zip(*parts, strict=True))
+        if u == v:
+            i, j = np.minimum(i, j), np.maximum(i, j)
+            i, j, weight = i[i != j], j[i != j], weight[i != j]
+        key = i * len(ids[v]) + j
+        order = np.argsort(key, kind="stable")
+        first = np.flatnonzero(np.diff(key[order], prepend=-1))
+        if not len(first):
+            continue
+        total = np.clip(np.add.reduceat(weight[order], first), -1.0, 1.0)
+        rows, total = order[first][total != 0], total[total != 0]
+        names = plan.tables[u].name, plan.tables[v].name
+        given = None if (total == 1).all() else total
+        if len(rows):
+            out.append(Links(*names, i[rows], j[rows], given, kind=links.name))
+    return out
+
+
+def _some(
+    plan: Plan, links: LinkTable, start: int, stop: int, ids: list[pd.Index]
+) -> tuple[Ints, Ints, Array]:
+    weighted = isinstance(links.weight, str)
+    columns = [links.i, links.j, *([links.weight] if weighted else [])]
+    read = links.files.read(start, stop, list(dict.fromkeys(map(str, columns))))
+    ends = [
+        ids[t].get_indexer(pd.Index(_ids(read.column(column), plan.as_text[t])))
+        for t, column in ((links.source, links.i), (links.target, links.j))
+    ]
+    there = (ends[0] >= 0) & (ends[1] >= 0)
+    if weighted:
+        weight = read.column(str(links.weight)).to_numpy(zero_copy_only=False).astype(np.float64)
+    else:
+        weight = np.full(len(there), float(links.weight))
+    return ends[0][there].astype(np.int64), ends[1][there].astype(np.int64), weight[there]
+
+
+def _note(recipe: LargeRecipe, scores: Mapping[str, Any], total: int, shown: int) -> str:
+    """Say how the map came about; what must be known of it follows the colon."""
+    title, said = get_method(recipe.method).card.title, []
+    if "landmarks" in scores:
+        count = sum(scores["landmarks"].values())
+        said.append(f"made of {count:,} rows, by which the other {total - count:,} were placed")
+        error = scores.get("placement_error", {}).get("median")
+        if error is not None:
+            said.append(
+                f"half of the rows that are tried land within {error:.0%} of the usual distance of "
+                "two rows from where they belong"
+            )
+    if shown < total:
+        said.append(f"{shown:,} of {total:,} rows are here, drawn by chance")
+    return title + (": " + "; ".join(said) if said else "")

@@ -1,0 +1,78 @@
+"""A map with its data as a project file, which the app opens when it is dropped on Start."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from hetviz.algorithms.registry import get_method
+from hetviz.data import Embedding, HeteroData
+from hetviz.io.bundle.saving import bundle_bytes
+from hetviz.jobs.tasks.maps import figures_of
+from hetviz.runs.embed.run import Made
+from hetviz.workspace import OpenBundle, RecordRun, SetTitle, Workspace, save_project
+from hetviz.workspace.store.blobs import BlobStore
+from hetviz.workspace.store.packing import pack_coordinates, pack_json
+
+
+def project_bytes(data: HeteroData, embedding: Embedding, title: str = "") -> bytes:
+    """Return data and map as a project file.
+
+    Parameters
+    ----------
+    data : HeteroData
+    embedding : Embedding
+        Of the same rows; where `hetviz.embed` made it, its method and settings are kept.
+    title : str
+        Of the project.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        If the file would be larger than the app opens.
+
+    Notes
+    -----
+    The map is measured, so that its figures are there when it is opened; of many items from
+    sampled pairs.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        workspace = Workspace(BlobStore(Path(folder)))
+        fill(workspace, data, embedding, title)
+        return save_project(workspace)
+
+
+def fill(workspace: Workspace, data: HeteroData, embedding: Embedding, title: str = "") -> None:
+    """Open data and a map in a new workspace."""
+    name = title or "data"
+    blobs = workspace.blobs
+    content = bundle_bytes(data, name)
+    workspace.do(OpenBundle(blobs.put(content), f"{name}.zip"))
+    del content
+    if title:
+        workspace.do(SetTitle(title))
+    run = embedding.made.run if isinstance(embedding.made, Made) else None
+    about: Mapping[str, Any] = (
+        {"method": "", "title": "Map", "params": {}, "seed": 0, "hold_out": 0.0}
+        if run is None
+        else {
+            "method": run.method,
+            "title": get_method(run.method).card.title,
+            "params": dict(run.params),
+            "seed": run.seed,
+            "hold_out": run.hold_out,
+            "weights": dict(run.weights),
+        }
+    )
+    opened = workspace.state.opened()
+    workspace.do(
+        RecordRun(
+            **about,
+            fingerprint=opened.fingerprint(),
+            coordinates=blobs.put(pack_coordinates(embedding)),
+            figures=blobs.put(pack_json(figures_of(opened, embedding))),
+            note=embedding.note,
+        )
+    )
