@@ -18,7 +18,7 @@ import hetviz
 from hetviz import Dataset, Embedding, HeteroData, Links
 from hetviz.errors import DataError, MissingExtraError, ParameterError
 from hetviz.ui.map import selection_codec
-from hetviz.ui.notebook import code, shown
+from hetviz.ui.notebook import shown
 from hetviz.ui.notebook.widget import MapWidget
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -249,7 +249,7 @@ def test_without_anywidget_there_is_a_picture_and_a_word_of_what_to_install(
 def test_the_widget_is_the_component_of_the_app_and_no_copy() -> None:
     ui = ROOT / "hetviz" / "ui" / "map" / "component" / "assets"
     files = [*ui.glob("*.js"), *(ROOT / "hetviz" / "plots" / "points").glob("*.js")]
-    text = code.script()
+    text = MapWidget._esm
     held = json.loads(text.split("const MODULES = ", 1)[1].split(";\n", 1)[0])
     assert held == {path.name: path.read_text(encoding="utf-8") for path in files}
     assert "</" not in text.split(";\n// The map in a notebook", 1)[0]

@@ -25,9 +25,8 @@ from hetviz.ui.map import away
 from hetviz.ui.map.component import component
 from hetviz.ui.predict import quick
 from hetviz.ui.shell import background, session, theme
-from hetviz.ui.statements import moved as act_moved
 from hetviz.ui.statements import outcome
-from hetviz.ui.statements.moved import NOTICED
+from hetviz.ui.statements.outcome import NOTICED
 from hetviz.ui.widgets import charts, item_chip
 from hetviz.workspace import Run, State
 from hetviz.workspace.commands.command import from_dict
@@ -410,7 +409,7 @@ def _note_moves(state: State, run: Run, asking: _Asking) -> None:
     """Keep how much a map that was made for answers moved."""
     if run.id in asking.moved or not asking.pending:
         return
-    far = act_moved.distances(state, run)
+    far = outcome.distances(state, run)
     if far is None:
         return
     there = far[np.isfinite(far)]

@@ -11,7 +11,7 @@ from hetviz.metrics.fit.nearest import Nearest
 from hetviz.plots.colour import spoken
 from hetviz.ui.map import item_head, item_trust, item_why
 from hetviz.ui.shell import selection, session, theme
-from hetviz.ui.widgets import charts, ends, item_chip, item_text
+from hetviz.ui.widgets import charts, item_chip, item_text
 from hetviz.ui.widgets.item_chip import Item
 from hetviz.workspace import Run, State
 
@@ -118,7 +118,7 @@ def _links(state: State, row: int, links: Touching, near: dict[str, Nearest]) ->
         theme.quiet("No link touches this item.")
     for name, found, title, kept in there:
         theme.section(title, kept)
-        ends.show(data, name, found)
+        _ends(data, name, found)
     if held is not None and state.run is not None:
         unseen = item_head.near_of(state, state.run, row, 1, held)
         theme.pairs(
@@ -145,3 +145,25 @@ def _held_out(state: State, row: int) -> Touching | None:
 
 def _button(label: str, key: str, rows: list[int], enabled: bool) -> None:
     st.button(label, key=key, disabled=not enabled, on_click=selection.choose, args=(rows,))
+
+
+def _ends(data: HeteroData, name: str, found: Nearest) -> None:
+    """List what of one dataset the item is linked with, the nearest first."""
+    theme.quiet(item_head.told(name, found))
+    rows = []
+    for end in item_head.ends(data, found, str(st.session_state["sid"])):
+        face = (
+            f'<img src="{theme.esc(end["picture"])}" alt="" loading="lazy">'
+            if end["picture"]
+            else f'<i aria-hidden="true">{end["glyph"]}</i>'
+        )
+        apart = " <em>apart</em>" if end["apart"] else ""
+        rows.append(
+            f"<li{'' if end['met'] else ' class=not'}>{face}"
+            f"<span>{theme.esc(end['title'])}{apart}</span>"
+            f'<u aria-hidden="true"><i style="width:{end["share"]}%"></i></u>'
+            f"<b>{end['nearer']}</b></li>"
+        )
+    more = item_head.more(found)
+    tail = f"<li class=more>… and {more:,} more, farther away</li>" if more else ""
+    st.html(f'<ul class="hv-ends-of">{"".join(rows)}{tail}</ul>')

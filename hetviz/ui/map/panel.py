@@ -13,7 +13,7 @@ from hetviz.ui.map import group_panel, item_panel, new_map, quality
 from hetviz.ui.map.component import component
 from hetviz.ui.map.panel_view import TABS, view_of
 from hetviz.ui.shell import background, selection, session, theme, words
-from hetviz.ui.statements import drafted, moved, outcome, wording
+from hetviz.ui.statements import drafted, outcome, wording
 from hetviz.ui.widgets import charts
 from hetviz.workspace import State
 
@@ -121,7 +121,7 @@ def _item(state: State) -> None:
         item_panel.show(state, int(rows[0]))
     elif len(rows):
         group_panel.show(state, rows)
-    elif state.run is not None and not moved.show(state, state.run):
+    elif state.run is not None and not outcome.what_moved(state, state.run):
         _hints()
     if state.run is not None:
         quality.show(state, state.run)

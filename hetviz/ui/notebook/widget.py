@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 from uuid import uuid4
@@ -29,15 +30,31 @@ from hetviz.runs.embed.run import fit_run
 from hetviz.ui.map import description, layers, selection_codec
 from hetviz.ui.map.answers import ANSWERS, Answer, Asked, Open, Refused, array
 from hetviz.ui.map.array_cache import SHELVES, Packed
+from hetviz.ui.map.component.assets import asset_version, text_assets
 from hetviz.ui.map.item import item_at
-from hetviz.ui.notebook import code
 from hetviz.workspace import Run, State
 from hetviz.workspace.state import View
 
+_HERE = Path(__file__).parent
 _MOST_COLOURS = 6
 
 Named = Mapping[str, Iterable[object]] | pd.DataFrame
 """Items: ids by dataset, or a table with the columns dataset and id."""
+
+
+def _script() -> str:
+    """Return the module that anywidget loads: the files of the map's component as they are."""
+    files = {name: text for name, text in text_assets().items() if name.endswith(".js")}
+    # "</" would end the script of a page that a notebook is exported to.
+    modules = json.dumps(files).replace("</", "<\\/")
+    own = (_HERE / "widget.js").read_text(encoding="utf-8")
+    return f"const VERSION = {json.dumps(asset_version())};\nconst MODULES = {modules};\n{own}"
+
+
+def _style() -> str:
+    """Return the style sheet of the map, and what it needs outside the app."""
+    own = (_HERE / "widget.css").read_text(encoding="utf-8")
+    return text_assets()["map.css"] + own
 
 
 class MapWidget(anywidget.AnyWidget):
@@ -85,8 +102,8 @@ class MapWidget(anywidget.AnyWidget):
     ['d0004', 'd0005']
     """
 
-    _esm = code.script()
-    _css = code.style()
+    _esm = _script()
+    _css = _style()
     _spec = traitlets.Dict().tag(sync=True)
     # What the browser says.
     _selection = traitlets.Dict(allow_none=True, default_value=None).tag(sync=True)
