@@ -356,9 +356,9 @@ class PMvGE(BaseEmbedder):
                 ),
                 diagnostic(
                     "loss by kind",
-                    "What the map still strives for",
+                    "What is left unexplained",
                     "Share of each kind of links in what the places leave unexplained: the kind "
-                    "with most of it bends the map most.",
+                    "with most of it is kept worst, and pulls hardest.",
                     {kind: loss / whole for kind, (loss, _) in zip(kinds, parts, strict=True)},
                     SHARE,
                 ),

@@ -72,7 +72,7 @@ def test_columns_are_named_and_bars_of_equal_titles_are_told_apart(
     monkeypatch.setattr(item_why.theme, "quiet", shown.append)
     monkeypatch.setattr(item_why.theme, "section", lambda *words: shown.append(words[0]))
     drawn = []
-    monkeypatch.setattr(item_why.found_out, "bars", drawn.append)
+    monkeypatch.setattr(item_why.found_out, "bars", lambda one, most: drawn.append(one))
     item_why._tell(found, {"wing_size", "colour"})
     assert "Columns that make it like them" in shown
     assert next(iter(drawn[1].values)) == "Wing size"

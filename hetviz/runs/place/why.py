@@ -12,7 +12,7 @@ import pandas as pd
 import scipy.sparse as sp
 
 from hetviz._html import html_table
-from hetviz._text import listed, rounded
+from hetviz._text import listed, rounded, short
 from hetviz._types import Bools, Floats, Ints, JsonObject, Matrix, is_sparse
 from hetviz.algorithms.base import BaseEmbedder, Capability
 from hetviz.algorithms.registry import get_method
@@ -50,6 +50,7 @@ MOST_REFITTED = 3_000
 _MOST_FEATURES = 200
 _MOST_LINKS = 50
 _MANY_LINKS = 200
+_NAME = 32
 
 
 @dataclass(frozen=True)
@@ -823,8 +824,8 @@ def _what_makes_near(
             both = sorted(own & set(theirs.indices[theirs.data > 0].tolist()))
             degree = np.diff(W.indptr)[both]
             # What few share says most.
-            first = [both[at] for at in np.argsort(degree, kind="stable")[:2]]
-            words[k] = f"both linked with {listed([_item(data, one)[2] for one in first])}"
+            through = _item(data, both[int(np.argmin(degree))])[2]
+            words[k] = f"both linked with {short(through, _NAME)}"
         elif sort == OTHERWISE:
             words[k] = "through others"
         else:

@@ -30,10 +30,11 @@ def _aside(one: Diagnostic) -> str:
     return f"{_ROWS} of {len(one.values) + one.left_out:,}" if more else ""
 
 
-def bars(one: Diagnostic) -> None:
+def bars(one: Diagnostic, most: int = _NAME) -> None:
     """Draw the values of a finding as bars from 0, the largest as long as there is room.
 
-    Where some are below 0 their bars have another colour. A single value is only written.
+    Where some are below 0 their bars have another colour. A single value is only written. Names
+    have `most` letters at most.
     """
     rows = list(one.values.items())
     if len(rows) > _ROWS:
@@ -42,7 +43,7 @@ def bars(one: Diagnostic) -> None:
     if len(rows) == 1:
         theme.pairs([(name, one.written(value)) for name, value in rows])
         return
-    lines = "".join(_line(short(name, _NAME), value, largest, one) for name, value in rows)
+    lines = "".join(_line(short(name, most), value, largest, one) for name, value in rows)
     st.html(f'<ul class="hv-findings">{lines}</ul>')
 
 

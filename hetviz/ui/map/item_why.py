@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from hetviz._text import listed, rounded
+from hetviz._text import listed, rounded, short
 from hetviz.algorithms.base import Capability
 from hetviz.algorithms.registry import get_method
 from hetviz.core.layout.holding import LINK, STATEMENT
@@ -20,7 +20,7 @@ from hetviz.workspace import Run, State
 
 AT_ONCE = 3_000
 """Up to so many rows it is told without being asked for: the first answer takes a part of a fit."""
-_MOST = 5
+_MOST, _TITLE = 5, 45
 _KINDS = {LINK: "linked", STATEMENT: "said"}
 
 
@@ -93,8 +93,9 @@ def _tell(found: Why, known: set[str]) -> None:
     elif found.features:
         theme.quiet("Its features are numbers without names, so they are not listed.")
     if found.elsewhere:
-        names = listed([one.title for one in found.elsewhere[:3]])
-        theme.quiet(f"Pulled elsewhere by {names}: they belong near it too, and lie far away.")
+        far = [one.title for one in found.elsewhere[:3]]
+        lie = "lies" if len(far) == 1 else "lie"
+        theme.quiet(f"Pulled elsewhere: it belongs near {listed(far)} too, which {lie} far away.")
     movers = [one for one in found.would_move if one.moves >= 0.005][:3]
     if movers:
         told = [f"{one.title} ({rounded(one.moves)})" for one in movers]
@@ -111,7 +112,7 @@ def _bars(reasons: tuple[Reason, ...]) -> None:
     for one in reasons[:_MOST]:
         kind = "" if one.kind == FEATURE else (one.by or _KINDS.get(one.kind, ""))
         title = spoken(one.title) if one.kind == FEATURE else one.title
-        name = f"{title} · {kind}" if kind else title
+        name = f"{short(title, _TITLE)} · {kind}" if kind else title
         values[name if name not in values else f"{name} ({one.id})"] = one.share
     if values:
-        found_out.bars(diagnostic("why", "", "", values, SHARE))
+        found_out.bars(diagnostic("why", "", "", values, SHARE), 2 * _TITLE)
