@@ -89,9 +89,11 @@ def found_lines(found: Mapping[str, Diagnostic], most: int | None = None) -> lis
 
     With `most` there are no sentences and only so many values of each.
     """
+    from hetviz.data.model.diagnostics import said_once
+
     lines = []
-    for one in found.values():
-        lines.append(f"{one.title}:" if most else f"{one.title}. {one.says}")
+    for one, says in said_once(found.values()):
+        lines.append(f"{one.title}:" if most or not says else f"{one.title}. {says}")
         shown = one.lines[:most]
         lines += [f"  {name:<32}{value}" for name, value in shown]
         more = len(one.values) - len(shown) + one.left_out

@@ -14,7 +14,7 @@ from hetviz._version import __version__
 from hetviz.algorithms.base import MethodCard
 from hetviz.algorithms.registry import get_method
 from hetviz.data import Embedding, HeteroData
-from hetviz.data.model.diagnostics import Diagnostic, from_json
+from hetviz.data.model.diagnostics import Diagnostic, from_json, said_once
 from hetviz.errors import ParameterError
 from hetviz.exports.figures import AS_USUAL, FigureSettings, colouring_of
 from hetviz.exports.mathml import mathml
@@ -269,8 +269,9 @@ def _method(run: Run) -> str:
 
 def _found_out(found: Mapping[str, Diagnostic]) -> str:
     parts = []
-    for one in found.values():
-        parts.append(f"<h3>{esc(one.title)}</h3><p>{esc(one.says)}</p>{_pairs(one.lines)}")
+    for one, says in said_once(found.values()):
+        words = f"<p>{esc(says)}</p>" if says else ""
+        parts.append(f"<h3>{esc(one.title)}</h3>{words}{_pairs(one.lines)}")
         if one.left_out:
             parts.append(f"<p>{one.left_out:,} smaller ones are not listed.</p>")
     return "".join(parts)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import copy
+import html
 import inspect
+import json
 import pickle
 import re
 import warnings
 from collections.abc import Callable
+from contextlib import nullcontext
 from functools import cache
 from typing import Any
 
@@ -19,8 +22,13 @@ from threadpoolctl import threadpool_info, threadpool_limits
 from hetviz.algorithms import ranking
 from hetviz.algorithms.base import BaseEmbedder, Capability, Need, Reference
 from hetviz.algorithms.registry import get_method, methods, suggest
+from hetviz.cli.arguments import found_lines
 from hetviz.data import Comparisons, Dataset, HeteroData, Labels, Links
+from hetviz.data.model.diagnostics import from_json, to_json
 from hetviz.errors import Cancelled, DataError, HetvizError, NotApplicableError, ParameterError
+from hetviz.exports import report
+from hetviz.ui.map import found_out
+from hetviz.ui.shell import theme
 
 KEYS = [card.key for card in methods()]
 
@@ -321,7 +329,9 @@ _SILENT: set[str] = set()
 
 
 @pytest.mark.parametrize("key", KEYS)
-def test_what_a_method_found_out_is_kept_with_the_map(key: str) -> None:
+def test_what_a_method_found_out_is_kept_with_the_map_and_told_in_three_places(
+    key: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     found = once_fitted(key).embedding_.diagnostics
     assert bool(found) != (key in _SILENT)
     for name, one in found.items():
@@ -330,6 +340,27 @@ def test_what_a_method_found_out_is_kept_with_the_map(key: str) -> None:
         assert one.values and all(np.isfinite(value) for value in one.values.values())
         if one.unit == "share":
             assert all(-1e-9 <= value <= 1.0 + 1e-9 for value in one.values.values())
+    kept = json.loads(json.dumps(to_json(found), allow_nan=False))
+    shown: list[str] = []
+    for where, name in ((theme, "section"), (theme, "quiet"), (found_out.st, "html")):
+        monkeypatch.setattr(where, name, lambda *words: shown.extend(words))
+    monkeypatch.setattr(theme, "pairs", lambda rows: shown.extend(map(" ".join, rows)))
+    monkeypatch.setattr(found_out.st, "expander", lambda words: nullcontext())
+    found_out.show({"diagnostics": kept})
+    places = {
+        "app": "\n".join(shown),
+        "command line": "\n".join(found_lines(from_json(kept))),
+        "report": report._found_out(from_json(kept)),
+    }
+    for where, text in places.items():
+        for one in found.values():
+            value = max(one.values.values(), key=abs)
+            for words in (one.title, one.says, one.written(value)):
+                # A unit stays with its number, so spaces differ.
+                assert words in html.unescape(text).replace("\N{NO-BREAK SPACE}", " "), (
+                    where,
+                    words,
+                )
 
 
 def test_axes_of_closed_forms_are_told_by_the_features_that_go_with_them() -> None:

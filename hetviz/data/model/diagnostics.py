@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
@@ -105,6 +105,14 @@ def diagnostic(
 def keyed(found: Iterable[Diagnostic]) -> Mapping[str, Diagnostic]:
     """Return findings by key, without those that hold nothing."""
     return MappingProxyType({one.key: one for one in found if one.values})
+
+
+def said_once(found: Iterable[Diagnostic]) -> Iterator[tuple[Diagnostic, str]]:
+    """Yield each finding with what it says; with nothing where the one before says the same."""
+    before = ""
+    for one in found:
+        yield one, "" if one.says == before else one.says
+        before = one.says
 
 
 def to_json(found: Mapping[str, Diagnostic]) -> JsonObject:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import streamlit as st
 
 from hetviz._text import short
-from hetviz.data.model.diagnostics import Diagnostic, from_json
+from hetviz.data.model.diagnostics import Diagnostic, from_json, said_once
 from hetviz.ui.shell import theme
 
 _ROWS, _NAME = 8, 60
@@ -19,9 +19,10 @@ def show(figures: Mapping[str, object]) -> None:
     if not found:
         return
     with st.expander("What the method found out"):
-        for one in found.values():
+        for one, says in said_once(found.values()):
             theme.section(one.title, _aside(one))
-            theme.quiet(one.says)
+            if says:
+                theme.quiet(says)
             bars(one)
 
 

@@ -15,6 +15,7 @@ from hetviz.data.model.diagnostics import (
     keyed,
     numbered,
     optimum_told,
+    said_once,
     to_json,
 )
 from hetviz.errors import DataError
@@ -70,6 +71,17 @@ def test_an_embedding_keeps_them_when_it_is_copied_and_pickled() -> None:
 
 def test_an_empty_finding_is_none() -> None:
     assert keyed([diagnostic("a", "A", "", {})]) == {}
+
+
+def test_what_several_say_alike_is_said_once() -> None:
+    said = [
+        diagnostic(key, "", says, {"x": 1}) for key, says in (("a", "A."), ("b", "A."), ("c", "C."))
+    ]
+    assert [(one.key, says) for one, says in said_once(said)] == [
+        ("a", "A."),
+        ("b", ""),
+        ("c", "C."),
+    ]
 
 
 def test_of_an_optimum_what_is_unknown_is_left_out() -> None:
