@@ -6,6 +6,7 @@ import re
 from itertools import combinations
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -16,6 +17,8 @@ from hetviz.io import guidance_csv
 from hetviz.ui.guidance import editor
 from hetviz.ui.guidance.curves import ReadOff, lost_at
 from hetviz.ui.guidance.group_table import changed
+from hetviz.ui.guidance.table import places_in
+from hetviz.ui.map import search
 from hetviz.ui.widgets import set_switches
 from hetviz.workspace import Act, AddPairs, EditStatements, SetLabels, SwitchSet
 from tests.app.conftest import Visit, html_of, workspace_of
@@ -372,3 +375,20 @@ def test_a_switch_that_comes_back_unchanged_switches_nothing(
         "set-antonym-True", "antonym", True, lambda name, on: calls.append((name, on))
     )
     assert calls == switched
+
+
+def test_rows_of_a_table_are_found_again_where_others_came_and_went() -> None:
+    old = np.array(["a", "b", "c", "d", "e"], dtype=object)
+    for new in ("abcde", "abXcde", "Xabcde", "abcdeX", "acde", "abde", "aYbXe", "", "edcba", "Z"):
+        found = places_in(old, np.array(list(new), dtype=object))
+        assert found.tolist() == ["abcde".find(key) for key in new]
+    assert places_in(old[:0], old).tolist() == [-1] * 5
+
+
+def test_names_with_odd_spaces_are_searched_as_tidy_ones() -> None:
+    for texts in (["a  b", "c"], [" a b", "c"], ["a b ", "c"], ["a\nb", "c"], ["a\tb", "c"]):
+        found = search.Index.of(texts)
+        assert found.text == "\na b\nc\n"
+        assert found.holding("c").tolist() == [1]
+    assert search.Index.of(["a b", "c"]).text == "\na b\nc\n"
+    assert search.Index.of([]).holding("a").tolist() == []

@@ -14,7 +14,7 @@ from hetviz.data.model.comparisons import Comparisons
 from hetviz.data.model.heterodata import HeteroData
 from hetviz.data.model.links import Links
 from hetviz.data.model.meta import NOTED, text_of
-from hetviz.data.model.statements import statement_keys
+from hetviz.data.model.statements import link_keys_at, statement_keys
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,19 +87,18 @@ def add_links(data: HeteroData, links: Links) -> Stated:
     if fresh:
         place = put(groups, links.take(np.array(list(fresh), dtype=np.int64)))
     after = HeteroData(data.datasets, groups, data.comparisons, data.labels)
-    keys, starts = statement_keys(after), np.cumsum([0, *map(len, groups)])
-    first = 0 if place is None else starts[place[0]] + place[1]
-    key_of = {row: str(keys[first + at]) for at, row in enumerate(fresh)}
+    at_fresh = [] if place is None else [(place[0], place[1] + k) for k in range(len(fresh))]
+    opposed = [one for one in opposed if one[0] in fresh]
+    at_opposed = [(number, at) for _, number, at in opposed]
+    keys = link_keys_at(after, [*at_fresh, *updated, *at_opposed])
+    key_of = dict(zip(fresh, keys, strict=False))
+    n, m = len(at_fresh), len(updated)
     return Stated(
         after,
         tuple(key_of.values()),
-        tuple(str(keys[starts[number] + at]) for number, at in updated),
+        tuple(keys[n : n + m]),
         n_same,
-        tuple(
-            (key_of[row], str(keys[starts[number] + at]))
-            for row, number, at in opposed
-            if row in key_of
-        ),
+        tuple((key_of[row], key) for (row, _, _), key in zip(opposed, keys[n + m :], strict=True)),
     )
 
 

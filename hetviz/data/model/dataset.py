@@ -219,9 +219,11 @@ class Dataset(Frozen):
         """What to call each row, length n: its title, or its id where there is none."""
         out = self.ids.copy()
         if self.table is not None and self.title_column is not None:
-            for row, value in enumerate(self.table[self.title_column].tolist()):
-                if not pd.isna(value) and str(value).strip():
-                    out[row] = str(value)
+            column = self.table[self.title_column]
+            texts, missing = map(str, column.tolist()), column.isna().tolist()
+            for row, (text, gone) in enumerate(zip(texts, missing, strict=True)):
+                if not gone and text.strip():
+                    out[row] = text
         return checks.frozen(out)
 
     def subset(self, rows: Sequence[int] | Ints) -> Dataset:

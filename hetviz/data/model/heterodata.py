@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import hashlib
 import json
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -400,6 +401,9 @@ class HeteroData(Frozen):
             return checks.frozen(np.empty(0, dtype=np.int64))
 
         def make() -> Ints:
+            # Ids of one dataset differ, so objects do unless two are of the same things.
+            if len({part.entity for part in self.datasets.values()}) == len(self.datasets):
+                return checks.frozen(np.arange(self.n_rows))
             seen: dict[tuple[str, str], int] = {}
             out = np.empty(self.n_rows, dtype=np.int64)
             row = 0
@@ -592,9 +596,13 @@ class HeteroData(Frozen):
         """Return a SHA-256 of the content, as hex: equal data have equal fingerprints."""
         return self._fingerprint
 
-    @cached_property
-    def _fingerprint(self) -> str:
-        def of_datasets() -> hashlib._Hash:
+    def digest_of_items(self) -> hashlib._Hash:
+        """Return the digest of all but what is said, on which `fingerprint` goes on.
+
+        What is said changes more often than the items, so it is kept with these.
+        """
+
+        def make() -> hashlib._Hash:
             digest = hashlib.sha256()
             for dataset in self.datasets.values():
                 for name in ("dataset", dataset.name, dataset.entity):
@@ -607,9 +615,12 @@ class HeteroData(Frozen):
                 _feed(digest, said)
             return digest
 
-        # What is said changes more often than the items.
         parts = self.datasets.values()
-        digest = (of_items(parts, "digest", of_datasets) if parts else of_datasets()).copy()
+        return (of_items(parts, "digest", make) if parts else make()).copy()
+
+    @cached_property
+    def _fingerprint(self) -> str:
+        digest = self.digest_of_items()
 
         def feed(*values: object) -> None:
             for value in values:
@@ -626,6 +637,11 @@ class HeteroData(Frozen):
             feed("labels", column.dataset, column.name)
             _feed_each(digest, column.values)
         return digest.hexdigest()
+
+
+# Texts that Python writes as they are, between apostrophes.
+_PLAIN = re.compile(r"[ -&(-\[\]-~]*")
+_MANY = 1_000
 
 
 @dataclass(frozen=True)
@@ -847,6 +863,13 @@ def _feed(digest: hashlib._Hash, value: object) -> None:
 
 
 def _feed_each(digest: hashlib._Hash, values: Iterable[object]) -> None:
+    if isinstance(values, np.ndarray) and len(values) > _MANY:
+        plain = values.tolist()
+        # The same bytes as below, in a third of the time.
+        if all(type(text) is str for text in plain) and _PLAIN.fullmatch("".join(plain)):
+            whole = "".join([f"{len(text) + 2}:'{text}'" for text in plain])
+            digest.update(whole.encode())
+            return
     texts = [repr(value).encode() for value in values]
     digest.update(b"".join([b"%d:%b" % (len(text), text) for text in texts]))
 

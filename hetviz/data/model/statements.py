@@ -28,6 +28,7 @@ _ENDS: WeakKeyDictionary[Dataset, Texts] = WeakKeyDictionary()
 _LINK_KEYS: WeakKeyDictionary[Links, tuple[list[ReferenceType[Dataset]], Texts]] = (
     WeakKeyDictionary()
 )
+_FEW = 20
 _TO_ESCAPE = str.maketrans({"\\": "\\\\", "|": "\\|", "#": "\\#"})
 
 
@@ -64,6 +65,29 @@ def statement_keys(data: HeteroData) -> Texts:
     if keys is None:
         keys = _KEYS[data] = _found_keys(data)
     return keys
+
+
+def link_keys_at(data: HeteroData, places: Iterable[tuple[int, int]]) -> list[str]:
+    """Return the keys of some links, each given by the number of its group and its row in it.
+
+    O(links) for each of a few; of many, all keys are found.
+    """
+    wanted = list(places)
+    if data in _KEYS or len(wanted) > _FEW:
+        keys, starts = statement_keys(data), np.cumsum([0, *map(len, data.links)])
+        return [str(keys[starts[group] + row]) for group, row in wanted]
+    found = []
+    for group, row in wanted:
+        links = data.links[group]
+        i, j, alike = int(links.i[row]), int(links.j[row]), 1
+        for other, those in enumerate(data.links[: group + 1]):
+            if (those.source, those.target, those.kind) == (links.source, links.target, links.kind):
+                end = row if other == group else len(those)
+                alike += int(np.count_nonzero((those.i[:end] == i) & (those.j[:end] == j)))
+        ends = _ends_of(data[links.source])[i] + _ends_of(data[links.target])[j]
+        again = f"#{alike}" if alike > 1 else ""
+        found.append(f"link{ends}|{links.kind.translate(_TO_ESCAPE)}{again}")
+    return found
 
 
 def statement_rows(data: HeteroData) -> Ints:
@@ -135,10 +159,9 @@ def _link_keys(data: HeteroData, links: Links) -> Texts:
     if kept is not None and all(one() is end for one, end in zip(kept[0], ends, strict=True)):
         return kept[1].copy()
     first, second = (_ends_of(part) for part in ends)
-    tail = f"|{links.kind.translate(_TO_ESCAPE)}"
-    pairs = zip(first[links.i].tolist(), second[links.j].tolist(), strict=True)
-    keys = np.empty(len(links), dtype=object)
-    keys[:] = [f"link{a}{b}{tail}" for a, b in pairs]
+    # What is the same in all keys is added to the ends of each item once, not to each link.
+    first, second = "link" + first, second + f"|{links.kind.translate(_TO_ESCAPE)}"
+    keys: Texts = first[links.i] + second[links.j]
     _number_alike(data, [(links, keys)])
     _LINK_KEYS[links] = ([ref(end) for end in ends], keys)
     return keys.copy()
@@ -148,11 +171,12 @@ def _number_alike(data: HeteroData, groups: list[tuple[Links, Texts]]) -> None:
     """Write #2, #3 ... behind keys, in their arrays, that more than one link of a kind has."""
     width = len(data[groups[0][0].target])
     code = np.concatenate([links.i * width + links.j for links, _ in groups])
-    order = np.argsort(code, kind="stable")
-    again = np.flatnonzero(np.diff(code[order], prepend=-1) == 0)
-    if not len(again):
+    several = np.flatnonzero(pd.Series(code).duplicated(keep=False))
+    if not len(several):
         return
-    first = np.flatnonzero(np.diff(code[order], prepend=-1) != 0)
+    order = several[np.argsort(code[several], kind="stable")]
+    is_first = np.diff(code[order], prepend=-1) != 0
+    first, again = np.flatnonzero(is_first), np.flatnonzero(~is_first)
     number = again - first[np.searchsorted(first, again, side="right") - 1] + 1
     starts = np.cumsum([0, *(len(keys) for _, keys in groups)])
     for at, count in zip(order[again].tolist(), number.tolist(), strict=True):
@@ -188,10 +212,11 @@ def _ends(data: HeteroData) -> Texts:
 def _ends_of(dataset: Dataset) -> Texts:
     ends = _ENDS.get(dataset)
     if ends is None:
-        name = dataset.name.translate(_TO_ESCAPE)
-        ends = np.array(
-            [f"|{name}|{str(id).translate(_TO_ESCAPE)}" for id in dataset.ids], dtype=object
-        )
+        head = f"|{dataset.name.translate(_TO_ESCAPE)}|"
+        ids = dataset.ids.tolist()
+        if any(map("".join(ids).__contains__, "\\|#")):
+            ids = [id.translate(_TO_ESCAPE) for id in ids]
+        ends = np.array([head + id for id in ids], dtype=object)
         _ENDS[dataset] = ends
     return ends
 
@@ -256,5 +281,7 @@ def _noted(said: Links | Comparisons, of: str) -> dict[str, Texts | pd.Series]:
 
 
 def _sets(said: Links | Comparisons, of: str) -> Texts:
+    if said.meta is None or "set" not in said.meta.columns:
+        return np.full(len(said), of, dtype=object)
     names = text_of(said.meta, "set", len(said))
     return names.where(names != "", of).to_numpy(dtype=object)

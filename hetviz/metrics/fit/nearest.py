@@ -5,15 +5,23 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 from itertools import islice
+from weakref import ReferenceType, WeakKeyDictionary, ref
 
 import numpy as np
 
 from hetviz._types import Bools, Floats, Ints
 from hetviz.core.measures.satisfaction import NEAR, distance_percentiles
 from hetviz.core.measures.satisfaction import reach as reach_of
-from hetviz.data import Embedding, HeteroData
+from hetviz.data import Dataset, Embedding, HeteroData, Links
 from hetviz.data.queries.rows import Touching, touching
 from hetviz.metrics.fit.rows import coordinates_of
+
+# A group of links lies as near as before while neither it nor its items nor the map change.
+_Ends = tuple[ReferenceType[Dataset], ReferenceType[Dataset]]
+_NEAR: WeakKeyDictionary[Embedding, WeakKeyDictionary[Links, tuple[_Ends, int, Floats]]] = (
+    WeakKeyDictionary()
+)
+_MANY = 10_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -207,7 +215,12 @@ def link_nearness(data: HeteroData, embedding: Embedding, random_state: int = 0)
     out = np.full(int(starts[-1]), np.nan)
     blocks: dict[tuple[str, str], list[tuple[Ints, Ints, int]]] = {}
     order = {name: position for position, name in enumerate(data.datasets)}
+    known = _NEAR.setdefault(embedding, WeakKeyDictionary())
     for links, start in zip(data.links, starts, strict=False):
+        kept = known.get(links)
+        if kept is not None and kept[1] == random_state and _are(kept[0], data, links):
+            out[start : start + len(links)] = kept[2]
+            continue
         if order[links.source] <= order[links.target]:
             blocks.setdefault((links.source, links.target), []).append(
                 (links.i, links.j, int(start))
@@ -228,7 +241,15 @@ def link_nearness(data: HeteroData, embedding: Embedding, random_state: int = 0)
         for i, _, start in parts:
             out[start : start + len(i)] = 1.0 - ranked[at : at + len(i)]
             at += len(i)
+    for links, start in zip(data.links, starts, strict=False):
+        if len(links) > _MANY:
+            both = ref(data[links.source]), ref(data[links.target])
+            known[links] = (both, random_state, out[start : start + len(links)].copy())
     return out
+
+
+def _are(kept: _Ends, data: HeteroData, links: Links) -> bool:
+    return kept[0]() is data[links.source] and kept[1]() is data[links.target]
 
 
 def comparison_nearness(data: HeteroData, embedding: Embedding) -> Floats:

@@ -21,6 +21,7 @@ from hetviz.ui.shell import background, theme
 from hetviz.ui.widgets import charts
 from hetviz.workspace import State
 
+_MOST_PAGES = 25
 _TOLD = 4
 _LEAST = 0.1
 _HIGH, _LOW = 186, 165
@@ -127,11 +128,16 @@ def broken(state: State, data: HeteroData, ledger: Ledger, form: str, read: Read
         theme.quiet(f"The map keeps all of them: {len(rows):,}.")
         return
     good = goodness(said)[lost]
-    pages = -(-len(lost) // _TOLD)
+    pages = min(-(-len(lost) // _TOLD), _MOST_PAGES)
     place = st.container()
     page = 1
     if pages > 1:
         page = st.pagination(pages, key=f"broken-page-{form}-{read.kind}-{read.at}-{pages}")
+    if pages * _TOLD < len(lost):
+        theme.quiet(
+            f"The {pages * _TOLD:,} that are kept worst stand here. All {len(lost):,} are in the "
+            f"table of {form}s: choose “those not kept”, and find one by name."
+        )
     told = records(said.iloc[lost[_worst(good, (page - 1) * _TOLD, page * _TOLD)]])
     with place:
         prices = _prices(state, [str(row["key"]) for row in told], read)

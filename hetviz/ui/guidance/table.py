@@ -62,7 +62,9 @@ class _Order:
         The map, and what was chosen.
     ledger : Ledger
     keys : array of str
-        As they first stood.
+        Of all statements there were to choose from at first.
+    rank : array of int
+        Where each of them first stood; -1 for those that did not fit the choice.
     order : array of int
         Positions of the statements of `ledger` that fit the choice.
     """
@@ -70,6 +72,7 @@ class _Order:
     choice: tuple[object, ...]
     ledger: Ledger
     keys: Texts
+    rank: Ints
     order: Ints
 
 
@@ -121,19 +124,41 @@ def _asked(
         fits &= naming(data, among, text)
     at = np.flatnonzero(fits)
     order = at[np.argsort(goodness(among)[at], kind="stable")]
-    keys = among["key"].to_numpy()[order]
+    keys: Texts = among["key"].to_numpy(dtype=object)
     if kept is not None and kept.choice == choice:
         # Otherwise a weight that changes its sign would take its row elsewhere under the hand. What
         # was said since stands first.
-        before = pd.Index(_prints(kept.keys)).get_indexer(pd.Index(_prints(keys)))
-        order, keys = order[np.argsort(before, kind="stable")], kept.keys
-    st.session_state[f"order-{form}"] = _Order(choice, ledger, keys, order)
+        before = np.append(kept.rank, -1)[places_in(kept.keys, keys)]
+        order = order[np.argsort(before[order], kind="stable")]
+        keys, rank = kept.keys, kept.rank
+    else:
+        rank = np.full(len(keys), -1, dtype=np.int64)
+        rank[order] = np.arange(len(order))
+    st.session_state[f"order-{form}"] = _Order(choice, ledger, keys, rank, order)
     return among, order
 
 
-def _prints(keys: Texts) -> Ints:
-    """Return a number for each key: many are matched in a fifth of the time that texts take."""
-    return np.fromiter(map(hash, keys), dtype=np.int64, count=len(keys))
+def places_in(old: Texts, new: Texts) -> Ints:
+    """Return the position in `old` of each text of `new`, -1 where it is not there.
+
+    Most stand in the same order in both, before and behind what differs, and are found so.
+    """
+
+    def alike(a: Texts, b: Texts) -> int:
+        same = np.asarray(a == b)
+        return len(same) if same.all() else int(np.argmin(same))
+
+    n = min(len(old), len(new))
+    first = alike(old[:n], new[:n])
+    rest = n - first
+    last = alike(old[::-1][:rest], new[::-1][:rest])
+    out = np.full(len(new), -1, dtype=np.int64)
+    out[:first] = np.arange(first)
+    out[len(new) - last :] = np.arange(len(old) - last, len(old))
+    place = {old[k]: k for k in range(first, len(old) - last)}
+    for k in range(first, len(new) - last):
+        out[k] = place.get(new[k], -1)
+    return out
 
 
 def _between(said: pd.DataFrame, form: str) -> str | None:

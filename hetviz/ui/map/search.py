@@ -19,6 +19,8 @@ LONGEST_QUERY = 100
 # Hits looked at for each way to match, of which the shortest names are kept.
 _LOOKED_AT = 300
 _LONGEST_NAME = 300
+# White space that is no single space between words; line breaks part the texts.
+_UNTIDY = re.compile(r"[^\S \n]|  |\n | \n")
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,11 +41,16 @@ class Index:
     @classmethod
     def of(cls, texts: Iterable[str]) -> Index:
         """Return the index of texts, their rows in order."""
-        lines = [" ".join(text[:_LONGEST_NAME].split()) for text in texts]
+        lines = list(texts)
+        joined = "\n".join(lines)
+        tidy = joined.count("\n") == len(lines) - 1 and not _UNTIDY.search(f"\n{joined}\n")
+        if not tidy or max(map(len, lines)) > _LONGEST_NAME:
+            lines = [" ".join(text[:_LONGEST_NAME].split()) for text in lines]
+            joined = "\n".join(lines)
         # Folded all at once, which is much quicker; it keeps line breaks and makes none.
-        whole = "\n" + folded("\n".join(lines))
-        lengths = [len(line) + 1 for line in whole.split("\n")[1:]]
-        starts = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)[:-1]])
+        whole = "\n" + folded(joined)
+        lengths = np.fromiter(map(len, whole.split("\n")[1:]), dtype=np.int64) + 1
+        starts = np.concatenate([[0], np.cumsum(lengths)[:-1]])
         return cls(whole + "\n", starts[: len(lines)])
 
     def hits(self, needle: str) -> list[int]:
@@ -87,8 +94,8 @@ def names_of(data: HeteroData) -> Names:
     def make() -> Names:
         titles = [str(t) for dataset in data.datasets.values() for t in dataset.titles]
         ids = [str(t) for dataset in data.datasets.values() for t in dataset.ids]
-        rows = np.flatnonzero([a != b for a, b in zip(titles, ids, strict=True)])
-        return Names(Index.of(titles), Index.of([ids[row] for row in rows]), rows)
+        rows = np.flatnonzero(np.array(titles, dtype=object) != np.array(ids, dtype=object))
+        return Names(Index.of(titles), Index.of([ids[row] for row in rows.tolist()]), rows)
 
     return of_items(data.datasets.values(), "names", make)
 

@@ -9,12 +9,13 @@ import streamlit as st
 from hetviz.errors import HetvizError
 from hetviz.plots.colour import LAYERS
 from hetviz.plots.curve import kept_at
-from hetviz.ui.map import description, layers, panel, selection_codec
+from hetviz.ui.map import description, layers, panel, ready, selection_codec
 from hetviz.ui.map.component import component
 from hetviz.ui.shell import background, session
 from hetviz.ui.shell import theme as look
 from hetviz.ui.start import gallery
 from hetviz.ui.statements import messages
+from hetviz.ui.widgets import charts
 from hetviz.workspace import ChooseRun, SetView, State
 
 _STAGE = "map"
@@ -45,6 +46,9 @@ def stage(state: State, place: str) -> None:
         version=workspace.selection_version,
         live=job,
     )
+    if work:
+        run = state.run
+        ready.begin(state.data, None if run is None else charts.embedding_of(state, run))
     with st.container(key=_STAGE, border=False):
         component.draw(
             {

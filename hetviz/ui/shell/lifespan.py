@@ -34,7 +34,7 @@ from hetviz.workspace.store.sessions import REST_AFTER_S
 
 # Making maps loads scikit-learn; that waits until a first visitor has likely seen the first map, or
 # the two would take the processors from each other.
-_LATER = ("hetviz.algorithms.registry", "hetviz.jobs.tasks.maps")
+LATER = ("hetviz.algorithms.registry", "hetviz.jobs.tasks.maps")
 _LATER_S = 15.0
 # Of mallopt, as malloc.h numbers them.
 _TRIM_THRESHOLD, _MMAP_THRESHOLD, _ARENA_MAX = -1, -3, -8
@@ -77,7 +77,7 @@ def _warm() -> None:
     settle()
     time.sleep(_LATER_S)
     background.RUNNER.warm()
-    for name in _LATER:
+    for name in LATER:
         importlib.import_module(name)
     settle()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -10,7 +11,15 @@ import hetviz
 from hetviz import Comparisons, Dataset, HeteroData, Links
 from hetviz.data.edits.adding import add_all
 from hetviz.data.edits.stating import drop_statements, edit_statements, rename_set, without_sets
-from hetviz.data.model.statements import located, set_names, statement_keys, statement_rows
+from hetviz.data.model import heterodata as model
+from hetviz.data.model.statements import (
+    link_keys_at,
+    located,
+    set_names,
+    statement_keys,
+    statement_rows,
+    statements,
+)
 from tests.data.strategies import heterodata
 from tests.depth import examples
 
@@ -107,3 +116,30 @@ def test_a_set_is_left_out_once_and_renamed() -> None:
     named = rename_set(data, "comparisons", "asked")
     assert set_names(named).tolist()[-1] == "asked"
     assert np.array_equal(statement_keys(named), statement_keys(data))
+
+
+def test_keys_of_a_few_links_are_those_of_the_whole_list() -> None:
+    parts = [Dataset("a|b", ["x#", "y", "z"]), Dataset("c", ["u\\", "v"])]
+    groups = [
+        Links("a|b", "c", [0, 1, 0, 0], [0, 1, 0, 1], kind="k"),
+        Links("c", "a|b", [0], [0], kind="k"),
+        Links("a|b", "c", [1, 0], [1, 0], kind="k", role="relation"),
+        Links("a|b", "a|b", [0, 1], [1, 2]),
+    ]
+    data = HeteroData(parts, groups)
+    places = [(number, row) for number, links in enumerate(groups) for row in range(len(links))]
+    found = link_keys_at(data, places)
+    assert found == statement_keys(data).tolist() == statements(data)["key"].tolist()
+    assert sum(key.endswith("#3") for key in found) == 1
+    assert len(set(found)) == len(found)
+
+
+def test_plain_ids_and_others_give_the_same_fingerprint(monkeypatch: pytest.MonkeyPatch) -> None:
+    def prints() -> list[str]:
+        odd = ["it's", "a\\b", "é", "t\tb", '"']
+        named = [[f"p {k}~!" for k in range(30)], [*odd, "x"], ["1", "2"]]
+        return [HeteroData([Dataset("a", ids)]).fingerprint() for ids in named]
+
+    slow = prints()
+    monkeypatch.setattr(model, "_MANY", 0)
+    assert prints() == slow

@@ -7,6 +7,7 @@ from hetviz.core.measures.satisfaction import NEAR, distance_percentiles, reach
 from hetviz.data import Comparisons, Dataset, Embedding, HeteroData, Links
 from hetviz.data.model.statements import statement_keys
 from hetviz.metrics.conflicts.pricing import price
+from hetviz.metrics.fit import nearest as near_module
 from hetviz.metrics.fit.nearest import comparison_nearness, link_nearness, nearest
 from hetviz.metrics.fit.summary import evaluate
 
@@ -129,3 +130,23 @@ def test_comparisons_tell_how_clearly_the_map_agrees() -> None:
     near = comparison_nearness(data, map_of(data, [0.0, 1.0, 3.0, 10.0], [0.0] * 3))
     assert near == pytest.approx([0.75, 0.25, 0.5])
     assert len(comparison_nearness(data_of([]), map_of(data, [0.0] * 4, [0.0] * 3))) == 0
+
+
+def test_links_said_later_leave_the_nearness_of_many_as_it_was(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(near_module, "_MANY", 3)
+    rng = np.random.default_rng(3)
+    parts = [Dataset(name, list("abcdefgh")) for name in "xy"]
+    many = Links("x", "y", np.arange(8), np.arange(8)[::-1])
+    Y = {name: rng.normal(size=(8, 2)) for name in "xy"}
+    first = Embedding(Y, {one.name: one.ids for one in parts})
+    link_nearness(HeteroData(parts, [many]), first)
+    later = HeteroData(parts, [Links("y", "x", [1], [2]), many])
+    again = Embedding(Y, {one.name: one.ids for one in parts})
+    np.testing.assert_array_equal(link_nearness(later, first), link_nearness(later, again))
+    # Other items under the same links are looked at anew.
+    turned = [Dataset("x", list("hgfedcba")), parts[1]]
+    other = HeteroData(turned, [many])
+    np.testing.assert_array_equal(link_nearness(other, first), link_nearness(other, again))
+    assert not np.array_equal(link_nearness(other, first), link_nearness(later, first)[1:])
