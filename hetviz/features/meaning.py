@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from weakref import WeakKeyDictionary
 
@@ -14,16 +15,69 @@ from hetviz.data import Dataset
 from hetviz.data.model.dataset import features_of
 from hetviz.errors import ParameterError
 from hetviz.features import table
-from hetviz.features.columns import block
+from hetviz.features.columns import block, text
+from hetviz.features.columns.options import Step
 from hetviz.features.recipe import recipe_of
 
 
 def feature_names(dataset: Dataset) -> list[str]:
-    """Return the names of a dataset's features; their numbers from 1 where they have none."""
+    """Return what a dataset's features are called; their numbers from 1 where they have no names.
+
+    A direction of texts is called by the words that count most in it.
+    """
     if dataset.feature_names is not None:
-        return list(dataset.feature_names)
+        called = _text_directions(dataset)
+        return [called.get(name, name) for name in dataset.feature_names]
     count = 0 if dataset.X is None else dataset.X.shape[1]
     return [f"feature {number + 1}" for number in range(count)]
+
+
+_called: WeakKeyDictionary[Dataset, dict[str, str]] = WeakKeyDictionary()
+
+
+def _text_directions(dataset: Dataset) -> dict[str, str]:
+    """Return feature -> column and words, for the directions found in columns of text."""
+    found = _called.get(dataset)
+    if found is None:
+        found = {}
+        texts = _text_steps(dataset)
+        # Two words tell most directions apart; where they do not, more do.
+        for most in (2, 3, 4):
+            said = {
+                name: f"{step['column']} ({', '.join(words)})"
+                for step in texts
+                for name, words in zip(
+                    block.names(step), text.leading_words(step, most), strict=False
+                )
+                if words
+            }
+            often = Counter(said.values())
+            found = {name: words for name, words in said.items() if often[words] == 1} | found
+        _called[dataset] = found
+    return found
+
+
+def _text_steps(dataset: Dataset) -> list[Step]:
+    steps = recipe_of(dataset)["columns"] if dataset.recipe else []
+    return [step for step in steps if step["kind"] == "text"]
+
+
+def shared_words(dataset: Dataset, i: int, k: int, most: int = 3) -> dict[str, list[str]]:
+    """Return for each column of text the words that two rows share, the rarest first.
+
+    Only columns that features are made of, and of which the texts are at hand.
+    """
+    found: dict[str, list[str]] = {}
+    for step in _text_steps(dataset):
+        column = str(step["column"])
+        if dataset.table is None or column not in dataset.table.columns:
+            continue
+        cells = dataset.table[column]
+        one, other = (text.telling_words(step, str(cells.iloc[row])) for row in (i, k))
+        rarity = dict(zip(step.get("words", ()), step.get("idf", ()), strict=True))
+        shared = sorted(one & other, key=lambda word: (-rarity.get(word, 0.0), word))
+        found[column] = shared[:most]
+    return found
 
 
 def deviations(dataset: Dataset) -> Floats:

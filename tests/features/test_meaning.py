@@ -12,7 +12,7 @@ from hetviz.algorithms.cca import CCA
 from hetviz.data import Dataset, HeteroData, Links
 from hetviz.errors import ParameterError
 from hetviz.features import meaning
-from hetviz.features.meaning import columns_along
+from hetviz.features.meaning import columns_along, feature_names, shared_words
 
 
 def described(n: int = 200) -> tuple[Dataset, np.ndarray]:
@@ -137,3 +137,20 @@ def test_each_column_has_its_own():
     assert meaning.column_effects(found) == {}
     less = hetviz.make_features(found, {"x": {"use": False}})
     assert meaning.column_effects(less, np.column_stack([x, x]))["x"] == pytest.approx(told["x"])
+
+
+def test_a_direction_of_texts_is_called_by_its_words() -> None:
+    kinds = ("plays the audio stream", "draws the vector picture", "sends the mail message")
+    texts = [kinds[at % 3] + f" number{at}" for at in range(30)]
+    dataset = hetviz.make_features(
+        Dataset("tools", [f"t{at}" for at in range(30)], table=pd.DataFrame({"about": texts}))
+    )
+    assert dataset.feature_names is not None
+    assert dataset.feature_names[0] == "about~1"
+    called = feature_names(dataset)
+    assert len(set(called)) == len(called)
+    assert shared_words(dataset, 0, 3) == {"about": ["audio", "plays", "stream"]}
+    assert shared_words(dataset, 0, 1) == {"about": []}
+    words = {word for kind in kinds for word in kind.split()} - {"the"}
+    for name in called[1:]:
+        assert set(name.removeprefix("about (").rstrip(")").split(", ")) <= words

@@ -72,6 +72,25 @@ def apply(step: Fields, texts: Sequence[str | None]) -> Floats:
     return np.asarray(T @ np.array(step["components"]).T - np.array(step["mean"]))
 
 
+def leading_words(step: Fields, most: int = 2) -> list[list[str]]:
+    """Return the words that count most in each direction, on the side where it reaches further.
+
+    Empty lists for texts read as sentences, whose directions are not made of words.
+    """
+    if step.get("model") == "sentences":
+        return [[] for _ in step["components"]]
+    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+
+    words = step["words"]
+    tells = np.array([word not in ENGLISH_STOP_WORDS for word in words])
+    found = []
+    for component in np.array(step["components"]):
+        reach = component * np.sign(component[np.abs(component).argmax()])
+        leading = np.argsort(np.where(tells, -reach, 0.0), kind="stable")[:most]
+        found.append([words[at] for at in leading if tells[at] and reach[at] > 0])
+    return found
+
+
 def words_known(step: Fields, text: str) -> list[str]:
     """Return the words of a text that `fit` learned; all of them where it is no matter of words."""
     from sklearn.feature_extraction.text import TfidfVectorizer
@@ -79,3 +98,10 @@ def words_known(step: Fields, text: str) -> list[str]:
     split = TfidfVectorizer().build_analyzer()
     found = set(split(text))
     return sorted(found if step.get("model") == "sentences" else found & set(step["words"]))
+
+
+def telling_words(step: Fields, text: str) -> set[str]:
+    """Return the words of a text that `fit` learned and that say something by themselves."""
+    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+
+    return {word for word in words_known(step, text) if word not in ENGLISH_STOP_WORDS}

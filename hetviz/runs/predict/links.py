@@ -15,6 +15,7 @@ from hetviz.core.spectral.blocks import as_dense
 from hetviz.core.threads import one_thread
 from hetviz.data import Dataset, HeteroData
 from hetviz.errors import ParameterError
+from hetviz.features.meaning import feature_names, shared_words
 from hetviz.runs.predict.link_predictor import (
     STACK,
     LinkPredictor,
@@ -324,6 +325,8 @@ def _reasons(
 def shared_features(dataset: Dataset, i: int, k: int, count: int = 3) -> tuple[str, ...]:
     """Return the features by which two rows are most alike: both far from the mean, on one side.
 
+    Of directions found in texts, the words that both texts have.
+
     Parameters
     ----------
     dataset : Dataset
@@ -338,7 +341,21 @@ def shared_features(dataset: Dataset, i: int, k: int, count: int = 3) -> tuple[s
     Z = (pair - mean) / np.where(spread > 0, spread, np.inf)
     alike = Z[0] * Z[1]
     best = largest(alike, count)
-    return tuple(str(dataset.feature_names[place]) for place in best if alike[place] > 0.25)
+    names = feature_names(dataset)
+    texts = shared_words(dataset, i, k)
+    said: dict[str, None] = {}
+    for place in best[alike[best] > 0.25]:
+        own = dataset.feature_names[place]
+        # Two that both lack a category are not said to be alike by it.
+        if "=" in own and Z[0, place] < 0:
+            continue
+        column = own.rpartition("~")[0]
+        if column in texts:
+            words = ", ".join(texts[column])
+            said[f"{column} ({words})" if words else column] = None
+        else:
+            said[names[place]] = None
+    return tuple(said)
 
 
 def column_moments(X: Matrix) -> tuple[Floats, Floats]:
