@@ -26,7 +26,7 @@ OUT = ROOT / "docs" / "explanation"
 ITEMS = {
     "pizza": ("emoji", "emoji", "Emoji and the words"),
     "Brazil": ("world", "countries", "Countries, their languages"),
-    "Plays a game of chess, either against the user or against itself": (
+    "gnuchess": (
         "debian",
         "programs",
         "Programs of a Linux",

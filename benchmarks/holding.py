@@ -1,0 +1,80 @@
+"""Whether what is said to hold an item does: a joint map goes on without one pull at a time.
+
+Of 12 items of the first dataset (drawn once) the pairs with the four largest shares of the pull,
+and with the four largest shares of the graph, are taken out one by one; the layout makes 100 more
+iterations from its rest, as it does with the pair in. Told is whether the pair with the largest
+share (of the pull, of the graph, or by how far the balance of all pulls would go) is the one
+without which the item goes farthest, and the rank correlation of each with that, within items.
+"""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.stats import spearmanr
+
+import hetviz
+from benchmarks.harness import report
+from hetviz.core.layout.holding import held
+from hetviz.core.layout.sne import Phase, layout_of
+from hetviz.core.threads import one_thread
+
+SAMPLES = ("emoji", "world", "debian")
+ITEMS, PAIRS, REST, MORE = 12, 4, 300, 100
+BY = ("share of the pull", "share of the graph", "shift of the balance")
+
+
+def run(out: Path, quick: bool) -> None:
+    """Take pulls out on three samples."""
+    report("holding", out, [removed(name) for name in (SAMPLES[:1] if quick else SAMPLES)])
+
+
+@one_thread()
+def removed(name: str) -> dict[str, Any]:
+    """Return how well each figure foretells what an item does without a pull."""
+    data = hetviz.load(name)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = hetviz.get_method("joint-map")().fit(data)
+    pulls = model.pulls(data)
+    whole = sp.csr_array(sum(pulls.parts.values()))
+    P = sp.csr_array(whole / whole.sum())
+    there = np.isfinite(model.embedding_.stacked()).all(axis=1)
+    assert there.all(), "samples place every item"
+    rested = layout_of(P, model.embedding_.stacked())
+    rested.run([Phase(REST)])
+    start = np.array(rested.positions)
+
+    def gone_on(graph: Any) -> Any:
+        layout = layout_of(graph, start.copy())
+        layout.run([Phase(MORE)])
+        return np.array(layout.positions)
+
+    Y = gone_on(P)
+    extent = float(np.ptp(Y, axis=0).max())
+    first = next(iter(data.datasets.values()))
+    correlations, hits, n = [], [], 0
+    for row in np.random.default_rng(0).choice(len(first), ITEMS, replace=False):
+        found = held(int(row), Y, pulls)
+        assert found is not None
+        tried = np.unique(np.r_[:PAIRS, np.argsort(-found.wanted, kind="stable")[:PAIRS]])
+        tried = tried[tried < len(found.to)]
+        gone = []
+        for other in found.to[tried]:
+            without = P.tolil()
+            without[row, other] = without[other, row] = 0.0
+            gone.append(np.linalg.norm(gone_on(sp.csr_array(without))[row] - Y[row]) / extent)
+        told = [values[tried] for values in (found.share, found.wanted, found.moves)]
+        n += len(tried)
+        if len(tried) > 2:
+            correlations.append([spearmanr(values, gone).statistic for values in told])
+            hits.append([np.argmax(values) == np.argmax(gone) for values in told])
+    result: dict[str, Any] = {"data": name, "pairs": n}
+    for k, words in enumerate(BY):
+        result[f"first by {words}"] = float(np.mean([one[k] for one in hits]))
+        result[f"correlation, {words}"] = float(np.mean([one[k] for one in correlations]))
+    return result
