@@ -25,7 +25,7 @@ from hetviz.data.model.dataset import features_of
 from hetviz.data.model.diagnostics import diagnostic
 from hetviz.data.model.out_of_sample import NewRows
 from hetviz.errors import Cancelled, NotApplicableError, ParameterError
-from hetviz.features.relations.user_links import spoken_weights
+from hetviz.features.relations.user_links import bonds_of, spoken_weights
 from hetviz.features.spaces.affinities import KINDS, dataset_neighbors, described_by
 from hetviz.features.spaces.joint_graph import joint_graph
 from hetviz.features.spaces.neighbor_map import Placed, place_new
@@ -267,7 +267,9 @@ class UMAP(BaseEmbedder):
                 n_epochs, speed = max(n_epochs // 10, 1), 0.05
                 # At a distance the pull fades, so what was said to be together starts together.
                 said = placed.among(spoken_weights(data))
-                Y = gone_over(spoken_part(placed.graph, said), placed.graph, Y)
+                bonds = bonds_of(data).among(placed.mask)
+                said = spoken_part(placed.graph, said, bonds=bonds.share)
+                Y = gone_over(said, placed.graph, Y, bonds.links, bonds.share)
                 Y = drawn_along(placed.graph, Y, placed.numbers(followers))
             else:
                 Y = spread_out(Y, rng)

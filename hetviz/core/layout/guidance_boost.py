@@ -3,7 +3,8 @@
 A few statements among thousands of links and neighbours would not be felt. So each item that a
 statement is about hears it as loudly as everything else it has, and pairs that lie far apart on an
 earlier map are first brought together: at a distance the pull between points fades, and the items
-would stay with their neighbours for that reason alone.
+would stay with their neighbours for that reason alone. Of two hubs neither is torn from what holds
+to it: what is said of the two is heard the less, the more links both have.
 """
 
 from __future__ import annotations
@@ -17,11 +18,13 @@ from hetviz._types import Floats, Ints, Sparse
 
 FAR = 0.1
 """Share of the map's extent beyond which a pair that was said to be together is far apart."""
+HUB = 2.0
+"""From so many times the links that are usual in its dataset on, an item holds many others."""
 _BESIDE = 0.01
 _ROUNDS = 5
 
 
-def spoken_part(P: Sparse, W: Sparse, strength: float = 1.0) -> Sparse:
+def spoken_part(P: Sparse, W: Sparse, strength: float = 1.0, bonds: Floats | None = None) -> Sparse:
     """Return what statements add to a graph of affinities.
 
     Parameters
@@ -32,26 +35,37 @@ def spoken_part(P: Sparse, W: Sparse, strength: float = 1.0) -> Sparse:
         Weights in [0, 1] of what was said to be together; symmetric.
     strength : float
         1 gives the statements about an item together as much weight as its row of P.
+    bonds : array of shape (n,), optional
+        How many links an item has besides, as a multiple of what is usual in its dataset.
 
     Returns
     -------
     csr_array of shape (n, n)
-        strength w_ij min(p_i / c_i, p_j / c_j), with the row sums p of P and the number c of
-        statements about an item. O(nnz).
+        strength w_ij min(p_i / c_i, p_j / c_j) min(1, 2 strength / min(b_i, b_j)), with the row
+        sums p of P, the number c of statements about an item and its bonds b. O(nnz).
     """
     mass = np.asarray(P.sum(axis=1)).ravel()
     entries = sp.coo_array(W)
     i, j = entries.coords
     share = mass / np.maximum(np.bincount(i, minlength=W.shape[0]), 1)
     values = strength * entries.data * np.minimum(share[i], share[j])
+    if bonds is not None:
+        values *= np.minimum(1.0, HUB * strength / np.maximum(np.minimum(bonds[i], bonds[j]), HUB))
     return sp.csr_array((values, (i, j)), shape=W.shape)
 
 
-def gone_over(S: Sparse, P: Sparse, Y: Floats) -> Floats:
+def gone_over(
+    S: Sparse,
+    P: Sparse,
+    Y: Floats,
+    links: Sparse | None = None,
+    bonds: Floats | None = None,
+    strength: float = 1.0,
+) -> Floats:
     """Return a map on which far pairs of S lie together, each at the place of one of the two.
 
     Who is held where it lies by less goes to who is held by more: were both to meet half way,
-    neither would have a true neighbour left, and a hub would be torn from all that it holds.
+    neither would have a true neighbour left. Of two hubs both stay.
 
     Parameters
     ----------
@@ -61,18 +75,29 @@ def gone_over(S: Sparse, P: Sparse, Y: Floats) -> Floats:
         All affinities: those to what is near on the map hold an item there.
     Y : ndarray of shape (n, k)
         The earlier map; rows that stay are as they were. O(nnz).
+    links : csr_array of shape (n, n), optional
+        Not 0 where data link two rows. Who has more of its links near is held by more; among
+        equals, and without links, the affinities decide.
+    bonds, strength
+        As in `spoken_part`.
     """
     entries = sp.coo_array(S)
     i, j = entries.coords
     near = FAR * float(np.ptp(Y, axis=0).max())
     far = (np.linalg.norm(Y[i] - Y[j], axis=1) > near) & (entries.data > 0)
+    if bonds is not None:
+        far &= np.minimum(bonds[i], bonds[j]) <= HUB * strength
     if not far.any():
         return Y
     i, j = i[far], j[far]
     all_ = sp.coo_array(P)
     p, q = all_.coords
     here = np.linalg.norm(Y[p] - Y[q], axis=1) <= near
-    held = np.bincount(p[here], all_.data[here], minlength=len(Y))
+    held: Floats = np.bincount(p[here], all_.data[here], minlength=len(Y))
+    if links is not None:
+        a, b = sp.coo_array(links).coords
+        kept = np.linalg.norm(Y[a] - Y[b], axis=1) <= near
+        held = np.bincount(a[kept], minlength=len(Y)) + held / (2.0 * (held.max() or 1.0))
     # Of all that an item is said to be with, the one that is held most comes first.
     order = np.lexsort((j, -held[j], i))
     i, j = i[order], j[order]

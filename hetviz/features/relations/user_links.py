@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
-from hetviz._types import Ints, Sparse
+from hetviz._types import Bools, Floats, Ints, Sparse
+from hetviz.core.layout.guidance_boost import HUB
 from hetviz.data import HeteroData
 
 SPOKEN = ("said", "accepted")
@@ -37,6 +39,52 @@ def spoken_weights(data: HeteroData) -> Sparse:
     shape = (data.n_rows, data.n_rows)
     W = sp.csr_array((weight[last], (low[last], high[last])), shape=shape)
     return sp.csr_array(W + W.T)
+
+
+@dataclass(frozen=True, eq=False)
+class Bonds:
+    """What holds items besides what a person says of them.
+
+    Attributes
+    ----------
+    links : csr_array of shape (n_rows, n_rows)
+        1 where links that came with the data say that two rows belong together; symmetric.
+    share : array of shape (n_rows,)
+        How many such links a row has, as a multiple of the median over the linked rows of its
+        dataset.
+    """
+
+    links: Sparse
+    share: Floats
+
+    def among(self, mask: Bools) -> Bonds:
+        """Return the same for some rows."""
+        return Bonds(sp.csr_array(self.links[mask][:, mask]), self.share[mask])
+
+    def both_hold(self, p: Ints, q: Ints) -> Bools:
+        """Say of pairs of rows whether each holds so many others that it stays with them."""
+        return np.asarray(np.minimum(self.share[p], self.share[q]) > HUB)
+
+
+def bonds_of(data: HeteroData) -> Bonds:
+    """Return what holds the items of some data; O(links)."""
+    i, j = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+    for group in data.links:
+        if group.kind not in SPOKEN:
+            together = group.weight > 0
+            i.append(group.i[together] + data.offsets[group.source].start)
+            j.append(group.j[together] + data.offsets[group.target].start)
+    left, right = np.concatenate(i), np.concatenate(j)
+    shape = (data.n_rows, data.n_rows)
+    W = sp.csr_array((np.ones(len(left)), (left, right)), shape=shape)
+    W = sp.csr_array(W + W.T)
+    W.data[:] = 1.0
+    number = np.diff(W.indptr).astype(np.float64)
+    for rows in data.offsets.values():
+        linked = number[rows] > 0
+        if linked.any():
+            number[rows] /= np.median(number[rows][linked])
+    return Bonds(W, number)
 
 
 def said_apart(data: HeteroData, groups: Sequence[Ints]) -> list[Ints]:

@@ -17,7 +17,7 @@ from hetviz.core.spectral.start import SPREAD, carried_on, random_start, spectra
 from hetviz.data import HeteroData
 from hetviz.data.model.diagnostics import Diagnostic, diagnostic
 from hetviz.errors import Cancelled
-from hetviz.features.relations.user_links import spoken_weights
+from hetviz.features.relations.user_links import bonds_of, spoken_weights
 from hetviz.features.spaces.neighbor_map import Placed
 from hetviz.progress import Part, Progress
 
@@ -71,7 +71,7 @@ def sne_pulls(
         See `Pulls`.
     """
     spoken = spoken_weights(data)
-    said = spoken_part(P, spoken, guidance_boost)
+    said = spoken_part(P, spoken, guidance_boost, bonds_of(data).share)
     # What was said stands among the links as well.
     doubled = links.multiply(spoken > 0)
     near = sp.csr_array(P - links)
@@ -121,13 +121,16 @@ class SneMap:
         guidance_boost: float = 1.0,
         cannot_link_strength: float = 0.3,
     ) -> None:
-        self._said = spoken_part(P, spoken_weights(data), guidance_boost)
+        bonds = bonds_of(data)
+        self._strength = guidance_boost
+        self._said = spoken_part(P, spoken_weights(data), guidance_boost, bonds.share)
         total = 1.0
         if self._said.nnz:
             whole = sp.csr_array(P + self._said)
             total = float(whole.sum())
             P = sp.csr_array(whole / total)
         self.placed = Placed.by(P, data)
+        self._bonds = bonds.among(self.placed.mask)
         left, right, part = self.placed.pairs(self._said)
         # Named items lie beside each other, so that each can be seen.
         self._loose = Loose(left, right, part / total)
@@ -158,8 +161,8 @@ class SneMap:
             Places of each row on an earlier map.
         again : bool
             The earlier map is of this method: only what must move does. Of those that were said to
-            be together and lie far apart the less held goes to the better held, and 100 iterations
-            follow.
+            be together and lie far apart the less held goes to the better held, unless both hold
+            many others, and 100 iterations follow.
         n_iter : int
             Iterations from the start; an eighth of them with exaggeration.
         exaggeration : float
@@ -182,7 +185,8 @@ class SneMap:
         again = again and there is not None
         Y, phases = self._start(there, again, n_components, rng, n_iter, exaggeration, paper)
         if again:
-            Y = gone_over(placed.among(self._said), placed.graph, Y)
+            bonds, said = self._bonds, placed.among(self._said)
+            Y = gone_over(said, placed.graph, Y, bonds.links, bonds.share, self._strength)
             Y = drawn_along(placed.graph, Y, placed.numbers(followers))
         mass = None
         if degree_weight > 0:

@@ -15,6 +15,7 @@ from hetviz.core.threads import one_thread
 from hetviz.data import Embedding, HeteroData
 from hetviz.data.model.statements import located, statement_rows
 from hetviz.errors import ParameterError
+from hetviz.features.relations.user_links import bonds_of
 from hetviz.metrics.fit.moved import moved
 from hetviz.metrics.fit.nearest import comparison_nearness, link_nearness
 from hetviz.metrics.trust.trust import trust
@@ -48,6 +49,9 @@ class Consequences:
         Other links that only the later map keeps, and only the earlier one.
     n_moved, n_others : int
         How many of the other items moved by 5 % of the map's extent or more.
+    n_hubs : int
+        How many of the pairs said to be together the later map does not keep because both items
+        have more than twice the links that are usual, and stay with these.
     """
 
     n_items: int
@@ -62,6 +66,7 @@ class Consequences:
     links_lost: int
     n_moved: int
     n_others: int
+    n_hubs: int = 0
 
     @property
     def falser(self) -> bool:
@@ -75,6 +80,9 @@ class Consequences:
             f"The map keeps {self.kept_after:,} of {count(self.n_said, said)} "
             f"({self.kept_before:,} before)."
         ]
+        if self.n_hubs:
+            which = "They are" if self.n_hubs == self.n_said else f"{self.n_hubs:,} of them are"
+            told.append(f"{which} of two items that each hold many others, and stay with these.")
         if np.isfinite([self.apart_before, self.apart_after]).all():
             told.append(
                 f"They lie {_share(self.apart_after)} of the map's width apart "
@@ -157,6 +165,10 @@ def consequences(
     apart = [_apart(data, one, pairs) for one in (before, after)]
     looked = np.random.default_rng(0).permutation(named)[:_MOST_ROWS]
     true = [_true(data, one, named, looked) for one in (before, after)]
+    torn = np.flatnonzero(mine & is_link & ~now)
+    together = np.concatenate([np.empty(0), *(links.weight for links in data.links)])
+    torn = torn[together[torn] > 0]
+    hubs = bonds_of(data).both_hold(ends[torn, 0], ends[torn, 1])
     rest = np.isfinite(far)
     rest[named] = False
     return Consequences(
@@ -172,6 +184,7 @@ def consequences(
         links_lost=int((was & ~now & others).sum()),
         n_moved=int((far[rest] >= NOTICED).sum()),
         n_others=int(rest.sum()),
+        n_hubs=int(hubs.sum()),
     )
 
 

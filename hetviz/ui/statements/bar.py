@@ -287,6 +287,9 @@ def foreseen(state: State, draft: commands.Draft) -> list[str]:
         return []
     would = found.consequences
     words = [f"{would.kept_after:,} of {would.n_said:,} would be kept, now {would.kept_before:,}."]
+    if would.n_hubs:
+        both = "Both hold" if would.n_hubs == would.n_said == 1 else "Where both items hold"
+        words.append(f"{both} many others{', so they' if both == 'Both hold' else ', they'} stay.")
     if would.links_won or would.links_lost:
         words.append(
             f"Of the other links, {would.links_won:,} would be won and {would.links_lost:,} lost."

@@ -7,7 +7,7 @@ import scipy.sparse as sp
 
 from hetviz.core.layout.guidance_boost import drawn_along, gone_over, spoken_part
 from hetviz.data import Dataset, HeteroData, Links
-from hetviz.features.relations.user_links import spoken_weights
+from hetviz.features.relations.user_links import bonds_of, spoken_weights
 
 
 def test_only_what_was_said_counts_and_by_its_strongest_weight() -> None:
@@ -49,6 +49,53 @@ def test_the_less_held_of_a_far_pair_goes_to_the_better_held_and_the_rest_stays(
     np.testing.assert_allclose(moved[1], [0.01, 0.0])
     np.testing.assert_array_equal(np.delete(moved, 1, axis=0), np.delete(Y, 1, axis=0))
     assert gone_over(sp.csr_array((6, 6)), sp.csr_array(P), Y) is Y
+
+
+def test_of_two_hubs_both_stay_and_hear_the_less_the_more_they_hold() -> None:
+    # "hub" and "star" are linked with nine each, far from each other; "leaf" with one.
+    names = ["hub", "star", "leaf"]
+    left, right = Dataset("a", names), Dataset("b", [f"b{k}" for k in range(19)])
+    links = Links("a", "b", [0] * 9 + [1] * 9 + [2], np.arange(19))
+    spread = [Links("b", "a", [18], [2]), Links("a", "a", [0], [1], kind="said")]
+    others = Dataset("c", [f"c{k}" for k in range(9)])
+    few = Links("c", "b", np.arange(9), np.arange(9))
+    data = HeteroData([left, right, others], [links, *spread, few])
+    bonds = bonds_of(data)
+    # What was said is no bond, and what is linked twice is linked once.
+    assert bonds.links[0, 1] == 0
+    assert bonds.links[2, 21] == bonds.links[21, 2] == 1
+    assert bonds.share[:3].tolist() == [1.0, 1.0, 1 / 9]
+    share = np.array([4.0, 8.0, 1.0])
+    P = sp.csr_array(np.full((3, 3), 0.1) - 0.1 * np.eye(3))
+    W = sp.csr_array(np.ones((3, 3)) - np.eye(3))
+    plain, held = spoken_part(P, W).toarray(), spoken_part(P, W, bonds=share).toarray()
+    assert held[0, 1] == held[1, 0] == plain[0, 1] / 2
+    assert held[0, 2] == plain[0, 2]
+    # Somebody who means it can say so louder.
+    assert spoken_part(P, W, 2.0, share)[0, 1] == 2 * plain[0, 1]
+    Y = np.array([[0.0, 0], [1.0, 0], [0.5, 1.0]])
+    S, none = sp.csr_array(np.diag([1.0, 0], 1) + np.diag([1.0, 0], -1)), sp.csr_array((3, 3))
+    assert gone_over(S, P, Y, none, share) is Y
+    assert gone_over(S, P, Y, none, share, strength=2.0) is not Y
+    moved = gone_over(sp.csr_array(W), P, Y, none, share)
+    assert (moved[:2] == Y[:2]).all()
+    assert np.linalg.norm(moved[2] - Y[:2], axis=1).min() < 0.02
+
+
+def test_who_has_more_of_its_links_near_is_held_by_more() -> None:
+    # 0 has two links near it and no affinity, 3 much affinity and one link, which leads far.
+    Y = np.array([[0.0, 0], [0.01, 0], [0, 0.01], [1.0, 0], [1.0, 0.01]])
+    P = np.zeros((5, 5))
+    P[3, 4] = P[4, 3] = 5.0
+    S, L = np.zeros((5, 5)), np.zeros((5, 5))
+    S[0, 3] = S[3, 0] = 1.0
+    for i, j in ((0, 1), (0, 2), (3, 1)):
+        L[i, j] = L[j, i] = 1.0
+    S, P, L = sp.csr_array(S), sp.csr_array(P), sp.csr_array(L)
+    assert (gone_over(S, P, Y)[3] == Y[3]).all()
+    moved = gone_over(S, P, Y, L)
+    assert (moved[0] == Y[0]).all()
+    assert np.linalg.norm(moved[3] - Y[0]) < 0.02
 
 
 def test_of_several_all_go_to_the_one_that_is_held_most() -> None:

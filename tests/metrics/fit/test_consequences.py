@@ -56,6 +56,16 @@ def test_the_named_the_other_links_and_the_rest_are_told_apart() -> None:
     assert words.endswith("1 of 38 other items moved.")
 
 
+def test_two_hubs_that_stay_with_their_own_are_told() -> None:
+    data = on_a_line()
+    i, j = np.r_[np.full(4, 0), np.full(4, 39), 10, 15, 25], np.r_[1:5, 35:39, 11, 16, 26]
+    data = HeteroData(list(data.datasets.values()), [Links("items", "items", i, j), data.links[1]])
+    place = at(np.arange(N, dtype=float))
+    found = hetviz.consequences(data, place, place, [key_of(data, 11)])
+    assert (found.kept_after, found.n_hubs) == (0, 1)
+    assert found.sentences()[1].startswith("They are of two items that each hold many others")
+
+
 def test_the_same_map_has_changed_nothing() -> None:
     data = on_a_line()
     place = at(np.arange(N, dtype=float))
