@@ -93,7 +93,7 @@ def gone_over(
     all_ = sp.coo_array(P)
     p, q = all_.coords
     here = np.linalg.norm(Y[p] - Y[q], axis=1) <= near
-    held: Floats = np.bincount(p[here], all_.data[here], minlength=len(Y))
+    held = np.bincount(p[here], all_.data[here], minlength=len(Y)).astype(np.float64)
     if links is not None:
         a, b = sp.coo_array(links).coords
         kept = np.linalg.norm(Y[a] - Y[b], axis=1) <= near
