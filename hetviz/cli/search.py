@@ -104,7 +104,7 @@ def _search(given: argparse.Namespace) -> int:
     return 0
 
 
-def _settings(given: argparse.Namespace) -> dict[str, list[Any]] | None:
+def _settings(given: argparse.Namespace) -> dict[str, list[object]] | None:
     """Return the values of --try, with their type."""
     from hetviz.runs.compare.search import search_values
 

@@ -134,7 +134,7 @@ class Embedding(Frozen):
 
     def _repr_mimebundle_(
         self, include: object = None, exclude: object = None
-    ) -> dict[str, Any] | tuple[dict[str, Any], dict[str, Any]]:
+    ) -> dict[str, object] | tuple[dict[str, object], dict[str, object]]:
         """Return how a notebook shows it: as a widget where there can be one, as a picture else."""
         found: dict[str, Any] | tuple[dict[str, Any], dict[str, Any]] = opened("mimebundle", self)
         return found

@@ -284,7 +284,7 @@ class _Links:
                 kind = type(links).__name__
                 raise DataError(Problem("bad-links", "links", f"{what} is needed", kind))
 
-    def _list(self, parts: list[Any]) -> None:
+    def _list(self, parts: list[object]) -> None:
         if all(isinstance(part, tuple | list) and len(part) in (2, 3) for part in parts):
             if parts:
                 source, target = self._only_two("a list of pairs")

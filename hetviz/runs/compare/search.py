@@ -351,7 +351,7 @@ def _open(param: Integer) -> bool:
     return param.high is None or param.high >= _MANY_AXES
 
 
-def _span(param: Param, values: Sequence[Any], grows: bool) -> Span:
+def _span(param: Param, values: Sequence[object], grows: bool) -> Span:
     inner = param.inner if isinstance(param, PerDataset) else param
     numbers = all(isinstance(v, int | float) and not isinstance(v, bool) for v in values)
     if not numbers or not isinstance(inner, Real | Integer):

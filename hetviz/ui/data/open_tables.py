@@ -52,7 +52,7 @@ def _described(data: HeteroData, name: str, place: int, sheet: dict[str, Any]) -
     }
 
 
-def _sheet(dataset: Dataset) -> dict[str, Any]:
+def _sheet(dataset: Dataset) -> dict[str, object]:
     table = pd.DataFrame() if dataset.table is None else dataset.table
     names = [str(column) for column in table.columns]
     own = next((c for c in names if list(table[c].head(50)) == list(dataset.ids[:50])), None)

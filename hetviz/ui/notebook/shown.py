@@ -48,7 +48,7 @@ def widget(embedding: Embedding, data: HeteroData | None = None, **options: Any)
     return shown
 
 
-def mimebundle(embedding: Embedding) -> dict[str, Any]:
+def mimebundle(embedding: Embedding) -> dict[str, object]:
     """Return an embedding for a notebook, by media type.
 
     Programs that show no widgets, and notebooks that are looked at without a kernel, take the

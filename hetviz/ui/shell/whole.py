@@ -34,7 +34,7 @@ def carry_out_whole() -> None:
     setattr(app_session, RerunData.__name__, _request)
 
 
-def _whole(state: SafeSessionState, *states: Any, **replayed: Any) -> None:
+def _whole(state: SafeSessionState, *states: object, **replayed: object) -> None:
     runner = getattr(state._yield_callback, "__self__", None)
     if not isinstance(runner, ScriptRunner) or not runner._execing:
         _given(state, *states, **replayed)

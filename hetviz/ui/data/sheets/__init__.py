@@ -134,7 +134,7 @@ def _role(look: Look, said: Mapping[str, Mapping[str, object]], roles: Mapping[s
     return roles.get(look.name) or str(chosen or seen or "dataset")
 
 
-def _described(look: Look, changed: bool, role: str) -> dict[str, Any]:
+def _described(look: Look, changed: bool, role: str) -> dict[str, object]:
     recipe = look.recipe
     columns = recipe.columns[:_COLUMNS]
     # The last rows of all, and the last of data, are never left out.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 import streamlit as st
 
@@ -56,7 +55,7 @@ def draw(
     on_act: Callable[[], None] | None = None,
     on_colour: Callable[[], None] | None = None,
     on_run: Callable[[], None] | None = None,
-) -> Any:
+) -> object:
     """Draw the map and return what the browser last said.
 
     Parameters
