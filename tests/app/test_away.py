@@ -11,6 +11,8 @@ from hetviz.data import Dataset, HeteroData, Links
 from hetviz.errors import HetvizError
 from hetviz.jobs import Job, Task
 from hetviz.ui.map import away
+from hetviz.ui.shell import theme
+from tests.app.conftest import Visit
 
 REPORT = "hetviz.jobs.tasks.look:report"
 
@@ -60,8 +62,10 @@ def test_what_failed_is_told_and_what_was_stopped_is_asked_for_again(
     away.ended(over(sent[0][0], state="cancelled"))
     assert ask() is None and len(sent) == 2
     away.ended(over(sent[1][0], state="failed", error=HetvizError("no room")))
-    with pytest.raises(HetvizError, match="no room"):
+    with pytest.raises(away.Failed, match="Looking through what was said failed: no room") as told:
         ask()
+    told.value.again()
+    assert ask() is None and len(sent) == 3
     # Where no worker takes it on it is not waited for.
     assert away.found("busy", data, "other", REPORT, {}) is None
     assert not away.at_work("busy")
@@ -70,3 +74,18 @@ def test_what_failed_is_told_and_what_was_stopped_is_asked_for_again(
 def test_small_data_keep_nobody_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(away, "SEND", [lambda *_: pytest.fail("nothing is sent")])
     assert away.found("s", some_data(), "report", REPORT, {}).n_conflicts == 0
+
+
+def test_what_failed_is_said_in_its_place_and_can_be_tried_again(
+    sent: list[tuple[str, Task]], visit: Visit
+) -> None:
+    app = visit("guidance")
+    failing = [id for id, task in sent if task.function == REPORT]
+    away.ended(over(failing[0], state="failed", error=HetvizError("The worker was stopped.")))
+    app.run()
+    assert not app.exception
+    words = "Looking through what was said failed: The worker was stopped."
+    assert [one.value for one in app.error] == [theme.plain(words)]
+    app.button(key="again-conflicts").click().run()
+    assert not app.error
+    assert sum(task.function == REPORT for _, task in sent) == 2

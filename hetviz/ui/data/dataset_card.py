@@ -10,6 +10,7 @@ from hetviz.plots.colour import spoken
 from hetviz.plots.palette import shape_of
 from hetviz.ui.data import feature_table, joining, new_version, upload
 from hetviz.ui.shell import session, theme
+from hetviz.ui.widgets import failed
 from hetviz.workspace import DropDataset, RenameDataset, State
 
 
@@ -37,7 +38,8 @@ def card(state: State, name: str) -> None:
         views = [other for other in data.views(dataset.entity) if other != name]
         if views:
             theme.quiet(f"Shows the same things as {theme.listed(views)}.")
-        feature_table.show(state, name, place)
+        with failed.told(f"features-{place}"):
+            feature_table.show(state, name, place)
         _problems(state, name, info.file if info else None)
 
 

@@ -19,7 +19,7 @@ from hetviz.plots.palette import shape_of
 from hetviz.ui.guidance.order import bars
 from hetviz.ui.map import away, warned
 from hetviz.ui.shell import background, session, theme
-from hetviz.ui.widgets import item_chip
+from hetviz.ui.widgets import failed, item_chip
 from hetviz.workspace import Command, JoinTables, SetEntity, State
 from hetviz.workspace.commands.joining import command_for
 
@@ -306,6 +306,11 @@ def _loosely(join: Join) -> Join:
 
 def cards(data: HeteroData) -> None:
     """Show the proposals, the best first."""
+    with failed.told("joins"):
+        _cards(data)
+
+
+def _cards(data: HeteroData) -> None:
     found = proposals(data)
     if found is None:
         theme.quiet("What may join them is being looked for.")

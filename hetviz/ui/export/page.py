@@ -9,7 +9,7 @@ from hetviz.ui.export import files, options
 from hetviz.ui.export import files as export_files
 from hetviz.ui.map import away
 from hetviz.ui.shell import background, theme
-from hetviz.ui.widgets import charts
+from hetviz.ui.widgets import charts, failed
 from hetviz.ui.widgets.downloads import stem_of
 from hetviz.workspace import Run, State
 
@@ -38,12 +38,15 @@ def show(state: State, run: Run) -> None:
             menu = st.popover("Export", type="primary", width="stretch", key="export-menu")
         chosen = options.show(state, run)
     source = export_files.Source(state, run, data, embedding, chosen, stem_of(state.title))
-    with figure, st.spinner("Drawing the figure"):
-        drawn = _drawn(source)
-    if drawn is None:
+    drawn, there = None, False
+    with words, failed.told("figure"):
+        with figure, st.spinner("Drawing the figure"):
+            drawn = _drawn(source)
+        there = True
+    if drawn is None and there:
         with words:
             theme.quiet("The figure is being drawn.")
-    else:
+    elif drawn is not None:
         image, caption = drawn
         with figure:
             st.image(image, width="stretch", alt=f"The figure: {caption}")

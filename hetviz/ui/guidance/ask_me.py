@@ -27,7 +27,7 @@ from hetviz.ui.predict import quick
 from hetviz.ui.shell import background, session, theme
 from hetviz.ui.statements import outcome
 from hetviz.ui.statements.outcome import NOTICED
-from hetviz.ui.widgets import charts, item_chip
+from hetviz.ui.widgets import charts, failed, item_chip
 from hetviz.workspace import Run, State
 from hetviz.workspace.commands.command import from_dict
 
@@ -87,6 +87,11 @@ class _Asking:
 
 def card(state: State) -> None:
     """Show the next question about the open data on the shown map."""
+    with failed.told("ask"):
+        _card(state)
+
+
+def _card(state: State) -> None:
     data, run = state.data, state.run
     theme.section("Ask me", _progress(data) if data is not None else "")
     if data is None or run is None:

@@ -13,6 +13,7 @@ from hetviz.ui.guidance import sentences
 from hetviz.ui.guidance.ledger import Ledger, by_key
 from hetviz.ui.map import away
 from hetviz.ui.shell import background, session, theme
+from hetviz.ui.widgets import failed
 from hetviz.workspace import from_dict
 
 _FIRST, _MOST = 2, 20
@@ -20,7 +21,15 @@ _FIXES, _LINES = 1, 4
 
 
 def report_of(data: HeteroData) -> GuidanceReport | None:
-    """Return the look at what was said, taken once for the data; None while it is taken."""
+    """Return the look at what was said, taken once for the data; None while it is not there."""
+    try:
+        return _report(data)
+    except away.Failed:
+        # It is told where the conflicts would stand.
+        return None
+
+
+def _report(data: HeteroData) -> GuidanceReport | None:
     task = "hetviz.jobs.tasks.look:report"
     found: GuidanceReport | None = away.found(background.owner(), data, "report", task, {})
     return found
@@ -28,7 +37,12 @@ def report_of(data: HeteroData) -> GuidanceReport | None:
 
 def show(data: HeteroData, ledger: Ledger) -> None:
     """Show the conflicts among links and among comparisons, the smallest first."""
-    report = report_of(data)
+    with failed.told("conflicts"):
+        _shown(data, ledger)
+
+
+def _shown(data: HeteroData, ledger: Ledger) -> None:
+    report = _report(data)
     if report is None:
         theme.section("Conflicts")
         theme.quiet("What was said is being looked through.")

@@ -18,7 +18,7 @@ from hetviz.ui.guidance import sentences
 from hetviz.ui.guidance.ledger import NO_PLACE, Ledger, goodness, joins, records
 from hetviz.ui.map import away
 from hetviz.ui.shell import background, theme
-from hetviz.ui.widgets import charts
+from hetviz.ui.widgets import charts, failed
 from hetviz.workspace import State
 
 _MOST_PAGES = 25
@@ -186,12 +186,14 @@ def _prices(state: State, keys: Sequence[str], read: ReadOff) -> dict[str, str]:
         return {}
 
     # While they are found out the statements stand there without them.
-    found = away.found(
-        background.owner(),
-        data,
-        ("price", id(embedding), near, tuple(keys)),
-        "hetviz.jobs.tasks.look:prices",
-        {"embedding": embedding, "near": near, "keys": list(keys)},
-        embedding,
-    )
+    found = None
+    with failed.told("prices"):
+        found = away.found(
+            background.owner(),
+            data,
+            ("price", id(embedding), near, tuple(keys)),
+            "hetviz.jobs.tasks.look:prices",
+            {"embedding": embedding, "near": near, "keys": list(keys)},
+            embedding,
+        )
     return dict(found or {})

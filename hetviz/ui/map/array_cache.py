@@ -172,6 +172,12 @@ def known(data: HeteroData, key: Hashable) -> Any:
         return found
 
 
+def forget(data: HeteroData, key: Hashable) -> None:
+    """Let go of what `kept` keeps under a key."""
+    with _LOCK:
+        _KEPT.get(data, OrderedDict()).pop(key, None)
+
+
 def forget_unused(after: float) -> None:
     """Let go of what `kept` kept and nobody asked for in so many seconds.
 

@@ -10,6 +10,7 @@ import hashlib
 import threading
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 from weakref import ReferenceType, ref
 
@@ -17,13 +18,44 @@ from hetviz.data import HeteroData
 from hetviz.errors import HetvizError
 from hetviz.jobs import Job, Task
 from hetviz.progress import silent
-from hetviz.ui.map.array_cache import kept, known
+from hetviz.ui.map.array_cache import forget, kept, known
+
+_WHAT = {
+    "columns": "Reading the columns",
+    "effects": "Finding out how far the map agrees with each column",
+    "prices": "Finding out what it would cost to keep these",
+    "proposals": "Looking for what joins these tables",
+    "questions": "Working out the next questions",
+    "recipe_of_features": "Reading the columns",
+    "regions_of_map": "Reading the regions of the map",
+    "report": "Looking through what was said",
+    "trust_of_row": "Finding out where this item's surroundings can be trusted",
+    "trust_of_rows": "Finding out where this map can be trusted",
+    "preview": "Drawing the figure",
+}
 
 LARGE = 60_000
 """Items and links together, from which on nobody waits for what depends on all of them."""
 
 # Takes the session, an id for the job and the task; says whether the job was taken on. The app's.
 SEND: list[Callable[[str, str, Task], bool]] = []
+
+
+class Failed(HetvizError):
+    """A worker could not find something out.
+
+    Attributes
+    ----------
+    what : str
+        What it was doing, in words.
+    why : str
+    again : callable
+        Forgets it, so that it is asked for once more when the page is drawn.
+    """
+
+    def __init__(self, what: str, why: str, again: Callable[[], None]) -> None:
+        super().__init__(f"{what} failed: {why}")
+        self.what, self.why, self.again = what, why, again
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +104,7 @@ def found(
 
     Raises
     ------
-    hetviz.errors.HetvizError
+    Failed
         Where the worker could not find it out.
     """
     if not SEND or not large(data):
@@ -80,7 +112,8 @@ def found(
         return kept(data, key, lambda: work.run(silent), also)
     there = known(data, key)
     if isinstance(there, HetvizError):
-        raise there
+        what = _WHAT.get(task.partition(":")[2], "What was to be found out")
+        raise Failed(what, str(there), partial(forget, data, key))
     if there is None:
         id = hashlib.sha256(f"{session}/{id_of(data)}/{key!r}".encode()).hexdigest()[:16]
         with _LOCK:

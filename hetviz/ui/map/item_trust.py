@@ -8,7 +8,7 @@ from hetviz.metrics.trust.trust import Trust
 from hetviz.plots.curve import LOOK_AT
 from hetviz.ui.map import away
 from hetviz.ui.shell import background, theme
-from hetviz.ui.widgets import charts
+from hetviz.ui.widgets import charts, failed
 from hetviz.workspace import Run, State
 
 
@@ -17,14 +17,16 @@ def show(state: State, run: Run, row: int) -> None:
     data, embedding = state.guided, charts.embedding_of(state, run)
     if data is None or embedding is None:
         return
-    found = away.found(
-        background.owner(),
-        data,
-        ("item trust", id(run), row),
-        "hetviz.jobs.tasks.look:trust_of_row",
-        {"embedding": embedding, "row": row, "near": LOOK_AT},
-        run,
-    )
+    found = None
+    with failed.told("item-trust"):
+        found = away.found(
+            background.owner(),
+            data,
+            ("item trust", id(run), row),
+            "hetviz.jobs.tasks.look:trust_of_row",
+            {"embedding": embedding, "row": row, "near": LOOK_AT},
+            run,
+        )
     said = None if found is None else sentences(found[0], row, found[1], found[2])
     if said:
         theme.section("What the map gets wrong here" if said[0] else "The map is right here")

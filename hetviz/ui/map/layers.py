@@ -72,7 +72,11 @@ def colours_of(state: State, run: Run | None, session: str = "") -> Colouring:
             return layer_colouring("stability", stability(places))
 
         return kept(data, name, make, runs)
-    trusted = trust_of(state, run, session)
+    try:
+        trusted = trust_of(state, run, session)
+    except away.Failed:
+        # Who asks for the haze is told.
+        trusted = None
     if trusted is None:
         # Until it is known the map has the colours that need not be found out.
         return parts.colours_of(data, None)

@@ -14,7 +14,7 @@ from hetviz.ui.map.component import component
 from hetviz.ui.map.panel_view import TABS, view_of
 from hetviz.ui.shell import background, selection, session, theme, words
 from hetviz.ui.statements import drafted, outcome, wording
-from hetviz.ui.widgets import charts
+from hetviz.ui.widgets import charts, failed
 from hetviz.workspace import State
 
 _KEY = "panel-tabs"
@@ -72,7 +72,7 @@ def _body() -> None:
         with st.container(key="panel-body", gap=None), st.container(key=f"panel-{width}", gap=None):
             places = {tab: st.container(key=f"tab-{tab.lower()}", gap="small") for tab in TABS}
             for tab in tabs:
-                with places[tab]:
+                with places[tab], failed.told(f"tab-{tab}"):
                     _SHOWN[tab](state)
 
 
