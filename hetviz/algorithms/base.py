@@ -48,6 +48,7 @@ from hetviz.errors import (
 from hetviz.features.meaning import columns_along
 from hetviz.features.spaces.joint_axes import leading_features
 from hetviz.features.spaces.landmarks import ABOVE, landmarks, placed_by
+from hetviz.features.spaces.projection import Projection
 from hetviz.metrics.fit.rows import coordinates_of, drawn_of
 from hetviz.params import HasParams
 from hetviz.progress import Part, Progress, silent
@@ -778,6 +779,26 @@ class BaseEmbedder(HasParams, BaseEstimator):  # type: ignore[misc]
                         f"{self.card.key}: {key} names unknown datasets {unknown}; there are: "
                         f"{', '.join(data.datasets)}."
                     )
+
+
+class ProjectionEmbedder(BaseEmbedder):
+    """Template of methods that map the features of each dataset by a matrix.
+
+    ``_fit`` leaves the matrices in ``_projection``, and returns ``_projected``.
+    """
+
+    _projection: Projection
+
+    def _projected(self, data: HeteroData) -> Fit:
+        return Fit(
+            self._projection.coordinates,
+            diagnostics=self._projection.diagnostics,
+            told=self._projection.told(data),
+            components=self._projection.components,
+        )
+
+    def _transform(self, new: Mapping[str, NewRows]) -> Mapping[str, Floats]:
+        return self._projection.place(new)
 
 
 def _of_search(heard: Mapping[str, float]) -> list[Diagnostic]:

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Annotated, ClassVar
 
 import numpy as np
 
-from hetviz._types import Floats
-from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, Reference, note
+from hetviz.algorithms.base import (
+    Capability,
+    Fit,
+    MethodCard,
+    Need,
+    ProjectionEmbedder,
+    Reference,
+    note,
+)
 from hetviz.algorithms.shared_params import (
     AxisScale,
     DatasetWeights,
@@ -18,13 +24,12 @@ from hetviz.algorithms.shared_params import (
     RandomState,
 )
 from hetviz.data import HeteroData
-from hetviz.data.model.out_of_sample import NewRows
 from hetviz.features.spaces.projection import fit_bases, guidance_of, project
 from hetviz.params import Real
 from hetviz.progress import Progress
 
 
-class CCA(BaseEmbedder):
+class CCA(ProjectionEmbedder):
     """Canonical correlation analysis of two or more datasets, rows paired by id or by links.
 
     Attributes
@@ -123,12 +128,4 @@ class CCA(BaseEmbedder):
             note(f"Nothing pairs {', '.join(unguided)} with another dataset; left off the map.")
         self.correlations_ = self._projection.guided.mu
         self.coefficients_ = self._projection.coefficients(data)
-        return Fit(
-            self._projection.coordinates,
-            diagnostics=self._projection.diagnostics,
-            told=self._projection.told(data),
-            components=self._projection.components,
-        )
-
-    def _transform(self, new: Mapping[str, NewRows]) -> Mapping[str, Floats]:
-        return self._projection.place(new)
+        return self._projected(data)

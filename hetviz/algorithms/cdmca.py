@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Annotated, ClassVar
 
 import numpy as np
 
-from hetviz._types import Floats
-from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
+from hetviz.algorithms.base import Capability, Fit, MethodCard, Need, ProjectionEmbedder, note
 from hetviz.algorithms.papers import SHIMODAIRA_2016
 from hetviz.algorithms.shared_params import (
     AxisScale,
@@ -20,13 +18,12 @@ from hetviz.algorithms.shared_params import (
     TieViews,
 )
 from hetviz.data import HeteroData
-from hetviz.data.model.out_of_sample import NewRows
 from hetviz.features.spaces.projection import fit_bases, guidance_of, project
 from hetviz.params import Real
 from hetviz.progress import Progress
 
 
-class CDMCA(BaseEmbedder):
+class CDMCA(ProjectionEmbedder):
     """Cross-domain matching: one linear map per dataset, so that linked rows lie together.
 
     Attributes
@@ -121,12 +118,4 @@ class CDMCA(BaseEmbedder):
             note(f"No link reaches {', '.join(unguided)}; these datasets are left off the map.")
         self.agreement_ = self._projection.guided.mu
         self.coefficients_ = self._projection.coefficients(data)
-        return Fit(
-            self._projection.coordinates,
-            diagnostics=self._projection.diagnostics,
-            told=self._projection.told(data),
-            components=self._projection.components,
-        )
-
-    def _transform(self, new: Mapping[str, NewRows]) -> Mapping[str, Floats]:
-        return self._projection.place(new)
+        return self._projected(data)

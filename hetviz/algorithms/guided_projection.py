@@ -8,8 +8,8 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
-from hetviz._types import Floats, Sparse
-from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
+from hetviz._types import Sparse
+from hetviz.algorithms.base import Capability, Fit, MethodCard, Need, ProjectionEmbedder, note
 from hetviz.algorithms.papers import GRESS_2014
 from hetviz.algorithms.shared_params import (
     AxisScale,
@@ -23,7 +23,6 @@ from hetviz.algorithms.shared_params import (
 from hetviz.core.spectral import guided_cv
 from hetviz.data import HeteroData
 from hetviz.data.model.diagnostics import Diagnostic, diagnostic
-from hetviz.data.model.out_of_sample import NewRows
 from hetviz.errors import ParameterError
 from hetviz.features.spaces.basis import Basis
 from hetviz.features.spaces.projection import fit_bases, guidance_of, own_spread, project
@@ -31,7 +30,7 @@ from hetviz.params import Choice, Integer, Real
 from hetviz.progress import Progress
 
 
-class GuidedProjection(BaseEmbedder):
+class GuidedProjection(ProjectionEmbedder):
     """Linear or kernel maps of several datasets into one space under signed guidance.
 
     Attributes
@@ -262,9 +261,6 @@ class GuidedProjection(BaseEmbedder):
                 what = "smoothing" if name == "gamma" else "number of axes"
                 note(f"The best {what} by held-out links is the last that was tried; {words}.")
         return found
-
-    def _transform(self, new: Mapping[str, NewRows]) -> Mapping[str, Floats]:
-        return self._projection.place(new)
 
 
 def _tried(found: guided_cv.Choice | None) -> dict[str, object]:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Annotated, ClassVar
 
 import numpy as np
 
-from hetviz._types import Floats
-from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
+from hetviz.algorithms.base import Capability, Fit, MethodCard, Need, ProjectionEmbedder, note
 from hetviz.algorithms.papers import SHIMODAIRA_2016
 from hetviz.algorithms.room import Takes
 from hetviz.algorithms.shared_params import (
@@ -22,13 +20,12 @@ from hetviz.algorithms.shared_params import (
     TieViews,
 )
 from hetviz.data import HeteroData
-from hetviz.data.model.out_of_sample import NewRows
 from hetviz.features.spaces.projection import fit_bases, guidance_of, project
 from hetviz.params import Choice, Real
 from hetviz.progress import Progress
 
 
-class KernelCDMCA(BaseEmbedder):
+class KernelCDMCA(ProjectionEmbedder):
     """Cross-domain matching with kernels: one curved map per dataset, linked rows together.
 
     Attributes
@@ -145,12 +142,4 @@ class KernelCDMCA(BaseEmbedder):
         if unguided:
             note(f"No link reaches {', '.join(unguided)}; these datasets are left off the map.")
         self.agreement_ = self._projection.guided.mu
-        return Fit(
-            self._projection.coordinates,
-            diagnostics=self._projection.diagnostics,
-            told=self._projection.told(data),
-            components=self._projection.components,
-        )
-
-    def _transform(self, new: Mapping[str, NewRows]) -> Mapping[str, Floats]:
-        return self._projection.place(new)
+        return self._projected(data)

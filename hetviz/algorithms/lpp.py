@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Annotated, ClassVar
 
 import numpy as np
 
-from hetviz._types import Floats
-from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, Reference, note
+from hetviz.algorithms.base import (
+    Capability,
+    Fit,
+    MethodCard,
+    Need,
+    ProjectionEmbedder,
+    Reference,
+    note,
+)
 from hetviz.algorithms.room import Takes
 from hetviz.algorithms.shared_params import AxisScale, DrawnBy, Features, NComponents, RandomState
 from hetviz.data import HeteroData
-from hetviz.data.model.out_of_sample import NewRows
 from hetviz.features.spaces.joint_graph import GRAPHS, neighborhood_graph
 from hetviz.features.spaces.projection import fit_bases, project
 from hetviz.params import Choice, Flag, Integer, Real
 from hetviz.progress import Progress
 
 
-class LPP(BaseEmbedder):
+class LPP(ProjectionEmbedder):
     """Locality preserving projection of each dataset by itself.
 
     Attributes
@@ -152,12 +157,4 @@ class LPP(BaseEmbedder):
             note(f"Nothing in {', '.join(left)} has a neighbour or a link; left off the map.")
         self.smoothness_ = self._projection.guided.mu
         self.coefficients_ = self._projection.coefficients(data)
-        return Fit(
-            self._projection.coordinates,
-            diagnostics=self._projection.diagnostics,
-            told=self._projection.told(data),
-            components=self._projection.components,
-        )
-
-    def _transform(self, new: Mapping[str, NewRows]) -> Mapping[str, Floats]:
-        return self._projection.place(new)
+        return self._projected(data)

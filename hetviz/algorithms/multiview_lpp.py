@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Annotated, ClassVar
 
 import numpy as np
 
-from hetviz._types import Floats
-from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
+from hetviz.algorithms.base import Capability, Fit, MethodCard, Need, ProjectionEmbedder, note
 from hetviz.algorithms.papers import GRESS_2014
 from hetviz.algorithms.room import Takes
 from hetviz.algorithms.shared_params import (
@@ -20,14 +18,13 @@ from hetviz.algorithms.shared_params import (
     RandomState,
 )
 from hetviz.data import HeteroData
-from hetviz.data.model.out_of_sample import NewRows
 from hetviz.features.spaces.joint_graph import GRAPHS, neighborhood_graph
 from hetviz.features.spaces.projection import fit_bases, guidance_of, project, weighted
 from hetviz.params import Choice, Flag, Integer, Real
 from hetviz.progress import Progress
 
 
-class MultiviewLPP(BaseEmbedder):
+class MultiviewLPP(ProjectionEmbedder):
     """One map of several views that keeps the neighbours of each and the pairs between them.
 
     Attributes
@@ -166,12 +163,4 @@ class MultiviewLPP(BaseEmbedder):
             note(f"Nothing in {', '.join(left)} has a neighbour or a link; left off the map.")
         self.agreement_ = self._projection.guided.mu
         self.coefficients_ = self._projection.coefficients(data)
-        return Fit(
-            self._projection.coordinates,
-            diagnostics=self._projection.diagnostics,
-            told=self._projection.told(data),
-            components=self._projection.components,
-        )
-
-    def _transform(self, new: Mapping[str, NewRows]) -> Mapping[str, Floats]:
-        return self._projection.place(new)
+        return self._projected(data)
