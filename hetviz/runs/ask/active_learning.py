@@ -27,6 +27,7 @@ _REACHED = 2_000
 _ALIKE = 10
 _CANDIDATES = 4
 _NEAR = 15
+_MOSTLY = 0.5
 BASE = 0.1
 _DRAWN = 4_000
 FAR = 0.7
@@ -160,6 +161,37 @@ class Doubts:
         share = float(together.nnz) / (len(self.focal) * self.data.n_rows)
         return (hits + 1.0) / (total * share + 1.0)
 
+    def _common(self, a: int, b: int) -> str:
+        """Say what two rows are both linked with, the rarest first; nothing where that is none."""
+        together = self.links[0]
+        both = np.intersect1d(together[[a]].indices, together[[b]].indices)
+        if not len(both):
+            return ""
+        row = int(both[np.argmin(np.diff(together.indptr)[both])])
+        number = int(self.part[row])
+        part = list(self.data.datasets.values())[number]
+        return f"Both are linked with “{part.titles[row - self.spans[number].start]}”."
+
+    def plausible(self, a: Ints, b: Ints) -> Bools:
+        """Say of pairs of rows of one dataset whether anybody would think of the two together.
+
+        They are linked with something in common; in a dataset of which less than half is linked,
+        one is among those most like the other. What is only alike, as pictures are, seems odd.
+        """
+        if not len(a):
+            return np.zeros(0, dtype=bool)
+        together = self.links[0]
+        shared = np.asarray(together[a].multiply(together[b]).sum(axis=1)).ravel() > 0
+        linked = np.diff(together.indptr) > 0
+        share = np.bincount(self.part, linked) / np.maximum(np.bincount(self.part), 1)
+        bare = np.flatnonzero(share[self.part[a]] < _MOSTLY)
+        if len(bare):
+            rows, at = np.unique(np.concatenate([a[bare], b[bare]]), return_inverse=True)
+            S = self.alike(rows)
+            left, right = at[: len(bare)], at[len(bare) :]
+            shared[bare] = (_entries(S, left, b[bare]) > 0) | (_entries(S, right, a[bare]) > 0)
+        return np.asarray(shared)
+
     @cached_property
     def _trees(self) -> list[tuple[cKDTree | None, Ints]]:
         out: list[tuple[cKDTree | None, Ints]] = []
@@ -170,7 +202,8 @@ class Doubts:
 
     def pairs(self, n: int) -> list[Found]:
         """Return pairs of rows of one dataset."""
-        return self._best(*self._pairs(within=True), n)
+        found = self._best(*self._pairs(within=True), n)
+        return [(rows, self._common(*rows) or why, gain) for rows, why, gain in found]
 
     def between(self, n: int) -> list[Found]:
         """Return pairs of rows of different datasets."""
@@ -184,6 +217,10 @@ class Doubts:
         low, high = np.minimum(left, right), np.maximum(left, right)
         fine = (low != high) & self.allowed[low] & self.allowed[high]
         fine &= ~self.implied.known(low, high)
+        if within:
+            sensible = self.plausible(low, high)
+            # Where nothing tells who is like whom, any two may be asked about.
+            fine &= sensible | ~sensible[fine].any()
         passed = [low_ * self.data.n_rows + high_ for low_, high_ in self._passed(2)]
         fine &= ~np.isin(low * self.data.n_rows + high, passed)
         # in the order of the looked at rows; the first of equals stays
@@ -302,6 +339,13 @@ class Doubts:
             & (objects[:, 0] != objects[:, 2])
             & (objects[:, 1] != objects[:, 2])
         )
+        a, b, c = triples.T
+        at = np.flatnonzero(fine)
+        sensible = self.plausible(a[at], b[at])
+        for other in (a, b):
+            sensible[sensible] = self.plausible(other[at[sensible]], c[at[sensible]])
+        if sensible.any():
+            fine[at[~sensible]] = False
         gain = np.where(fine, tie / (1.0 + self.said[triples[:, 0]]), 0.0)
         for rows in self._passed(3):
             gain[(triples[:, 0] == rows[0]) & np.isin(triples[:, 1:], rows[1:]).all(axis=1)] = 0.0

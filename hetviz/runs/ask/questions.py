@@ -135,8 +135,8 @@ def suggest_questions(
         ``diagnostics_["learned"]``; by default it is found anew.
     candidates : sequence of (int, int, float)
         Global rows of two datasets that may be linked and how likely that is, the likeliest first,
-        as by `hetviz.predict_links`: they are asked about before what the map leaves in doubt,
-        each item once.
+        as by `hetviz.predict_links`: they are asked about in place of what the map leaves in
+        doubt, each item once.
 
     Returns
     -------
@@ -184,7 +184,8 @@ def suggest_questions(
         }
     if "link" in kinds and candidates:
         likely = still_open(data, _likely(data, candidates, only), skip)
-        found["link"] = [*likely, *found.get("link", ())]
+        # After these nothing else is asked across: what is only in doubt seems odd to a person.
+        found["link"] = likely or found.get("link", [])
     return _mixed(found, n)
 
 

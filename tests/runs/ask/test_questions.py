@@ -304,6 +304,34 @@ def test_who_is_like_the_labelled_is_asked_about_and_a_yes_is_a_label() -> None:
     assert hetviz.learned_from(with_labels(data, "a", "few", {"a0": "x"}), label="few") == []
 
 
+def test_within_a_dataset_only_items_that_share_something_are_asked_about_together() -> None:
+    # Items of a and b are drawn alike at random; those of a share one of six words each.
+    rng = np.random.default_rng(0)
+    word = np.repeat(np.arange(6), 10)
+    a = Dataset("a", [f"a{k}" for k in range(60)], rng.normal(size=(60, 4)))
+    b = Dataset("b", [f"b{k}" for k in range(40)], rng.normal(size=(40, 4)))
+    words = Dataset("words", ["sun", "sea", "cat", "car", "red", "tea"])
+    data = HeteroData([a, b, words], [Links("a", "words", np.arange(60), word)])
+    place = flat(data, rng.normal(size=(data.n_rows, 2)))
+    pairs = suggest_questions(data, place, 20, kinds=("pair",))
+    of_a = [one for one in pairs if one.rows[1] < 60]
+    assert len(of_a) > 3
+    for question in of_a:
+        p, q = question.rows
+        assert word[p] == word[q]
+        assert question.why == f"Both are linked with “{words.ids[word[p]]}”."
+    # Without links the features tell who is like whom.
+    of_b = [one for one in pairs if one.rows[0] >= 60 and one.rows[1] < 100]
+    near = np.argsort(np.linalg.norm(b.X[:, None] - b.X[None], axis=2), axis=1)[:, 1:16]
+    assert of_b
+    for question in of_b:
+        p, q = np.array(question.rows) - 60
+        assert q in near[p] or p in near[q]
+    for question in suggest_questions(data, place, 20, kinds=("comparison",)):
+        if max(question.rows) < 60:
+            assert len(set(word[list(question.rows)])) == 1
+
+
 def test_likely_links_are_asked_about_first_and_each_item_once() -> None:
     data, _ = groups()
     Y = np.random.default_rng(0).normal(size=(data.n_rows, 2))
@@ -312,5 +340,11 @@ def test_likely_links_are_asked_about_first_and_each_item_once() -> None:
     asked = suggest_questions(data, flat(data, Y), 6, kinds=("link",), candidates=candidates)
     assert [question.rows for question in asked[:2]] == [(10, 75), (30, 81)]
     assert "90 %" in asked[0].why
-    assert len(asked) == 6
+    # What the map alone leaves in doubt is asked where no likely link is left.
+    assert len(asked) == 2
+    skip = [question.key for question in asked]
+    more = suggest_questions(
+        data, flat(data, Y), 6, kinds=("link",), candidates=candidates[:2], skip=skip
+    )
+    assert len(more) == 6
     assert (10, 80) not in {question.rows for question in asked}
