@@ -123,16 +123,7 @@ def as_said(where: str, X: Matrix, said: str | None, rounding: float = 0.0) -> s
     if len(bad):
         place = f"{where}, row {bad[0][0] + 1}, column {bad[0][1] + 1}"
         raise gate.refusal("not-finite", place, "a number is missing or infinite")
-    uneven = np.argwhere(np.abs(X - X.T) > _UNEVEN * np.abs(X).max() + 2 * rounding)
-    if len(uneven):
-        i, j = uneven[0]
-        raise gate.refusal(
-            "not-symmetric",
-            f"{where}, row {i + 1}, column {j + 1}",
-            f"the matrix is not symmetric: row {j + 1}, column {i + 1} has another value",
-            f"{X[i, j]:g} and {X[j, i]:g}",
-            "Save (K + K.T) / 2 if the difference means nothing.",
-        )
+    _refuse_uneven(where, X, 2 * rounding)
     if said == "distance" and (X < 0).any():
         i, j = np.argwhere(X < 0)[0]
         raise gate.refusal(
@@ -143,6 +134,22 @@ def as_said(where: str, X: Matrix, said: str | None, rounding: float = 0.0) -> s
             "Is this how alike they are? Take it as a kernel.",
         )
     return said
+
+
+def _refuse_uneven(where: str, X: Reals, slack: float = 0.0) -> None:
+    """Refuse a square matrix that is not symmetric; `slack` is by how much entries may differ."""
+    scale = np.abs(X).max(initial=0.0)
+    with np.errstate(invalid="ignore"):
+        uneven = np.argwhere(np.abs(X - X.T) > _UNEVEN * scale + slack)
+    if len(uneven):
+        i, j = uneven[0]
+        raise gate.refusal(
+            "not-symmetric",
+            f"{where}, row {i + 1}, column {j + 1}",
+            f"the matrix is not symmetric: row {j + 1}, column {i + 1} has another value",
+            f"{X[i, j]:g} and {X[j, i]:g}",
+            "Save (K + K.T) / 2 if the difference means nothing.",
+        )
 
 
 def square_table(piece: Piece, said: str | None = None) -> Piece:
@@ -394,18 +401,7 @@ class Given:
                 f"{n} x {m}",
                 "Give one column for each row of the table, in the same order.",
             )
-        scale = np.abs(matrix).max(initial=0.0)
-        with np.errstate(invalid="ignore"):
-            uneven = np.argwhere(np.abs(matrix - matrix.T) > _UNEVEN * scale)
-        if len(uneven):
-            i, j = uneven[0]
-            raise gate.refusal(
-                "not-symmetric",
-                f"{name}, row {i + 1}, column {j + 1}",
-                f"the matrix is not symmetric: row {j + 1}, column {i + 1} has another value",
-                f"{matrix[i, j]:g} and {matrix[j, i]:g}",
-                "Save (K + K.T) / 2 if the difference means nothing.",
-            )
+        _refuse_uneven(name, matrix)
         return matrix[np.ix_(rows, rows)]
 
     def features(self, name: str) -> tuple[Array, tuple[str, ...]]:
