@@ -22,6 +22,7 @@ _LONGEST = 24
 _STEM = 4
 _COVER = 1.2
 _LEAST_LINKS = 3
+_LEAST_COMMON = 2
 # What files are called, and what machines call things, is no name of a region.
 _FILE = re.compile(r"_|/|\\|::|\.\w{1,4}$")
 _NO_WORD = re.compile(rf"\d|{_FILE.pattern}")
@@ -70,7 +71,7 @@ def regions(contrasts: Contrasts, Y: Floats) -> tuple[Level, ...]:
     lie inside, times the links inside to the power of 1.2: a word that covers many members before
     one that covers few alone. A title names only the region where that is largest, those of
     sparsely linked datasets name none, and two that share their first four
-    letters are not put together. A region without such titles is called by what sets it apart from
+    letters, or that fewer than two items are both linked with, are not put together. A region without such titles is called by what sets it apart from
     the others, if anything does, and not as one before it.
     Ward's linkage is fitted to at most 3,000 rows; the others join the nearest.
     """
@@ -136,11 +137,21 @@ def _linked_names(
     for code in range(n_regions):
         mine = np.flatnonzero((own == code) & (score[:, code] > 0))
         chosen: list[str] = []
+        first = -1
         for at in mine[np.argsort(-score[mine, code], kind="stable")]:
             title = titles[allowed[at]]
-            if title[:_STEM].casefold() not in {one[:_STEM].casefold() for one in chosen}:
+            if title[:_STEM].casefold() in {one[:_STEM].casefold() for one in chosen}:
+                continue
+            # Two words of which no item has both name two things, not one region.
+            if first < 0 or _in_common(A, int(allowed[first]), int(allowed[at])) >= _LEAST_COMMON:
                 chosen.append(title)
+                first = at if first < 0 else first
             if len(chosen) == words:
                 break
         names.append(" · ".join(chosen))
     return names
+
+
+def _in_common(A: Sparse, one: int, other: int) -> int:
+    """Return how many items two rows are both linked with."""
+    return len(np.intersect1d(A[[one]].indices, A[[other]].indices))

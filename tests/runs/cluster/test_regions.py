@@ -52,6 +52,17 @@ def test_words_that_begin_alike_are_not_put_together() -> None:
     assert not [name for name in two(data, Y) if " · " in name]
 
 
+def test_words_that_no_item_has_both_of_are_not_put_together() -> None:
+    data, Y = data_with(["juice", "sweet", "iron", "work"])
+    # Every thing of the first heap keeps one of its two words; those of the second keep both.
+    (links,) = data.links
+    kept = (links.i >= N // 2) | (links.i % 2 == links.j % 2)
+    parted = HeteroData(list(data.datasets.values()), [links.take(np.flatnonzero(kept))])
+    names = two(parted, Y)
+    assert {name for name in names if " · " in name} == {"iron · work"}
+    assert {"juice", "sweet"} & set(names)
+
+
 def test_file_names_and_ids_are_no_names() -> None:
     words = ["IMG_0233.png", "a/b/scan", "x41", "row_17"]
     data, Y = data_with(words, [f"photo{k}.jpg" for k in range(N)])

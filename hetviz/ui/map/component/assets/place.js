@@ -91,6 +91,7 @@ export function place(m, ctx) {
   const saysWords = (r) => worded.some((d) => r >= d.start && r < d.stop);
   const { pictures, groups, company, ink } = survey(m);
   const covered = cardsOver(m);
+  m.covered = covered;
   for (const box of covered) boxes.take(box);
   const ideal = Math.sqrt(((W * H) / Math.max(pictures, 1)) * 0.26);
   const near = ideal >= NEAR;

@@ -162,6 +162,8 @@ function namesOf(overlay, ctx) {
   const { ends, rings, shown } = endsOf(overlay);
   const boxes = [...ends.values(), ...rings.values(), ...shown].map(({ p: [x, y], disc }) => [x - disc, y - disc, x + disc, y + disc]);
   for (const one of shown) boxes.push(one.shown);
+  // Nor is a name written under what lies over the map: the tools, the legend, the sheet.
+  boxes.push(...(overlay.map.covered ?? []));
   const found = [];
   const named = new Set();
   ctx.font = font;
@@ -177,7 +179,7 @@ function namesOf(overlay, ctx) {
       const beside = x > ends.get(k ? i : j).p[0] ? [left, right] : [right, left];
       const places = [
         ...beside.map((x0) => [x0, y]), [middle, y + disc + 12], [middle, y - disc - 12],
-        ...beside.flatMap((x0) => [20, -20, 40, 60, 80].map((far) => [x0, y + far])),
+        ...beside.flatMap((x0) => [20, -20, 40, -40, 60, -60, 80].map((far) => [x0, y + far])),
       ].filter(([x0]) => x0 >= MARGIN && x0 + wide <= edge);
       const around = ([x0, y0]) => [x0 - 2, y0 - 10, x0 + wide + 2, y0 + 10];
       const free = (box) => boxes.every((b) => box[2] < b[0] || box[0] > b[2] || box[3] < b[1] || box[1] > b[3]);
