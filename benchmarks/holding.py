@@ -30,7 +30,8 @@ BY = ("share of the pull", "share of the graph", "shift of the balance")
 
 def run(out: Path, quick: bool) -> None:
     """Take pulls out on three samples."""
-    report("holding", out, [removed(name) for name in (SAMPLES[:1] if quick else SAMPLES)])
+    rows = [removed(name) for name in (SAMPLES[:1] if quick else SAMPLES)]
+    report("holding", rows, out, "what an item does without one pull, joint map")
 
 
 @one_thread()

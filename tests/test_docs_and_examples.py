@@ -76,6 +76,20 @@ def test_links_between_pages_lead_somewhere() -> None:
     assert lost == []
 
 
+def test_what_became_of_the_claims_is_counted_alike_wherever_it_is_told() -> None:
+    summary = (DOCS / "papers" / "summary.md").read_text(encoding="utf-8")
+    told = re.search(
+        r"(\d+) claims\. holds in part: (\d+), holds: (\d+), does not hold here: (\d+), "
+        r"too small to tell: (\d+)\.",
+        summary,
+    )
+    assert told is not None
+    claims, part, holds, fails, small = told.groups()
+    limits = (DOCS / "explanation" / "limits.md").read_text(encoding="utf-8")
+    assert f"Of {claims} claims of the five papers {holds} hold on data" in limits
+    assert f"{part} in part and {fails} do not; of {small} what" in limits
+
+
 # Pages whose blocks run, and what they find in the folder they run in.
 SHOWN = {
     page.relative_to(ROOT).as_posix(): text

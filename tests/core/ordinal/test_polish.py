@@ -34,7 +34,9 @@ def test_it_is_the_minimum_of_the_loss_as_printed() -> None:
     def loss(flat: Any) -> float:
         X = flat.reshape(6, 2)
         near, far = X[pairs[:, 0]] - X[pairs[:, 1]], X[pairs[:, 2]] - X[pairs[:, 3]]
-        excess = 2.0 * 6 / size * ((near**2).sum(axis=1) - (far**2).sum(axis=1))
+        mean = 2.0 * size / 6
+        lengths = [np.sqrt((part**2).sum(axis=1) + 1e-6 * mean) for part in (near, far)]
+        excess = 5.0 * (lengths[0] - lengths[1]) / np.sqrt(mean)
         said = weight @ np.logaddexp(0.0, excess) / weight.sum()
         return float(said + pull * ((X - Y) ** 2).sum() / size)
 
