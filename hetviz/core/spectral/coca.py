@@ -11,7 +11,7 @@ eigenvectors of sum_t v_t M_t.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,7 +21,8 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 
 from hetviz._types import Bools, Floats, Ints, Sparse
 from hetviz.core.graph.laplacian import slices
-from hetviz.core.spectral.sources import Source
+from hetviz.core.spectral.blocks import LinearMap
+from hetviz.core.spectral.sources import Source, factors
 from hetviz.errors import DataWarning, NotApplicableError
 
 DENSE_LIMIT = 4_000
@@ -129,10 +130,25 @@ def coca(
         values, scores = _of_relations(M, n_components, random_state)
         nothing = tuple(np.zeros((source.r, len(values))) for source in sources)
         return _checked(Coca(values, nothing, scores, [], float("nan")), n_components)
-    w = np.asarray(w)[used]
-    w = w / w.sum() if w.any() else _even(len(live))
-    C = _coefficients(w, alpha, weights_in, agreement)
+    C = _coefficients(np.asarray(w)[used], alpha, weights_in, agreement)
     problem = _Joint(live, C, M)
+    values, pieces, history, bound = _solved(problem, n_components, constraint, random_state)
+    pieces = _signed([s.coefficients(U) for s, U in zip(live, pieces, strict=True)], pieces)
+    scores = _mean(live, pieces)
+    if output == "smoothed":
+        scores = _smoothed(scores, M)
+    given = iter(pieces)
+    directions = tuple(
+        next(given) if there else np.zeros((source.r, len(values)))
+        for source, there in zip(sources, used, strict=True)
+    )
+    return _checked(Coca(values, directions, scores, history, bound), n_components)
+
+
+def _solved(
+    problem: _Joint, n_components: int, constraint: str, random_state: int
+) -> tuple[Floats, list[Floats], list[float], float]:
+    """Return values, directions by source, the objective by sweep, and its bound."""
     k = min(n_components, problem.r)
     history: list[float] = []
     bound = float("nan")
@@ -143,18 +159,110 @@ def coca(
         good = values > 1e-12 * max(float(np.abs(values).max(initial=0.0)), 1e-300)
         values, U = values[good], U[:, good]
     pieces = [U[part] for part in problem.parts]
-    if constraint == "rescaled":
-        pieces = [_unit(piece) for piece in pieces]
-    pieces = _signed(live, pieces)
-    scores = _mean(live, pieces)
-    if output == "smoothed":
-        scores = _smoothed(scores, M)
-    given = iter(pieces)
-    directions = tuple(
-        next(given) if there else np.zeros((source.r, len(values)))
-        for source, there in zip(sources, used, strict=True)
+    return (
+        values,
+        [_unit(U) for U in pieces] if constraint == "rescaled" else pieces,
+        history,
+        bound,
     )
-    return _checked(Coca(values, directions, scores, history, bound), n_components)
+
+
+@dataclass(frozen=True)
+class SummedSource:
+    """Sums over the rows of one source of features.
+
+    Attributes
+    ----------
+    count : int
+        Rows.
+    centre : ndarray of shape (d,)
+        Their mean.
+    gram : ndarray of shape (d, d)
+        Products of the centred features.
+    related : ndarray of shape (d, d) or None
+        The same with the relation among the rows between them, X'MX.
+    """
+
+    count: int
+    centre: Floats
+    gram: Floats
+    related: Floats | None = None
+
+
+def coca_by_sums(
+    sources: Sequence[SummedSource],
+    shared: Mapping[tuple[int, int], Floats],
+    n_components: int,
+    *,
+    scale: str = "block",
+    alpha: float = 1.0,
+    source_weights: Floats | None = None,
+    agreement: str = "product",
+    weights_in: str = "all",
+    constraint: str = "joint",
+    random_state: int = 0,
+) -> tuple[Floats, list[LinearMap | None]]:
+    """Find the axes of `coca` from sums, where no memory holds the rows.
+
+    Parameters
+    ----------
+    sources : sequence of SummedSource
+    shared : mapping of (j, h), j < h, to ndarray of shape (d_j, d_h)
+        Products of the centred features of two sources over the rows that both have.
+    n_components, scale, alpha, source_weights, agreement, weights_in, constraint, random_state
+        As of `coca` and `hetviz.core.spectral.sources.prepare_source`.
+
+    Returns
+    -------
+    values : ndarray of shape (k,)
+    maps : list of LinearMap or None
+        What each source says of a row's place; an item lies at the mean over those that have it.
+        None of a source that has no part.
+
+    Raises
+    ------
+    hetviz.errors.NotApplicableError
+        As `coca`.
+
+    Notes
+    -----
+    O(d^3) for d features in all.
+    """
+    w = _even(len(sources)) if source_weights is None else source_weights
+    factor = []
+    for source in sources:
+        variance = np.maximum(np.diagonal(source.gram) / source.count, 0.0)
+        factor.append(factors(variance, variance + source.centre**2, scale))
+    used = [
+        j
+        for j, weight in enumerate(w)
+        if factor[j].any() and (weights_in == "diagonal" or weight > 0)
+    ]
+    if not used:
+        raise _nothing()
+    C = _coefficients(np.asarray(w)[used], alpha, weights_in, agreement)
+    parts = slices([len(factor[j]) for j in used])
+    A = np.zeros((parts[-1].stop, parts[-1].stop))
+    for a, j in enumerate(used):
+        for b, h in enumerate(used[: a + 1]):
+            if a == b:
+                products = C[a, a] * sources[j].gram
+                if sources[j].related is not None:
+                    products = products + sources[j].related
+            elif (h, j) in shared:
+                products = C[a, b] * shared[h, j].T
+            else:
+                continue
+            A[parts[a], parts[b]] = factor[j][:, None] * products * factor[h]
+            A[parts[b], parts[a]] = A[parts[a], parts[b]].T
+    problem = _Summed((A + A.T) / 2, parts)
+    values, pieces, _, _ = _solved(problem, n_components, constraint, random_state)
+    _checked(Coca(values, (), np.zeros((0, 0)), [], float("nan")), n_components)
+    maps: list[LinearMap | None] = [None] * len(sources)
+    for j, U in zip(used, _signed(pieces, pieces), strict=True):
+        wide = np.hstack([U, np.zeros((len(U), n_components - U.shape[1]))])
+        maps[j] = LinearMap(factor[j][:, None] * wide, sources[j].centre, 0.0)
+    return values, maps
 
 
 def relation(A: Sparse, scaling: str = "sym") -> Sparse:
@@ -181,8 +289,9 @@ def _even(count: int) -> Floats:
 
 
 def _coefficients(w: Floats, alpha: float, weights_in: str, agreement: str) -> Floats:
-    """Return c_jh, the factor of X_j'X_h."""
+    """Return c_jh, the factor of X_j'X_h, for weights of any sum."""
     p = len(w)
+    w = w / w.sum() if w.any() else _even(p)
     root = np.sqrt(p * w) if weights_in == "all" else np.ones(p)
     C = alpha * np.outer(root, root)
     own = w
@@ -237,6 +346,23 @@ class _Joint:
         return values[order], U[:, order]
 
 
+class _Summed(_Joint):
+    """X + M of all sources, formed from sums already."""
+
+    def __init__(self, A: Floats, parts: Sequence[slice]) -> None:
+        self.parts, self.r, self._A = list(parts), int(A.shape[0]), A
+
+    @property
+    def formable(self) -> bool:
+        return bool(self.r <= DENSE_LIMIT)
+
+    def form(self) -> Floats:
+        return self._A
+
+    def product(self, u: Floats) -> Floats:
+        return np.asarray(self._A @ u)
+
+
 def _blockwise(problem: _Joint, k: int) -> tuple[Floats, Floats, list[float], float]:
     """Maximise tr U'(X + M)U with U_j'U_j = I by turns (or U_j U_j' = I where r_j < k)."""
     if not problem.formable:
@@ -246,7 +372,7 @@ def _blockwise(problem: _Joint, k: int) -> tuple[Floats, Floats, list[float], fl
         )
     A = problem.form()
     values, U = eigh(A, subset_by_index=[problem.r - k, problem.r - 1])
-    bound = len(problem.sources) * float(values.sum())
+    bound = len(problem.parts) * float(values.sum())
     U = U[:, ::-1].copy()
     # adding s_j to a diagonal block changes the objective by a constant and makes it convex
     shifts = [max(0.0, -float(eigvalsh(A[part, part])[0])) for part in problem.parts]
@@ -274,8 +400,9 @@ def _unit(U: Floats) -> Floats:
     return np.asarray(U / np.where(length > 0, length, 1.0))
 
 
-def _signed(sources: Sequence[Source], pieces: Sequence[Floats]) -> list[Floats]:
-    stacked = np.vstack([s.coefficients(U) for s, U in zip(sources, pieces, strict=True)])
+def _signed(by_feature: Sequence[Floats], pieces: Sequence[Floats]) -> list[Floats]:
+    """Return directions such that the largest coefficient of a feature is above 0 on each axis."""
+    stacked = np.vstack(list(by_feature))
     top = stacked[np.abs(stacked).argmax(axis=0), np.arange(stacked.shape[1])]
     sign = np.where(top < 0, -1.0, 1.0)
     return [U * sign for U in pieces]
@@ -320,12 +447,15 @@ def _of_relations(M: Sparse, k: int, random_state: int) -> tuple[Floats, Floats]
     return values, np.where(joined[:, None], Y, np.nan)
 
 
+def _nothing() -> NotApplicableError:
+    what = "No source tells the items apart, so there is no axis."
+    return NotApplicableError("Collective components", [what])
+
+
 def _checked(fitted: Coca, wanted: int) -> Coca:
     found = len(fitted.values)
     if not found:
-        raise NotApplicableError(
-            "Collective components", ["No source tells the items apart, so there is no axis."]
-        )
+        raise _nothing()
     if found < wanted:
         warnings.warn(
             f"Only {found} of {wanted} axes are held by the sources.", DataWarning, stacklevel=3

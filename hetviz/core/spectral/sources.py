@@ -79,16 +79,10 @@ def prepare_source(X: Matrix, present: Bools, scale: str = "block") -> Source:
     n, d = X.shape
     share = present / max(int(present.sum()), 1)
     centre = np.asarray(X.T @ share, dtype=np.float64).ravel()
-    squares = X.multiply(X) if is_sparse(X) else X * X
-    variance = np.maximum(np.asarray(squares.T @ share).ravel() - centre**2, 0.0)
-    varies = variance > 1e-14 * np.asarray(squares.T @ share).ravel()
-    factor = varies.astype(np.float64)
-    if scale in ("block", "zscore"):
-        factor = np.where(varies, 1.0 / np.sqrt(np.where(varies, variance, 1.0)), 0.0)
-    size = float((variance * factor**2).sum())
-    if scale in ("block", "norm") and size > 0:
-        factor = factor / np.sqrt(size)
-    if not varies.any():
+    squares = np.asarray((X.multiply(X) if is_sparse(X) else X * X).T @ share).ravel()
+    variance = np.maximum(squares - centre**2, 0.0)
+    factor = factors(variance, squares, scale)
+    if not factor.any():
         return Source(present, 0, np.zeros((n, 0)), None, centre, factor, np.zeros((d, 0)))
     if is_sparse(X):
         matrix = sp.csr_array(X @ sp.diags_array(factor))
@@ -100,3 +94,21 @@ def prepare_source(X: Matrix, present: Bools, scale: str = "block") -> Source:
         rotation = np.ascontiguousarray(Vt[values > 1e-12 * values[0]].T)
         Z = Z @ rotation
     return Source(present, Z.shape[1], Z, None, centre, factor, rotation)
+
+
+def factors(variance: Floats, squares: Floats, scale: str) -> Floats:
+    """Return what each feature is multiplied by, 0 where it does not vary.
+
+    Parameters
+    ----------
+    variance, squares : ndarray of shape (d,)
+        Mean squares about the mean, and about 0.
+    scale : {"block", "norm", "zscore", "none"}
+        See `prepare_source`.
+    """
+    varies = variance > 1e-14 * squares
+    factor = varies.astype(np.float64)
+    if scale in ("block", "zscore"):
+        factor = np.where(varies, 1.0 / np.sqrt(np.where(varies, variance, 1.0)), 0.0)
+    size = float((variance * factor**2).sum())
+    return factor / np.sqrt(size) if scale in ("block", "norm") and size > 0 else factor

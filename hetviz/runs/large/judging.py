@@ -64,10 +64,7 @@ def judged(
     plan = work.plan
     rows = _some_rows(plan, rng)
     features = work.each(steps.some_rows, "Judging by sampled pairs", rows, share=0.1)
-    places = [
-        placer.place(plan.tables[plan.blocks[number].table].name, X) if len(X) else None
-        for number, X in enumerate(features)
-    ]
+    places = _places(work, placer, rows, features)
     X_of, Y_of = _by_table(plan, features), _by_table(plan, places)
     scores: dict[str, float] = {}
     errors: dict[str, float] = {}
@@ -83,6 +80,19 @@ def judged(
     if known:
         scores["distance_correlation"], errors["distance_correlation"] = _pooled(known)
     return scores, errors
+
+
+def _places(
+    work: Work, placer: Placer, rows: Sequence[Ints], features: Sequence[Array]
+) -> list[Floats | None]:
+    """Return the places of some rows of each block: those that are kept, or by their features."""
+    plan = work.plan
+    if steps.places_are_kept(plan):
+        return list(work.each(steps.some_places, "Judging by sampled pairs", rows, share=0.1))
+    return [
+        placer.place(plan.tables[plan.blocks[number].table].name, X) if len(X) else None
+        for number, X in enumerate(features)
+    ]
 
 
 def _some_rows(plan: Plan, rng: np.random.Generator) -> list[Ints]:
@@ -143,10 +153,7 @@ def _areas(
         wanted[other].append(q)
     ends = [np.unique(np.concatenate(some)) if some else np.zeros(0, np.int64) for some in wanted]
     features = work.each(steps.some_rows, "Judging by sampled pairs", ends, share=0.1)
-    places = [
-        placer.place(plan.tables[plan.blocks[number].table].name, X) if len(X) else None
-        for number, X in enumerate(features)
-    ]
+    places = _places(work, placer, ends, features)
     groups: dict[tuple[int, int, int], list[Floats]] = {}
     for (owner, other), (p, q, w) in zip(pairs, drawn, strict=True):
         Y_p, Y_q = places[owner], places[other]

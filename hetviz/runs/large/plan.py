@@ -17,7 +17,7 @@ from hetviz.errors import DataError, ParameterError, Problem
 from hetviz.io import gate, limits
 from hetviz.io.frames.row_files import RowFiles
 
-METHODS = ("guided-projection", "cca", "cdmca", "pca")
+METHODS = ("guided-projection", "cca", "cdmca", "pca", "coca")
 """Methods that are fitted exactly by blocks; others are fitted to landmarks."""
 BLOCK_NUMBERS = 32_000_000
 """Numbers that a block of rows holds unless a recipe says how many rows it has."""
@@ -308,7 +308,8 @@ def large_recipe(name: str, document: Mapping[str, object], folder: Path) -> Lar
     tables = tuple(_table(name, key, rows, folder) for key, rows in data.items())
     names = [table.name for table in tables]
     links = tuple(_links(name, key, rows, folder, names) for key, rows in guidance.items())
-    tie = bool(checked.get("tie_views", method.card.key == "cca")) and method.card.key != "pca"
+    key = method.card.key
+    tie = bool(checked.get("tie_views", key in ("cca", "coca"))) and key != "pca"
     blocks = said.get("blocks", {})
     plan = _plan(tables, links, tie, blocks.get("rows"))
     told = said.get("limits", {})

@@ -21,6 +21,7 @@ from hetviz.algorithms.registry import get_method
 from hetviz.core.measures.out_of_sample import placement_error
 from hetviz.core.spectral import moments
 from hetviz.core.spectral.blocks import LinearMap
+from hetviz.core.spectral.coca import SummedSource, coca_by_sums
 from hetviz.core.spectral.guided import axis_scale
 from hetviz.core.spectral.moments import POSITIVE, Key
 from hetviz.core.threads import one_thread
@@ -104,6 +105,10 @@ def run_large(
             placer, found = _exact(recipe, work, pairs)
         else:
             placer, found = _by_landmarks(recipe, work, pairs)
+        if recipe.method == "coca":
+            ties, pairs, counts = _of_items(work.plan, pairs, counts)
+            if ties:
+                work.each(steps.place_views, "Placing all rows", placer, ties)
         scores, errors = judged(work, placer, pairs, counts, recipe.seed)
         whole = target / COORDINATES
         if whole.exists():
@@ -226,14 +231,15 @@ class _Work:
 
 
 def _rule(recipe: LargeRecipe) -> steps.Rule:
-    given = recipe.params.get("weights", 1.0)
+    # Weights of coca are of whole sources, not of links.
+    given = recipe.params.get("weights", 1.0) if recipe.method != "coca" else 1.0
     names = [table.name for table in recipe.plan.tables]
     by_name = given if isinstance(given, Mapping) else {}
     unknown = sorted(set(by_name) - set(names))
     if unknown:
         raise ParameterError(f"weights: there is no table {unknown[0]!r}.")
     weights = [float(by_name.get(name, 1.0)) for name in names]
-    positive = recipe.method in ("cca", "cdmca")
+    positive = recipe.method in ("cca", "cdmca", "coca")
     return steps.Rule(weights, positive, recipe.method != "cca")
 
 
@@ -251,6 +257,10 @@ def _check_method(recipe: LargeRecipe) -> None:
             raise ParameterError(
                 f"{key}: {name} = 'cv' cannot be used for {_EXACT_ONLY}; give a number."
             )
+    if params.get("drawn_by", "axes") != "axes":
+        raise ParameterError(
+            f"{key}: drawn_by = {params['drawn_by']!r} cannot be used for {_EXACT_ONLY}."
+        )
     if params.get("kernel") not in (None, "linear"):
         raise ParameterError(f"{key}: a kernel of all rows cannot be had for {_EXACT_ONLY}.")
     kinds = params.get("features", "auto")
@@ -258,6 +268,8 @@ def _check_method(recipe: LargeRecipe) -> None:
         if kind not in ("auto", "linear"):
             raise ParameterError(f"{key}: features = {kind!r} cannot be used for {_EXACT_ONLY}.")
     entities = [table.entity for table in recipe.plan.tables]
+    if key == "coca":
+        _check_coca(recipe)
     if key == "pca" and len(set(entities)) < len(entities):
         raise ParameterError(
             "pca: views of the same items are joined in memory only; give one table for each kind "
@@ -265,9 +277,102 @@ def _check_method(recipe: LargeRecipe) -> None:
         )
 
 
+def _check_coca(recipe: LargeRecipe) -> None:
+    """Refuse settings and links for which all rows must be in memory at once."""
+    params, plan = recipe.params, recipe.plan
+    if params["weights"] == "learned":
+        raise ParameterError(
+            f"coca: weights = 'learned' cannot be used for {_EXACT_ONLY}; give numbers by table."
+        )
+    if params["output"] != "mean":
+        raise ParameterError(
+            f"coca: output = {params['output']!r} cannot be used for {_EXACT_ONLY}."
+        )
+    for place, table in enumerate(plan.tables):
+        views = [k for k, other in enumerate(plan.tables) if other.entity == table.entity]
+        among = [one for one in plan.links if {one.source, one.target} <= set(views)]
+        if among and len(views) > 1:
+            names = ", ".join(plan.tables[k].name for k in views)
+            raise ParameterError(
+                f"coca: links {among[0].name} join items that several tables describe ({names}); "
+                f"that cannot be used for {_EXACT_ONLY}. Leave the links out, or use one table."
+            )
+        if len(among) > 1 and views[0] == place:
+            raise ParameterError(
+                f"coca: {len(among)} tables of links join {table.name} with itself; one is "
+                f"possible for {_EXACT_ONLY}."
+            )
+
+
+def _of_items(
+    plan: Plan, pairs: steps.Pairs, counts: Sequence[tuple[int, int, int, int]]
+) -> tuple[steps.Pairs, steps.Pairs, list[tuple[int, int, int, int]]]:
+    """Return blocks of views of the same items; and those with links within a table, counted."""
+    table = [plan.blocks[number].table for number in range(len(plan.blocks))]
+    entity = [plan.tables[t].entity for t in table]
+    ties = tuple((a, b) for a, b in pairs if table[a] != table[b] and entity[a] == entity[b])
+    within = [one for one in counts if table[one[0]] == table[one[1]]]
+    return ties, tuple((a, b) for a, b, _, _ in within), within
+
+
+def _collective(
+    recipe: LargeRecipe, work: _Work, pairs: steps.Pairs
+) -> tuple[LinearPlacer, JsonObject]:
+    """Fit collective components of each kind of items to all rows."""
+    params, tables = recipe.params, work.plan.tables
+    ties, within, _ = _of_items(work.plan, pairs, [(a, b, 0, 0) for a, b in pairs])
+    if within:
+        work.summed(steps.degrees, "Counting links of each row", within)
+    sums = work.summed(steps.means, "Averaging rows")
+    centres = [sums["sum", v] / tables[v].n for v in range(len(tables))]
+    even = params["graph_scale"] == "sym"
+    products = work.summed(
+        steps.agreements, "Multiplying features", (*ties, *within), centres, even
+    )
+    given = params["weights"] if isinstance(params["weights"], Mapping) else {}
+    names = ("alpha", "agreement", "weights_in", "constraint", "scale", "random_state")
+    k = params["n_components"]
+    maps, scale = {}, {}
+    values: dict[str, list[float]] = {}
+    for entity in dict.fromkeys(table.entity for table in tables):
+        views = [v for v, table in enumerate(tables) if table.entity == entity]
+        weights = np.array([float(given.get(tables[v].name, 1.0)) for v in views])
+        if not weights.any():
+            named = ", ".join(tables[v].name for v in views)
+            raise ParameterError(f"coca: weights are 0 for all of {named}; give one above 0.")
+        found, fitted = coca_by_sums(
+            [
+                SummedSource(
+                    tables[v].n,
+                    centres[v],
+                    products["gram", POSITIVE, v],
+                    products.get(("cross", POSITIVE, v, v)),
+                )
+                for v in views
+            ],
+            {
+                (a, b): products["cross", POSITIVE, views[a], views[b]]
+                for b in range(len(views))
+                for a in range(b)
+                if ("cross", POSITIVE, views[a], views[b]) in products
+            },
+            k,
+            source_weights=weights / weights.sum(),
+            **{name: params.get(name, recipe.seed) for name in names},
+        )
+        values[entity] = found.tolist()
+        for v, one in zip(views, fitted, strict=True):
+            nowhere = LinearMap(np.zeros((tables[v].d, k)), centres[v], 0.0)
+            maps[tables[v].name] = nowhere if one is None else one
+            scale[tables[v].name] = np.full(k, np.nan if one is None else 1.0)
+    return LinearPlacer(maps, scale), {"eigenvalues": values}
+
+
 def _exact(recipe: LargeRecipe, work: _Work, pairs: steps.Pairs) -> tuple[LinearPlacer, JsonObject]:
     """Fit a method of closed form to all rows."""
     params, tables = recipe.params, work.plan.tables
+    if recipe.method == "coca":
+        return _collective(recipe, work, pairs)
     if recipe.method == "pca":
         sums = work.summed(steps.means, "Averaging rows")
         centres = [sums["sum", v] / tables[v].n for v in range(len(tables))]

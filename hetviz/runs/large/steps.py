@@ -475,6 +475,83 @@ def _of_sign(W: Sparse, sign: int) -> Sparse:
     return part
 
 
+def agreements(
+    plan: Plan, pairs: Pairs, centres: Sequence[Floats], even: bool, number: int
+) -> dict[Key, Floats]:
+    """Return what `hetviz.core.spectral.coca.coca_by_sums` asks of the rows of a block.
+
+    Parameters
+    ----------
+    pairs : Pairs
+        Blocks of views of the same items, and of one table with links within it.
+    even : bool
+        Whether links within a table are divided by the roots of both ends' sums.
+    """
+    block = plan.blocks[number]
+    u = block.table
+    X = np.load(plan.path(f"x-{number}.npy"))
+    ones = np.ones(block.n)
+    total = moments.own_moments(X, ones, np.zeros(block.n), centres[u], u)
+    for owner, other in pairs:
+        if owner != number:
+            continue
+        v = plan.blocks[other].table
+        W = links_of(plan, number, other)
+        if u == v and even:
+            W = _evened(plan, W, number, other)
+        linked = np.zeros((block.n, plan.tables[v].d))
+        Z = X if other == number else np.load(plan.path(f"x-{other}.npy"))
+        moments.linked_rows(W, Z, centres[v], linked)
+        C = moments.cross_moment(X, centres[u], linked)
+        key: Key = ("cross", POSITIVE, min(u, v), max(u, v))
+        C = C + C.T if u == v else (C if u < v else C.T)
+        total[key] = total[key] + C if key in total else C
+    return total
+
+
+def _evened(plan: Plan, W: Sparse, number: int, other: int) -> Sparse:
+    left, right = (np.sqrt(np.load(plan.path(f"d-{which}.npy"))[0]) for which in (number, other))
+    row = np.repeat(np.arange(W.shape[0]), np.diff(W.indptr))
+    data = W.data / (left[row] * right[W.indices])
+    return sp.csr_array((data, W.indices, W.indptr), shape=W.shape)
+
+
+def place_views(plan: Plan, placer: Placer, ties: Pairs, number: int) -> int:
+    """Place the items of a block at the mean over all tables that have them, and keep that."""
+    block = plan.blocks[number]
+    own = placer.place(plan.tables[block.table].name, np.load(plan.path(f"x-{number}.npy")))
+    there = np.asarray(np.isfinite(own).all(axis=1))
+    total: Floats = np.where(there[:, None], own, 0.0)
+    count: Floats = there.astype(np.float64)
+    for owner, other in ties:
+        if number not in (owner, other):
+            continue
+        W = links_of(plan, owner, other)
+        those = other if owner == number else owner
+        name = plan.tables[plan.blocks[those].table].name
+        Y = placer.place(name, np.load(plan.path(f"x-{those}.npy")))
+        p, q = np.repeat(np.arange(W.shape[0]), np.diff(W.indptr)), W.indices
+        mine, theirs = (p, q) if owner == number else (q, p)
+        known = np.isfinite(Y[theirs]).all(axis=1)
+        # No row is named twice: ids of a table differ.
+        total[mine[known]] += Y[theirs[known]]
+        count[mine[known]] += 1.0
+    with np.errstate(invalid="ignore"):
+        _save(plan.path(f"y-{number}.npy"), np.where(count[:, None] > 0, total / count[:, None],
+                                                     np.nan))  # fmt: skip
+    return block.n
+
+
+def places_are_kept(plan: Plan) -> bool:
+    """Whether `place_views` has placed all rows."""
+    return os.path.exists(plan.path("y-0.npy"))
+
+
+def some_places(plan: Plan, wanted: Sequence[Ints], number: int) -> Floats:
+    """Return the places of some rows of a block, which `place_views` kept."""
+    return np.asarray(np.load(plan.path(f"y-{number}.npy"), mmap_mode="r")[wanted[number]])
+
+
 # Results
 
 
@@ -491,7 +568,11 @@ def write_places(plan: Plan, placer: Placer, folder: str, number: int) -> tuple[
 
     block = plan.blocks[number]
     table = plan.tables[block.table]
-    Y = placer.place(table.name, np.load(plan.path(f"x-{number}.npy")))
+    kept = plan.path(f"y-{number}.npy")
+    if os.path.exists(kept):
+        Y = np.load(kept)
+    else:
+        Y = placer.place(table.name, np.load(plan.path(f"x-{number}.npy")))
     ids = table.files.read(block.start, block.stop, [table.id]).column(0)
     columns = {"id": ids.combine_chunks()}
     columns |= {f"axis_{c + 1}": pa.array(Y[:, c]) for c in range(Y.shape[1])}

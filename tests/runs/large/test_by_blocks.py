@@ -22,6 +22,7 @@ import pytest
 
 import hetviz
 from hetviz.cli import main
+from hetviz.data import Dataset, HeteroData
 from hetviz.errors import Cancelled, DataError, HetvizError, ParameterError
 from hetviz.runs.large import steps
 from hetviz.runs.large.judging import area
@@ -36,6 +37,8 @@ METHODS = {
     "guided-projection printed": 'variant = "printed"',
     "cca": "gamma = 0.05",
     "cdmca": "weights = {genes = 2.0, drugs = 1.0}",
+    "coca": "",
+    "coca plainly": 'scale = "norm"\ngraph_scale = "none"\nconstraint = "rescaled"',
     "pca": "standardize = true",
     "pca plain": "",
 }
@@ -64,6 +67,82 @@ def test_by_blocks_is_as_in_memory(case: str, tmp_path: Path) -> None:
     assert list(tmp_path.glob("out/.blocks*")) == []
     fitted = read_model(out / "model.npz")
     assert np.allclose(fitted.place("genes", made.X), places(out, "genes")[1])
+
+
+VIEWS = """format = 1
+method = "coca"
+[data.front]
+path = "front.parquet"
+id = "id"
+entity = "thing"
+[data.back]
+path = "back.parquet"
+id = "id"
+entity = "thing"
+[blocks]
+rows = 37
+[params]
+"""
+
+
+def views_of_things(folder: Path) -> HeteroData:
+    """Write two tables that share 80 of 120 items, and return the same in memory."""
+    rng = np.random.default_rng(0)
+    hidden = rng.normal(size=(120, 3))
+    parts = []
+    for name, rows, d in (
+        ("front", np.arange(100), 5),
+        ("back", rng.permutation(np.arange(20, 120)), 4),
+    ):
+        X = hidden[rows] @ rng.normal(size=(3, d)) + 0.3 * rng.normal(size=(100, d)) + d
+        ids = [f"i{k}" for k in rows]
+        columns = {f"{name}{c}": X[:, c] for c in range(d)}
+        pq.write_table(pa.table({"id": ids, **columns}), folder / f"{name}.parquet")
+        parts.append(Dataset(name, ids, X, entity="thing"))
+    return HeteroData(parts)
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        "",
+        'agreement = "difference"\nalpha = 0.01\nweights = {front = 2.0}',
+        'constraint = "block"\nweights = {back = 0.5}\nweights_in = "diagonal"',
+        'weights = {front = 0.0}\nscale = "none"',
+    ],
+)
+def test_views_of_the_same_items_have_one_place(params: str, tmp_path: Path) -> None:
+    data = views_of_things(tmp_path)
+    (tmp_path / "recipe.toml").write_text(VIEWS + params)
+    out = hetviz.run_recipe(tmp_path / "recipe.toml", tmp_path / "out")
+    model = hetviz.get_method("coca")(**tomllib.loads(params)).fit(data)
+    for name, wanted in model.embedding_.coordinates.items():
+        ids, Y = places(out, name)
+        np.testing.assert_allclose(aligned(ids, Y, list(data[name].ids)), wanted, atol=1e-12)
+    found = {name: dict(zip(*places(out, name), strict=True)) for name in data.datasets}
+    for text in set(found["front"]) & set(found["back"]):
+        np.testing.assert_allclose(found["front"][text], found["back"][text], atol=1e-14)
+    # A tie of the same item is no guidance that a map could keep.
+    assert "guidance_area" not in json.loads((out / "scores.json").read_text())["scores"]
+
+
+def test_what_collective_components_cannot_do_by_blocks_is_refused(tmp_path: Path) -> None:
+    views_of_things(tmp_path)
+    pq.write_table(pa.table({"i": ["i1"], "j": ["i2"]}), tmp_path / "said.parquet")
+    said = '[guidance.said]\npath = "said.parquet"\nfrom = "{}"\nto = "{}"\ni = "i"\nj = "j"\n'
+    for text, word in (
+        (VIEWS + 'weights = "learned"', "give numbers by table"),
+        (VIEWS + 'output = "smoothed"', "output = 'smoothed' cannot be used"),
+        (VIEWS + 'drawn_by = "neighbors"', "drawn_by = 'neighbors' cannot be used"),
+        (
+            VIEWS.replace("[blocks]", said.format("front", "back") + "[blocks]"),
+            "Leave the links out",
+        ),
+        (VIEWS + "weights = {front = 0.0, back = 0.0}", "give one above 0"),
+    ):
+        (tmp_path / "recipe.toml").write_text(text)
+        with pytest.raises(ParameterError, match=word):
+            hetviz.run_recipe(tmp_path / "recipe.toml", tmp_path / "out")
 
 
 def test_other_partitions_and_orders_agree(tmp_path: Path) -> None:
@@ -102,6 +181,15 @@ def test_bytes_are_the_same_under_any_scheduler(
     ]
     assert len(found[0]) == 2 + 2 + 1
     assert found[0] == found[1] == found[2]
+    (tmp_path / "views").mkdir()
+    views_of_things(tmp_path / "views")
+    views = tmp_path / "views" / "recipe.toml"
+    views.write_text(VIEWS)
+    alike = [
+        bytes_of(hetviz.run_recipe(views, tmp_path / f"views-{k}", scheduler=scheduler))
+        for k, scheduler in enumerate(("sync", "threads:3", two_workers))
+    ]
+    assert alike[0] == alike[1] == alike[2]
     assert isinstance(two_workers, Cluster) and two_workers.workers == 2
     record = json.loads((tmp_path / "2" / "scores.json").read_text())
     assert len(record["peak_mb"]) == 2 and record["scheduler"] == "local:2"
