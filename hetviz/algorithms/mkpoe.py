@@ -13,10 +13,13 @@ from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Ne
 from hetviz.algorithms.papers import MCFEE_2011
 from hetviz.algorithms.room import Takes
 from hetviz.algorithms.shared_params import (
+    MOST_POLISHED,
+    QUICK_TOL,
     Contradictions,
     DrawnBy,
     NComponents,
     Order,
+    Polish,
     RandomState,
     Tol,
 )
@@ -38,9 +41,6 @@ from hetviz.features.relations.compared import (
 )
 from hetviz.params import Choice, Flag, Multiple, PerDataset, Real, multiple
 from hetviz.progress import Part, Progress
-
-_MOST_POLISHED = 3
-_QUICK_TOL = 1e-2
 
 
 class MKPOE(BaseEmbedder):
@@ -136,17 +136,7 @@ class MKPOE(BaseEmbedder):
             details="A weight per feature (or landmark of a kernel) instead of a matrix per view.",
         ),
     ] = False
-    polish: Annotated[
-        bool,
-        Flag(
-            "Move points in the end",
-            "Move points from where features put them, as far as comparisons held out confirm.",
-            details=(
-                "To three axes: `hetviz.core.ordinal.polish`, the strength of its pull to the "
-                "start by three-fold cross-validation. New items move with those near them."
-            ),
-        ),
-    ] = True
+    polish: Polish = True
     join: Annotated[
         bool,
         Flag(
@@ -348,7 +338,7 @@ class MKPOE(BaseEmbedder):
             beat=lambda: progress(done, message),
         )
         solved.keep(solved.flat.parts)
-        if self.polish and self.n_components <= _MOST_POLISHED:
+        if self.polish and self.n_components <= MOST_POLISHED:
             self._polish(solved, views, pairs, weight, beta, rng, Part(progress, 0.8, 1.0))
         if not solved.flat.converged:
             warnings.warn(
@@ -379,7 +369,7 @@ class MKPOE(BaseEmbedder):
                 Hinge(n, pairs[rows], some, self.margin),
                 self.n_components,
                 diagonal=self.diagonal,
-                tol=max(self.tol, _QUICK_TOL),
+                tol=max(self.tol, QUICK_TOL),
                 beat=lambda: progress(share, message),
             )
             Y = sum(Phi @ A for Phi, A in zip(views, flat.parts, strict=True))

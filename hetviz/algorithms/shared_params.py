@@ -126,6 +126,23 @@ Contradictions = Annotated[
     ),
 ]
 
+MOST_POLISHED = 3
+"""Axes up to which points are moved in the end."""
+QUICK_TOL = 1e-2
+"""Relative gap that is near enough for maps that are only compared with each other."""
+
+Polish = Annotated[
+    bool,
+    Flag(
+        "Move points in the end",
+        "Move points from where the method put them, as far as comparisons held out confirm.",
+        details=(
+            "To three axes: `hetviz.core.ordinal.polish`, the strength of its pull to the start by "
+            "three-fold cross-validation. New items move with those near them."
+        ),
+    ),
+]
+
 Tol = Annotated[
     float,
     Real(

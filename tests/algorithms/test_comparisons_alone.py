@@ -11,6 +11,7 @@ import pytest
 import hetviz
 from hetviz.algorithms.gnmds import GNMDS
 from hetviz.algorithms.partial_order import PartialOrderEmbedding
+from hetviz.core.ordinal.comparisons import comparison_accuracy
 from hetviz.data import Comparisons, Dataset, HeteroData
 from hetviz.errors import Cancelled, ConvergenceWarning, DataWarning, NotApplicableError
 
@@ -91,3 +92,26 @@ def test_too_many_items_are_refused_in_words(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr("hetviz.algorithms.partial_order.MOST_OBJECTS", 10)
     with pytest.raises(NotApplicableError, match="10 items at most; 30 are compared"):
         PartialOrderEmbedding().fit(made())
+
+
+def test_points_are_moved_as_far_as_comparisons_held_out_confirm() -> None:
+    rng = np.random.default_rng(0)
+    Z = rng.normal(size=(25, 4))
+    triplets = rng.integers(0, 25, (1_200, 3))
+    triplets = triplets[[len(set(row)) == 3 for row in triplets.tolist()]]
+    a, b, c = triplets.T
+    nearer = ((Z[a] - Z[b]) ** 2).sum(axis=1) < ((Z[a] - Z[c]) ** 2).sum(axis=1)
+    triplets = np.where(nearer[:, None], triplets, triplets[:, [0, 2, 1]])
+    data = HeteroData([Dataset("things", map(str, range(25)))], [], Comparisons(triplets))
+    kept = {}
+    for polish in (False, True):
+        model = GNMDS(polish=polish).fit(data)
+        told = model.embedding_.diagnostics
+        kept[polish] = told["kept comparisons of comparisons"].values["on the axes shown"]
+        assert ("moved in the end of comparisons" in told) == polish
+        assert kept[polish] == pytest.approx(
+            comparison_accuracy(model.embedding_.coordinates["things"], triplets)
+        )
+    by_pull = told["moved in the end of comparisons"].values
+    assert max(by_pull.values()) > by_pull["not moved"]
+    assert kept[True] > kept[False]

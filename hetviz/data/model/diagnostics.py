@@ -163,6 +163,12 @@ def starts_told(finals: Sequence[float]) -> Diagnostic:
     )
 
 
+def _by_pull(kept: object) -> dict[str, object]:
+    if not isinstance(kept, Mapping):
+        return {}
+    return {"not moved" if key == "none" else f"pull {key}": one for key, one in kept.items()}
+
+
 _OBJECTIVE = {"objective": "objective", "bound": "bound from below"}
 _KEPT = {"kept_by_the_optimum": "by the optimum", "kept_on_these_axes": "on the axes shown"}
 
@@ -185,6 +191,15 @@ def optimum_told(known: Mapping[str, Mapping[str, object]]) -> list[Diagnostic]:
                 "Share of the comparisons given that hold: on all axes that the optimum needs, and "
                 "on the axes shown.",
                 {words: figures.get(key) for key, words in _KEPT.items()},
+                SHARE,
+            ),
+            diagnostic(
+                f"moved in the end of {name}",
+                f"Moving points in the end{of}",
+                "Share of the comparisons that were held out and kept, with points as the method "
+                "puts them, and moved from there with this pull back. The best was taken, if it "
+                "is better by more than chance.",
+                _by_pull(figures.get("held_out_by_pull")),
                 SHARE,
             ),
             diagnostic(

@@ -70,9 +70,9 @@ def regions(contrasts: Contrasts, Y: Floats) -> tuple[Level, ...]:
     A name is the two titles (one, on the second level) with the largest share of their links that
     lie inside, times the links inside to the power of 1.2: a word that covers many members before
     one that covers few alone. A title names only the region where that is largest, those of
-    sparsely linked datasets name none, and two that share their first four
-    letters, or that fewer than two items are both linked with, are not put together. A region without such titles is called by what sets it apart from
-    the others, if anything does, and not as one before it.
+    sparsely linked datasets name none, and two that share their first four letters, or that fewer
+    than two items are both linked with, are not put together. A region without such titles is
+    called by what sets it apart from the others, if anything does, and not as one before it.
     Ward's linkage is fitted to at most 3,000 rows; the others join the nearest.
     """
     placed = np.flatnonzero(np.isfinite(Y).all(axis=1))
