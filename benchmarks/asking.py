@@ -23,9 +23,10 @@ from threadpoolctl import threadpool_limits
 
 import hetviz
 from benchmarks.harness import report
-from benchmarks.teaching import SHOWN, auc_of, label_of, spread
+from benchmarks.teaching import SHOWN, auc_of, label_of, rows_of, spread, write
 from hetviz import HeteroData, Links
 from hetviz.features.spaces.taught import LearnedGroup
+from hetviz.runs.ask.active_learning import value
 from hetviz.runs.ask.questions import Question
 
 SAMPLES = ("emoji", "digits", "world", "debian")
@@ -130,7 +131,11 @@ Ask = Callable[[Analyst, HeteroData, Any, set[str]], Iterator[tuple[int, ...]]]
 
 
 def by_asking(
-    analyst: Analyst, data: HeteroData, model: Any, skip: set[str]
+    analyst: Analyst,
+    data: HeteroData,
+    model: Any,
+    skip: set[str],
+    candidates: list[tuple[int, int, float]] | None = None,
 ) -> Iterator[tuple[int, ...]]:
     """Yield what *Ask me* asks: of members and of likely links, then of what is in doubt."""
     own = data.offsets[analyst.dataset]
@@ -144,11 +149,28 @@ def by_asking(
         skip=skip,
         kinds=("member", "link", "pair"),
         learned=[LearnedGroup.from_dict(group) for group in model.diagnostics_["learned"]],
-        candidates=likely(data, EVERY),
+        candidates=likely(data, EVERY) if candidates is None else candidates,
     )
     for question in asked:
         skip.add(question.key)
         yield question.rows
+
+
+def by_worth(
+    analyst: Analyst, data: HeteroData, model: Any, skip: set[str]
+) -> Iterator[tuple[int, ...]]:
+    """Yield the same, of the likely links those first whose answer is open and would move most."""
+    found = likely(data, 10 * EVERY)
+    p, q = np.array([pair[:2] for pair in found]).T
+    chance = np.clip([pair[2] for pair in found], 0.0, 1.0)
+    Y = np.vstack(list(model.embedding_.coordinates.values()))
+    far = np.linalg.norm(Y[p] - Y[q], axis=1)
+    far = np.argsort(np.argsort(far)) / len(far)
+    together = data.adjacency("+")
+    said = np.diff(together.indptr).astype(float)
+    worth = value(chance, far, said[p], said[q])
+    order = np.argsort(-worth, kind="stable")[:EVERY]
+    yield from by_asking(analyst, data, model, skip, [found[k] for k in order])
 
 
 def by_list(
@@ -230,11 +252,31 @@ def simulate(sample: str, seed: int, ask: Ask) -> tuple[list[dict[str, float]], 
     return rounds, answers
 
 
-WAYS: dict[str, Ask] = {"ask me": by_asking, "the predictor's list": by_list, "chance": by_chance}
+WAYS: dict[str, Ask] = {
+    "ask me": by_asking,
+    "by worth": by_worth,
+    "the predictor's list": by_list,
+    "chance": by_chance,
+}
+
+
+def _once(
+    file: Path, sample: str, way: str, seed: int, ask: Ask
+) -> tuple[list[dict[str, float]], list[bool]]:
+    """Return a simulation that was written down, or make it and write it down."""
+    for row in rows_of(file):
+        if (row["sample"], row["way"], row["seed"]) == (sample, way, seed):
+            return row["rounds"], row["answers"]
+    rounds, answers = simulate(sample, seed, ask)
+    setting = {"sample": sample, "way": way, "seed": seed}
+    write(file, setting | {"rounds": rounds, "answers": answers})
+    return rounds, answers
 
 
 def run(out: Path, quick: bool) -> None:
-    """Compare three ways of asking over seeds."""
+    """Compare ways of asking over seeds; what is in ``asking.jsonl`` is not asked again."""
+    out.mkdir(parents=True, exist_ok=True)
+    file = out / "asking.jsonl"
     rows: list[dict[str, Any]] = []
     seeds = list(SEEDS)[: 1 if quick else None]
     for sample in SAMPLES:
@@ -242,7 +284,7 @@ def run(out: Path, quick: bool) -> None:
         for name, ask in WAYS.items():
             with threadpool_limits(1), warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                runs = [simulate(sample, seed, ask) for seed in seeds]
+                runs = [_once(file, sample, name, seed, ask) for seed in seeds]
             last = {m: np.array([r[-1][m] - r[0][m] for r, _ in runs]) for m in runs[0][0][0]}
             gains[name] = last
             row: dict[str, Any] = {"sample": sample, "questions": name}
@@ -257,5 +299,5 @@ def run(out: Path, quick: bool) -> None:
                 ahead = gains["ask me"][measure] - gains[row["questions"]][measure]
                 own = row["questions"] == "ask me"
                 row[f"ask me ahead, {measure}"] = "" if own else spread(ahead)
-        print(rows[-3:], flush=True)
+        print(rows[-len(WAYS) :], flush=True)
     report("asking", rows, out, f"{len(seeds)} seeds; gains after {ANSWERS} answers")
