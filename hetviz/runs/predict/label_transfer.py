@@ -1,4 +1,7 @@
-"""A label learned from another dataset: one space, the rows worth learning from, a bridge."""
+"""A label learned from another dataset, and whether to trust it.
+
+One space, the rows worth learning from, and a bridge between the labels of either.
+"""
 
 from __future__ import annotations
 
@@ -36,10 +39,10 @@ LEAST_LABELS = 5
 OWN_NEAREST, OWN_RIDGE, GUESS = "10 nearest of its own", "ridge on its own features", "guess"
 OWN_LOGISTIC = "logistic regression on its own features"
 _NEAREST = 10
-_AXES, _MANY_LABELS = 10, 10
+_USUAL_AXES, _MANY_LABELS = 10, 10
 _MOST_STEPS = 1000
 _STRENGTH = 10.0
-AXES = (1, 10)
+_TRIED_AXES = (1, 10)
 """Numbers of axes among which held-out labels choose."""
 _SPLITS = 2
 DECISIONS = {"accept": "accept", "caution": "caution", "too_risky": "too risky"}
@@ -107,7 +110,7 @@ def transferred(
     """
     kind = get_method("hemap")
     given = {
-        "n_components": 1 if LEAST_LABELS <= np.isfinite(y).sum() < _MANY_LABELS else _AXES,
+        "n_components": 1 if LEAST_LABELS <= np.isfinite(y).sum() < _MANY_LABELS else _USUAL_AXES,
         **params,
         "target": target.dataset,
         "source": source.dataset,
@@ -333,7 +336,7 @@ def _axes(
     None where half of the labels are too few to learn from.
     """
     usable = np.flatnonzero(np.isfinite(target.y))
-    errors: dict[int, list[float]] = {axes: [] for axes in AXES}
+    errors: dict[int, list[float]] = {axes: [] for axes in _TRIED_AXES}
     for repeat in range(_SPLITS):
         seed = random_state + repeat
         shown, hidden = split_labels(target.y, usable, 0.5, target.task, seed)
@@ -348,7 +351,7 @@ def _axes(
             if outputs is None:
                 return None
             found.append(error_of_outputs(target, outputs[hidden], target.y[hidden]))
-    return min(AXES, key=lambda axes: (float(np.mean(errors[axes])), axes))
+    return min(_TRIED_AXES, key=lambda axes: (float(np.mean(errors[axes])), axes))
 
 
 def _decision(found: Transfer) -> str:

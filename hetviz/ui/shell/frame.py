@@ -1,4 +1,4 @@
-"""The bar above every page: project, places, find, what is being worked on, undo and redo."""
+"""The bar above every page: project, places, find, what is being worked on, undo, redo, help."""
 
 from __future__ import annotations
 
