@@ -12,7 +12,9 @@ PERPLEXITY = 4.0
 """A new item lies where its few nearest are; more would draw it into the middle of the map."""
 
 
-def median_places(squared: Floats, Y: Floats, perplexity: float = PERPLEXITY) -> Floats:
+def median_places(
+    squared: Floats, Y: Floats, perplexity: float = PERPLEXITY, *, between: bool = False
+) -> Floats:
     """Place new items at the weighted median of their nearest.
 
     Parameters
@@ -22,6 +24,9 @@ def median_places(squared: Floats, Y: Floats, perplexity: float = PERPLEXITY) ->
     Y : ndarray of shape (n, k)
         Where these are; NaN rows do not count.
     perplexity : float
+    between : bool
+        Whether the median lies between two of the nearest, by their weights. Else it is at one of
+        them in each coordinate, and many items lie on lines through the placed ones.
 
     Returns
     -------
@@ -42,16 +47,25 @@ def median_places(squared: Floats, Y: Floats, perplexity: float = PERPLEXITY) ->
     D = np.take_along_axis(squared, nearest, axis=1)
     weights = perplexity_weights(D, perplexity)
     for axis in range(Y.shape[1]):
-        out[:, axis] = _weighted_medians(Y[nearest, axis], weights)
+        out[:, axis] = _weighted_medians(Y[nearest, axis], weights, between)
     for i in np.flatnonzero((D == 0).any(axis=1)):
         out[i] = Y[squared[i] == 0].mean(axis=0)
     return out
 
 
-def _weighted_medians(values: Floats, weights: Floats) -> Floats:
+def _weighted_medians(values: Floats, weights: Floats, between: bool) -> Floats:
     """Return the weighted median of each row."""
     order = np.argsort(values, axis=1, kind="stable")
     values = np.take_along_axis(values, order, axis=1)
-    share = np.cumsum(np.take_along_axis(weights, order, axis=1), axis=1)
-    at = (share < 0.5 * share[:, -1:]).sum(axis=1)
-    return np.asarray(values[np.arange(len(values)), at])
+    weights = np.take_along_axis(weights, order, axis=1)
+    share, rows = np.cumsum(weights, axis=1), np.arange(len(values))
+    half = 0.5 * share[:, -1:]
+    if not between:
+        return np.asarray(values[rows, (share < half).sum(axis=1)])
+    # Each weight counts half on either side of its own value.
+    share = share - 0.5 * weights
+    at = np.clip((share < half).sum(axis=1), 1, values.shape[1] - 1)
+    low, high = share[rows, at - 1], share[rows, at]
+    gap = high - low
+    part = np.clip((half[:, 0] - low) / np.where(gap > 0, gap, 1.0), 0.0, 1.0)
+    return np.asarray(values[rows, at - 1] + part * (values[rows, at] - values[rows, at - 1]))

@@ -128,6 +128,8 @@ def placement_error(
     places: Sequence[Floats],
     n: int = 500,
     random_state: int = 0,
+    *,
+    between: bool = False,
 ) -> PlacementError:
     """Place rows of a map as if they were new, and compare with where they lie.
 
@@ -140,6 +142,8 @@ def placement_error(
     n : int
         Rows of each dataset that are tried, each hidden from itself only.
     random_state : int
+    between : bool
+        See `hetviz.core.layout.placement.median_places`.
 
     Notes
     -----
@@ -159,7 +163,7 @@ def placement_error(
             rows = tried[start : start + step]
             squared = cross_squared_distances(known[rows], known)
             squared[np.arange(len(rows)), rows] = np.inf
-            off = median_places(squared, Y) - Y[rows]
+            off = median_places(squared, Y, between=between) - Y[rows]
             errors.append(np.sqrt((off**2).sum(axis=1)))
     if not errors:
         nan = float("nan")

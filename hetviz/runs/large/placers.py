@@ -61,7 +61,8 @@ class LandmarkPlacer:
         step = max(1, _ENTRIES // max(len(L), 1))
         for start in range(0, len(X), step):
             piece = X[start : start + step].astype(np.float64)
-            out[start : start + step] = median_places(cross_squared_distances(piece, L), Y)
+            squared = cross_squared_distances(piece, L)
+            out[start : start + step] = median_places(squared, Y, between=True)
         return out
 
 

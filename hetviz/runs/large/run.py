@@ -445,7 +445,10 @@ def _by_landmarks(
         {name: np.asarray(part.X, dtype=np.float64) for name, part in data.datasets.items()}, places
     )
     error = placement_error(
-        list(by_likeness.features.values()), list(places.values()), random_state=recipe.seed
+        list(by_likeness.features.values()),
+        list(places.values()),
+        random_state=recipe.seed,
+        between=True,
     )
     told: JsonObject = {
         "landmarks": {table.name: len(data[table.name]) for table in plan.tables},
