@@ -13,6 +13,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
 
 from hetviz._types import Floats, Ints, Sparse
 
@@ -41,16 +42,19 @@ def spoken_part(P: Sparse, W: Sparse, strength: float = 1.0, bonds: Floats | Non
     Returns
     -------
     csr_array of shape (n, n)
-        strength w_ij min(p_i / c_i, p_j / c_j) min(1, 2 strength / min(b_i, b_j)), with the row
-        sums p of P, the number c of statements about an item and its bonds b. O(nnz).
+        strength w_ij min(p_i / c_i, p_j / c_j) min(1, 2 strength / min(b_i / c_i, b_j / c_j)),
+        with the row sums p of P, the number c of statements about an item and its bonds b: what is
+        said of a hub and a whole group is heard as that of each of the group. O(nnz).
     """
     mass = np.asarray(P.sum(axis=1)).ravel()
     entries = sp.coo_array(W)
     i, j = entries.coords
-    share = mass / np.maximum(np.bincount(i, minlength=W.shape[0]), 1)
+    said = np.maximum(np.bincount(i, minlength=W.shape[0]), 1)
+    share = mass / said
     values = strength * entries.data * np.minimum(share[i], share[j])
     if bonds is not None:
-        values *= np.minimum(1.0, HUB * strength / np.maximum(np.minimum(bonds[i], bonds[j]), HUB))
+        held = bonds / said
+        values *= np.minimum(1.0, HUB * strength / np.maximum(np.minimum(held[i], held[j]), HUB))
     return sp.csr_array((values, (i, j)), shape=W.shape)
 
 
@@ -76,8 +80,8 @@ def gone_over(
     Y : ndarray of shape (n, k)
         The earlier map; rows that stay are as they were. O(nnz).
     links : csr_array of shape (n, n), optional
-        Not 0 where data link two rows. Who has more of its links near is held by more; among
-        equals, and without links, the affinities decide.
+        Not 0 where data link two rows. Where a hub is spoken of, who has more of its links near is
+        held by more; else the affinities decide.
     bonds, strength
         As in `spoken_part`.
     """
@@ -86,6 +90,7 @@ def gone_over(
     near = FAR * float(np.ptp(Y, axis=0).max())
     far = (np.linalg.norm(Y[i] - Y[j], axis=1) > near) & (entries.data > 0)
     if bonds is not None:
+        bonds = bonds / np.maximum(np.bincount(i, minlength=len(Y)), 1)
         far &= np.minimum(bonds[i], bonds[j]) <= HUB * strength
     if not far.any():
         return Y
@@ -94,10 +99,14 @@ def gone_over(
     p, q = all_.coords
     here = np.linalg.norm(Y[p] - Y[q], axis=1) <= near
     held = np.bincount(p[here], all_.data[here], minlength=len(Y)).astype(np.float64)
-    if links is not None:
+    if links is not None and bonds is not None:
+        hub = bonds > HUB * strength
+        _, group = connected_components(S, directed=False)
+        with_hub = np.bincount(group, hub)[group] > 0
         a, b = sp.coo_array(links).coords
         kept = np.linalg.norm(Y[a] - Y[b], axis=1) <= near
-        held = np.bincount(a[kept], minlength=len(Y)) + held / (2.0 * (held.max() or 1.0))
+        n_kept = np.bincount(a[kept], minlength=len(Y)) + held / (2.0 * (held.max() or 1.0))
+        held = np.where(with_hub, n_kept, held)
     # Of all that an item is said to be with, the one that is held most comes first.
     order = np.lexsort((j, -held[j], i))
     i, j = i[order], j[order]

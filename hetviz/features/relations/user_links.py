@@ -61,9 +61,13 @@ class Bonds:
         """Return the same for some rows."""
         return Bonds(sp.csr_array(self.links[mask][:, mask]), self.share[mask])
 
-    def both_hold(self, p: Ints, q: Ints) -> Bools:
-        """Say of pairs of rows whether each holds so many others that it stays with them."""
-        return np.asarray(np.minimum(self.share[p], self.share[q]) > HUB)
+    def both_hold(self, p: Ints, q: Ints, said: Sparse) -> Bools:
+        """Say of pairs of rows whether each holds so many others that it stays with them.
+
+        `said` is what is said to be together, as from `spoken_weights`.
+        """
+        share = self.share / np.maximum(np.diff(said.indptr), 1)
+        return np.asarray(np.minimum(share[p], share[q]) > HUB)
 
 
 def bonds_of(data: HeteroData) -> Bonds:

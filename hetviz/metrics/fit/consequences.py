@@ -15,7 +15,7 @@ from hetviz.core.threads import one_thread
 from hetviz.data import Embedding, HeteroData
 from hetviz.data.model.statements import located, statement_rows
 from hetviz.errors import ParameterError
-from hetviz.features.relations.user_links import bonds_of
+from hetviz.features.relations.user_links import bonds_of, spoken_weights
 from hetviz.metrics.fit.moved import moved
 from hetviz.metrics.fit.nearest import comparison_nearness, link_nearness
 from hetviz.metrics.trust.trust import trust
@@ -51,7 +51,7 @@ class Consequences:
         How many of the other items moved by 5 % of the map's extent or more.
     n_hubs : int
         How many of the pairs said to be together the later map does not keep because both items
-        have more than twice the links that are usual, and stay with these.
+        have more than twice the links that are usual, for each that is said of them, and stay.
     """
 
     n_items: int
@@ -168,7 +168,7 @@ def consequences(
     torn = np.flatnonzero(mine & is_link & ~now)
     together = np.concatenate([np.empty(0), *(links.weight for links in data.links)])
     torn = torn[together[torn] > 0]
-    hubs = bonds_of(data).both_hold(ends[torn, 0], ends[torn, 1])
+    hubs = bonds_of(data).both_hold(ends[torn, 0], ends[torn, 1], spoken_weights(data))
     rest = np.isfinite(far)
     rest[named] = False
     return Consequences(

@@ -65,7 +65,7 @@ def test_of_two_hubs_both_stay_and_hear_the_less_the_more_they_hold() -> None:
     assert bonds.links[0, 1] == 0
     assert bonds.links[2, 21] == bonds.links[21, 2] == 1
     assert bonds.share[:3].tolist() == [1.0, 1.0, 1 / 9]
-    share = np.array([4.0, 8.0, 1.0])
+    share = np.array([8.0, 16.0, 1.0])
     P = sp.csr_array(np.full((3, 3), 0.1) - 0.1 * np.eye(3))
     W = sp.csr_array(np.ones((3, 3)) - np.eye(3))
     plain, held = spoken_part(P, W).toarray(), spoken_part(P, W, bonds=share).toarray()
@@ -76,14 +76,16 @@ def test_of_two_hubs_both_stay_and_hear_the_less_the_more_they_hold() -> None:
     Y = np.array([[0.0, 0], [1.0, 0], [0.5, 1.0]])
     S, none = sp.csr_array(np.diag([1.0, 0], 1) + np.diag([1.0, 0], -1)), sp.csr_array((3, 3))
     assert gone_over(S, P, Y, none, share) is Y
-    assert gone_over(S, P, Y, none, share, strength=2.0) is not Y
+    assert gone_over(S, P, Y, none, share, strength=4.0) is not Y
+    # Said with a third as well, each hears twice as much.
+    share = 2 * share
     moved = gone_over(sp.csr_array(W), P, Y, none, share)
     assert (moved[:2] == Y[:2]).all()
     assert np.linalg.norm(moved[2] - Y[:2], axis=1).min() < 0.02
 
 
 def test_who_has_more_of_its_links_near_is_held_by_more() -> None:
-    # 0 has two links near it and no affinity, 3 much affinity and one link, which leads far.
+    # 0, a hub, has two links near it and no affinity, 3 much affinity and one link, leading far.
     Y = np.array([[0.0, 0], [0.01, 0], [0, 0.01], [1.0, 0], [1.0, 0.01]])
     P = np.zeros((5, 5))
     P[3, 4] = P[4, 3] = 5.0
@@ -93,8 +95,11 @@ def test_who_has_more_of_its_links_near_is_held_by_more() -> None:
         L[i, j] = L[j, i] = 1.0
     S, P, L = sp.csr_array(S), sp.csr_array(P), sp.csr_array(L)
     assert (gone_over(S, P, Y)[3] == Y[3]).all()
-    moved = gone_over(S, P, Y, L)
+    share = np.array([3.0, 1.0, 1.0, 1.0, 1.0])
+    moved = gone_over(S, P, Y, L, share)
     assert (moved[0] == Y[0]).all()
+    # Where no hub is spoken of, nearness decides.
+    assert (gone_over(S, P, Y, L, np.ones(5))[3] == Y[3]).all()
     assert np.linalg.norm(moved[3] - Y[0]) < 0.02
 
 
