@@ -139,7 +139,12 @@ def test_what_a_statement_would_do_is_told_before_it_is_said(
         asked.append((data, said))
         Y = {name: part.copy() for name, part in run.embedding.coordinates.items()}
         Y["emoji"][0] = Y["emoji"][1] + 0.001
-        learned = [{"n_followers": 40, "followers": ["x"]}]
+        ids = run.embedding.ids["emoji"]
+        learned = [
+            {"dataset": "emoji", "named": [ids[0]], "n_followers": 40, "followers": ["x"]},
+            # Of a group that was named before, nothing is said now.
+            {"dataset": "emoji", "named": [ids[9]], "n_followers": 2, "followers": ["y"]},
+        ]
         figures = {"consequences": FIGURES["consequences"], "learned": learned}
         made = MadeMap("mr-sne", "x", {}, Embedding(Y, run.embedding.ids), figures)
         background._FORESEEN[app.session_state["sid"]] = (mark, made)

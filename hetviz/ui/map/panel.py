@@ -111,12 +111,13 @@ def _turned() -> None:
 
 def _item(state: State) -> None:
     rows = selection.chosen(state)
-    if state.run is not None:
-        outcome.show(state, state.run)
     groups = wording.groups(state)
     named = not len(rows) or any(np.array_equal(rows, group) for group in groups.values())
+    # While something else is being said, what the last statement did would be taken for its doing.
     if named and drafted.show(state):
         return
+    if state.run is not None:
+        outcome.show(state, state.run)
     if len(rows) == 1:
         item_panel.show(state, int(rows[0]))
     elif len(rows):

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -37,7 +39,7 @@ class Preview:
     ghosts : list of [row, x, y]
         Where what moves would lie on the shown map, the farthest first.
     n_followers : int
-        How many others may be like those that are named.
+        How many others may be like those that are named now.
     """
 
     consequences: Consequences
@@ -65,7 +67,7 @@ def of(state: State, made: Draft) -> Preview | None:
         return None
     if found is None or not (found.figures or {}).get("consequences"):
         return None
-    return session.cached(("preview", mark), found, lambda: _read(state, found))
+    return session.cached(("preview", mark), found, lambda: _read(state, found, made))
 
 
 def _with(data: HeteroData, made: Draft) -> HeteroData | None:
@@ -79,7 +81,7 @@ def _with(data: HeteroData, made: Draft) -> HeteroData | None:
     return data
 
 
-def _read(state: State, found: MadeMap) -> Preview:
+def _read(state: State, found: MadeMap, made: Draft) -> Preview:
     figures = found.figures or {}
     here = np.asarray(geometry(state, state.run).points, dtype=np.float64)
     there = np.vstack([found.embedding.coordinates[name] for name in state.opened().datasets])
@@ -88,9 +90,23 @@ def _read(state: State, found: MadeMap) -> Preview:
     extent = float(np.max(np.nanmax(here, axis=0) - np.nanmin(here, axis=0))) or 1.0
     rows = np.argsort(-np.nan_to_num(far), kind="stable")[:_MOST_GHOSTS]
     rows = rows[np.nan_to_num(far[rows]) >= NOTICED * extent]
-    learned = figures.get("learned") or []
+    spoken_of = {int(row) for line in made.lines for row in line[:2]}
+    learned = [
+        group
+        for group in figures.get("learned") or []
+        if group["followers"] and spoken_of & _named(state.opened(), group)
+    ]
     return Preview(
         consequences_from(figures["consequences"]),
         [[int(row), float(new[row, 0]), float(new[row, 1])] for row in rows],
-        sum(int(group["n_followers"]) for group in learned if group["followers"]),
+        sum(int(group["n_followers"]) for group in learned),
     )
+
+
+def _named(data: HeteroData, group: Mapping[str, Any]) -> set[int]:
+    """Return the global rows of those that a person named."""
+    name = str(group["dataset"])
+    if name not in data.datasets:
+        return set()
+    found = data[name].find(list(group["named"]))
+    return {int(row) + data.offsets[name].start for row in found.tolist() if row >= 0}
