@@ -187,7 +187,7 @@ class MKPOE(BaseEmbedder):
             "Leave out what follows",
             "Leave out comparisons that follow from others.",
             advanced=True,
-            details="Only where all comparisons weigh the same.",
+            details="Where those weigh at least as much, so that no weight is lost.",
         ),
     ] = False
     absolute_beta: Annotated[
@@ -274,7 +274,7 @@ class MKPOE(BaseEmbedder):
         order = problem.ordered(
             contradictions=self.contradictions,
             steps=self.order,
-            reduce=None if self.reduce else False,
+            reduce=self.reduce,
             random_state=self.random_state,
         )
         pairs, weight = solved.begin(order, self.diagonal), order.weight

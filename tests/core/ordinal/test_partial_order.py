@@ -30,7 +30,8 @@ def test_a_chain_keeps_its_links_and_drops_the_shortcut() -> None:
     assert whole.counts["kept"] == 3
     uneven = partial_order([[0, 1, 0, 2], [0, 2, 0, 3], [0, 1, 0, 3]], [1, 1, 2])
     assert uneven.counts["kept"] == 3
-    assert not uneven.reduced
+    lighter = partial_order([[0, 1, 0, 2], [0, 2, 0, 3], [0, 1, 0, 3]], [2, 3, 2])
+    assert lighter.rows(order.IMPLIED).tolist() == [2]
 
 
 @pytest.mark.parametrize(
@@ -84,7 +85,7 @@ def test_nothing_gives_nothing_and_words_are_checked() -> None:
 @given(seed=st.integers(0, 10_000), n=st.integers(3, 8), m=st.integers(1, 60))
 def test_what_remains_is_acyclic_maximal_and_reduced(seed: int, n: int, m: int) -> None:
     pairs = drawn(seed, n, m)
-    found = partial_order(pairs, contradictions="majority", reduce=True)
+    found = partial_order(pairs, contradictions="majority", multiplicity="set")
     graph = nx.DiGraph(edges_of(found.pairs))
     assert nx.is_directed_acyclic_graph(graph)
     assert set(nx.transitive_reduction(graph).edges) == set(graph.edges)
@@ -101,6 +102,27 @@ def test_what_remains_is_acyclic_maximal_and_reduced(seed: int, n: int, m: int) 
         assert closure.has_edge(pair(i, j), pair(k, q))
     for i, j, k, q in pairs[found.rows(order.CIRCULAR)].tolist():
         assert closure.has_edge(pair(k, q), pair(i, j))
+
+
+@given(seed=st.integers(0, 10_000), n=st.integers(3, 6), m=st.integers(1, 60))
+def test_implied_is_what_follows_from_statements_of_at_least_its_weight(
+    seed: int, n: int, m: int
+) -> None:
+    pairs = drawn(seed, n, m)
+    weight = np.random.default_rng(seed).integers(1, 4, m).astype(float)
+    whole = partial_order(pairs, weight, reduce=False)
+    found = partial_order(pairs, weight)
+    left = {tuple(pair): w for pair, w in zip(found.pairs.tolist(), found.weight, strict=True)}
+
+    def ends(i: int, j: int, k: int, q: int) -> tuple[tuple[int, int], tuple[int, int]]:
+        return (i, j) if i != j else (-1, -1), (k, q) if k != q else (-1, -1)
+
+    for said, w in zip(whole.pairs.tolist(), whole.weight, strict=True):
+        others = [ends(*one) for one, v in left.items() if v >= w and list(one) != said]
+        start, end = ends(*said)
+        heavy = nx.DiGraph([*others, (end, end)])
+        implied = start in heavy and nx.has_path(heavy, start, end)
+        assert (tuple(said) in left) != implied
 
 
 @given(seed=st.integers(0, 10_000), n=st.integers(3, 8), m=st.integers(1, 60))
