@@ -62,6 +62,27 @@ def joint_map(out: Path, quick: bool) -> None:
     text = _RECIPE.replace("guided-projection", "joint-map")
     recipe.write_text(text + "[blocks]\nlandmarks = 4000\n", encoding="utf-8")
     report("large_joint_map", [measured(folder, "sync")], out, "4,000 landmarks, one thread")
+    rows = [as_project(folder / "sync", rows) for rows in (None, 300_000)]
+    report("large_project", rows, out, "that result as a project file of the app")
+
+
+def as_project(result: Path, rows: int | None) -> dict[str, Any]:
+    """Make a project file of a result, or of a sample of it, in a process of its own."""
+    file = result / f"{rows or 'all'}.hetviz"
+    words = [] if rows is None else ["--rows", str(rows)]
+    used, peak = in_a_process(["export", str(result), str(file), *words])
+    size = file.stat().st_size / 1e6
+    return {"rows": str(rows or "all"), "CPU s": used, "peak MB": peak, "file MB": size}
+
+
+def in_a_process(words: list[str]) -> tuple[float, float]:
+    """Run a command; return its CPU seconds and its largest resident size in MB."""
+    env = os.environ | {"OPENBLAS_NUM_THREADS": "1"}
+    started = subprocess.Popen([sys.executable, "-m", "hetviz", *words], env=env)
+    _, status, used = os.wait4(started.pid, 0)
+    if status:
+        raise SystemExit(f"hetviz {words[0]} failed")
+    return used.ru_utime + used.ru_stime, used.ru_maxrss / 1000
 
 
 def made(folder: Path, n: int, d: int, m: int, seed: int = 0) -> None:

@@ -9,7 +9,7 @@ import pandas as pd
 import scipy.sparse as sp
 from scipy.spatial import cKDTree
 
-from hetviz._types import Floats, Ints, Matrix, is_sparse
+from hetviz._types import Bools, Floats, Ints, Matrix, is_sparse
 from hetviz.core.prediction.link_ridge import largest
 from hetviz.core.spectral.blocks import as_dense
 from hetviz.core.threads import one_thread
@@ -29,6 +29,7 @@ _BLOCK = 2_000_000
 _MANY_PAIRS = 20_000_000
 _POOL = 50
 _TREE_AXES, _AT_FIRST, _MOST_QUERIED = 8, 8, 50_000_000
+_SOME = 5_000
 
 
 @one_thread()
@@ -253,40 +254,58 @@ def _nearest_on_map(
 ) -> pd.DataFrame | None:
     """Return the nearest pairs on a map by a tree; None where it has too many axes, or equal rows.
 
-    Of each row so many nearest are asked for as may be among the best of all.
+    Of each row so many nearest are asked for as may be among the best of all; of many rows some
+    tell first how far these lie apart at most.
     """
     Y, Z, share = scorer.Y, scorer.Z, scorer.share
     m, axes = Z.shape
     there = np.flatnonzero(np.isfinite(Z).all(axis=1))
-    open_ = chosen[np.isfinite(Y[chosen]).all(axis=1)]
+    open_ = np.sort(chosen[np.isfinite(Y[chosen]).all(axis=1)])
     if share is None or axes > _TREE_AXES or not len(there) or not len(open_):
         return None
     tree = cKDTree(Z[there])
     i, j, away = np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0)
     k = min(_AT_FIRST, len(there))
+    ordered = np.sort(known)
+
+    def found(rows: Ints, k: int, most: float) -> tuple[Ints, Ints, Floats, Floats]:
+        """Return pairs of rows with their k nearest, at most so far; and the last distances."""
+        # A tree leaves out what is exactly as far.
+        D, index = tree.query(Y[rows], k=k, distance_upper_bound=np.nextafter(most, np.inf))
+        D = np.asarray(D, dtype=np.float64).reshape(len(rows), k)
+        near = np.isfinite(D).ravel()
+        p, q = np.repeat(rows, k)[near], there[np.asarray(index, dtype=np.int64).ravel()[near]]
+        kept = ~_among(p * m + q, ordered)
+        if within and len(chosen) > 1:
+            kept &= (p <= q) | ~np.isin(q, chosen)
+        return p[kept], q[kept], D.ravel()[near][kept], D[:, -1]
+
+    def edge_of(away: Floats) -> float:
+        return float(np.partition(away, top - 1)[top - 1]) if len(away) >= top else np.inf
+
+    edge = np.inf
+    if len(open_) > 4 * _SOME:
+        edge = edge_of(found(open_[:: len(open_) // _SOME], k, np.inf)[2])
     while True:
         if len(open_) * k > _MOST_QUERIED:
             return None
-        D, index = tree.query(Y[open_], k=k)
-        D = np.asarray(D, dtype=np.float64).reshape(len(open_), k)
-        index = np.asarray(index, dtype=np.int64).reshape(len(open_), k)
-        rows = np.repeat(open_, k)
-        p, q = rows, there[index.ravel()]
-        done = ~np.isin(i, open_)
-        keys = np.arange(len(p))
-        kept = ~np.isin(p * m + q, known)
-        if within and len(chosen) > 1:
-            kept &= (p <= q) | ~np.isin(q, chosen)
-        keys = keys[kept]
-        i = np.concatenate([i[done], p[keys]])
-        j = np.concatenate([j[done], q[keys]])
-        away = np.concatenate([away[done], D.ravel()[keys]])
-        edge = np.partition(away, top - 1)[top - 1] if len(away) >= top else np.inf
-        open_ = open_[D[:, -1] <= edge]
+        p, q, D, last = found(open_, k, edge)
+        done = ~_among(i, open_)
+        i, j, away = np.r_[i[done], p], np.r_[j[done], q], np.r_[away[done], D]
+        edge = edge_of(away)
+        open_ = open_[last <= edge]
         if not len(open_) or k == len(there):
             order = np.lexsort((j, i, away))[:top]
             return pd.DataFrame({"i": i[order], "j": j[order], "score": share(away[order])})
         k = min(4 * k, len(there))
+
+
+def _among(values: Ints, ordered: Ints) -> Bools:
+    """Say which values are among others that are in order; of few values quicker than a hash."""
+    if not len(ordered):
+        return np.zeros(len(values), dtype=bool)
+    at = np.minimum(np.searchsorted(ordered, values), len(ordered) - 1)
+    return np.asarray(ordered[at] == values)
 
 
 def _ranks(scorer: PairScorer, known: Ints, chosen: Ints, best: pd.DataFrame, within: bool) -> Ints:

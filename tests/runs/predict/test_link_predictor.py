@@ -217,6 +217,11 @@ def test_the_tree_finds_what_all_distances_say(
     )
     target = names[not within]
     tree = hetviz.predict_links(data, "a", target, 200, by=placed)
+    # Of many rows, some tell first how far the best pairs lie apart at most.
+    few = hetviz.predict_links(data, "a", target, 12, by=placed)
+    with monkeypatch.context() as patch:
+        patch.setattr(links, "_SOME", 5)
+        assert hetviz.predict_links(data, "a", target, 12, by=placed).equals(few)
     monkeypatch.setattr(links, "_TREE_AXES", 0)
     plain = hetviz.predict_links(data, "a", target, 200, by=placed)
     np.testing.assert_allclose(tree["score"], plain["score"])
