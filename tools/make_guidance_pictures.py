@@ -81,8 +81,8 @@ def tell(page: Page) -> None:
     yes = panel.get_by_role("button", name=YES)
     expect(yes).to_be_visible()
     settled(page)
-    yes.scroll_into_view_if_needed()
-    page.mouse.move(700, 740)
+    panel.get_by_text("Rings on the map").scroll_into_view_if_needed()
+    page.mouse.move(620, 20)
     keep(page, "asked")
 
 
@@ -101,8 +101,10 @@ def name_group(page: Page, rows: list[int]) -> None:
         rows,
     )
     until(page, "map.data.acts.groups.A")
+    panel = page.locator(".st-key-panel")
+    expect(panel.get_by_text("What the map would do")).to_be_visible()
     settled(page)
-    page.wait_for_timeout(2 * WHILE)
+    page.wait_for_timeout(WHILE)
 
 
 def say(page: Page) -> None:
