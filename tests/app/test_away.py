@@ -11,6 +11,7 @@ from hetviz.data import Dataset, HeteroData, Links
 from hetviz.errors import HetvizError
 from hetviz.jobs import Job, Task
 from hetviz.ui.map import away
+from hetviz.ui.map.array_cache import forget_unused
 from hetviz.ui.shell import theme
 from tests.app.conftest import Visit
 
@@ -25,6 +26,8 @@ def some_data() -> HeteroData:
 @pytest.fixture
 def sent(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, Task]]:
     out: list[tuple[str, Task]] = []
+    # Tests before this one looked at the same samples.
+    forget_unused(-1.0)
 
     def send(session: str, id: str, task: Task) -> bool:
         out.append((id, task))
