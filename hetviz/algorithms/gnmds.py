@@ -89,7 +89,7 @@ class GNMDS(BaseEmbedder):
             "An item in one or two comparisons could lie almost anywhere: use several of each.",
             "Groups of items that no comparison connects share the picture without meaning.",
         ),
-        cost="A second for 5,000 comparisons of 100 items, a minute or two for 16,000 of 6,000.",
+        cost="Two seconds for 5,000 comparisons of 100 items, about 50 for 16,000 of 6,000.",
     )
     takes = Takes(row=5e3)
     n_components: NComponents = 2
