@@ -20,7 +20,8 @@ from scipy.stats import spearmanr
 import hetviz
 from benchmarks.harness import report
 from hetviz.core.layout.holding import held
-from hetviz.core.layout.sne import Phase, layout_of
+from hetviz.core.layout.sne import Phase
+from hetviz.core.layout.sne_device import layout_of
 from hetviz.core.threads import one_thread
 
 SAMPLES = ("emoji", "world", "debian")

@@ -802,15 +802,15 @@ class ProjectionEmbedder(BaseEmbedder):
 
 
 def _of_search(heard: Mapping[str, float]) -> list[Diagnostic]:
-    """Return what is told of neighbours that were searched without comparing each two items."""
+    """Return what is told of the search for neighbours of very many items."""
     if not heard:
         return []
     return [
         diagnostic(
             "neighbours found",
             "Nearest neighbours found",
-            "There are too many items to compare each with each other. This is the share of the "
-            "truly nearest that the search found, measured on a sample of items.",
+            "Share of the truly nearest that were found, of 1: where there are too many items to "
+            "compare each with each other, they are searched, and this is measured on a sample.",
             dict(heard),
             SHARE,
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -13,8 +14,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from hetviz._types import Floats, Ints, Matrix, Sparse, is_sparse
+from hetviz.core.device import Device, current_device
+from hetviz.core.graph.device_neighbors import has_room, nearest_on
 from hetviz.core.graph.distances import FeatureSpace, Space, cross_squared_distances
 from hetviz.core.spectral.blocks import as_dense
+from hetviz.errors import DataWarning
 
 EXACT_ROWS = 30_000
 """Features of up to this many rows are compared two by two; of more, searched approximately."""
@@ -77,10 +81,13 @@ def recalls() -> Iterator[dict[str, float]]:
         _heard.reset(before)
 
 
-def tell_recall(of: str, recall: float) -> None:
-    """Tell who collects it; of several searches of the same, the worst counts."""
+def tell_recall(of: str, recall: float, n: int) -> None:
+    """Tell who collects it of a search among more than 30,000 rows.
+
+    Of several searches of the same, the worst counts.
+    """
     found = _heard.get()
-    if found is not None and recall < 1.0:
+    if found is not None and n > EXACT_ROWS:
         found[of] = min(recall, found.get(of, 1.0))
 
 
@@ -121,8 +128,10 @@ def cross_neighbors(
 ) -> Neighbors:
     """Find the k nearest rows of B for each row of A, exactly: shapes (m, k).
 
-    `progress` gets the share done after each block.
+    `progress` gets the share done after each block. On a card where one is asked for.
     """
+    if (device := _card_for(A, B)) is not None:
+        return Neighbors(*nearest_on(device, B, k, A, progress))
     index = np.empty((len(A), k), dtype=np.int64)
     found = np.empty((len(A), k))
     step = max(1, _BLOCK_ENTRIES // max(len(B), 1))
@@ -308,7 +317,19 @@ def feature_neighbors(
     Above that in the cells around each row, as many of them as hold 97 % of the nearest of a sample
     of rows; where that would be half of all, by comparing each two, or of more than 150,000 rows by
     `approximate_neighbors`. How many of the nearest were found is then measured on other rows.
+    Where a card is asked for and has room for the rows, exactly on it, however many there are.
     """
+    found = _feature_neighbors(X, k, random_state, progress)
+    if of:
+        tell_recall(of, found.recall, X.shape[0])
+    return found
+
+
+def _feature_neighbors(
+    X: Matrix, k: int, random_state: int, progress: Callable[[float], object]
+) -> Neighbors:
+    if (device := _card_for(X)) is not None:
+        return Neighbors(*nearest_on(device, X, k, progress=progress))
     n = X.shape[0]
     found = None
     if n > EXACT_ROWS:
@@ -320,10 +341,22 @@ def feature_neighbors(
             found = approximate_neighbors(X, k, random_state)
     if found is None:
         return nearest_neighbors(FeatureSpace(X), k, progress)
-    found = replace(found, recall=measured_recall(X, found, random_state))
-    if of:
-        tell_recall(of, found.recall)
-    return found
+    return replace(found, recall=measured_recall(X, found, random_state))
+
+
+def _card_for(*matrices: Matrix) -> Device | None:
+    """Return the card that is asked for, unless these rows are too many for it, which is told."""
+    device = current_device()
+    if device is None or has_room(device, *matrices):
+        return device
+    sizes = " and ".join(f"{X.shape[0]:,} x {X.shape[1]:,}" for X in matrices)
+    warnings.warn(
+        f"Features of {sizes} do not fit into the memory of the card ({device.title}), so "
+        "neighbours are searched on the processor.",
+        DataWarning,
+        stacklevel=2,
+    )
+    return None
 
 
 def measured_recall(X: Matrix, found: Neighbors, random_state: int = 0) -> float:

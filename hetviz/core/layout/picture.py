@@ -18,7 +18,8 @@ from hetviz.core.graph.affinities import (
 from hetviz.core.graph.distances import cross_squared_distances
 from hetviz.core.graph.neighbors import feature_neighbors
 from hetviz.core.layout.placement import median_places
-from hetviz.core.layout.sne import QUICK, layout_of
+from hetviz.core.layout.sne import QUICK
+from hetviz.core.layout.sne_device import layout_of
 from hetviz.core.measures.ranking import nearest_places
 from hetviz.core.spectral.start import SPREAD, carried_on, spectral_start
 from hetviz.errors import Cancelled

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from hetviz._types import Array, Floats, Ints, Sparse
+from hetviz._types import Array, Floats, Ints, Real, Sparse
 from hetviz.errors import HetvizError
 from hetviz.progress import Progress, silent
 
@@ -279,11 +279,7 @@ class Layout:
 
     def kl(self, exact: bool = False) -> float:
         """Return KL(P || Q), with Z as the last iteration had it unless `exact`."""
-        z = self._z
-        if exact:
-            push = np.zeros_like(self._push)
-            self._repel(push)
-            z = self._kernels.total(push[-1])
+        z = self._exact_z() if exact else self._z
         return float(
             self._entropy + self._cross_entropy() + self._p.sum() * np.log(z) - self._known
         )
@@ -291,11 +287,20 @@ class Layout:
     def gradient(self, exaggeration: float = 1.0) -> Floats:
         """Return the gradient of the objective at the layout as it is, shape (n, k)."""
         self._within[: self._n_apart] = self.reach()
+        pull, push, z = self._all_forces()
+        both = 4.0 * (exaggeration * pull - push / z).T
+        return np.asarray(both[:, : self.n_components], dtype=np.float64)
+
+    def _all_forces(self) -> tuple[Array, Array, float]:
+        """Return what pulls, pairs kept apart among it, what pushes, both (k, n), and Z."""
         self._forces()
         self._keep_apart(self._force)
-        z = self._kernels.total(self._push[-1])
-        both = 4.0 * (exaggeration * self._pull - self._push[:-1] / z).T
-        return np.asarray(both[:, : self.n_components], dtype=np.float64)
+        return self._pull, self._push[:-1], float(self._kernels.total(self._push[-1]))
+
+    def _exact_z(self) -> float:
+        push = np.zeros_like(self._push)
+        self._repel(push)
+        return float(self._kernels.total(push[-1]))
 
     def _finite(self, kl: float) -> float:
         if not np.isfinite(kl):
@@ -319,10 +324,17 @@ class Layout:
         if self.n_iter % BLOCK == 0:
             self._within[: self._n_apart] = self.reach()
             if self._begins_small:
-                self._exact = max(np.ptp(self._x), np.ptp(self._y)) > SMALL_EXTENT
+                self._exact = self._extent() > SMALL_EXTENT
         # groups form first, pairs are parted and let lie beside each other then
         force = self._force if phase.exaggeration == 1.0 else self._force[:0]
-        longest = real(phase.longest_step)
+        self._iterate(steps, force, rate, real(phase.longest_step))
+        self.n_iter += steps
+
+    def _extent(self) -> float:
+        return float(max(np.ptp(self._x), np.ptp(self._y)))
+
+    def _iterate(self, steps: int, force: Array, rate: Array, longest: Real) -> None:
+        """Make some iterations; `rate` is that of `hetviz.core.layout.sne_loops.step`."""
         state = (self._pull, self._push, self._velocity, self._gain, rate, longest)
         if self._fused and self._exact and self._team.threads == 1 and not self._weighted:
             self._z = self._kernels.exact_steps(
@@ -335,7 +347,6 @@ class Layout:
                 self._z = self._kernels.total(self._push[-1])
                 rate[1] = 1.0 / self._z
                 self._step(*state)
-        self.n_iter += steps
 
     def _step(self, *state: object) -> None:
         self._kernels.step(self._x, self._y, *state)
@@ -431,19 +442,6 @@ class WideLayout(Layout):
     def _keep_apart(self, force: Array) -> None:
         one = self._real(1)
         self._kernels.wide_push_apart(self._Y, one, *self._pairs, force, self._within, self._pull)
-
-
-def layout_of(
-    P: Sparse,
-    Y: Floats,
-    *,
-    apart: Apart = NO_PAIRS,
-    loose: Loose = NO_LOOSE,
-    mass: Floats | None = None,
-) -> Layout:
-    """Return the layout of up to two axes, or of more, that starts at Y."""
-    kind = Layout if Y.shape[1] <= 2 else WideLayout
-    return kind(P, Y, apart=apart, loose=loose, mass=mass)
 
 
 def _cut(ends: Array, count: int) -> list[tuple[int, int]]:

@@ -531,6 +531,35 @@ def _gather(
         out[0, i], out[1, i], out[2, i] = m * fx, m * fy, m * (q - m)
 
 
+class GridPlan:
+    """Spacing and size of the grid under a layout, the same for as long as it fits."""
+
+    def __init__(self) -> None:
+        self._plan: tuple[float, int, int] | None = None
+
+    def over(self, size: Floats) -> tuple[float, int, int]:
+        """Return the spacing for an extent (2,), and how many nodes there are with padding."""
+        largest = float(size.max())
+        wanted = max(float(np.clip(largest / 100.0, FINEST, COARSEST)), largest / MOST_NODES)
+        # steps of a tenth, so that a growing layout seldom needs new spectra
+        h = float(COARSEST * 1.1 ** np.floor(np.log(wanted / COARSEST) / np.log(1.1) + 1e-9))
+        needed = (size / h).astype(np.int64) + 2 * _MARGIN
+        plan = self._plan
+        if plan is not None and plan[0] == h:
+            nodes = np.array(plan[1:]) // 2
+            if (needed <= nodes).all() and (nodes <= 1.4 * needed + 24).all():
+                return plan
+        padded = [_even_fast(2 * int(1.15 * count)) for count in needed]
+        self._plan = (h, padded[0], padded[1])
+        return self._plan
+
+    @staticmethod
+    def corner(low: Floats, size: Floats, plan: tuple[float, int, int]) -> Floats:
+        """Return where the first node lies, so that points from `low` on are in the middle."""
+        h, nodes = plan[0], np.array(plan[1:]) // 2
+        return np.asarray(low - h * (nodes - 1 - size / h) / 2)
+
+
 class GridRepulsion:
     """Approximate `hetviz.core.layout.sne_loops.repulsion` in O(n + nodes log nodes).
 
@@ -542,7 +571,8 @@ class GridRepulsion:
 
     def __init__(self, team: Team) -> None:
         self._team = team
-        self._plan: tuple[float, int, int] | None = None
+        self._plan = GridPlan()
+        self._ready: tuple[float, int, int] | None = None
         self._spectra: dict[tuple[float, int, int], Array] = {}
 
     def __call__(self, x: Array, y: Array, mass: Array, out: Array) -> None:
@@ -550,9 +580,9 @@ class GridRepulsion:
         team = self._team
         low = np.array([x.min(), y.min()], dtype=np.float64)
         size = np.array([x.max(), y.max()], dtype=np.float64) - low
-        h, pad_x, pad_y = self._planned(size)
-        nodes = np.array([pad_x, pad_y]) // 2
-        corner = low - h * (nodes - 1 - size / h) / 2
+        plan = self._planned(size)
+        h, pad_x, pad_y = plan
+        corner = self._plan.corner(low, size, plan)
         place = np.array([corner[0], corner[1], 1.0 / h, 1.0], dtype=np.float32)
         n = x.size
         cuts = np.linspace(0, n, _CHUNKS + 1).astype(np.int64)
@@ -567,29 +597,20 @@ class GridRepulsion:
         halves = [(int(a), int(b)) for a, b in pairwise(rows)]
         team.each(halves, _convolve, spectrum, self._kernels, product)
         product = scipy.fft.ifft(product, axis=1, workers=workers, overwrite_x=True)
-        fields = scipy.fft.irfft(product[:, : nodes[0]], n=pad_y, axis=2, workers=workers)
+        fields = scipy.fft.irfft(product[:, : pad_x // 2], n=pad_y, axis=2, workers=workers)
         team.each([part[1:] for part in parts], _gather, x, y, mass, place, fields, out)
 
     def _planned(self, size: Floats) -> tuple[float, int, int]:
-        """Return spacing and padded nodes, unchanged while they still fit."""
-        largest = float(size.max())
-        wanted = max(float(np.clip(largest / 100.0, FINEST, COARSEST)), largest / MOST_NODES)
-        # steps of a tenth, so that a growing layout seldom needs new spectra
-        h = float(COARSEST * 1.1 ** np.floor(np.log(wanted / COARSEST) / np.log(1.1) + 1e-9))
-        needed = (size / h).astype(np.int64) + 2 * _MARGIN
-        plan = self._plan
-        if plan is not None and plan[0] == h:
-            nodes = np.array(plan[1:]) // 2
-            if (needed <= nodes).all() and (nodes <= 1.4 * needed + 24).all():
-                return plan
-        padded = [_even_fast(2 * int(1.15 * count)) for count in needed]
-        plan = self._plan = (h, padded[0], padded[1])
-        if plan not in self._spectra:
-            if len(self._spectra) >= 4:
-                self._spectra.pop(next(iter(self._spectra)))
-            self._spectra[plan] = _kernel_spectra(*plan)
-        self._kernels = self._spectra[plan]
-        self._grids = np.zeros((_CHUNKS, padded[0] // 2, padded[1] // 2), dtype=np.float32)
+        """Return spacing and padded nodes, with spectra and grids made for them."""
+        plan = self._plan.over(size)
+        if plan != self._ready:
+            self._ready = plan
+            if plan not in self._spectra:
+                if len(self._spectra) >= 4:
+                    self._spectra.pop(next(iter(self._spectra)))
+                self._spectra[plan] = kernel_spectra(*plan)
+            self._kernels = self._spectra[plan]
+            self._grids = np.zeros((_CHUNKS, plan[1] // 2, plan[2] // 2), dtype=np.float32)
         return plan
 
 
@@ -602,7 +623,7 @@ def _even_fast(least: int) -> int:
         size += 1
 
 
-def _kernel_spectra(h: float, pad_x: int, pad_y: int) -> Array:
+def kernel_spectra(h: float, pad_x: int, pad_y: int) -> Array:
     """Return the spectra of the three kernels with both spline smoothings divided out."""
     offsets, smoothing = [], []
     for pad in (pad_x, pad_y):

@@ -5,12 +5,13 @@ Neighbours and affinities are remembered from one fit to the next.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from typing import Any
 
 import numpy as np
 
-from hetviz._types import Floats, Sparse
+from hetviz._types import Floats, Matrix, Sparse
+from hetviz.core.device import current_device
 from hetviz.core.graph.affinities import LEAST_ROWS, conditional_affinities, neighbors_needed
 from hetviz.core.graph.distances import (
     DistanceSpace,
@@ -37,7 +38,7 @@ KINDS = {
     "featureless": "no features: items are placed by their links alone",
 }
 # Of what affinities were made that are remembered without their neighbours, by content.
-_recalls: dict[bytes, float] = {}
+_recalls: dict[Hashable, float] = {}
 _SPACES: Mapping[str, Callable[[Any], Space]] = {
     "X": FeatureSpace,
     "distance": DistanceSpace,
@@ -140,11 +141,11 @@ def dataset_neighbors(
             return feature_neighbors(matrix, k, random_state, progress)
         return nearest_neighbors(_SPACES[word](matrix), k, progress)
 
-    content = digest(matrix)
+    content = _content(matrix)
     found = remembered((content, word, k, random_state), search)
     if found.recall < 1.0:
         _recalls[content] = found.recall
-        tell_recall(dataset.name, found.recall)
+    tell_recall(dataset.name, found.recall, len(dataset))
     low, high = float(found.squared.min()), float(found.squared.max())
     return None if high - low <= 1e-9 * high else found
 
@@ -180,10 +181,16 @@ def own_affinities(
         found = dataset_neighbors(dataset, k, kind, random_state, progress)
         return None if found is None else conditional_affinities(found, allowed)
 
-    content = digest(getattr(dataset, word))
+    content = _content(getattr(dataset, word))
     found = remembered((content, word, "affinities", perplexity, random_state), compute)
-    tell_recall(dataset.name, _recalls.get(content, 1.0))
+    tell_recall(dataset.name, _recalls.get(content, 1.0), n)
     return found
+
+
+def _content(matrix: Matrix) -> Hashable:
+    """Return what the neighbours of rows depend on: a card finds all, a search on the processor most."""
+    device = current_device()
+    return digest(matrix), None if device is None else device.kind
 
 
 def squared_to_fitted(fitted: Dataset, new: Dataset, kind: str = "auto") -> Floats | None:

@@ -12,7 +12,8 @@ from hetviz._types import Floats, Ints, JsonObject, Sparse
 from hetviz.core.layout.guidance_boost import drawn_along, gone_over, spoken_part
 from hetviz.core.layout.holding import LINK, NEIGHBOUR, STATEMENT, Pulls, sne_stiffness
 from hetviz.core.layout.placement import median_places
-from hetviz.core.layout.sne import PRINTED, QUICK, REFIT, Apart, Layout, Loose, Phase, layout_of
+from hetviz.core.layout.sne import PRINTED, QUICK, REFIT, Apart, Layout, Loose, Phase
+from hetviz.core.layout.sne_device import layout_of
 from hetviz.core.spectral.start import SPREAD, carried_on, random_start, spectral_start
 from hetviz.data import HeteroData
 from hetviz.data.model.diagnostics import Diagnostic, diagnostic
