@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-HEAVY = ("streamlit", "plotly", "matplotlib", "numba")
+HEAVY = ("streamlit", "plotly", "matplotlib", "numba", "torch")
 
 
 def loaded_by(statement: str) -> set[str]:

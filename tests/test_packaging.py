@@ -28,9 +28,12 @@ def test_the_engine_needs_nothing_of_the_app() -> None:
 
 
 def test_all_is_all_of_them_and_the_tests_have_it() -> None:
-    parts = [EXTRAS[name] for name in EXTRAS if name not in ("all", "dev")]
+    # PyTorch takes gigabytes, and nothing needs it.
+    parts = [EXTRAS[name] for name in EXTRAS if name not in ("all", "dev", "gpu")]
     assert sorted(EXTRAS["all"]) == sorted(one for part in parts for one in part)
     assert names(EXTRAS["all"]) - names(EXTRAS["app"]) <= names(EXTRAS["dev"])
+    assert names(EXTRAS["gpu"]) == {"torch"}
+    assert not names(EXTRAS["gpu"]) & (names(EXTRAS["dev"]) | names(PROJECT["dependencies"]))
 
 
 def test_every_bound_is_met_by_the_pins() -> None:

@@ -23,6 +23,7 @@ from hetviz._html import html_table
 from hetviz._text import listed
 from hetviz._types import Array, Bools, Floats, is_sparse
 from hetviz.algorithms.room import Takes, refusal
+from hetviz.core.device import AUTO, PROCESSOR, Device, computing_on, device_named, why_none
 from hetviz.core.graph.neighbors import recalls
 from hetviz.core.layout.holding import Pulls
 from hetviz.core.layout.picture import Picture, neighbor_picture
@@ -323,6 +324,9 @@ class BaseEmbedder(HasParams, BaseEstimator):  # type: ignore[misc]
         _check_square(data)
         if (too_much := refusal(self.bytes_for(data), data.n_rows)) is not None:
             raise NotApplicableError(self.card.title, [too_much])
+        device = device_named(self._device_name())
+        if device is None and self._device_name() == AUTO:
+            note(f"{why_none()}, so the map is computed on the processor.")
         rng = np.random.default_rng(getattr(self, "random_state", 0))
         # How well landmarks placed others, where the map begins with some.
         self._placement: PlacementError | None = None
@@ -330,7 +334,7 @@ class BaseEmbedder(HasParams, BaseEstimator):  # type: ignore[misc]
         report = progress if callable(progress) else silent
         report(0.0, "Starting")
         by_neighbors = self._drawn_by_neighbors()
-        with recalls() as heard:
+        with recalls() as heard, computing_on(device):
             try:
                 first = Part(report, 0.0, _SHARE_OF_AXES) if by_neighbors else report
                 fit = self._fit_from(data, rng, first, start)
@@ -338,12 +342,15 @@ class BaseEmbedder(HasParams, BaseEstimator):  # type: ignore[misc]
                     fit = self._with_picture(data, fit, Part(report, _SHARE_OF_AXES, 1.0), start)
             except Cancelled as stopped:
                 if isinstance(stopped.partial, Fit):
-                    self._keep(data, stopped.partial, heard)
+                    self._keep(data, stopped.partial, heard, device)
                     stopped.partial = self.embedding_
                 raise
-        self._keep(data, fit, heard)
+        self._keep(data, fit, heard, device)
         report(1.0, "Done")
         return self
+
+    def _device_name(self) -> str:
+        return str(getattr(self, "device", PROCESSOR))
 
     def _drawn_by_neighbors(self) -> bool:
         """Whether its axes are drawn as a neighbour map; refuses axes that can be looked at."""
@@ -414,7 +421,9 @@ class BaseEmbedder(HasParams, BaseEstimator):  # type: ignore[misc]
         """Return about how many bytes of memory a fit to data takes, from above."""
         return self.takes.of(data)
 
-    def _keep(self, data: HeteroData, fit: Fit, heard: Mapping[str, float]) -> None:
+    def _keep(
+        self, data: HeteroData, fit: Fit, heard: Mapping[str, float], device: Device | None
+    ) -> None:
         self.embedding_ = Embedding(
             {name: fit.coordinates[name] for name in data.datasets},
             {name: dataset.ids for name, dataset in data.datasets.items()},
@@ -438,6 +447,8 @@ class BaseEmbedder(HasParams, BaseEstimator):  # type: ignore[misc]
         self.loss_history_ = list(fit.loss_history)
         self.stopping_reason_ = fit.stopping_reason
         self.diagnostics_ = dict(fit.diagnostics)
+        if device is not None:
+            self.diagnostics_["device"] = device.title
         self._fitted: dict[str, Dataset] = dict(data.datasets)
         only = next(iter(data.datasets.values()))
         for name in ("n_features_in_", "feature_names_in_"):
@@ -472,7 +483,12 @@ class BaseEmbedder(HasParams, BaseEstimator):  # type: ignore[misc]
         reasons = [*self.card.reasons_against(data), *self._reasons_against(data)]
         if reasons:
             raise NotApplicableError(self.card.title, reasons)
-        with warnings.catch_warnings():
+        try:
+            device = device_named(self._device_name())
+        except HetvizError:
+            # The map was made where there is a card, and is asked about where there is none.
+            device = None
+        with warnings.catch_warnings(), computing_on(device):
             # They were told when the map was made.
             warnings.simplefilter("ignore", DataWarning)
             return self._pulls(data)

@@ -12,7 +12,7 @@ from hetviz._types import Sparse
 from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need
 from hetviz.algorithms.papers import NG_2002, VAN_DER_MAATEN_2008
 from hetviz.algorithms.room import Takes
-from hetviz.algorithms.shared_params import RandomState, TieViews
+from hetviz.algorithms.shared_params import Device, RandomState, TieViews
 from hetviz.core.graph.affinities import conditional_affinities, neighbors_needed
 from hetviz.core.graph.neighbors import feature_neighbors
 from hetviz.core.layout.holding import Pulls
@@ -102,6 +102,7 @@ class GraphAxes(BaseEmbedder):
         ),
     ] = "auto"
     tie_views: TieViews = True
+    device: Device = "cpu"
     random_state: RandomState = 0
 
     @classmethod

@@ -14,7 +14,7 @@ from hetviz._types import Floats, Sparse
 from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
 from hetviz.algorithms.papers import NG_2002, QIN_2013, VAN_DER_MAATEN_2008
 from hetviz.algorithms.room import Takes
-from hetviz.algorithms.shared_params import LearnGroups, RandomState, TieViews
+from hetviz.algorithms.shared_params import Device, LearnGroups, RandomState, TieViews
 from hetviz.core.graph.axes_affinities import Blend, axes_affinities, links_in
 from hetviz.core.graph.joint import Balance, JointGraph, LinkBlock, joint_affinities, part_of_links
 from hetviz.core.graph.neighbors import cross_neighbors
@@ -242,6 +242,7 @@ class JointMap(BaseEmbedder):
             advanced=True,
         ),
     ] = 12.0
+    device: Device = "cpu"
     random_state: RandomState = 0
 
     @classmethod

@@ -10,7 +10,7 @@ import numpy as np
 from hetviz._types import Floats, Ints, Sparse
 from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, Reference, note
 from hetviz.algorithms.room import Takes
-from hetviz.algorithms.shared_params import LearnGroups, RandomState, TieViews
+from hetviz.algorithms.shared_params import Device, LearnGroups, RandomState, TieViews
 from hetviz.core.graph.joint import Balance, Joint, JointGraph, joint_affinities, part_of_links
 from hetviz.core.layout.holding import Pulls
 from hetviz.data import Dataset, Embedding, HeteroData
@@ -261,6 +261,7 @@ class MRSNE(BaseEmbedder):
             ),
         ),
     ] = False
+    device: Device = "cpu"
     random_state: RandomState = 0
 
     @classmethod

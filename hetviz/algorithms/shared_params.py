@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated
 
+from hetviz.core.device import AUTO, CARDS, PROCESSOR
 from hetviz.features.spaces.basis import KINDS
 from hetviz.params import Choice, Flag, Integer, PerDataset, Real
 
@@ -22,6 +23,24 @@ DrawnBy = Annotated[
         details=(
             "A neighbour map is t-SNE of the axes, see `hetviz.core.layout.picture`; it needs "
             "`n_components` of 3 or more, such as 10."
+        ),
+    ),
+]
+
+Device = Annotated[
+    str,
+    Choice(
+        "Computed on",
+        "What searches the neighbours and draws the map.",
+        options={
+            PROCESSOR: "the processor",
+            AUTO: "a graphics card where there is one, else the processor",
+            **CARDS,
+        },
+        advanced=True,
+        details=(
+            "A card needs PyTorch, the extra `gpu`. It compares all items with each other, however "
+            "many there are, and its map is another one of about the same divergence."
         ),
     ),
 ]

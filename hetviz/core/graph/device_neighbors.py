@@ -21,7 +21,7 @@ _SHARE = 0.8
 def has_room(device: Device, *matrices: Matrix) -> bool:
     """Return whether the rows of some matrices can lie on a device in both precisions."""
     entries = sum(float(X.shape[0]) * X.shape[1] for X in matrices)
-    return 12.0 * entries + 24.0 * ROWS * COLUMNS <= device.room()
+    return bool(12.0 * entries + 24.0 * ROWS * COLUMNS <= device.room())
 
 
 def nearest_on(

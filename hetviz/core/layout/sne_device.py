@@ -1,4 +1,4 @@
-"""Stochastic neighbour embedding on a graphics card: the iterations of `Layout`, by its formulas."""
+"""Stochastic neighbour embedding on a graphics card, by the formulas of the processor's."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class DeviceLayout(Layout):
     makes another picture of these, of about the same divergence. No sum depends on which of a
     device's threads comes first: attraction is summed row by row, and masses are spread over the
     grid as whole multiples of 2^-40. The costs of `Layout`, and 12 bytes of the device for each
-    entry of P, of which up to half more are padding.
+    entry of P, with padding at most half more.
     """
 
     def __init__(
@@ -273,9 +273,7 @@ class _DeviceGrid:
             cell = xp.floor(u)
             places.append(xp.asarray(cell, dtype=xp.int64))
             weights.append(_splines(u - cell))
-        around = [
-            (r, c, weights[0][r] * weights[1][c]) for r in range(4) for c in range(4)
-        ]
+        around = [(r, c, weights[0][r] * weights[1][c]) for r in range(4) for c in range(4)]
         total = device.array(np.zeros(shape[0] // 2 * across), xp.int64)
         first = places[0] * across + places[1]
         heavy = self._scale * mass
@@ -285,7 +283,7 @@ class _DeviceGrid:
         spectrum = xp.fft.rfft2(grid.reshape(-1, across), shape)
         fields = xp.fft.irfft2(self._kernels(plan) * spectrum, shape).reshape(3, -1)
         first = places[0] * shape[1] + places[1]
-        found = 0.0
+        found: Tensor = 0.0
         for r, c, w in around:
             found = found + w * fields[:, first + (r * shape[1] + c)]
         push[:2] = mass * found[1:]

@@ -188,7 +188,7 @@ def own_affinities(
 
 
 def _content(matrix: Matrix) -> Hashable:
-    """Return what the neighbours of rows depend on: a card finds all, a search on the processor most."""
+    """Return what neighbours depend on: a card finds all, a search on the processor most."""
     device = current_device()
     return digest(matrix), None if device is None else device.kind
 

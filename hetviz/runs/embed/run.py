@@ -38,7 +38,7 @@ class Run:
         Every parameter, given or default; without the seed.
     seed : int
     versions : mapping of str to str
-        Of Python, hetviz and the numeric packages.
+        Of Python, hetviz and the numeric packages; and the graphics card, if one computed it.
     seconds : float
         Wall-clock time of the fit.
     weights : mapping of str to float
@@ -159,7 +159,7 @@ def fit_run(
         key,
         checked,
         seed,
-        versions(),
+        versions() | computed_on(model),
         seconds,
         dict(weights or {}),
         scope.rows,
@@ -199,8 +199,14 @@ def fit_again(data: HeteroData, run: Run, progress: Progress | None = None) -> F
     )
 
 
+def computed_on(model: BaseEmbedder) -> dict[str, str]:
+    """Return the graphics card that a fit was computed on, as ``device``; nothing without one."""
+    card = model.diagnostics_.get("device")
+    return {"device": str(card)} if card else {}
+
+
 @cache
-def versions() -> Mapping[str, str]:
+def versions() -> dict[str, str]:
     """Return the versions that a result depends on."""
     found = {"python": platform.python_version(), "hetviz": __version__}
     return found | {name: metadata.version(name) for name in _PACKAGES}

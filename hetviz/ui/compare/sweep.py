@@ -54,7 +54,7 @@ def show(state: State) -> None:
     declared = {
         name: param
         for name, param in get_method(method).params.items()
-        if name != "random_state" and search_values(param)
+        if name not in ("random_state", "device") and search_values(param)
     }
     if not declared:
         look.quiet("This method has no setting to try.")

@@ -1,0 +1,138 @@
+"""Neighbours and layout on a graphics card beside the processor: the same, as good, how fast?
+
+PyTorch on the processor takes part where PyTorch is installed, to 20,000 items: its figures tell
+whether a card would find the same, and nothing of how fast.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import time
+import warnings
+from collections.abc import Callable
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.harness import report
+from benchmarks.peers import made
+from hetviz.core.device import Device, TorchDevice, cards, computing_on
+from hetviz.core.graph.affinities import (
+    conditional_affinities,
+    neighbors_needed,
+    symmetric_affinities,
+)
+from hetviz.core.graph.distances import FeatureSpace
+from hetviz.core.graph.neighbors import feature_neighbors, measured_recall, nearest_neighbors
+from hetviz.core.layout.sne import QUICK, Layout
+from hetviz.core.layout.sne_device import layout_of
+from hetviz.core.spectral.start import spectral_start
+
+SIZES = (2_000, 7_000, 20_000, 100_000, 300_000, 1_000_000)
+SEEDS = (0, 1, 2)
+MOST_WITHOUT_CARD, MOST_EXACT = 20_000, 100_000
+NOTE = "made data of 16 features, perplexity 30, 400 iterations, three starts"
+
+
+def run(out: Path, quick: bool) -> None:
+    """Write each row as it comes; an interrupted run goes on."""
+    warnings.simplefilter("ignore")
+    written = out / "device.json"
+    rows: list[dict[str, Any]] = []
+    if written.exists() and not quick:
+        rows = json.loads(written.read_text(encoding="utf-8"))["rows"]
+    known = {(row["items"], row["way"], row["seed"]) for row in rows}
+    ways = _ways()
+    real = any(device is not None and device.kind != "cpu" for device in ways.values())
+    for n in SIZES[: 1 if quick else len(SIZES)]:
+        there = {
+            way: device
+            for way, device in ways.items()
+            if n <= MOST_WITHOUT_CARD or (real and (device is None or device.kind != "cpu"))
+        }
+        todo = [seed for seed in SEEDS if any((n, way, seed) not in known for way in there)]
+        if todo:
+            _compare(n, there, todo, known, rows, out)
+
+
+def _ways() -> dict[str, Device | None]:
+    """Return the processor, PyTorch on it, and every card that is there."""
+    found: dict[str, Device | None] = {"processor": None}
+    if find_spec("torch") is not None:
+        importlib.import_module("torch").set_num_threads(1)
+        devices = [TorchDevice(kind) for kind in ("cpu", *cards())]
+        found |= {device.title: device for device in devices}
+    return found
+
+
+def _compare(
+    n: int,
+    ways: dict[str, Device | None],
+    seeds: list[int],
+    known: set[Any],
+    rows: list[dict[str, Any]],
+    out: Path,
+) -> None:
+    X = made(n)
+    k, perplexity = neighbors_needed(n, 30.0)
+    # What is compiled or loaded on first use is no part of the figures.
+    _warm(ways)
+    searched = {
+        way: _timed(device, lambda: feature_neighbors(X, k)) for way, device in ways.items()
+    }
+    best = searched[list(ways)[-1]][0]
+    exact = nearest_neighbors(FeatureSpace(X), k) if n <= MOST_WITHOUT_CARD else best
+    P = symmetric_affinities(conditional_affinities(best, perplexity))
+    for seed in seeds:
+        start = spectral_start(P, 2, np.random.default_rng(seed))
+        rested: Any = None
+        for way, device in ways.items():
+            found, cpu, wall = searched[way]
+            layout, layout_cpu, layout_wall = _timed(device, lambda: _laid_out(P, start))  # noqa: B023
+            Y = layout.positions
+            rested = Y if rested is None else rested
+            with computing_on(device):
+                gradient = layout_of(P, rested).gradient()
+            plain = Layout(P, rested).gradient()
+            same = (np.sort(found.index, axis=1) == np.sort(exact.index, axis=1)).all(axis=1)
+            row = {
+                "items": n,
+                "way": way,
+                "seed": seed,
+                "rows with the same neighbours": float(same.mean()),
+                "recall": measured_recall(X, found),
+                "neighbours CPU s": cpu,
+                "neighbours wall s": wall,
+                "gradient off": float(np.abs(gradient - plain).max() / np.abs(plain).max()),
+                "KL": Layout(P, Y).kl(exact=n <= MOST_EXACT) if n <= MOST_EXACT else layout.kl(),
+                "layout CPU s": layout_cpu,
+                "layout wall s": layout_wall,
+            }
+            if (n, way, seed) not in known:
+                rows.append(row)
+                report("device", rows, out, NOTE)
+
+
+def _laid_out(P: Any, start: Any) -> Layout:
+    layout = layout_of(P, start)
+    layout.run(QUICK)
+    return layout
+
+
+def _warm(ways: dict[str, Device | None]) -> None:
+    X = made(400)
+    for device in ways.values():
+        with computing_on(device):
+            P = symmetric_affinities(conditional_affinities(feature_neighbors(X, 90), 30.0))
+            _laid_out(P, X[:, :2])
+
+
+def _timed(device: Device | None, work: Callable[[], Any]) -> tuple[Any, float, float]:
+    """Return what `work` finds on a device, and its seconds of the processor and of the clock."""
+    cpu, wall = time.process_time(), time.perf_counter()
+    with computing_on(device):
+        found = work()
+    return found, time.process_time() - cpu, time.perf_counter() - wall

@@ -1,0 +1,73 @@
+"""Methods that can be computed on a graphics card, with numpy in its place."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+
+from hetviz.core import device as devices
+from hetviz.core.device import Device
+from hetviz.data import HeteroData
+from hetviz.errors import DataWarning, ParameterError
+from hetviz.runs.embed.run import FittedRun, fit_run
+from tests.algorithms.test_mr_sne import world
+
+WORLD = world(90, 10)
+METHODS = ["mr-sne", "joint-map", "graph-axes"]
+
+
+@pytest.fixture
+def _card(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(devices, "cards", lambda: ["cuda"])
+    monkeypatch.setattr(devices, "TorchDevice", lambda kind: Device())
+
+
+@pytest.fixture
+def _no_card(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(devices, "cards", list)
+
+
+def fitted(key: str, device: str, data: HeteroData = WORLD) -> FittedRun:
+    params = {"n_iter": 60} if key != "graph-axes" else {}
+    return fit_run(data, key, {"device": device, **params})
+
+
+@pytest.mark.usefixtures("_card")
+@pytest.mark.parametrize("key", METHODS)
+def test_a_map_from_a_card_is_about_as_good_and_says_where_it_was_made(key: str) -> None:
+    plain, there = (fitted(key, device) for device in ("cpu", "auto"))
+    ends = [run.model.loss_history_[-1] for run in (plain, there)]
+    assert ends[1] == pytest.approx(ends[0], rel=0.1)
+    assert not np.array_equal(there.embedding.stacked(), plain.embedding.stacked())
+    again = fitted(key, "cuda")
+    np.testing.assert_array_equal(again.embedding.stacked(), there.embedding.stacked())
+    assert there.run.params["device"] == "auto"
+    assert there.run.versions["device"] == there.model.diagnostics_["device"] == "numpy"
+    assert "device" not in plain.run.versions and "device" not in plain.model.diagnostics_
+    assert pickle.loads(pickle.dumps(there.model)).device == "auto"
+
+
+@pytest.mark.usefixtures("_no_card")
+def test_without_a_card_it_is_refused_or_computed_on_the_processor_which_is_told() -> None:
+    with pytest.raises(ParameterError, match="device = 'cuda': PyTorch finds no card at all"):
+        fitted("mr-sne", "cuda")
+    with pytest.warns(DataWarning, match="so the map is computed on the processor"):
+        found = fitted("mr-sne", "auto")
+    plain = fitted("mr-sne", "cpu")
+    np.testing.assert_array_equal(found.embedding.stacked(), plain.embedding.stacked())
+    with pytest.raises(ParameterError, match="device = 'gpu'; it must be one of 'cpu', 'auto'"):
+        fitted("mr-sne", "gpu")
+
+
+@pytest.mark.usefixtures("_card")
+def test_what_holds_an_item_is_told_where_there_is_no_card(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    model = fitted("mr-sne", "cuda").model
+    here = model.pulls(WORLD)
+    monkeypatch.setattr(devices, "cards", list)
+    elsewhere = model.pulls(WORLD)
+    for kind, pull in here.parts.items():
+        np.testing.assert_allclose(elsewhere.parts[kind].toarray(), pull.toarray(), atol=1e-12)

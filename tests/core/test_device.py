@@ -1,0 +1,94 @@
+"""Cards that are asked for: which there are, and what is said where there is none."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import pytest
+
+from hetviz.core import device as devices
+from hetviz.core.device import (
+    Device,
+    TorchDevice,
+    computing_on,
+    current_device,
+    device_named,
+    why_none,
+)
+from hetviz.errors import HetvizError, MissingExtraError, ParameterError
+from tests.core.devices import DEVICES, HAS_TORCH, device_of
+
+
+def test_the_processor_is_no_card_and_needs_no_torch(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "torch", None)
+    assert device_named("cpu") is None
+    assert device_named("auto") is None
+    assert "is not installed (hetviz[gpu])" in why_none()
+    with pytest.raises(MissingExtraError, match=r"device = 'cuda'.*pip install 'hetviz\[gpu\]'"):
+        device_named("cuda")
+
+
+def test_a_card_that_is_not_there_is_named_beside_those_that_are(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    there: list[str] = []
+    monkeypatch.setattr(devices, "cards", lambda: there)
+    monkeypatch.setattr(devices, "TorchDevice", lambda kind: kind)
+    assert device_named("auto") is None
+    assert "finds no graphics card" in why_none()
+    with pytest.raises(ParameterError, match=r"'cuda': PyTorch finds no card at all here\. Choose"):
+        device_named("cuda")
+    there.append("mps")
+    assert device_named("auto") == device_named("mps") == "mps"
+    with pytest.raises(ParameterError, match="PyTorch finds only 'mps' here"):
+        device_named("cuda")
+
+
+def test_a_card_counts_within_and_its_full_memory_is_told() -> None:
+    card = Device()
+    assert current_device() is None
+    with computing_on(card):
+        assert current_device() is card
+        with computing_on(None):
+            assert current_device() is None
+        assert current_device() is card
+    with (
+        pytest.raises(
+            HetvizError, match=r"'numpy': the memory of the card .* choose device = 'cpu'"
+        ),
+        computing_on(card),
+    ):
+        raise RuntimeError("CUDA out of memory. Tried to allocate 2.00 GiB")
+    with pytest.raises(RuntimeError, match="something else"), computing_on(card):
+        raise RuntimeError("something else")
+    assert current_device() is None
+
+
+@pytest.mark.parametrize("name", DEVICES)
+def test_what_a_device_does(name: str) -> None:
+    device = device_of(name)
+    frozen = np.arange(4.0)
+    frozen.flags.writeable = False
+    there = device.array(frozen, device.single)
+    there += 1.0
+    np.testing.assert_array_equal(device.host(there), [1.0, 2.0, 3.0, 4.0])
+    assert frozen[0] == 0.0
+    D = device.array([[3.0, 1.0, 2.0, 0.5]], device.double)
+    values, columns = device.smallest(D, 2)
+    assert sorted(device.host(values)[0]) == [0.5, 1.0]
+    assert sorted(device.host(columns)[0]) == [1, 3]
+    whole = device.xp.int64
+    total = device.array(np.zeros(3), whole)
+    device.add_at(total, device.array([2, 0, 2], whole), device.array([5, 1 << 50, 7], whole))
+    assert device.host(total).tolist() == [1 << 50, 0, 12]
+    assert device.has_double
+    assert device.multiplies_in_single()
+    assert device.room() > 0
+    device.release()
+
+
+@pytest.mark.skipif(not HAS_TORCH, reason="without PyTorch, numpy alone takes a card's place")
+def test_pytorch_says_what_it_is() -> None:
+    assert TorchDevice("cpu").title.startswith("cpu, PyTorch ")
+    assert set(devices.cards()) <= set(devices.CARDS)
