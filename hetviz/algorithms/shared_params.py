@@ -34,7 +34,7 @@ Device = Annotated[
         "What searches the neighbours and draws the map.",
         options={
             PROCESSOR: "the processor",
-            AUTO: "a graphics card where there is one, else the processor",
+            AUTO: "a graphics card, if there is one",
             **CARDS,
         },
         advanced=True,

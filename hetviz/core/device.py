@@ -22,8 +22,8 @@ Tensor: TypeAlias = Any
 
 PROCESSOR, AUTO = "cpu", "auto"
 CARDS = {
-    "cuda": "an NVIDIA or AMD graphics card (CUDA, ROCm)",
-    "mps": "the graphics processor of a Mac (Metal)",
+    "cuda": "NVIDIA or AMD card (CUDA, ROCm)",
+    "mps": "Apple graphics (Metal)",
 }
 _ROOM = 4e9
 _INNER, _STEP = 256, 2.0**-12
@@ -171,16 +171,16 @@ def device_named(name: str) -> Device | None:
     except ImportError:
         if name == AUTO:
             return None
-        raise MissingExtraError(f"device = {name!r}", "gpu") from None
+        raise MissingExtraError(f"Computing on a card (device = {name!r})", "gpu") from None
     if name == AUTO:
         return TorchDevice(found[0]) if found else None
     if name in found:
         return TorchDevice(name)
     there = f"only {found[0]!r}" if found else "no card at all"
     raise ParameterError(
-        f"device = {name!r}: PyTorch finds {there} here. Choose 'cpu', or 'auto' for a card where "
-        "there is one. If there is such a card, install its driver and a PyTorch that is built "
-        "for it."
+        f"Computing on a card (device = {name!r}): PyTorch finds {there} here. Choose 'cpu', or "
+        "'auto' for a card where there is one. If there is such a card, install its driver and a "
+        "PyTorch that is built for it."
     )
 
 
@@ -217,7 +217,7 @@ def computing_on(device: Device | None) -> Iterator[None]:
         if device is None or "out of memory" not in str(error):
             raise
         raise HetvizError(
-            f"device = {device.kind!r}: the memory of the card ({device.title}) is not enough. "
+            f"The memory of the card ({device.title}) is not enough. "
             "Close what else uses it, map fewer items, or choose device = 'cpu'."
         ) from error
     finally:

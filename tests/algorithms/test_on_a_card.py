@@ -51,7 +51,7 @@ def test_a_map_from_a_card_is_about_as_good_and_says_where_it_was_made(key: str)
 
 @pytest.mark.usefixtures("_no_card")
 def test_without_a_card_it_is_refused_or_computed_on_the_processor_which_is_told() -> None:
-    with pytest.raises(ParameterError, match="device = 'cuda': PyTorch finds no card at all"):
+    with pytest.raises(ParameterError, match=r"device = 'cuda'\): PyTorch finds no card at all"):
         fitted("mr-sne", "cuda")
     with pytest.warns(DataWarning, match="so the map is computed on the processor"):
         found = fitted("mr-sne", "auto")

@@ -25,7 +25,9 @@ def test_the_processor_is_no_card_and_needs_no_torch(monkeypatch: pytest.MonkeyP
     assert device_named("cpu") is None
     assert device_named("auto") is None
     assert "is not installed (hetviz[gpu])" in why_none()
-    with pytest.raises(MissingExtraError, match=r"device = 'cuda'.*pip install 'hetviz\[gpu\]'"):
+    with pytest.raises(
+        MissingExtraError, match=r"\(device = 'cuda'\) needs .*pip install 'hetviz\[gpu\]'"
+    ):
         device_named("cuda")
 
 
@@ -37,7 +39,9 @@ def test_a_card_that_is_not_there_is_named_beside_those_that_are(
     monkeypatch.setattr(devices, "TorchDevice", lambda kind: kind)
     assert device_named("auto") is None
     assert "finds no graphics card" in why_none()
-    with pytest.raises(ParameterError, match=r"'cuda': PyTorch finds no card at all here\. Choose"):
+    with pytest.raises(
+        ParameterError, match=r"'cuda'\): PyTorch finds no card at all here\. Choose"
+    ):
         device_named("cuda")
     there.append("mps")
     assert device_named("auto") == device_named("mps") == "mps"
@@ -54,9 +58,7 @@ def test_a_card_counts_within_and_its_full_memory_is_told() -> None:
             assert current_device() is None
         assert current_device() is card
     with (
-        pytest.raises(
-            HetvizError, match=r"'numpy': the memory of the card .* choose device = 'cpu'"
-        ),
+        pytest.raises(HetvizError, match=r"The memory of the card .* choose device = 'cpu'"),
         computing_on(card),
     ):
         raise RuntimeError("CUDA out of memory. Tried to allocate 2.00 GiB")
