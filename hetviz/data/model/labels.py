@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 
@@ -12,6 +13,14 @@ from hetviz._types import Array, Bools, Texts
 from hetviz.data.model import checks
 from hetviz.data.model.checks import Gate
 from hetviz.data.model.frozen import Frozen
+
+OWN = "my label "
+"""Columns that a person fills are called so, with a number: apart from those of the data."""
+
+
+def is_own(name: str) -> bool:
+    """Whether a label column is called as those are that a person fills, such as "my label 1"."""
+    return re.fullmatch(OWN + "[1-9][0-9]?", name) is not None
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)

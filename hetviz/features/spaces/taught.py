@@ -223,25 +223,38 @@ def taught_by(
         groups = said_groups(data, LEAST_NAMED)
     if not groups:
         return Taught()
-    unsaid = replace(
-        graph,
-        own=[None if own is None else sp.csr_array((own + own.T) * 0.5) for own in graph.own],
-        links=tuple(link for link in graph.links if link.kind not in SPOKEN),
-    )
-    features = leading_features(data, kinds, random_state)
-    # of what was said before nothing counts, so the next statement finds the same axes
-    key = (
-        *(digest(link.W) + bytes(repr(link.strength), "ascii") for link in unsaid.links),
-        *(b"" if part is None else digest(part) for part in (*unsaid.own, *features)),
-        ("axes of what is not said", tuple(unsaid.weights), n_axes, random_state),
-    )
-    Z = remembered(key, lambda: joint_axes(unsaid, features, n_axes, random_state)).Z
+    Z = unsaid_axes(data, graph, kinds, n_axes, random_state)
     if not Z.shape[1]:
         return Taught()
     known = (Z != 0).any(axis=1)
     kept = [named for group in groups if len(named := group[known[group]]) >= LEAST_NAMED]
     apart = said_apart(data, kept)
     return Taught(tuple(learn_groups(Z, graph.rows, kept, random_state, apart)))
+
+
+def unsaid_axes(
+    data: HeteroData,
+    graph: JointGraph,
+    kinds: str | Mapping[str, str] = "auto",
+    n_axes: int = N_AXES,
+    random_state: int = 0,
+) -> Floats:
+    """Return joint axes (n, k) for which links that a person said do not count; 0 where unknown.
+
+    The next statement finds the same axes again.
+    """
+    unsaid = replace(
+        graph,
+        own=[None if own is None else sp.csr_array((own + own.T) * 0.5) for own in graph.own],
+        links=tuple(link for link in graph.links if link.kind not in SPOKEN),
+    )
+    features = leading_features(data, kinds, random_state)
+    key = (
+        *(digest(link.W) + bytes(repr(link.strength), "ascii") for link in unsaid.links),
+        *(b"" if part is None else digest(part) for part in (*unsaid.own, *features)),
+        ("axes of what is not said", tuple(unsaid.weights), n_axes, random_state),
+    )
+    return remembered(key, lambda: joint_axes(unsaid, features, n_axes, random_state)).Z
 
 
 def _beside(X: Matrix, more: Floats) -> Matrix:

@@ -28,6 +28,7 @@ _ALIKE = 10
 _CANDIDATES = 4
 _NEAR = 15
 _MOSTLY = 0.5
+_FEW = 10
 BASE = 0.1
 _DRAWN = 4_000
 FAR = 0.7
@@ -81,6 +82,15 @@ class Doubts:
         together, apart = self.data.adjacency(1), self.data.adjacency(-1)
         together.data[:], apart.data[:] = 1.0, 1.0
         return together, apart
+
+    @cached_property
+    def _special(self) -> Floats:
+        """Whether few rows of a dataset are linked with a row: (n_datasets, n_rows), 1 or 0."""
+        count = [np.asarray(self.links[0][span].sum(axis=0)).ravel() for span in self.spans]
+        most = [max(_FEW, np.sqrt(span.stop - span.start)) for span in self.spans]
+        return np.stack([mine <= limit for mine, limit in zip(count, most, strict=True)]).astype(
+            float
+        )
 
     @cached_property
     def said(self) -> Floats:
@@ -175,13 +185,21 @@ class Doubts:
     def plausible(self, a: Ints, b: Ints) -> Bools:
         """Say of pairs of rows of one dataset whether anybody would think of the two together.
 
-        They are linked with something in common; in a dataset of which less than half is linked,
-        one is among those most like the other. What is only alike, as pictures are, seems odd.
+        They are linked with something in common that few of the dataset are linked with, at most
+        ten or the square root of their number: two films in English are nothing to ask about. In a
+        dataset of which less than half is linked, one is among those most like the other. What is
+        only alike, as pictures are, seems odd. Where nothing describes or links the items of a
+        dataset, any two may be asked about.
         """
         if not len(a):
             return np.zeros(0, dtype=bool)
         together = self.links[0]
-        shared = np.asarray(together[a].multiply(together[b]).sum(axis=1)).ravel() > 0
+        shared = np.zeros(len(a), dtype=bool)
+        for number in np.unique(self.part[a]):
+            at = np.flatnonzero(self.part[a] == number)
+            special = sp.diags_array(self._special[number])
+            both = (together[a[at]] @ special).multiply(together[b[at]])
+            shared[at] = np.asarray(both.sum(axis=1)).ravel() > 0
         linked = np.diff(together.indptr) > 0
         share = np.bincount(self.part, linked) / np.maximum(np.bincount(self.part), 1)
         bare = np.flatnonzero(share[self.part[a]] < _MOSTLY)
@@ -189,7 +207,9 @@ class Doubts:
             rows, at = np.unique(np.concatenate([a[bare], b[bare]]), return_inverse=True)
             S = self.alike(rows)
             left, right = at[: len(bare)], at[len(bare) :]
-            shared[bare] = (_entries(S, left, b[bare]) > 0) | (_entries(S, right, a[bare]) > 0)
+            shared[bare] |= (_entries(S, left, b[bare]) > 0) | (_entries(S, right, a[bare]) > 0)
+        blank = np.array([space is None for space in self._distances]) & (share == 0.0)
+        shared |= blank[self.part[a]]
         return np.asarray(shared)
 
     @cached_property
@@ -218,9 +238,7 @@ class Doubts:
         fine = (low != high) & self.allowed[low] & self.allowed[high]
         fine &= ~self.implied.known(low, high)
         if within:
-            sensible = self.plausible(low, high)
-            # Where nothing tells who is like whom, any two may be asked about.
-            fine &= sensible | ~sensible[fine].any()
+            fine &= self.plausible(low, high)
         passed = [low_ * self.data.n_rows + high_ for low_, high_ in self._passed(2)]
         fine &= ~np.isin(low * self.data.n_rows + high, passed)
         # in the order of the looked at rows; the first of equals stays
@@ -344,8 +362,7 @@ class Doubts:
         sensible = self.plausible(a[at], b[at])
         for other in (a, b):
             sensible[sensible] = self.plausible(other[at[sensible]], c[at[sensible]])
-        if sensible.any():
-            fine[at[~sensible]] = False
+        fine[at[~sensible]] = False
         gain = np.where(fine, tie / (1.0 + self.said[triples[:, 0]]), 0.0)
         for rows in self._passed(3):
             gain[(triples[:, 0] == rows[0]) & np.isin(triples[:, 1:], rows[1:]).all(axis=1)] = 0.0

@@ -10,6 +10,7 @@ import numpy as np
 from hetviz._text import count
 from hetviz.data import HeteroData
 from hetviz.features.spaces.taught import LearnedGroup
+from hetviz.runs.ask.labels import columns_to_ask
 
 AHEAD = 60
 """So many answers are looked ahead."""
@@ -17,11 +18,17 @@ _HELD_OUT = 0.2
 _LEAST_HELD_OUT = 20
 _CHANCE = 0.5
 _WHAT = {
+    "labels": "a hidden label is predicted right",
     "groups": "a left-out item of your groups is found",
     "links": "a hidden link is found",
     "comparisons": "a hidden comparison is agreed with",
 }
-KINDS = {"groups": ("member",), "links": ("link", "pair"), "comparisons": ("comparison",)}
+KINDS = {
+    "labels": ("label",),
+    "groups": ("member",),
+    "links": ("link", "pair"),
+    "comparisons": ("comparison",),
+}
 """The kinds of questions that could gain each, see `hetviz.suggest_questions`."""
 
 
@@ -31,7 +38,7 @@ class Gain:
 
     Attributes
     ----------
-    what : {"groups", "links", "comparisons"}
+    what : {"labels", "groups", "links", "comparisons"}
     answers : int
         How many more.
     most : float
@@ -62,6 +69,7 @@ def gains_ahead(
     learned: Sequence[LearnedGroup] = (),
     *,
     links_auc: float = _CHANCE,
+    labels_right: float = _CHANCE,
     answers: int = AHEAD,
 ) -> list[Gain]:
     """Return what more answers could gain at most.
@@ -74,20 +82,23 @@ def gains_ahead(
         nobody is left to ask about do not count.
     links_auc : float
         How often a hidden link is ranked before a pair without one; .5 where that is not known.
+    labels_right : float
+        How often a hidden label is predicted right; .5 where that is not known.
     answers : int
 
     Returns
     -------
     list of Gain
-        For groups that were named, links and comparisons, as far as there are any; where there are
-        neither links nor comparisons, for links: there is everything to gain.
+        For each label column that a person filled in part ("my label 1" and so on), for groups that
+        were named, links and comparisons, as far as there are any; where there are neither links
+        nor comparisons, for links: there is everything to gain.
 
     Notes
     -----
     With n known an error of 1 - a falls to n / (n + m) of it by m more, if it falls as 1 / n, which
     is faster than it mostly does: so asking stops late rather than early. The standard error is
-    sqrt(a (1 - a) / t) with t held out: a fifth of links and comparisons, or twenty, or all of
-    fewer. Of groups n are named, each left out in turn; their ranks spread about as far as their
+    sqrt(a (1 - a) / t) with t held out: a fifth of labels, links and comparisons, or twenty, or all
+    of fewer. Of groups n are named, each left out in turn; their ranks spread about as far as their
     mean, so that the standard error
     is (1 - a) / sqrt(n). There m counts the answers expected to be yes, by the mean certainty of
     those that are left to ask about.
@@ -100,6 +111,10 @@ def gains_ahead(
     False
     """
     found = []
+    for column in columns_to_ask(data):
+        n_known = int(column.known.sum())
+        more = min(answers, len(column) - n_known)
+        found.append(_gain("labels", labels_right, n_known, more))
     open_ = [group for group in learned if group.to_ask]
     if open_:
         a = float(np.mean([group.auc for group in open_]))

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from hetviz._types import Ints, Sparse
+from hetviz.core.graph.joint import JointGraph
 from hetviz.core.spectral.group_axes import LEAST_NAMED
 from hetviz.core.threads import one_thread
 from hetviz.data import Dataset, HeteroData
@@ -56,14 +57,10 @@ def learned_from(
     `hetviz.core.spectral.group_axes`. Followers are a proposal: measured, between a third and
     nearly all of the first twelve are right. About half a second for 2,000 items.
     """
-
-    def near(dataset: Dataset, tell: Progress) -> Sparse | None:
-        return own_block(dataset, _PERPLEXITY, "auto", random_state, tell)
-
     named = None if label is None else _labelled(data, label)
     if named == {}:
         return []
-    graph = joint_graph(data, near, progress)
+    graph = plain_graph(data, random_state, progress)
     if named is None:
         return taught_by(data, graph, random_state=random_state).of_items(data)
     taught = taught_by(data, graph, random_state=random_state, groups=list(named.values()))
@@ -76,6 +73,15 @@ def learned_from(
         replace(found, label=(str(label), of_row[int(group.rows[0])]))
         for group, found in zip(taught.groups, taught.of_items(data, aside), strict=True)
     ]
+
+
+def plain_graph(data: HeteroData, random_state: int = 0, progress: Progress = silent) -> JointGraph:
+    """Return the joint graph on which asking looks who is like whom, with the usual settings."""
+
+    def near(dataset: Dataset, tell: Progress) -> Sparse | None:
+        return own_block(dataset, _PERPLEXITY, "auto", random_state, tell)
+
+    return joint_graph(data, near, progress)
 
 
 def _labelled(data: HeteroData, label: str) -> dict[tuple[str, str], Ints]:

@@ -9,37 +9,40 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hetviz._text import percent, some
+from hetviz._text import count, percent, some
 from hetviz._types import JsonObject
 from hetviz.core.threads import one_thread
 from hetviz.data import Embedding, HeteroData
+from hetviz.data.edits.labelling import LabelValue
 from hetviz.errors import ParameterError
 from hetviz.features.spaces.taught import LearnedGroup
 from hetviz.runs.ask.active_learning import Doubts, Implied
+from hetviz.runs.ask.labels import columns_to_ask, label_doubts
 from hetviz.runs.ask.learned import learned_from
 
-KINDS = ("member", "pair", "comparison", "link")
+KINDS = ("label", "member", "pair", "comparison", "link")
 ASKED = "asked"
 """The set that answers belong to."""
-_SHARES = {"member": 1.2, "link": 0.6, "pair": 0.2, "comparison": 0.2}
+_SHARES = {"label": 1.2, "member": 1.2, "link": 0.6, "pair": 0.2, "comparison": 0.2}
 _ANSWERS = ("yes", "no")
 _NAMED_WITH = 3
+_LABELS_NAMED = 3
 _LOOK = {"pair": Doubts.pairs, "comparison": Doubts.comparisons, "link": Doubts.between}
 
 
 @dataclass(frozen=True)
 class Question:
-    """One question with two answers.
+    """One question, with two answers or, of a label, as many as there are labels.
 
     Attributes
     ----------
-    kind : {"member", "pair", "comparison", "link"}
-        Whether an item belongs to a group that somebody named; whether two items of a dataset
-        belong together; whether the first of three is nearer to the second (yes) or to the third
-        (no); whether items of two datasets belong together.
+    kind : {"label", "member", "pair", "comparison", "link"}
+        Which label an item has; whether an item belongs to a group that somebody named; whether
+        two items of a dataset belong together; whether the first of three is nearer to the second
+        (yes) or to the third (no); whether items of two datasets belong together.
     rows : tuple of int
-        Global rows: two, or three for a comparison; for a group the item, then up to three of
-        those that were named.
+        Global rows: two, or three for a comparison; for a label the item; for a group the item,
+        then up to three of those that were named.
     items : tuple of (str, str)
         Dataset and id of each.
     text, why : str
@@ -47,7 +50,10 @@ class Question:
     gain : float
         What an answer is worth beside other questions of its kind; comparable only within a call.
     label : tuple of (str, str)
-        Column and label that the item would get, where that is asked.
+        Column and label that the item would get, where that is asked; of the kind "label" the
+        label is empty.
+    options : tuple of text or number
+        Of the kind "label": the labels known so far, the likeliest first.
     """
 
     kind: str
@@ -57,6 +63,7 @@ class Question:
     why: str
     gain: float
     label: tuple[str, str] = ("", "")
+    options: tuple[LabelValue, ...] = ()
 
     @property
     def key(self) -> str:
@@ -64,11 +71,19 @@ class Question:
         items = [list(item) for item in self.items]
         return json.dumps([*items, [*self.label]] if self.label[0] else items, ensure_ascii=False)
 
-    def answer(self, said: str) -> JsonObject:
-        """Return the command that keeps an answer, "yes" or "no", as a JSON-ready dictionary.
+    def answer(self, said: LabelValue) -> JsonObject:
+        """Return the command that keeps an answer, as a JSON-ready dictionary.
 
-        That an item lacks a label is no label: who asks must remember it, see `skip`.
+        The answer is "yes" or "no"; of the kind "label" one of `options`, or another label. That an
+        item lacks a label is no label: who asks must remember it, see `skip`.
         """
+        if self.kind == "label":
+            word = next((one for one in self.options if str(one) == str(said)), said)
+            if not str(word).strip():
+                raise ParameterError("answer: '' is no label.")
+            dataset, id_ = self.items[0]
+            column = self.label[0]
+            return {"op": "set-labels", "dataset": dataset, "column": column, "values": {id_: word}}
         if said not in _ANSWERS:
             raise ParameterError(f"answer: {said!r}; one of yes, no.")
         if self.kind == "comparison":
@@ -92,13 +107,18 @@ class Question:
 
     def to_dict(self) -> JsonObject:
         """Return the question, JSON-ready."""
-        return {
+        told: JsonObject = {
             "kind": self.kind,
             "items": [list(item) for item in self.items],
             "text": self.text,
             "why": self.why,
             "gain": self.gain,
         }
+        if self.label[0]:
+            told["label"] = list(self.label)
+        if self.options:
+            told["options"] = list(self.options)
+        return told
 
 
 @one_thread()
@@ -113,6 +133,7 @@ def suggest_questions(
     only: ArrayLike | None = None,
     learned: Sequence[LearnedGroup] | None = None,
     candidates: Sequence[tuple[int, int, float]] = (),
+    labels: Sequence[tuple[str, str]] | None = None,
 ) -> list[Question]:
     """Return the questions whose answers would tell the map most.
 
@@ -127,7 +148,7 @@ def suggest_questions(
         Keys of questions not to ask again, see `Question.key`.
     random_state : int
         Seeds which of equally unguided items are looked at; the same seed, the same questions.
-    kinds : sequence of {"member", "pair", "comparison", "link"}
+    kinds : sequence of {"label", "member", "pair", "comparison", "link"}
     only : array of int, optional
         Global rows to ask about; all by default.
     learned : sequence of LearnedGroup, optional
@@ -136,16 +157,20 @@ def suggest_questions(
     candidates : sequence of (int, int, float)
         Global rows of two datasets that may be linked and how likely that is, the likeliest first,
         as by `hetviz.predict_links`: they are asked about in place of what the map leaves in
-        doubt, each item once.
+        doubt, first each item once.
+    labels : sequence of (dataset, label), optional
+        Label columns known in part whose missing labels are asked for; by default those that are
+        called as a person's own are, "my label 1" and so on.
 
     Returns
     -------
     list of Question
-        The kinds mixed, each with the most valuable first: about half about members of groups that
-        somebody named, where there are such; of the others 6 in 10 across datasets where that can
-        be asked. No two questions of a kind name the same item or items next
-        to each other in the data. Never asked: what a statement says, what follows from items
-        said to be the same or to belong together, and rows of one object.
+        The kinds mixed, each with the most valuable first: about half are of labels and half about
+        members of groups that somebody named, where there are such; of the others 6 in 10 across
+        datasets where that can be asked. No two questions of a kind name the same item or items
+        next to each other in the data, but for labels and likely links. Never asked: what a
+        statement says, what follows from items said to be the same or to belong together, labels
+        that are known, and rows of one object.
 
     Raises
     ------
@@ -173,12 +198,15 @@ def suggest_questions(
             f"suggest_questions: kinds = {list(kinds)!r}; some of {', '.join(KINDS)}."
         )
     found = {}
+    asked_before = _rows_of(data, skip)
+    if "label" in kinds:
+        found["label"] = _labels(data, labels, n, only, asked_before, random_state)
     if "member" in kinds:
         groups = learned_from(data, random_state=random_state) if learned is None else learned
         found["member"] = still_open(data, _members(data, groups, only), skip)
     looked = [kind for kind in _LOOK if kind in kinds]
     if looked and len(found.get("member", ())) < n:
-        doubts = Doubts(data, embedding, random_state, only, _rows_of(data, skip))
+        doubts = Doubts(data, embedding, random_state, only, asked_before)
         found |= {
             kind: [_question(data, kind, *row) for row in _LOOK[kind](doubts, n)] for kind in looked
         }
@@ -194,15 +222,60 @@ def _likely(
 ) -> list[Question]:
     wanted = None if only is None else set(np.asarray(only).tolist())
     asked: list[Question] = []
+    later: list[Question] = []
     seen: set[int] = set()
     for one, other, score in candidates:
         pair = (int(one), int(other))
-        if seen & set(pair) or (wanted is not None and not wanted >= set(pair)):
+        if wanted is not None and not wanted >= set(pair):
             continue
-        seen |= set(pair)
         why = f"The known links and what the two are like make it likely: {percent(score, 2)}."
-        asked.append(_question(data, "link", pair, why, float(score)))
-    return asked
+        into = later if seen & set(pair) else asked
+        seen |= set(pair)
+        into.append(_question(data, "link", pair, why, float(score)))
+    return asked + later
+
+
+def _labels(
+    data: HeteroData,
+    wanted: Sequence[tuple[str, str]] | None,
+    n: int,
+    only: ArrayLike | None,
+    asked_before: Sequence[tuple[int, ...]],
+    random_state: int,
+) -> list[Question]:
+    """Return the questions for missing labels, the columns in turn."""
+    passed = {rows[0] for rows in asked_before if len(rows) == 1}
+    allowed = None
+    if only is not None:
+        allowed = np.zeros(data.n_rows, dtype=bool)
+        allowed[np.asarray(only, dtype=np.int64)] = True
+    asked: list[tuple[int, Question]] = []
+    for column in columns_to_ask(data, wanted):
+        doubts = label_doubts(
+            data, column, n, allowed=allowed, passed=passed, random_state=random_state
+        )
+        for rank, doubt in enumerate(doubts):
+            row = doubt.row - data.offsets[column.dataset].start
+            item = (column.dataset, str(data[column.dataset].ids[row]))
+            first = doubt.labels[:_LABELS_NAMED]
+            words = ", ".join(f"“{word}”" for word, _ in first)
+            about = count(max(round(doubt.gain), 1), "item")
+            asked.append(
+                (
+                    rank,
+                    Question(
+                        "label",
+                        (doubt.row,),
+                        (item,),
+                        f"Which label fits “{_title(data, item)}”: {words}, or another?",
+                        f"Its label is open, and would tell of about {about} in doubt.",
+                        doubt.gain,
+                        (column.name, ""),
+                        tuple(word for word, _ in doubt.labels),
+                    ),
+                )
+            )
+    return [question for _, question in sorted(asked, key=lambda pair: pair[0])]
 
 
 def _members(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -11,6 +10,7 @@ import numpy as np
 from hetviz._text import short
 from hetviz._types import Ints
 from hetviz.data import HeteroData
+from hetviz.data.model.labels import OWN, is_own
 from hetviz.data.model.statements import set_names
 from hetviz.features.relations.grouping import links_between
 from hetviz.ui.statements.wording import Saying
@@ -19,7 +19,6 @@ from hetviz.workspace import Act, AddComparisons, Command, SetLabels, from_dict
 
 _COMPARED = 30
 _NAME = 24
-_OWN = "my label "
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,8 +98,8 @@ def own_column(data: HeteroData) -> str:
     names = {label.name for label in data.labels}
     tables = (part.table for part in data.datasets.values() if part.table is not None)
     names |= {str(name) for table in tables for name in table.columns}
-    mine = [int(name[len(_OWN) :]) for name in names if re.fullmatch(_OWN + "[1-9][0-9]?", name)]
-    return f"{_OWN}{max(mine, default=1)}"
+    mine = [int(name[len(OWN) :]) for name in names if is_own(name)]
+    return f"{OWN}{max(mine, default=1)}"
 
 
 def n_overwritten(data: HeteroData, rows: Ints, column: str, value: str) -> int:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from hetviz.data import Comparisons, Dataset, HeteroData, Links
+from hetviz.data.edits.labelling import with_labels
 from hetviz.features.spaces.taught import LearnedGroup
 from hetviz.runs.ask.gain import gains_ahead
 
@@ -55,3 +56,13 @@ def test_a_group_is_asked_about_while_those_left_are_likely() -> None:
 def test_comparisons_are_counted_apart_from_links() -> None:
     assert [gain.what for gain in gains_ahead(linked(0, 30))] == ["comparisons"]
     assert [gain.what for gain in gains_ahead(linked(10, 30))] == ["links", "comparisons"]
+
+
+def test_labels_are_asked_for_while_few_are_known_and_some_are_left() -> None:
+    data = with_labels(linked(200), "a", "my label 1", {str(k): "xy"[k % 2] for k in range(180)})
+    gain = gains_ahead(data, labels_right=0.8)[0]
+    assert (gain.what, gain.answers) == ("labels", 20)
+    assert gain.most == pytest.approx(0.2 * 20 / 200)
+    assert gain.error == pytest.approx(np.sqrt(0.16 / 36))
+    full = with_labels(data, "a", "my label 1", {str(k): "x" for k in range(180, 200)})
+    assert [gain.what for gain in gains_ahead(full)] == ["links"]

@@ -310,8 +310,10 @@ def test_within_a_dataset_only_items_that_share_something_are_asked_about_togeth
     word = np.repeat(np.arange(6), 10)
     a = Dataset("a", [f"a{k}" for k in range(60)], rng.normal(size=(60, 4)))
     b = Dataset("b", [f"b{k}" for k in range(40)], rng.normal(size=(40, 4)))
-    words = Dataset("words", ["sun", "sea", "cat", "car", "red", "tea"])
-    data = HeteroData([a, b, words], [Links("a", "words", np.arange(60), word)])
+    words = Dataset("words", ["sun", "sea", "cat", "car", "red", "tea", "thing"])
+    # What half of them have in common says nothing.
+    i, j = np.append(np.arange(60), np.arange(0, 60, 2)), np.append(word, np.full(30, 6))
+    data = HeteroData([a, b, words], [Links("a", "words", i, j)])
     place = flat(data, rng.normal(size=(data.n_rows, 2)))
     pairs = suggest_questions(data, place, 20, kinds=("pair",))
     of_a = [one for one in pairs if one.rows[1] < 60]
@@ -340,11 +342,59 @@ def test_likely_links_are_asked_about_first_and_each_item_once() -> None:
     asked = suggest_questions(data, flat(data, Y), 6, kinds=("link",), candidates=candidates)
     assert [question.rows for question in asked[:2]] == [(10, 75), (30, 81)]
     assert "90 %" in asked[0].why
+    assert [question.rows for question in asked[2:]] == [(10, 80)]
     # What the map alone leaves in doubt is asked where no likely link is left.
-    assert len(asked) == 2
     skip = [question.key for question in asked]
     more = suggest_questions(
         data, flat(data, Y), 6, kinds=("link",), candidates=candidates[:2], skip=skip
     )
     assert len(more) == 6
-    assert (10, 80) not in {question.rows for question in asked}
+    assert not {question.rows for question in asked} & {question.rows for question in more}
+
+
+def labelled(n: int = 60) -> tuple[HeteroData, np.ndarray]:
+    """Return three clear groups; two items of one and one of another have a label."""
+    data, group = groups(n)
+    told = {"a0": "x", "a3": "x", "a1": "y"}
+    return with_labels(data, "a", "my label 1", told), group
+
+
+def test_missing_labels_are_asked_for_where_they_tell_most_of_others() -> None:
+    data, group = labelled()
+    Y = flat(data, np.zeros((data.n_rows, 2)))
+    asked = suggest_questions(data, Y, 6, kinds=("label",))
+    # Of the third group nothing is known yet.
+    assert group[asked[0].rows[0]] == 2
+    assert len({question.rows for question in asked}) == 6
+    assert asked[0].label == ("my label 1", "")
+    assert set(asked[0].options) == {"x", "y"}
+    assert "or another?" in asked[0].text
+    command = from_dict(asked[0].answer("z"))
+    after = with_labels(data, command.dataset, command.column, command.values)
+    assert still_open(after, asked) == asked[1:]
+    assert asked[0].rows not in {q.rows for q in suggest_questions(after, Y, 6, kinds=("label",))}
+    with pytest.raises(ParameterError, match="no label"):
+        asked[0].answer(" ")
+    more = suggest_questions(
+        data, Y, 60, kinds=("label",), skip=[q.key for q in asked], only=range(30)
+    )
+    assert {question.rows[0] for question in more} <= set(range(30)) - {0, 1, 3}
+    assert not {question.rows for question in asked} & {question.rows for question in more}
+
+
+def test_labels_of_the_data_are_asked_for_only_when_wanted() -> None:
+    data, _ = labelled()
+    values = ["x", "y", 3] + [None] * 57
+    data = HeteroData(data.datasets, data.links, None, [Labels("a", "class", values)])
+    Y = flat(data, np.zeros((data.n_rows, 2)))
+    assert suggest_questions(data, Y, 6, kinds=("label",)) == []
+    (asked,) = suggest_questions(data, Y, 1, kinds=("label",), labels=[("a", "class")])
+    # A number stays one, though a text says it.
+    assert asked.answer("3")["values"] == {asked.items[0][1]: 3}
+    assert asked.to_dict()["options"] == list(asked.options)
+    with pytest.raises(ParameterError, match="there are: a:class"):
+        suggest_questions(data, Y, 1, labels=[("a", "kind")])
+    one = with_labels(data, "a", "my label 1", {"a0": "x"})
+    assert suggest_questions(one, Y, 6, kinds=("label",)) == []
+    with pytest.raises(ParameterError, match="'a:my label 1' cannot be asked for"):
+        suggest_questions(one, Y, 1, labels=[("a", "my label 1")])

@@ -1,0 +1,76 @@
+"""Whose label to ask for: what is open and like much that is open comes first, nothing twice."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from hetviz.core.prediction.active import (
+    class_chances,
+    most_telling,
+    neighbour_likeness,
+    openness,
+)
+
+
+def covered(S: np.ndarray, open_: np.ndarray, rows: list[int]) -> float:
+    return float(S[rows].max(axis=0) @ open_) if rows else 0.0
+
+
+def test_openness_is_one_of_a_tie_and_zero_of_what_is_sure() -> None:
+    P = np.array([[0.5, 0.5, 0.0], [1.0, 0.0, 0.0], [0.2, 0.7, 0.1]])
+    assert openness(P).tolist() == pytest.approx([1.0, 0.0, 0.5])
+
+
+def test_the_chosen_cover_nearly_as_much_as_the_best_and_each_gain_is_what_it_adds() -> None:
+    rng = np.random.default_rng(0)
+    S = np.maximum(rng.random((9, 9)) - 0.4, 0.0)
+    S = np.maximum(S, S.T)
+    np.fill_diagonal(S, 1.0)
+    open_ = rng.random(9)
+    allowed = np.ones(9, dtype=bool)
+    allowed[4] = False
+    known = np.array([2])
+    chosen, gain = most_telling(sp.csr_array(S), open_, known, allowed, 3)
+    assert not {2, 4} & set(chosen.tolist())
+    before = covered(S, open_, [2])
+    for k in range(3):
+        after = covered(S, open_, [2, *chosen[: k + 1]])
+        assert gain[k] == pytest.approx(after - before)
+        before = after
+    free = [row for row in range(9) if row not in (2, 4)]
+    best = max(covered(S, open_, [2, *some]) for some in combinations(free, 3))
+    start = covered(S, open_, [2])
+    assert before - start >= (1 - 1 / np.e) * (best - start)
+
+
+def test_nothing_is_chosen_where_nothing_is_open() -> None:
+    S = sp.csr_array(np.eye(4))
+    nobody = np.empty(0, dtype=np.int64)
+    assert len(most_telling(S, np.zeros(4), nobody, np.ones(4, bool), 3)[0]) == 0
+    assert len(most_telling(S, np.ones(4), np.arange(4), np.ones(4, bool), 3)[0]) == 0
+
+
+def test_likeness_is_of_directions_symmetric_and_one_with_itself() -> None:
+    rng = np.random.default_rng(1)
+    Z = rng.normal(size=(30, 4))
+    S = neighbour_likeness(Z, k=5)
+    dense = S.toarray()
+    assert np.array_equal(dense, dense.T)
+    assert (np.diag(dense) == 1.0).all()
+    assert ((dense > 0).sum(axis=1) >= 6).all()
+    assert np.allclose(dense, neighbour_likeness(Z * rng.uniform(1, 9, (30, 1)), k=5).toarray())
+    assert neighbour_likeness(np.ones((1, 2))).toarray().tolist() == [[1.0]]
+
+
+def test_chances_follow_the_known_and_are_none_of_classes_nobody_has() -> None:
+    Z = np.repeat([[1.0, 0.0], [0.0, 1.0]], 5, axis=0)
+    y = np.full(10, -1)
+    y[[0, 5]] = [0, 2]
+    P = class_chances(Z, y, 3)
+    assert P.sum(axis=1) == pytest.approx(1.0)
+    assert (P[:, 1] == 0.0).all()
+    assert (P.argmax(axis=1) == np.repeat([0, 2], 5)).all()
