@@ -1,13 +1,22 @@
-"""What sixty answers teach a map: questions as *Ask me* puts them, the predictor's list, chance.
+"""What sixty answers teach: questions as *Ask me* puts them, the predictor's list, chance.
 
-A simulated analyst knows a class of every item and every link of a sample. At first half of the
-links are known and five groups of four items of a class are named; a tenth of the links and a
-third of the items are never asked about. Twenty questions are put, the joint map is made again with
-the answers, three times over. Measured after each twenty: held-out links (how often one is shorter
-than the line from its source to the end of another, .5 by chance) and labels (share of the ten
-nearest of the same class, of those never asked about that belong to one of the five).
+A simulated analyst knows a class of every item and every link of a sample. Half of the links are
+known at first; a tenth of the links and a third of the items are never asked about.
 
-`EMOJI` and `DIGITS` are where the way of asking was chosen; the others took no part.
+Labels: twenty items have a label at first, drawn. Which label another has is asked of those that
+*Ask me* puts first, ten at a time; of those of which `hetviz.predict_labels` is surest, twenty at
+a time; and of items drawn. Measured after each twenty: how many labels of items never asked about
+`hetviz.predict_labels` gets right.
+
+Groups: five groups of four items of a class are named at first, and it is asked who else belongs to
+them, and which links hold. Twenty questions are put, the joint map is made again with the answers,
+three times over. Measured after each twenty: held-out links (how often one is shorter than the line
+from its source to the end of another, .5 by chance); labels, of those never asked about that
+belong to one of the five: the share of the ten nearest of the same class, and the share of which
+`hetviz.predict_labels` says the right group. At first and at last also how often
+`hetviz.fit_link_predictor` puts a held-out link before its source with the end of another.
+
+The ways of asking were chosen on emoji and digits, with other seeds.
 """
 
 from __future__ import annotations
@@ -25,16 +34,20 @@ import hetviz
 from benchmarks.harness import report
 from benchmarks.teaching import SHOWN, auc_of, label_of, rows_of, spread, write
 from hetviz import HeteroData, Links
+from hetviz.data.edits.labelling import with_labels
 from hetviz.features.spaces.taught import LearnedGroup
-from hetviz.runs.ask.active_learning import value
 from hetviz.runs.ask.questions import Question
 
 SAMPLES = ("emoji", "digits", "world", "debian")
+LABELLED = SHOWN | {"emoji": ("emoji", "group")}
+"""The label that is asked for: emoji have 90 subgroups, more than anybody would be asked about."""
 BY_CLASS = ("digits",)
 """Samples in which items of two datasets belong together when their class is the same."""
 GROUPS, NAMED = 5, 4
 KNOWN, HIDDEN, UNASKED = 0.5, 0.1, 1 / 3
 EVERY, ANSWERS = 20, 60
+LABELS_AT_FIRST, BATCH = 20, 10
+COLUMN = "my label 1"
 NEAREST = 10
 SEEDS = range(200, 205)
 """Not those by which the way of asking was chosen."""
@@ -78,6 +91,7 @@ class Analyst:
         )
         self.unasked = self.rng.random(len(self.label)) < UNASKED
         self.groups = self._named()
+        self.group_of = {int(row): self.label[row] for group in self.groups for row in group}
         stated = [self.label[group[0]] for group in self.groups]
         self.judged = self.unasked & np.isin(self.label, stated)
         data = HeteroData(list(whole.datasets.values()), known)
@@ -106,7 +120,10 @@ class Analyst:
             return None
         if ((pair >= own.start) & (pair < own.stop)).all():
             one, other = self.label[pair - own.start]
-            return bool(one == other and one != "")
+            yes = bool(one == other and one != "")
+            if yes and set(rows := (pair - own.start).tolist()) & set(self.group_of):
+                self.group_of |= dict.fromkeys(rows, one)
+            return yes
         code = self.code(pair)
         if code in self.aside:
             return None
@@ -124,7 +141,26 @@ class Analyst:
             same = (self.label[index] == self.label[:, None]).mean(axis=1)
             figures[f"links, {where}"] = auc_of(given.coordinates, self.hidden)
             figures[f"labels, {where}"] = float(same[self.judged].mean())
+        said = predicted(data, self.dataset, self.group_of)[0]
+        figures["labels, predicted"] = float((said == self.label)[self.judged].mean())
         return model, figures
+
+    def links_predicted(self, data: HeteroData) -> float:
+        """Return how often a held-out link scores above its source with the end of another."""
+        rng = np.random.default_rng(0)
+        wins, total = 0.0, 0
+        for source, target in sorted({(x.source, x.target) for x in data.links}):
+            every = [(i, j) for s, t, i, j in self.hidden if (s, t) == (source, target)]
+            i, j = map(np.concatenate, zip(*every, strict=True)) if every else ([], [])
+            if source == target or len(i) < 2:
+                continue
+            model = hetviz.fit_link_predictor(data, source, target)
+            mine = model.pair_scores(i, j)
+            for _ in range(10):
+                against = model.pair_scores(i, rng.permutation(j))
+                wins += float((mine > against).sum() + 0.5 * (mine == against).sum())
+                total += len(i)
+        return wins / total if total else float("nan")
 
 
 Ask = Callable[[Analyst, HeteroData, Any, set[str]], Iterator[tuple[int, ...]]]
@@ -135,7 +171,6 @@ def by_asking(
     data: HeteroData,
     model: Any,
     skip: set[str],
-    candidates: list[tuple[int, int, float]] | None = None,
 ) -> Iterator[tuple[int, ...]]:
     """Yield what *Ask me* asks: of members and of likely links, then of what is in doubt."""
     own = data.offsets[analyst.dataset]
@@ -149,28 +184,11 @@ def by_asking(
         skip=skip,
         kinds=("member", "link", "pair"),
         learned=[LearnedGroup.from_dict(group) for group in model.diagnostics_["learned"]],
-        candidates=likely(data, EVERY) if candidates is None else candidates,
+        candidates=likely(data, 5 * EVERY),
     )
     for question in asked:
         skip.add(question.key)
         yield question.rows
-
-
-def by_worth(
-    analyst: Analyst, data: HeteroData, model: Any, skip: set[str]
-) -> Iterator[tuple[int, ...]]:
-    """Yield the same, of the likely links those first whose answer is open and would move most."""
-    found = likely(data, 10 * EVERY)
-    p, q = np.array([pair[:2] for pair in found]).T
-    chance = np.clip([pair[2] for pair in found], 0.0, 1.0)
-    Y = np.vstack(list(model.embedding_.coordinates.values()))
-    far = np.linalg.norm(Y[p] - Y[q], axis=1)
-    far = np.argsort(np.argsort(far)) / len(far)
-    together = data.adjacency("+")
-    said = np.diff(together.indptr).astype(float)
-    worth = value(chance, far, said[p], said[q])
-    order = np.argsort(-worth, kind="stable")[:EVERY]
-    yield from by_asking(analyst, data, model, skip, [found[k] for k in order])
 
 
 def by_list(
@@ -205,6 +223,17 @@ def likely(data: HeteroData, n: int) -> list[tuple[int, int, float]]:
     return sorted(found, key=lambda one: -one[2])[:n]
 
 
+def predicted(
+    data: HeteroData, dataset: str, known: dict[int, str]
+) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    """Return the label that is predicted of each item by those of some rows, and how surely."""
+    ids = data[dataset].ids
+    given = {str(ids[row]): label for row, label in known.items()}
+    told = with_labels(data, dataset, COLUMN, given)
+    table = hetviz.predict_labels(told, dataset, COLUMN, repeats=0).table
+    return table["label"].to_numpy().astype(str), table["probability"].to_numpy(np.float64)
+
+
 def told(data: HeteroData, said: list[tuple[tuple[int, ...], float]]) -> HeteroData:
     """Return the data with pairs of global rows said to belong together or apart."""
     part = np.searchsorted([s.stop for s in data.offsets.values()], [p for p, _ in said], "right")
@@ -231,7 +260,7 @@ def simulate(sample: str, seed: int, ask: Ask) -> tuple[list[dict[str, float]], 
     answered: set[int] = set()
     answers: list[bool] = []
     model, figures = analyst.measure(data)
-    rounds = [figures]
+    rounds = [figures | {"links, predicted": analyst.links_predicted(data)}]
     while len(answers) < ANSWERS:
         said = []
         for rows in ask(analyst, data, model, skip):
@@ -249,26 +278,70 @@ def simulate(sample: str, seed: int, ask: Ask) -> tuple[list[dict[str, float]], 
         data = told(data, said)
         model, figures = analyst.measure(data)
         rounds.append(figures)
+    rounds[-1] |= {"links, predicted": analyst.links_predicted(data)}
     return rounds, answers
+
+
+def simulate_labels(sample: str, seed: int, way: str) -> list[dict[str, float]]:
+    """Ask for labels and answer; return what is predicted right after each twenty answers."""
+    analyst = Analyst(sample, seed)
+    dataset, column = LABELLED[sample]
+    label = label_of(hetviz.load(sample), dataset, column)
+    links = [links for links in analyst.data.links if links.kind != "said"]
+    data = HeteroData(list(analyst.data.datasets.values()), links)
+    own = data.offsets[dataset]
+    rng = np.random.default_rng([seed, 7])
+    can = ~analyst.unasked & (label != "")
+    judged = analyst.unasked & (label != "")
+    known = {int(row): label[row] for row in rng.permutation(np.flatnonzero(can))[:LABELS_AT_FIRST]}
+    embedding = hetviz.get_method("joint-map")(random_state=0).fit(data).embedding_
+    said, sure = predicted(data, dataset, known)
+    rounds = [{"labels": float((said == label)[judged].mean())}]
+    while len(known) < LABELS_AT_FIRST + ANSWERS:
+        open_ = np.setdiff1d(np.flatnonzero(can), list(known))
+        if way == "chance":
+            rows = rng.permutation(open_)[:EVERY]
+        elif way == "the predictor's list":
+            rows = open_[np.argsort(-sure[open_], kind="stable")][:EVERY]
+        else:
+            ids = data[dataset].ids
+            given = {str(ids[row]): value for row, value in known.items()}
+            asked = hetviz.suggest_questions(
+                with_labels(data, dataset, COLUMN, given),
+                embedding,
+                BATCH,
+                kinds=("label",),
+                only=np.flatnonzero(can) + own.start,
+            )
+            rows = np.array([question.rows[0] - own.start for question in asked])
+        known |= {int(row): label[row] for row in rows}
+        if (len(known) - LABELS_AT_FIRST) % EVERY == 0:
+            said, sure = predicted(data, dataset, known)
+            rounds.append({"labels": float((said == label)[judged].mean())})
+    return rounds
 
 
 WAYS: dict[str, Ask] = {
     "ask me": by_asking,
-    "by worth": by_worth,
     "the predictor's list": by_list,
     "chance": by_chance,
 }
 
 
 def _once(
-    file: Path, sample: str, way: str, seed: int, ask: Ask
+    file: Path, sample: str, about: str, way: str, seed: int
 ) -> tuple[list[dict[str, float]], list[bool]]:
     """Return a simulation that was written down, or make it and write it down."""
+    setting = {"sample": sample, "about": about, "way": way, "seed": seed}
     for row in rows_of(file):
-        if (row["sample"], row["way"], row["seed"]) == (sample, way, seed):
+        if all(row.get(name) == value for name, value in setting.items()):
             return row["rounds"], row["answers"]
-    rounds, answers = simulate(sample, seed, ask)
-    setting = {"sample": sample, "way": way, "seed": seed}
+    with threadpool_limits(1), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        if about == "labels":
+            rounds, answers = simulate_labels(sample, seed, way), []
+        else:
+            rounds, answers = simulate(sample, seed, WAYS[way])
     write(file, setting | {"rounds": rounds, "answers": answers})
     return rounds, answers
 
@@ -277,27 +350,31 @@ def run(out: Path, quick: bool) -> None:
     """Compare ways of asking over seeds; what is in ``asking.jsonl`` is not asked again."""
     out.mkdir(parents=True, exist_ok=True)
     file = out / "asking.jsonl"
-    rows: list[dict[str, Any]] = []
     seeds = list(SEEDS)[: 1 if quick else None]
-    for sample in SAMPLES:
-        gains: dict[str, dict[str, np.ndarray[Any, Any]]] = {}
-        for name, ask in WAYS.items():
-            with threadpool_limits(1), warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                runs = [_once(file, sample, name, seed, ask) for seed in seeds]
-            last = {m: np.array([r[-1][m] - r[0][m] for r, _ in runs]) for m in runs[0][0][0]}
-            gains[name] = last
-            row: dict[str, Any] = {"sample": sample, "questions": name}
+    for about in ("labels", "groups"):
+        for seed in seeds:
+            for sample in SAMPLES:
+                for way in WAYS:
+                    _once(file, sample, about, way, seed)
+        rows = [row for sample in SAMPLES for row in _rows(file, sample, about, seeds)]
+        report(f"asking_{about}", rows, out, f"{len(seeds)} seeds; gains by {ANSWERS} answers")
+
+
+def _rows(file: Path, sample: str, about: str, seeds: list[int]) -> list[dict[str, Any]]:
+    """Return the gains of each way, and how far *Ask me* is ahead."""
+    rows: list[dict[str, Any]] = []
+    gains: dict[str, dict[str, np.ndarray[Any, Any]]] = {}
+    for way in WAYS:
+        runs = [_once(file, sample, about, way, seed) for seed in seeds]
+        row: dict[str, Any] = {"sample": sample, "questions": way}
+        if about == "groups":
             row["answers"] = float(np.mean([len(a) for _, a in runs]))
             row["yes"] = float(np.mean([np.mean(a) if a else 0.0 for _, a in runs]))
-            for measure, values in last.items():
-                row[f"{measure} at first"] = float(np.mean([r[0][measure] for r, _ in runs]))
-                row[f"{measure} gained"] = spread(values)
-            rows.append(row)
-        for row in rows[-len(WAYS) :]:
-            for measure in gains["ask me"]:
-                ahead = gains["ask me"][measure] - gains[row["questions"]][measure]
-                own = row["questions"] == "ask me"
-                row[f"ask me ahead, {measure}"] = "" if own else spread(ahead)
-        print(rows[-len(WAYS) :], flush=True)
-    report("asking", rows, out, f"{len(seeds)} seeds; gains after {ANSWERS} answers")
+        gains[way] = {m: np.array([r[-1][m] - r[0][m] for r, _ in runs]) for m in runs[0][0][0]}
+        for measure, values in gains[way].items():
+            row[f"{measure}, at first"] = float(np.mean([r[0][measure] for r, _ in runs]))
+            row[f"{measure}, gained"] = spread(values)
+            ahead = spread(gains["ask me"][measure] - values)
+            row[f"{measure}, ask me ahead"] = "" if way == "ask me" else ahead
+        rows.append(row)
+    return rows

@@ -141,3 +141,11 @@ def progress() -> Progress:
         sys.stderr.flush()
 
     return follow
+
+
+def column(text: str) -> tuple[str, str]:
+    """Read DATASET:COLUMN."""
+    dataset, sign, column = text.partition(":")
+    if not (dataset and sign and column):
+        raise argparse.ArgumentTypeError(f"{text!r} is not of the form dataset:column")
+    return dataset, column

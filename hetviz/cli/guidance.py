@@ -8,7 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 import hetviz
-from hetviz.cli.arguments import Add, add_data, say, show
+from hetviz.cli.arguments import Add, add_data, column, say, show
 from hetviz.data import HeteroData
 from hetviz.data.queries.reach import linked_part
 from hetviz.errors import ParameterError
@@ -326,6 +326,14 @@ def add_ask(add: Add) -> None:
         choices=KINDS,
         help="only questions of this kind; may be repeated",
     )
+    ask.add_argument(
+        "--label",
+        action="append",
+        metavar="DATASET:COLUMN",
+        type=column,
+        help="ask for labels that are missing in this column; may be repeated "
+        '(columns of your own, "my label 1" and so on)',
+    )
     ask.add_argument("--seed", type=int, default=0, help="seed of random numbers (0)")
 
 
@@ -343,6 +351,7 @@ def _ask(given: argparse.Namespace) -> int:
         random_state=given.seed,
         kinds=given.kind or KINDS,
         learned=learned,
+        labels=given.label,
     )
     lines = [f"{question.text}  ({question.why})" for question in questions]
     lines = lines or ["Nothing left to ask."]

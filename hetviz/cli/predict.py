@@ -18,6 +18,7 @@ from hetviz.cli.arguments import (
     add_data,
     add_parameters,
     chosen_params,
+    column,
     found_lines,
     progress,
     show,
@@ -56,14 +57,14 @@ def add_predict(add: Add) -> None:
     )
     words = "Predict a label where it is missing."
     labels = _kind(kinds, "labels", _labels, words, _LABELS_EXAMPLE)
-    labels.add_argument("--label", required=True, metavar="DATASET:COLUMN", type=_column)
+    labels.add_argument("--label", required=True, metavar="DATASET:COLUMN", type=column)
     labels.add_argument(
         "--method",
         choices=("blend", "gbc", "hemap"),
         help="(blend, all that is known; gbc where parameters of it are set)",
     )
     labels.add_argument(
-        "--from", dest="source", metavar="DATASET:COLUMN", type=_column, help="for hemap"
+        "--from", dest="source", metavar="DATASET:COLUMN", type=column, help="for hemap"
     )
     labels.add_argument(
         "--use", action="append", metavar="SOURCE", help="what to learn from; repeatable (all)"
@@ -214,13 +215,6 @@ def _cell(value: object) -> str:
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return ""
     return f"{value:.6g}" if isinstance(value, float) else str(value)
-
-
-def _column(text: str) -> tuple[str, str]:
-    dataset, sign, column = text.partition(":")
-    if not (dataset and sign and column):
-        raise argparse.ArgumentTypeError(f"{text!r} is not of the form dataset:column")
-    return dataset, column
 
 
 def add_place(add: Add) -> None:

@@ -11,8 +11,9 @@ from streamlit.testing.v1 import AppTest
 
 from hetviz.data import Dataset, Embedding, HeteroData
 from hetviz.features.spaces.taught import LearnedGroup
-from hetviz.runs.ask.questions import suggest_questions
+from hetviz.runs.ask.questions import Question, suggest_questions
 from hetviz.ui.guidance import ask_me
+from hetviz.workspace import SetLabels
 from tests.app.conftest import Visit, html_of, workspace_of
 
 
@@ -144,3 +145,41 @@ def test_it_stops_when_nothing_is_left_to_gain_and_goes_on_if_asked_to(visit: Vi
     press(app, "ask-on")
     assert "Enough asked" not in html_of(app)
     assert question(app)
+
+
+def test_missing_labels_of_ones_own_are_asked_for_with_buttons_and_a_list(visit: Visit) -> None:
+    app = visit("guidance")
+    workspace, asking = workspace_of(app), app.session_state["ask-me"]
+    data = workspace.state.opened()
+    # What came with the data is known in part: it is copied before anything is asked.
+    name, part = next(iter(data.datasets.items()))
+    some = {str(id_): "abcde"[k % 5] for k, id_ in enumerate(part.ids[:20])}
+    workspace.do(SetLabels(name, "class", some))
+    app.run()
+    press(app, f"ask-for-{name}-class")
+    labels = {one.name: one for one in workspace.state.opened().labels}
+    assert labels["my label 1"].values.tolist() == labels["class"].values.tolist()
+    assert f"ask-for-{name}-class" not in {button.key for button in app.button}
+    assert "Which label fits?" in html_of(app)
+    assert f"“my label 1” is known of 20 of {len(part):,} {name}." in html_of(app)
+
+    def label_of_first() -> tuple[Question, object]:
+        question = asking.batch[0]
+        assert question.kind == "label"
+        return question, question.rows[0] - workspace.state.opened().offsets[name].start
+
+    def said(row: object) -> object:
+        now = {one.name: one for one in workspace.state.opened().labels}
+        assert now["class"].values.tolist() == labels["class"].values.tolist()
+        return now["my label 1"].values[row]
+
+    first, row = label_of_first()
+    press(app, "ask-option-2")
+    assert said(row) == first.options[1]
+    press(app, "ask-undo")
+    assert said(row) is None
+    assert label_of_first()[0] == first
+    (another,) = [box for box in app.selectbox if str(box.key).startswith("ask-another")]
+    another.set_value(first.options[4]).run()
+    assert said(row) == first.options[4]
+    assert asking.since == 0

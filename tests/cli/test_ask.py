@@ -27,6 +27,9 @@ def test_questions_are_printed_and_are_about_items_of_the_data(
     lines = told.out.splitlines()
     assert len(lines) == 10
     assert told.err == ""
+    # All digits have a label: there is nothing to ask for.
+    assert cli.main(["ask", "digits", "--coordinates", str(file), "--label", "pixels:digit"]) == 1
+    assert "'pixels:digit' cannot be asked for" in capsys.readouterr().err
     monkeypatch.setattr(hetviz, "gains_ahead", lambda *_: [Gain("links", 60, 0.003, 0.02)])
     assert cli.main(arguments) == 0
     assert "a hidden link is found by 0.003 at most" in capsys.readouterr().err

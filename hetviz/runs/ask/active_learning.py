@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
 
+from hetviz._text import short
 from hetviz._types import Bools, Floats, Ints, Sparse
 from hetviz.core.graph.distances import Space
 from hetviz.core.measures.uncertainty import chance_of_yes, likeness, near_ties, spread_out
@@ -29,6 +30,9 @@ _CANDIDATES = 4
 _NEAR = 15
 _MOSTLY = 0.5
 _FEW = 10
+_IN_COMMON = 2
+_NAMED = 2
+_TITLE = 40
 BASE = 0.1
 _DRAWN = 4_000
 FAR = 0.7
@@ -177,19 +181,22 @@ class Doubts:
         both = np.intersect1d(together[[a]].indices, together[[b]].indices)
         if not len(both):
             return ""
-        row = int(both[np.argmin(np.diff(together.indptr)[both])])
-        number = int(self.part[row])
-        part = list(self.data.datasets.values())[number]
-        return f"Both are linked with “{part.titles[row - self.spans[number].start]}”."
+        rarest = both[np.argsort(np.diff(together.indptr)[both], kind="stable")][:_NAMED]
+        parts, words = list(self.data.datasets.values()), []
+        for row in rarest.tolist():
+            number = int(self.part[row])
+            title = str(parts[number].titles[row - self.spans[number].start])
+            words.append(f"“{short(title, _TITLE)}”")
+        return f"Both are linked with {' and '.join(dict.fromkeys(words))}."
 
     def plausible(self, a: Ints, b: Ints) -> Bools:
         """Say of pairs of rows of one dataset whether anybody would think of the two together.
 
-        They are linked with something in common that few of the dataset are linked with, at most
-        ten or the square root of their number: two films in English are nothing to ask about. In a
-        dataset of which less than half is linked, one is among those most like the other. What is
-        only alike, as pictures are, seems odd. Where nothing describes or links the items of a
-        dataset, any two may be asked about.
+        They are linked with two things in common, one of which at most ten of the dataset, or the
+        square root of their number, are linked with: two films in English are nothing to ask about,
+        nor are two words that one picture has. In a dataset of which less than half is linked, one
+        is among those most like the other. What is only alike, as pictures are, seems odd. Where
+        nothing describes or links the items of a dataset, any two may be asked about.
         """
         if not len(a):
             return np.zeros(0, dtype=bool)
@@ -197,9 +204,9 @@ class Doubts:
         shared = np.zeros(len(a), dtype=bool)
         for number in np.unique(self.part[a]):
             at = np.flatnonzero(self.part[a] == number)
-            special = sp.diags_array(self._special[number])
-            both = (together[a[at]] @ special).multiply(together[b[at]])
-            shared[at] = np.asarray(both.sum(axis=1)).ravel() > 0
+            both = together[a[at]].multiply(together[b[at]])
+            enough = np.asarray(both.sum(axis=1)).ravel() >= _IN_COMMON
+            shared[at] = enough & (np.asarray(both @ self._special[number]).ravel() > 0)
         linked = np.diff(together.indptr) > 0
         share = np.bincount(self.part, linked) / np.maximum(np.bincount(self.part), 1)
         bare = np.flatnonzero(share[self.part[a]] < _MOSTLY)

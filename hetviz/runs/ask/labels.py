@@ -17,7 +17,7 @@ from hetviz.core.prediction.active import (
 )
 from hetviz.data import HeteroData, Labels
 from hetviz.data.edits.labelling import LabelValue
-from hetviz.data.model.labels import is_own
+from hetviz.data.model.labels import OWN, is_own
 from hetviz.errors import ParameterError
 from hetviz.features.spaces.taught import unsaid_axes
 from hetviz.runs.ask.learned import plain_graph
@@ -69,6 +69,23 @@ def columns_to_ask(
     if wanted is not None:
         return [there[dataset, column] for dataset, column in wanted]
     return [one for one in there.values() if is_own(one.name) and _in_part(one)]
+
+
+def columns_known_in_part(data: HeteroData) -> list[Labels]:
+    """Return the label columns that came with the data and can be asked for, most missing first."""
+    found = [one for one in data.labels if not is_own(one.name) and _in_part(one)]
+    return sorted(found, key=lambda one: int(one.known.sum()) - len(one))
+
+
+def beside(data: HeteroData) -> str:
+    """Return the name of a new column of a person's own."""
+    names = {one.name for one in data.labels}
+    tables = (part.table for part in data.datasets.values() if part.table is not None)
+    names |= {str(name) for table in tables for name in table.columns}
+    number = 1
+    while f"{OWN}{number}" in names:
+        number += 1
+    return f"{OWN}{number}"
 
 
 def _in_part(column: Labels) -> bool:

@@ -12,7 +12,8 @@ import streamlit as st
 from hetviz._text import short
 from hetviz.algorithms.base import Capability
 from hetviz.algorithms.registry import get_method, methods
-from hetviz.data import HeteroData
+from hetviz.data import HeteroData, Labels
+from hetviz.data.edits.labelling import LabelValue
 from hetviz.data.model.statements import set_names
 from hetviz.errors import HetvizError
 from hetviz.features.spaces.taught import LearnedGroup
@@ -20,6 +21,7 @@ from hetviz.jobs.tasks.ask import LIKE
 from hetviz.jobs.tasks.predict import LINKS
 from hetviz.runs.ask.active_learning import stopping_hint
 from hetviz.runs.ask.gain import KINDS, Gain, gains_ahead
+from hetviz.runs.ask.labels import beside, columns_known_in_part, columns_to_ask
 from hetviz.runs.ask.questions import ASKED, Question, still_open
 from hetviz.ui.map import away
 from hetviz.ui.map.component import component
@@ -28,7 +30,7 @@ from hetviz.ui.shell import background, session, theme
 from hetviz.ui.statements import outcome
 from hetviz.ui.statements.outcome import NOTICED
 from hetviz.ui.widgets import charts, failed, item_chip
-from hetviz.workspace import Run, State
+from hetviz.workspace import Run, SetLabels, State
 from hetviz.workspace.commands.command import from_dict
 
 BATCH = 10
@@ -39,7 +41,16 @@ LEAST = 10
 _KEYS = {"yes": "left", "no": "right", "skip": "s", "undo": "u"}
 _TEXT, _NAME = 160, 30
 _BEAT = 0.7
-_TEXTS = {"comparison": "Which is it nearer to?", "member": "Does it belong with these?"}
+_TEXTS = {
+    "comparison": "Which is it nearer to?",
+    "member": "Does it belong with these?",
+    "label": "Which label fits?",
+}
+_OPTIONS = 3
+"""So many labels have a button and a key each; the others are chosen from a list or written."""
+_MOST_ROWS = 60_000
+"""Of more rows it takes longer than anybody waits to find whose label would tell most."""
+_OFFERED = 2
 
 
 @dataclass
@@ -118,6 +129,7 @@ def _card(state: State) -> None:
             if sure:
                 theme.quiet("Rings on the map: who else may belong with them, fuller where surer.")
         _below(asking, question)
+    _offer(data)
     hint = stopping_hint(list(asking.moved.values()))
     if hint is not None:
         theme.quiet(hint)
@@ -143,7 +155,13 @@ def _gains(state: State, data: HeteroData, run: Run, asking: _Asking) -> list[Ga
 
 def _asked_kinds(state: State, run: Run) -> set[str]:
     """Return what can be asked about: what the map makes use of, and labels."""
-    return {*_kinds(run), *(("member",) if LIKE in state.findings else ())}
+    data = state.data
+    labels = data is not None and data.n_rows <= _MOST_ROWS and bool(columns_to_ask(data))
+    return {
+        *_kinds(run),
+        *(("member",) if LIKE in state.findings else ()),
+        *(("label",) if labels else ()),
+    }
 
 
 def _alike(state: State) -> list[Any]:
@@ -168,7 +186,39 @@ def _go_on() -> None:
     _asking().on = True
 
 
+def _offer(data: HeteroData) -> None:
+    """Offer to ask for labels that came with the data and are known in part."""
+    if data.n_rows > _MOST_ROWS or columns_to_ask(data):
+        return
+    for column in columns_known_in_part(data)[:_OFFERED]:
+        own = beside(data)
+        st.button(
+            theme.plain(f"Ask for missing labels: {short(column.name, _NAME)}"),
+            key=f"ask-for-{column.dataset}-{column.name}",
+            type="tertiary",
+            on_click=_begin_labels,
+            args=(column, own),
+            help=f"“{theme.plain(column.name)}” is known of {int(column.known.sum()):,} of "
+            f"{len(column):,} {theme.plain(column.dataset)}. It is copied to “{own}”, where your "
+            "answers go: nothing that came with the data is overwritten.",
+        )
+
+
+def _begin_labels(column: Labels, own: str) -> None:
+    """Copy a label column to one of the visitor's own, and ask for the rest."""
+    data = session.workspace().state.opened()
+    ids = data[column.dataset].ids
+    known = np.flatnonzero(column.known)
+    values = {str(ids[row]): column.values[row] for row in known}
+    if session.do(SetLabels(column.dataset, own, values, f"begun as {column.name}")):
+        asking = _asking()
+        asking.batch, asking.on = [], True
+
+
 def _show(data: HeteroData, question: Question) -> None:
+    if question.kind == "label":
+        _show_label(data, question)
+        return
     text = _TEXTS.get(question.kind, "Do these two go together?")
     if question.label[0]:
         text = f"Is it “{theme.esc(question.label[1])}”, as these are?"
@@ -192,15 +242,59 @@ def _show(data: HeteroData, question: Question) -> None:
     theme.quiet(question.why)
 
 
+def _show_label(data: HeteroData, question: Question) -> None:
+    """Show an item with the likeliest labels, and a list of all, which takes new ones too."""
+    st.html(f'<p class="hv-ask">{_TEXTS["label"]}</p>')
+    row = question.rows[0]
+    st.html(item_chip.faces(data, [row], [_line(data, row)]))
+    with st.container(key="ask-options", gap="small"):
+        for number, option in enumerate(question.options[:_OPTIONS], 1):
+            st.button(
+                theme.plain(short(str(option), _NAME)),
+                key=f"ask-option-{number}",
+                width="stretch",
+                shortcut=str(number),
+                on_click=_answer,
+                args=(question, option),
+            )
+        st.selectbox(
+            "Another label",
+            [str(option) for option in question.options[_OPTIONS:]],
+            index=None,
+            placeholder="Another: choose or write",
+            key=f"ask-another-{question.rows[0]}",
+            accept_new_options=True,
+            label_visibility="collapsed",
+            on_change=_answer_another,
+            args=(question,),
+        )
+    name = question.items[0][0]
+    column = next(
+        (one for one in data.labels if (one.dataset, one.name) == (name, question.label[0])), None
+    )
+    known = 0 if column is None else int(column.known.sum())
+    theme.quiet(
+        f"{question.why} “{question.label[0]}” is known of {known:,} of {len(data[name]):,} {name}."
+    )
+
+
+def _answer_another(question: Question) -> None:
+    said = st.session_state.get(f"ask-another-{question.rows[0]}")
+    if said and str(said).strip():
+        _answer(question, str(said).strip())
+
+
 def _pairs(data: HeteroData, question: Question) -> list[tuple[int, int, str, str]]:
     """Return what the question is about, for the map: the first item with each other one."""
     first, *others = question.rows
+    # Of one item alone the map rings it and writes its name.
+    others = others or [first]
     # Which key says which of the two.
     keys = (" ←", " →") if question.kind == "comparison" else ("",) * len(others)
-    titles = [item_chip.item_at(data, row).title for row in question.rows]
+    title = short(item_chip.item_at(data, first).title, _NAME)
     return [
-        (first, other, short(titles[0], _NAME), short(title, _NAME) + key)
-        for other, title, key in zip(others, titles[1:], keys, strict=True)
+        (first, other, title, short(item_chip.item_at(data, other).title, _NAME) + key)
+        for other, key in zip(others, keys, strict=True)
     ]
 
 
@@ -367,12 +461,12 @@ def _kinds(run: Run) -> tuple[str, ...]:
     return tuple(kind for kind, use in uses.items() if use in can) or ("member", "link", "pair")
 
 
-def _answer(question: Question, said: str) -> None:
+def _answer(question: Question, said: LabelValue) -> None:
     asking = _asking()
     # While a page is drawn anew its old buttons may still hear a key, and it would count twice.
     if any(question.key == answered.key for _, answered in asking.given):
         return
-    if question.label[0] and said == "no":
+    if question.kind == "member" and question.label[0] and said == "no":
         asking.skipped.add(question.key)
         return
     if not session.do(from_dict(question.answer(said))):
