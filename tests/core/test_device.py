@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,8 +18,12 @@ from hetviz.core.device import (
     device_named,
     why_none,
 )
+from hetviz.core.graph.device_neighbors import nearest_on
+from hetviz.core.layout.sne import Apart, Phase
+from hetviz.core.layout.sne_device import DeviceLayout
 from hetviz.errors import HetvizError, MissingExtraError, ParameterError
 from tests.core.devices import DEVICES, HAS_TORCH, device_of
+from tests.core.layout.test_sne import START, P
 
 
 def test_the_processor_is_no_card_and_needs_no_torch(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -91,6 +97,30 @@ def test_what_a_device_does(name: str) -> None:
 
 
 @pytest.mark.skipif(not HAS_TORCH, reason="without PyTorch, numpy alone takes a card's place")
-def test_pytorch_says_what_it_is() -> None:
+def test_what_is_on_a_card_meets_nothing_that_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    """PyTorch's device "meta" computes nothing, but refuses arrays of other devices as cards do."""
+    torch = importlib.import_module("torch")
     assert TorchDevice("cpu").title.startswith("cpu, PyTorch ")
     assert set(devices.cards()) <= set(devices.CARDS)
+    meta = TorchDevice("meta")
+    with pytest.raises(RuntimeError, match="device"):
+        meta.array(np.ones(2), meta.single) + torch.ones(2)
+
+    def host(values: Any) -> Any:
+        assert values.device.type == "meta"
+        kind = str(values.dtype).removeprefix("torch.")
+        return np.arange(values.numel(), dtype=kind).reshape(values.shape) % 100
+
+    monkeypatch.setattr(meta, "host", host)
+    monkeypatch.setattr(meta, "multiplies_in_single", lambda: True)
+    monkeypatch.setattr(torch.Tensor, "__float__", lambda self: 1.0)
+    apart = Apart(np.array([0, 5]), np.array([30, 40]), np.ones(2))
+    for axes, exact in ((2, True), (2, False), (3, True)):
+        Y = np.resize(START, (120, axes))
+        layout = DeviceLayout(meta, P, Y, exact=exact, apart=apart)
+        layout.run([Phase(2, 4.0), Phase(2)])
+        layout.gradient()
+    for double in (meta.double, meta.single):
+        meta.double = double
+        index, _ = nearest_on(meta, START, 5)
+        assert index.shape == (120, 5)
