@@ -100,7 +100,7 @@ def test_what_a_device_does(name: str) -> None:
 if HAS_TORCH:
 
     def test_what_is_on_a_card_meets_nothing_that_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
-        """PyTorch's device "meta" computes nothing, but refuses arrays of other devices as cards do."""
+        """PyTorch's device "meta" computes nothing, and refuses arrays of others as cards do."""
         torch = importlib.import_module("torch")
         assert TorchDevice("cpu").title.startswith("cpu, PyTorch ")
         assert set(devices.cards()) <= set(devices.CARDS)
