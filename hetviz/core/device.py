@@ -126,7 +126,10 @@ class TorchDevice(Device):
 
     def room(self) -> float:
         if self.kind == "cuda":
-            return 0.5 * float(self.xp.cuda.mem_get_info()[0])
+            card = self.xp.cuda
+            # PyTorch keeps what it has used before, and takes it again.
+            kept = card.memory_reserved() - card.memory_allocated()
+            return 0.5 * float(card.mem_get_info()[0] + kept)
         if self.kind == "mps":
             return 0.5 * float(self.xp.mps.recommended_max_memory())
         return _ROOM

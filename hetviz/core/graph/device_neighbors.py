@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from hetviz._types import Floats, Ints, Matrix
+from hetviz._types import Floats, Ints, Matrix, is_sparse
 from hetviz.core.device import Device, Tensor
 from hetviz.core.spectral.blocks import as_dense
 
@@ -15,13 +15,20 @@ ROWS, COLUMNS = 2_048, 16_384
 SPARE = 16
 """So many more than are wanted are taken in single precision, and compared again in double."""
 _ENTRIES = 1 << 24
+_DENSE = 1e8
 _SHARE = 0.8
 
 
 def has_room(device: Device, *matrices: Matrix) -> bool:
-    """Return whether the rows of some matrices can lie on a device in both precisions."""
+    """Return whether the rows of some matrices can lie on a device, dense and in both precisions.
+
+    Sparse ones of more than 100 million numbers, zeros counted, are too large for the host then.
+    """
+    if any(is_sparse(X) and float(X.shape[0]) * X.shape[1] > _DENSE for X in matrices):
+        return False
     entries = sum(float(X.shape[0]) * X.shape[1] for X in matrices)
-    return bool(12.0 * entries + 24.0 * ROWS * COLUMNS <= device.room())
+    n = max(X.shape[0] for X in matrices)
+    return bool(12.0 * entries + 24.0 * min(ROWS, n) * min(COLUMNS, n) <= device.room())
 
 
 def nearest_on(
@@ -69,12 +76,14 @@ def nearest_on(
     right = as_dense(B)
     centre = right.mean(axis=0)
     # Smaller numbers, so that less is lost when lengths cancel; and none too large to be squared.
-    right = right - centre
+    right = right - centre  # a copy, which may be changed
     left = right if A is None else as_dense(A) - centre
     largest = max(float(np.abs(right).max(initial=0.0)), float(np.abs(left).max(initial=0.0)))
     unit = 2.0 ** np.ceil(np.log2(largest)) if largest > 0 else 1.0
-    right = right / unit
-    search = _Search(device, right, right if A is None else left / unit, k, A is None)
+    right /= unit
+    if A is not None:
+        left /= unit
+    search = _Search(device, right, left, k, A is None)
     rows: Ints = np.arange(len(left))
     done = 0.0
     if device.multiplies_in_single():

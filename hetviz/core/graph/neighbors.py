@@ -351,8 +351,8 @@ def _card_for(*matrices: Matrix) -> Device | None:
         return device
     sizes = " and ".join(f"{X.shape[0]:,} x {X.shape[1]:,}" for X in matrices)
     warnings.warn(
-        f"Features of {sizes} do not fit into the memory of the card ({device.title}), so "
-        "neighbours are searched on the processor.",
+        f"Features of {sizes} are too many for the card ({device.title}), so neighbours are "
+        "searched on the processor.",
         DataWarning,
         stacklevel=2,
     )

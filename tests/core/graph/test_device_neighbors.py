@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from hetviz.core.device import Device, computing_on
 from hetviz.core.graph import device_neighbors, neighbors
-from hetviz.core.graph.device_neighbors import nearest_on
+from hetviz.core.graph.device_neighbors import has_room, nearest_on
 from hetviz.core.graph.distances import FeatureSpace
 from hetviz.core.graph.neighbors import (
     cross_neighbors,
@@ -105,6 +105,12 @@ def test_searches_go_to_the_card_that_is_asked_for(monkeypatch: pytest.MonkeyPat
     np.testing.assert_array_equal(other.index, across.index)
     np.testing.assert_allclose(other.squared, across.squared, atol=1e-12)
     assert heard == {"things": 1.0}
+    monkeypatch.setattr(device_neighbors, "_DENSE", 2_999)
+    assert has_room(Device(), PLAIN)
+    assert not has_room(Device(), sp.csr_array(PLAIN))
     monkeypatch.setattr(Device, "room", lambda self: 1e6)
-    with computing_on(Device()), pytest.warns(DataWarning, match="500 x 6 do not fit .* processor"):
+    with (
+        computing_on(Device()),
+        pytest.warns(DataWarning, match="500 x 6 are too many .* processor"),
+    ):
         feature_neighbors(PLAIN, 7)
