@@ -11,7 +11,14 @@ from hetviz._types import Floats, Ints, Sparse
 from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, Reference, note
 from hetviz.algorithms.room import Takes
 from hetviz.algorithms.shared_params import Device, LearnGroups, RandomState, TieViews
-from hetviz.core.graph.joint import Balance, Joint, JointGraph, joint_affinities, part_of_links
+from hetviz.core.graph.joint import (
+    Balance,
+    Joint,
+    JointGraph,
+    balance_exponent,
+    joint_affinities,
+    part_of_links,
+)
 from hetviz.core.layout.holding import Pulls
 from hetviz.data import Dataset, Embedding, HeteroData
 from hetviz.data.model.diagnostics import SHARE, diagnostic
@@ -27,8 +34,6 @@ from hetviz.params import Choice, Flag, Integer, PerDataset, Real, value_for
 from hetviz.progress import Part, Progress, silent
 
 TITLE = "Neighbour map with links (MR-SNE)"
-UNEVEN = 5.0
-"""Datasets whose sizes differ by more than this need blocks weighted by their pairs."""
 MOST_WIDE = 20_000
 """Up to so many items more than two axes are drawn."""
 
@@ -340,9 +345,7 @@ class MRSNE(BaseEmbedder):
         return graph, taught.followers
 
     def _joint(self, graph: JointGraph) -> Joint:
-        exponent = self.balance
-        if isinstance(exponent, str):
-            exponent = 1.0 if max(graph.sizes) > UNEVEN * min(graph.sizes) else 0.5
+        exponent = balance_exponent(self.balance, graph.sizes)
         balance = Balance(exponent, self.link_strength, printed=self.paper)
         joint = joint_affinities(graph, balance, self.normalization)
         if joint is None:

@@ -302,7 +302,18 @@ def _placed_by(record: Mapping[str, Any]) -> list[str]:
         if error is None
         else (f"; landmarks placed likewise land {error:.1%} of the usual distance off (median)")
     )
-    return [f"Fitted to {count:,} landmarks, the other rows placed by them{told}"]
+    lines = [f"Fitted to {count:,} landmarks, the other rows placed by them{told}"]
+    if "refinement" in record:
+        done = record["refinement"]
+        rows, all_rows = sum(done["rows"].values()), sum(record["rows"].values())
+        others = "" if rows == all_rows else ", the others placed by them"
+        off = done["placement_error"]["median"]
+        lands = "" if off is None else f"; one placed by the others lands {off:.1%} off"
+        lines.append(
+            f"{done['iterations']:,} iterations of {rows:,} rows{others}: half moved by "
+            f"{done['moved']:.1%} of the usual distance or more{lands} (median)"
+        )
+    return lines
 
 
 def add_diagnostics(add: Add) -> None:

@@ -247,7 +247,12 @@ def _note(recipe: LargeRecipe, scores: Mapping[str, Any], total: int, shown: int
     if "landmarks" in scores:
         count = sum(scores["landmarks"].values())
         said.append(f"made of {count:,} rows, by which the other {total - count:,} were placed")
-        error = scores.get("placement_error", {}).get("median")
+        refined = scores.get("refinement")
+        if refined is not None:
+            rows = sum(refined["rows"].values())
+            drawn = "all" if rows == total else f"{rows:,}"
+            said.append(f"{drawn} were then drawn towards those like them and linked with them")
+        error = (refined or scores).get("placement_error", {}).get("median")
         if error is not None:
             said.append(
                 f"half of the rows that are tried land within {error:.0%} of the usual distance of "

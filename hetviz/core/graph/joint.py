@@ -143,6 +143,17 @@ class Balance:
     printed: bool = False
 
 
+UNEVEN = 5.0
+"""How many times as large the largest dataset may be before large ones have more say."""
+
+
+def balance_exponent(asked: float | str, sizes: Sequence[int]) -> float:
+    """Return the exponent of a balance; "auto" is 1 for sizes more than 5 times apart, else 0.5."""
+    if not isinstance(asked, str):
+        return float(asked)
+    return 1.0 if max(sizes) > UNEVEN * min(sizes) else 0.5
+
+
 @dataclass(frozen=True, eq=False)
 class Joint:
     """The joint distribution and how it came about.

@@ -45,11 +45,39 @@ def median_places(
     k, perplexity = neighbors_needed(placed.size + 1, perplexity)
     nearest = nearest_columns(squared, k)
     D = np.take_along_axis(squared, nearest, axis=1)
-    weights = perplexity_weights(D, perplexity)
-    for axis in range(Y.shape[1]):
-        out[:, axis] = _weighted_medians(Y[nearest, axis], weights, between)
+    out = medians_of(D, Y[nearest], perplexity, between=between)
     for i in np.flatnonzero((D == 0).any(axis=1)):
         out[i] = Y[squared[i] == 0].mean(axis=0)
+    return out
+
+
+def medians_of(
+    squared: Floats, Y: Floats, perplexity: float = PERPLEXITY, *, between: bool = False
+) -> Floats:
+    """Place new items at the weighted median of those of their nearest that are given.
+
+    Parameters
+    ----------
+    squared : ndarray of shape (m, k)
+        Squared distances to the nearest of each.
+    Y : ndarray of shape (m, k, c)
+        Where these are, all with a place.
+    perplexity : float
+        At most k / 3.
+    between : bool
+        See `median_places`.
+
+    Returns
+    -------
+    ndarray of shape (m, c)
+        An item at distance 0 of some lies at their mean place.
+    """
+    weights = perplexity_weights(squared, perplexity)
+    out = np.empty((len(squared), Y.shape[2]))
+    for axis in range(Y.shape[2]):
+        out[:, axis] = _weighted_medians(Y[:, :, axis], weights, between)
+    for i in np.flatnonzero((squared == 0).any(axis=1)):
+        out[i] = Y[i, squared[i] == 0].mean(axis=0)
     return out
 
 

@@ -18,6 +18,8 @@ EXACT_PAIRS = 16_000_000
 """Up to so many pairs of a row asked and a row seen all are looked at; above it a sample is."""
 SAMPLED_ROWS = 2_000
 _ENTRIES = 4_000_000
+_CACHED_ENTRIES = 500_000
+"""Of distances that are gone through several times: they stay in the processor's cache."""
 
 
 def n_near(n_others: int, share: float, least: int) -> int:
@@ -65,7 +67,7 @@ class Horizon:
 
     def blocks(self, space: Space, rows: Ints, same: bool) -> Iterator[tuple[slice, Floats]]:
         """Yield distances of some rows to those seen, infinite from a row to itself."""
-        step = max(1, _ENTRIES // max(len(self.seen), 1))
+        step = max(1, _CACHED_ENTRIES // max(len(self.seen), 1))
         for start in range(0, len(rows), step):
             at = slice(start, min(start + step, len(rows)))
             D = space.between(rows[at], self.seen)

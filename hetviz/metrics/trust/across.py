@@ -16,7 +16,9 @@ from hetviz.metrics.fit.measured import cross_links
 from hetviz.metrics.fit.nearest import comparison_nearness, link_nearness
 from hetviz.metrics.trust.vicinity import Vicinity
 
-_ENTRIES = 4_000_000
+_ENTRIES = 500_000
+_ROWS = 50_000
+"""Rows that are gone through at a time: each has some dozens of others around it."""
 
 
 def across(vicinity: Vicinity) -> tuple[Floats, Floats]:
@@ -41,12 +43,17 @@ def across(vicinity: Vicinity) -> tuple[Floats, Floats]:
         rows = vicinity.asked[source]
         if not len(rows) or not len(vicinity.placed[target]):
             continue
-        chosen, via = _anchors(vicinity, source, W, rows)
-        shares = _shares(vicinity, source, target, W, rows, chosen, via)
-        known = np.isfinite(shares[0])
-        at = rows[known] + data.offsets[source].start
-        total[:, at] += shares[:, known]
-        count[at] += 1
+        able = np.flatnonzero(np.diff(W.indptr))
+        seen = vicinity.linked_rows(able)
+        near = vicinity.nearest_of(source, target, rows)
+        for start in range(0, len(rows), _ROWS):
+            part = slice(start, start + _ROWS)
+            chosen, via = _anchors(vicinity, source, able, seen, rows[part])
+            shares = _shares(vicinity, source, target, W, rows[part], near[part], chosen, via)
+            known = np.isfinite(shares[0])
+            at = rows[part][known] + data.offsets[source].start
+            total[:, at] += shares[:, known]
+            count[at] += 1
     found = np.divide(total, count, out=np.full(total.shape, np.nan), where=count > 0)
     return found[0], found[1]
 
@@ -77,13 +84,16 @@ def _partners(vicinity: Vicinity) -> dict[tuple[str, str], sp.csr_array]:
     return found
 
 
-def _anchors(vicinity: Vicinity, source: str, W: sp.csr_array, rows: Ints) -> tuple[Ints, Bools]:
-    """Return the k linked rows from which one goes on, nearest first, and which of them count."""
-    able = np.flatnonzero(np.diff(W.indptr))
+def _anchors(
+    vicinity: Vicinity, source: str, able: Ints, seen: Ints, rows: Ints
+) -> tuple[Ints, Bools]:
+    """Return the k linked rows from which one goes on, nearest first, and which of them count.
+
+    Of the rows that are `able`, those `seen` are looked at.
+    """
     space = vicinity.spaces[source]
     if space is None or not len(able):
         return rows[:, None], np.isin(rows, able)[:, None]
-    seen = vicinity.linked_rows(able)
     k = min(vicinity.k, len(seen))
     chosen = np.empty((len(rows), k + 1), dtype=np.int64)
     via = np.zeros((len(rows), k + 1), dtype=bool)
@@ -108,10 +118,14 @@ def _shares(
     target: str,
     W: sp.csr_array,
     rows: Ints,
+    near: Ints,
     chosen: Ints,
     via: Bools,
 ) -> Floats:
-    """Return the shares of false and of missing neighbours of rows, shape (2, q)."""
+    """Return the shares of false and of missing neighbours of rows, shape (2, q).
+
+    `near` (q, k) are their nearest of the target on the map.
+    """
     q = len(rows)
     select = sp.csr_array(
         (np.ones(int(via.sum())), (np.nonzero(via)[0], chosen[via])), shape=(q, W.shape[0])
@@ -128,7 +142,7 @@ def _shares(
     missing = np.bincount(owner, weights=far, minlength=q)
     found[1, some] = missing[some] / n_expected[some]
     asked = np.flatnonzero(some)
-    near = vicinity.nearest_of(source, target, rows[asked])
+    near = near[asked]
     right = linked(expected, asked, near)
     space = vicinity.spaces[target]
     counted = np.ones(near.shape, dtype=bool)

@@ -9,11 +9,14 @@ import numpy as np
 from scipy.stats import rankdata
 
 from hetviz._types import Array, Floats, Ints
+from hetviz.core.graph.neighbors import nearest_columns
 from hetviz.runs.large import steps
+from hetviz.runs.large.placers import LandmarkPlacer
 from hetviz.runs.large.steps import Pairs, Placer
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from contextlib import AbstractContextManager
 
     from hetviz.runs.large.plan import Plan
     from hetviz.runs.large.schedulers import Result
@@ -22,6 +25,8 @@ LINKS = 20_000
 """Links that are drawn, of all."""
 ROWS = 20_000
 """Rows of each table that are drawn, to be the ends of pairs made by chance."""
+ASKED, NEAREST = 250, 10
+"""Rows of each table of which the nearest are sought among all, and how many of these."""
 
 Drawn = list[tuple[Ints, Ints, Floats]]
 
@@ -42,6 +47,10 @@ class Work(Protocol):
         """Do it."""
         ...
 
+    def step(self, words: str, share: float) -> AbstractContextManager[Callable[[float], object]]:
+        """Tell how far something is that is done within."""
+        ...
+
 
 def judged(
     work: Work,
@@ -59,6 +68,9 @@ def judged(
         tables; ``negative_guidance_area``: that one that says apart lies further; the mean over
         all links drawn. ``distance_correlation``: the rank correlation of distances in the
         features and on the map, over pairs by chance within each table, mean weighted by rows.
+        ``neighbors_kept``, of a map by landmarks: the share of the ten nearest by features, among
+        all rows of the table, that are among the ten nearest on the map; of 250 rows of each
+        table, mean weighted by rows.
     """
     rng = np.random.default_rng([seed, 1])
     plan = work.plan
@@ -79,7 +91,43 @@ def judged(
     known = [(n, value, error) for n, value, error in kept if np.isfinite(value)]
     if known:
         scores["distance_correlation"], errors["distance_correlation"] = _pooled(known)
+    if steps.places_are_kept(plan) and isinstance(placer, LandmarkPlacer):
+        scores["neighbors_kept"], errors["neighbors_kept"] = _kept(work, X_of, Y_of, rows, rng)
     return scores, errors
+
+
+def _kept(
+    work: Work,
+    X_of: Sequence[Floats],
+    Y_of: Sequence[Floats],
+    rows: Sequence[Ints],
+    rng: np.random.Generator,
+) -> tuple[float, float]:
+    """Return which share of the nearest of some rows, sought among all, is nearest on the map."""
+    plan = work.plan
+    features, places, own = [], [], []
+    for t, table in enumerate(plan.tables):
+        numbers = np.concatenate([rows[b] + plan.blocks[b].start for b in plan.of_table(t)])
+        able = np.flatnonzero(np.isfinite(Y_of[t]).all(axis=1))
+        asked = np.sort(rng.choice(able, min(ASKED, len(able), table.n), replace=False))
+        features.append(X_of[t][asked])
+        places.append(Y_of[t][asked])
+        own.append(numbers[asked])
+    words = "Judging by sampled pairs"
+    found = work.each(steps.nearest_in_block, words, features, places, own, NEAREST, share=0.5)
+    parts = []
+    for t, table in enumerate(plan.tables):
+        mine = [found[b] for b in plan.of_table(t)]
+        if not len(own[t]) or table.n <= NEAREST:
+            continue
+        names = []
+        for way in range(2):
+            D, N = (np.hstack([one[way, what] for one in mine]) for what in range(2))
+            names.append(np.take_along_axis(N, nearest_columns(D, NEAREST), axis=1))
+        same = (names[0][:, :, None] == names[1][:, None, :]).any(axis=2).mean(axis=1)
+        error = float(same.std(ddof=1) / np.sqrt(len(same))) if len(same) > 1 else 0.0
+        parts.append((table.n, float(same.mean()), error))
+    return _pooled(parts) if parts else (float("nan"), float("nan"))
 
 
 def _places(

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
 
 import numpy as np
 
 from hetviz._types import Array, Floats
 from hetviz.algorithms.base import BaseEmbedder
+from hetviz.core.graph.affinities import neighbors_needed
 from hetviz.core.graph.distances import cross_squared_distances
-from hetviz.core.layout.placement import median_places
+from hetviz.core.graph.neighbors import Cells, cross_neighbors_by_cells
+from hetviz.core.layout.placement import PERPLEXITY, median_places, medians_of
 from hetviz.core.spectral.blocks import LinearMap
 from hetviz.data import Dataset
 
@@ -64,6 +68,40 @@ class LandmarkPlacer:
             squared = cross_squared_distances(piece, L)
             out[start : start + step] = median_places(squared, Y, between=True)
         return out
+
+
+@dataclass(frozen=True)
+class RefinedPlacer:
+    """Rows lie at the weighted median of the refined rows of their table that are most like them.
+
+    Attributes
+    ----------
+    folder : str
+        Where `hetviz.runs.large.refining` keeps them; workers read it, so that none is sent it.
+    tables : tuple of str
+    """
+
+    folder: str
+    tables: tuple[str, ...]
+
+    def place(self, table: str, X: Array) -> Floats:
+        """Return places (n, k) of rows (n, d)."""
+        read = partial(self._read, self.tables.index(table))
+        features, places, ends = read("features"), read("places"), read("ends")
+        # The rows of a cell stand one after another.
+        members = [np.arange(a, b) for a, b in pairwise(ends.tolist())]
+        cells = Cells(np.array(read("centres")), members)
+        k, perplexity = neighbors_needed(len(features) + 1, PERPLEXITY)
+        out = np.empty((len(X), places.shape[1]))
+        for start in range(0, len(X), _ROWS):
+            piece = X[start : start + _ROWS].astype(np.float64)
+            found = cross_neighbors_by_cells(piece, features, k, cells)
+            at = places[found.index]
+            out[start : start + _ROWS] = medians_of(found.squared, at, perplexity, between=True)
+        return out
+
+    def _read(self, t: int, name: str) -> Array:
+        return np.asarray(np.load(f"{self.folder}/by-{t}-{name}.npy", mmap_mode="r"))
 
 
 @dataclass(frozen=True, eq=False)

@@ -24,6 +24,12 @@ BLOCK_NUMBERS = 32_000_000
 _IDS_A_PART, _LINKS_A_PART = 1_000_000, 4_000_000
 _BASE = 350_000_000
 MOST_COORDINATES = 8_000
+REFINE, REFINED_ROWS = 50, 1_000_000
+"""Iterations after rows have been placed by landmarks, and of how many rows at most."""
+UNREFINED = ("umap",)
+"""Methods by whose own iterations no more neighbours are kept; a recipe may ask for them."""
+_REFINED_ROW, _REFINED_LINK, _REFINED_NUMBER = 800, 120, 28
+"""Bytes that a refined row takes beside its features, a link among such rows, and a feature."""
 
 _KEYS: dict[str, dict[str, type | tuple[type, ...]]] = {
     "data": {"path": str, "id": str, "features": (str, list), "entity": str},
@@ -36,7 +42,7 @@ _KEYS: dict[str, dict[str, type | tuple[type, ...]]] = {
         "weight": (str, int, float),
         "unknown": str,
     },
-    "blocks": {"rows": int, "landmarks": int},
+    "blocks": {"rows": int, "landmarks": int, "refine": int, "refined_rows": int},
     "limits": {"max_memory": str, "max_time": str},
 }
 _TOP: dict[str, type | tuple[type, ...]] = {
@@ -81,6 +87,8 @@ _LinkRows = TypedDict(
 class _Blocks(TypedDict, total=False):
     rows: int
     landmarks: int
+    refine: int
+    refined_rows: int
 
 
 class _Limits(TypedDict, total=False):
@@ -242,6 +250,10 @@ class LargeRecipe:
     plan : Plan
     landmarks : int
         Rows that a method sees that is not fitted by blocks.
+    refine : int
+        Iterations after all rows have been placed by landmarks; 0 is none.
+    refined_rows : int
+        Rows that are refined at most; the others are placed by them.
     max_memory : int or None
         Bytes that each process may take.
     max_seconds : float or None
@@ -256,6 +268,8 @@ class LargeRecipe:
     seed: int
     plan: Plan
     landmarks: int
+    refine: int
+    refined_rows: int
     max_memory: int | None
     max_seconds: float | None
     document: Mapping[str, Any] = field(default_factory=dict)
@@ -321,6 +335,8 @@ def large_recipe(name: str, document: Mapping[str, object], folder: Path) -> Lar
         seed,
         plan,
         blocks.get("landmarks", 20_000),
+        blocks.get("refine", 0 if method.card.key in UNREFINED else REFINE),
+        blocks.get("refined_rows", REFINED_ROWS),
         _amount(name, "max_memory", told.get("max_memory"), _UNITS),
         _amount(name, "max_time", told.get("max_time"), _TIMES),
         {**document, "data": _absolute(data, folder), "guidance": _absolute(guidance, folder)},
@@ -357,9 +373,22 @@ def forecast(recipe: LargeRecipe) -> dict[str, int]:
             mine = links * block.n / max(1, sum(other.n for other in plan.blocks))
             most.append(int(2 * own + 8 * block.n * widest + 40 * mine))
     most.append(int(100 * min(links, _LINKS_A_PART) + 60 * _IDS_A_PART) if links else 0)
+    most.append(_of_refined(recipe, links))
     rows = sum(table.n * (table.d * size + 40) for table, size in zip(plan.tables, bytes_of,
                strict=True))  # fmt: skip
     return {"process": _BASE + max(most), "disk": int(rows + 80 * links)}
+
+
+def _of_refined(recipe: LargeRecipe, links: int) -> int:
+    """Return about how many bytes the refined rows of a map by landmarks take."""
+    if recipe.exact or not recipe.refine:
+        return 0
+    tables = recipe.plan.tables
+    n = sum(table.n for table in tables)
+    share = min(1.0, recipe.refined_rows / n)
+    numbers = sum(table.n * table.d for table in tables)
+    own = n * _REFINED_ROW + numbers * _REFINED_NUMBER
+    return int(share * own + share**2 * links * _REFINED_LINK)
 
 
 def _check_keys(name: str, document: Mapping[str, object]) -> None:
@@ -394,9 +423,10 @@ def _check_keys(name: str, document: Mapping[str, object]) -> None:
                 if key not in section:
                     refuse(place, f"{key} is missing", "")
     blocks = document.get("blocks")
-    rows = blocks.get("rows", 1_000) if isinstance(blocks, Mapping) else 1_000
-    if isinstance(rows, int) and rows < 1:
-        refuse("[blocks]", "rows must be 1 or more", rows)
+    for key, least in (("rows", 1), ("refine", 0), ("refined_rows", 1)):
+        number = blocks.get(key, least) if isinstance(blocks, Mapping) else least
+        if isinstance(number, int) and number < least:
+            refuse("[blocks]", f"{key} must be {least} or more", number)
     if wrong:
         raise DataError(wrong)
 

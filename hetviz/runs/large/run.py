@@ -36,6 +36,7 @@ from hetviz.runs.large import steps
 from hetviz.runs.large.judging import judged
 from hetviz.runs.large.placers import LandmarkPlacer, LinearPlacer, ModelPlacer
 from hetviz.runs.large.plan import LargeRecipe, Plan, check_room, forecast
+from hetviz.runs.large.refining import refined, refines
 from hetviz.runs.large.schedulers import TLS, Result, Scheduler, opened
 
 RECIPE, COORDINATES, SCORES, MODEL = "recipe.toml", "coordinates", "scores.json", "model.npz"
@@ -152,7 +153,7 @@ class _Work:
         self._done = 0.0
 
     @contextmanager
-    def _step(self, words: str, share: float) -> Iterator[Callable[[float], None]]:
+    def step(self, words: str, share: float) -> Iterator[Callable[[float], None]]:
         """Tell how far a step is that takes a share of what is left, and note how long it takes."""
         low, high = self._done, self._done + share * (1.0 - self._done)
         report, began = Part(self._report, low, high), time.perf_counter()
@@ -171,7 +172,7 @@ class _Work:
     ) -> list[Result]:
         """Do a step for every block (or `count` other things), and return what came of each."""
         n = len(self.plan.blocks) if count is None else count
-        with self._step(words, share) as beat:
+        with self.step(words, share) as beat:
             return self.engine.map(partial(function, self.plan, *more), range(n), beat)
 
     def summed(
@@ -179,7 +180,7 @@ class _Work:
     ) -> dict[Key, Floats]:
         """Do a step for every block, and return the sum."""
         call = partial(function, self.plan, *more)
-        with self._step(words, 0.25) as beat:
+        with self.step(words, 0.25) as beat:
             return self.engine.sum(call, range(len(self.plan.blocks)), moments.added, beat)
 
     def joined(self, rule: steps.Rule) -> tuple[steps.Pairs, list[tuple[int, int, int, int]]]:
@@ -459,6 +460,9 @@ def _by_landmarks(
         # A map of features places a row wherever it was fitted; its error is none.
         told.pop("placement_error")
         return ModelPlacer(fitted.model), told
+    work.each(steps.place_rows, "Placing all rows", by_likeness, share=0.5)
+    if refines(recipe):
+        told["refinement"] = refined(recipe, work, pairs, rows)
     return by_likeness, told
 
 

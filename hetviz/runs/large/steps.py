@@ -16,6 +16,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from hetviz._types import LARGEST, Array, Floats, Ints, Sparse
+from hetviz.core.graph.distances import cross_squared_distances
+from hetviz.core.graph.neighbors import nearest_columns
 from hetviz.core.spectral import moments
 from hetviz.core.spectral.moments import NEGATIVE, POSITIVE, Key
 from hetviz.core.spectral.prepare import within
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 SHOWN = 20
+_ENTRIES = 4_000_000
 _LINK = np.dtype([("p", "<i8"), ("q", "<i8"), ("w", "<f8")])
 
 
@@ -542,13 +545,94 @@ def place_views(plan: Plan, placer: Placer, ties: Pairs, number: int) -> int:
     return block.n
 
 
+def place_rows(plan: Plan, placer: Placer, number: int) -> int:
+    """Place the rows of a block by their features, and keep that."""
+    block = plan.blocks[number]
+    X = np.load(plan.path(f"x-{number}.npy"), mmap_mode="r")
+    _save(plan.path(f"y-{number}.npy"), placer.place(plan.tables[block.table].name, X))
+    return block.n
+
+
+def keep_refined(plan: Plan, rows: Sequence[Ints], Y: Sequence[Floats]) -> None:
+    """Keep the refined places of some rows of each block, for `place_by_refined`."""
+    for number, (mine, places) in enumerate(zip(rows, Y, strict=True)):
+        _save(plan.path(f"refined-{number}-rows.npy"), mine)
+        _save(plan.path(f"refined-{number}-places.npy"), places)
+
+
+def place_by_refined(plan: Plan, placer: Placer, number: int) -> int:
+    """Put the refined rows of a block where they lie now, and place its other rows by them."""
+    block = plan.blocks[number]
+    rows = np.load(plan.path(f"refined-{number}-rows.npy"))
+    Y = np.array(np.load(plan.path(f"y-{number}.npy")))
+    others = np.setdiff1d(np.arange(block.n), rows, assume_unique=True)
+    if len(others):
+        X = np.load(plan.path(f"x-{number}.npy"), mmap_mode="r")[others]
+        Y[others] = placer.place(plan.tables[block.table].name, X)
+    Y[rows] = np.load(plan.path(f"refined-{number}-places.npy"))
+    _save(plan.path(f"y-{number}.npy"), Y)
+    return block.n
+
+
+def keep(plan: Plan, name: str, array: Array) -> None:
+    """Keep an array for all blocks, under a name."""
+    _save(plan.path(f"{name}.npy"), array)
+
+
+def nearest_in_block(
+    plan: Plan,
+    features: Sequence[Floats],
+    places: Sequence[Floats],
+    own: Sequence[Ints],
+    k: int,
+    number: int,
+) -> Floats:
+    """Find the rows of a block nearest to some rows of its table, by features and on the map.
+
+    Parameters
+    ----------
+    features, places : sequence of ndarray of shape (q, d) and (q, c)
+        By table: what the rows asked about are like, and where they lie.
+    own : sequence of ndarray of shape (q,)
+        By table: their row numbers, so that none is its own neighbour.
+    k : int
+
+    Returns
+    -------
+    ndarray of shape (2, 2, q, k)
+        By features and on the map: squared distances, and numbers of rows of the table; infinite
+        and -1 where the block has fewer rows.
+    """
+    block = plan.blocks[number]
+    t = block.table
+    found = np.full((2, 2, len(own[t]), k), np.inf)
+    found[:, 1] = -1.0
+    at = np.flatnonzero((own[t] >= block.start) & (own[t] < block.stop))
+    for way, (name, asked) in enumerate((("x", features[t]), ("y", places[t]))):
+        there = np.load(plan.path(f"{name}-{number}.npy"), mmap_mode="r")
+        step = max(1, _ENTRIES // max(len(asked), 1))
+        for start in range(0, block.n, step):
+            D = cross_squared_distances(asked, there[start : start + step].astype(np.float64))
+            first = block.start + start
+            here = at[(own[t][at] >= first) & (own[t][at] < first + D.shape[1])]
+            D[here, own[t][here] - first] = np.inf
+            D[np.isnan(D)] = np.inf
+            both = np.hstack([found[way, 0], D])
+            rows = np.arange(first, first + D.shape[1])
+            names = np.hstack([found[way, 1], np.broadcast_to(rows, D.shape)])
+            nearest = nearest_columns(both, k)
+            found[way, 0] = np.take_along_axis(both, nearest, axis=1)
+            found[way, 1] = np.take_along_axis(names, nearest, axis=1)
+    return found
+
+
 def places_are_kept(plan: Plan) -> bool:
-    """Whether `place_views` has placed all rows."""
+    """Whether all rows have been placed, and that is kept."""
     return os.path.exists(plan.path("y-0.npy"))
 
 
 def some_places(plan: Plan, wanted: Sequence[Ints], number: int) -> Floats:
-    """Return the places of some rows of a block, which `place_views` kept."""
+    """Return the places of some rows of a block, which were kept."""
     return np.asarray(np.load(plan.path(f"y-{number}.npy"), mmap_mode="r")[wanted[number]])
 
 

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from scipy.spatial import cKDTree
 
 from hetviz._types import Bools, Floats, Ints, Matrix, is_sparse
+from hetviz.core.graph.z_order import z_order
 from hetviz.core.prediction.link_ridge import largest
 from hetviz.core.spectral.blocks import as_dense
 from hetviz.core.threads import one_thread
@@ -30,6 +31,7 @@ _MANY_PAIRS = 20_000_000
 _POOL = 50
 _TREE_AXES, _AT_FIRST, _MOST_QUERIED = 8, 8, 50_000_000
 _SOME = 5_000
+_NOWHERE = 1e-150
 
 
 @one_thread()
@@ -263,6 +265,9 @@ def _nearest_on_map(
     open_ = np.sort(chosen[np.isfinite(Y[chosen]).all(axis=1)])
     if share is None or axes > _TREE_AXES or not len(there) or not len(open_):
         return None
+    # Neither rows nor targets come in an order of places: a tree of many would be read from main
+    # memory at every step.
+    there = there[z_order(Z[there])]
     tree = cKDTree(Z[there])
     i, j, away = np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0)
     k = min(_AT_FIRST, len(there))
@@ -270,11 +275,14 @@ def _nearest_on_map(
 
     def found(rows: Ints, k: int, most: float) -> tuple[Ints, Ints, Floats, Floats]:
         """Return pairs of rows with their k nearest, at most so far; and the last distances."""
-        # A tree leaves out what is exactly as far.
-        D, index = tree.query(Y[rows], k=k, distance_upper_bound=np.nextafter(most, np.inf))
-        D = np.asarray(D, dtype=np.float64).reshape(len(rows), k)
+        D, index = np.empty((len(rows), k)), np.empty((len(rows), k), dtype=np.int64)
+        order = z_order(Y[rows])
+        # A tree leaves out what is exactly as far, and it squares: of 0 nothing would be found.
+        limit = max(np.nextafter(most, np.inf), _NOWHERE)
+        lengths, places = tree.query(Y[rows[order]], k=k, distance_upper_bound=limit)
+        D[order], index[order] = (np.reshape(part, (-1, k)) for part in (lengths, places))
         near = np.isfinite(D).ravel()
-        p, q = np.repeat(rows, k)[near], there[np.asarray(index, dtype=np.int64).ravel()[near]]
+        p, q = np.repeat(rows, k)[near], there[index.ravel()[near]]
         kept = ~_among(p * m + q, ordered)
         if within and len(chosen) > 1:
             kept &= (p <= q) | ~np.isin(q, chosen)

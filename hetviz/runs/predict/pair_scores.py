@@ -215,4 +215,6 @@ def known_pairs(data: HeteroData, source: str, target: str) -> Ints:
         rows = data[target].find(data[source].ids)
         same = np.flatnonzero(rows >= 0)
         keys.append(same * m + rows[same])
-    return np.unique(np.concatenate(keys))
+    # As np.unique does, which asks a hash table first: of millions that takes ten times as long.
+    both = np.sort(np.concatenate(keys))
+    return both[np.diff(both, prepend=-1) > 0]

@@ -8,6 +8,9 @@ from hetviz.core.graph.distances import FeatureSpace
 from hetviz.core.graph.neighbors import (
     Cells,
     Neighbors,
+    affordable_neighbors,
+    cross_neighbors,
+    cross_neighbors_by_cells,
     feature_neighbors,
     measured_recall,
     nearest_columns,
@@ -132,3 +135,35 @@ def test_cells_hold_each_row_once() -> None:
     np.testing.assert_array_equal(cells.rows(np.arange(len(cells))), np.arange(400))
     for centre, rows in zip(cells.centres, cells.members, strict=True):
         np.testing.assert_allclose(centre, X[rows].mean(axis=0) if len(rows) else 0.0, atol=1e-9)
+
+
+def test_rows_of_another_table_are_found_by_cells() -> None:
+    rng = np.random.default_rng(5)
+    centres = rng.normal(size=(40, 4))
+    B = centres[rng.integers(0, 40, 900)] + 0.2 * rng.normal(size=(900, 4))
+    A = centres[rng.integers(0, 40, 150)] + 0.2 * rng.normal(size=(150, 4))
+    A[3] = B[17]
+    exact, found = cross_neighbors(A, B, 8), cross_neighbors_by_cells(A, B, 8, Cells.of(B))
+    same = [len(np.intersect1d(a, b)) for a, b in zip(found.index, exact.index, strict=True)]
+    assert np.mean(same) > 7.6
+    assert found.index[3, 0] == 17 and found.squared[3, 0] == 0.0
+    # Cells of which all are looked through hide nothing.
+    whole = cross_neighbors_by_cells(A, B, 8, Cells.of(B, count=5))
+    np.testing.assert_array_equal(whole.index, exact.index)
+    every = cross_neighbors_by_cells(A[:2], B[:6], 6, Cells.of(B[:6]))
+    assert np.sort(every.index, axis=1).tolist() == [list(range(6))] * 2
+
+
+def test_what_is_affordable_is_exact_for_few_and_told_for_many(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    X = np.random.default_rng(6).normal(size=(1_200, 12))
+    exact = nearest_neighbors(FeatureSpace(X), 5)
+    np.testing.assert_array_equal(affordable_neighbors(X, 5).index, exact.index)
+    monkeypatch.setattr("hetviz.core.graph.neighbors.EXACT_ROWS", 1_000)
+    # In noise of twelve columns cells tell little: all would be compared to find nearly all.
+    monkeypatch.setattr("hetviz.core.graph.neighbors._MOST_PROBES", 10)
+    found = affordable_neighbors(X, 5)
+    same = [len(np.intersect1d(a, b)) for a, b in zip(found.index, exact.index, strict=True)]
+    assert 0.1 < found.recall < 0.9
+    assert found.recall == pytest.approx(np.mean(same) / 5, abs=0.06)

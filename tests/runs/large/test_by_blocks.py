@@ -340,6 +340,8 @@ def test_features_that_are_no_numbers_are_named(bad: float, tmp_path: Path) -> N
         ('to = "drugs"', 'to = "dogs"', "names no table"),
         ("rows = 40", "rows = 0", "1 or more"),
         ("rows = 40", 'rows = "many"', "wrong kind"),
+        ("rows = 40", "rows = 40\nrefine = -1", "refine must be 0 or more"),
+        ("rows = 40", "rows = 40\nrefined_rows = 0", "refined_rows must be 1 or more"),
         ('method = "guided-projection"', 'method = "mkpe"\ntypo = 1', "typo"),
         ("[params]", '[limits]\nmax_memory = "lots"\n[params]', "max_memory must be like"),
         ('weight = "w"', "weight = 2", "from -1"),
@@ -451,6 +453,90 @@ def test_others_see_landmarks_and_place_the_rest(tmp_path: Path) -> None:
     recipe.write_text(recipe.read_text().replace("joint-spectral", "lpp"))
     record = json.loads((hetviz.run_recipe(recipe, tmp_path / "c") / "scores.json").read_text())
     assert "placement_error" not in record and record["n_unplaced"] == 0
+
+
+def grouped(folder: Path, blocks: str, method: str = "mr-sne") -> Path:
+    """Write two tables of rows along lines, linked where they lie at the same place of one."""
+    rng = np.random.default_rng(0)
+    n, links = 360, np.arange(0, 360, 2)
+    line, place = np.repeat(np.arange(6), 60), np.tile(np.linspace(0, 3, 60), 6)
+    for name in "ab":
+        ways = rng.normal(size=(2, 6, 4))
+        X = 6 * ways[0][line] + place[:, None] * ways[1][line] + 0.02 * rng.normal(size=(n, 4))
+        order = rng.permutation(n)
+        columns = {"id": order, **{f"x{c}": X[order, c] for c in range(4)}}
+        pq.write_table(pa.table(columns), folder / f"{name}.parquet")
+    pq.write_table(pa.table({"i": links, "j": links}), folder / "links.parquet")
+    tables = "".join(f'[data.{t}]\npath = "{t}.parquet"\nid = "id"\n' for t in "ab")
+    recipe = folder / "recipe.toml"
+    recipe.write_text(
+        f'format = 1\nmethod = "{method}"\n{tables}[guidance.links]\npath = "links.parquet"\n'
+        f'from = "a"\nto = "b"\ni = "i"\nj = "j"\n[blocks]\nrows = 150\nlandmarks = 120\n{blocks}\n'
+    )
+    return recipe
+
+
+def record_of(folder: Path) -> Any:
+    return json.loads((folder / "scores.json").read_text())
+
+
+def test_refined_rows_lie_by_their_own_neighbours(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = {}
+    for blocks in ("refine = 0", "", "refined_rows = 400"):
+        recipe = grouped(tmp_path, blocks)
+        assert main(["run", str(recipe), "--out", str(tmp_path / "out")]) == 0
+        found[blocks] = record_of(tmp_path / "out")
+    told = capsys.readouterr().out
+    assert "50 iterations of 720 rows: half moved by" in told
+    assert "rows, the others placed by them: half moved by" in told
+    _, embedding = hetviz.load_run(tmp_path / "out")
+    assert "were then drawn towards those like them" in embedding.note
+    before, after, some = (one["scores"]["neighbors_kept"] for one in found.values())
+    assert after > before + 0.1 and some > before + 0.05
+    assert "refinement" not in found["refine = 0"]
+    done = found[""]["refinement"]
+    assert done["rows"] == {"a": 360, "b": 360} and done["iterations"] == 50
+    assert done["recall"] == {"a": 1.0, "b": 1.0} and 0 < done["moved"] < 0.5
+    assert done["placement_error"]["median"] < found[""]["placement_error"]["median"]
+    few = found["refined_rows = 400"]
+    assert sum(few["refinement"]["rows"].values()) == pytest.approx(400, abs=4)
+    assert few["n_unplaced"] == 0
+
+
+@pytest.mark.xdist_group("cluster")
+@pytest.mark.parametrize("method", ["mr-sne", "umap"])
+def test_refined_places_do_not_depend_on_who_works(
+    method: str, tmp_path: Path, two_workers: Scheduler
+) -> None:
+    recipe = grouped(tmp_path, "refine = 3\nrefined_rows = 300", method)
+    one = hetviz.run_recipe(recipe, tmp_path / "one")
+    two = hetviz.run_recipe(recipe, tmp_path / "two", scheduler=two_workers)
+    assert record_of(one)["coordinates_sha256"] == record_of(two)["coordinates_sha256"]
+    assert record_of(one)["refinement"]["iterations"] == 3
+
+
+def test_umap_is_refined_only_when_asked(tmp_path: Path) -> None:
+    record = record_of(hetviz.run_recipe(grouped(tmp_path, "", "umap"), tmp_path / "out"))
+    assert "refinement" not in record and record["placement_error"]["median"] >= 0
+
+
+def test_neighbours_kept_are_those_of_all_rows(tmp_path: Path) -> None:
+    out = hetviz.run_recipe(grouped(tmp_path, "refine = 0"), tmp_path / "out")
+    shares = []
+    for name in "ab":
+        table = pq.read_table(tmp_path / f"{name}.parquet")
+        X = np.column_stack([table.column(f"x{c}") for c in range(4)])
+        near = []
+        for Z in (X, places(out, name)[1]):
+            D = ((Z[:, None] - Z) ** 2).sum(axis=2)
+            np.fill_diagonal(D, np.inf)
+            near.append(np.argsort(D, axis=1)[:, :10])
+        shares += [len(set(a) & set(b)) / 10 for a, b in zip(*near, strict=True)]
+    record = record_of(out)
+    error = record["standard_errors"]["neighbors_kept"]
+    assert record["scores"]["neighbors_kept"] == pytest.approx(np.mean(shares), abs=3 * error)
 
 
 def test_the_area_and_its_error_are_those_of_mann_and_whitney() -> None:

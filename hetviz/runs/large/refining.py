@@ -1,0 +1,261 @@
+"""Placed rows drawn towards those most like them, and those that they are linked with.
+
+A row that lies by its landmarks lies near the right ones, but no nearer to the rows most like it
+than to others around the same landmarks. A few iterations of the neighbour map's own descent, from
+where all lie, put that right. Tables of more rows than memory should hold are drawn from: the rest
+lies by the rows drawn, of which there are many more than landmarks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from hetviz._types import Array, Floats, Ints, JsonObject, Sparse
+from hetviz.algorithms.registry import get_method
+from hetviz.core.graph.affinities import LEAST_ROWS, conditional_affinities, neighbors_needed
+from hetviz.core.graph.joint import Balance, JointGraph, balance_exponent, joint_affinities
+from hetviz.core.graph.neighbors import Cells, Neighbors, affordable_neighbors
+from hetviz.core.layout.sne import Apart, Layout, Phase
+from hetviz.core.layout.umap import UmapLayout, fuzzy_graph, fuzzy_union
+from hetviz.core.measures.out_of_sample import placement_error
+from hetviz.params import value_for
+from hetviz.progress import Part, Progress
+from hetviz.runs.large import steps
+from hetviz.runs.large.placers import RefinedPlacer
+from hetviz.runs.large.plan import LargeRecipe, Plan
+
+if TYPE_CHECKING:
+    from hetviz.runs.large.judging import Work
+
+FAMILY, MOST_AXES = "Neighbour map", 2
+PERPLEXITY = 5.0
+_TRIED = 100
+_SPEED = 0.1
+_WORDS = "Refining places"
+
+
+def refines(recipe: LargeRecipe) -> bool:
+    """Say whether the rows of a recipe are refined: on neighbour maps of one or two axes."""
+    axes = recipe.params.get("n_components", 2)
+    family = get_method(recipe.method).card.family
+    return recipe.refine > 0 and family == FAMILY and axes <= MOST_AXES
+
+
+def refined(
+    recipe: LargeRecipe, work: Work, pairs: steps.Pairs, landmarks: Sequence[Ints]
+) -> JsonObject:
+    """Refine the places that are kept of all rows, and place by them those that are not drawn.
+
+    Parameters
+    ----------
+    recipe : LargeRecipe
+    work : Work
+        Whose blocks have been placed (`hetviz.runs.large.steps.place_rows`).
+    pairs : tuple of (int, int)
+        Blocks that share links.
+    landmarks : sequence of ndarray of int
+        By block: rows that are among those refined in any case.
+
+    Returns
+    -------
+    dict
+        How many rows were refined, by how many iterations and neighbours, which share of the
+        nearest was found in each table, how far rows moved (median, as a share of the usual
+        distance of two rows), and how far one lands that is placed by the others.
+
+    Notes
+    -----
+    The objective is that of MR-SNE (`hetviz.core.graph.joint`) with a perplexity of 5, or UMAP's
+    with as many neighbours, from the places as they are. For s rows refined, found by cells:
+    O(s^1.5 d) time for the neighbours, O(s k + links) for an iteration, O(s (d + k) + links)
+    memory. The descent is done by this process, whatever works on blocks.
+    """
+    plan = work.plan
+    rows = _drawn(recipe, plan, landmarks)
+    with work.step(_WORDS, 0.8) as beat:
+
+        def report(fraction: float, message: str = "", **figures: object) -> None:
+            beat(fraction)
+
+        X = _by_table(plan, [steps.some_rows(plan, rows, b) for b in range(len(plan.blocks))])
+        before = _by_table(plan, [steps.some_places(plan, rows, b) for b in range(len(rows))])
+        recall: dict[str, float] = {}
+        found: list[Neighbors | None] = []
+        for t, table in enumerate(plan.tables):
+            part = Part(report, 0.4 * t / len(plan.tables), 0.4 * (t + 1) / len(plan.tables))
+            near = _neighbors(X[t], before[t], recipe.seed, part)
+            found.append(near)
+            if near is not None:
+                recall[table.name] = near.recall
+        positive, negative = _links(plan, rows, pairs)
+        after = _descended(recipe, found, positive, negative, before, Part(report, 0.4, 1.0))
+        del found, positive, negative
+        steps.keep_refined(plan, rows, _by_block(plan, rows, after))
+        if sum(map(len, rows)) < sum(block.n for block in plan.blocks):
+            for t in range(len(plan.tables)):
+                _keep_for_others(plan, t, X[t], after[t], recipe.seed)
+    placer = RefinedPlacer(plan.scratch, tuple(table.name for table in plan.tables))
+    work.each(steps.place_by_refined, "Placing all rows", placer, share=0.5)
+    error = placement_error(X, after, _TRIED, recipe.seed, between=True)
+    return {
+        "rows": {table.name: len(X[t]) for t, table in enumerate(plan.tables)},
+        "iterations": recipe.refine,
+        "neighbors": neighbors_needed(10**9, PERPLEXITY)[0],
+        "recall": recall,
+        "moved": _moved(np.vstack(before), np.vstack(after), recipe.seed),
+        "placement_error": error.to_dict(),
+    }
+
+
+def _drawn(recipe: LargeRecipe, plan: Plan, landmarks: Sequence[Ints]) -> list[Ints]:
+    """Return all rows of each block, or where they are too many the landmarks and some more."""
+    whole = sum(block.n for block in plan.blocks)
+    if whole <= recipe.refined_rows:
+        return [np.arange(block.n) for block in plan.blocks]
+    rng = np.random.default_rng([recipe.seed, 2])
+    rows = []
+    for block, sure in zip(plan.blocks, landmarks, strict=True):
+        more = max(0, recipe.refined_rows * block.n // whole - len(sure))
+        others = np.setdiff1d(np.arange(block.n), sure, assume_unique=True)
+        chosen = rng.choice(others, min(more, len(others)), replace=False)
+        rows.append(np.sort(np.concatenate([sure, chosen])))
+    return rows
+
+
+def _by_table(plan: Plan, parts: Sequence[Array]) -> list[Array]:
+    return [
+        np.concatenate([parts[number] for number in plan.of_table(t)])
+        for t in range(len(plan.tables))
+    ]
+
+
+def _by_block(plan: Plan, rows: Sequence[Ints], Y: Sequence[Floats]) -> list[Floats]:
+    found: list[Floats] = [np.empty((0, 2))] * len(rows)
+    for t, places in enumerate(Y):
+        own = plan.of_table(t)
+        ends = np.cumsum([len(rows[number]) for number in own])[:-1]
+        for number, part in zip(own, np.split(places, ends), strict=True):
+            found[number] = part
+    return found
+
+
+def _neighbors(X: Array, Y: Floats, seed: int, progress: Progress) -> Neighbors | None:
+    """Return the nearest rows of each; None of so few rows, or of such that nothing tells apart."""
+    n = len(X)
+    if n < LEAST_ROWS or not np.isfinite(Y).all() or not np.ptp(X, axis=0).any():
+        return None
+    return affordable_neighbors(X, neighbors_needed(n, PERPLEXITY)[0], seed, progress)
+
+
+def _links(plan: Plan, rows: Sequence[Ints], pairs: steps.Pairs) -> tuple[Sparse, Sparse]:
+    """Return what links say together and apart among some rows, those of all tables stacked."""
+    sizes = [sum(len(rows[number]) for number in plan.of_table(t)) for t in range(len(plan.tables))]
+    first = np.zeros(len(plan.blocks), dtype=np.int64)
+    for t in range(len(plan.tables)):
+        own = plan.of_table(t)
+        before = np.cumsum([0, *(len(rows[number]) for number in own)])[:-1]
+        first[own] = sum(sizes[:t]) + before
+    n = sum(sizes)
+    total = sp.csr_array((n, n))
+    for place, (owner, other) in enumerate(pairs):
+        p, q, w = steps.links_among(plan, rows, pairs, place)
+        p, q = p + first[owner], q + first[other]
+        total = total + sp.csr_array((w, (p, q)), shape=(n, n))
+    total = sp.csr_array(total + total.T)
+    positive, negative = total.copy(), sp.csr_array(-total)
+    for part in (positive, negative):
+        part.data = np.clip(part.data, 0.0, 1.0)
+        part.eliminate_zeros()
+    return positive, negative
+
+
+def _descended(
+    recipe: LargeRecipe,
+    found: Sequence[Neighbors | None],
+    positive: Sparse,
+    negative: Sparse,
+    before: Sequence[Floats],
+    progress: Progress,
+) -> list[Floats]:
+    """Return places by table after some iterations; rows that nothing holds stay where they are."""
+    params, sizes = recipe.params, [len(Y) for Y in before]
+    names = [table.name for table in recipe.plan.tables]
+    weights = [float(value_for(params.get("weights", 1.0), name, 1.0)) for name in names]
+    whole = np.vstack(before)
+    by_umap = recipe.method == "umap"
+    own = [None if near is None else _own(near, by_umap) for near in found]
+    graph = JointGraph(sizes, own, positive, negative, weights=weights)
+    P = _fuzzy(graph, float(params["link_strength"])) if by_umap else _joint(graph, params)
+    if P is None:
+        return list(before)
+    held = (np.asarray(P.sum(axis=1)).ravel() > 0) & np.isfinite(whole).all(axis=1)
+    P = P if held.all() else sp.csr_array(P[held][:, held])
+    number = np.cumsum(held) - 1
+    entries = sp.triu(negative).tocoo()
+    kept = held[entries.coords[0]] & held[entries.coords[1]]
+    left, right = (np.asarray(number[end[kept]], dtype=np.int64) for end in entries.coords)
+    apart = np.asarray(entries.data[kept], dtype=np.float64)
+    strength = float(params["cannot_link_strength"])
+    start = whole[held]
+    if by_umap:
+        drawn = UmapLayout(
+            P,
+            start,
+            n_epochs=recipe.refine,
+            min_dist=params["min_dist"],
+            speed=_SPEED,
+            apart=(left, right, strength * apart),
+            random_state=recipe.seed,
+        )
+        drawn.run(progress)
+        whole[held] = drawn.positions
+    else:
+        layout = Layout(P, start, apart=Apart(left, right, apart, strength))
+        layout.run([Phase(recipe.refine)], progress)
+        whole[held] = layout.positions
+    return np.split(whole, np.cumsum(sizes)[:-1])
+
+
+def _own(near: Neighbors, by_umap: bool) -> Sparse:
+    if by_umap:
+        return fuzzy_graph(near)
+    return conditional_affinities(near, neighbors_needed(len(near.index), PERPLEXITY)[1])
+
+
+def _joint(graph: JointGraph, params: Mapping[str, Any]) -> Sparse | None:
+    """Return MR-SNE's joint distribution, in the balance that a recipe of mr-sne asks for."""
+    exponent = balance_exponent(params.get("balance", "auto"), graph.sizes)
+    joint = joint_affinities(graph, Balance(exponent))
+    return None if joint is None else joint.P
+
+
+def _fuzzy(graph: JointGraph, strength: float) -> Sparse:
+    scale = sp.diags_array(np.repeat(np.sqrt(graph.weights), graph.sizes))
+    both = fuzzy_union(graph.near(), (scale @ graph.positive @ scale) * min(strength, 1.0))
+    both = sp.csr_array(both - both.multiply(graph.negative > 0))
+    both.eliminate_zeros()
+    return both
+
+
+def _keep_for_others(plan: Plan, t: int, X: Array, Y: Floats, seed: int) -> None:
+    """Keep what rows are placed by that are not refined, the rows of a cell beside each other."""
+    there = np.flatnonzero(np.isfinite(Y).all(axis=1))
+    cells = Cells.of(X[there], seed)
+    order = there[np.concatenate(cells.members)]
+    ends = np.cumsum([0, *map(len, cells.members)])
+    arrays = {"features": X[order], "places": Y[order], "ends": ends, "centres": cells.centres}
+    for name, array in arrays.items():
+        steps.keep(plan, f"by-{t}-{name}", array)
+
+
+def _moved(before: Floats, after: Floats, seed: int) -> float:
+    rng = np.random.default_rng([seed, 3])
+    there = np.flatnonzero(np.isfinite(before).all(axis=1))
+    a, b = rng.choice(there, (2, 2_000))
+    usual = float(np.median(np.sqrt(((before[a] - before[b]) ** 2).sum(axis=1)))) or 1.0
+    off = np.sqrt(((after[there] - before[there]) ** 2).sum(axis=1))
+    return float(np.median(off)) / usual
