@@ -106,7 +106,10 @@ def link_affinities(W: Sparse, normalization: str = "unnorm") -> Sparse | None:
         degree = np.asarray(W.sum(axis=axis)).ravel()
         scale = np.zeros_like(degree)
         np.power(degree, power, out=scale, where=degree > 0)
-        sides.append(sp.diags_array(scale))
-    R = (sides[0] @ W @ sides[1]).tocsr()
+        sides.append(scale)
+    R = W.copy()
+    R.sum_duplicates()
+    # Products with diagonal matrices would have indices of twice the length.
+    R.data = np.repeat(sides[0], np.diff(R.indptr)) * R.data * sides[1][R.indices]
     total = R.sum()
     return sp.csr_array(R / total) if total > 0 else None

@@ -122,12 +122,12 @@ class CrossSpace:
     def between(self, rows: Ints, columns: Ints | None = None) -> Floats:
         """Return distances from rows (q,) of A to rows (c,) of B, or to all: shape (q, c)."""
         there = slice(None) if columns is None else columns
-        D = np.zeros((len(rows), self.n if columns is None else len(columns)))
+        D: Floats | None = None
         for a, b in zip(self._A.T, self._B.T, strict=True):
-            difference = a[rows][:, None] - b[there]
+            difference = np.subtract.outer(a[rows], b[there])
             difference *= difference
-            D += difference
-        return D
+            D = difference if D is None else np.add(D, difference, out=D)
+        return np.zeros((len(rows), len(self._B[there]))) if D is None else D
 
     def pairs(self, rows: Ints, columns: Ints) -> Floats:
         """Return distances from ``rows[i]`` of A to ``columns[i]`` of B, both of shape (m,)."""

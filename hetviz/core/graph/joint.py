@@ -244,7 +244,8 @@ def joint_affinities(
         blocks[d][d] = within[d] * beta[d, d] if d in within else sp.csr_array((size, size))
     for (d, e), R in across.items():
         blocks[d][e] = R * (beta[d, e] / 2)
-        blocks[e][d] = blocks[d][e].T
+        # Blocks of one format are put together without a list of all their entries.
+        blocks[e][d] = blocks[d][e].T.tocsr()
     P = sp.csr_array(sp.block_array(blocks, format="csr"))
     P.sort_indices()
     return Joint(P, beta, within, across)

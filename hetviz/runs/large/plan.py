@@ -28,7 +28,8 @@ REFINE, REFINED_ROWS = 50, 1_000_000
 """Iterations after rows have been placed by landmarks, and of how many rows at most."""
 UNREFINED = ("umap",)
 """Methods by whose own iterations no more neighbours are kept; a recipe may ask for them."""
-_REFINED_ROW, _REFINED_LINK, _REFINED_NUMBER = 800, 120, 28
+_TO_LANDMARKS = 256_000_000
+_REFINED_ROW, _REFINED_LINK, _REFINED_NUMBER = 1_500, 120, 40
 """Bytes that a refined row takes beside its features, a link among such rows, and a feature."""
 
 _KEYS: dict[str, dict[str, type | tuple[type, ...]]] = {
@@ -373,15 +374,23 @@ def forecast(recipe: LargeRecipe) -> dict[str, int]:
             mine = links * block.n / max(1, sum(other.n for other in plan.blocks))
             most.append(int(2 * own + 8 * block.n * widest + 40 * mine))
     most.append(int(100 * min(links, _LINKS_A_PART) + 60 * _IDS_A_PART) if links else 0)
-    most.append(_of_refined(recipe, links))
+    if not recipe.exact:
+        most += [_of_landmarks(recipe), _of_refined(recipe, links)]
     rows = sum(table.n * (table.d * size + 40) for table, size in zip(plan.tables, bytes_of,
                strict=True))  # fmt: skip
     return {"process": _BASE + max(most), "disk": int(rows + 80 * links)}
 
 
+def _of_landmarks(recipe: LargeRecipe) -> int:
+    """Return about how many bytes the map of landmarks takes, or the distances of rows to them."""
+    takes = get_method(recipe.method).takes
+    rows = min(recipe.landmarks, sum(table.n for table in recipe.plan.tables))
+    return int(max(takes.least + takes.row * rows, _TO_LANDMARKS))
+
+
 def _of_refined(recipe: LargeRecipe, links: int) -> int:
     """Return about how many bytes the refined rows of a map by landmarks take."""
-    if recipe.exact or not recipe.refine:
+    if not recipe.refine:
         return 0
     tables = recipe.plan.tables
     n = sum(table.n for table in tables)

@@ -91,9 +91,11 @@ def refined(
             found.append(near)
             if near is not None:
                 recall[table.name] = near.recall
-        positive, negative = _links(plan, rows, pairs)
-        after = _descended(recipe, found, positive, negative, before, Part(report, 0.4, 1.0))
-        del found, positive, negative
+        P, negative = _affinities(recipe, plan, found, rows, pairs)
+        after = list(before)
+        if P is not None:
+            after = _descended(recipe, P, negative, before, Part(report, 0.4, 1.0))
+        del P, negative
         steps.keep_refined(plan, rows, _by_block(plan, rows, after))
         if sum(map(len, rows)) < sum(block.n for block in plan.blocks):
             for t in range(len(plan.tables)):
@@ -163,35 +165,53 @@ def _links(plan: Plan, rows: Sequence[Ints], pairs: steps.Pairs) -> tuple[Sparse
     total = sp.csr_array((n, n))
     for place, (owner, other) in enumerate(pairs):
         p, q, w = steps.links_among(plan, rows, pairs, place)
-        p, q = p + first[owner], q + first[other]
+        p, q = (p + first[owner]).astype(np.int32), (q + first[other]).astype(np.int32)
         total = total + sp.csr_array((w, (p, q)), shape=(n, n))
     total = sp.csr_array(total + total.T)
-    positive, negative = total.copy(), sp.csr_array(-total)
-    for part in (positive, negative):
-        part.data = np.clip(part.data, 0.0, 1.0)
-        part.eliminate_zeros()
-    return positive, negative
+    apart = total.data < 0
+    negative = sp.csr_array((n, n))
+    if apart.any():
+        negative = sp.csr_array(-total)
+        negative.data = np.clip(negative.data, 0.0, 1.0)
+        negative.eliminate_zeros()
+    total.data = np.clip(total.data, 0.0, 1.0)
+    total.eliminate_zeros()
+    return total, negative
+
+
+def _affinities(
+    recipe: LargeRecipe,
+    plan: Plan,
+    found: list[Neighbors | None],
+    rows: Sequence[Ints],
+    pairs: steps.Pairs,
+) -> tuple[Sparse | None, Sparse]:
+    """Return what holds some rows together, all tables stacked, and what links say is apart.
+
+    `found` is emptied: neighbours are not needed any more once affinities are made of them.
+    """
+    params, by_umap = recipe.params, recipe.method == "umap"
+    own = []
+    while found:
+        near = found.pop(0)
+        own.append(None if near is None else _own(near, by_umap))
+    sizes = [sum(len(rows[number]) for number in plan.of_table(t)) for t in range(len(plan.tables))]
+    weights = [float(value_for(params["weights"], table.name, 1.0)) for table in plan.tables]
+    positive, negative = _links(plan, rows, pairs)
+    graph = JointGraph(sizes, own, positive, negative, weights=weights)
+    P = _fuzzy(graph, float(params["link_strength"])) if by_umap else _joint(graph, params)
+    return P, negative
 
 
 def _descended(
     recipe: LargeRecipe,
-    found: Sequence[Neighbors | None],
-    positive: Sparse,
+    P: Sparse,
     negative: Sparse,
     before: Sequence[Floats],
     progress: Progress,
 ) -> list[Floats]:
     """Return places by table after some iterations; rows that nothing holds stay where they are."""
-    params, sizes = recipe.params, [len(Y) for Y in before]
-    names = [table.name for table in recipe.plan.tables]
-    weights = [float(value_for(params.get("weights", 1.0), name, 1.0)) for name in names]
-    whole = np.vstack(before)
-    by_umap = recipe.method == "umap"
-    own = [None if near is None else _own(near, by_umap) for near in found]
-    graph = JointGraph(sizes, own, positive, negative, weights=weights)
-    P = _fuzzy(graph, float(params["link_strength"])) if by_umap else _joint(graph, params)
-    if P is None:
-        return list(before)
+    params, whole = recipe.params, np.vstack(before)
     held = (np.asarray(P.sum(axis=1)).ravel() > 0) & np.isfinite(whole).all(axis=1)
     P = P if held.all() else sp.csr_array(P[held][:, held])
     number = np.cumsum(held) - 1
@@ -201,7 +221,7 @@ def _descended(
     apart = np.asarray(entries.data[kept], dtype=np.float64)
     strength = float(params["cannot_link_strength"])
     start = whole[held]
-    if by_umap:
+    if recipe.method == "umap":
         drawn = UmapLayout(
             P,
             start,
@@ -217,13 +237,16 @@ def _descended(
         layout = Layout(P, start, apart=Apart(left, right, apart, strength))
         layout.run([Phase(recipe.refine)], progress)
         whole[held] = layout.positions
-    return np.split(whole, np.cumsum(sizes)[:-1])
+    return np.split(whole, np.cumsum([len(Y) for Y in before])[:-1])
 
 
 def _own(near: Neighbors, by_umap: bool) -> Sparse:
     if by_umap:
         return fuzzy_graph(near)
-    return conditional_affinities(near, neighbors_needed(len(near.index), PERPLEXITY)[1])
+    P = conditional_affinities(near, neighbors_needed(len(near.index), PERPLEXITY)[1])
+    # What is made of it takes two thirds of the memory.
+    P.indices, P.indptr = P.indices.astype(np.int32), P.indptr.astype(np.int32)
+    return P
 
 
 def _joint(graph: JointGraph, params: Mapping[str, Any]) -> Sparse | None:
