@@ -24,7 +24,7 @@ WAYS = ("openTSNE", "mr-sne", "umap-learn", "umap", "joint-map")
 THREADED = ("openTSNE", "umap-learn")
 QUERIES, NEAREST = 500, 10
 PERPLEXITY, SIZED_BY = 30, 300
-MOST_JUDGED = 100_000
+MOST_JUDGED = 50_000
 """Of more items all pairs take longer than the maps."""
 
 
