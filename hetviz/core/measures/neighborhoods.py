@@ -218,11 +218,12 @@ def preservation(
 
 def _excess_ranks(D: Floats, neighbors: Ints, k: int) -> Floats:
     """Sum over each row's `neighbors` of how far their rank in D lies beyond k."""
-    thresholds = np.take_along_axis(D, neighbors, axis=1)
-    excess = np.zeros(len(D))
-    for threshold in thresholds.T:
-        rank = 1 + (threshold[:, None] > D).sum(axis=1)
-        excess += np.maximum(rank - k, 0)
+    limits = np.take_along_axis(D, neighbors, axis=1)
+    excess, nearer = np.zeros(len(D)), np.empty(D.shape[1], dtype=bool)
+    # Row by row, so that all ranks of one are counted while it is in the processor's cache.
+    for row, (distances, mine) in enumerate(zip(D, limits, strict=True)):
+        ranks = [1 + np.count_nonzero(np.less(distances, one, out=nearer)) for one in mine]
+        excess[row] = np.maximum(np.array(ranks) - k, 0).sum()
     return excess
 
 
