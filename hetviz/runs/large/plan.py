@@ -5,7 +5,7 @@ from __future__ import annotations
 import fnmatch
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations, pairwise
 from math import ceil
 from pathlib import Path
@@ -328,7 +328,7 @@ def large_recipe(name: str, document: Mapping[str, object], folder: Path) -> Lar
     blocks = said.get("blocks", {})
     plan = _plan(tables, links, tie, blocks.get("rows"))
     told = said.get("limits", {})
-    return LargeRecipe(
+    recipe = LargeRecipe(
         name,
         method.card.key,
         checked,
@@ -342,6 +342,18 @@ def large_recipe(name: str, document: Mapping[str, object], folder: Path) -> Lar
         _amount(name, "max_time", told.get("max_time"), _TIMES),
         {**document, "data": _absolute(data, folder), "guidance": _absolute(guidance, folder)},
     )
+    return recipe if "refined_rows" in blocks else _affordable(recipe)
+
+
+def _affordable(recipe: LargeRecipe) -> LargeRecipe:
+    """Let as many rows be refined as the recipe's limit of memory has room for."""
+    whole = sum(table.n for table in recipe.plan.tables)
+    rows = min(recipe.refined_rows, whole)
+    while recipe.max_memory is not None and rows > recipe.landmarks:
+        if _BASE + _of_refined(replace(recipe, refined_rows=rows)) <= recipe.max_memory:
+            break
+        rows = rows * 9 // 10
+    return recipe if rows == whole else replace(recipe, refined_rows=rows)
 
 
 def _absolute(
@@ -375,7 +387,7 @@ def forecast(recipe: LargeRecipe) -> dict[str, int]:
             most.append(int(2 * own + 8 * block.n * widest + 40 * mine))
     most.append(int(100 * min(links, _LINKS_A_PART) + 60 * _IDS_A_PART) if links else 0)
     if not recipe.exact:
-        most += [_of_landmarks(recipe), _of_refined(recipe, links)]
+        most += [_of_landmarks(recipe), _of_refined(recipe)]
     rows = sum(table.n * (table.d * size + 40) for table, size in zip(plan.tables, bytes_of,
                strict=True))  # fmt: skip
     return {"process": _BASE + max(most), "disk": int(rows + 80 * links)}
@@ -388,12 +400,13 @@ def _of_landmarks(recipe: LargeRecipe) -> int:
     return int(max(takes.least + takes.row * rows, _TO_LANDMARKS))
 
 
-def _of_refined(recipe: LargeRecipe, links: int) -> int:
+def _of_refined(recipe: LargeRecipe) -> int:
     """Return about how many bytes the refined rows of a map by landmarks take."""
     if not recipe.refine:
         return 0
     tables = recipe.plan.tables
     n = sum(table.n for table in tables)
+    links = sum(one.files.n_rows for one in recipe.plan.links)
     share = min(1.0, recipe.refined_rows / n)
     numbers = sum(table.n * table.d for table in tables)
     own = n * _REFINED_ROW + numbers * _REFINED_NUMBER

@@ -24,6 +24,7 @@ import hetviz
 from hetviz.cli import main
 from hetviz.data import Dataset, HeteroData
 from hetviz.errors import Cancelled, DataError, HetvizError, ParameterError
+from hetviz.runs.embed.recipe import large_recipe_at
 from hetviz.runs.large import steps
 from hetviz.runs.large.judging import area
 from hetviz.runs.large.run import read_model
@@ -515,6 +516,17 @@ def test_refined_places_do_not_depend_on_who_works(
     two = hetviz.run_recipe(recipe, tmp_path / "two", scheduler=two_workers)
     assert record_of(one)["coordinates_sha256"] == record_of(two)["coordinates_sha256"]
     assert record_of(one)["refinement"]["iterations"] == 3
+
+
+def test_as_many_rows_are_refined_as_there_is_room_for(tmp_path: Path) -> None:
+    recipe = grouped(tmp_path, "")
+    text = recipe.read_text()
+    assert large_recipe_at(recipe).refined_rows >= 720
+    recipe.write_text(f'{text}[limits]\nmax_memory = "350.5MB"\n')
+    less = large_recipe_at(recipe)
+    assert 120 < less.refined_rows < 720
+    recipe.write_text(f'{text}refined_rows = 700\n[limits]\nmax_memory = "350.5MB"\n')
+    assert large_recipe_at(recipe).refined_rows == 700
 
 
 def test_umap_is_refined_only_when_asked(tmp_path: Path) -> None:
