@@ -339,7 +339,8 @@ def _once(
     with threadpool_limits(1), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         if about == "labels":
-            rounds, answers = simulate_labels(sample, seed, way), []
+            rounds = simulate_labels(sample, seed, way)
+            answers: list[bool] = []
         else:
             rounds, answers = simulate(sample, seed, WAYS[way])
     write(file, setting | {"rounds": rounds, "answers": answers})

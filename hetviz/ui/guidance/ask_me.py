@@ -175,9 +175,10 @@ def _stop(gains: list[Gain]) -> None:
     theme.quiet("More answers could not gain what can be told from nothing:")
     lines = "".join(f"<li>{theme.esc(str(gain))}</li>" for gain in gains)
     st.html(f'<ul class="hv-reasons">{lines}</ul>')
-    if all(gain.what != "groups" for gain in gains):
+    if all(gain.what not in ("groups", "labels") for gain in gains):
         theme.quiet(
-            "Say of three items or more that they belong together: then it asks who else does."
+            "Say of three items or more that they belong together: then it asks who else does. Or "
+            "give a few items labels of your own, two or more: then it asks which fit the others."
         )
     st.button("Ask all the same", key="ask-on", on_click=_go_on)
 
