@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hetviz._text import count, percent, some
+from hetviz._text import percent, some
 from hetviz._types import JsonObject
 from hetviz.core.threads import one_thread
 from hetviz.data import Embedding, HeteroData
@@ -259,7 +259,9 @@ def _labels(
             item = (column.dataset, str(data[column.dataset].ids[row]))
             first = doubt.labels[:_LABELS_NAMED]
             words = ", ".join(f"“{word}”" for word, _ in first)
-            about = count(max(round(doubt.gain), 1), "item")
+            why = "Its label is open: what is known does not settle it."
+            if round(doubt.gain) > 1:
+                why = f"Its label is open, and would tell of about {doubt.gain:.0f} items in doubt."
             asked.append(
                 (
                     rank,
@@ -268,7 +270,7 @@ def _labels(
                         (doubt.row,),
                         (item,),
                         f"Which label fits “{_title(data, item)}”: {words}, or another?",
-                        f"Its label is open, and would tell of about {about} in doubt.",
+                        why,
                         doubt.gain,
                         (column.name, ""),
                         tuple(word for word, _ in doubt.labels),
