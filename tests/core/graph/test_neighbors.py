@@ -123,6 +123,9 @@ def test_in_cells_nearly_all_of_the_nearest_are_found(sparse: bool) -> None:
     assert (np.diff(found.squared, axis=1) >= 0).all()
     away = ((X[:, None] - X[found.index]) ** 2).sum(axis=2)
     np.testing.assert_allclose(found.squared, away, atol=1e-9)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("hetviz.core.graph.neighbors._VERY_MANY", 0)
+        np.testing.assert_array_equal(neighbors_by_cells(given, 10).index, found.index)
     few = neighbors_by_cells(given[:12], 11)
     assert np.sort(few.index, axis=1).tolist() == [
         [k for k in range(12) if k != i] for i in range(12)
