@@ -3,8 +3,9 @@
 Made data: two tables that share a hidden spiral under noise (`benchmarks.large`), and two tables of
 curved sheets in a hundred groups. Real data: words and meanings of WordNet 3.0, linked where a word
 has a meaning; words by their letters, meanings by the words of their definitions, 32 leading
-directions each. ``--data DIR`` is the folder with ``data.noun`` and the like (of the Debian package
-wordnet-base).
+directions each. Programs and libraries of Debian by their descriptions, linked where one depends on
+the other. ``--data DIR`` is a folder with ``data.noun`` and the like (of the Debian package
+wordnet-base), and with ``available``, what ``apt-cache dumpavail`` prints; either will do.
 """
 
 from __future__ import annotations
@@ -62,12 +63,15 @@ def run(out: Path, quick: bool, data: Path | None) -> None:
         ways = [(folder, "joint-map"), (sheets, "joint-map"), (sheets, "mr-sne")]
         for where, method in ways[: 1 if n > 200_000 else 3]:
             _both(rows, out, where, method, landmarks)
-    if data is not None:
-        words = out / "refinement" / "wordnet"
-        if not words.exists():
-            write(words, *wordnet(data))
+    real = (("wordnet", "data.noun", wordnet, 20_000), ("debian", "available", debian, 6_000))
+    for name, file, read, landmarks in real:
+        if data is None or not (data / file).exists():
+            continue
+        folder = out / "refinement" / name
+        if not folder.exists():
+            write(folder, *read(data))
         for method in ("joint-map", "mr-sne", "umap"):
-            _both(rows, out, words, method, 20_000)
+            _both(rows, out, folder, method, landmarks)
 
 
 def _both(rows: list[dict[str, Any]], out: Path, data: Path, method: str, landmarks: int) -> None:
@@ -144,7 +148,6 @@ def sheets_in_groups(n: int, seed: int = 0) -> Tables:
 
 def wordnet(folder: Path) -> Tables:
     """Return features of the words and the meanings of WordNet, and which word has which."""
-    from sklearn.decomposition import TruncatedSVD
     from sklearn.feature_extraction.text import TfidfVectorizer
 
     meanings, words, i, j = [], dict[str, int](), [], []
@@ -161,10 +164,48 @@ def wordnet(folder: Path) -> Tables:
             meanings.append(said.strip())
     of_words = TfidfVectorizer(min_df=20, analyzer="char_wb", ngram_range=(2, 4), sublinear_tf=True)
     of_meanings = TfidfVectorizer(min_df=5, stop_words="english", sublinear_tf=True)
-    X = []
-    for vectors, texts in ((of_words, list(words)), (of_meanings, meanings)):
-        counts = vectors.fit_transform(texts)
-        found = TruncatedSVD(32, random_state=0, n_iter=4).fit_transform(counts)
-        size = np.linalg.norm(found, axis=1, keepdims=True)
-        X.append(found / np.where(size > 0, size, 1.0))
+    X = [_leading(of_words, list(words), 4), _leading(of_meanings, meanings, 4)]
     return X, (np.array(i), np.array(j))
+
+
+def debian(folder: Path) -> Tables:
+    """Return features of programs and of libraries, and which program depends on which library."""
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    found: dict[str, dict[str, str]] = {}
+    for entry in (folder / "available").read_text(encoding="utf-8").split("\n\n"):
+        lines = [line for line in entry.splitlines() if line[:1] != " " and ": " in line]
+        fields = dict(line.split(": ", 1) for line in lines)
+        if "Package" in fields:
+            found[fields["Package"]] = fields
+    libraries = [name for name in found if name.startswith("lib")]
+    programs = [name for name in found if not name.startswith("lib")]
+    number, i, j = {name: row for row, name in enumerate(libraries)}, [], []
+    for row, name in enumerate(programs):
+        asked = ",".join(found[name].get(key, "") for key in ("Depends", "Recommends"))
+        for one in re.split(r"[,|]", asked):
+            wanted = one.strip().split(" ")[0].split(":")[0]
+            if wanted in number:
+                i.append(row)
+                j.append(number[wanted])
+    X = []
+    for names in (programs, libraries):
+        keys = ("Description", "Section", "Tag")
+        texts = [
+            " ".join([*(found[name].get(key, "") for key in keys), name.replace("-", " ")])
+            for name in names
+        ]
+        X.append(
+            _leading(TfidfVectorizer(min_df=4, stop_words="english", sublinear_tf=True), texts)
+        )
+    return X, (np.array(i), np.array(j))
+
+
+def _leading(vectors: Any, texts: list[str], n_iter: int) -> Any:
+    """Return 32 leading directions of texts, rows of unit length."""
+    from sklearn.decomposition import TruncatedSVD
+
+    counts = vectors.fit_transform(texts)
+    found = TruncatedSVD(32, random_state=0, n_iter=n_iter).fit_transform(counts)
+    size = np.linalg.norm(found, axis=1, keepdims=True)
+    return found / np.where(size > 0, size, 1.0)
