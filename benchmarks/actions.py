@@ -116,14 +116,14 @@ def actions(n: int, sid: str) -> list[dict[str, Any]]:
     """Return the CPU seconds of each action on a project of n items, first and again."""
     from streamlit.testing.v1 import AppTest
 
-    from hetviz.ui.map import away, ready
+    from hetviz.ui.map import away
     from hetviz.ui.shell.lifespan import LATER
     from hetviz.ui.shell.paths import PAGES, ROUTER
 
     # What a worker would find out comes later.
     away.SEND[:] = [lambda *_: True]
     waiting: list[Callable[[], None]] = []
-    ready.START[:] = [waiting.append]
+    away.START[:] = [waiting.append]
     # As a server does when it starts.
     for name in LATER:
         importlib.import_module(name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -13,7 +14,7 @@ from hetviz.jobs import Job, Task
 from hetviz.ui.map import away
 from hetviz.ui.map.array_cache import forget_unused
 from hetviz.ui.shell import theme
-from tests.app.conftest import Visit
+from tests.app.conftest import Visit, html_of
 
 REPORT = "hetviz.jobs.tasks.look:report"
 
@@ -35,6 +36,7 @@ def sent(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, Task]]:
 
     monkeypatch.setattr(away, "SEND", [send])
     monkeypatch.setattr(away, "LARGE", 1)
+    monkeypatch.setattr(away, "START", [lambda work: work()])
     return out
 
 
@@ -92,3 +94,51 @@ def test_what_failed_is_said_in_its_place_and_can_be_tried_again(
     app.button(key="again-conflicts").click().run()
     assert not app.error
     assert sum(task.function == REPORT for _, task in sent) == 2
+
+
+def test_what_a_page_holds_itself_is_made_beside_it(
+    sent: list[tuple[str, Task]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data, waiting = some_data(), []
+    monkeypatch.setattr(away, "START", [waiting.append])
+    monkeypatch.setattr(away, "_PATIENCE", 0.0)
+    worth = [HetvizError("no room"), np.ones(2)]
+
+    def make() -> np.ndarray:
+        found = worth.pop(0)
+        if isinstance(found, HetvizError):
+            raise found
+        return found
+
+    ask = lambda: away.made("beside", data, "part", make, None)  # noqa: E731
+    before = away.arrived("beside")
+    assert ask() is None and ask() is None and away.at_work("beside")
+    (work,) = waiting
+    work()
+    assert away.arrived("beside") == before + 1 and not away.at_work("beside")
+    with pytest.raises(away.Failed, match="no room") as told:
+        ask()
+    told.value.again()
+    assert ask() is None
+    waiting.pop()()
+    assert ask().tolist() == [1.0, 1.0]
+    # Where it is there at once the page need not be drawn again.
+    monkeypatch.setattr(away, "START", [lambda work: work()])
+    seen = away.arrived("beside")
+    assert away.made("beside", data, "other", lambda: 3, None) == 3
+    assert away.arrived("beside") == seen and not sent
+
+
+def test_guidance_stands_without_its_tables_until_they_are_made(
+    sent: list[tuple[str, Task]], monkeypatch: pytest.MonkeyPatch, visit: Visit
+) -> None:
+    waiting: list[Callable[[], None]] = []
+    monkeypatch.setattr(away, "START", [waiting.append])
+    monkeypatch.setattr(away, "_PATIENCE", 0.0)
+    app = visit("guidance")
+    assert "4,130 links, 399 comparisons" in html_of(app)
+    assert "The links are being put in order" in html_of(app) and not app.data_editor
+    while waiting:
+        waiting.pop()()
+    app.run()
+    assert not app.exception and len(app.data_editor[0].value) == 200

@@ -17,7 +17,7 @@ from hetviz.io import guidance_csv
 from hetviz.ui.guidance import editor
 from hetviz.ui.guidance.curves import ReadOff, lost_at
 from hetviz.ui.guidance.group_table import changed
-from hetviz.ui.guidance.table import places_in
+from hetviz.ui.guidance.table import as_before, places_in
 from hetviz.ui.map import search
 from hetviz.ui.widgets import set_switches
 from hetviz.workspace import Act, AddPairs, EditStatements, SetLabels, SwitchSet
@@ -49,6 +49,14 @@ def test_the_headline_says_how_much_was_said_and_how_far_the_map_keeps_it(visit:
     together = rows[rows["weight"] > 0]
     assert list(together["near"]) == sorted(together["near"])
     assert set(rows["fate"]) == {"not kept"}
+    # The second page by its button, the last by its number; another number goes no further.
+    app.session_state["page-link-21"] = 2
+    app.run()
+    field = app.number_input(key="page-link-21-to")
+    assert (field.value, field.min, field.max) == (2, 1, 21)
+    field.set_value(21).run()
+    assert len(table(app)) == MANY % 200
+    assert app.session_state["page-link-21"] == app.number_input(key="page-link-21-to").value == 21
 
 
 def test_the_same_share_stands_in_the_headline_and_under_the_curve(visit: Visit) -> None:
@@ -383,6 +391,13 @@ def test_rows_of_a_table_are_found_again_where_others_came_and_went() -> None:
         found = places_in(old, np.array(list(new), dtype=object))
         assert found.tolist() == ["abcde".find(key) for key in new]
     assert places_in(old[:0], old).tolist() == [-1] * 5
+
+
+def test_rows_stay_where_they_were_and_new_ones_stand_first() -> None:
+    # Of five rows 3, 1, 4 fitted, in this order. By now row 1 is gone, 2 is new, and 0 fits too.
+    places, first = np.array([0, 3, -1, 2, 4]), np.array([3, 1, 4])
+    found = as_before(np.array([4, 1, 0, 2]), places, first, 5)
+    assert found.tolist() == [0, 2, 1, 4]
 
 
 def test_names_with_odd_spaces_are_searched_as_tidy_ones() -> None:

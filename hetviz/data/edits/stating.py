@@ -14,7 +14,7 @@ from hetviz.data.model.comparisons import Comparisons
 from hetviz.data.model.heterodata import HeteroData
 from hetviz.data.model.links import Links
 from hetviz.data.model.meta import NOTED, joined_meta, text_of
-from hetviz.data.model.statements import located, set_names, statement_keys
+from hetviz.data.model.statements import in_set, located, set_names, statement_keys
 from hetviz.errors import DataError, Problem, listed
 
 Changes = Mapping[int, Mapping[str, Any]]
@@ -167,7 +167,7 @@ def rename_set(data: HeteroData, old: str, new: str) -> HeteroData:
     name = new.strip()
     if not name:
         raise DataError(Problem("bad-name", f"set {old!r}", "the new name is empty"))
-    keys = statement_keys(data)[set_names(data) == checked_set(data, old)]
+    keys = statement_keys(data)[in_set(data, checked_set(data, old))]
     return edit_statements(data, {key: {"set": name} for key in keys})
 
 

@@ -119,6 +119,23 @@ def set_names(data: HeteroData) -> Texts:
     return np.concatenate(parts)
 
 
+def in_set(data: HeteroData, name: str) -> Bools:
+    """Say which of `statements` belong to a set.
+
+    Where a group of links notes no sets of their own, one comparison of texts tells for all of it.
+    """
+    said: list[tuple[Links | Comparisons, str]] = [(links, links.kind) for links in data.links]
+    if data.comparisons is not None:
+        said.append((data.comparisons, COMPARED))
+    parts = [np.zeros(0, dtype=bool)]
+    for group, of in said:
+        if group.meta is None or "set" not in group.meta.columns:
+            parts.append(np.full(len(group), of == name))
+        else:
+            parts.append(np.asarray(_sets(group, of) == name, dtype=bool))
+    return np.concatenate(parts)
+
+
 def located(data: HeteroData, keys: Iterable[str]) -> Ints:
     """Return the positions in `statements` of the given keys.
 

@@ -14,7 +14,7 @@ from hetviz.algorithms.base import Capability
 from hetviz.algorithms.registry import get_method, methods
 from hetviz.data import HeteroData, Labels
 from hetviz.data.edits.labelling import LabelValue
-from hetviz.data.model.statements import set_names
+from hetviz.data.model.statements import in_set
 from hetviz.errors import HetvizError
 from hetviz.features.spaces.taught import LearnedGroup
 from hetviz.jobs.tasks.ask import LIKE
@@ -352,7 +352,7 @@ def _below(asking: _Asking, question: Question | None) -> None:
 
 def _progress(data: HeteroData) -> str:
     """Say how many answers there are, and how many of them say together."""
-    asked = set_names(data) == ASKED
+    asked = in_set(data, ASKED)
     if not asked.any():
         return ""
     weight = np.concatenate([np.empty(0), *(links.weight for links in data.links)])

@@ -17,7 +17,7 @@ from hetviz.ui.guidance import order as guidance_order
 from hetviz.ui.guidance import sentences
 from hetviz.ui.guidance.ledger import NO_PLACE, Ledger, goodness, joins, records
 from hetviz.ui.map import away
-from hetviz.ui.shell import background, theme
+from hetviz.ui.shell import background, session, theme
 from hetviz.ui.widgets import charts, failed
 from hetviz.workspace import State
 
@@ -111,23 +111,21 @@ def _clicked(chart: str, key: str) -> None:
 def broken(state: State, data: HeteroData, ledger: Ledger, form: str, read: ReadOff) -> None:
     """Show the statements that are not kept at a place of the curve, the worst first, priced."""
     said = ledger.of(form)
-    rows = np.flatnonzero(
-        _of_kind(said, read.kind) & said["on"].to_numpy() & (said["fate"] != NO_PLACE).to_numpy()
+    n_rows, lost, good = session.cached(
+        ("lost", id(ledger), form, read), ledger, lambda: _lost(said, read)
     )
-    lost = rows[lost_at(said, read)[rows]]
     what = _NOT_MET.get(read.kind, "Links not met")
     usual = read.at == usual_place(charts.sort_of(read.kind))
     theme.section(
         f"{what}{'' if usual else f' at {percent(read.at)}'}",
-        f"{len(lost):,} of {len(rows):,}",
+        f"{len(lost):,} of {n_rows:,}",
     )
-    if not len(rows):
+    if not n_rows:
         theme.quiet("Nothing of this is between items that have a place on this map.")
         return
     if not len(lost):
-        theme.quiet(f"The map keeps all of them: {len(rows):,}.")
+        theme.quiet(f"The map keeps all of them: {n_rows:,}.")
         return
-    good = goodness(said)[lost]
     pages = min(-(-len(lost) // _TOLD), _MOST_PAGES)
     place = st.container()
     page = 1
@@ -142,6 +140,15 @@ def broken(state: State, data: HeteroData, ledger: Ledger, form: str, read: Read
     with place:
         prices = _prices(state, [str(row["key"]) for row in told], read)
         sentences.lines(data, told, f"broken-{form}", prices)
+
+
+def _lost(said: pd.DataFrame, read: ReadOff) -> tuple[int, Ints, Floats]:
+    """Return how many statements a curve is of, those not kept there, and how well these are."""
+    rows = np.flatnonzero(
+        _of_kind(said, read.kind) & said["on"].to_numpy() & (said["fate"] != NO_PLACE).to_numpy()
+    )
+    lost = rows[lost_at(said, read)[rows]]
+    return len(rows), lost, goodness(said)[lost]
 
 
 def lost_at(rows: pd.DataFrame, read: ReadOff) -> Bools:

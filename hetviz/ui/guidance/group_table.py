@@ -10,9 +10,9 @@ import pandas as pd
 import streamlit as st
 
 from hetviz.data import HeteroData
-from hetviz.data.queries.groups import NamedGroup, named_groups
+from hetviz.data.queries.groups import NamedGroup
 from hetviz.ui.guidance import editor, sentences
-from hetviz.ui.guidance.ledger import KEPT, Ledger, titles
+from hetviz.ui.guidance.ledger import KEPT, Ledger, groups_of, titles
 from hetviz.ui.shell import selection, session, theme
 from hetviz.ui.widgets import item_chip
 from hetviz.workspace import (
@@ -31,11 +31,6 @@ _LEAST = 2
 _SHOW, _ADD, _REMOVE = "Show on the map", "Add what is selected", "Remove"
 
 
-def groups_of(data: HeteroData) -> list[NamedGroup]:
-    """Return the groups that were named; found once for each object of data."""
-    return session.cached(("named-groups", id(data)), data, lambda: named_groups(data))
-
-
 def show(data: HeteroData, ledger: Ledger) -> None:
     """Show each group as a row."""
     groups = groups_of(data)
@@ -43,7 +38,8 @@ def show(data: HeteroData, ledger: Ledger) -> None:
         theme.quiet("No group yet: select three items or more on the map and say Together.")
         return
     names = titles(data)
-    links = ledger.links.set_index("key")
+    every = ledger.links[ledger.links["key"].isin([key for group in groups for key in group.keys])]
+    links = every.set_index("key")
     frame = pd.DataFrame(index=pd.Index([group.name for group in groups], name="key"))
     frame["name"] = [group.name for group in groups]
     frame["items"] = [[str(row) for row in group.rows.tolist()] for group in groups]

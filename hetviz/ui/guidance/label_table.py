@@ -14,7 +14,7 @@ from hetviz.data.queries.filters import folded
 from hetviz.ui.guidance import editor
 from hetviz.ui.guidance.table import PAGE
 from hetviz.ui.shell import session, theme
-from hetviz.ui.widgets import item_chip
+from hetviz.ui.widgets import item_chip, pager
 from hetviz.ui.widgets.item_chip import item_at
 from hetviz.workspace import SetLabels
 
@@ -81,12 +81,11 @@ def _page(data: HeteroData, label: Labels, rows: list[int]) -> None:
     if not rows:
         theme.quiet("No item fits this choice.")
         return
-    number, pages = 1, -(-len(rows) // PAGE)
+    pages = -(-len(rows) // PAGE)
     place = st.container()
     with st.container(horizontal=True, vertical_alignment="center", key="below-labels"):
         theme.quiet(f"{theme.count(len(rows), 'item')}. Double-click a label to change it.")
-        if pages > 1:
-            number = st.pagination(pages, key=f"page-labels-{pages}")
+        number = pager.show(pages, f"page-labels-{pages}")
     part = rows[(number - 1) * PAGE : number * PAGE]
     with place:
         _table(data, label, part)

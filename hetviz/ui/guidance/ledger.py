@@ -4,28 +4,72 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from hetviz._types import Bools, Floats, Texts
+from hetviz._types import Bools, Floats, Ints, Texts
 from hetviz.data import Comparisons, HeteroData, Links
 from hetviz.data.model.meta import NOTED, text_of
 from hetviz.data.model.same_items import of_items
 from hetviz.data.model.statements import COMPARED as COMPARED_SET
 from hetviz.data.model.statements import statement_keys, statements
 from hetviz.data.queries.filters import folded
+from hetviz.data.queries.groups import NamedGroup, named_groups
 from hetviz.plots.curve import LOOK_AT
-from hetviz.ui.map import search
+from hetviz.ui.map import away, search
+from hetviz.ui.map.array_cache import kept
 from hetviz.ui.map.links_of_rows import hidden_from
-from hetviz.ui.shell import session
-from hetviz.ui.widgets import charts
+from hetviz.ui.shell import background
 from hetviz.workspace import State
 
 KEPT, BROKEN, NO_PLACE, UNSEEN = "kept", "not kept", "no place", ""
 LINK_ENDS = ("p", "q")
 COMPARED = ("a", "b", "c", "d")
+
+
+@dataclass(frozen=True, eq=False)
+class Listed:
+    """The statements of one form as a table offers them, with what there is to choose among them.
+
+    Attributes
+    ----------
+    rows : DataFrame
+        Of a ledger, without those that stand in its list of groups.
+    order : array of int
+        Positions in `rows`, the worst kept first.
+    fates, sets, pairs : tuple of str
+        Those that occur; sets as they were first said, the datasets that are joined sorted.
+    held, off, own, observed : bool
+        Whether any is held out, any is switched off, all can be edited, any was observed.
+    """
+
+    rows: pd.DataFrame
+    order: Ints
+    fates: tuple[str, ...]
+    sets: tuple[str, ...]
+    pairs: tuple[str, ...]
+    held: bool
+    off: bool
+    own: bool
+    observed: bool
+
+    @classmethod
+    def of(cls, rows: pd.DataFrame) -> Listed:
+        """Return them; O(n log n)."""
+        return cls(
+            rows,
+            np.argsort(goodness(rows), kind="stable"),
+            _levels(rows["fate"]),
+            _levels(rows["set"]),
+            tuple(sorted(_levels(rows["joins"]))),
+            bool(rows["held"].any()),
+            bool((~rows["on"]).any()),
+            bool(rows["own"].all()),
+            "relation" in _levels(rows["role"]),
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,36 +85,78 @@ class Ledger:
         (kept, not kept, no place, or empty where there is no map).
     aside : DataFrame
         Links that came with the data to judge maps by, the same columns; they cannot be edited.
+    groups : tuple of NamedGroup
+        Whose links are shown as the one statement that each group is.
     """
 
     links: pd.DataFrame
     comparisons: pd.DataFrame
     aside: pd.DataFrame
+    groups: tuple[NamedGroup, ...]
 
     def of(self, form: str) -> pd.DataFrame:
         """Return the links or the comparisons."""
         return self.comparisons if form == "comparison" else self.links
 
-    @property
+    def listed(self, form: str) -> Listed:
+        """Return the links or the comparisons as their table offers them."""
+        return self.listed_comparisons if form == "comparison" else self.listed_links
+
+    @cached_property
+    def listed_links(self) -> Listed:
+        """The links without those of groups."""
+        grouped = [key for group in self.groups for key in group.keys]
+        if not grouped:
+            return Listed.of(self.links)
+        return Listed.of(self.links[~self.links["key"].isin(grouped)])
+
+    @cached_property
+    def listed_comparisons(self) -> Listed:
+        """The comparisons."""
+        return Listed.of(self.comparisons)
+
+    @cached_property
     def sets(self) -> pd.DataFrame:
-        """Return one row a set: set, number, on; in the order in which they were first said."""
+        """One row a set: set, number, on; in the order in which they were first said."""
         found: dict[str, tuple[int, bool]] = {}
         for part in (self.links, self.comparisons):
-            for name, own in part.groupby("set", sort=False, observed=True)["on"]:
-                number, on = found.get(str(name), (0, True))
-                found[str(name)] = (number + len(own), on and bool(own.all()))
+            said = part["set"].cat
+            code, m = said.codes.to_numpy(), len(said.categories)
+            numbers = np.bincount(code, minlength=m).tolist()
+            off = np.bincount(code, weights=~part["on"].to_numpy(), minlength=m).tolist()
+            for name, more, without in zip(said.categories, numbers, off, strict=True):
+                if more:
+                    number, on = found.get(str(name), (0, True))
+                    found[str(name)] = (number + more, on and not without)
         rows = [(name, number, on) for name, (number, on) in found.items()]
         return pd.DataFrame(rows, columns=["set", "number", "on"])
 
 
-def ledger_of(state: State) -> Ledger:
-    """Return what was said, with how far the shown map keeps it; kept until either changes."""
+def ledger_of(state: State) -> Ledger | None:
+    """Return what was said, with how far the shown map keeps it; kept until either changes.
+
+    Of large data it is made beside the page; None until then.
+    """
     data, run = _data(state), state.run
-    return session.cached(
-        ("ledger", id(data), id(run), state.off, id(state.held_out)),
-        (data, run, state.held_out),
-        lambda: _read(state),
+    return away.made(
+        background.owner(),
+        data,
+        ("ledger", id(run), state.off, id(state.held_out)),
+        partial(_read, state),
+        (run, state.held_out),
     )
+
+
+def groups_of(data: HeteroData) -> list[NamedGroup]:
+    """Return the groups that were named; found once for each object of data."""
+    return kept(data, "named-groups", lambda: named_groups(data))
+
+
+def _levels(cells: pd.Series) -> tuple[str, ...]:
+    """Return the texts that occur in a column of categories, in the order of these."""
+    said = cells.astype("category").cat
+    number = np.bincount(said.codes.to_numpy() + 1, minlength=len(said.categories) + 1)[1:]
+    return tuple(str(said.categories[k]) for k in np.flatnonzero(number).tolist())
 
 
 def _read(state: State) -> Ledger:
@@ -79,7 +165,7 @@ def _read(state: State) -> Ledger:
     for said in (links, compared):
         said["on"] = ~said["set"].isin(list(state.off))
     near_links, near_compared = np.full(len(links), np.nan), np.full(len(compared), np.nan)
-    embedding = None if run is None else charts.embedding_of(state, run)
+    embedding = None if run is None else state.embedding(run)
     if run is not None and embedding is not None:
         from hetviz.metrics.fit.nearest import comparison_nearness, link_nearness
 
@@ -93,7 +179,11 @@ def _read(state: State) -> Ledger:
     links = _judged(links, near_links, seen)
     compared["near"] = near_compared
     compared["fate"] = _fates(near_compared > 0.5, near_compared, seen)
-    return Ledger(links, compared, _aside(state, data, links))
+    found = Ledger(links, compared, _aside(state, data, links), tuple(groups_of(data)))
+    # What a page would wait for otherwise.
+    for form in ("link", "comparison"):
+        found.listed(form)
+    return found
 
 
 def _judged(links: pd.DataFrame, near: Floats, seen: bool) -> pd.DataFrame:
@@ -229,7 +319,7 @@ def _aside(state: State, data: HeteroData, links: pd.DataFrame) -> pd.DataFrame:
     )
     there = (ends[0] >= 0) & (ends[1] >= 0)
     run = state.run
-    embedding = None if run is None else charts.embedding_of(state, run)
+    embedding = None if run is None else state.embedding(run)
     near = np.full(len(said), np.nan)
     if embedding is not None:
         from hetviz.metrics.fit.nearest import link_nearness

@@ -13,9 +13,10 @@ from hetviz.ui.guidance import add, ask_me, conflicts, curves, group_table, labe
 from hetviz.ui.guidance import file as guidance_file
 from hetviz.ui.guidance.conflicts import report_of
 from hetviz.ui.guidance.ledger import Ledger, ledger_of
+from hetviz.ui.map import away
 from hetviz.ui.shell import background, session, theme
 from hetviz.ui.statements import draft, outcome
-from hetviz.ui.widgets import charts, set_switches
+from hetviz.ui.widgets import charts, failed, set_switches
 from hetviz.workspace import RenameSet, State
 
 _HEIGHT = 260
@@ -27,9 +28,18 @@ def show(state: State, *, wide: bool, widen: Callable[[], None]) -> None:
     if guidance_file.waits():
         guidance_file.account(data)
         return
-    ledger = ledger_of(state)
+    ledger = None
+    with failed.told("ledger"):
+        ledger = ledger_of(state)
+    if ledger is None:
+        _headline(state, data)
+        if not away.at_work(background.owner()):
+            return
+        theme.quiet("The links are being put in order: the table is here in a moment.")
+        ask_me.card(state)
+        return
     if not wide:
-        _headline(state, data, ledger)
+        _headline(state, data)
         if state.run is not None:
             outcome.show(state, state.run, "-guidance")
         _offer_refit(state)
@@ -42,7 +52,7 @@ def show(state: State, *, wide: bool, widen: Callable[[], None]) -> None:
         return
     left, right = st.columns([2.5, 1], gap="medium")
     with left:
-        _headline(state, data, ledger)
+        _headline(state, data)
         _tables(state, data, ledger)
     with right:
         curves.glance(state, low=True)
@@ -57,8 +67,7 @@ def _beside(state: State, data: HeteroData, ledger: Ledger) -> None:
 
 
 def _tables(state: State, data: HeteroData, ledger: Ledger) -> None:
-    groups = group_table.groups_of(data)
-    alone = len(ledger.links) - sum(len(group.keys) for group in groups)
+    groups, alone = ledger.groups, len(ledger.listed("link").rows)
     counts = {
         "link": ("Links", alone),
         "group": ("Groups", len(groups)),
@@ -150,11 +159,11 @@ def _rename(old: str, new: str) -> None:
     session.do(RenameSet(old, new))
 
 
-def _headline(state: State, data: HeteroData, ledger: Ledger) -> None:
+def _headline(state: State, data: HeteroData) -> None:
     """Say how much was said and how far the map keeps it."""
     parts = [
-        theme.count(len(ledger.links), "link"),
-        theme.count(len(ledger.comparisons), "comparison"),
+        theme.count(sum(map(len, data.links)), "link"),
+        theme.count(0 if data.comparisons is None else len(data.comparisons), "comparison"),
         theme.count(label_table.count(data), "label"),
     ]
     said = [part for part in parts if not part.startswith("0 ")]

@@ -14,12 +14,13 @@ from hetviz._types import Ints, Texts
 from hetviz.data import HeteroData
 from hetviz.data.model.statements import COMPARED as COMPARED_SET
 from hetviz.plots.curve import LOOK_AT
-from hetviz.ui.guidance import editor, group_table, sentences
+from hetviz.ui.guidance import editor, sentences
 from hetviz.ui.guidance.ledger import (
     BROKEN,
     KEPT,
     NO_PLACE,
     Ledger,
+    Listed,
     goodness,
     ledger_of,
     naming,
@@ -27,7 +28,7 @@ from hetviz.ui.guidance.ledger import (
     titles,
 )
 from hetviz.ui.shell import session, theme
-from hetviz.ui.widgets import item_chip
+from hetviz.ui.widgets import item_chip, pager
 from hetviz.workspace import DropStatements, EditStatements, ReverseComparisons
 
 PAGE = 200
@@ -41,15 +42,10 @@ _TEXTS = ("kind", "note", "who", "when", "set", "fate")
 
 def show(data: HeteroData, ledger: Ledger, form: str) -> None:
     """Show the links or the comparisons, with what to choose among them by."""
-    said = ledger.of(form)
-    if form == "link":
-        # A group is one statement, shown as one at its own place.
-        grouped = [key for group in group_table.groups_of(data) for key in group.keys]
-        if grouped:
-            said = said[~said["key"].isin(grouped)]
+    said = ledger.listed(form)
     with st.container(horizontal=True, key="guidance-filters"):
         among, order = _asked(data, ledger, said, form)
-    _page(data, form, among, order, len(said))
+    _page(data, form, among, order, len(said.rows))
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,35 +59,40 @@ class _Order:
     ledger : Ledger
     keys : array of str
         Of all statements there were to choose from at first.
-    rank : array of int
-        Where each of them first stood; -1 for those that did not fit the choice.
+    first : array of int
+        Positions in `keys` of those that fitted the choice, in their order.
     order : array of int
         Positions of the statements of `ledger` that fit the choice.
+    own : array of int
+        Those of `order` that can be edited.
+    observed : bool
+        Whether any of them was observed, not said.
     """
 
     choice: tuple[object, ...]
     ledger: Ledger
     keys: Texts
-    rank: Ints
+    first: Ints
     order: Ints
+    own: Ints
+    observed: bool
 
 
 def _asked(
-    data: HeteroData, ledger: Ledger, said: pd.DataFrame, form: str
-) -> tuple[pd.DataFrame, Ints]:
+    data: HeteroData, ledger: Ledger, said: Listed, form: str
+) -> tuple[pd.DataFrame, _Order]:
     """Ask which statements to show; return all there are to choose from, and which, in order."""
     aside = ledger.aside if form == "link" else ledger.aside.iloc[:0]
-    choices = [_ALL, *(words for words, fate in _FATES.items() if (said["fate"] == fate).any())]
-    choices += [_HELD] * bool(said["held"].any() or len(aside)) + [_OFF] * bool((~said["on"]).any())
+    choices = [_ALL, *(words for words, fate in _FATES.items() if fate in said.fates)]
+    choices += [_HELD] * bool(said.held or len(aside)) + [_OFF] * said.off
     which = st.selectbox(
         "Which", choices, key=f"which-{form}", label_visibility="collapsed", width=170
     )
-    sets = list(said["set"].unique())
     part = _ALL_SETS
-    if len(sets) > 1:
+    if len(said.sets) > 1:
         part = st.selectbox(
             "Set",
-            [_ALL_SETS, *sets],
+            [_ALL_SETS, *said.sets],
             key=f"which-set-{form}",
             label_visibility="collapsed",
             width=170,
@@ -106,11 +107,14 @@ def _asked(
         width=190,
         max_chars=100,
     )
-    among = pd.concat([said[said["held"]], aside]) if which == _HELD else said
+    among = said.rows
+    if which == _HELD:
+        among = pd.concat([among[among["held"]], aside])
     choice = (session.workspace().state.chosen, which, part, between, text.strip())
     kept: _Order | None = st.session_state.get(f"order-{form}")
     if kept is not None and kept.choice == choice and kept.ledger is ledger:
-        return among, kept.order
+        return among, kept
+    whole = np.argsort(goodness(among), kind="stable") if which == _HELD else said.order
     fits = np.ones(len(among), dtype=bool)
     if which == _OFF:
         fits &= ~among["on"].to_numpy()
@@ -122,20 +126,45 @@ def _asked(
         fits &= (among["joins"] == between).to_numpy()
     if text.strip():
         fits &= naming(data, among, text)
-    at = np.flatnonzero(fits)
-    order = at[np.argsort(goodness(among)[at], kind="stable")]
+    order = whole if fits.all() else whole[fits[whole]]
     keys: Texts = among["key"].to_numpy(dtype=object)
+    first = order
     if kept is not None and kept.choice == choice:
-        # Otherwise a weight that changes its sign would take its row elsewhere under the hand. What
-        # was said since stands first.
-        before = np.append(kept.rank, -1)[places_in(kept.keys, keys)]
-        order = order[np.argsort(before[order], kind="stable")]
-        keys, rank = kept.keys, kept.rank
-    else:
-        rank = np.full(len(keys), -1, dtype=np.int64)
-        rank[order] = np.arange(len(order))
-    st.session_state[f"order-{form}"] = _Order(choice, ledger, keys, rank, order)
-    return among, order
+        # Otherwise a weight that changes its sign would take its row elsewhere under the hand.
+        order = as_before(order, places_in(kept.keys, keys), kept.first, len(kept.keys))
+        keys, first = kept.keys, kept.first
+    own = order if said.own and which != _HELD else order[among["own"].to_numpy()[order]]
+    observed = said.observed and bool((among["role"] == "relation").to_numpy()[order].any())
+    found = _Order(choice, ledger, keys, first, order, own, observed)
+    st.session_state[f"order-{form}"] = found
+    return among, found
+
+
+def as_before(order: Ints, places: Ints, first: Ints, n: int) -> Ints:
+    """Return an order of rows as it was when its list was first asked for.
+
+    Parameters
+    ----------
+    order : array of int
+        Rows that are wanted now, in an order of their own.
+    places : array of int
+        Where each row stood among the n of that time; -1 where it was not there.
+    first : array of int
+        Which of those fitted, in the order of that time.
+    n : int
+
+    Returns
+    -------
+    array of int
+        The rows that did not fit then first, as in `order`; behind them the others. O(n).
+    """
+    fitted = np.zeros(n + 1, dtype=bool)
+    fitted[first] = True
+    new = order[~fitted[places[order]]]
+    row = np.full(n + 1, -1, dtype=np.int64)
+    row[places[order]] = order
+    known = row[first]
+    return np.concatenate([new, known[known >= 0]])
 
 
 def places_in(old: Texts, new: Texts) -> Ints:
@@ -161,14 +190,13 @@ def places_in(old: Texts, new: Texts) -> Ints:
     return out
 
 
-def _between(said: pd.DataFrame, form: str) -> str | None:
+def _between(said: Listed, form: str) -> str | None:
     """Ask for the datasets that statements join, where there are several choices."""
-    pairs = sorted(map(str, said["joins"].unique()))
-    if len(pairs) < 2:
+    if len(said.pairs) < 2:
         return None
     found = st.selectbox(
         "Datasets",
-        [_ALL_PAIRS, *pairs],
+        [_ALL_PAIRS, *said.pairs],
         key=f"which-pair-{form}",
         label_visibility="collapsed",
         width=190,
@@ -176,29 +204,26 @@ def _between(said: pd.DataFrame, form: str) -> str | None:
     return None if found == _ALL_PAIRS else found
 
 
-def _page(data: HeteroData, form: str, among: pd.DataFrame, order: Ints, total: int) -> None:
+def _page(data: HeteroData, form: str, among: pd.DataFrame, found: _Order, total: int) -> None:
     """Show the statements asked for, a page of them at a time."""
     one, many = _WORDS[form]
+    order = found.order
     if not len(order):
         theme.quiet(
             f"No {one} fits this choice; there are {total:,}." if total else f"No {many} yet."
         )
         return
-    number = 1
     pages = -(-len(order) // PAGE)
     place = st.container()
     with st.container(horizontal=True, vertical_alignment="center", key=f"below-{form}"):
         shown = f"{theme.count(len(order), one)}"
         shown += "" if len(order) == total else f" of {total:,}"
         theme.quiet(f"{shown}, worst kept first. Double-click a cell to change it.")
-        _change_all(form, among, order)
-        if pages > 1:
-            # As wide as its pages: beside others it would show fewer.
-            width = 60 * (min(pages, 5) + 2)
-            number = st.pagination(pages, key=f"page-{form}-{pages}", width=width)
+        _change_all(form, among, found.own)
+        number = pager.show(pages, f"page-{form}-{pages}")
     part = among.iloc[order[(number - 1) * PAGE : number * PAGE]]
     with place:
-        _table(data, form, part, bool((among["role"] == "relation").to_numpy()[order].any()))
+        _table(data, form, part, found.observed)
 
 
 def _table(data: HeteroData, form: str, rows: pd.DataFrame, observed: bool) -> None:
@@ -342,7 +367,10 @@ def _do(form: str) -> None:
     elif label == "Turn round":
         session.do(ReverseComparisons([key]))
     else:
-        rows = ledger_of(session.workspace().state).of(form)
+        ledger = ledger_of(session.workspace().state)
+        if ledger is None:
+            return
+        rows = ledger.of(form)
         found = rows[(rows["key"] == key).to_numpy()]
         if len(found):
             sentences.show_on_map(sentences.items_of(records(found)[0]))
@@ -352,10 +380,9 @@ def _save(changes: Mapping[str, Mapping[str, object]]) -> None:
     session.do(EditStatements({key: dict(cells) for key, cells in changes.items()}))
 
 
-def _change_all(form: str, among: pd.DataFrame, order: Ints) -> None:
-    """Offer one change for all statements that the filter lets through: `order` among those."""
+def _change_all(form: str, among: pd.DataFrame, own: Ints) -> None:
+    """Offer one change for all statements that the filter lets through: `own` among those."""
     word = "link" if form == "link" else "comparison"
-    own = order[among["own"].to_numpy()[order]]
     with st.popover("Change all shown", key=f"bulk-{form}", disabled=not len(own)):
         theme.quiet(
             f"For {theme.count(len(own), word)}: all that the choice at the left shows, on every "

@@ -7,11 +7,12 @@ large data too.
 from __future__ import annotations
 
 import hashlib
+import logging
 import threading
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 from weakref import ReferenceType, ref
 
 from hetviz.data import HeteroData
@@ -19,6 +20,9 @@ from hetviz.errors import HetvizError
 from hetviz.jobs import Job, Task
 from hetviz.progress import silent
 from hetviz.ui.map.array_cache import forget, kept, known
+
+log = logging.getLogger(__name__)
+T = TypeVar("T")
 
 _WHAT = {
     "columns": "Reading the columns",
@@ -39,6 +43,15 @@ LARGE = 60_000
 
 # Takes the session, an id for the job and the task; says whether the job was taken on. The app's.
 SEND: list[Callable[[str, str, Task], bool]] = []
+
+# Takes what is to be done beside the page: a thread of its own, unless a test would rather wait.
+START: list[Callable[[Callable[[], None]], object]] = [
+    lambda work: threading.Thread(target=work, name="make-ready", daemon=True).start()
+]
+# What one of them makes another may need, and would make a second time.
+ONE_BY_ONE = threading.Lock()
+_PATIENCE = 0.3
+"""Seconds that a page waits for what is made beside it, so that it need not be drawn twice."""
 
 
 class Failed(HetvizError):
@@ -115,7 +128,7 @@ def found(
         what = _WHAT.get(task.partition(":")[2], "What was to be found out")
         raise Failed(what, str(there), partial(forget, data, key))
     if there is None:
-        id = hashlib.sha256(f"{session}/{id_of(data)}/{key!r}".encode()).hexdigest()[:16]
+        id = _id(session, data, key)
         with _LOCK:
             before = _ASKED.get(id)
             _ASKED[id] = _Asked(ref(data), key, also, session, seen or bool(before and before.seen))
@@ -125,6 +138,55 @@ def found(
     return there
 
 
+def made(session: str, data: HeteroData, key: Hashable, make: Callable[[], T], also: object) -> T:
+    """Return what `make` gives, made beside the page where data are large; None until it is there.
+
+    For what the page itself must hold, and a worker would take as long to send as to make. `make`
+    may not ask for the session that a page has; the others as in `found`.
+
+    Raises
+    ------
+    Failed
+        Where it could not be made.
+    """
+    if not SEND or not large(data):
+        return kept(data, key, make, also)
+    there = known(data, key)
+    if isinstance(there, HetvizError):
+        raise Failed("Reading what was said", str(there), partial(forget, data, key))
+    if there is None:
+        id, over = _id(session, data, key), threading.Event()
+
+        def work() -> None:
+            with ONE_BY_ONE:
+                result: object
+                try:
+                    result = make()
+                except HetvizError as error:
+                    result = error
+                except Exception:
+                    log.exception("What a page waits for could not be made")
+                    result = HetvizError("the app came to an end of its own here; its log says why")
+            _keep(id, result)
+            over.set()
+
+        with _LOCK:
+            first = id not in _ASKED
+            _ASKED.setdefault(id, _Asked(ref(data), key, also, session, seen=not first))
+        if first:
+            START[0](work)
+            over.wait(_PATIENCE)
+        with _LOCK:
+            if id in _ASKED:
+                _ASKED[id] = replace(_ASKED[id], seen=True)
+        there = known(data, key)
+    return there  # type: ignore[no-any-return]
+
+
+def _id(session: str, data: HeteroData, key: Hashable) -> str:
+    return hashlib.sha256(f"{session}/{id_of(data)}/{key!r}".encode()).hexdigest()[:16]
+
+
 def id_of(data: HeteroData) -> int:
     """Return what tells this object of data from others that live."""
     return id(data)
@@ -132,18 +194,28 @@ def id_of(data: HeteroData) -> int:
 
 def ended(job: Job) -> None:
     """Keep what a job found, whether or not anybody is looking."""
+    if job.state == "cancelled":
+        with _LOCK:
+            _ASKED.pop(job.id, None)
+        return
+    _keep(job.id, job.result if job.state == "done" else job.error)
+
+
+def _keep(id: str, result: object) -> None:
     with _LOCK:
-        asked = _ASKED.pop(job.id, None)
-        if asked is None or job.state == "cancelled":
+        asked = _ASKED.get(id)
+    data = None if asked is None else asked.of()
+    if asked is not None and data is not None:
+        kept(data, asked.key, lambda: result, asked.also)
+    # Only now: who sees that nobody is at it any more finds it there.
+    with _LOCK:
+        asked = _ASKED.pop(id, None)
+        if asked is None:
             return
         if asked.seen:
             _ARRIVED[asked.session] = _ARRIVED.get(asked.session, 0) + 1
             while len(_ARRIVED) > _MOST_COUNTED:
                 _ARRIVED.pop(next(iter(_ARRIVED)))
-    data = asked.of()
-    if data is not None:
-        result = job.result if job.state == "done" else job.error
-        kept(data, asked.key, lambda: result, asked.also)
 
 
 def arrived(session: str) -> int:

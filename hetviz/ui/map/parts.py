@@ -6,14 +6,16 @@ that a rerun of the page only looks it up.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hetviz._types import Bools, Floats, Ints
 from hetviz.data import HeteroData
+from hetviz.data.model.same_items import of_items
 from hetviz.data.queries.filters import passing
 from hetviz.metrics.fit.nearest import reaches
 from hetviz.plots.colour import Colouring, colouring
@@ -22,6 +24,8 @@ from hetviz.plots.planar import Drawn, drawn
 from hetviz.ui.map import priority
 from hetviz.ui.map.array_cache import Packed, kept
 from hetviz.workspace import Run, State
+
+T = TypeVar("T")
 
 # Above so many rows only a sample of them can get a picture or a word.
 MANY = 100_000
@@ -73,7 +77,7 @@ def geometry(state: State, run: Run | None) -> Geometry:
             form = drawn(embedding)
         return _on_grid(form)
 
-    return kept(data, ("geometry", id(run)), make, run)
+    return _of_same_items(data, ("geometry", id(run)), make, run)
 
 
 def reach(state: State, run: Run | None) -> Floats | None:
@@ -120,7 +124,7 @@ def frame_of(state: State, run: Run | None) -> Frame:
     def make() -> Frame:
         return Frame.around(form.points[layers(state) & form.placed].astype(np.float64))
 
-    return kept(data, ("frame", id(run), hidden_layers(state)), make, run)
+    return _of_same_items(data, ("frame", id(run), hidden_layers(state)), make, run)
 
 
 def colours_of(data: HeteroData, key: str | None) -> Colouring:
@@ -144,7 +148,16 @@ def sample(state: State, run: Run | None) -> Ints:
     def make() -> Ints:
         return priority.sample(form.points, seen(state) & form.placed)
 
-    return kept(data, ("sample", id(run), hidden_layers(state), tuple(state.filters)), make, run)
+    key = ("sample", id(run), hidden_layers(state), tuple(state.filters))
+    # A filter may ask for what is said of items; without one their places alone matter.
+    return (kept if state.filters else _of_same_items)(data, key, make, run)
+
+
+def _of_same_items(data: HeteroData, key: Hashable, make: Callable[[], T], run: Run | None) -> T:
+    """Return what the items and a map alone make, kept for all data that say more of the same."""
+    if not data.datasets:
+        return kept(data, key, make, run)
+    return of_items(data.datasets.values(), key, make, run)
 
 
 def data_of(state: State) -> HeteroData:

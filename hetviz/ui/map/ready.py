@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable
 from functools import partial
 from weakref import WeakSet
 
@@ -11,10 +9,6 @@ from hetviz.data import Dataset, Embedding, HeteroData
 from hetviz.data.model.statements import statement_keys
 from hetviz.ui.map import away, search
 
-# Takes what is to be done: a thread of its own, unless a test would rather wait.
-START: list[Callable[[Callable[[], None]], object]] = [
-    lambda work: threading.Thread(target=work, name="make-ready", daemon=True).start()
-]
 _BEGUN: WeakSet[Dataset] = WeakSet()
 
 
@@ -31,14 +25,16 @@ def begin(data: HeteroData, embedding: Embedding | None) -> None:
     if first is None or first in _BEGUN or not away.large(data):
         return
     _BEGUN.add(first)
-    START[0](partial(_make, data, embedding))
+    away.START[0](partial(_make, data, embedding))
 
 
 def _make(data: HeteroData, embedding: Embedding | None) -> None:
     from hetviz.metrics.fit.nearest import link_nearness
 
-    search.names_of(data)
-    statement_keys(data)
-    data.digest_of_items()
-    if embedding is not None:
-        link_nearness(data, embedding)
+    with away.ONE_BY_ONE:
+        statement_keys(data)
+        if embedding is not None:
+            link_nearness(data, embedding)
+    with away.ONE_BY_ONE:
+        data.digest_of_items()
+        search.names_of(data)

@@ -12,7 +12,7 @@ import streamlit as st
 from hetviz._types import Ints
 from hetviz.algorithms.base import Capability
 from hetviz.data import HeteroData
-from hetviz.data.model.statements import set_names, statement_keys, statement_rows
+from hetviz.data.model.statements import in_set, statement_keys, statement_rows
 from hetviz.errors import HetvizError
 from hetviz.ui.shell import background, selection, session
 from hetviz.ui.statements import commands, wording
@@ -81,7 +81,7 @@ def switch(name: str, on: bool) -> None:
     if session.do(SwitchSet(name, on)):
         rows = np.empty(0, dtype=np.int64)
         if not on and state.data is not None:
-            ends = statement_rows(state.data)[set_names(state.data) == name]
+            ends = statement_rows(state.data)[in_set(state.data, name)]
             rows = np.unique(ends[ends >= 0])
         want(state, rows)
 

@@ -13,6 +13,7 @@ from hetviz.data.edits.adding import add_all
 from hetviz.data.edits.stating import drop_statements, edit_statements, rename_set, without_sets
 from hetviz.data.model import heterodata as model
 from hetviz.data.model.statements import (
+    in_set,
     link_keys_at,
     located,
     set_names,
@@ -108,6 +109,7 @@ def test_a_set_is_left_out_once_and_renamed() -> None:
         Comparisons([[0, 1, 2]]),
     )
     assert set_names(data).tolist() == ["link", "link", "said", "comparisons"]
+    assert in_set(data, "said").tolist() == [False, False, True, False]
     less = without_sets(data, {"link", "comparisons"})
     assert without_sets(data, frozenset({"comparisons", "link"})) is less
     assert [len(group) for group in less.links] == [1]
@@ -115,6 +117,7 @@ def test_a_set_is_left_out_once_and_renamed() -> None:
     assert without_sets(data, {"other"}) is data
     named = rename_set(data, "comparisons", "asked")
     assert set_names(named).tolist()[-1] == "asked"
+    assert in_set(named, "asked").tolist() == [False, False, False, True]
     assert np.array_equal(statement_keys(named), statement_keys(data))
 
 
