@@ -255,7 +255,7 @@ def _note(recipe: LargeRecipe, scores: Mapping[str, Any], total: int, shown: int
         error = (refined or scores).get("placement_error", {}).get("median")
         if error is not None:
             said.append(
-                f"half of the rows that are tried land within {error:.0%} of the usual distance of "
+                f"half of the rows that are tried land within {error:.1%} of the usual distance of "
                 "two rows from where they belong"
             )
     if shown < total:
