@@ -114,7 +114,7 @@ def test_wrong_usage_exits_with_2(arguments, capsys):
     ("files", "words"),
     [
         ({"links": LINKS + "drugs,07,targets,t1,1\n" + GOOD}, ["row 1", "'07'", "Did you mean"]),
-        ({"drugs": DRUGS + "007,1,1\n"}, ["row 1", "'007'", "no such id"]),
+        ({"drugs": DRUGS + "007,1,1\n"}, ["row 1", "'007'", "no item of this id"]),
         ({"drugs": ""}, ["drugs.csv", "the file is empty"]),
         ({"links": LINKS + "drugs,007,targets,t1,nan\n"}, ["row 1", "no number"]),
         ({"links": LINKS + "drugs,007,targets,t1,-1\n"}, ["All guidance says apart"]),

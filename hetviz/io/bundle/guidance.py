@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import combinations
 
 import numpy as np
@@ -19,14 +20,19 @@ from hetviz.data.queries.groups import named_groups
 from hetviz.errors import Account, DataError, ParameterError, Problem
 from hetviz.io import gate
 from hetviz.io.bundle.coordinates import escaped
+from hetviz.io.bundle.lookup import rows_named
 from hetviz.io.bundle.manifest import LinksEntry
 from hetviz.io.bundle.statements import comparison_form, is_links, read_comparisons, read_links
 from hetviz.io.infer import cells
+from hetviz.io.infer.dataset import refers
 from hetviz.io.intake.drop import Parse, read_drop, read_one_table
-from hetviz.io.piece import TableRead
+from hetviz.io.piece import Choices, TableRead
 
 FORMS = ("links", "comparisons")
 _NUMBERS = ("weight", "score")
+_OWN = (*_NUMBERS, "kind", "role", *NOTED)
+_LOOKED_AT = 2_000
+_KNOWN = 0.5
 _HEADER = tuple(column for column in COLUMNS if column != "key")
 _MARK = "'"
 _LINK_COLUMNS = (*ENDS, "weight", "score", "kind", "role", *NOTED)
@@ -206,8 +212,11 @@ def read_guidance(
     content : bytes
         CSV as `guidance_csv` writes it, or a table of links (source_dataset, source_id,
         target_dataset, target_id) or of comparisons (a_dataset, a_id .., or anchor_, near_, far_).
-        weight, score, kind, role, set, note, who and when are optional. Or the same table as
-        XLSX, Parquet or JSON.
+        weight, score, kind, role, set, note, who and when are optional. With other headings, a
+        table is recognised by its cells: two columns of items are links, three are comparisons
+        (the first is closer to the second than to the third), one and a column of words are
+        labels. Items are named by id, or by what only one of them is called. Or the same table
+        as XLSX, Parquet or JSON.
     data : HeteroData
     parse : callable
         Reads the file, as for `hetviz.io.read_tables`.
@@ -222,9 +231,11 @@ def read_guidance(
         If the bytes are no table, or it has no such columns.
     """
     read = read_one_table(name, content, parse)
+    read = _with_words(read, partial(read_one_table, name, content, parse))
     problems: list[Problem] = list(read.problems)
     n_rows = len(read.frame) + len(read.errors)
-    read = replace(_unmarked(read), problems=())
+    read, told = _recognised(replace(_unmarked(read), problems=()), data)
+    problems += told
     parts: list[Links | Comparisons] = []
     labels: dict[tuple[str, str], dict[str, LabelValue]] = {}
     grouped: list[Links] = []
@@ -258,14 +269,114 @@ def read_guidance(
         raise gate.refusal(
             "columns",
             name,
-            "guidance needs the columns source_id and target_id, or a_id, b_id and c_id",
+            "no columns hold items of these data",
             ", ".join(read.frame.columns[:10]),
-            "Download a template and fill it in.",
+            "Write items as their ids or as what they are called, two columns of them for links, "
+            "three for comparisons, one beside a column of labels; or download a template.",
         )
     order = sorted(dict.fromkeys(problems), key=lambda problem: problem.row or 0)
     has_sets = "set" in read.frame.columns
     n_good = sum(map(len, parts)) + n_members + sum(map(len, labels.values()))
     return GuidanceRead((*parts, *grouped), n_rows, n_good, tuple(order), has_sets, labels)
+
+
+def _with_words(read: TableRead, again: Callable[..., TableRead]) -> TableRead:
+    """Return a table with the words that stand for weights, to be refused by their rows.
+
+    In a column of numbers words count as missing, and a link without a weight as 1.
+    """
+    words = [
+        (problem, column)
+        for problem in read.problems
+        if problem.code == "words-for-missing"
+        for column in read.frame.columns
+        if column.strip().lower() in _NUMBERS and problem.where.endswith(f"column {column}")
+    ]
+    if not words:
+        return read
+    written = again(choices=Choices(exact=True, encoding=read.encoding, separator=read.separator))
+    place = {row: at for at, row in enumerate(written.row)}
+    frame = read.frame.copy()
+    for _, column in words:
+        if column not in written.frame.columns:
+            return read
+        cells_of = written.frame[column].tolist()
+        frame[column] = [
+            cell or (cells_of[place[row]] if row in place else "")
+            for cell, row in zip(frame[column], read.row, strict=True)
+        ]
+    kept = [problem for problem in read.problems if problem not in [one for one, _ in words]]
+    return replace(read, frame=frame, problems=tuple(kept))
+
+
+def _recognised(read: TableRead, data: HeteroData) -> tuple[TableRead, list[Problem]]:
+    """Return a table with the headings of guidance, found by its cells where it has others.
+
+    A column is of the dataset that knows most of its distinct cells, half of them at least; of two
+    that know as many, of the one that it is called after.
+    """
+    frame = read.frame
+    if "form" in frame.columns or is_links(read) or comparison_form(read) is not None:
+        return read, []
+    own = {name: name.strip().lower() for name in frame.columns}
+    own = {name: folded for name, folded in own.items() if folded in _OWN}
+    owner: dict[str, str] = {}
+    for column in frame.columns:
+        cells_of = np.array([cell for cell in dict.fromkeys(frame[column]) if cell], dtype=object)
+        cells_of = cells_of[:_LOOKED_AT]
+        if column in own or not len(cells_of) or not refers(frame[column], data.datasets):
+            continue
+        known = {
+            name: (int((rows_named(part, cells_of) >= 0).sum()), name == column)
+            for name, part in data.datasets.items()
+        }
+        best = max(known, key=lambda name: known[name])
+        if known[best][0] >= _KNOWN * len(cells_of):
+            owner[column] = best
+    rest = [name for name in frame.columns if name not in owner and name not in own]
+    columns = list(owner)
+    if len(owner) in (2, 3):
+        ends = ("source", "target") if len(owner) == 2 else ("a", "b", "c")
+        named = {f"{end}_id": column for end, column in zip(ends, columns, strict=True)}
+        taken = {f"{end}_dataset": owner[column] for end, column in zip(ends, columns, strict=True)}
+        renamed = frame.rename(columns=own | {column: end for end, column in named.items()})
+        kept = [name for name in renamed.columns if name not in taken]
+        renamed = renamed[kept].assign(**taken)
+        said = (
+            "is a link between {0} and {1}"
+            if len(owner) == 2
+            else "says: {0} closer to {1} than {2}"
+        )
+        what = "each row " + said.format(
+            *(
+                f"{column} (of {name})" if column != name else column
+                for column, name in owner.items()
+            )
+        )
+        made = replace(read, frame=renamed, called={**read.called, **named})
+    elif len(owner) == 1 and rest and not set(own.values()) & set(_NUMBERS):
+        (column,) = columns
+        given = [(row, name) for name in rest for row in np.flatnonzero(frame[name] != "").tolist()]
+        at = [row for row, _ in given]
+        made = replace(
+            read,
+            frame=pd.DataFrame(
+                {
+                    "form": _LABEL,
+                    "source": owner[column],
+                    "source_id": frame[column].iloc[at].tolist(),
+                    "a_id": "",
+                    "kind": [name for _, name in given],
+                    _VALUE: [frame[name].iloc[row] for row, name in given],
+                }
+            ),
+            row=tuple(read.row[row] for row in at),
+            called={**read.called, "source_id": column},
+        )
+        what = f"labels of {owner[column]} (column {column}): {', '.join(rest)}"
+    else:
+        return read, []
+    return made, [Problem("recognised", read.name, what, severity="note")]
 
 
 def _labels(
@@ -285,7 +396,7 @@ def _labels(
         wrong = None
         if dataset not in data.datasets:
             wrong = ("unknown-dataset", "source", "there is no such dataset", dataset)
-        elif data[dataset].find([id_])[0] < 0:
+        elif (item := int(rows_named(data[dataset], [id_])[0])) < 0:
             wrong = ("unknown-id", "source_id", f"{dataset} has no such id", id_)
         elif not column:
             wrong = ("no-column", "kind", "the label column is not named", "")
@@ -296,7 +407,8 @@ def _labels(
             continue
         # A label of numbers stays one.
         there = classes.get((dataset, column), {})
-        found.setdefault((dataset, column), {})[id_] = there.get(value, value)
+        own = str(data[dataset].ids[item])
+        found.setdefault((dataset, column), {})[own] = there.get(value, value)
     return found
 
 
@@ -320,7 +432,7 @@ def _groups(read: TableRead, data: HeteroData, problems: list[Problem]) -> tuple
             wrong = ("no-group", "set", "the group is not named", "")
         elif dataset not in place_of:
             wrong = ("unknown-dataset", "source", "there is no such dataset", dataset)
-        elif (item := int(data[dataset].find([id_])[0])) < 0:
+        elif (item := int(rows_named(data[dataset], [id_])[0])) < 0:
             wrong = ("unknown-id", "source_id", f"{dataset} has no such id", id_)
         elif np.isnan(weight):
             wrong = ("bad-weight", "weight", "a weight from -1 to 1, not 0, is needed", written)

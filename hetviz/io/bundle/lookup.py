@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import difflib
 import unicodedata
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from hetviz._types import Bools, Floats, Ints, Texts
 from hetviz.data import Dataset
@@ -16,6 +17,7 @@ from hetviz.features.columns.types import numbers
 from hetviz.io.piece import TableRead
 
 _MAX_HINTS = 50
+_SHOWN_TWINS = 3
 _HINT_POOL = 20_000
 _NO_HINT = "Correct the id, or leave the row out."
 
@@ -109,16 +111,24 @@ class Lookup:
         for name, dataset in self.datasets.items():
             rows = np.flatnonzero(names == name)
             at = dataset.find(texts[rows])
-            lost = np.flatnonzero(at < 0)
-            at[lost] = self._in_other_form(dataset, texts[rows[lost]])
+            for other in (self._in_other_form, self._by_title):
+                lost = np.flatnonzero(at < 0)
+                at[lost] = other(dataset, texts[rows[lost]])
             found[rows] = at
             lost = rows[at < 0]
             if len(lost):
                 wrong = np.zeros(len(texts), dtype=bool)
                 wrong[lost] = True
                 hints = self._near_ids(dataset, list(dict.fromkeys(texts[lost])))
-                what = f"dataset {name!r} has no such id"
-                self.refuse("unknown-id", wrong, f"{prefix}id", what, texts, hints)
+                unknown = f"{name} has no item of this id or name"
+                self.refuse(
+                    "unknown-id",
+                    wrong,
+                    f"{prefix}id",
+                    lambda row, unknown=unknown: unknown if texts[row] else "no item is named",
+                    texts,
+                    hints,
+                )
         return found
 
     def numbers(self, name: str, blank: Collection[str] = ("",)) -> Floats:
@@ -143,6 +153,14 @@ class Lookup:
             self.note("unicode-form", what)
         return at
 
+    def _by_title(self, dataset: Dataset, texts: Texts) -> Ints:
+        """Find items by what they are called, where only one is called so."""
+        at = _by_title(dataset, texts)
+        if (at >= 0).any() and not any(note.code == "by-title" for note in self._notes):
+            what = "some items are named by what they are called, not by their ids"
+            self.note("by-title", what)
+        return at
+
     def _near_name(self, name: str) -> str:
         if not name:
             there = ", ".join(self.datasets)
@@ -156,10 +174,11 @@ class Lookup:
         for name, other in self.datasets.items():
             known = np.array(texts, dtype=object)[other.find(texts) >= 0]
             hints |= dict.fromkeys(known, f"Dataset {name!r} has it: are two columns exchanged?")
+        hints |= _twins(dataset, texts)
         hints |= _repeated(dataset, [text for text in texts if hints[text] is _NO_HINT])
         if len(dataset) > _HINT_POOL:
             return hints
-        ids: list[Any] = dataset.ids.tolist()
+        ids: list[Any] = list(dict.fromkeys([*dataset.ids.tolist(), *dataset.titles.tolist()]))
         folded = {text.strip().casefold(): text for text in reversed(ids)}
         for text in [text for text in texts if hints[text] is _NO_HINT][
             : _MAX_HINTS - self._n_hints
@@ -170,6 +189,46 @@ class Lookup:
             if alike:
                 hints[text] = f"Did you mean {alike[0]!r}?"
         return hints
+
+
+def rows_named(dataset: Dataset, texts: Sequence[str] | Texts) -> Ints:
+    """Return the row of the item of each id, else of the only one that is called so, else -1.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    texts : sequence of m str
+    """
+    named = np.array(texts, dtype=object)
+    at = dataset.find(named)
+    lost = np.flatnonzero(at < 0)
+    at[lost] = _by_title(dataset, named[lost])
+    return at
+
+
+def _by_title(dataset: Dataset, texts: Texts) -> Ints:
+    """Return the row of the one item that is called so, -1 where none or several are."""
+    if not len(texts) or dataset.title_column is None:
+        return np.full(len(texts), -1, dtype=np.int64)
+    titles = pd.Index(dataset.titles)
+    alone = np.flatnonzero(~titles.duplicated(keep=False))
+    at = pd.Index(titles[alone]).get_indexer(pd.Index(texts, dtype=object))
+    return np.where(at < 0, -1, np.append(alone, -1)[at])
+
+
+def _twins(dataset: Dataset, texts: list[str]) -> dict[str, str]:
+    """Return hints on texts that several items are called by."""
+    if dataset.title_column is None:
+        return {}
+    rows = pd.Series(dataset.ids).groupby(dataset.titles, sort=False).groups
+    hints = {}
+    for text in texts:
+        twins = rows.get(text, ())
+        if len(twins) > 1:
+            shown = ", ".join(dataset.ids[twins[:_SHOWN_TWINS]])
+            more = " .." if len(twins) > _SHOWN_TWINS else ""
+            hints[text] = f"{len(twins)} items are called so: write the id ({shown}{more})."
+    return hints
 
 
 def _repeated(dataset: Dataset, texts: list[str]) -> dict[str, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import pandas as pd
@@ -29,6 +29,19 @@ _SHARE_OF_IDS = 0.5
 _ENDS = frozenset(
     {"source", "target", "from", "to", "src", "dst", "a", "b", "i", "j", "node", "head", "tail"}
 )
+
+
+def refers(cells: pd.Series, datasets: Collection[str]) -> bool:
+    """Say whether a column whose cells are ids is one that refers to items.
+
+    Ages and counts are among the numbers of rows too: a column of numbers refers to items if it is
+    called as what refers to items is. Texts speak for themselves.
+    """
+    column = str(cells.name)
+    if not cells.str.fullmatch(r"\d*").all():
+        return True
+    words = name_words(column)
+    return is_named_id(column) or any(words & (name_words(name) | _ENDS) for name in datasets)
 
 
 class NoFiles:
@@ -264,7 +277,7 @@ class _Reading:
             if not all(any(_mostly(end, ids) for ids in known) for end in ends):
                 continue
             rest = [at for at in range(len(columns)) if at not in (first, second)]
-            if not all(self._named_so(columns[at], read) for at in (first, second)):
+            if not all(refers(read.frame[columns[at]], self.datasets) for at in (first, second)):
                 continue
             self.ends[read.name] = columns[first], columns[second]
             names = {columns[first]: "source_id", columns[second]: "target_id"}
@@ -292,19 +305,6 @@ class _Reading:
         )
         shares = (numbers / most).map(repr).str.replace(".", read.decimal)
         return cells.where(numbers.isna() | (numbers <= 0), shares)
-
-    def _named_so(self, column: str, read: TableRead) -> bool:
-        """Whether a column of numbers is called as what refers to items is.
-
-        Ages and counts are among the numbers of rows too; texts speak for themselves.
-        """
-        cells = read.frame[column]
-        if not cells.str.fullmatch(r"\d+").all():
-            return True
-        words = name_words(column)
-        return is_named_id(column) or any(
-            words & (name_words(name) | _ENDS) for name in self.datasets
-        )
 
     def _owner(self, cells: pd.Series, column: str) -> str | None:
         """Return the dataset that a column is called after, or that knows most of its ids.

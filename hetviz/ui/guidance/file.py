@@ -117,23 +117,25 @@ def _n_labels(read: GuidanceRead) -> int:
     return sum(map(len, read.labels.values()))
 
 
-def _new_labels(data: HeteroData, read: GuidanceRead) -> int:
-    """Return how many labels of the file are not what they are already."""
+def _labels_of(data: HeteroData, read: GuidanceRead) -> tuple[int, int]:
+    """Return how many labels of the file are new, and how many take the place of another."""
     known = {
         (label.dataset, label.name): dict(zip(data[label.dataset].ids, label.values, strict=True))
         for label in data.labels
     }
-    return sum(
-        known.get(column, {}).get(id_) != value
+    given = [
+        (known.get(column, {}).get(id_), value)
         for column, values in read.labels.items()
         for id_, value in values.items()
-    )
+    ]
+    new = sum(before is None for before, _ in given)
+    return new, sum(before != value for before, value in given) - new
 
 
 def _is_new(data: HeteroData, read: GuidanceRead) -> bool:
     """Say whether anything of a file is not there already."""
     met = add_all(data, read.parts)
-    return bool(met.added or met.updated or _new_labels(data, read))
+    return bool(met.added or met.updated or any(_labels_of(data, read)))
 
 
 def _found(staged: Staged, read: GuidanceRead, new: bool) -> str:
@@ -143,12 +145,13 @@ def _found(staged: Staged, read: GuidanceRead, new: bool) -> str:
 
 
 def _second(data: HeteroData, read: GuidanceRead, errors: int, new: bool) -> str:
-    met, labels = add_all(data, read.parts), _new_labels(data, read)
+    met, (labels, changed) = add_all(data, read.parts), _labels_of(data, read)
     parts = [
         f"{len(met.added):,} new" if met.added else "",
         f"{len(met.updated):,} in place of an earlier one" if met.updated else "",
         theme.count(labels, "new label") if labels else "",
-        f"{met.n_same + _n_labels(read) - labels:,} there already",
+        f"{theme.count(changed, 'label')} in place of what is there" if changed else "",
+        f"{met.n_same + _n_labels(read) - labels - changed:,} there already",
     ]
     if parts[-1].startswith("0 "):
         parts.pop()

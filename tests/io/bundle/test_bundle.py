@@ -308,7 +308,7 @@ def test_comparisons_of_four_and_unknown_items(tmp_path):
     bundle(tmp_path, hetviz__toml=manifest, c__csv=f"{ends}\n{rows}")
     assert hetviz.load(tmp_path).comparisons.objects.tolist() == [[0, 3, 1, 4]]
     bundle(tmp_path, hetviz__toml=manifest, c__csv=f"{ends}\n{rows.replace('t2', 't9')}")
-    with pytest.raises(DataError, match="no such id"):
+    with pytest.raises(DataError, match="no item of this id"):
         hetviz.load(tmp_path)
 
 

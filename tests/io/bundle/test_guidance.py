@@ -116,8 +116,58 @@ def test_plain_tables_are_read_too() -> None:
     (links,) = read.parts
     assert links.meta is not None
     assert links.meta["who"].tolist() == ["Bo"]
-    with pytest.raises(DataError, match="Download a template"):
+    with pytest.raises(DataError, match="download a template"):
         read_guidance("x.csv", b"one,two\n1,2\n", data)
+
+
+def called() -> HeteroData:
+    """Instruments by code, of which two are called drum, and words."""
+    table = pd.DataFrame({"name": ["guitar", "violin", "drum", "drum", "horn"]})
+    instruments = Dataset("instruments", ["1a", "1b", "1c", "1d", "1e"], table=table)
+    return HeteroData([instruments, Dataset("words", ["string", "loud"])])
+
+
+def test_links_are_recognised_by_what_their_items_are_called() -> None:
+    data = called()
+    text = (
+        "Thing;words;Weight\nguitar;string;0,5\n1b;string;high\ndrum;loud;1\nhrn;loud;1\n"
+        "horn;loud;-1\nviolin;loud;1\n1d;loud;1\n1c;loud;0,25\n"
+    )
+    read = read_guidance("mine.csv", text.encode(), data)
+    (links,) = read.parts
+    assert (links.source, links.target) == ("instruments", "words")
+    assert links.i.tolist() == [0, 4, 1, 3, 2]
+    assert links.weight is not None
+    assert links.weight.tolist() == [0.5, -1, 1, 1, 0.25]
+    twins, typo, word = sorted(read.errors, key=lambda problem: problem.code, reverse=True)
+    assert (twins.row, typo.row, word.row) == (2, 3, 1)
+    assert "(1c, 1d)" in twins.remedy
+    assert typo.remedy == "Did you mean 'horn'?"
+    assert typo.where == "mine.csv, row 4, column Thing"
+    assert word.value == "high"
+    assert "each row is a link between Thing (of instruments) and words" in {
+        problem.what for problem in read.problems
+    }
+
+
+def test_comparisons_and_labels_are_recognised_too() -> None:
+    data = called()
+    text = "item,near,far\nguitar,violin,horn\n"
+    (compared,) = read_guidance("c.csv", text.encode(), data).strict().parts
+    assert isinstance(compared, Comparisons)
+    assert compared.objects.tolist() == [[0, 1, 4]]
+    text = "instrument,kind,made of\nguitar,,wood\nhorn,,brass\n1d,,\n"
+    read = read_guidance("l.csv", text.encode(), data).strict()
+    assert read.labels == {("instruments", "made of"): {"1a": "wood", "1e": "brass"}}
+    assert hetviz.io.read_guidance("l.csv", text.encode(), data).n_good == 2
+
+
+def test_numbers_that_happen_to_be_ids_are_not_taken_for_items() -> None:
+    data = HeteroData([Dataset("b", ["1", "2", "3"])])
+    with pytest.raises(DataError, match="what they are called"):
+        read_guidance("ages.csv", b"age,height\n1,2\n2,3\n", data)
+    read = read_guidance("ends.csv", b"from,to\n1,2\n2,3\n", data).strict()
+    assert read.n_good == 2
 
 
 @pytest.mark.parametrize("form", ["links", "comparisons"])

@@ -10,6 +10,7 @@ import { calm } from "./view.js";
 const nameColour = ({ palette, tokens }, code) => (
   code >= 0 && palette[code + 1] ? mix(palette[code + 1], tokens.ink, 0.26) : tokens.mute);
 
+const BEHIND = 0.45; // of leaders, where something else is in focus
 const FADE = 150;
 const GHOST = 4000;
 
@@ -139,9 +140,14 @@ export class Overlay {
     ctx.globalAlpha = 1;
     this.rings(ctx, ringed);
     m.acts.draw(ctx);
-    for (const [p, x, y, alpha] of texts) if (p.lead && !focus && !one) this.leader(ctx, p, x, y, alpha);
+    const outlined = (p, x, y) => (
+      one && (p.text === m.outline.name || m.outline.covers(shift(p.box, x, y)))
+    );
     for (const [p, x, y, alpha] of texts) {
-      if (one && (p.text === m.outline.name || m.outline.covers(shift(p.box, x, y)))) continue;
+      if (p.lead && !outlined(p, x, y)) this.leader(ctx, p, x, y, focus || one ? alpha * BEHIND : alpha);
+    }
+    for (const [p, x, y, alpha] of texts) {
+      if (outlined(p, x, y)) continue;
       const strong = p.kind === "name" || p.strong;
       ctx.globalAlpha = alpha * ((focus || one) && !p.strong ? (p.kind === "name" ? 0.72 : 0.55) : 1);
       const colour = p.lead !== undefined ? tokens.ink : p.kind === "name" ? nameColour(m, p.code) : strong ? tokens.ink : tokens.mute;

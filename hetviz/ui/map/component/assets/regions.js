@@ -11,7 +11,8 @@ const NEARER = 1.8; // times nearer than all of it, from which the second level 
 const [ANGLES, DISTANCES, FIRST, STEP] = [40, 32, 20, 10];
 const BETTER = 0.75;
 const LEADS = 16; // a leader is drawn where it is longer
-const GRAIN = 15;
+const CELLS = 50; // across the middle nine tenths of the map, in which members are counted
+const SAMPLED = 2000;
 const LEAST_SEEN = 12;
 const LATER = 2000; // ms until regions are asked for again that are being read
 
@@ -59,11 +60,11 @@ export class Regions {
   /** The densest member of each region, of those that are shown, in units of the map. */
   anchors() {
     const { map, named } = this;
-    const { pos, pass, view, n } = map;
+    const { pos, pass, n } = map;
     const known = this.anchored;
-    if (known && known.named === named && known.pass === pass && known.geometry === map.geometry && known.fitted === view.fitted) return known.list;
+    if (known && known.named === named && known.pass === pass && known.geometry === map.geometry) return known.list;
     const list = [];
-    const wide = GRAIN / view.fitted;
+    const wide = across(pos, pass, n) / CELLS;
     named.forEach(({ names, codes }, level) => {
       const cells = names.map(() => new Map());
       for (let r = 0; r < n; r++) {
@@ -89,7 +90,7 @@ export class Regions {
       });
     });
     list.sort((a, b) => a.level - b.level || b.count - a.count);
-    this.anchored = { named, pass, geometry: map.geometry, fitted: view.fitted, list };
+    this.anchored = { named, pass, geometry: map.geometry, list };
     return list;
   }
 
@@ -186,6 +187,19 @@ export class Regions {
       lead: length > LEADS ? [end[0] - ax, end[1] - ay] : null,
     };
   }
+}
+
+/** The wider side of the middle nine tenths of the items that are shown, in units of the map. */
+function across(pos, pass, n) {
+  const step = Math.max(1, Math.floor(n / SAMPLED));
+  const sides = [[], []];
+  for (let r = 0; r < n; r += step) if (pass[r]) sides.forEach((side, k) => side.push(pos[2 * r + k]));
+  const widths = sides.map((side) => {
+    side.sort((a, b) => a - b);
+    const end = Math.floor(side.length / 20);
+    return side.length ? side[side.length - 1 - end] - side[end] : 0;
+  });
+  return Math.max(...widths) || 1;
 }
 
 const under = (boxes, x, y) => boxes.some(([x0, y0, x1, y1]) => x > x0 && x < x1 && y > y0 && y < y1);
