@@ -322,7 +322,7 @@ def test_a_file_of_what_is_there_already_offers_nothing_to_add(visit: Visit) -> 
     press(app, "leave-guidance")
     # One label that is another, and that alone.
     app = hand_in(app, text.replace(",odd", ",even"))
-    assert "1 new label and" in html_of(app)
+    assert "1 label in place of what is there and" in html_of(app)
     press(app, "import-guidance")
     mine = next(one for one in workspace.state.opened().labels if one.name == "my label 1")
     assert [str(value) for value in mine.values if value] == ["even"]

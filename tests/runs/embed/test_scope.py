@@ -221,7 +221,7 @@ def test_rows_go_to_a_table_and_back(data: HeteroData, some: list[int]) -> None:
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        (b"dataset,id\na,a99\nb,b1\nfish,x\n", "no such id"),
+        (b"dataset,id\na,a99\nb,b1\nfish,x\n", "no item of this id"),
         (b"dataset,name\na,a1\n", "needs the columns"),
         (b"id\na1\n", "needs the columns"),
     ],
