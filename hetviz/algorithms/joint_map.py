@@ -15,6 +15,7 @@ from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Ne
 from hetviz.algorithms.papers import NG_2002, QIN_2013, VAN_DER_MAATEN_2008
 from hetviz.algorithms.room import Takes
 from hetviz.algorithms.shared_params import Device, LearnGroups, RandomState, TieViews
+from hetviz.core.graph.affinities import LEAST_ROWS
 from hetviz.core.graph.axes_affinities import Blend, axes_affinities, links_in
 from hetviz.core.graph.joint import Balance, JointGraph, LinkBlock, joint_affinities, part_of_links
 from hetviz.core.graph.neighbors import cross_neighbors
@@ -264,18 +265,20 @@ class JointMap(BaseEmbedder):
         graph = joint_graph(data, self._near, part, self.tie_views, self.weights)
         progress(0.15, "Joint axes")
         features = leading_features(data, self.features, self.random_state)
-        axes = joint_axes(graph, features, self.n_axes, self.random_state)
-        if start is None and min(axes.Z.shape[1], len(axes.values)) >= self.n_components:
-            # Something to look at until the neighbours are known.
-            rough = np.where(axes.known[:, None], axes.Z[:, : self.n_components], np.nan)
-            progress(0.18, "Checking links", layout=lambda: rough)
-        checked = self._checked(graph, features, list(data.datasets))
-        if checked is not graph:
-            progress(0.2, "Joint axes")
-            graph = checked
+        axes = None
+        if start is None:
             axes = joint_axes(graph, features, self.n_axes, self.random_state)
-        taught = self._learned_from(data, graph)
-        graph, axes = self._with_taught(data, graph, axes, taught)
+            if min(axes.Z.shape[1], len(axes.values)) >= self.n_components:
+                # Something to look at until the neighbours are known.
+                rough = np.where(axes.known[:, None], axes.Z[:, : self.n_components], np.nan)
+                progress(0.18, "Checking links", layout=lambda: rough)
+        checked = self._checked(graph, features, list(data.datasets))
+        taught = self._learned_from(data, checked)
+        heard = _heard(checked, taught)
+        if axes is None or heard is not graph:
+            progress(0.2, "Joint axes")
+            axes = joint_axes(heard, features, self.n_axes, self.random_state)
+        graph, axes = self._with_taught(data, heard, axes, taught)
         self._keep_axes(data, axes)
         progress(0.25, "Neighbours on the joint axes")
         P = self._affinities(graph, axes, features, Part(progress, 0.25, 0.4))
@@ -300,8 +303,9 @@ class JointMap(BaseEmbedder):
         graph = joint_graph(data, self._near, silent, self.tie_views, self.weights)
         features = leading_features(data, self.features, self.random_state)
         graph = self._checked(graph, features, list(data.datasets))
-        axes = joint_axes(graph, features, self.n_axes, self.random_state)
         taught = self._learned_from(data, graph)
+        graph = _heard(graph, taught)
+        axes = joint_axes(graph, features, self.n_axes, self.random_state)
         graph, axes = self._with_taught(data, graph, axes, taught)
         P = self._affinities(graph, axes, features, silent)
         if across(graph):
@@ -314,13 +318,20 @@ class JointMap(BaseEmbedder):
     def _with_taught(
         self, data: HeteroData, graph: JointGraph, axes: JointAxes, taught: Taught
     ) -> tuple[JointGraph, JointAxes]:
-        """Return graph and axes with what was learned of named groups."""
+        """Return graph and axes of which affinities are made, with what was learned of groups.
+
+        The map hears what was said within datasets besides: among the links it would only take
+        from the weight of those that came with the data. Where items are too few to have
+        neighbours it holds them, and stays.
+        """
+        few = [axes.known[rows].sum() < LEAST_ROWS for rows in graph.rows]
         if taught.axes.shape[1]:
             axes = replace(axes, Z=np.hstack([axes.Z, taught.axes]))
-            if not across(graph):
-                graph = taught.near(
-                    data, graph, self._near_features, self.features, self.random_state
-                )
+        if across(graph):
+            links = [link for link in graph.links if few[link.source] or not _word(link)]
+            return replace(graph, links=tuple(links)), axes
+        if taught.axes.shape[1]:
+            graph = taught.near(data, graph, self._near_features, self.features, self.random_state)
         return graph, axes
 
     def _near(self, dataset: Dataset, progress: Progress) -> Sparse | None:
@@ -525,7 +536,38 @@ class JointMap(BaseEmbedder):
 
 def across(graph: JointGraph) -> bool:
     """Return whether links tell more of items than what a person said within datasets."""
-    return any(link.kind not in SPOKEN or link.source != link.target for link in graph.links)
+    return not all(_word(link) for link in graph.links)
+
+
+def _word(link: LinkBlock) -> bool:
+    """Return whether links are what a person said of items of one dataset."""
+    return link.kind in SPOKEN and link.source == link.target
+
+
+def _heard(graph: JointGraph, taught: Taught) -> JointGraph:
+    """Return the graph with groups of which something was learned counting less, for the axes.
+
+    Of k statements that put an item together with others each counts k^(-c / 2), c how far its
+    group was found again: the rest of it is carried by what was learned, and a group of nine would
+    drown the links that came with the data.
+    """
+    confidence = np.zeros(sum(graph.sizes))
+    for group in taught.groups:
+        confidence[group.rows] = group.confidence
+    if not confidence.any():
+        return graph
+    links = list(graph.links)
+    for place, link in enumerate(graph.links):
+        if _word(link):
+            together = sp.csr_array(link.W > 0)
+            number = np.diff(sp.csr_array(together + together.T).indptr)
+            W = sp.coo_array(link.W)
+            ends = [(number[at], confidence[graph.rows[link.source]][at]) for at in W.coords]
+            most = np.maximum(ends[0][0], ends[1][0]).astype(np.float64)
+            share = np.maximum(most, 1.0) ** (-np.maximum(ends[0][1], ends[1][1]) / 2.0)
+            values = W.data * np.where(W.data > 0, share, 1.0)
+            links[place] = replace(link, W=sp.csr_array((values, W.coords), shape=W.shape))
+    return replace(graph, links=tuple(links))
 
 
 def _evidence_of(row: Floats) -> Evidence:

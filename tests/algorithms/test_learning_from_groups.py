@@ -239,6 +239,41 @@ def test_beliefs_are_shares_and_unknown_items_have_none() -> None:
     assert axes.shape == (105, sum(group.confidence > 0 for group in taught))
 
 
+def test_groups_of_unlike_width_are_told_apart() -> None:
+    rng = np.random.default_rng(0)
+    kind = np.repeat(np.arange(8), 50)
+    middle = rng.normal(size=(8, 24)) * 2.1
+    Z = middle[kind] + np.linspace(0.5, 2.0, 8)[kind, None] * rng.normal(size=(400, 24))
+    Z /= np.linalg.norm(Z, axis=1, keepdims=True)
+    groups = [np.arange(9) + 50 * one for one in range(8)]
+    taught = learn_groups(Z, [slice(0, 400)], groups)
+    belief = np.stack([group.belief for group in taught], axis=1)
+    unnamed = np.setdiff1d(np.arange(400), np.concatenate(groups))
+    # each group alone sets its own end, which is not where two of them meet: .94 by these
+    assert (belief.argmax(axis=1) == kind)[unnamed].mean() > 0.98
+
+
+def test_links_that_came_with_the_data_keep_their_weight() -> None:
+    data, _ = kinds()
+    said = data.edit().add(together(*NAMED))
+    shares = []
+    for one in (data, said):
+        pulls = fitted("joint-map", one, n_iter=10).pulls(one)
+        shares.append(pulls.parts["link"].toarray())
+    assert shares[0].sum() > 0.1
+    np.testing.assert_allclose(shares[1], shares[0], atol=1e-15)
+
+
+def test_what_was_said_places_items_too_few_to_have_neighbours() -> None:
+    data, _ = kinds()
+    people = Dataset("people", ["ann", "bob"])
+    known = Links("people", "people", [0], [1], kind="said")
+    more = HeteroData([*data.datasets.values(), people], [*data.links, known])
+    with pytest.warns(DataWarning, match="No links join"):
+        Y = fitted("joint-map", more, n_iter=50).embedding_.stacked()
+    assert np.isfinite(Y).all()
+
+
 def test_fewer_named_need_more_evidence() -> None:
     needed = [needed_auc(s) for s in (3, 6, 9, 30)]
     assert needed == sorted(needed, reverse=True)

@@ -2,11 +2,14 @@
 
     s_g = logistic regression of the named of g against all items,       on joint axes Z
     u_g = (s_g - s_g at rank N_g) / (T sd s_g)
-    p_g = exp u_g / (1 + sum_h exp u_h),                                 c_g = 2 AUC_g - 1
+    q   = logistic regression of the named of all groups against each other
+    p_g = q_g sum_h exp u_h / (1 + sum_h exp u_h),                       c_g = 2 AUC_g - 1
     Z'  = [Z, sqrt(W) c_g p_g]
 
-AUC_g says how well named items are found again when each is left out in turn. Where that is no
-better than it would be for items named by chance, c_g is 0 and nothing but the named moves.
+Whether an item belongs to any group is told by u, to which of them by q: u_g and u_h come of two
+regressions, each with its own end N, and do not compare well. AUC_g says how well named items are
+found again when each is left out in turn. Where that is no better than it would be for items named
+by chance, c_g is 0 and nothing but the named moves.
 """
 
 from __future__ import annotations
@@ -34,6 +37,7 @@ reach .5 + .72 / sqrt(named)."""
 _AT_MOST = 0.89
 """What at most 3 in 100 groups of three named by chance reach."""
 _C = 0.1
+_STEPS = 300
 _FOLDS = 5
 _BACKGROUND = 4_000
 _NONE = np.empty(0, dtype=np.int64)
@@ -52,7 +56,8 @@ class TaughtGroup:
     needed : float
         The least `auc` that items named by chance seldom reach.
     belief : array of shape (n,)
-        How far each item is like the named, from 0 to 1, all groups of the dataset considered.
+        How far each item is like the named, from 0 to 1; over all groups of the dataset of which
+        something was learned the sum is 1 at most.
     size : int
         About how many items of the dataset are like the named, these counted.
     refused : array of int
@@ -112,7 +117,7 @@ def learn_groups(
 
     Notes
     -----
-    Six logistic regressions a group, each O(n k) a step.
+    Six logistic regressions a group, each O(n k) a step, and one of the named alone.
     """
     rng = np.random.default_rng(random_state)
     X = Z * np.sqrt(Z.shape[1])
@@ -143,10 +148,14 @@ def learn_groups(
         p = np.exp(u)
         p /= p.sum(axis=1, keepdims=True)
         p[~known] = 0.0
+        needed = [needed_auc(len(groups[g])) for g in mine]
+        sound = [place for place, (auc, _, _) in enumerate(checks) if auc >= needed[place]]
+        if len(sound) > 1:
+            q = _which(X, [groups[mine[place]] for place in sound])
+            p[:, sound] = q * p[:, sound].sum(axis=1, keepdims=True)
         for place, (g, (auc, size, not_these)) in enumerate(zip(mine, checks, strict=True)):
             p[not_these, place] = 0.0
-            needed = needed_auc(len(groups[g]))
-            found[g] = TaughtGroup(groups[g], auc, needed, p[:, place], size, not_these)
+            found[g] = TaughtGroup(groups[g], auc, needed[place], p[:, place], size, not_these)
     return [found[g] for g in range(len(groups))]
 
 
@@ -196,3 +205,12 @@ def _fit(X: Floats, sample: Ints, named: Ints, others: Ints, refused: Ints) -> t
     model = LogisticRegression(C=_C, max_iter=100, tol=1e-3)
     model.fit(X[rows], y, w * (2.0 * len(named)))
     return model.coef_[0], float(model.intercept_[0])
+
+
+def _which(X: Floats, groups: Sequence[Ints]) -> Floats:
+    """Return how likely each row is of each group if it is of one: shape (n, groups)."""
+    y = np.repeat(np.arange(len(groups)), [len(named) for named in groups])
+    w = len(y) / len(groups) / np.array([len(named) for named in groups])[y]
+    model = LogisticRegression(C=_C, max_iter=_STEPS, tol=1e-3)
+    model.fit(X[np.concatenate(groups)], y, w)
+    return np.asarray(model.predict_proba(X), dtype=np.float64)
