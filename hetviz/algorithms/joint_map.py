@@ -70,8 +70,10 @@ class JointMap(BaseEmbedder):
     are foretold with an AUC of .7 or more among pairs of their own ends count in full; less is
     foretold, the less they count, down to a tenth at chance. Without links it is a plain
     neighbour map of each dataset. An item has no place when it has neither comparable features nor
-    a link. Links that say apart count below 0 in the axes, never in the affinities, and are a
-    bounded force besides. Given an earlier map of its own it makes 100 iterations from there.
+    a link. What is said within a dataset is heard in the layout and in the axes; there the better a
+    group is known by what was learned of it, the less it counts. Links that say apart count below 0
+    in the axes, never in the affinities, and are a bounded force besides. Given an earlier map of
+    its own it makes 100 iterations from there.
     Time O(n^2) for the neighbours; an iteration is O(n^2) to 8,000 items and O(n + links) above.
 
     References
