@@ -121,14 +121,9 @@ class Lookup:
                 wrong[lost] = True
                 hints = self._near_ids(dataset, list(dict.fromkeys(texts[lost])))
                 unknown = f"{name} has no item of this id or name"
-                self.refuse(
-                    "unknown-id",
-                    wrong,
-                    f"{prefix}id",
-                    lambda row, unknown=unknown: unknown if texts[row] else "no item is named",
-                    texts,
-                    hints,
-                )
+                told = [unknown if text else "no item is named" for text in texts]
+                where = f"{prefix}id"
+                self.refuse("unknown-id", wrong, where, told.__getitem__, texts, hints)
         return found
 
     def numbers(self, name: str, blank: Collection[str] = ("",)) -> Floats:
