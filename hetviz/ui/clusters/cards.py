@@ -9,6 +9,7 @@ import streamlit as st
 
 from hetviz._text import short
 from hetviz.data import HeteroData
+from hetviz.plots.colour import CLUSTER
 from hetviz.plots.palette import N_COLOURS, shape_of
 from hetviz.runs.cluster.cards import ClusterCard, cluster_cards, told_categories, told_words
 from hetviz.ui.map import layers
@@ -62,11 +63,13 @@ def show(state: State, cards: tuple[ClusterCard, ...]) -> None:
                     f"{card.number} **{theme.plain(card.name)}**",
                     key=f"pick-{mark(found)}-{card.number}",
                 )
-                st.html(_body(data, card, mark(found)))
+                # In the colours of something else a cluster's own would be taken for one of those.
+                own = f"var(--hv-c{(card.number - 1) % N_COLOURS})"
+                colour = own if state.view.colour == CLUSTER.key else "var(--hv-mute)"
+                st.html(_body(data, card, mark(found), colour))
 
 
-def _body(data: HeteroData, card: ClusterCard, mark: str) -> str:
-    colour = f"var(--hv-c{(card.number - 1) % N_COLOURS})"
+def _body(data: HeteroData, card: ClusterCard, mark: str, colour: str) -> str:
     return (
         f'<div class="hv-cluster" data-hv-cluster="clusters/{mark}/{card.number - 1}" '
         f'data-hv-name="{theme.esc(card.name)}">{_examples(data, card)}{_purity(card, colour)}'
