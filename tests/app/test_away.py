@@ -11,10 +11,10 @@ import pytest
 from hetviz.data import Dataset, HeteroData, Links
 from hetviz.errors import HetvizError
 from hetviz.jobs import Job, Task
-from hetviz.ui.map import away
+from hetviz.ui.map import answers, away, layers, parts
 from hetviz.ui.map.array_cache import forget_unused
 from hetviz.ui.shell import theme
-from tests.app.conftest import Visit, html_of
+from tests.app.conftest import Visit, html_of, workspace_of
 
 REPORT = "hetviz.jobs.tasks.look:report"
 
@@ -142,3 +142,32 @@ def test_guidance_stands_without_its_tables_until_they_are_made(
         waiting.pop()()
     app.run()
     assert not app.exception and len(app.data_editor[0].value) == 200
+
+
+def test_names_and_trust_that_failed_are_told_on_the_map_and_asked_for_again(
+    sent: list[tuple[str, Task]], visit: Visit
+) -> None:
+    app = visit("map")
+    state, sid = workspace_of(app).state, str(app.session_state["sid"])
+    of = parts.geometry(state, state.run).id
+
+    def asks() -> object:
+        opened = answers.Open(sid, state, state.opened())
+        return answers.ANSWERS["regions"](opened, answers.Asked(query={"of": of})).content
+
+    assert asks() == {"levels": [], "later": True, "failed": False} and not app.error
+    assert layers.fog_of(state, state.run, sid) is None
+    before = away.arrived(sid)
+    for name in ("regions_of_map", "trust_of_rows"):
+        id = next(id for id, task in sent if task.function.endswith(f":{name}"))
+        away.ended(over(id, state="failed", error=HetvizError("The worker was stopped.")))
+    assert away.arrived(sid) == before + 2
+    assert asks() == {"levels": [], "later": False, "failed": True}
+    app.run()
+    told = [one.value for one in app.error]
+    assert told[0] == theme.plain("Reading the regions of the map failed: The worker was stopped.")
+    assert len(told) == 2 and "trusted" in told[1]
+    app.button(key="again-regions").click().run()
+    assert len(app.error) == 1 and asks() == {"levels": [], "later": True, "failed": False}
+    app.button(key="again-trust").click().run()
+    assert not app.error and layers.fog_of(state, state.run, sid) is None

@@ -69,15 +69,32 @@ const px = (i) => [view.x(pos[2 * i]), view.y(pos[2 * i + 1])];
 // ------------------------------------------------------------------------------------ the points
 
 function begin() {
-  const canvas = $("points");
   const told = { wish, worker: null };
   try {
-    drawer = abilities().webgl2 ? new Renderer(canvas, told) : new FlatRenderer(canvas, told);
+    // One that is gone and does not come back is not waited for.
+    const lost = () => {
+      flat();
+      tell();
+      theme();
+    };
+    if (abilities().webgl2) drawer = new Renderer($("points"), { ...told, lost });
+    else drawer = new FlatRenderer($("points"), told);
   } catch { // offered, and not given
-    const other = canvas.cloneNode();
-    canvas.replaceWith(other);
-    drawer = new FlatRenderer(other, told);
+    flat();
   }
+  tell();
+}
+
+/** Draw on a plain canvas from now on: what had a card's context can have no other. */
+function flat() {
+  drawer?.close();
+  const other = $("points").cloneNode();
+  $("points").replaceWith(other);
+  drawer = new FlatRenderer(other, { wish, worker: null });
+}
+
+/** Tell the drawer all that it draws. */
+function tell() {
   if (drawer instanceof FlatRenderer && n > MOST_DRAWN) {
     $("note").textContent = `This browser offers no WebGL2: at most ${thousands(MOST_DRAWN)} of ${thousands(n)} items are drawn at a time. Zoom in to see the others; all are found.`;
     $("note").hidden = false;

@@ -3,6 +3,7 @@
 
 import { HIDDEN, IndexPort } from "./point_index.js";
 import { rgb, SHAPES } from "./renderer.js";
+import { Told } from "./told.js";
 
 export const MOST_DRAWN = 20000;
 const CELL = 9; // pixels to a cell of the haze
@@ -34,13 +35,11 @@ export function outline(ctx, shape, size) {
   } else ctx.arc(0, 0, r, 0, 7);
 }
 
-export class FlatRenderer {
+export class FlatRenderer extends Told {
   constructor(canvas, { wish = () => {} } = {}) {
+    super({ wish, port: new IndexPort() });
     Object.assign(this, {
-      canvas, wish, ctx: canvas.getContext("2d"), port: new IndexPort(), n: 0, here: 0, order: null,
-      bytes: {}, colours: ["#888888"], ground: "#ffffff", hatch: "#888888", kinds: [],
-      size: 5.5, alpha: 0.85, faded: 0.16, rim: 0.6, haze: false, any: false, lines: null, wide: 1,
-      lineAlpha: 0.35, sprites: new Map(), drawn: 0, whole: true, late: false, slow: true, uploaded: {},
+      canvas, ctx: canvas.getContext("2d"), sprites: new Map(), whole: true, slow: true,
     });
   }
 
@@ -57,40 +56,9 @@ export class FlatRenderer {
     this.dirty();
   }
 
-  dye(bytes) {
-    Object.assign(this.bytes, bytes);
-    const { state } = this.bytes;
-    if (bytes.state) this.port.ask("hide", state.map((s) => s & HIDDEN));
-    this.any = Boolean(state?.some((s) => s & 3 && !(s & HIDDEN)));
-    this.dirty();
-  }
-
-  paint(colours) {
-    this.colours = colours;
-    this.dirty();
-  }
-
-  shapes(list) {
-    this.kinds = list;
-    this.dirty();
-  }
-
-  join(a, b, colour = null) {
-    this.lines = a.length ? { a, b, colour, m: a.length } : null;
-    this.dirty();
-  }
-
-  pick(view, px, py, reach, answer) {
-    const at = [view.dataX(px), view.dataY(py)];
-    this.port.ask("pick", { at, perX: view.s, perY: view.s / view.k, reach }, answer);
-  }
-
-  inside(polygon, answer) { this.port.ask("inside", polygon, answer); }
-
   dirty() {
-    this.seen = "";
-    this.sprites.clear();
-    this.wish();
+    this.sprites?.clear();
+    super.dirty();
   }
 
   get ratio() { return globalThis.devicePixelRatio || 1; }
@@ -249,8 +217,6 @@ export class FlatRenderer {
     this.dirty();
     return out;
   }
-
-  close() { this.port.close(); }
 }
 
 /** Replace each cell by the mean of the cells around it, along both directions. */

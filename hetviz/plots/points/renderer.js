@@ -12,6 +12,7 @@
 // names on a canvas above, from the same camera.
 
 import { ADDRESS, HIDDEN, IndexPort, STEPS, extentOf } from "./point_index.js";
+import { Told } from "./told.js";
 import {
   HAZE_FRAGMENT, HAZE_VERTEX, LINK_FRAGMENT, LINK_VERTEX, POINT_FRAGMENT, POINT_VERTEX,
 } from "./shaders.js";
@@ -24,6 +25,7 @@ export const SHAPES = [
 ];
 
 const CELL = 8; // pixels of the window to a cell of the field
+const PATIENCE = 3000; // ms until a card that is gone is not waited for any longer
 const REST = 60; // ms without a move before all points are drawn
 const FIELD_MOST = 131072; // points that the field of a resting picture is made of
 const CROWD = 20000; // placed rows from which on dots give way to each other
@@ -52,28 +54,35 @@ export function abilities() {
   return known;
 }
 
-export class Renderer {
-  /** `wish` is called when a frame should be drawn. */
-  constructor(canvas, { wish = () => {}, worker = ADDRESS } = {}) {
+export class Renderer extends Told {
+  /**
+   * `wish` is called when a frame should be drawn, `lost` where the card is gone and does not come
+   * back: something else must draw then.
+   */
+  constructor(canvas, { wish = () => {}, lost = () => {}, worker = ADDRESS } = {}) {
+    super({ wish, port: new IndexPort(worker) });
     Object.assign(this, {
-      canvas, wish, port: new IndexPort(worker), slow: abilities().slow,
-      n: 0, here: 0, levels: [], ticket: 0, travelling: false,
-      bytes: {}, colours: ["#888888"], ground: "#ffffff", hatch: "#888888", kinds: new Float32Array(16),
-      size: 5.5, alpha: 0.85, faded: 0.16, rim: 0.6, haze: false, any: false,
-      lines: null, wide: 1, lineAlpha: 0.35,
-      budget: abilities().slow ? 5e4 : 1e6, seen: "", drawn: 0, uploaded: {},
+      canvas, slow: abilities().slow, levels: [], ticket: 0, travelling: false,
+      kinds: new Float32Array(16).fill(1), budget: abilities().slow ? 5e4 : 1e6,
     });
-    this.kinds.fill(1);
-    this.begin();
+    // Listened to first: a context may be lost while the programs are made.
     canvas.addEventListener("webglcontextlost", (event) => {
+      if (this.closed) return;
       event.preventDefault();
       this.gl = null;
+      this.given = setTimeout(lost, PATIENCE);
     });
     canvas.addEventListener("webglcontextrestored", () => {
+      clearTimeout(this.given);
+      if (this.closed) return;
       this.begin();
       this.resend();
     });
+    this.begin();
   }
+
+  /** Whether points can be seen: there are some, and a card to draw them. */
+  get ready() { return Boolean(super.ready && this.gl && !this.gl.isContextLost()); }
 
   // ---------------------------------------------------------------------------------- the card
 
@@ -254,15 +263,8 @@ export class Renderer {
     this.dirty();
   }
 
-  /** Bytes by row: {state, colour, trust, dataset}, any of them; those not named stay. */
   dye(bytes) {
-    Object.assign(this.bytes, bytes);
-    if (bytes.state) {
-      const { state } = bytes;
-      const hidden = new Uint8Array(state.length);
-      for (let r = 0; r < state.length; r++) hidden[r] = state[r] & HIDDEN;
-      this.port.ask("hide", hidden);
-    }
+    super.dye(bytes);
     if (this.order) this.dress();
   }
 
@@ -293,19 +295,16 @@ export class Renderer {
     this.dirty();
   }
 
-  /** Colours of the codes 0 to 255 as #rrggbb: of categories, or of the steps of a scale. */
   paint(colours) {
-    this.colours = colours;
+    super.paint(colours);
     const { gl } = this;
     if (!gl) return;
     const data = new Uint8Array(1024).fill(255);
     colours.slice(0, 256).forEach((colour, k) => data.set(rgb(colour).map((v) => 255 * v + 0.5), 4 * k));
     gl.bindTexture(gl.TEXTURE_2D, this.palette);
     gl.texSubImage2D(gl.TEXTURE_2D, 0, 0, 0, 256, 1, gl.RGBA, gl.UNSIGNED_BYTE, data);
-    this.dirty();
   }
 
-  /** [{shape, size}] of the datasets; at most eight differ. */
   shapes(list) {
     list.slice(0, 8).forEach(({ shape, size }, k) => {
       this.kinds.set([Math.max(SHAPES.indexOf(shape), 0), size], 2 * k);
@@ -313,14 +312,10 @@ export class Renderer {
     this.dirty();
   }
 
-  /** Lines between rows a[k] and b[k], colours by code, beneath the points; no rows: none. */
   join(a, b, colour = null) {
+    super.join(a, b, colour);
     const m = a.length;
-    this.lines = m ? { a, b, colour, m } : null;
-    if (!m || !this.order || !this.gl) {
-      this.dirty();
-      return;
-    }
+    if (!m || !this.order || !this.gl) return;
     const { n, here, rowAt, high, low, from } = this.order;
     const slot = new Uint32Array(n);
     for (let k = 0; k < n; k++) slot[rowAt[k]] = k;
@@ -336,24 +331,9 @@ export class Renderer {
     this.upload("linkNow", now);
     this.upload("linkOld", old);
     this.upload("linkFour", four);
-    this.dirty();
   }
-
-  /** The row nearest to a pixel, told to `answer`; -1 where none is within `reach` pixels. */
-  pick(view, px, py, reach, answer) {
-    const at = [view.dataX(px), view.dataY(py)];
-    this.port.ask("pick", { at, perX: view.s, perY: view.s / view.k, reach }, answer);
-  }
-
-  /** The rows that are not hidden in a polygon in the map's own units, told to `answer`. */
-  inside(polygon, answer) { this.port.ask("inside", polygon, answer); }
 
   // ------------------------------------------------------------------------------------ drawing
-
-  dirty() {
-    this.seen = "";
-    this.wish();
-  }
 
   get ratio() {
     const own = globalThis.devicePixelRatio || 1;
@@ -683,7 +663,9 @@ export class Renderer {
   }
 
   close() {
-    this.port.close();
+    this.closed = true;
+    clearTimeout(this.given);
+    super.close();
     this.gl?.getExtension("WEBGL_lose_context")?.loseContext();
     this.gl = null;
   }

@@ -186,7 +186,8 @@ def _fog(opened: Open, asked: Asked) -> Answer:
     try:
         fog = layers.fog_of(opened.state, opened.run, opened.session)
     except HetvizError as error:
-        raise Refused from error
+        # The page says why; a browser logs every 404 as an error.
+        raise Refused(204) from error
     if fog is None:
         raise Refused(202)
     return Answer(fog, ASK_AGAIN)
@@ -198,11 +199,12 @@ def _regions(opened: Open, asked: Asked) -> Answer:
     if run is None or map_parts.geometry(opened.state, run).id != asked.named("of"):
         # Another map was chosen meanwhile; the browser hears of it and asks again.
         return Answer({"levels": []}, ASK_AGAIN)
+    failed = False
     try:
         levels = layers.regions_of(opened.state, run, opened.session, seen=False)
     except HetvizError:
-        # A map is seen without names too.
-        levels = ()
+        # A map is seen without names too; the page says why, and the browser asks again with it.
+        levels, failed = (), True
     found = [
         {
             "key": SHELVES.put(opened.session, Packed.of(level.codes, "|i1")),
@@ -210,7 +212,7 @@ def _regions(opened: Open, asked: Asked) -> Answer:
         }
         for level in levels or ()
     ]
-    return Answer({"levels": found, "later": levels is None}, ASK_AGAIN)
+    return Answer({"levels": found, "later": levels is None, "failed": failed}, ASK_AGAIN)
 
 
 def _clusters(opened: Open, asked: Asked) -> Answer:

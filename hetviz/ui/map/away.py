@@ -124,9 +124,9 @@ def found(
         work = Task(task, {"data": data, **arguments})
         return kept(data, key, lambda: work.run(silent), also)
     there = known(data, key)
-    if isinstance(there, HetvizError):
-        what = _WHAT.get(task.partition(":")[2], "What was to be found out")
-        raise Failed(what, str(there), partial(forget, data, key))
+    refused = failure(data, key, task)
+    if refused is not None:
+        raise refused
     if there is None:
         id = _id(session, data, key)
         with _LOCK:
@@ -136,6 +136,15 @@ def found(
             with _LOCK:
                 _ASKED.pop(id, None)
     return there
+
+
+def failure(data: HeteroData, key: Hashable, task: str) -> Failed | None:
+    """Return why a worker could not find something out, if that is known; nobody is sent for it."""
+    there = known(data, key)
+    if not isinstance(there, HetvizError):
+        return None
+    what = _WHAT.get(task.partition(":")[2], "What was to be found out")
+    return Failed(what, str(there), partial(forget, data, key))
 
 
 def made(session: str, data: HeteroData, key: Hashable, make: Callable[[], T], also: object) -> T:
@@ -212,7 +221,8 @@ def _keep(id: str, result: object) -> None:
         asked = _ASKED.pop(id, None)
         if asked is None:
             return
-        if asked.seen:
+        # What failed is told on the page, whoever asked for it.
+        if asked.seen or isinstance(result, HetvizError):
             _ARRIVED[asked.session] = _ARRIVED.get(asked.session, 0) + 1
             while len(_ARRIVED) > _MOST_COUNTED:
                 _ARRIVED.pop(next(iter(_ARRIVED)))

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from hetviz.runs.cluster.parts import PartName
     from hetviz.runs.cluster.regions import Level
 
+_REGIONS = "hetviz.jobs.tasks.look:regions_of_map"
+_TRUST = "hetviz.jobs.tasks.look:trust_of_rows"
 FOG_STEPS = 200
 NO_FOG = 255
 
@@ -75,7 +77,7 @@ def colours_of(state: State, run: Run | None, session: str = "") -> Colouring:
     try:
         trusted = trust_of(state, run, session)
     except away.Failed:
-        # Who asks for the haze is told.
+        # It is told beside the map.
         trusted = None
     if trusted is None:
         # Until it is known the map has the colours that need not be found out.
@@ -112,7 +114,7 @@ def regions_of(
         session,
         parts.data_of(state),
         ("regions", id(run)),
-        "hetviz.jobs.tasks.look:regions_of_map",
+        _REGIONS,
         {"places": places},
         run,
         seen=seen,
@@ -148,12 +150,25 @@ def trust_of(state: State, run: Run, session: str, *, seen: bool = True) -> Floa
         session,
         state.guided or data,
         ("trust", id(run), state.off),
-        "hetviz.jobs.tasks.look:trust_of_rows",
+        _TRUST,
         {"embedding": embedding},
         run,
         seen=seen,
     )
     return found
+
+
+def failures(state: State, run: Run | None) -> dict[str, away.Failed]:
+    """Return why a map has no names of regions, or no colours and haze of trust, by place."""
+    if run is None:
+        return {}
+    data = parts.data_of(state)
+    asked = {
+        "regions": (data, ("regions", id(run)), _REGIONS),
+        "trust": (state.guided or data, ("trust", id(run), state.off), _TRUST),
+    }
+    found = {place: away.failure(*what) for place, what in asked.items()}
+    return {place: failed for place, failed in found.items() if failed is not None}
 
 
 def fog_of(state: State, run: Run, session: str) -> Packed | None:

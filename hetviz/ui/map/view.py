@@ -56,6 +56,8 @@ def stage(state: State, place: str) -> None:
                 "name": _STAGE,
                 "stage": True,
                 "place": place,
+                # Another number has the browser ask again for what it did not get.
+                "failed": len(layers.failures(state, state.run)),
                 "acts": messages.spec(state, sid),
                 "film": _film(state, sid),
                 "said": [*gallery.borrowed_words(state), *_notes(spec)],

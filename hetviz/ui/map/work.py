@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import streamlit as st
 
-from hetviz.ui.map import history, panel
+from hetviz.ui.map import history, layers, panel
 from hetviz.ui.map import new_map as maker
 from hetviz.ui.shell import background, recent, session, theme
 from hetviz.ui.shell.paths import PAGES
 from hetviz.ui.statements import bar
-from hetviz.ui.widgets import filters
+from hetviz.ui.widgets import failed, filters
 from hetviz.workspace import State
 
 
@@ -52,6 +52,12 @@ def _tools(state: State) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key="tools", gap="small"):
         filters.popover(state)
         filters.chips(state)
+        missing = layers.failures(state, state.run)
+        if missing:
+            with st.container(key="missing"):
+                for place, one in missing.items():
+                    with failed.told(place):
+                        raise one
 
 
 def _new_map(state: State) -> None:

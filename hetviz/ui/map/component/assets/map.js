@@ -123,6 +123,8 @@ class HetMap {
     try {
       const trust = await fetchTrust(data.session, of, () => !this.dead && this.haze && this.trusted === of);
       if (this.trusted === of) this.trust = trust?.length === this.n ? trust : null;
+      // What could not be found out is asked for again with the next description of the map.
+      if (this.trusted === of && !this.trust) this.trusted = null;
     } catch {
       this.trusted = null;
     }

@@ -6,16 +6,14 @@
 import { loadPlotly } from "./store.js";
 import { inside, nearest } from "./pick.js";
 import { HIDDEN } from "./renderer.js";
+import { Told } from "./told.js";
 
 const AXIS = { visible: false, autorange: false, fixedrange: true };
 
-export class PlotlyRenderer {
+export class PlotlyRenderer extends Told {
   constructor(div, { wish = () => {}, address = "" } = {}) {
-    Object.assign(this, {
-      div, wish, address, order: null, bytes: {}, colours: ["#888888"], ground: "#ffffff", kinds: [],
-      size: 5.5, alpha: 0.85, faded: 0.16, datasets: [], drawn: 0, any: false, haze: false, late: false,
-      stale: true, busy: false, gone: false,
-    });
+    super({ wish });
+    Object.assign(this, { div, address, datasets: [], stale: true, busy: false, gone: false });
   }
 
   layout(pos, { from = null, done = () => {} } = {}) {
@@ -26,27 +24,11 @@ export class PlotlyRenderer {
 
   arrive() { this.from = null; }
 
-  dye(bytes) {
-    Object.assign(this.bytes, bytes);
-    this.any = Boolean(this.bytes.state?.some((s) => s & 3 && !(s & HIDDEN)));
-    this.dirty();
-  }
-
-  paint(colours) {
-    this.colours = colours;
-    this.dirty();
-  }
-
-  shapes(list) {
-    this.kinds = list;
-    this.dirty();
-  }
-
   join() {}
 
   dirty() {
     this.stale = true;
-    this.wish();
+    super.dirty();
   }
 
   shown(row) { return !((this.bytes.state?.[row] ?? 0) & HIDDEN); }

@@ -28,11 +28,33 @@ export class Points {
     if (kind === "plotly" && abilities().webgl2) {
       this.layer.replaceChildren();
       this.drawer = new PlotlyRenderer(this.layer, { wish, address });
-    } else if (kind !== "canvas" && abilities().webgl2) this.drawer = new Renderer(canvas, { wish });
-    else this.drawer = new FlatRenderer(canvas, { wish });
+    } else if (kind !== "canvas" && abilities().webgl2) {
+      try {
+        this.drawer = new Renderer(canvas, { wish, lost: () => this.fall() });
+      } catch { // offered, and not given: another page may have all that there are
+        this.flat();
+      }
+    } else this.flat();
   }
 
-  get ready() { return Boolean(this.drawer?.order); }
+  flat() {
+    const canvas = h("canvas", {});
+    this.layer.replaceChildren(canvas);
+    this.drawer = new FlatRenderer(canvas, { wish: () => this.map.wish() });
+  }
+
+  /** The card is gone and does not come back: go on without it. */
+  fall() {
+    const { map } = this;
+    if (map.dead || !(this.drawer instanceof Renderer)) return;
+    this.drawer.close();
+    this.flat();
+    this.told = {};
+    this.layout(map.pos, null, () => map.wish({ paint: true, view: true }));
+    map.wish({ paint: true });
+  }
+
+  get ready() { return Boolean(this.drawer?.ready); }
 
   /** What draws, for people: and whether it draws all. */
   get drawn() { return this.drawer?.drawn ?? 0; }

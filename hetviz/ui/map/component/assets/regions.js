@@ -29,7 +29,7 @@ export class Regions {
     let levels = [];
     try {
       const answer = await ask(`hv/regions/${data.session}?of=${of}`);
-      const { levels: found, later } = answer.ok ? await answer.json() : { levels: [] };
+      const { levels: found, later, failed } = answer.ok ? await answer.json() : { levels: [] };
       if (later) {
         // A worker reads them; what is shown may be another map by then.
         setTimeout(() => {
@@ -39,6 +39,8 @@ export class Regions {
         }, LATER);
         return;
       }
+      // The page says so and offers to try again: its next description of the map asks anew.
+      if (failed) this.of = null;
       levels = await Promise.all(found.map(
         async ({ key, names }) => ({ names, codes: await array(data.session, key, "i1") })));
     } catch {
