@@ -1,7 +1,7 @@
 """What draws the points of a map in a browser: the same modules in the app, a notebook and a file.
 
-``renderer.js`` draws by WebGL2 (``shaders.js``), ``flat_renderer.js`` without it; ``told.js`` is what
-both are told and asked;
+``renderer.js`` draws by WebGL2 (``shaders.js``), ``flat_renderer.js`` without it; ``told.js`` is
+what both are told and asked;
 ``point_index.js`` is the order in which points are drawn and found, ``view.js`` the camera.
 """
 
