@@ -320,7 +320,10 @@ def show(file: Path) -> None:
 def _table(
     head: str, names: Iterable[str], parts: Iterable[list[dict[str, Any]]], measures: Sequence[str]
 ) -> None:
-    """Print a line for each part: the four arms, and what learning adds anew and by a refit."""
+    """Print a line for each part: before, and what learning adds anew and by a refit.
+
+    Of the first measure all four arms.
+    """
     _line(head, *(WORDS[measure] for measure in measures), "accepted")
     _line(*["---"] * (len(measures) + 2))
     for name, mine in zip(names, parts, strict=True):
@@ -330,7 +333,8 @@ def _table(
         for measure in measures:
             found = [np.array([r[arm][measure] for r in mine], dtype=float) for arm in ARMS]
             base, _, learned, again = found
-            means = " / ".join(f"{arm.mean():.3f}" for arm in found)
+            told = found if measure == measures[0] else [base]
+            means = " / ".join(f"{arm.mean():.3f}" for arm in told)
             gains = f"{spread(learned - base)}; {spread(again - base)}"
             cells.append("–" if np.isnan(base).any() else f"{means} ({gains})")
         accepted = sum(r["accepted"] for r in mine) / sum(r["n_groups"] for r in mine)

@@ -338,6 +338,7 @@ class MRSNE(BaseEmbedder):
             return own_affinities(dataset, self.perplexity, "linear", self.random_state, silent)
 
         taught = taught_by(data, graph, self.features, random_state=self.random_state)
+        taught = taught.unless_features_tell(data, self.features, self.random_state)
         if why := taught.account(data):
             note(why)
         self._learned = taught.of_items(data)

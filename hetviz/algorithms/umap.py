@@ -331,6 +331,7 @@ class UMAP(BaseEmbedder):
         if not self.learn_groups:
             return graph, []
         taught = taught_by(data, graph, self.features, random_state=self.random_state)
+        taught = taught.unless_features_tell(data, self.features, self.random_state)
         if why := taught.account(data):
             note(why)
         self._learned = taught.of_items(data)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,9 @@ from hetviz.core.spectral.group_axes import (
 from hetviz.data import Dataset, HeteroData, Links
 from hetviz.errors import DataWarning
 from hetviz.features.relations.user_links import said_apart, said_groups
-from hetviz.features.spaces.taught import LearnedGroup
+from hetviz.features.spaces.joint_graph import joint_graph
+from hetviz.features.spaces.taught import LearnedGroup, taught_by
+from hetviz.progress import silent
 
 N, KINDS = 240, 4
 
@@ -262,6 +265,23 @@ def test_links_that_came_with_the_data_keep_their_weight() -> None:
         shares.append(pulls.parts["link"].toarray())
     assert shares[0].sum() > 0.1
     np.testing.assert_allclose(shares[1], shares[0], atol=1e-15)
+
+
+def test_where_features_tell_the_named_better_they_are_not_overruled() -> None:
+    data, kind = kinds()
+    rng = np.random.default_rng(0)
+    clear = np.hstack([3.0 * np.eye(KINDS)[kind], rng.normal(size=(N, 2)) * 0.1])
+    items = Dataset("items", data["items"].ids, clear)
+    links = Links("items", "tags", rng.integers(N, size=900), rng.integers(12, size=900))
+    said = HeteroData([items, data["tags"]], [links]).edit().add(together(*NAMED))
+    found = taught_by(said, joint_graph(said, lambda *_: None, silent))
+    taught = replace(found, groups=tuple(replace(g, auc=0.8, needed=0.7) for g in found.groups))
+    assert taught.axes.shape[1] == 2
+    aside = taught.unless_features_tell(said)
+    assert aside.axes.shape[1] == 0
+    assert aside.followers == []
+    assert "their own features find such items again better" in aside.account(said)
+    assert all(group.learned for group in aside.of_items(said))
 
 
 def test_what_was_said_places_items_too_few_to_have_neighbours() -> None:

@@ -18,6 +18,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+from scipy.spatial.distance import cdist
 from sklearn.linear_model import LogisticRegression
 
 from hetviz._types import Floats, Ints
@@ -62,6 +63,8 @@ class TaughtGroup:
         About how many items of the dataset are like the named, these counted.
     refused : array of int
         The items that were said not to belong with them.
+    heeded : bool
+        Whether the belief counts; not where it is told better without it.
     """
 
     rows: Ints
@@ -70,6 +73,7 @@ class TaughtGroup:
     belief: Floats
     size: int
     refused: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    heeded: bool = True
 
     @property
     def learned(self) -> bool:
@@ -79,7 +83,7 @@ class TaughtGroup:
     @property
     def confidence(self) -> float:
         """How much the belief counts, from 0 to 1."""
-        return max(2.0 * self.auc - 1.0, 0.0) if self.learned else 0.0
+        return max(2.0 * self.auc - 1.0, 0.0) if self.learned and self.heeded else 0.0
 
 
 def needed_auc(n_named: int) -> float:
@@ -169,6 +173,30 @@ def group_axes(taught: Sequence[TaughtGroup], weight: float = WEIGHT) -> Floats:
     if not axes:
         return np.zeros((len(taught[0].belief) if taught else 0, 0))
     return np.column_stack(axes)
+
+
+def auc_by_distance(F: Floats, named: Ints) -> float:
+    """Return the chance that a named row, left out, is nearer to another than an unnamed row is.
+
+    Parameters
+    ----------
+    F : ndarray of shape (n, k)
+    named : array of int
+        Two or more.
+
+    Notes
+    -----
+    O(n s k + n s^2) for s named.
+    """
+    D = cdist(F, F[named])
+    unnamed = np.setdiff1d(np.arange(len(F)), named)
+    if not len(unnamed):
+        return 0.5
+    shares = []
+    for place, row in enumerate(named):
+        nearest = np.delete(D, place, axis=1).min(axis=1)
+        shares.append(float((nearest[unnamed] < nearest[row]).mean()))
+    return 1.0 - float(np.mean(shares))
 
 
 def _left_out(

@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from hetviz._text import count, percent, some
+from hetviz._text import count, listed, percent, some
 from hetviz._types import Floats, Ints, JsonObject, Matrix, Sparse, is_sparse
 from hetviz.core.graph.joint import JointGraph
 from hetviz.core.spectral.group_axes import (
     LEAST_NAMED,
     TaughtGroup,
+    auc_by_distance,
     group_axes,
     learn_groups,
 )
@@ -58,8 +59,33 @@ class Taught:
         return [
             (group.rows, np.setdiff1d(np.flatnonzero(group.belief > _MORE_LIKELY), named))
             for group in self.groups
-            if group.learned
+            if group.learned and group.heeded
         ]
+
+    def unless_features_tell(
+        self, data: HeteroData, kinds: str | Mapping[str, str] = "auto", random_state: int = 0
+    ) -> Taught:
+        """Return the same for a map by own features, which may tell the named better by themselves.
+
+        What was learned comes from joint axes. Where named items, left out, are on average found
+        better by nearness in the features of their dataset, nothing is heeded of its groups.
+        """
+        groups = list(self.groups)
+        for name, rows in data.offsets.items():
+            mine = [
+                place
+                for place, group in enumerate(groups)
+                if group.learned and rows.start <= group.rows[0] < rows.stop
+            ]
+            kind = str(value_for(kinds, name, "auto"))
+            F = leading_of(data[name], kind, random_state) if mine else None
+            if F is None:
+                continue
+            by_features = [auc_by_distance(F, groups[place].rows - rows.start) for place in mine]
+            if sum(by_features) > sum(groups[place].auc for place in mine):
+                for place in mine:
+                    groups[place] = replace(groups[place], heeded=False)
+        return Taught(tuple(groups))
 
     def near(
         self,
@@ -102,8 +128,20 @@ class Taught:
         return [_of_items(group, data, aside) for group in self.groups]
 
     def account(self, data: HeteroData) -> str:
-        """Return why nothing was learned of some groups, a sentence each; nothing for others."""
-        return " ".join(str(group) for group in self.of_items(data) if not group.learned)
+        """Return why some groups move none but the named, a sentence each; nothing for others."""
+        told = [str(group) for group in self.of_items(data) if not group.learned]
+        aside = {
+            name
+            for name, rows in data.offsets.items()
+            for group in self.groups
+            if not group.heeded and rows.start <= group.rows[0] < rows.stop
+        }
+        if aside:
+            told.append(
+                f"What was learned of named items of {listed(sorted(aside))} is left out: their "
+                "own features find such items again better, so only the named move."
+            )
+        return " ".join(told)
 
 
 @dataclass(frozen=True)
