@@ -177,12 +177,9 @@ def _name(data: HeteroData, row: int) -> str:
 def _from_column(data: HeteroData) -> None:
     """Ask for a column and what it says; show how much that makes before it is added."""
     dataset = str(st.selectbox("Dataset", list(data.datasets), key="derive-dataset"))
-    columns = item_text.columns_of(data, dataset)
-    if item_text.while_read(data, dataset):
-        theme.quiet(f"The columns of {dataset} are being read.")
-        return
+    none = f"{dataset} has neither labels nor columns."
+    columns = item_text.offered(data, dataset, none, "add")
     if not columns:
-        theme.quiet(f"{dataset} has neither labels nor columns.")
         return
     column = str(st.selectbox("Column", list(columns), key=f"derive-column-{dataset}"))
     numbers = columns[column].kind in ("number", "date")

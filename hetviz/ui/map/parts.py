@@ -92,7 +92,7 @@ def reach(state: State, run: Run | None) -> Floats | None:
     links = [*data.links, *(() if held is None else held.links)]
     joined = frozenset((one.source, one.target) for one in links)
     key = ("reach", id(run), joined)
-    return kept(data, key, lambda: reaches(data, embedding, joined=joined), run)
+    return _of_same_items(data, key, lambda: reaches(data, embedding, joined=joined), run)
 
 
 def _on_grid(form: Drawn) -> Geometry:

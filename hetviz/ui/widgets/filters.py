@@ -13,6 +13,7 @@ from hetviz.data import Filter, HeteroData, passing
 from hetviz.data.queries.filters import column_of, only_rows
 from hetviz.features.columns.types import Column
 from hetviz.plots.colour import spoken
+from hetviz.ui.map import away
 from hetviz.ui.shell import session, theme
 from hetviz.ui.widgets import item_text
 from hetviz.workspace import SetFilters, State
@@ -79,7 +80,11 @@ def shown(state: State) -> int:
 def words(data: HeteroData, one: Filter) -> str:
     """Return a filter in plain words: "emoji: group is food-drink"."""
     start = f"{one.dataset}: {spoken(one.column).lower()}"
-    column = item_text.columns_of(data, one.dataset).get(one.column)
+    try:
+        column = item_text.columns_of(data, one.dataset).get(one.column)
+    except away.Failed:
+        # It is told where columns are chosen; a filter that is there is named all the same.
+        column = None
     kind = "number" if column is None else column.kind
     if one.kind == "text":
         said = f"{start} contains “{one.text}”"
@@ -118,12 +123,9 @@ def _form(state: State, data: HeteroData) -> None:
     name = names[0]
     if len(names) > 1:
         name = st.selectbox("Dataset", names, key="filter-dataset")
-    columns = item_text.columns_of(data, name)
-    if item_text.while_read(data, name):
-        theme.quiet(f"The columns of {name} are being read.")
-        return
+    none = f"{name} has no columns to filter by. Select items on the map instead."
+    columns = item_text.offered(data, name, none, "filter")
     if not columns:
-        theme.quiet(f"{name} has no columns to filter by. Select items on the map instead.")
         return
     title = st.selectbox("Column", list(columns), format_func=spoken, key=f"filter-column-{name}")
     column = columns[title]

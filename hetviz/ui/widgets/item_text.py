@@ -12,7 +12,8 @@ from hetviz.data.model.same_items import known_of_items, of_items
 from hetviz.features.columns.types import Column
 from hetviz.plots.colour import spoken
 from hetviz.ui.map import away
-from hetviz.ui.shell import background
+from hetviz.ui.shell import background, theme
+from hetviz.ui.widgets import failed
 
 
 def columns_of(data: HeteroData, dataset: str) -> Mapping[str, Column]:
@@ -23,6 +24,28 @@ def columns_of(data: HeteroData, dataset: str) -> Mapping[str, Column]:
 def while_read(data: HeteroData, dataset: str) -> bool:
     """Whether the columns of a dataset are still being read."""
     return _read(data, dataset) is None
+
+
+def offered(data: HeteroData, dataset: str, none: str, place: str) -> Mapping[str, Column]:
+    """Return the columns that one may choose of a dataset; where there are none, say why.
+
+    Parameters
+    ----------
+    data : HeteroData
+    dataset : str
+    none : str
+        What is said where the dataset has no columns.
+    place : str
+        Tells this place from others of the page.
+    """
+    columns: Mapping[str, Column] = {}
+    with failed.told(f"columns-{place}"):
+        columns = columns_of(data, dataset)
+        if while_read(data, dataset):
+            theme.quiet(f"The columns of {dataset} are being read.")
+        elif not columns:
+            theme.quiet(none)
+    return columns
 
 
 def _read(data: HeteroData, dataset: str) -> Mapping[str, Column] | None:
