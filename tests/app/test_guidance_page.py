@@ -19,8 +19,10 @@ from hetviz.ui.guidance.curves import ReadOff, lost_at
 from hetviz.ui.guidance.group_table import changed
 from hetviz.ui.guidance.table import as_before, places_in
 from hetviz.ui.map import search
+from hetviz.ui.shell.paths import PAGES
 from hetviz.ui.widgets import set_switches
-from hetviz.workspace import Act, AddPairs, EditStatements, SetLabels, SwitchSet
+from hetviz.workspace import Act, AddPairs, EditStatements, RecordRun, SetLabels, SwitchSet
+from hetviz.workspace.store.packing import pack_coordinates, pack_json
 from tests.app.conftest import Visit, html_of, workspace_of
 from tests.app.test_pages import ops, press
 
@@ -407,3 +409,32 @@ def test_names_with_odd_spaces_are_searched_as_tidy_ones() -> None:
         assert found.holding("c").tolist() == [1]
     assert search.Index.of(["a b", "c"]).text == "\na b\nc\n"
     assert search.Index.of([]).holding("a").tolist() == []
+
+
+def test_a_map_stopped_while_it_was_measured_says_why_it_is_by_this_method(visit: Visit) -> None:
+    app = visit("map")
+    workspace = workspace_of(app)
+    state, known = workspace.state, {"choice": "It keeps most of what is alike."}
+    assert state.run is not None
+    places = state.embedding(state.run)
+    assert places is not None
+    workspace.do(
+        RecordRun(
+            method="pca",
+            title="First",
+            params={},
+            seed=0,
+            hold_out=0.0,
+            fingerprint=state.opened().fingerprint(),
+            coordinates=workspace.blobs.put(pack_coordinates(places)),
+            figures=workspace.blobs.put(pack_json(known)),
+        )
+    )
+    run = workspace.state.run
+    assert run is not None and run.figures == known
+    app.run()
+    assert not app.exception
+    assert known["choice"] in html_of(app)
+    app.switch_page(str(PAGES / "guidance.py")).run()
+    assert not app.exception
+    assert "where chance keeps 5" in html_of(app)

@@ -148,21 +148,22 @@ def make_first_map(data: HeteroData, progress: Progress) -> MadeMap:
     def beat() -> None:
         progress(0.9, "Measuring the map")
 
+    # Why this method was chosen is known before the map is measured.
+    known: dict[str, object] = {"choice": first.choice.sentence}
+    if (best := first.choice.best_neighbours) is not None:
+        known["best_neighbours"] = best.to_dict()
+    known |= {"notes": list(first.notes), "unsettled": list(first.unsettled)}
+    known |= _found_out(first.embedding)
     try:
         beat()
-        figures = figures_of(data, first.embedding, beat=beat)
+        figures = figures_of(data, first.embedding, beat=beat) | known
     except Cancelled as stopped:
-        # The map itself is there.
+        # The map itself is there, to be measured when its figures are asked for.
         params = dict(first.params)
-        stopped.partial = MadeMap(first.method, first.title, params, first.embedding, None)
+        stopped.partial = MadeMap(first.method, first.title, params, first.embedding, known)
         raise
-    figures["choice"] = first.choice.sentence
-    if (best := first.choice.best_neighbours) is not None:
-        figures["best_neighbours"] = best.to_dict()
     if (colour := most_telling(data, first.embedding)) is not None:
         figures["colour"] = colour
-    figures |= {"notes": list(first.notes), "unsettled": list(first.unsettled)}
-    figures |= _found_out(first.embedding)
     progress(1.0, "Done")
     return MadeMap(first.method, first.title, dict(first.params), first.embedding, figures)
 

@@ -37,21 +37,24 @@ def colours(state: State) -> Colouring:
 
 def figures(state: State, run: Run) -> Mapping[str, Any]:
     """Return a run's measures and curves; taken now where they never were."""
-    if run.figures is not None:
-        return run.figures
+    known = run.figures or {}
+    # Of a map that was stopped while it was measured only what was known before is kept with it.
+    if "curves" in known:
+        return known
     # It loads scikit-learn, which nothing before the first map needs.
     from hetviz.jobs.tasks.maps import figures_of
 
     data = _data(state)
     embedding = embedding_of(state, run)
     if embedding is None:
-        return {"scores": {}, "curves": {}}
+        return {"scores": {}, "curves": {}, **known}
     # Of the map as it came: what is said since is not what it was made from.
-    return session.cached(
+    taken = session.cached(
         ("figures", id(run.embedding)),
         run.embedding,
         lambda: figures_of(data, embedding, state.held_out),
     )
+    return {**taken, **known}
 
 
 def curves_of(
