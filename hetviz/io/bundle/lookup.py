@@ -201,14 +201,19 @@ def rows_named(dataset: Dataset, texts: Sequence[str] | Texts) -> Ints:
     return at
 
 
+def titles_alone(dataset: Dataset) -> dict[str, int]:
+    """Return the row of each title that only one item has; none where no column holds titles."""
+    if dataset.title_column is None:
+        return {}
+    titles = pd.Index(dataset.titles)
+    rows = np.flatnonzero(~titles.duplicated(keep=False))
+    return dict(zip(titles[rows].tolist(), rows.tolist(), strict=True))
+
+
 def _by_title(dataset: Dataset, texts: Texts) -> Ints:
     """Return the row of the one item that is called so, -1 where none or several are."""
-    if not len(texts) or dataset.title_column is None:
-        return np.full(len(texts), -1, dtype=np.int64)
-    titles = pd.Index(dataset.titles)
-    alone = np.flatnonzero(~titles.duplicated(keep=False))
-    at = pd.Index(titles[alone]).get_indexer(pd.Index(texts, dtype=object))
-    return np.where(at < 0, -1, np.append(alone, -1)[at])
+    rows = titles_alone(dataset) if len(texts) else {}
+    return np.array([rows.get(text, -1) for text in texts], dtype=np.int64)
 
 
 def _twins(dataset: Dataset, texts: list[str]) -> dict[str, str]:

@@ -15,10 +15,12 @@ from hetviz.features.columns.names import is_named_id
 from hetviz.features.columns.types import infer
 from hetviz.io import gate
 from hetviz.io.bundle.items import by_recipe, read_dataset, with_scales
+from hetviz.io.bundle.lookup import rows_named, titles_alone
 from hetviz.io.bundle.manifest import DatasetEntry, LinksEntry
 from hetviz.io.bundle.statements import comparison_form, is_links, read_comparisons, read_links
 from hetviz.io.formats.edges import graphs_joined
 from hetviz.io.infer.ids import guess_id_column
+from hetviz.io.infer.roles import named_title
 from hetviz.io.intake.drop import Parse, read_drop
 from hetviz.io.intake.loaded import DatasetInfo, FileInfo, Loaded
 from hetviz.io.piece import Choices, Drop, Piece, TableRead, has_matrix, table_of
@@ -93,10 +95,10 @@ def read_tables(
     Notes
     -----
     A table with columns source_id and target_id holds links, and so does one of two or three
-    columns of which two hold ids of the datasets; one with anchor_id, near_id and far_id (or a_id,
-    b_id, c_id) holds comparisons. Any other is a dataset: its ids are the column named as ids are,
-    else the first of short texts that all differ, else the numbers of its rows; see
-    `hetviz.io.infer.ids.guess_id_column`.
+    columns of which two hold ids of the datasets, or what single items of them are called; one
+    with anchor_id, near_id and far_id (or a_id, b_id, c_id) holds comparisons. Any other is a
+    dataset: its ids are the column named as ids are, else the first of short texts that all
+    differ, else the numbers of its rows; see `hetviz.io.infer.ids.guess_id_column`.
     """
     reading = _Reading([name for name, _ in files], choices or {}, base, progress)
     return reading.result(parse(files, choices or {}))
@@ -261,15 +263,17 @@ class _Reading:
         self._tell(part, "dataset", words)
 
     def _ends(self, read: TableRead, unsure: Sequence[_Part]) -> TableRead | None:
-        """Return the table with its columns named as links, if two of them hold known ids."""
+        """Return the table with its columns named as links, if two of them hold known items."""
         columns = list(read.frame.columns)
         if "id" in map(str.lower, columns):
             return None
-        known = [set(dataset.ids) for dataset in self.datasets.values()]
+        known = [set(part.ids) | set(titles_alone(part)) for part in self.datasets.values()]
         for other in unsure:
             id_column = None if other.read is read else guess_id_column(other.read.frame)
             if id_column is not None:
-                known.append(set(other.read.frame[id_column]))
+                title = named_title(other.read.frame.columns)
+                columns_of = [id_column] if title is None else [id_column, title]
+                known.append(set(other.read.frame[columns_of].to_numpy().ravel()))
         for first, second in ((0, 1), (0, 2), (1, 2)):
             if second >= len(columns):
                 continue
@@ -307,12 +311,15 @@ class _Reading:
         return cells.where(numbers.isna() | (numbers <= 0), shares)
 
     def _owner(self, cells: pd.Series, column: str) -> str | None:
-        """Return the dataset that a column is called after, or that knows most of its ids.
+        """Return the dataset that a column is called after, or that knows most of its cells.
 
         It knows half of them at least.
         """
         distinct = set(cells)
-        known = {name: len(distinct & set(part.ids)) for name, part in self.datasets.items()}
+        known = {
+            name: int((rows_named(part, [*distinct]) >= 0).sum())
+            for name, part in self.datasets.items()
+        }
         words = name_words(column)
         fit = [name for name, n in known.items() if n and n >= _SHARE_OF_IDS * len(distinct)]
         return max(

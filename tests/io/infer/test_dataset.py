@@ -35,6 +35,19 @@ def test_two_columns_of_known_ids_are_links():
     assert (loaded.data.links[0].source, loaded.data.links[0].target) == ("d", "t")
 
 
+def test_two_columns_of_names_are_links_too():
+    fruits = b"id,name,sugar,acid\nF1,apple,10,3\nF2,pear,11,2\nF3,lemon,2,9\n"
+    dishes = b"code,title,minutes\nD1,apple pie,60\nD2,lemon tart,50\nD3,salad,15\n"
+    uses = b"fruit,dish\napple,apple pie\nlemon,lemon tart\npear,salad\nF1,D3\n"
+    loaded = read_tables([("uses.csv", uses), ("fruits.csv", fruits), ("dishes.csv", dishes)])
+    (links,) = loaded.data.links
+    assert (links.source, links.target) == ("fruits", "dishes")
+    assert list(zip(links.i.tolist(), links.j.tolist(), strict=True)) == [
+        (0, 0), (2, 1), (1, 2), (0, 2)
+    ]  # fmt: skip
+    assert any(problem.code == "by-title" for problem in loaded.problems)
+
+
 def test_a_small_table_of_other_things_is_a_dataset():
     loaded = read_tables([("d.csv", DRUGS), ("x.csv", b"name,age\nann,3\nbob,4\n")])
     assert list(loaded.data["x"].ids) == ["ann", "bob"]
