@@ -34,6 +34,7 @@ PROJECT = "project-file"
 """Where in the session a project file lies that was dropped and waits to be opened."""
 _SHOWN = 200
 _SHAPING = ("encoding", "separator", "decimal", "header", "skip", "sheet", "role")
+_NO_ITEMS = ("links", "comparisons")
 
 
 @dataclass(frozen=True, eq=False)
@@ -246,6 +247,9 @@ def account(waiting: Staged) -> None:
                 waiting = _read(waiting, heard)
                 waiting = replace(waiting, proposals=_proposals(waiting))
             st.session_state["staged"] = waiting
+            if waiting.loaded and any(info.role in _NO_ITEMS for info in waiting.loaded.files):
+                # Their tabs said what the tables would be as datasets.
+                st.rerun()
     loaded = waiting.loaded
     errors = [problem for problem in waiting.problems if problem.severity == "error"]
     notes = [problem for problem in waiting.problems if problem.severity != "error"]
