@@ -19,9 +19,7 @@ from benchmarks.harness import report
 
 # Rows in all, features, links.
 SIZES = ((1_000_000, 64, 5_000_000), (2_000_000, 64, 10_000_000), (10_000_000, 64, 50_000_000))
-_RECIPE = """format = 1
-method = "guided-projection"
-[data.a]
+TABLES = """[data.a]
 path = "a/*.parquet"
 id = "id"
 features = "x"
@@ -36,6 +34,10 @@ to = "b"
 i = "i"
 j = "j"
 """
+"""What a recipe says of the files that `made` writes."""
+_RECIPE = f"""format = 1
+method = "guided-projection"
+{TABLES}"""
 
 
 def run(out: Path, quick: bool) -> None:

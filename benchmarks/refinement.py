@@ -31,21 +31,7 @@ Tables = tuple[list[Any], tuple[Any, Any]]
 SIZES = ((20_000, 2_000), (200_000, 20_000), (1_000_000, 4_000))
 _RECIPE = """format = 1
 method = "{method}"
-[data.a]
-path = "a/*.parquet"
-id = "id"
-features = "x"
-[data.b]
-path = "b/*.parquet"
-id = "id"
-features = "x"
-[guidance.links]
-path = "links/*.parquet"
-from = "a"
-to = "b"
-i = "i"
-j = "j"
-[blocks]
+{tables}[blocks]
 landmarks = {landmarks}
 refine = {refine}
 """
@@ -83,7 +69,7 @@ def _both(rows: list[dict[str, Any]], out: Path, data: Path, method: str, landma
 def measured(data: Path, method: str, landmarks: int, refine: int) -> dict[str, Any]:
     """Make one map, and return what it took and keeps."""
     recipe = data / f"{method}-{refine}.toml"
-    text = _RECIPE.format(method=method, landmarks=landmarks, refine=refine)
+    text = _RECIPE.format(method=method, tables=large.TABLES, landmarks=landmarks, refine=refine)
     recipe.write_text(text, encoding="utf-8")
     target = data / f"{method}-{refine}"
     env = os.environ | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
