@@ -1,6 +1,6 @@
-"""Modules that have moved, by the names under which files written earlier know them.
+"""Current names of modules, classes and fields that saved files know by an earlier name.
 
-Saved models name classes, journals and project files name tasks: what they name must keep opening.
+Saved models name classes and fields, journals and project files name tasks.
 """
 
 from __future__ import annotations
@@ -106,6 +106,11 @@ _MOVED = {
     "hetviz.jobs.tasks.labels": "hetviz.jobs.tasks.predict",
 }
 
+# Earlier "module.Class" (its module as it is called today) -> the class name today.
+_CLASSES: dict[str, str] = {}
+# "module.Class" of today -> earlier field -> field today. Subclasses inherit it.
+_FIELDS: dict[str, dict[str, str]] = {}
+
 
 def current_module(name: str) -> str:
     """Return the name under which a module is found today."""
@@ -116,3 +121,19 @@ def current_task(name: str) -> str:
     """Return the name, as ``module:function``, under which a task is found today."""
     module, colon, function = name.partition(":")
     return current_module(module) + colon + function
+
+
+def current_class(name: str) -> tuple[str, str]:
+    """Return the module and the class name under which a saved class is found today."""
+    module, _, class_name = name.rpartition(".")
+    module = current_module(module)
+    return module, _CLASSES.get(f"{module}.{class_name}", class_name)
+
+
+def current_field(kind: type, field: str) -> str:
+    """Return the name that a saved field of a class has today."""
+    for base in kind.__mro__:
+        renamed = _FIELDS.get(f"{base.__module__}.{base.__qualname__}", {})
+        if field in renamed:
+            return renamed[field]
+    return field

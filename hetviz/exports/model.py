@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from hetviz._moved import current_module
+from hetviz._moved import current_class, current_field
 from hetviz._types import Array, Ints, JsonObject
 from hetviz.algorithms.base import BaseEmbedder
 from hetviz.algorithms.registry import get_method
@@ -150,7 +150,7 @@ def load_model(path: str | Path | bytes) -> BaseEmbedder:
         reader = Reader(list(document["objects"]), array)
         for field, value in dict(document["fields"]).items():
             check_field(field)
-            setattr(model, field, reader.value(value))
+            setattr(model, current_field(method, field), reader.value(value))
     except _UNREADABLE as error:
         raise damaged(f"it cannot be read ({type(error).__name__})") from error
     if not hasattr(model, "embedding_"):
@@ -371,8 +371,9 @@ class Reader:
         self._made[number] = made
         fields = dataclasses.fields(kind) if dataclasses.is_dataclass(kind) else None
         known = None if fields is None else {field.name for field in fields}
-        for name, value in entry["fields"].items():
-            check_field(name)
+        for saved_name, value in entry["fields"].items():
+            check_field(saved_name)
+            name = current_field(kind, saved_name)
             if known is not None and name not in known:
                 raise damaged(f"{entry['class']} has no field {name!r}")
             object.__setattr__(made, name, self.value(value))
@@ -402,8 +403,7 @@ def _is_ours(module: str) -> bool:
 
 
 def _class(name: str) -> Any:
-    module, _, own = name.rpartition(".")
-    module = current_module(module)
+    module, own = current_class(name)
     try:
         if not _is_ours(module):
             raise ImportError
