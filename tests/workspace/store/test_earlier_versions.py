@@ -24,7 +24,7 @@ from tests.algorithms.test_contract import DATA
 from tests.io.making import packed
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "earlier"
-COMMITS = ("2400fbd", "f9dac23")
+COMMITS = ("2400fbd", "f9dac23", "a320114")
 
 
 @pytest.fixture(params=COMMITS)
@@ -95,7 +95,7 @@ def test_a_project_on_the_disk_opens_and_is_gone_on_with(earlier: Path, tmp_path
 
 
 # There were no such files before.
-@pytest.mark.parametrize("earlier", ["f9dac23"], indirect=True)
+@pytest.mark.parametrize("earlier", COMMITS[1:], indirect=True)
 def test_a_project_file_opens(earlier: Path, tmp_path: Path) -> None:
     file = earlier / "project.hetviz"
     sessions = Sessions(tmp_path / "sessions")
