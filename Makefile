@@ -54,6 +54,7 @@ quick-tests: $(TOOLS)
 lint: $(TOOLS)
 	$(PY) -m ruff check .
 	$(PY) -m ruff format --check .
+	@$(PY) tools/words.py
 
 types: $(TOOLS)
 	$(GIVE_WAY) $(PY) -m mypy

@@ -129,14 +129,14 @@ def actions(n: int, sid: str, first: str = "") -> list[dict[str, Any]]:
     """
     from streamlit.testing.v1 import AppTest
 
-    from hetviz.ui.map import away
+    from hetviz.ui.map import worker_results
     from hetviz.ui.shell.lifespan import LATER
     from hetviz.ui.shell.paths import PAGES, ROUTER
 
     # What a worker would find out comes later.
-    away.SEND[:] = [lambda *_: True]
+    worker_results.SEND[:] = [lambda *_: True]
     waiting: list[Callable[[], None]] = []
-    away.START[:] = [waiting.append]
+    worker_results.START[:] = [waiting.append]
     # As a server does when it starts.
     for name in LATER:
         importlib.import_module(name)

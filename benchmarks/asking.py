@@ -36,7 +36,7 @@ from benchmarks.harness import report
 from benchmarks.teaching import SHOWN, auc_of, label_of, rows_of, spread, write
 from hetviz import HeteroData, Links
 from hetviz.data.edits.labelling import with_labels
-from hetviz.features.spaces.taught import LearnedGroup
+from hetviz.features.spaces.learned_groups import GroupSummary
 from hetviz.runs.ask.questions import Question
 
 SAMPLES = ("emoji", "world", "debian", "digits")
@@ -184,7 +184,7 @@ def by_asking(
         only=np.flatnonzero(can),
         skip=skip,
         kinds=("member", "link", "pair"),
-        learned=[LearnedGroup.from_dict(group) for group in model.diagnostics_["learned"]],
+        learned=[GroupSummary.from_dict(group) for group in model.diagnostics_["learned"]],
         candidates=likely(data, 5 * EVERY),
     )
     for question in asked:

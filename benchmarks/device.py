@@ -19,7 +19,7 @@ import numpy as np
 
 from benchmarks.harness import report
 from benchmarks.peers import made
-from hetviz.core.device import Device, TorchDevice, cards, computing_on
+from hetviz.core.device import ComputeDevice, TorchDevice, available_cards, compute_on
 from hetviz.core.graph.affinities import (
     conditional_affinities,
     neighbors_needed,
@@ -58,19 +58,19 @@ def run(out: Path, quick: bool) -> None:
             _compare(n, there, todo, known, rows, out)
 
 
-def _ways() -> dict[str, Device | None]:
+def _ways() -> dict[str, ComputeDevice | None]:
     """Return the processor, PyTorch on it, and every card that is there."""
-    found: dict[str, Device | None] = {"processor": None}
+    found: dict[str, ComputeDevice | None] = {"processor": None}
     if find_spec("torch") is not None:
         importlib.import_module("torch").set_num_threads(1)
-        devices = [TorchDevice(kind) for kind in ("cpu", *cards())]
+        devices = [TorchDevice(kind) for kind in ("cpu", *available_cards())]
         found |= {device.title: device for device in devices}
     return found
 
 
 def _compare(
     n: int,
-    ways: dict[str, Device | None],
+    ways: dict[str, ComputeDevice | None],
     seeds: list[int],
     known: set[Any],
     rows: list[dict[str, Any]],
@@ -94,7 +94,7 @@ def _compare(
             layout, layout_cpu, layout_wall = _timed(device, lambda: _laid_out(P, start))  # noqa: B023
             Y = layout.positions
             rested = Y if rested is None else rested
-            with computing_on(device):
+            with compute_on(device):
                 gradient = layout_of(P, rested).gradient()
             plain = Layout(P, rested).gradient()
             same = (np.sort(found.index, axis=1) == np.sort(exact.index, axis=1)).all(axis=1)
@@ -122,17 +122,17 @@ def _laid_out(P: Any, start: Any) -> Layout:
     return layout
 
 
-def _warm(ways: dict[str, Device | None]) -> None:
+def _warm(ways: dict[str, ComputeDevice | None]) -> None:
     X = made(400)
     for device in ways.values():
-        with computing_on(device):
+        with compute_on(device):
             P = symmetric_affinities(conditional_affinities(feature_neighbors(X, 90), 30.0))
             _laid_out(P, X[:, :2])
 
 
-def _timed(device: Device | None, work: Callable[[], Any]) -> tuple[Any, float, float]:
+def _timed(device: ComputeDevice | None, work: Callable[[], Any]) -> tuple[Any, float, float]:
     """Return what `work` finds on a device, and its seconds of the processor and of the clock."""
     cpu, wall = time.process_time(), time.perf_counter()
-    with computing_on(device):
+    with compute_on(device):
         found = work()
     return found, time.process_time() - cpu, time.perf_counter() - wall

@@ -25,7 +25,7 @@ from benchmarks.harness import report
 from benchmarks.keys import taken_apart
 from hetviz.data import Embedding, HeteroData
 from hetviz.data.joins.proposals import propose_joins
-from hetviz.features.joined_tables import join_tables, lines_among
+from hetviz.features.table_joins import join_tables, detail_tables
 from hetviz.io import read_tables
 from hetviz.metrics.fit.summary import evaluate
 from hetviz.runs.embed.first_map import first_map
@@ -38,7 +38,7 @@ def joined(files: Mapping[str, bytes]) -> HeteroData:
     """Return files as they are mapped when nothing is unticked."""
     data = read_tables(list(files.items())).data
     joins = [one.join for one in propose_joins(data) if one.sure]
-    taken = {lines.dataset: lines.take for lines in lines_among(data, joins)}
+    taken = {lines.dataset: lines.take for lines in detail_tables(data, joins)}
     return join_tables(data, joins, {name: how for name, how in taken.items() if how != "items"})
 
 

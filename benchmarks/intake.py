@@ -33,7 +33,7 @@ NOTE = "one id, three decimal numbers, three whole numbers, three categories; CP
 
 def _hetviz(path: Path, whole: bool) -> object:
     from hetviz.io import read_tables
-    from hetviz.io.intake.drop import read_drop
+    from hetviz.io.intake.parse import read_drop
 
     files = [(path.name, path.read_bytes())]
     return read_tables(files) if whole else read_drop(files, {})

@@ -30,8 +30,8 @@ from benchmarks.coca import ENTITY, mfeat, terror, with_noise
 from benchmarks.harness import report
 from hetviz import Dataset, HeteroData, Labels, Links
 from hetviz.core.prediction.gbc import Gbc, GbcSettings, chosen, fit_gbc
-from hetviz.features.relations.labelled import LabelProblem, label_problem
-from hetviz.progress import silent
+from hetviz.features.relations.label_problems import LabelProblem, label_problem
+from hetviz.progress import ignore_progress
 from hetviz.runs.predict.label_scores import baselines, error_of, joined_source, split_labels
 
 DATA = "may"
@@ -144,7 +144,7 @@ def terms(
                     graphs = list(problem.graphs.values())
                     Y, few = problem.targets(seen), replace(base, n_rounds=min(50, base.n_rounds))
                     by_cv = chosen(
-                        problem.parts, graphs, Y, "classes", few, ["lam0", "lam1"], silent
+                        problem.parts, graphs, Y, "classes", few, ["lam0", "lam1"], ignore_progress
                     )
                     by_cv = replace(by_cv, n_rounds=base.n_rounds)
                     keep(errors, "cv", wrong(problem, fit(problem, seen, by_cv).joint, hidden))

@@ -28,7 +28,7 @@ from sklearn.neighbors import NearestNeighbors
 import hetviz
 from benchmarks.joint_data import LOADERS
 from hetviz import HeteroData, Links
-from hetviz.features.known import known_columns
+from hetviz.features.item_columns import item_columns
 
 DATA = "needs"
 CHOSEN_ON = ("digits", "emoji")
@@ -175,7 +175,7 @@ def _held_out(data: HeteroData, rng: np.random.Generator) -> tuple[HeteroData, l
 
 
 def label_of(data: HeteroData, dataset: str, column: str) -> np.ndarray:
-    values = known_columns(data, dataset)[column].values
+    values = item_columns(data, dataset)[column].values
     return np.array(["" if v is None or v != v else str(v) for v in values], dtype=object)
 
 

@@ -16,7 +16,7 @@ import hetviz
 from benchmarks.comparisons import TAXONOMY, factor, gaussian, scaled, tree_triplets
 from benchmarks.papers.settings import settled
 from hetviz import Comparisons, Dataset, HeteroData
-from hetviz.core.growing import Span, grow
+from hetviz.core.grid_search import Span, search_grid
 from hetviz.core.ordinal.comparisons import comparison_accuracy
 
 # As many as the optimum has, or nearly so: the paper's problem has no limit of axes.
@@ -144,7 +144,7 @@ class Compared:
                 found.append(self.kept(self.placed(model, names, inner, held), inner, held, seed))
             return found
 
-        searched = grow(score, {"beta": Span(BETAS)}, whole_grid=True, most=MOST_BETAS)
+        searched = search_grid(score, {"beta": Span(BETAS)}, whole_grid=True, max_points=MOST_BETAS)
         return float(searched.best["beta"])
 
 

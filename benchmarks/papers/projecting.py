@@ -14,7 +14,7 @@ from sklearn.cluster import KMeans
 
 from benchmarks.papers.settings import settled
 from benchmarks.papers.tagged import Tagged
-from hetviz.core.growing import Span, grow
+from hetviz.core.grid_search import Span, search_grid
 from hetviz.core.measures.ranking import ndcg, nearest_places
 from hetviz.core.measures.satisfaction import (
     distance_percentiles,
@@ -233,7 +233,7 @@ class Validation:
         def score(points: Sequence[dict[str, Any]]) -> list[float]:
             return [float(self.table(point["gamma"])[:allowed].max()) for point in points]
 
-        found = grow(score, {"gamma": Span(GAMMAS)}, whole_grid=True, most=MOST_GAMMAS)
+        found = search_grid(score, {"gamma": Span(GAMMAS)}, whole_grid=True, max_points=MOST_GAMMAS)
         gamma = float(found.best["gamma"])
         table = self.table(gamma)[:allowed]
         row, column = np.unravel_index(int(table.argmax()), table.shape)
