@@ -31,7 +31,7 @@ from hetviz.workspace import (
     Workspace,
 )
 from hetviz.workspace.store.packing import pack_coordinates, pack_json
-from hetviz.workspace.store.sessions import new_id
+from hetviz.workspace.store.sessions import new_session_id
 
 SIZES = (20_000, 100_000, 300_000)
 LINKS = 10 / 3
@@ -82,7 +82,7 @@ def prepared(n: int, home: Path) -> str:
     data, embedding = made(n)
     bundle = home / f"{n}.zip"
     hetviz.save(data, bundle)
-    sid, sessions = new_id(), Sessions(home / "sessions")
+    sid, sessions = new_session_id(), Sessions(home / "sessions")
     workspace = sessions.get(sid)
     workspace.do(OpenBundle(workspace.blobs.put(bundle.read_bytes()), bundle.name, leave_out=True))
     workspace.do(
@@ -130,15 +130,15 @@ def actions(n: int, sid: str, first: str = "") -> list[dict[str, Any]]:
     from streamlit.testing.v1 import AppTest
 
     from hetviz.ui.map import worker_results
-    from hetviz.ui.shell.lifespan import LATER
+    from hetviz.ui.shell.lifespan import LATE_MODULES
     from hetviz.ui.shell.paths import PAGES, ROUTER
 
     # What a worker would find out comes later.
-    worker_results.SEND[:] = [lambda *_: True]
+    worker_results.SEND_TASK[:] = [lambda *_: True]
     waiting: list[Callable[[], None]] = []
-    worker_results.START[:] = [waiting.append]
+    worker_results.START_THREAD[:] = [waiting.append]
     # As a server does when it starts.
-    for name in LATER:
+    for name in LATE_MODULES:
         importlib.import_module(name)
     app = AppTest.from_file(ROUTER, default_timeout=600)
     app.query_params["s"] = sid
@@ -185,8 +185,10 @@ def actions(n: int, sid: str, first: str = "") -> list[dict[str, Any]]:
         return rows
     for page in ("map", "guidance", "data", "compare", "clusters", "predict", "export", "map"):
         timed(f"go to {page}", lambda page=page: go(page))
-    does("select an item", lambda one: one.set_glance(selection=np.array([5])))
-    does("select 20,000 or all", lambda one: one.set_glance(selection=np.arange(min(n, 20_000))))
+    does("select an item", lambda one: one.set_view_state(selection=np.array([5])))
+    does(
+        "select 20,000 or all", lambda one: one.set_view_state(selection=np.arange(min(n, 20_000)))
+    )
     does("colour by a column", lambda one: one.do(SetView(colour='["readers", "year"]')))
     timed("go back to guidance", lambda: go("guidance"))
     does("say two belong together", lambda one: one.do(say))

@@ -22,7 +22,7 @@ from benchmarks.harness import report
 from hetviz.data import Dataset, Embedding, HeteroData, Links
 from hetviz.workspace import OpenBundle, RecordRun, Sessions
 from hetviz.workspace.store.packing import pack_coordinates, pack_json
-from hetviz.workspace.store.sessions import new_id
+from hetviz.workspace.store.sessions import new_session_id
 from tests.browser.harness import CHROMIUM_FLAGS, ROOT, serve
 from tools.find_chromium import find_chromium
 
@@ -101,7 +101,7 @@ def prepared(n: int, home: Path, seed: int = 0) -> str:
     data = HeteroData(parts, [links])
     bundle = home / f"{n}.zip"
     hetviz.save(data, bundle)
-    sid = new_id()
+    sid = new_session_id()
     sessions = Sessions(home / "sessions")
     workspace = sessions.get(sid)
     workspace.do(OpenBundle(workspace.blobs.put(bundle.read_bytes()), bundle.name, leave_out=True))

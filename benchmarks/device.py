@@ -26,9 +26,9 @@ from hetviz.core.graph.affinities import (
     symmetric_affinities,
 )
 from hetviz.core.graph.distances import FeatureSpace
-from hetviz.core.graph.neighbors import feature_neighbors, measured_recall, nearest_neighbors
-from hetviz.core.layout.sne import QUICK, Layout
-from hetviz.core.layout.sne_device import layout_of
+from hetviz.core.graph.neighbors import feature_neighbors, measure_recall, nearest_neighbors
+from hetviz.core.layout.sne import QUICK_SCHEDULE, SneLayout
+from hetviz.core.layout.sne_device import make_layout
 from hetviz.core.spectral.start import spectral_start
 
 SIZES = (2_000, 7_000, 20_000, 100_000, 300_000, 1_000_000)
@@ -95,19 +95,19 @@ def _compare(
             Y = layout.positions
             rested = Y if rested is None else rested
             with compute_on(device):
-                gradient = layout_of(P, rested).gradient()
-            plain = Layout(P, rested).gradient()
+                gradient = make_layout(P, rested).gradient()
+            plain = SneLayout(P, rested).gradient()
             same = (np.sort(found.index, axis=1) == np.sort(exact.index, axis=1)).all(axis=1)
             row = {
                 "items": n,
                 "way": way,
                 "seed": seed,
                 "rows with the same neighbours": float(same.mean()),
-                "recall": measured_recall(X, found),
+                "recall": measure_recall(X, found),
                 "neighbours CPU s": cpu,
                 "neighbours wall s": wall,
                 "gradient off": float(np.abs(gradient - plain).max() / np.abs(plain).max()),
-                "KL": Layout(P, Y).kl(exact=n <= MOST_EXACT) if n <= MOST_EXACT else layout.kl(),
+                "KL": SneLayout(P, Y).kl(exact=n <= MOST_EXACT) if n <= MOST_EXACT else layout.kl(),
                 "layout CPU s": layout_cpu,
                 "layout wall s": layout_wall,
             }
@@ -116,9 +116,9 @@ def _compare(
                 report("device", rows, out, NOTE)
 
 
-def _laid_out(P: Any, start: Any) -> Layout:
-    layout = layout_of(P, start)
-    layout.run(QUICK)
+def _laid_out(P: Any, start: Any) -> SneLayout:
+    layout = make_layout(P, start)
+    layout.run(QUICK_SCHEDULE)
     return layout
 
 

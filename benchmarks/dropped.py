@@ -25,7 +25,7 @@ from benchmarks.harness import report
 from benchmarks.keys import taken_apart
 from hetviz.data import Embedding, HeteroData
 from hetviz.data.joins.proposals import propose_joins
-from hetviz.features.table_joins import join_tables, detail_tables
+from hetviz.features.table_joins import detail_tables, join_tables
 from hetviz.io import read_tables
 from hetviz.metrics.fit.summary import evaluate
 from hetviz.runs.embed.first_map import first_map

@@ -19,9 +19,9 @@ from scipy.stats import spearmanr
 
 import hetviz
 from benchmarks.harness import report
-from hetviz.core.layout.holding import held
+from hetviz.core.layout.attraction import attraction_of
 from hetviz.core.layout.sne import Phase
-from hetviz.core.layout.sne_device import layout_of
+from hetviz.core.layout.sne_device import make_layout
 from hetviz.core.threads import one_thread
 
 SAMPLES = ("emoji", "world", "debian")
@@ -47,12 +47,12 @@ def removed(name: str) -> dict[str, Any]:
     P = sp.csr_array(whole / whole.sum())
     there = np.isfinite(model.embedding_.stacked()).all(axis=1)
     assert there.all(), "samples place every item"
-    rested = layout_of(P, model.embedding_.stacked())
+    rested = make_layout(P, model.embedding_.stacked())
     rested.run([Phase(REST)])
     start = np.array(rested.positions)
 
     def gone_on(graph: Any) -> Any:
-        layout = layout_of(graph, start.copy())
+        layout = make_layout(graph, start.copy())
         layout.run([Phase(MORE)])
         return np.array(layout.positions)
 
@@ -61,7 +61,7 @@ def removed(name: str) -> dict[str, Any]:
     first = next(iter(data.datasets.values()))
     correlations, hits, n = [], [], 0
     for row in np.random.default_rng(0).choice(len(first), ITEMS, replace=False):
-        found = held(int(row), Y, pulls)
+        found = attraction_of(int(row), Y, pulls)
         assert found is not None
         tried = np.unique(np.r_[:PAIRS, np.argsort(-found.wanted, kind="stable")[:PAIRS]])
         tried = tried[tried < len(found.to)]

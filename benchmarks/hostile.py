@@ -24,7 +24,7 @@ from websockets.sync.client import connect
 
 from benchmarks.harness import report
 from benchmarks.visitors import processor_s
-from hetviz.workspace.store.files import new_id
+from hetviz.workspace.store.files import new_session_id
 from tests.browser.harness import Server
 from tests.lasting.faults import running
 from tests.lasting.visitor import Visitor
@@ -157,7 +157,7 @@ def other_sites(server: Server) -> Iterator[str]:
 def guessed_ids(server: Server) -> Iterator[str]:
     """Ids of a stranger's choosing, in the address of a page and of what it fetches."""
     for _ in range(5):
-        guessed = new_id()
+        guessed = new_session_id()
         visitor = Visitor(server.url, sid=guessed)
         visitor.come()
         yield "accepted" if visitor.sid == guessed else "refused"

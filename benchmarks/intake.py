@@ -33,10 +33,10 @@ NOTE = "one id, three decimal numbers, three whole numbers, three categories; CP
 
 def _hetviz(path: Path, whole: bool) -> object:
     from hetviz.io import read_tables
-    from hetviz.io.intake.parse import read_drop
+    from hetviz.io.intake.parse import parse_files
 
     files = [(path.name, path.read_bytes())]
-    return read_tables(files) if whole else read_drop(files, {})
+    return read_tables(files) if whole else parse_files(files, {})
 
 
 def _pandas(path: Path) -> object:

@@ -17,7 +17,7 @@ from benchmarks.coca import mfeat
 from benchmarks.harness import peak_memory_mb, report
 from hetviz import Dataset, HeteroData, Links
 from hetviz.core.graph.joint import Balance, JointGraph, joint_affinities
-from hetviz.core.layout.sne import QUICK, USUAL, Layout, Phase
+from hetviz.core.layout.sne import QUICK_SCHEDULE, STANDARD_SCHEDULE, Phase, SneLayout
 from hetviz.core.spectral.start import spectral_start
 from hetviz.errors import DataWarning
 from hetviz.features.spaces.affinities import own_affinities
@@ -56,7 +56,7 @@ def speed(out: Path, quick: bool, folder: Path | None) -> None:
                 started = time.process_time()
                 positions = work()
                 seconds = time.process_time() - started
-                kl = Layout(P, positions, exact=True, threads=1).kl(exact=True)
+                kl = SneLayout(P, positions, exact=True, threads=1).kl(exact=True)
                 taken.setdefault(way, []).append((seconds, kl))
         median = {way: np.median(values, axis=0) for way, values in taken.items()}
         row: dict[str, Any] = {"data": name, "points": P.shape[0], "per row": P.nnz / P.shape[0]}
@@ -84,18 +84,22 @@ def ways(P: Any, Y: Any) -> dict[str, Callable[[], Any]]:
         layout = openTSNE.TSNEEmbedding(
             Y.copy(), affinities, negative_gradient_method=method, n_jobs=1
         )
-        for phase in USUAL:
+        for phase in STANDARD_SCHEDULE:
             layout = layout.optimize(
                 phase.n_iter, exaggeration=phase.exaggeration, momentum=phase.momentum
             )
         return np.asarray(layout)
 
     def ours(schedule: tuple[Phase, ...]) -> Any:
-        layout = Layout(P, Y, threads=1)
+        layout = SneLayout(P, Y, threads=1)
         layout.run(schedule)
         return layout.positions
 
-    return {"openTSNE": theirs, "same": lambda: ours(USUAL), "own": lambda: ours(QUICK)}
+    return {
+        "openTSNE": theirs,
+        "same": lambda: ours(STANDARD_SCHEDULE),
+        "own": lambda: ours(QUICK_SCHEDULE),
+    }
 
 
 def refits(out: Path) -> None:

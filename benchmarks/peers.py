@@ -138,7 +138,7 @@ def divergences(P: Any, Y: Any) -> tuple[float, float]:
     Only t-SNE fixes the size of a map by this measure; the second figure leaves it open. The size
     is sought with the pairs of 300 items, the figure then found with all.
     """
-    from hetviz.core.layout.sne import Layout
+    from hetviz.core.layout.sne import SneLayout
 
     Y = Y.astype(np.float64)
     few = np.random.default_rng(2).choice(len(Y), min(SIZED_BY, len(Y)), replace=False)
@@ -154,7 +154,7 @@ def divergences(P: Any, Y: Any) -> tuple[float, float]:
 
     best = minimize_scalar(rough, bounds=(-5, 5), method="bounded", options={"xatol": 0.01})
     return tuple(
-        Layout(P, Y * size, exact=True, double=True).kl(exact=True)
+        SneLayout(P, Y * size, exact=True, double=True).kl(exact=True)
         for size in (1.0, float(np.exp(best.x)))
     )
 

@@ -1,6 +1,6 @@
-"""hetviz: one joint map of several unlike datasets, moved by what is known of their items.
+"""Joint maps of heterogeneous datasets, guided by links, comparisons and labels.
 
-The names below load on first use, so that ``import hetviz`` is quick.
+The names below load on first use, which keeps ``import hetviz`` fast.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ __all__ = [
     "write_report",
 ]
 
-_WHERE = {
+_MODULES = {
     "data": ("Comparisons", "Dataset", "Embedding", "HeteroData", "Labels", "Links", "statements"),
     "data.model.splits": ("HoldoutSplits",),
     "data.queries.groups": ("named_groups",),
@@ -85,8 +85,8 @@ _WHERE = {
     "exports.model": ("load_model", "save_model"),
     "exports.report": ("write_report",),
     "exports.result": ("load_run",),
-    "features.alike": ("alike_by",),
-    "features.joined_tables": ("join_tables",),
+    "features.similar_columns": ("alike_by",),
+    "features.table_joins": ("join_tables",),
     "features.relations.comparisons": (
         "comparison_table",
         "comparisons_from_hierarchy",
@@ -139,8 +139,6 @@ if TYPE_CHECKING:
     from hetviz.exports.model import load_model, save_model
     from hetviz.exports.report import write_report
     from hetviz.exports.result import load_run
-    from hetviz.features.alike import alike_by
-    from hetviz.features.joined_tables import join_tables
     from hetviz.features.recipe import make_features, transform_features
     from hetviz.features.relations.comparisons import (
         comparison_table,
@@ -150,6 +148,8 @@ if TYPE_CHECKING:
     )
     from hetviz.features.relations.grouping import links_between
     from hetviz.features.relations.label_links import links_from_labels
+    from hetviz.features.similar_columns import alike_by
+    from hetviz.features.table_joins import join_tables
     from hetviz.io import load, save
     from hetviz.metrics.conflicts.guidance_report import guidance_report
     from hetviz.metrics.conflicts.merging import merge_guidance
@@ -176,7 +176,7 @@ if TYPE_CHECKING:
 
 
 def __getattr__(name: str) -> Any:
-    for module, names in _WHERE.items():
+    for module, names in _MODULES.items():
         if name in names:
             return getattr(importlib.import_module(f"hetviz.{module}"), name)
     raise AttributeError(f"module 'hetviz' has no attribute {name!r}")

@@ -1,4 +1,4 @@
-"""``python -m hetviz``."""
+"""Entry point of ``python -m hetviz``."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Small tables for notebooks, in the notebook's own look; whatever a user wrote is escaped."""
+"""Small HTML tables for notebooks, with all user text escaped."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from html import escape
 def html_table(
     title: str, rows: Iterable[Sequence[object]], head: Sequence[str] = (), foot: str = ""
 ) -> str:
-    """Return a table with a title above and a line below it, for a notebook."""
+    """Return an HTML table with a title above and a line below it."""
     top = "".join(f"<th>{escape(name)}</th>" for name in head)
     body = "".join(
         f"<tr>{''.join(f'<td>{escape(str(cell))}</td>' for cell in row)}</tr>" for row in rows

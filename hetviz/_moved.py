@@ -1,7 +1,4 @@
-"""Current names of modules, classes and fields that saved files know by an earlier name.
-
-Saved models name classes and fields, journals and project files name tasks.
-"""
+"""Current names of modules, classes and fields that saved files know by an earlier name."""
 
 from __future__ import annotations
 
@@ -70,13 +67,13 @@ _MOVED = {
     "hetviz.features.affinities": "hetviz.features.spaces.affinities",
     "hetviz.features.basis": "hetviz.features.spaces.basis",
     "hetviz.features.columns": "hetviz.features.columns.types",
-    "hetviz.features.compared": "hetviz.features.relations.compared",
-    "hetviz.features.compared_problems": "hetviz.features.relations.compared",
-    "hetviz.features.compared_solution": "hetviz.features.relations.compared",
+    "hetviz.features.compared": "hetviz.features.relations.comparison_problems",
+    "hetviz.features.compared_problems": "hetviz.features.relations.comparison_problems",
+    "hetviz.features.compared_solution": "hetviz.features.relations.comparison_problems",
     "hetviz.features.comparing": "hetviz.features.relations.comparisons",
     "hetviz.features.grouping": "hetviz.features.relations.grouping",
     "hetviz.features.inputs": "hetviz.features.spaces.inputs",
-    "hetviz.features.labelled": "hetviz.features.relations.labelled",
+    "hetviz.features.labelled": "hetviz.features.relations.label_problems",
     "hetviz.features.link_scores": "hetviz.features.relations.link_scores",
     "hetviz.features.neighbor_map": "hetviz.features.spaces.neighbor_map",
     "hetviz.features.pairing": "hetviz.features.relations.pairing",
@@ -99,15 +96,32 @@ _MOVED = {
     "hetviz.core.prediction.gbc_held_out": "hetviz.core.prediction.gbc",
     "hetviz.core.prediction.gbc_output": "hetviz.core.prediction.gbc",
     "hetviz.core.prediction.pmvge_fit": "hetviz.core.prediction.pmvge",
-    "hetviz.features.relations.compared_problems": "hetviz.features.relations.compared",
-    "hetviz.features.relations.compared_solution": "hetviz.features.relations.compared",
+    "hetviz.features.relations.compared_problems": "hetviz.features.relations.comparison_problems",
+    "hetviz.features.relations.compared_solution": "hetviz.features.relations.comparison_problems",
+    "hetviz.features.relations.compared": "hetviz.features.relations.comparison_problems",
+    "hetviz.features.relations.labelled": "hetviz.features.relations.label_problems",
+    "hetviz.features.spaces.taught": "hetviz.features.spaces.learned_groups",
     "hetviz.features.relations.scored_pairs": "hetviz.features.relations.link_scores",
     "hetviz.exports.model_task": "hetviz.exports.model",
     "hetviz.jobs.tasks.labels": "hetviz.jobs.tasks.predict",
 }
 
-# Earlier "module.Class" (its module as it is called today) -> the class name today.
-_CLASSES: dict[str, str] = {}
+# "module.EarlierClass", with today's module name -> today's class name.
+_CLASSES: dict[str, str] = {
+    "hetviz.features.relations.comparison_problems.OfBasis": "BasisFeatures",
+    "hetviz.features.relations.comparison_problems.Part": "SolverView",
+    "hetviz.features.relations.comparison_problems.Problem": "ComparisonProblem",
+    "hetviz.features.relations.comparison_problems.Solution": "ComparisonSolution",
+    "hetviz.features.relations.comparison_problems.View": "ComparisonView",
+    "hetviz.features.relations.comparison_problems._OfLengthOne": "_UnitLengthFeatures",
+    "hetviz.features.relations.comparison_problems._OfProjection": "_ProjectionPlaces",
+    "hetviz.features.spaces.inputs.LikenessToFitted": "SimilarityToFitted",
+    "hetviz.features.spaces.learned_groups.LearnedGroup": "GroupSummary",
+    "hetviz.features.spaces.learned_groups.Taught": "LearnedGroups",
+    "hetviz.features.spaces.neighbor_map.Placed": "PlacedRows",
+    "hetviz.features.spaces.similarity.Similarity": "ItemSimilarity",
+    "hetviz.features.relations.user_links.Bonds": "TableLinks",
+}
 # "module.Class" of today -> earlier field -> field today. Subclasses inherit it.
 _FIELDS: dict[str, dict[str, str]] = {}
 

@@ -1,4 +1,4 @@
-"""What differs between the versions of pandas that hetviz works with."""
+"""Differences between the supported versions of pandas."""
 
 from __future__ import annotations
 
@@ -11,33 +11,33 @@ import pandas as pd
 from hetviz._types import Array, Ints
 
 
-def _text() -> Any:
+def _text_dtype() -> Any:
     try:
         return pd.StringDtype(na_value=np.nan)
     except TypeError:
-        # pandas 2.2 has it under another name.
+        # The name in pandas 2.2.
         return pd.StringDtype("pyarrow_numpy")
 
 
-TEXT: pd.StringDtype = _text()
-"""A column of text that lies in Arrow, with NaN for gaps: what pandas 3 means by ``str``."""
+TEXT: pd.StringDtype = _text_dtype()
+"""Text in Arrow with NaN for missing values, which pandas 3 calls ``str``."""
 
-# Before pandas 3 text was taken to end at a NUL.
-_ENDS_AT_NUL = int(pd.__version__.split(".")[0]) < 3
+# pandas 2 cuts text at a NUL.
+_STOPS_AT_NUL = int(pd.__version__.split(".")[0]) < 3
 
 
 def is_missing(cell: object) -> bool:
-    """Tell a cell that holds nothing: None, NaN, NaT or NA."""
+    """Whether a cell is empty: None, NaN, NaT or NA."""
     return pd.api.types.is_scalar(cell) and bool(pd.isna(cast("float", cell)))
 
 
-def factorized(texts: Sequence[str] | Array, *, sort: bool = False) -> tuple[Ints, Array]:
-    """Return which of the different texts each text is, and these, as `pandas.factorize` does."""
-    held = np.array(texts, dtype=object)
-    if not _ENDS_AT_NUL or not any("\0" in text for text in held.tolist()):
-        codes, different = pd.factorize(held, sort=sort)
-        return codes.astype(np.int64), np.asarray(different, dtype=object)
-    known = dict.fromkeys(held.tolist())
-    place = {text: k for k, text in enumerate(sorted(known) if sort else known)}
-    codes = np.array([place[text] for text in held.tolist()], dtype=np.int64)
-    return codes, np.array(list(place), dtype=object)
+def factorize(texts: Sequence[str] | Array, *, sort: bool = False) -> tuple[Ints, Array]:
+    """Return a code for each text, and the distinct texts, like `pandas.factorize`."""
+    values = np.array(texts, dtype=object)
+    if not _STOPS_AT_NUL or not any("\0" in text for text in values.tolist()):
+        codes, uniques = pd.factorize(values, sort=sort)
+        return codes.astype(np.int64), np.asarray(uniques, dtype=object)
+    unique_texts = dict.fromkeys(values.tolist())
+    code_of = {text: k for k, text in enumerate(sorted(unique_texts) if sort else unique_texts)}
+    codes = np.array([code_of[text] for text in values.tolist()], dtype=np.int64)
+    return codes, np.array(list(code_of), dtype=object)

@@ -1,4 +1,4 @@
-"""Where the samples are: beside the package in a checkout, inside it when installed."""
+"""Location of the sample datasets, in a checkout or in an installed package."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _ORDER = ("emoji", "world", "digits", "debian", "digit-views")
 
 
 def sample_root() -> Path | None:
-    """Return the folder of the samples, or None where they were not shipped."""
+    """Return the folder of the samples, or None where they are not installed."""
     for root in (_PACKAGE / "sample_data", _PACKAGE.parent / "sample_data"):
         if any(root.glob(f"*/{MANIFEST}")):
             return root
@@ -28,6 +28,6 @@ def samples() -> list[str]:
 
 
 def sample_path(name: str) -> Path | None:
-    """Return the folder of a sample, or None if there is none of this name."""
+    """Return the folder of a sample, or None for an unknown name."""
     root = sample_root()
     return root / name if root is not None and name in samples() else None

@@ -1,7 +1,4 @@
-"""Types of arrays that all of hetviz shares.
-
-They say what an array holds; its shape, and what each index means, stand in the docstrings.
-"""
+"""Array types shared by all of hetviz. Shapes and indices are described in docstrings."""
 
 from __future__ import annotations
 
@@ -16,14 +13,14 @@ if TYPE_CHECKING:
     from typing_extensions import TypeIs
 
 Floats: TypeAlias = NDArray[np.float64]
-Real: TypeAlias = np.floating[Any]
-Reals: TypeAlias = NDArray[Real]  # of any precision, as features are kept
+AnyFloat: TypeAlias = np.floating[Any]
+Reals: TypeAlias = NDArray[AnyFloat]  # any precision, like features
 Ints: TypeAlias = NDArray[np.int64]
 Bools: TypeAlias = NDArray[np.bool_]
 Texts: TypeAlias = NDArray[np.object_]
 Array: TypeAlias = NDArray[Any]
 
-LARGEST = 1e100
+MAX_MAGNITUDE = 1e100
 """Larger numbers overflow when squared and summed."""
 
 Scalar: TypeAlias = bool | int | float | str | None
@@ -38,5 +35,5 @@ else:
 
 
 def is_sparse(X: object) -> TypeIs[Sparse]:
-    """Tell a sparse matrix from a dense one."""
+    """Whether a matrix is sparse."""
     return bool(sp.issparse(X))

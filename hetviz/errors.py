@@ -1,4 +1,4 @@
-"""Errors and warnings: plain words that say what was found, where, and what to do about it."""
+"""Errors and warnings in plain words: what is wrong, where, and what to do."""
 
 from __future__ import annotations
 
@@ -7,33 +7,33 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any, Self
 
-_SHOWN = 20
+_MAX_SHOWN = 20
 MAX_LISTED = 1_000
 
 
 @dataclass(frozen=True)
 class Problem:
-    """One thing wrong (or worth knowing) about an input.
+    """An error or a note about an input.
 
     Attributes
     ----------
     code : str
         Stable identifier, such as ``"duplicate-id"``.
     where : str
-        The place in the user's own terms: ``"links.csv, row 7, column target_id"``.
+        Place in the input, such as ``"links.csv, row 7, column target_id"``.
     what : str
-        What was found there.
+        What is wrong there.
     value : str
         The offending value, as text.
     remedy : str
-        What the user can do about it.
+        What the user can do.
     severity : {"error", "note"}
-        A note is told, an error is refused.
+        An error stops the work, a note does not.
     row : int or None
-        Position of the row among the rows of its file or table, from 0, for programs that
-        want to act on it.
+        Position of the row in its file or table, from 0.
     count : int
-        How many rows it stands for; more than 1 only in the last of a long list (see `listed`).
+        Number of rows it stands for; above 1 only for the last of a long list
+        (see `limit_problems`).
     """
 
     code: str
@@ -64,29 +64,26 @@ class Problem:
         }
 
 
-def listed(problems: Iterable[Problem], limit: int = MAX_LISTED) -> Iterator[Problem]:
-    """Pass on the first problems of one sort; the last of them stands for all the others.
-
-    A file may have a bad value in each of a million rows, and nobody reads so many messages.
-    """
-    rest = iter(problems)
-    yield from islice(rest, limit - 1)
-    more = next(rest, None)
-    if more is not None:
-        count = 1 + sum(1 for _ in rest)
-        what = f"{more.what} (one of {count:,} such rows from here on)"
-        yield replace(more, what=what, count=count) if count > 1 else more
+def limit_problems(problems: Iterable[Problem], limit: int = MAX_LISTED) -> Iterator[Problem]:
+    """Yield at most `limit` problems, the last of which stands for all others."""
+    others = iter(problems)
+    yield from islice(others, limit - 1)
+    last = next(others, None)
+    if last is not None:
+        count = 1 + sum(1 for _ in others)
+        text = f"{last.what} (one of {count:,} such rows)"
+        yield replace(last, what=text, count=count) if count > 1 else last
 
 
 class HetvizError(Exception):
-    """Base of every error that hetviz raises on purpose; a copy of one has all its fields."""
+    """Base of all errors that hetviz raises on purpose. Copies and pickles keep all fields."""
 
     def __reduce__(self) -> tuple[Callable[..., HetvizError], tuple[object, ...]]:
-        # Subclasses make their message of other arguments, so their __init__ cannot take it back.
-        return _again, (type(self), self.args, self.__dict__)
+        # Subclasses build their message from other arguments, so __init__ cannot take it back.
+        return _rebuild, (type(self), self.args, self.__dict__)
 
 
-def _again(
+def _rebuild(
     kind: type[HetvizError], args: tuple[object, ...], fields: dict[str, object]
 ) -> HetvizError:
     error = kind.__new__(kind, *args)
@@ -95,47 +92,47 @@ def _again(
 
 
 class DataError(HetvizError):
-    """The data cannot be used as they are; `problems` lists every bad row at once.
+    """The data cannot be used. `problems` lists every bad row at once.
 
     Parameters
     ----------
     problems : Problem or iterable of Problem
-        What is wrong, each with place, value and remedy.
+        Problems, each with place, value and remedy.
     """
 
     def __init__(self, problems: Problem | Iterable[Problem]) -> None:
         self.problems: tuple[Problem, ...] = (
             (problems,) if isinstance(problems, Problem) else tuple(problems)
         )
-        lines = [str(problem) for problem in self.problems[:_SHOWN]]
-        if len(self.problems) > _SHOWN:
-            rest = sum(problem.count for problem in self.problems[_SHOWN:])
-            lines.append(f"... and {rest:,} more")
+        lines = [str(problem) for problem in self.problems[:_MAX_SHOWN]]
+        if len(self.problems) > _MAX_SHOWN:
+            n_others = sum(problem.count for problem in self.problems[_MAX_SHOWN:])
+            lines.append(f"... and {n_others:,} more")
         super().__init__("\n".join(lines))
 
 
-class Account:
-    """What came of reading something, with all that was refused and told on the way."""
+class ProblemReport:
+    """Base of results that carry errors and notes."""
 
     problems: tuple[Problem, ...]
 
     @property
     def errors(self) -> tuple[Problem, ...]:
-        """What was refused."""
+        """Problems that stop the data from being used."""
         return tuple(problem for problem in self.problems if problem.severity == "error")
 
     @property
     def notes(self) -> tuple[Problem, ...]:
-        """What was told and accepted."""
+        """Problems that were accepted."""
         return tuple(problem for problem in self.problems if problem.severity == "note")
 
     def strict(self) -> Self:
-        """Return this if nothing was refused.
+        """Return this object if there are no errors.
 
         Raises
         ------
         hetviz.errors.DataError
-            Listing all that was refused.
+            Listing all errors.
         """
         if self.errors:
             raise DataError(self.errors)
@@ -143,15 +140,15 @@ class Account:
 
 
 class RowsError(DataError, ValueError):
-    """A table or matrix that is given to a method by itself cannot be used."""
+    """A table or matrix passed to a method directly cannot be used."""
 
 
 class ParameterError(HetvizError, ValueError):
-    """A parameter is unknown, of the wrong kind, or out of its range."""
+    """A parameter is unknown, of the wrong type, or out of range."""
 
 
 class NotApplicableError(HetvizError):
-    """The method does not suit these data; `reasons` says why, one sentence each."""
+    """The method does not suit these data. `reasons` explains why, one sentence each."""
 
     def __init__(self, method: str, reasons: Iterable[str]) -> None:
         self.method = method
@@ -160,31 +157,31 @@ class NotApplicableError(HetvizError):
 
 
 class UnfittedError(HetvizError, ValueError, AttributeError):
-    """A method was asked for what only a fitted one has."""
+    """A fitted model is needed."""
 
 
 class UnboundedProblemError(HetvizError):
-    """The objective has no minimum for this guidance; the message names the remedy."""
+    """The objective has no minimum for this guidance. The message names the remedy."""
 
 
 class MissingExtraError(HetvizError, ImportError):
-    """An optional package is needed; the message says which to install."""
+    """An optional package is needed. The message names it."""
 
     def __init__(self, feature: str, extra: str = "", package: str = "") -> None:
         self.extra = extra
-        # No extra of ours holds a package that would keep others old (anndata wants pandas 2).
+        # Packages that would hold back others (anndata needs pandas 2) are in no extra of hetviz.
         wanted = package or f"'hetviz[{extra}]'"
         super().__init__(f"{feature} needs an optional package: pip install {wanted}.")
 
 
 class Cancelled(HetvizError):
-    """The user stopped the work; raised out of a progress callback.
+    """The user stopped the work. Progress callbacks raise it.
 
     Attributes
     ----------
     partial : object
-        What there was so far, where that is of use: the embedding, once it leaves
-        `hetviz.algorithms.base.BaseEmbedder.fit`. None otherwise.
+        The result so far, such as the embedding of a stopped
+        `hetviz.algorithms.base.BaseEmbedder.fit`; None if there is none.
     """
 
     partial: Any = None
@@ -195,4 +192,4 @@ class ConvergenceWarning(UserWarning):
 
 
 class DataWarning(UserWarning):
-    """The result is valid, but something in the data deserves a look."""
+    """The result is valid, but something in the data should be checked."""

@@ -1,13 +1,13 @@
-"""Declared parameters: a class names each of its parameters once, as an annotated field.
+"""Parameters of methods, declared once as annotated fields of a class.
 
-The field carries range, label and help beside type and default::
+The annotation adds range, label and help to type and default::
 
     class Map(HasParams):
-        perplexity: Annotated[float, Real("Neighbours", "How many count.", low=2, high=500)] = 30.0
+        perplexity: Annotated[float, Real("Neighbours", "Number used.", low=2, high=500)] = 30.0
 
-From it follow the constructor, ``Map.params`` (which forms, command line and documentation read),
-the section *Parameters* of the docstring, and what `check` allows. Type checkers and editors know
-the constructor as that of a dataclass.
+The constructor, ``Map.params`` (read by forms, command line and documentation), the section
+*Parameters* of the docstring and the checks of `check` all follow from it. Type checkers and
+editors see the constructor of a dataclass.
 """
 
 from __future__ import annotations
@@ -28,24 +28,24 @@ from hetviz.errors import ParameterError
 
 @dataclass(frozen=True)
 class Param:
-    """What every declaration has in common.
+    """Base of all parameter declarations.
 
     Attributes
     ----------
     label, help : str
-        For forms: a name in plain words, and one sentence on what it does.
+        For forms: a name in plain words and one sentence on the effect.
     details : str
-        For the reference only: symbols, equations, where to read on.
+        For the reference only: symbols, equations, further reading.
     also : tuple
-        Further values that are allowed besides the range, such as ``"cv"`` or None.
+        Further allowed values outside the range, such as ``"cv"`` or None.
     advanced : bool
-        Forms show it only on request.
+        Whether forms show it only on request.
     tries : tuple
-        Values that a search of settings begins with.
+        First values that a search of settings tries.
     formerly : tuple of str
-        Names that the parameter had before: they go on being understood.
+        Earlier names of the parameter, which are still accepted.
     default : object
-        The value used when none is given; that of the field.
+        The value of the field.
     """
 
     label: str = ""
@@ -58,11 +58,11 @@ class Param:
     default: Any = field(default=None, kw_only=True)
 
     def with_default(self, value: object) -> Self:
-        """Return the declaration of a field that has this default."""
+        """Return the declaration with this default."""
         return replace(self, default=value)
 
     def check(self, value: object) -> Any:
-        """Return the value in its normal form, or raise ValueError saying what is wanted."""
+        """Return the value in its normal form, or raise ValueError."""
         for allowed in self.also:
             if value is allowed or (type(value) is type(allowed) and value == allowed):
                 return value
@@ -71,18 +71,18 @@ class Param:
     def _check(self, value: object) -> object:
         raise NotImplementedError
 
-    def wanted(self) -> str:
-        """Say what is allowed, in words."""
+    def describe_allowed(self) -> str:
+        """Describe the allowed values in words."""
         extra = "".join(f" or {allowed!r}" for allowed in self.also)
-        return self._wanted() + extra
+        return self._describe_range() + extra
 
-    def _wanted(self) -> str:
+    def _describe_range(self) -> str:
         raise NotImplementedError
 
 
 @dataclass(frozen=True)
 class Real(Param):
-    """A finite number in ``[low, high]``; `log` says that its scale is logarithmic."""
+    """A finite number in ``[low, high]``, on a logarithmic scale if `log`."""
 
     low: float = field(default=-math.inf, kw_only=True)
     high: float = field(default=math.inf, kw_only=True)
@@ -96,23 +96,23 @@ class Real(Param):
             raise ValueError
         return number
 
-    def _wanted(self) -> str:
-        return "a number" + _range_words(self.low, self.high)
+    def _describe_range(self) -> str:
+        return "a number" + _range_text(self.low, self.high)
 
 
 @dataclass(frozen=True)
 class Multiple(Real):
-    """A number that multiplies another; ``"relative:30"`` says the same as 30."""
+    """A number that multiplies another one; ``"relative:30"`` is another form of 30."""
 
     def _check(self, value: object) -> float:
-        return super()._check(multiple(value))
+        return super()._check(parse_multiple(value))
 
-    def _wanted(self) -> str:
-        return f"{super()._wanted()} (also written 'relative:30')"
+    def _describe_range(self) -> str:
+        return f"{super()._describe_range()} (also written 'relative:30')"
 
 
-def multiple(value: object) -> Any:
-    """Return the number that ``"relative:30"`` names, and anything else as it is."""
+def parse_multiple(value: object) -> Any:
+    """Return the number in ``"relative:30"``, and other values unchanged."""
     if isinstance(value, str) and value.startswith("relative:"):
         return float(value.removeprefix("relative:"))
     return value
@@ -135,15 +135,15 @@ class Integer(Param):
             raise ValueError
         return number
 
-    def _wanted(self) -> str:
+    def _describe_range(self) -> str:
         low = -math.inf if self.low is None else self.low
         high = math.inf if self.high is None else self.high
-        return "a whole number" + _range_words(low, high)
+        return "a whole number" + _range_text(low, high)
 
 
 @dataclass(frozen=True)
 class Choice(Param):
-    """One of a few named options; `options` maps each to its meaning in plain words."""
+    """One of several named options. `options` maps each to its meaning in plain words."""
 
     options: Mapping[Any, str] = field(default_factory=dict, kw_only=True)
 
@@ -153,7 +153,7 @@ class Choice(Param):
                 return option
         raise ValueError
 
-    def _wanted(self) -> str:
+    def _describe_range(self) -> str:
         return "one of " + ", ".join(repr(option) for option in self.options)
 
 
@@ -166,7 +166,7 @@ class Flag(Param):
             raise ValueError
         return value
 
-    def _wanted(self) -> str:
+    def _describe_range(self) -> str:
         return "True or False"
 
 
@@ -187,25 +187,25 @@ class PerDataset(Param):
             return {name: self.inner.check(inner) for name, inner in value.items()}
         return self.inner.check(value)
 
-    def _wanted(self) -> str:
-        return f"{self.inner.wanted()}, or a mapping from dataset name to such a value"
+    def _describe_range(self) -> str:
+        return f"{self.inner.describe_allowed()}, or a mapping from dataset name to such a value"
 
 
 def value_for(value: object, name: str, default: object) -> Any:
-    """Return the value of a `PerDataset` for one dataset, `default` where a mapping lacks it."""
+    """Return the value of a `PerDataset` for one dataset, or `default` if a mapping lacks it."""
     return value.get(name, default) if isinstance(value, Mapping) else value
 
 
 @dataclass(frozen=True)
 class DatasetName(Param):
-    """The name of one dataset; whether the data has it, the method checks."""
+    """The name of one dataset. The method checks that it exists."""
 
     def _check(self, value: object) -> str:
         if not isinstance(value, str) or not value:
             raise ValueError
         return value
 
-    def _wanted(self) -> str:
+    def _describe_range(self) -> str:
         return "the name of a dataset"
 
 
@@ -213,17 +213,17 @@ class DatasetName(Param):
 class LabelName(DatasetName):
     """A label as ``"dataset:column"``, or a dataset for its first label."""
 
-    def _wanted(self) -> str:
+    def _describe_range(self) -> str:
         return "the name of a label as dataset:column, or of a dataset for its first label"
 
 
 @dataclass_transform()
 class HasParams:
-    """A class whose annotated fields with a declaration are its parameters, inherited ones first.
+    """Base of classes whose parameters are annotated fields, inherited ones first.
 
-    The constructor only stores them, so that scikit-learn's ``get_params``, ``set_params`` and
-    ``clone`` work. What a class learns is annotated where it is assigned, not in the class body:
-    type checkers take every annotation there for a parameter.
+    The constructor only stores them, so scikit-learn's ``get_params``, ``set_params`` and ``clone``
+    work. Learned attributes are annotated where they are assigned, because type checkers read every
+    annotation in the class body as a parameter.
     """
 
     params: ClassVar[Mapping[str, Param]] = MappingProxyType({})
@@ -231,28 +231,32 @@ class HasParams:
 
     def __init_subclass__(cls, **options: object) -> None:
         super().__init_subclass__(**options)
-        own = {}
+        own_params = {}
         for name, annotation in inspect.get_annotations(cls, eval_str=True).items():
             if (param := _declaration(cls, name, annotation)) is not None:
-                own[name] = param, get_args(annotation)[0]
-        cls.params = MappingProxyType({**cls.params, **{name: own[name][0] for name in own}})
-        cls._types = MappingProxyType({**cls._types, **{name: own[name][1] for name in own}})
-        if own and "__init__" not in vars(cls):
+                own_params[name] = param, get_args(annotation)[0]
+        cls.params = MappingProxyType(
+            {**cls.params, **{name: own_params[name][0] for name in own_params}}
+        )
+        cls._types = MappingProxyType(
+            {**cls._types, **{name: own_params[name][1] for name in own_params}}
+        )
+        if own_params and "__init__" not in vars(cls):
             cls.__init__ = _constructor(cls.params, cls._types)  # type: ignore[method-assign]
-        if own and cls.__doc__:
+        if own_params and cls.__doc__:
             cls.__doc__ = _with_parameters(cls.__doc__, cls.params)
 
 
 def _declaration(owner: type, name: str, annotation: object) -> Param | None:
-    """Return the declaration in the annotation of a field, its default filled in."""
+    """Return the declaration in the annotation of a field, with its default."""
     if get_origin(annotation) is not Annotated:
         return None
-    found = [extra for extra in get_args(annotation)[1:] if isinstance(extra, Param)]
-    if not found:
+    declarations = [extra for extra in get_args(annotation)[1:] if isinstance(extra, Param)]
+    if not declarations:
         return None
     if name not in vars(owner):
         raise TypeError(f"{owner.__name__}.{name} needs a default.")
-    return found[-1].with_default(vars(owner)[name])
+    return declarations[-1].with_default(vars(owner)[name])
 
 
 def _constructor(params: Mapping[str, Param], types: Mapping[str, object]) -> Callable[..., None]:
@@ -264,8 +268,8 @@ def _constructor(params: Mapping[str, Param], types: Mapping[str, object]) -> Ca
     ]
     signature = inspect.Signature([inspect.Parameter("self", kind), *fields])
 
-    def store(self: object, *args: object, **given: object) -> None:
-        bound = signature.bind(self, *args, **_renamed(params, given))
+    def store(self: object, *args: object, **kwargs: object) -> None:
+        bound = signature.bind(self, *args, **_renamed(params, kwargs))
         bound.apply_defaults()
         for name in params:
             setattr(self, name, bound.arguments[name])
@@ -276,40 +280,40 @@ def _constructor(params: Mapping[str, Param], types: Mapping[str, object]) -> Ca
 
 
 def _renamed(declared: Mapping[str, Param], values: Mapping[str, object]) -> dict[str, object]:
-    """Return the values by the names that parameters have today."""
-    today = {old: name for name, param in declared.items() for old in param.formerly}
-    return {today.get(name, name): value for name, value in values.items()}
+    """Return the values under the current names of the parameters."""
+    current_names = {old: name for name, param in declared.items() for old in param.formerly}
+    return {current_names.get(name, name): value for name, value in values.items()}
 
 
 def _with_parameters(text: str, params: Mapping[str, Param]) -> str:
-    """Return a numpydoc docstring with its section *Parameters* before all others."""
+    """Return a numpydoc docstring with a section *Parameters* before all others."""
     text = inspect.cleandoc(text)
     lines = ["Parameters", "----------"]
     for name, param in params.items():
-        lines.append(f"{name} : {param.wanted()}, default {param.default!r}")
+        lines.append(f"{name} : {param.describe_allowed()}, default {param.default!r}")
         label = f"{param.label}." if param.label else ""
-        told = " ".join(part for part in (label, param.help, param.details) if part)
-        lines += textwrap.wrap(told, 96, initial_indent="    ", subsequent_indent="    ")
+        description = " ".join(part for part in (label, param.help, param.details) if part)
+        lines += textwrap.wrap(description, 96, initial_indent="    ", subsequent_indent="    ")
         inner = param.inner if isinstance(param, PerDataset) else param
         if isinstance(inner, Choice):
-            meant = [(option, words) for option, words in inner.options.items() if words]
-            lines += ["", *(f"    - {option!r}: {words}" for option, words in meant), ""]
+            meanings = [(option, words) for option, words in inner.options.items() if words]
+            lines += ["", *(f"    - {option!r}: {words}" for option, words in meanings), ""]
     section = "\n".join(lines)
-    first = re.search(r"^\w[\w ]*\n-{3,}$", text, flags=re.MULTILINE)
-    if first is None:
+    section_start = re.search(r"^\w[\w ]*\n-{3,}$", text, flags=re.MULTILINE)
+    if section_start is None:
         return f"{text}\n\n{section}\n"
-    return f"{text[: first.start()]}{section}\n\n{text[first.start() :]}\n"
+    return f"{text[: section_start.start()]}{section}\n\n{text[section_start.start() :]}\n"
 
 
 def check(
     owner: str, declared: Mapping[str, Param], values: Mapping[str, object]
 ) -> dict[str, Any]:
-    """Compare values with their declarations.
+    """Check values against their declarations.
 
     Parameters
     ----------
     owner : str
-        What the parameters belong to, for messages.
+        Name of the owner of the parameters, for messages.
     declared : mapping of str to Param
         The declarations.
     values : mapping of str to object
@@ -318,36 +322,37 @@ def check(
     Returns
     -------
     dict
-        Every declared parameter, given or default, in its normal form.
+        Value or default of every declared parameter, in normal form.
 
     Raises
     ------
     hetviz.errors.ParameterError
-        For an unknown name (with the nearest known ones) or a value out of range; all are
-        listed at once.
+        For an unknown name (with similar names) or a value out of range. All are listed at once.
     """
-    wrong: list[str] = []
+    errors: list[str] = []
     checked = {name: param.default for name, param in declared.items()}
     for name, value in _renamed(declared, values).items():
         if name not in declared:
-            near = difflib.get_close_matches(name, declared, n=2)
-            hint = f" Did you mean {' or '.join(near)}?" if near else ""
-            known = ", ".join(declared)
-            wrong.append(f"{owner} has no parameter {name!r}.{hint} It has: {known}.")
+            similar = difflib.get_close_matches(name, declared, n=2)
+            hint = f" Did you mean {' or '.join(similar)}?" if similar else ""
+            names = ", ".join(declared)
+            errors.append(f"{owner} has no parameter {name!r}.{hint} It has: {names}.")
             continue
         try:
             checked[name] = declared[name].check(value)
         except ValueError:
-            wrong.append(f"{owner}: {name} = {value!r}; it must be {declared[name].wanted()}.")
-    if wrong:
-        raise ParameterError(" ".join(wrong))
+            errors.append(
+                f"{owner}: {name} = {value!r}; it must be {declared[name].describe_allowed()}."
+            )
+    if errors:
+        raise ParameterError(" ".join(errors))
     return checked
 
 
 def parse(param: Param, text: str) -> object:
-    """Turn a command-line word into a value for `param` (``0.1``, ``true``, ``cv``, ``a=1,b=2``).
+    """Parse a command-line value of `param` (``0.1``, ``true``, ``cv``, ``a=1,b=2``).
 
-    The word is only ever read as a number, a truth value, None, or text: nothing is evaluated.
+    The text is read as a number, a truth value, None, or text. Nothing is evaluated.
     """
     if isinstance(param, PerDataset) and "=" in text:
         pairs = (piece.partition("=") for piece in text.split(","))
@@ -365,7 +370,7 @@ def parse(param: Param, text: str) -> object:
     return text
 
 
-def _range_words(low: float, high: float) -> str:
+def _range_text(low: float, high: float) -> str:
     if math.isinf(low) and math.isinf(high):
         return ""
     if math.isinf(high):

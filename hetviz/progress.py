@@ -1,4 +1,4 @@
-"""Progress: one callable that a long computation calls, and through which a caller may cancel."""
+"""Progress callbacks, through which a caller can also cancel."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ class Progress(Protocol):
     Parameters
     ----------
     fraction : float
-        Share of the work done, 0 to 1; never falls.
+        Share of the work done, 0 to 1; never decreases.
     message : str
-        What is being done, in plain words.
+        Current step, in plain words.
     **figures
-        Numbers (or a partial layout, ``layout=``) a caller may show. ``parts=`` lists the parts of
-        work that has several: title, fraction, and "waiting", "running", "done" or "failed".
+        Numbers a caller may show, or a partial layout (``layout=``). ``parts=`` lists the parts of
+        the work: title, fraction, and "waiting", "running", "done" or "failed".
 
     Raises
     ------
     hetviz.errors.Cancelled
-        When the user asked to stop; let it pass through.
+        When the user stops the work. Do not catch it.
     """
 
     def __call__(self, fraction: float, message: str = "", **figures: object) -> None: ...
 
 
-def silent(fraction: float, message: str = "", **figures: object) -> None:
-    """Report to nobody."""
+def ignore_progress(fraction: float, message: str = "", **figures: object) -> None:
+    """Do nothing."""
 
 
-class Part:
-    """The share ``[low, high]`` of a larger job, seen by a step as 0 to 1."""
+class ProgressPart:
+    """A step that covers the share ``[low, high]`` of a larger job."""
 
     def __init__(self, progress: Progress, low: float, high: float) -> None:
         self._progress, self._low, self._high = progress, low, high

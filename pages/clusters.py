@@ -1,5 +1,5 @@
 """Clusters: the map, with its groups beside it."""
 
-from hetviz.ui.map import work
+from hetviz.ui.map import map_page
 
-work.show("Clusters")
+map_page.show_map_page("Clusters")

@@ -1,5 +1,5 @@
 """Guidance: the map, with what was said of how items relate beside it."""
 
-from hetviz.ui.map import work
+from hetviz.ui.map import map_page
 
-work.show("Guidance")
+map_page.show_map_page("Guidance")

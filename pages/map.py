@@ -1,5 +1,5 @@
 """Map: the work place."""
 
-from hetviz.ui.map import work
+from hetviz.ui.map import map_page
 
-work.show()
+map_page.show_map_page()

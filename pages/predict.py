@@ -1,5 +1,5 @@
 """Predict: the map, with what may be missing beside it."""
 
-from hetviz.ui.map import work
+from hetviz.ui.map import map_page
 
-work.show("Predict")
+map_page.show_map_page("Predict")

@@ -15,9 +15,9 @@ from hetviz._samples import sample_root
 from hetviz.data import Embedding, HeteroData
 from hetviz.io.bundle import reading
 from hetviz.io.files import Files, Folder
-from hetviz.io.intake.drop import read_drop, table_reader
 from hetviz.io.intake.loaded import Loaded
-from hetviz.io.piece import ReadTable
+from hetviz.io.intake.parse import parse_files, table_reader
+from hetviz.io.parsed import TableReader
 from hetviz.jobs.tasks import maps
 from tests.depth import DEPTH
 
@@ -30,7 +30,7 @@ _FEW = 150
 
 @cache
 def whole(root: Path) -> Loaded:
-    return _read(Folder(root), table_reader(read_drop))
+    return _read(Folder(root), table_reader(parse_files))
 
 
 @cache
@@ -50,7 +50,7 @@ def read_once(patch: pytest.MonkeyPatch, *, few: bool = False) -> None:
     """
     known = first_rows if few and DEPTH == 1 else whole
 
-    def read(files: Files, tables: ReadTable) -> Loaded:
+    def read(files: Files, tables: TableReader) -> Loaded:
         root = sample_root()
         if isinstance(files, Folder) and root is not None and files.root.parent == root:
             return known(files.root)

@@ -49,7 +49,7 @@ def test_every_method_has_a_page_with_all_that_its_card_says(tmp_path: Path) -> 
                 assert f", [{paper.number}]({paper.address})" in page
         told += [str(need) for need in card.needs]
         for param in hetviz.get_method(card.key).params.values():
-            told += [param.label, param.help, param.wanted()]
+            told += [param.label, param.help, param.describe_allowed()]
         assert [words for words in told if made.text(words) not in page] == []
         assert mathml(card.equation) in page
 

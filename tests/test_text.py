@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hetviz._text import in_digits, is_name
+from hetviz._text import format_number, is_name
 
 
 @pytest.mark.parametrize(
@@ -24,7 +24,7 @@ from hetviz._text import in_digits, is_name
     ],
 )
 def test_a_number_has_as_many_digits_as_are_read(value: float, words: str) -> None:
-    assert in_digits(value) == words
+    assert format_number(value) == words
 
 
 @pytest.mark.parametrize(

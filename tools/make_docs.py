@@ -110,7 +110,9 @@ def param_table(params: dict[str, Param]) -> str:
                 f"`{option!r}`: {text(words)}" for option, words in inner.options.items() if words
             ]
             does += "<br>" + "<br>".join(told) if told else ""
-        rows.append(f"| `{name}` | `{param.default!r}` | {text(param.wanted())} | {does} |")
+        rows.append(
+            f"| `{name}` | `{param.default!r}` | {text(param.describe_allowed())} | {does} |"
+        )
     return "\n".join(rows)
 
 

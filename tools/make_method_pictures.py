@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import hetviz
 from hetviz import HeteroData
-from hetviz.ui.notebook.shown import picture
+from hetviz.ui.notebook.display import still_svg
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 MOST = 200
@@ -50,7 +50,7 @@ def main() -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             embedding = hetviz.embed(data, key)
-        (DOCS / "methods" / f"{key}.svg").write_text(picture(data, embedding), encoding="utf-8")
+        (DOCS / "methods" / f"{key}.svg").write_text(still_svg(data, embedding), encoding="utf-8")
         sys.stdout.write(f"{key}\n")
         sys.stdout.flush()
 

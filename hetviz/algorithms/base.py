@@ -20,21 +20,28 @@ from sklearn.utils import Tags, TransformerTags
 
 from hetviz import params as parameters
 from hetviz._html import html_table
-from hetviz._text import listed
+from hetviz._text import join_words
 from hetviz._types import Array, Bools, Floats, is_sparse
-from hetviz.algorithms.room import Takes, refusal
-from hetviz.core.device import AUTO, PROCESSOR, Device, computing_on, device_named, why_none
-from hetviz.core.graph.neighbors import recalls
-from hetviz.core.layout.holding import Pulls
-from hetviz.core.layout.picture import Picture, neighbor_picture
+from hetviz.algorithms.memory import MemoryEstimate, memory_refusal
+from hetviz.core.device import (
+    AUTO,
+    PROCESSOR,
+    ComputeDevice,
+    compute_on,
+    device_by_name,
+    reason_for_no_card,
+)
+from hetviz.core.graph.neighbors import collect_recalls
+from hetviz.core.layout.attraction import AttractionGraph
+from hetviz.core.layout.axes_map import AxesMap, make_axes_map
 from hetviz.core.measures.out_of_sample import PlacementError, placement_error
 from hetviz.core.threads import one_thread
 from hetviz.data import Dataset, Embedding, HeteroData
-from hetviz.data.model.diagnostics import SHARE, Diagnostic, diagnostic, keyed
+from hetviz.data.model.diagnostics import SHARE, Diagnostic, by_key, make_diagnostic
 from hetviz.data.model.out_of_sample import NewLink, NewRows, new_rows
 from hetviz.data.model.splits import HoldoutSplits
 from hetviz.data.model.views import identity_links
-from hetviz.data.queries.rows import part_of
+from hetviz.data.queries.rows import select_rows
 from hetviz.errors import (
     Cancelled,
     DataError,
@@ -46,13 +53,13 @@ from hetviz.errors import (
     RowsError,
     UnfittedError,
 )
-from hetviz.features.meaning import columns_along
+from hetviz.features.interpretation import columns_along
 from hetviz.features.spaces.joint_axes import leading_features
-from hetviz.features.spaces.landmarks import ABOVE, landmarks, placed_by
+from hetviz.features.spaces.landmarks import MIN_ROWS, landmarks, place_by_landmarks
 from hetviz.features.spaces.projection import Projection
 from hetviz.metrics.fit.rows import coordinates_of, drawn_of
 from hetviz.params import HasParams
-from hetviz.progress import Part, Progress, silent
+from hetviz.progress import Progress, ProgressPart, ignore_progress
 
 Given: TypeAlias = Any
 """HeteroData, HoldoutSplits, or a table or matrix of one dataset's rows."""
@@ -129,7 +136,7 @@ class Reference:
     def brief(self) -> str:
         """The reference as it is named in running text: ``"He and Niyogi 2003"``."""
         names = self.surnames
-        said = f"{names[0]} et al." if len(names) > 3 else listed(names)
+        said = f"{names[0]} et al." if len(names) > 3 else join_words(names)
         return f"{said} {self.year}"
 
     @property
@@ -250,17 +257,17 @@ def too_few_axes(params: Mapping[str, object]) -> str:
     )
 
 
-def picture_told(picture: Picture, k: int) -> list[Diagnostic]:
+def picture_told(picture: AxesMap, k: int) -> list[Diagnostic]:
     """Return what people are shown of a neighbour map of k axes."""
     return [
-        diagnostic(
+        make_diagnostic(
             "picture",
             f"How true the picture is to the {k} axes",
             f"Share of the 10 nearest on all {k} axes that are among the 10 nearest in the "
             "picture, of 1. What is near, alike or clustered is measured on the axes.",
-            {"neighbours kept": picture.share_kept},
+            {"neighbours kept": picture.share_preserved},
         ),
-        diagnostic(
+        make_diagnostic(
             "picture divergence",
             "What the picture cannot show",
             "How far nearness in the picture differs from nearness on the axes "
@@ -283,7 +290,7 @@ class BaseEmbedder(HasParams, BaseEstimator):  # type: ignore[misc]
     """
 
     card: ClassVar[MethodCard]
-    takes: ClassVar[Takes] = Takes()
+    memory_estimate: ClassVar[MemoryEstimate] = MemoryEstimate()
     # What an opened model is: only a fit in this process may have been of rows without names.
     _of_rows = False
 
@@ -322,24 +329,26 @@ class BaseEmbedder(HasParams, BaseEstimator):  # type: ignore[misc]
         if reasons:
             raise NotApplicableError(self.card.title, reasons)
         _check_square(data)
-        if (too_much := refusal(self.bytes_for(data), data.n_rows)) is not None:
+        if (too_much := memory_refusal(self.bytes_for(data), data.n_rows)) is not None:
             raise NotApplicableError(self.card.title, [too_much])
-        device = device_named(self._device_name())
+        device = device_by_name(self._device_name())
         if device is None and self._device_name() == AUTO:
-            note(f"{why_none()}, so the map is computed on the processor.")
+            note(f"{reason_for_no_card()}, so the map is computed on the processor.")
         rng = np.random.default_rng(getattr(self, "random_state", 0))
         # How well landmarks placed others, where the map begins with some.
         self._placement: PlacementError | None = None
         # scikit-learn passes a target in this place, which no method learns from
-        report = progress if callable(progress) else silent
+        report = progress if callable(progress) else ignore_progress
         report(0.0, "Starting")
         by_neighbors = self._drawn_by_neighbors()
-        with recalls() as heard, computing_on(device):
+        with collect_recalls() as heard, compute_on(device):
             try:
-                first = Part(report, 0.0, _SHARE_OF_AXES) if by_neighbors else report
+                first = ProgressPart(report, 0.0, _SHARE_OF_AXES) if by_neighbors else report
                 fit = self._fit_from(data, rng, first, start)
                 if by_neighbors:
-                    fit = self._with_picture(data, fit, Part(report, _SHARE_OF_AXES, 1.0), start)
+                    fit = self._with_picture(
+                        data, fit, ProgressPart(report, _SHARE_OF_AXES, 1.0), start
+                    )
             except Cancelled as stopped:
                 if isinstance(stopped.partial, Fit):
                     self._keep(data, stopped.partial, heard, device)
@@ -385,15 +394,15 @@ class BaseEmbedder(HasParams, BaseEstimator):  # type: ignore[misc]
             out[there] = Z
             return out
 
-        def drawn(picture: Picture) -> Fit:
-            Z = whole(picture.places)
+        def drawn(picture: AxesMap) -> Fit:
+            Z = whole(picture.positions)
             return replace(
                 fit,
                 drawn={name: Z[span] for name, span in data.offsets.items()},
                 told=[*fit.told, *picture_told(picture, k)],
                 diagnostics={
                     **fit.diagnostics,
-                    "picture": {"kl": picture.divergence, "kept": picture.share_kept},
+                    "picture": {"kl": picture.divergence, "kept": picture.share_preserved},
                 },
             )
 
@@ -401,7 +410,7 @@ class BaseEmbedder(HasParams, BaseEstimator):  # type: ignore[misc]
         seed = int(getattr(self, "random_state", 0))
         try:
             return drawn(
-                neighbor_picture(
+                make_axes_map(
                     Y[there],
                     groups,
                     np.random.default_rng(seed),
@@ -411,7 +420,7 @@ class BaseEmbedder(HasParams, BaseEstimator):  # type: ignore[misc]
                 )
             )
         except Cancelled as stopped:
-            if isinstance(stopped.partial, Picture):
+            if isinstance(stopped.partial, AxesMap):
                 stopped.partial = drawn(stopped.partial)
             elif stopped.partial is None:
                 stopped.partial = fit
@@ -419,10 +428,10 @@ class BaseEmbedder(HasParams, BaseEstimator):  # type: ignore[misc]
 
     def bytes_for(self, data: HeteroData) -> float:
         """Return about how many bytes of memory a fit to data takes, from above."""
-        return self.takes.of(data)
+        return self.memory_estimate.total_bytes(data)
 
     def _keep(
-        self, data: HeteroData, fit: Fit, heard: Mapping[str, float], device: Device | None
+        self, data: HeteroData, fit: Fit, heard: Mapping[str, float], device: ComputeDevice | None
     ) -> None:
         self.embedding_ = Embedding(
             {name: fit.coordinates[name] for name in data.datasets},
@@ -430,7 +439,7 @@ class BaseEmbedder(HasParams, BaseEstimator):  # type: ignore[misc]
             {name: dataset.entity for name, dataset in data.datasets.items()},
             components=fit.components,
             note=f"{self.card.title}: {fit.note}" if fit.note else self.card.title,
-            diagnostics=keyed(
+            diagnostics=by_key(
                 [
                     *fit.told,
                     *_of_search(heard),
@@ -460,7 +469,7 @@ class BaseEmbedder(HasParams, BaseEstimator):  # type: ignore[misc]
                 self.feature_names_in_ = np.array(only.feature_names, dtype=object)
 
     @one_thread()
-    def pulls(self, data: HeteroData) -> Pulls | None:
+    def pulls(self, data: HeteroData) -> AttractionGraph | None:
         """Return the graph whose attraction holds the items of a neighbour map; nothing is drawn.
 
         Parameters
@@ -484,16 +493,16 @@ class BaseEmbedder(HasParams, BaseEstimator):  # type: ignore[misc]
         if reasons:
             raise NotApplicableError(self.card.title, reasons)
         try:
-            device = device_named(self._device_name())
+            device = device_by_name(self._device_name())
         except HetvizError:
             # The map was made where there is a card, and is asked about where there is none.
             device = None
-        with warnings.catch_warnings(), computing_on(device):
+        with warnings.catch_warnings(), compute_on(device):
             # They were told when the map was made.
             warnings.simplefilter("ignore", DataWarning)
             return self._pulls(data)
 
-    def _pulls(self, data: HeteroData) -> Pulls | None:
+    def _pulls(self, data: HeteroData) -> AttractionGraph | None:
         return None
 
     def _axes_told(self, data: HeteroData, places: Mapping[str, Floats]) -> list[Diagnostic]:
@@ -508,7 +517,7 @@ class BaseEmbedder(HasParams, BaseEstimator):  # type: ignore[misc]
             for axis in range(min(k, MOST_AXES)):
                 along = columns_along(dataset, places[name], np.eye(k)[axis], TOP_OF_AXIS)
                 found.append(
-                    diagnostic(
+                    make_diagnostic(
                         f"axis {axis + 1} of {name}",
                         f"Axis {axis + 1} for {name}",
                         "Features that grow or shrink along this axis, by correlation: 1 grows "
@@ -715,10 +724,10 @@ class BaseEmbedder(HasParams, BaseEstimator):  # type: ignore[misc]
         is no method's, so that all iterations are made from it. When `progress` raises Cancelled,
         its ``partial`` is a Fit of that map.
         """
-        if data.n_rows <= ABOVE:
+        if data.n_rows <= MIN_ROWS:
             return None
         rows = landmarks(data)
-        part = part_of(data, rows)
+        part = select_rows(data, rows)
         method = clone(self)
         here = {
             name: {key: inner for key, inner in value.items() if key in part.datasets}
@@ -764,7 +773,7 @@ class BaseEmbedder(HasParams, BaseEstimator):  # type: ignore[misc]
         progress(
             0.8,
             "All items by their landmarks",
-            layout=lambda: placed_by(
+            layout=lambda: place_by_landmarks(
                 data,
                 rows,
                 places,
@@ -822,7 +831,7 @@ def _of_search(heard: Mapping[str, float]) -> list[Diagnostic]:
     if not heard:
         return []
     return [
-        diagnostic(
+        make_diagnostic(
             "neighbours found",
             "Nearest neighbours found",
             "Share of the truly nearest that were found, of 1: where there are too many items to "
@@ -838,7 +847,7 @@ def _of_landmarks(error: PlacementError | None) -> list[Diagnostic]:
     if error is None or not error.n:
         return []
     return [
-        diagnostic(
+        make_diagnostic(
             "placement error",
             "Error of placing by landmarks",
             "The map began with a few thousand items, by which the others were placed before all "

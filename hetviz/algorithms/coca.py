@@ -15,11 +15,16 @@ from hetviz.core.spectral.blocks import LinearMap
 from hetviz.core.spectral.coca import coca, learned_weights, relation
 from hetviz.core.spectral.sources import Source, prepare_source
 from hetviz.data import HeteroData
-from hetviz.data.model.diagnostics import diagnostic
+from hetviz.data.model.diagnostics import make_diagnostic
 from hetviz.data.model.out_of_sample import NewRows
 from hetviz.errors import ParameterError
 from hetviz.features.spaces.basis import Basis
-from hetviz.features.spaces.sources import EntitySources, entity_sources, labelled_pairs, said_pairs
+from hetviz.features.spaces.sources import (
+    EntitySources,
+    entity_sources,
+    guidance_pairs,
+    labelled_pairs,
+)
 from hetviz.params import Choice, PerDataset, Real
 from hetviz.progress import Progress
 
@@ -242,7 +247,7 @@ class CoCA(BaseEmbedder):
             for name, objects in sources.object_of.items():
                 coordinates[name], components[name] = Y[objects], number
         told = [
-            diagnostic(
+            make_diagnostic(
                 f"weights of {entity}",
                 f"Weight of sources of {entity}",
                 "How much each set of features and each kind of links counts in the map beside the "
@@ -300,7 +305,7 @@ class CoCA(BaseEmbedder):
     ) -> tuple[tuple[Ints, Ints], Floats] | None:
         """Return pairs and signs to learn weights from, or None with a note."""
         if self.learn_from == "links":
-            pairs, signs = said_pairs(data, sources)
+            pairs, signs = guidance_pairs(data, sources)
         else:
             column = next((c for c in data.labels if c.dataset in sources.object_of), None)
             if column is None:

@@ -10,17 +10,17 @@ import scipy.sparse as sp
 
 from hetviz._types import Bools, Floats, Ints
 from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, Reference, note
-from hetviz.algorithms.room import Takes
+from hetviz.algorithms.memory import MemoryEstimate
 from hetviz.algorithms.shared_params import DrawnBy, NComponents, RandomState, TieViews
 from hetviz.core.kernels.kernels import squared_distances
 from hetviz.core.prediction.code import MODELS, Block, Result, block_of, maximise, place
 from hetviz.data import Dataset, HeteroData
-from hetviz.data.model.diagnostics import diagnostic, starts_told
+from hetviz.data.model.diagnostics import make_diagnostic, starts_diagnostic
 from hetviz.data.model.out_of_sample import NewRows
-from hetviz.data.model.views import tied
+from hetviz.data.model.views import with_identity_links
 from hetviz.errors import Cancelled, NotApplicableError
-from hetviz.features.relations.link_scores import LinkScores, joined_parts, link_scores
-from hetviz.features.spaces.similarity import KINDS, Similarity, similarities
+from hetviz.features.relations.link_scores import LinkScores, connected_datasets, link_scores
+from hetviz.features.spaces.similarity import KINDS, ItemSimilarity, similarities
 from hetviz.params import Choice, Integer, PerDataset, Real, value_for
 from hetviz.progress import Progress
 
@@ -94,7 +94,7 @@ class CODE(BaseEmbedder):
         ),
         cost="15 seconds for 1,000 items, a minute and a half for 2,500.",
     )
-    takes = Takes(pair_within=60.0)
+    memory_estimate = MemoryEstimate(per_pair_within=60.0)
     n_components: NComponents = 2
     model: Annotated[
         str,
@@ -155,11 +155,11 @@ class CODE(BaseEmbedder):
         return []
 
     def _fit(self, data: HeteroData, rng: np.random.Generator, progress: Progress) -> Fit:
-        linked = tied(data) if self.tie_views else data
-        self._components = joined_parts(data, linked.adjacency())
+        linked = with_identity_links(data) if self.tie_views else data
+        self._components = connected_datasets(data, linked.adjacency())
         names = list(data.datasets)
         progress(0.0, "Comparing items")
-        self._like: dict[str, Similarity] = {}
+        self._like: dict[str, ItemSimilarity] = {}
         self._blocks: list[Block] = []
         compared = similarities(data.datasets.values(), self.within, self.random_state)
         for d, name in enumerate(names):
@@ -236,8 +236,8 @@ class CODE(BaseEmbedder):
                 ],
             },
             told=[
-                starts_told(found.finals),
-                diagnostic(
+                starts_diagnostic(found.finals),
+                make_diagnostic(
                     "log-likelihood",
                     "How well pairs are explained",
                     "Mean log-likelihood of the pairs of each two datasets: nearer to 0 is better. "
@@ -267,7 +267,7 @@ class CODE(BaseEmbedder):
         found = None if like is None else like.with_twins(rows.dataset)
         out = np.full((len(rows.dataset), self.n_components), np.nan)
         for row in range(len(out)):
-            mine = (rows.row == row) & (rows.weight > 0)
+            mine = (rows.per_row == row) & (rows.weight > 0)
             if found is not None and found[1][row] >= 0 and not mine.any():
                 out[row] = self.embedding_.coordinates[name][found[1][row]]
                 continue

@@ -23,9 +23,9 @@ from hetviz._types import Ints
 from hetviz._version import __version__
 from hetviz.algorithms.base import BaseEmbedder
 from hetviz.data import HeteroData
-from hetviz.data.queries.rows import part_of
+from hetviz.data.queries.rows import select_rows
 from hetviz.errors import Cancelled
-from hetviz.progress import Part, Progress, silent
+from hetviz.progress import Progress, ProgressPart, ignore_progress
 
 SIZES = (200, 400)
 _STEEPEST = 3.0
@@ -59,7 +59,7 @@ def measure_seconds(
     -----
     Three fits: the first, on 200 rows, is not counted, since it loads and compiles.
     """
-    report = silent if progress is None else progress
+    report = ignore_progress if progress is None else progress
     sizes = sorted({min(size, data.n_rows) for size in SIZES})
     times: dict[int, float] = {}
     rounds = [sizes[0], *sizes]
@@ -71,7 +71,7 @@ def measure_seconds(
             with warnings.catch_warnings():
                 # What a small part makes a method warn of is no news about the data.
                 warnings.simplefilter("ignore")
-                kind().fit(part, Part(report, low, high))
+                kind().fit(part, ProgressPart(report, low, high))
         except Cancelled:
             raise
         except Exception:
@@ -139,7 +139,7 @@ def small_part(data: HeteroData, n_rows: int) -> HeteroData:
     order = chosen[np.sort(first)]
     sizes = np.bincount(data.object_of, minlength=data.n_objects)
     enough = int(np.searchsorted(np.cumsum(sizes[order]), n_rows)) + 1
-    return part_of(data, np.flatnonzero(np.isin(data.object_of, order[:enough])))
+    return select_rows(data, np.flatnonzero(np.isin(data.object_of, order[:enough])))
 
 
 def _first_objects(data: HeteroData, rows: Ints, most: int) -> Ints:

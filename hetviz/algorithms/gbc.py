@@ -27,12 +27,12 @@ from hetviz.core.prediction.gbc import (
     spread,
 )
 from hetviz.data import HeteroData
-from hetviz.data.model.diagnostics import SHARE, diagnostic
+from hetviz.data.model.diagnostics import SHARE, make_diagnostic
 from hetviz.data.model.out_of_sample import NewRows
 from hetviz.errors import NotApplicableError
-from hetviz.features.relations.labelled import LabelProblem, chosen_problem
+from hetviz.features.relations.label_problems import LabelProblem, first_learnable_problem
 from hetviz.params import Choice, Flag, Integer, LabelName, Real
-from hetviz.progress import Part, Progress
+from hetviz.progress import Progress, ProgressPart
 
 # About what LightGBM and the coupling do on one core, in cells of a source by class and round.
 _CELLS_A_SECOND = 5e7
@@ -279,7 +279,7 @@ class GradientBoostingConsensus(BasePredictor):
     random_state: RandomState = 0
 
     def _fit(self, data: HeteroData, rng: np.random.Generator, progress: Progress) -> Fit:
-        self.problem_ = problem = chosen_problem(
+        self.problem_ = problem = first_learnable_problem(
             data,
             self.label,
             key=self.card.key,
@@ -341,9 +341,9 @@ class GradientBoostingConsensus(BasePredictor):
         graphs = list(problem.graphs.values())
         Y, task = problem.targets(y), problem.column.task
         if open_:
-            part = Part(progress, 0.0, 0.8)
+            part = ProgressPart(progress, 0.0, 0.8)
             settings = chosen(problem.parts, graphs, Y, task, settings, open_, part)
-            progress = Part(progress, 0.8, 1.0)
+            progress = ProgressPart(progress, 0.8, 1.0)
         return settings, fit_gbc(problem.parts, graphs, Y, task, settings, progress)
 
     def weight_table(self) -> list[tuple[int, str, float]]:
@@ -428,7 +428,7 @@ class GradientBoostingConsensus(BasePredictor):
                 "learners": dict(zip(problem.names, model.learners, strict=True)),
             },
             told=[
-                diagnostic(
+                make_diagnostic(
                     "weights",
                     "Weight of sources",
                     f"Share of each source (the features of a dataset, or a kind of links) in what "
@@ -436,7 +436,7 @@ class GradientBoostingConsensus(BasePredictor):
                     dict(zip(problem.names, model.weights[-1].tolist(), strict=True)),
                     SHARE,
                 ),
-                diagnostic(
+                make_diagnostic(
                     "graph weights",
                     "Weight of kinds of links",
                     "Share of each kind of links in making what is predicted of linked items "

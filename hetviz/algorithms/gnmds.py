@@ -10,7 +10,7 @@ import numpy as np
 
 from hetviz._types import Floats, Ints
 from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, Reference, note
-from hetviz.algorithms.room import Takes
+from hetviz.algorithms.memory import MemoryEstimate
 from hetviz.algorithms.shared_params import (
     MOST_POLISHED,
     QUICK_TOL,
@@ -28,11 +28,11 @@ from hetviz.core.ordinal.fixed_rank import Flat, critical, flat_embedding
 from hetviz.core.ordinal.partial_order import partial_order
 from hetviz.core.ordinal.polish import choose_pull, polished
 from hetviz.data import HeteroData
-from hetviz.data.model.diagnostics import optimum_told
+from hetviz.data.model.diagnostics import optimum_diagnostics
 from hetviz.errors import Cancelled, ConvergenceWarning, NotApplicableError
-from hetviz.features.relations.compared import all_compared, spread_over
+from hetviz.features.relations.comparison_problems import compared_objects, rows_from_objects
 from hetviz.params import Real
-from hetviz.progress import Part, Progress
+from hetviz.progress import Progress, ProgressPart
 
 
 class GNMDS(BaseEmbedder):
@@ -91,7 +91,7 @@ class GNMDS(BaseEmbedder):
         ),
         cost="Two seconds for 5,000 comparisons of 100 items, about 50 for 16,000 of 6,000.",
     )
-    takes = Takes(row=5e3)
+    memory_estimate = MemoryEstimate(per_row=5e3)
     n_components: NComponents = 2
     beta: Annotated[
         float,
@@ -113,7 +113,7 @@ class GNMDS(BaseEmbedder):
     random_state: RandomState = 0
 
     def _fit(self, data: HeteroData, rng: np.random.Generator, progress: Progress) -> Fit:
-        objects, pairs, weight = all_compared(data)
+        objects, pairs, weight = compared_objects(data)
         self.order_ = partial_order(
             pairs,
             weight,
@@ -149,7 +149,7 @@ class GNMDS(BaseEmbedder):
             progress(
                 done,
                 "Keeping comparisons",
-                layout=lambda: np.vstack(list(spread_over(data, objects, parts[0]).values())),
+                layout=lambda: np.vstack(list(rows_from_objects(data, objects, parts[0]).values())),
                 gap=gap,
             )
 
@@ -164,11 +164,11 @@ class GNMDS(BaseEmbedder):
             )
             if moves:
                 latest[:] = flat.parts
-                part = Part(progress, 0.4, 0.9)
+                part = ProgressPart(progress, 0.4, 0.9)
                 pull, tried = self._pull(len(objects), kept, least, rng, part)
         except Cancelled as stopped:
             if latest:
-                places = spread_over(data, objects, latest[0])
+                places = rows_from_objects(data, objects, latest[0])
                 stopped.partial = Fit(places, stopping_reason="stopped early")
             raise
         Y = flat.parts[0]
@@ -227,7 +227,7 @@ class GNMDS(BaseEmbedder):
         if tried:
             figures["held_out_by_pull"] = dict(tried)
         return Fit(
-            spread_over(data, objects, Y),
+            rows_from_objects(data, objects, Y),
             n_iter=flat.n_passes,
             loss_history=flat.history,
             stopping_reason=(
@@ -236,5 +236,5 @@ class GNMDS(BaseEmbedder):
                 else "the limit of passes reached"
             ),
             diagnostics={**figures, "comparisons": self.order_.counts},
-            told=optimum_told({"comparisons": figures}),
+            told=optimum_diagnostics({"comparisons": figures}),
         )

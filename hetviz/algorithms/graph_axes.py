@@ -10,22 +10,22 @@ import scipy.sparse as sp
 
 from hetviz._types import Sparse
 from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need
+from hetviz.algorithms.memory import MemoryEstimate
 from hetviz.algorithms.papers import NG_2002, VAN_DER_MAATEN_2008
-from hetviz.algorithms.room import Takes
 from hetviz.algorithms.shared_params import Device, RandomState, TieViews
 from hetviz.core.graph.affinities import conditional_affinities, neighbors_needed
 from hetviz.core.graph.neighbors import feature_neighbors
-from hetviz.core.layout.holding import Pulls
+from hetviz.core.layout.attraction import AttractionGraph
 from hetviz.core.spectral.joint_axes import link_graph, spectral_axes
 from hetviz.data import Dataset, Embedding, HeteroData
 from hetviz.errors import Cancelled, NotApplicableError
 from hetviz.features.spaces.affinities import KINDS
-from hetviz.features.spaces.joint_axes import own_block
+from hetviz.features.spaces.joint_axes import symmetric_affinities
 from hetviz.features.spaces.joint_graph import joint_graph
 from hetviz.features.spaces.sne_map import SneMap, sne_pulls, warm_up
 from hetviz.metrics.fit.rows import coordinates_of
 from hetviz.params import Choice, Integer, PerDataset, Real, value_for
-from hetviz.progress import Part, Progress, silent
+from hetviz.progress import Progress, ProgressPart, ignore_progress
 
 
 class GraphAxes(BaseEmbedder):
@@ -77,7 +77,7 @@ class GraphAxes(BaseEmbedder):
         ),
         cost="A second for 2,000 items, half a minute for 20,000.",
     )
-    takes = Takes(least=60e6, row=20e3)
+    memory_estimate = MemoryEstimate(base=60e6, per_row=20e3)
     n_components: Annotated[int, Integer("Axes", "How many axes to compute.", low=1, high=2)] = 2
     n_axes: Annotated[
         int, Integer("Graph axes", "How many modes of the graph are used.", low=2, high=200)
@@ -118,19 +118,19 @@ class GraphAxes(BaseEmbedder):
         start: Embedding | None,
     ) -> Fit:
         if start is None:
-            start = self._landmark_map(data, Part(progress, 0.0, 0.05))
-        graph = joint_graph(data, self._near, Part(progress, 0.05, 0.2), self.tie_views)
+            start = self._landmark_map(data, ProgressPart(progress, 0.0, 0.05))
+        graph = joint_graph(data, self._near, ProgressPart(progress, 0.05, 0.2), self.tie_views)
         progress(0.2, "Slow modes of the graph")
         Z, _ = spectral_axes(
             link_graph(graph), [data.n_rows], self.n_axes, self.random_state, power=0.0
         )
-        P = self._neighbours(Z, Part(progress, 0.25, 0.4))
+        P = self._neighbours(Z, ProgressPart(progress, 0.25, 0.4))
         drawn = SneMap(P, data, graph.negative)
         try:
             drawn.run(
                 self.n_components,
                 rng,
-                Part(progress, 0.4, 0.95),
+                ProgressPart(progress, 0.4, 0.95),
                 coordinates_of(data, start) if start else None,
                 again=start is not None and start.note == self.card.title,
             )
@@ -141,15 +141,15 @@ class GraphAxes(BaseEmbedder):
 
     def _near(self, dataset: Dataset, share: Progress) -> Sparse | None:
         kind = value_for(self.features, dataset.name, "auto")
-        return own_block(dataset, self.perplexity, kind, self.random_state, share)
+        return symmetric_affinities(dataset, self.perplexity, kind, self.random_state, share)
 
-    def _pulls(self, data: HeteroData) -> Pulls:
-        graph = joint_graph(data, self._near, silent, self.tie_views)
+    def _pulls(self, data: HeteroData) -> AttractionGraph:
+        graph = joint_graph(data, self._near, ignore_progress, self.tie_views)
         Z, _ = spectral_axes(
             link_graph(graph), [data.n_rows], self.n_axes, self.random_state, power=0.0
         )
         # Links are in the axes: what is near on them is all that the map draws.
-        P = self._neighbours(Z, silent)
+        P = self._neighbours(Z, ignore_progress)
         return sne_pulls(P, sp.csr_array(P.shape), data, joint=True)
 
     def _neighbours(self, Z: np.ndarray, progress: Progress) -> Sparse:

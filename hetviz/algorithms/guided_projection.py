@@ -22,10 +22,10 @@ from hetviz.algorithms.shared_params import (
 )
 from hetviz.core.spectral import guided_cv
 from hetviz.data import HeteroData
-from hetviz.data.model.diagnostics import Diagnostic, diagnostic
+from hetviz.data.model.diagnostics import Diagnostic, make_diagnostic
 from hetviz.errors import ParameterError
 from hetviz.features.spaces.basis import Basis
-from hetviz.features.spaces.projection import fit_bases, guidance_of, own_spread, project
+from hetviz.features.spaces.projection import default_spread, fit_bases, guidance_of, project
 from hetviz.params import Choice, Integer, Real
 from hetviz.progress import Progress
 
@@ -247,7 +247,7 @@ class GuidedProjection(ProjectionEmbedder):
             axes=guided_cv.AXES if isinstance(n_components, str) else (n_components,),
             signed=self.signed,
             nu=self.nu,
-            exponent=lambda k: own_spread(k) if isinstance(spread, str) else spread,
+            exponent=lambda k: default_spread(k) if isinstance(spread, str) else spread,
             nominal=[basis.nominal for basis in bases.values()],
             title=self.card.title,
             random_state=self.random_state,
@@ -285,7 +285,7 @@ def _chosen_told(found: guided_cv.Choice | None) -> list[Diagnostic]:
         for k, area in zip(found.axes, row, strict=True)
     }
     return [
-        diagnostic(
+        make_diagnostic(
             "chosen",
             "Chosen by held-out links",
             "How near the held-out links lie with each setting, as the area under their curve: "

@@ -18,7 +18,7 @@ from hetviz.core.spectral.hemap import Hemap, hemap
 from hetviz.core.spectral.prepare import WIDE, make_block
 from hetviz.core.spectral.sources import prepare_source
 from hetviz.data import HeteroData
-from hetviz.data.model.diagnostics import SHARE, diagnostic, numbered
+from hetviz.data.model.diagnostics import SHARE, make_diagnostic, number_values
 from hetviz.errors import NotApplicableError, ParameterError
 from hetviz.features.relations.pairing import (
     Pairing,
@@ -357,7 +357,7 @@ class HeMap(BaseEmbedder):
                 },
             },
             told=[
-                diagnostic(
+                make_diagnostic(
                     "share of source",
                     f"How much of {self.source_} is like {self.target_}",
                     f"Share of the items of {self.source_} that lie among those of "
@@ -366,7 +366,7 @@ class HeMap(BaseEmbedder):
                     {self.source_: selection.fraction},
                     SHARE,
                 ),
-                diagnostic(
+                make_diagnostic(
                     "divergence",
                     "How different the two are",
                     f"How differently {self.target_} and {self.source_} are spread over the map "
@@ -376,12 +376,12 @@ class HeMap(BaseEmbedder):
                     {"these two": selection.divergence, "by chance": selection.chance},
                     "nats",
                 ),
-                diagnostic(
+                make_diagnostic(
                     "eigenvalues",
                     "Weight of axes",
                     "How much of the two datasets each axis holds (its eigenvalue). Only how they "
                     "compare with each other says anything; axes of little weight can be left out.",
-                    numbered(found.values.tolist(), "axis"),
+                    number_values(found.values.tolist(), "axis"),
                 ),
             ],
             components={name: number.get(name, 0) for name in data.datasets},

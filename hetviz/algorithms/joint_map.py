@@ -9,34 +9,40 @@ from typing import Annotated, ClassVar
 import numpy as np
 import scipy.sparse as sp
 
-from hetviz._text import listed
+from hetviz._text import join_words
 from hetviz._types import Floats, Sparse
 from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
+from hetviz.algorithms.memory import MemoryEstimate
 from hetviz.algorithms.papers import NG_2002, QIN_2013, VAN_DER_MAATEN_2008
-from hetviz.algorithms.room import Takes
 from hetviz.algorithms.shared_params import Device, LearnGroups, RandomState, TieViews
-from hetviz.core.graph.affinities import LEAST_ROWS
-from hetviz.core.graph.axes_affinities import Blend, axes_affinities, links_in
-from hetviz.core.graph.joint import Balance, JointGraph, LinkBlock, joint_affinities, part_of_links
+from hetviz.core.graph.affinities import MIN_ROWS
+from hetviz.core.graph.axes_affinities import AxesBlend, axes_affinities, axes_link_part
+from hetviz.core.graph.joint import (
+    Balance,
+    JointGraph,
+    LinkBlock,
+    joint_affinities,
+    joint_link_part,
+)
 from hetviz.core.graph.neighbors import cross_neighbors
-from hetviz.core.layout.holding import Pulls
+from hetviz.core.layout.attraction import AttractionGraph
 from hetviz.core.layout.placement import median_places
 from hetviz.core.spectral.evidence import Evidence, link_evidence
 from hetviz.core.spectral.joint_axes import JointAxes, joint_axes, unit
 from hetviz.data import Dataset, Embedding, HeteroData
-from hetviz.data.model.diagnostics import diagnostic
+from hetviz.data.model.diagnostics import make_diagnostic
 from hetviz.data.model.out_of_sample import NewRows
 from hetviz.errors import Cancelled, NotApplicableError
-from hetviz.features.relations.user_links import SPOKEN
+from hetviz.features.relations.user_links import USER_LINK_KINDS
 from hetviz.features.spaces.affinities import KINDS
-from hetviz.features.spaces.joint_axes import axes_of_new, leading_features, own_block
+from hetviz.features.spaces.joint_axes import axes_of_new, leading_features, symmetric_affinities
 from hetviz.features.spaces.joint_graph import joint_graph
-from hetviz.features.spaces.remembered import digest, remembered
+from hetviz.features.spaces.learned_groups import LearnedGroups, find_learned_groups
+from hetviz.features.spaces.result_cache import cached_result, digest
 from hetviz.features.spaces.sne_map import SneMap, sne_pulls, warm_up
-from hetviz.features.spaces.taught import Taught, taught_by
 from hetviz.metrics.fit.rows import coordinates_of
 from hetviz.params import Choice, Flag, Integer, PerDataset, Real, value_for
-from hetviz.progress import Part, Progress, silent
+from hetviz.progress import Progress, ProgressPart, ignore_progress
 
 SURE = 0.7
 """Links that are foretold this well, or better, count in full."""
@@ -129,7 +135,7 @@ class JointMap(BaseEmbedder):
         ),
         cost="A second or two for 2,000 items, ten for 20,000.",
     )
-    takes = Takes(least=50e6, row=25e3)
+    memory_estimate = MemoryEstimate(base=50e6, per_row=25e3)
     n_components: Annotated[int, Integer("Axes", "How many axes to compute.", low=1, high=2)] = 2
     link_strength: Annotated[
         float,
@@ -262,8 +268,8 @@ class JointMap(BaseEmbedder):
     ) -> Fit:
         if start is None:
             # Of many items the first ones to look at are landmarks; all go on from there.
-            start = self._landmark_map(data, Part(progress, 0.0, 0.05))
-        part = Part(progress, 0.05, 0.15)
+            start = self._landmark_map(data, ProgressPart(progress, 0.0, 0.05))
+        part = ProgressPart(progress, 0.05, 0.15)
         graph = joint_graph(data, self._near, part, self.tie_views, self.weights)
         progress(0.15, "Joint axes")
         features = leading_features(data, self.features, self.random_state)
@@ -283,13 +289,13 @@ class JointMap(BaseEmbedder):
         graph, axes = self._with_taught(data, heard, axes, taught)
         self._keep_axes(data, axes)
         progress(0.25, "Neighbours on the joint axes")
-        P = self._affinities(graph, axes, features, Part(progress, 0.25, 0.4))
+        P = self._affinities(graph, axes, features, ProgressPart(progress, 0.25, 0.4))
         drawn = SneMap(P, data, graph.negative, self.guidance_boost, self.cannot_link_strength)
         try:
             drawn.run(
                 self.n_components,
                 rng,
-                Part(progress, 0.4, 0.95),
+                ProgressPart(progress, 0.4, 0.95),
                 coordinates_of(data, start) if start else None,
                 again=start is not None and start.note == self.card.title,
                 n_iter=self.n_iter,
@@ -301,24 +307,24 @@ class JointMap(BaseEmbedder):
             raise
         return self._done(drawn)
 
-    def _pulls(self, data: HeteroData) -> Pulls:
-        graph = joint_graph(data, self._near, silent, self.tie_views, self.weights)
+    def _pulls(self, data: HeteroData) -> AttractionGraph:
+        graph = joint_graph(data, self._near, ignore_progress, self.tie_views, self.weights)
         features = leading_features(data, self.features, self.random_state)
         graph = self._checked(graph, features, list(data.datasets))
         taught = self._learned_from(data, graph)
         graph = _heard(graph, taught)
         axes = joint_axes(graph, features, self.n_axes, self.random_state)
         graph, axes = self._with_taught(data, graph, axes, taught)
-        P = self._affinities(graph, axes, features, silent)
+        P = self._affinities(graph, axes, features, ignore_progress)
         if across(graph):
-            links = links_in(graph, P, Blend(self.link_strength, self.perplexity))
+            links = axes_link_part(graph, P, AxesBlend(self.link_strength, self.perplexity))
         else:
             joint = joint_affinities(graph, Balance(0.5))
-            links = sp.csr_array(P.shape) if joint is None else part_of_links(graph, joint)
+            links = sp.csr_array(P.shape) if joint is None else joint_link_part(graph, joint)
         return sne_pulls(P, links, data, self.guidance_boost, joint=True)
 
     def _with_taught(
-        self, data: HeteroData, graph: JointGraph, axes: JointAxes, taught: Taught
+        self, data: HeteroData, graph: JointGraph, axes: JointAxes, taught: LearnedGroups
     ) -> tuple[JointGraph, JointAxes]:
         """Return graph and axes of which affinities are made, with what was learned of groups.
 
@@ -326,7 +332,7 @@ class JointMap(BaseEmbedder):
         from the weight of those that came with the data. Where items are too few to have
         neighbours it holds them, and stays.
         """
-        few = [axes.known[rows].sum() < LEAST_ROWS for rows in graph.rows]
+        few = [axes.known[rows].sum() < MIN_ROWS for rows in graph.rows]
         if taught.axes.shape[1]:
             axes = replace(axes, Z=np.hstack([axes.Z, taught.axes]))
         if across(graph):
@@ -338,7 +344,7 @@ class JointMap(BaseEmbedder):
 
     def _near(self, dataset: Dataset, progress: Progress) -> Sparse | None:
         kind = value_for(self.features, dataset.name, "auto")
-        return own_block(dataset, self.perplexity, kind, self.random_state, progress)
+        return symmetric_affinities(dataset, self.perplexity, kind, self.random_state, progress)
 
     def _checked(
         self, graph: JointGraph, features: list[Floats | None], names: list[str]
@@ -353,7 +359,7 @@ class JointMap(BaseEmbedder):
         for link, evidence in zip(graph.links, found, strict=True):
             ends = names[link.source], names[link.target]
             self.link_evidence_[(*ends, link.kind)] = evidence
-            share = 1.0 if link.kind in SPOKEN else trusted(evidence)
+            share = 1.0 if link.kind in USER_LINK_KINDS else trusted(evidence)
             links.append(replace(link, strength=link.strength * share))
             if share < 1.0:
                 weak.append(
@@ -363,7 +369,7 @@ class JointMap(BaseEmbedder):
         if not weak:
             return graph
         note(
-            f"Held-out links of {listed(weak)} were found little better than by chance, so "
+            f"Held-out links of {join_words(weak)} were found little better than by chance, so "
             "these links count less. Switch off Check links first to count them in full."
         )
         return replace(graph, links=tuple(links))
@@ -373,7 +379,7 @@ class JointMap(BaseEmbedder):
 
         So that a statement does not wait for it, it is remembered until other things change.
         """
-        checked = [link for link in graph.links if link.kind not in SPOKEN]
+        checked = [link for link in graph.links if link.kind not in USER_LINK_KINDS]
         rest = replace(graph, links=tuple(checked))
         parts = [*graph.own, *features, *(link.W for link in checked)]
         key = (
@@ -389,20 +395,23 @@ class JointMap(BaseEmbedder):
             found = link_evidence(rest, features, self.n_axes, self.random_state)
             return np.array([(one.auc, one.standard_error, one.n_hidden) for one in found])
 
-        known = iter(remembered(key, compute) if checked else ())
+        known = iter(cached_result(key, compute) if checked else ())
         unknown = Evidence(float("nan"), 0.0, 0)
         return [
-            unknown if link.kind in SPOKEN else _evidence_of(next(known)) for link in graph.links
+            unknown if link.kind in USER_LINK_KINDS else _evidence_of(next(known))
+            for link in graph.links
         ]
 
     def _near_features(self, dataset: Dataset) -> Sparse | None:
-        return own_block(dataset, self.perplexity, "linear", self.random_state, silent)
+        return symmetric_affinities(
+            dataset, self.perplexity, "linear", self.random_state, ignore_progress
+        )
 
-    def _learned_from(self, data: HeteroData, graph: JointGraph) -> Taught:
+    def _learned_from(self, data: HeteroData, graph: JointGraph) -> LearnedGroups:
         """Return what is to be learned from groups that a person named."""
-        taught = Taught()
+        taught = LearnedGroups()
         if self.learn_groups:
-            taught = taught_by(data, graph, self.features, self.n_axes, self.random_state)
+            taught = find_learned_groups(data, graph, self.features, self.n_axes, self.random_state)
             if why := taught.account(data):
                 note(why)
         self._learned = taught.of_items(data)
@@ -416,7 +425,7 @@ class JointMap(BaseEmbedder):
         progress: Progress,
     ) -> Sparse:
         if across(graph):
-            blend = Blend(self.link_strength, self.perplexity, own=self.own_share)
+            blend = AxesBlend(self.link_strength, self.perplexity, own=self.own_share)
             P = axes_affinities(graph, axes.Z, features, blend, self.random_state, progress)
         else:
             joint = joint_affinities(graph, Balance(0.5))
@@ -444,7 +453,7 @@ class JointMap(BaseEmbedder):
                 "auc": None if not evidence.n_hidden else evidence.auc,
                 "standard_error": evidence.standard_error,
                 "hidden": evidence.n_hidden,
-                "counts": 1.0 if kind in SPOKEN else trusted(evidence),
+                "counts": 1.0 if kind in USER_LINK_KINDS else trusted(evidence),
             }
             for (a, b, kind), evidence in self.link_evidence_.items()
         }
@@ -460,14 +469,14 @@ class JointMap(BaseEmbedder):
                 "learned": [group.to_dict() for group in self._learned],
             },
             told=[
-                diagnostic(
+                make_diagnostic(
                     "links foretold",
                     "Links foretold",
                     "How often a hidden link of this kind was ranked before a pair that is not "
                     "linked: 0.5 is chance, 1 is always.",
                     {name: one["auc"] for name, one in foretold.items()},
                 ),
-                diagnostic(
+                make_diagnostic(
                     "weights of links",
                     "Weight of links",
                     "How much each kind of links counts: 1 is in full, less where it was foretold "
@@ -525,7 +534,7 @@ class JointMap(BaseEmbedder):
                 D = np.maximum(2.0 - 2.0 * Z[known] @ stacked[there].T, 0.0)
                 found[known] = median_places(D + 1e-12, Y[there], _NEW_PERPLEXITY)
             if squared is not None:
-                alone = ~np.isin(np.arange(len(Z)), rows.row[rows.weight > 0])
+                alone = ~np.isin(np.arange(len(Z)), rows.per_row[rows.weight > 0])
                 places = self.embedding_.coordinates[name]
                 for i in np.flatnonzero(alone & (squared == 0).any(axis=1)):
                     twins = places[squared[i] == 0]
@@ -543,10 +552,10 @@ def across(graph: JointGraph) -> bool:
 
 def _word(link: LinkBlock) -> bool:
     """Return whether links are what a person said of items of one dataset."""
-    return link.kind in SPOKEN and link.source == link.target
+    return link.kind in USER_LINK_KINDS and link.source == link.target
 
 
-def _heard(graph: JointGraph, taught: Taught) -> JointGraph:
+def _heard(graph: JointGraph, taught: LearnedGroups) -> JointGraph:
     """Return the graph with groups of which something was learned counting less, for the axes.
 
     Of k statements that put an item together with others each counts k^(-c / 2), c how far its

@@ -9,18 +9,18 @@ import numpy as np
 
 from hetviz._types import Sparse
 from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, Reference
+from hetviz.algorithms.memory import MemoryEstimate
 from hetviz.algorithms.papers import QIN_2013
-from hetviz.algorithms.room import Takes
 from hetviz.algorithms.shared_params import DrawnBy, NComponents, RandomState, TieViews
 from hetviz.core.spectral.joint_axes import degrees, link_graph, spectral_axes
 from hetviz.data import Dataset, HeteroData
-from hetviz.data.model.diagnostics import diagnostic, numbered
-from hetviz.features.relations.link_scores import joined_parts
+from hetviz.data.model.diagnostics import make_diagnostic, number_values
+from hetviz.features.relations.link_scores import connected_datasets
 from hetviz.features.spaces.affinities import KINDS
-from hetviz.features.spaces.joint_axes import own_block
+from hetviz.features.spaces.joint_axes import symmetric_affinities
 from hetviz.features.spaces.joint_graph import joint_graph
 from hetviz.params import Choice, PerDataset, Real, value_for
-from hetviz.progress import Part, Progress
+from hetviz.progress import Progress, ProgressPart
 
 
 class JointSpectral(BaseEmbedder):
@@ -76,7 +76,7 @@ class JointSpectral(BaseEmbedder):
         ),
         cost="A second for 2,000 items, ten for 20,000.",
     )
-    takes = Takes(least=15e6, row=10e3)
+    memory_estimate = MemoryEstimate(base=15e6, per_row=10e3)
     n_components: NComponents = 2
     perplexity: Annotated[
         float,
@@ -104,9 +104,9 @@ class JointSpectral(BaseEmbedder):
     def _fit(self, data: HeteroData, rng: np.random.Generator, progress: Progress) -> Fit:
         def near(dataset: Dataset, share: Progress) -> Sparse | None:
             kind = value_for(self.features, dataset.name, "auto")
-            return own_block(dataset, self.perplexity, kind, self.random_state, share)
+            return symmetric_affinities(dataset, self.perplexity, kind, self.random_state, share)
 
-        graph = joint_graph(data, near, Part(progress, 0.0, 0.6), self.tie_views)
+        graph = joint_graph(data, near, ProgressPart(progress, 0.0, 0.6), self.tie_views)
         A = link_graph(graph)
         progress(0.6, "Slow modes of the graph")
         Y, values = spectral_axes(
@@ -118,13 +118,13 @@ class JointSpectral(BaseEmbedder):
             {name: Y[rows] for name, rows in data.offsets.items()},
             diagnostics={"eigenvalues": values.tolist()},
             told=[
-                diagnostic(
+                make_diagnostic(
                     "eigenvalues",
                     "How well each axis keeps neighbours together",
                     "How alike neighbours and linked items are along each axis: 1 is wholly alike, "
                     "0 as different as any two items (the eigenvalue of the axis).",
-                    numbered(values.tolist(), "axis"),
+                    number_values(values.tolist(), "axis"),
                 )
             ],
-            components=joined_parts(data, A),
+            components=connected_datasets(data, A),
         )

@@ -9,7 +9,7 @@ import numpy as np
 
 from hetviz._types import Floats
 from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, Reference, note
-from hetviz.algorithms.room import Takes
+from hetviz.algorithms.memory import MemoryEstimate
 from hetviz.algorithms.shared_params import DrawnBy, RandomState
 from hetviz.core.kernels.regression import LOW_RANK_ABOVE, RANK, Design
 from hetviz.core.prediction.kbmf2k import (
@@ -22,11 +22,11 @@ from hetviz.core.prediction.kbmf2k import (
     product_variance,
 )
 from hetviz.data import Dataset, HeteroData
-from hetviz.data.model.diagnostics import diagnostic, numbered
+from hetviz.data.model.diagnostics import make_diagnostic, number_values
 from hetviz.data.model.out_of_sample import NewRows
-from hetviz.data.model.views import tied
+from hetviz.data.model.views import with_identity_links
 from hetviz.errors import Cancelled, NotApplicableError
-from hetviz.features.relations.link_scores import LinkScores, joined_parts, link_scores
+from hetviz.features.relations.link_scores import LinkScores, connected_datasets, link_scores
 from hetviz.features.spaces.similarity import KINDS, similarities
 from hetviz.params import Choice, Flag, Integer, PerDataset, Real
 from hetviz.progress import Progress
@@ -106,7 +106,7 @@ class KBMF2K(BaseEmbedder):
         ),
         cost="Ten seconds for 1,000 items, half a minute for 3,000; more axes take longer.",
     )
-    takes = Takes(pair_within=60.0)
+    memory_estimate = MemoryEstimate(per_pair_within=60.0)
     n_components: Annotated[
         int,
         Integer(
@@ -235,7 +235,9 @@ class KBMF2K(BaseEmbedder):
 
     def _known(self, data: HeteroData) -> list[LinkScores]:
         together: float | str = 1.0 if self.likelihood == "probit" else "weight"
-        return link_scores(tied(data) if self.tie_views else data, together, apart=-1.0)
+        return link_scores(
+            with_identity_links(data) if self.tie_views else data, together, apart=-1.0
+        )
 
     def _fit(self, data: HeteroData, rng: np.random.Generator, progress: Progress) -> Fit:
         known = [part for part in self._known(data) if not part.within and len(part.i)]
@@ -312,7 +314,7 @@ class KBMF2K(BaseEmbedder):
             [np.square(found.model.projections(d)).mean(axis=0) for d in range(len(self._names))],
             axis=0,
         )
-        linked = tied(data) if self.tie_views else data
+        linked = with_identity_links(data) if self.tie_views else data
         return Fit(
             self._places(data, found.model),
             n_iter=len(found.history),
@@ -323,7 +325,7 @@ class KBMF2K(BaseEmbedder):
                 "size of components": sizes.tolist(),
             },
             told=[
-                diagnostic(
+                make_diagnostic(
                     "evidence",
                     "Evidence bound",
                     "The logarithm of the probability of the known pairs is at least this. Of two "
@@ -331,14 +333,14 @@ class KBMF2K(BaseEmbedder):
                     "supported; the figure itself says nothing.",
                     {"bound": found.history[-1] if found.history else None},
                 ),
-                diagnostic(
+                make_diagnostic(
                     "components",
                     "Size of components",
                     "Mean square of the places along each axis. Axes near 0 are not needed.",
-                    numbered(sizes.tolist(), "axis"),
+                    number_values(sizes.tolist(), "axis"),
                 ),
             ],
-            components=joined_parts(data, linked.adjacency()),
+            components=connected_datasets(data, linked.adjacency()),
         )
 
     def link_scores(

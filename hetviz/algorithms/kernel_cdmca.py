@@ -7,8 +7,8 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from hetviz.algorithms.base import Capability, Fit, MethodCard, Need, ProjectionEmbedder, note
+from hetviz.algorithms.memory import MemoryEstimate
 from hetviz.algorithms.papers import SHIMODAIRA_2016
-from hetviz.algorithms.room import Takes
 from hetviz.algorithms.shared_params import (
     AxisScale,
     DatasetWeights,
@@ -81,7 +81,7 @@ class KernelCDMCA(ProjectionEmbedder):
         ),
         cost="Seconds to 5,000 items per dataset; above that 1,000 items stand for all.",
     )
-    takes = Takes(pair=50.0, most_paired=5_000)
+    memory_estimate = MemoryEstimate(per_pair=50.0, max_paired_rows=5_000)
     n_components: NComponents = 2
     gamma: Annotated[
         float,

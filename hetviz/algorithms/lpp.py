@@ -15,7 +15,7 @@ from hetviz.algorithms.base import (
     Reference,
     note,
 )
-from hetviz.algorithms.room import Takes
+from hetviz.algorithms.memory import MemoryEstimate
 from hetviz.algorithms.shared_params import AxisScale, DrawnBy, Features, NComponents, RandomState
 from hetviz.data import HeteroData
 from hetviz.features.spaces.joint_graph import GRAPHS, neighborhood_graph
@@ -82,7 +82,7 @@ class LPP(ProjectionEmbedder):
         ),
         cost="Seconds to 20,000 items per dataset, minutes to 200,000.",
     )
-    takes = Takes(least=40e6, row=10e3)
+    memory_estimate = MemoryEstimate(base=40e6, per_row=10e3)
     n_components: NComponents = 2
     n_neighbors: Annotated[
         int,

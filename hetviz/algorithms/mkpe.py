@@ -9,23 +9,23 @@ import numpy as np
 
 from hetviz._types import Floats
 from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, Reference, note
-from hetviz.algorithms.room import Takes
+from hetviz.algorithms.memory import MemoryEstimate
 from hetviz.algorithms.shared_params import DrawnBy, NComponents, RandomState, TieViews
 from hetviz.core.kernels.kernels import squared_distances
 from hetviz.core.kernels.mkpe import SWEEPS, Domain, Result, Scores, minimise, place
 from hetviz.core.spectral.stiefel import RETRACTIONS
 from hetviz.data import Dataset, HeteroData
-from hetviz.data.model.diagnostics import diagnostic, starts_told
+from hetviz.data.model.diagnostics import make_diagnostic, starts_diagnostic
 from hetviz.data.model.out_of_sample import NewRows
-from hetviz.data.model.views import tied
+from hetviz.data.model.views import with_identity_links
 from hetviz.errors import Cancelled, NotApplicableError, ParameterError
 from hetviz.features.relations.link_scores import (
     ScoredPairs,
-    joined_parts,
+    connected_datasets,
     link_scores,
     scored_pairs,
 )
-from hetviz.features.spaces.inputs import Inputs, inputs_of
+from hetviz.features.spaces.inputs import PlaceInputs, make_inputs
 from hetviz.features.spaces.similarity import KINDS, similarities
 from hetviz.params import Choice, Flag, Integer, PerDataset, Real, value_for
 from hetviz.progress import Progress
@@ -115,7 +115,7 @@ class MKPE(BaseEmbedder):
         ),
         cost="A second for 300 items, ten seconds for 2,000.",
     )
-    takes = Takes(pair=40.0)
+    memory_estimate = MemoryEstimate(per_pair=40.0)
     n_components: NComponents = 2
     variant: Annotated[
         str,
@@ -306,7 +306,7 @@ class MKPE(BaseEmbedder):
 
     def _known(self, data: HeteroData) -> ScoredPairs:
         """Return what scores there are, and say which are out of reach and who has none."""
-        linked = tied(data) if self.tie_views else data
+        linked = with_identity_links(data) if self.tie_views else data
         links = [one for one in link_scores(linked, self.link_score) if len(one.i)]
         beyond = [one for one in links if ((one.s < 0) | (one.s > 1)).any()]
         if beyond:
@@ -330,13 +330,13 @@ class MKPE(BaseEmbedder):
 
     def _domains(self, data: HeteroData) -> list[Domain]:
         """Return how frames give the places of the items that scores reach."""
-        self._inputs: dict[str, Inputs] = {}
+        self._inputs: dict[str, PlaceInputs] = {}
         domains = []
         for name, rows in self._scored.rows.items():
             inputs = None
             if self.variant == "parametric":
                 like = self._scored.like.get(name)
-                inputs = inputs_of(
+                inputs = make_inputs(
                     data[name],
                     self.inputs,
                     like,
@@ -389,7 +389,7 @@ class MKPE(BaseEmbedder):
             for name, inputs in self._inputs.items()
         }
         self.spread_of_starts_ = list(result.finals)
-        linked = tied(data) if self.tie_views else data
+        linked = with_identity_links(data) if self.tie_views else data
         n_likeness = len(blocks) - len(self._scored.links)
         parts = {
             f"{names[block.d]} - {names[block.e]} {'likeness' if b < n_likeness else 'links'}": loss
@@ -402,15 +402,15 @@ class MKPE(BaseEmbedder):
             stopping_reason=result.reason,
             diagnostics={"sigma": state.sigma, "starts": list(result.finals), "loss": parts},
             told=[
-                starts_told(result.finals),
-                diagnostic(
+                starts_diagnostic(result.finals),
+                make_diagnostic(
                     "loss",
                     "What is not kept",
                     "How far nearness on the map is from what each likeness and each kind of links "
                     "asks for: its part of the loss. The one with most is kept worst.",
                     parts,
                 ),
-                diagnostic(
+                make_diagnostic(
                     "sigma",
                     "Reach of nearness",
                     "At this distance on the map, in its own units, the score of a pair has fallen "
@@ -418,7 +418,7 @@ class MKPE(BaseEmbedder):
                     {"distance": state.sigma},
                 ),
                 *(
-                    diagnostic(
+                    make_diagnostic(
                         f"importances of {name}",
                         f"Importance of what describes {name}",
                         "How far each feature, or each item that others are compared with, moves "
@@ -428,7 +428,7 @@ class MKPE(BaseEmbedder):
                     for name, found in self.importances_.items()
                 ),
             ],
-            components=joined_parts(data, linked.adjacency()),
+            components=connected_datasets(data, linked.adjacency()),
         )
 
     def link_scores(
@@ -468,7 +468,7 @@ class MKPE(BaseEmbedder):
         """Return places, scores and weights of what a new row is linked with, and the places."""
         ends = []
         for other, Y in self.embedding_.coordinates.items():
-            mine = np.flatnonzero((rows.row == row) & (rows.to == other))
+            mine = np.flatnonzero((rows.per_row == row) & (rows.to == other))
             mine = mine[np.isfinite(Y[rows.to_row[mine]]).all(axis=1)]
             if len(mine):
                 weight = rows.weight[mine]

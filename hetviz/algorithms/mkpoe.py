@@ -10,8 +10,8 @@ import numpy as np
 
 from hetviz._types import Floats, Ints
 from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
+from hetviz.algorithms.memory import MemoryEstimate
 from hetviz.algorithms.papers import MCFEE_2011
-from hetviz.algorithms.room import Takes
 from hetviz.algorithms.shared_params import (
     MOST_POLISHED,
     QUICK_TOL,
@@ -27,20 +27,20 @@ from hetviz.core.ordinal.embedding import Hinge
 from hetviz.core.ordinal.fixed_rank import choose_beta, critical, flat_embedding
 from hetviz.core.ordinal.polish import choose_pull
 from hetviz.data import HeteroData
-from hetviz.data.model.diagnostics import SHARE, Diagnostic, diagnostic, optimum_told
+from hetviz.data.model.diagnostics import SHARE, Diagnostic, make_diagnostic, optimum_diagnostics
 from hetviz.data.model.out_of_sample import NewRows
 from hetviz.errors import Cancelled, ConvergenceWarning, NotApplicableError
-from hetviz.features.relations.compared import (
+from hetviz.features.relations.comparison_problems import (
     VIEW_KINDS,
-    Problem,
-    Solution,
-    by_entity,
+    ComparisonProblem,
+    ComparisonSolution,
     entity_rows,
-    joined,
-    largest,
+    joint_problem,
+    largest_weights,
+    problems_by_entity,
 )
-from hetviz.params import Choice, Flag, Multiple, PerDataset, Real, multiple
-from hetviz.progress import Part, Progress
+from hetviz.params import Choice, Flag, Multiple, PerDataset, Real, parse_multiple
+from hetviz.progress import Progress, ProgressPart
 
 
 class MKPOE(BaseEmbedder):
@@ -113,7 +113,7 @@ class MKPOE(BaseEmbedder):
         ),
         cost="A second for 16,000 comparisons of 400 items in 5 views.",
     )
-    takes = Takes(compared=12.0)
+    memory_estimate = MemoryEstimate(per_compared_pair=12.0)
     n_components: NComponents = 2
     beta: Annotated[
         float | str,
@@ -229,16 +229,16 @@ class MKPOE(BaseEmbedder):
     def _fit(self, data: HeteroData, rng: np.random.Generator, progress: Progress) -> Fit:
         progress(0.02, "Preparing features")
         if self.join:
-            problems = [joined(data, self.random_state)]
+            problems = [joint_problem(data, self.random_state)]
         else:
-            problems = by_entity(data, self.features, self.weights, self.random_state)
+            problems = problems_by_entity(data, self.features, self.weights, self.random_state)
         self._tell(data, problems)
-        self._solved = [Solution(problem) for problem in problems if len(problem.pairs)]
+        self._solved = [ComparisonSolution(problem) for problem in problems if len(problem.pairs)]
         if not self._solved:
             reason = "No comparison is among items that have features and count."
             raise NotApplicableError(self.card.title, [reason])
         for number, solved in enumerate(self._solved):
-            share = Part(
+            share = ProgressPart(
                 progress,
                 0.1 + 0.85 * number / len(self._solved),
                 0.1 + 0.85 * (number + 1) / len(self._solved),
@@ -253,7 +253,7 @@ class MKPOE(BaseEmbedder):
         reason = "proven close enough to the optimum" if every else "the limit of passes reached"
         return self._done(data, reason)
 
-    def _tell(self, data: HeteroData, problems: list[Problem]) -> None:
+    def _tell(self, data: HeteroData, problems: list[ComparisonProblem]) -> None:
         used = sum(len(problem.rows) for problem in problems)
         given = 0 if data.comparisons is None else len(data.comparisons)
         if used < given:
@@ -267,7 +267,11 @@ class MKPOE(BaseEmbedder):
             note(f"No comparison is about {', '.join(absent)}: left off the map.")
 
     def _solve(
-        self, data: HeteroData, solved: Solution, rng: np.random.Generator, progress: Progress
+        self,
+        data: HeteroData,
+        solved: ComparisonSolution,
+        rng: np.random.Generator,
+        progress: Progress,
     ) -> None:
         problem = solved.problem
         progress(0.0, f"Comparisons of {problem.name}")
@@ -289,7 +293,7 @@ class MKPOE(BaseEmbedder):
             views = [np.hstack(views)]
         hinge = Hinge(len(solved.objects), pairs, weight / weight.sum(), self.margin)
         least = critical(views, hinge, diagonal=self.diagonal)
-        factor = multiple(self.beta)
+        factor = parse_multiple(self.beta)
         if isinstance(factor, str):
             chosen = choose_beta(
                 views,
@@ -339,7 +343,7 @@ class MKPOE(BaseEmbedder):
         )
         solved.keep(solved.flat.parts)
         if self.polish and self.n_components <= MOST_POLISHED:
-            self._polish(solved, views, pairs, weight, beta, rng, Part(progress, 0.8, 1.0))
+            self._polish(solved, views, pairs, weight, beta, rng, ProgressPart(progress, 0.8, 1.0))
         if not solved.flat.converged:
             warnings.warn(
                 f"{problem.name}: stopped at a relative gap of {solved.flat.gap:.2g}, more than "
@@ -350,7 +354,7 @@ class MKPOE(BaseEmbedder):
 
     def _polish(
         self,
-        solved: Solution,
+        solved: ComparisonSolution,
         views: list[Floats],
         pairs: Ints,
         weight: Floats,
@@ -423,8 +427,8 @@ class MKPOE(BaseEmbedder):
             components=components,
         )
 
-    def _told(self, solved: list[Solution]) -> list[Diagnostic]:
-        weights = diagnostic(
+    def _told(self, solved: list[ComparisonSolution]) -> list[Diagnostic]:
+        weights = make_diagnostic(
             "view weights",
             "Weight of views",
             "Share of each view in the distances on the map.",
@@ -432,23 +436,23 @@ class MKPOE(BaseEmbedder):
             SHARE,
         )
         columns = [
-            diagnostic(
+            make_diagnostic(
                 f"weights within {name}",
                 f"What counts within {name}",
                 "How much each feature of this view counts in the distances on the map or, where "
                 "the view is a kernel, each item that others are compared with.",
-                largest(found),
+                largest_weights(found),
             )
             for name, found in self.column_weights_.items()
         ]
         known = {one.problem.name: one.figures() for one in solved}
-        return [weights, *columns, *optimum_told(known)]
+        return [weights, *columns, *optimum_diagnostics(known)]
 
-    def _diagnostics(self, solved: list[Solution]) -> dict[str, object]:
+    def _diagnostics(self, solved: list[ComparisonSolution]) -> dict[str, object]:
         return {
             "view_weights": self.view_weights_,
             "column_weights": {
-                name: largest(weights) for name, weights in self.column_weights_.items()
+                name: largest_weights(weights) for name, weights in self.column_weights_.items()
             },
             "comparisons": {name: order.counts for name, order in self.order_.items()},
             "problems": {one.problem.name: one.figures() for one in solved},

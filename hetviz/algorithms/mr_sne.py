@@ -9,29 +9,29 @@ import numpy as np
 
 from hetviz._types import Floats, Ints, Sparse
 from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, Reference, note
-from hetviz.algorithms.room import Takes
+from hetviz.algorithms.memory import MemoryEstimate
 from hetviz.algorithms.shared_params import Device, LearnGroups, RandomState, TieViews
 from hetviz.core.graph.joint import (
     Balance,
-    Joint,
+    JointDistribution,
     JointGraph,
     balance_exponent,
     joint_affinities,
-    part_of_links,
+    joint_link_part,
 )
-from hetviz.core.layout.holding import Pulls
+from hetviz.core.layout.attraction import AttractionGraph
 from hetviz.data import Dataset, Embedding, HeteroData
-from hetviz.data.model.diagnostics import SHARE, diagnostic
+from hetviz.data.model.diagnostics import SHARE, make_diagnostic
 from hetviz.data.model.out_of_sample import NewRows
 from hetviz.errors import Cancelled, NotApplicableError
 from hetviz.features.spaces.affinities import KINDS, own_affinities
 from hetviz.features.spaces.joint_graph import joint_graph
+from hetviz.features.spaces.learned_groups import GroupSummary, find_learned_groups
 from hetviz.features.spaces.neighbor_map import place_new
 from hetviz.features.spaces.sne_map import SneMap, sne_pulls, warm_up
-from hetviz.features.spaces.taught import LearnedGroup, taught_by
 from hetviz.metrics.fit.rows import coordinates_of
 from hetviz.params import Choice, Flag, Integer, PerDataset, Real, value_for
-from hetviz.progress import Part, Progress, silent
+from hetviz.progress import Progress, ProgressPart, ignore_progress
 
 TITLE = "Neighbour map with links (MR-SNE)"
 MOST_WIDE = 20_000
@@ -114,7 +114,7 @@ class MRSNE(BaseEmbedder):
         ),
         cost="A second for 2,000 items, half a minute for 20,000.",
     )
-    takes = Takes(least=20e6, row=12e3)
+    memory_estimate = MemoryEstimate(base=20e6, per_row=12e3)
     n_components: Annotated[
         int,
         Integer(
@@ -290,8 +290,8 @@ class MRSNE(BaseEmbedder):
         start: Embedding | None,
     ) -> Fit:
         if start is None and not self.paper:
-            start = self._landmark_map(data, Part(progress, 0.0, 0.1))
-        part = Part(progress, 0.1, 0.4)
+            start = self._landmark_map(data, ProgressPart(progress, 0.0, 0.1))
+        part = ProgressPart(progress, 0.1, 0.4)
         whole = joint_graph(data, self._near, part, self.tie_views, self.weights)
         whole, followers = self._taught(data, whole)
         joint = self._joint(whole)
@@ -302,7 +302,7 @@ class MRSNE(BaseEmbedder):
             drawn.run(
                 self.n_components,
                 rng,
-                Part(progress, 0.4, 0.95),
+                ProgressPart(progress, 0.4, 0.95),
                 coordinates_of(data, start) if start else None,
                 again=start is not None and start.note == self.card.title,
                 n_iter=self.n_iter,
@@ -316,11 +316,11 @@ class MRSNE(BaseEmbedder):
             raise
         return self._done(joint, drawn)
 
-    def _pulls(self, data: HeteroData) -> Pulls:
-        graph = joint_graph(data, self._near, silent, self.tie_views, self.weights)
+    def _pulls(self, data: HeteroData) -> AttractionGraph:
+        graph = joint_graph(data, self._near, ignore_progress, self.tie_views, self.weights)
         graph, _ = self._taught(data, graph)
         joint = self._joint(graph)
-        return sne_pulls(joint.P, part_of_links(graph, joint), data, self.guidance_boost)
+        return sne_pulls(joint.P, joint_link_part(graph, joint), data, self.guidance_boost)
 
     def _near(self, dataset: Dataset, progress: Progress) -> Sparse | None:
         kind = value_for(self.features, dataset.name, "auto")
@@ -330,14 +330,16 @@ class MRSNE(BaseEmbedder):
         self, data: HeteroData, graph: JointGraph
     ) -> tuple[JointGraph, list[tuple[Ints, Ints]]]:
         """Return the graph with neighbours by what was learned of named groups, and who follows."""
-        self._learned: list[LearnedGroup] = []
+        self._learned: list[GroupSummary] = []
         if not self.learn_groups or self.paper:
             return graph, []
 
         def near(dataset: Dataset) -> Sparse | None:
-            return own_affinities(dataset, self.perplexity, "linear", self.random_state, silent)
+            return own_affinities(
+                dataset, self.perplexity, "linear", self.random_state, ignore_progress
+            )
 
-        taught = taught_by(data, graph, self.features, random_state=self.random_state)
+        taught = find_learned_groups(data, graph, self.features, random_state=self.random_state)
         taught = taught.unless_features_tell(data, self.features, self.random_state)
         if why := taught.account(data):
             note(why)
@@ -345,7 +347,7 @@ class MRSNE(BaseEmbedder):
         graph = taught.near(data, graph, near, self.features, self.random_state)
         return graph, taught.followers
 
-    def _joint(self, graph: JointGraph) -> Joint:
+    def _joint(self, graph: JointGraph) -> JointDistribution:
         exponent = balance_exponent(self.balance, graph.sizes)
         balance = Balance(exponent, self.link_strength, printed=self.paper)
         joint = joint_affinities(graph, balance, self.normalization)
@@ -354,7 +356,7 @@ class MRSNE(BaseEmbedder):
             raise NotApplicableError(self.card.title, [reason])
         return joint
 
-    def _done(self, joint: Joint, drawn: SneMap) -> Fit:
+    def _done(self, joint: JointDistribution, drawn: SneMap) -> Fit:
         names = list(drawn.placed.offsets)
         self.beta_ = {(names[d], names[e]): share for (d, e), share in joint.beta.items()}
         self._masses = {(names[d], names[e]): mass for (d, e), mass in joint.masses().items()}
@@ -370,7 +372,7 @@ class MRSNE(BaseEmbedder):
                 "learned": [group.to_dict() for group in self._learned],
             },
             told=[
-                diagnostic(
+                make_diagnostic(
                     "weights",
                     "Weight of datasets and links",
                     "How much of all that pulls items together comes from neighbours within each "

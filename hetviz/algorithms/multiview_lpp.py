@@ -7,8 +7,8 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from hetviz.algorithms.base import Capability, Fit, MethodCard, Need, ProjectionEmbedder, note
+from hetviz.algorithms.memory import MemoryEstimate
 from hetviz.algorithms.papers import GRESS_2014
-from hetviz.algorithms.room import Takes
 from hetviz.algorithms.shared_params import (
     AxisScale,
     DatasetWeights,
@@ -81,7 +81,7 @@ class MultiviewLPP(ProjectionEmbedder):
         ),
         cost="Seconds to 20,000 items per dataset, minutes to 200,000.",
     )
-    takes = Takes(least=40e6, row=10e3)
+    memory_estimate = MemoryEstimate(base=40e6, per_row=10e3)
     n_components: NComponents = 2
     n_neighbors: Annotated[
         int,

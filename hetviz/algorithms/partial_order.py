@@ -7,16 +7,16 @@ from typing import ClassVar
 import numpy as np
 
 from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
+from hetviz.algorithms.memory import MemoryEstimate
 from hetviz.algorithms.papers import MCFEE_2011
-from hetviz.algorithms.room import Takes
 from hetviz.algorithms.shared_params import Contradictions, DrawnBy, NComponents, RandomState
 from hetviz.core.ordinal.comparisons import comparison_accuracy
 from hetviz.core.ordinal.constant_shift import constant_shift
 from hetviz.core.ordinal.partial_order import partial_order
 from hetviz.data import HeteroData
-from hetviz.data.model.diagnostics import SHARE, diagnostic
+from hetviz.data.model.diagnostics import SHARE, make_diagnostic
 from hetviz.errors import NotApplicableError
-from hetviz.features.relations.compared import all_compared, spread_over
+from hetviz.features.relations.comparison_problems import compared_objects, rows_from_objects
 from hetviz.progress import Progress
 
 MOST_OBJECTS = 4_000
@@ -67,20 +67,20 @@ class PartialOrderEmbedding(BaseEmbedder):
         ),
         cost="A second for 1,000 items compared; at most 4,000.",
     )
-    takes = Takes(compared=38.0)
+    memory_estimate = MemoryEstimate(per_compared_pair=38.0)
     n_components: NComponents = 2
     contradictions: Contradictions = "prune"
     drawn_by: DrawnBy = "axes"
     random_state: RandomState = 0
 
     def _reasons_against(self, data: HeteroData) -> list[str]:
-        objects, _, _ = all_compared(data)
+        objects, _, _ = compared_objects(data)
         if len(objects) <= MOST_OBJECTS:
             return []
         return [f"It places {MOST_OBJECTS:,} items at most; {len(objects):,} are compared."]
 
     def _fit(self, data: HeteroData, rng: np.random.Generator, progress: Progress) -> Fit:
-        objects, pairs, weight = all_compared(data)
+        objects, pairs, weight = compared_objects(data)
         progress(0.05, "Ordering pairs")
         self.order_ = partial_order(
             pairs,
@@ -105,7 +105,7 @@ class PartialOrderEmbedding(BaseEmbedder):
         Y[:, :k] = found.positions[:, :k]
         size = (found.positions**2).sum(axis=0)
         return Fit(
-            spread_over(data, objects, Y),
+            rows_from_objects(data, objects, Y),
             diagnostics={
                 "comparisons": self.order_.counts,
                 "levels": found.levels,
@@ -116,7 +116,7 @@ class PartialOrderEmbedding(BaseEmbedder):
                 "kept_on_these_axes": comparison_accuracy(Y, kept),
             },
             told=[
-                diagnostic(
+                make_diagnostic(
                     "kept",
                     "What the order keeps",
                     "Share of the comparisons that hold on all axes that the order needs, and on "

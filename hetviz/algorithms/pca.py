@@ -14,7 +14,7 @@ from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Ne
 from hetviz.algorithms.shared_params import DrawnBy, NComponents
 from hetviz.core.spectral.blocks import as_dense
 from hetviz.data import HeteroData
-from hetviz.data.model.diagnostics import SHARE, diagnostic
+from hetviz.data.model.diagnostics import SHARE, make_diagnostic
 from hetviz.data.model.out_of_sample import NewRows
 from hetviz.features.spaces.basis import Basis, fit_basis
 from hetviz.params import Flag, PerDataset, Real
@@ -116,7 +116,7 @@ class PCA(BaseEmbedder):
             for entity, by_axis in explained.items()
             for axis, share in enumerate(by_axis)
         ]
-        told = diagnostic(
+        told = make_diagnostic(
             "explained",
             "Variance on each axis",
             "How much of all that tells the items apart lies along each axis; what the axes "

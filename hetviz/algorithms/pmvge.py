@@ -11,7 +11,7 @@ from scipy.special import expit
 
 from hetviz._types import Bools, Floats, Sparse
 from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, Reference, note
-from hetviz.algorithms.room import Takes
+from hetviz.algorithms.memory import MemoryEstimate
 from hetviz.algorithms.shared_params import DrawnBy, NComponents, RandomState, TieViews
 from hetviz.core.graph.affinities import symmetric_affinities
 from hetviz.core.prediction.pmvge import (
@@ -24,17 +24,17 @@ from hetviz.core.prediction.pmvge import (
     train,
 )
 from hetviz.data import Dataset, HeteroData
-from hetviz.data.model.diagnostics import SHARE, Diagnostic, diagnostic
+from hetviz.data.model.diagnostics import SHARE, Diagnostic, make_diagnostic
 from hetviz.data.model.out_of_sample import NewRows
-from hetviz.data.model.views import tied
+from hetviz.data.model.views import with_identity_links
 from hetviz.errors import Cancelled, NotApplicableError
-from hetviz.features.meaning import deviations, feature_names
-from hetviz.features.relations.link_scores import joined_parts
+from hetviz.features.interpretation import deviations, feature_names
+from hetviz.features.relations.link_scores import connected_datasets
 from hetviz.features.spaces.affinities import own_affinities
 from hetviz.features.spaces.basis import KINDS, chosen_kind, fit_basis
 from hetviz.features.spaces.inputs import LeadingFeatures
 from hetviz.params import Choice, Flag, Integer, PerDataset, Real
-from hetviz.progress import Part, Progress
+from hetviz.progress import Progress, ProgressPart
 
 MOST_INPUTS = 256
 WITHIN = {
@@ -113,7 +113,7 @@ class PMvGE(BaseEmbedder):
         ),
         cost="15 seconds for 1,000 items, half a minute for 2,500.",
     )
-    takes = Takes(row=25e3)
+    memory_estimate = MemoryEstimate(per_row=25e3)
     n_components: NComponents = 2
     similarity: Annotated[
         str,
@@ -222,9 +222,9 @@ class PMvGE(BaseEmbedder):
 
     def _fit(self, data: HeteroData, rng: np.random.Generator, progress: Progress) -> Fit:
         names = list(data.datasets)
-        linked = tied(data) if self.tie_views else data
+        linked = with_identity_links(data) if self.tie_views else data
         W = linked.adjacency(1)
-        self._components = joined_parts(data, W)
+        self._components = connected_datasets(data, W)
         self._inputs: dict[str, LeadingFeatures] = {}
         nets = []
         for name, dataset in data.datasets.items():
@@ -260,7 +260,7 @@ class PMvGE(BaseEmbedder):
                 model,
                 rng,
                 self.n_iter,
-                progress=Part(progress, 0.05, 1.0),
+                progress=ProgressPart(progress, 0.05, 1.0),
                 layout=lambda flat: np.vstack(list(places(flat).values())),
             )
         except Cancelled as stopped:
@@ -346,7 +346,7 @@ class PMvGE(BaseEmbedder):
                 "explained": self.explained_,
             },
             told=[
-                diagnostic(
+                make_diagnostic(
                     "explained",
                     "How well the places tell links",
                     "How much better links are told from other pairs by where items lie than by "
@@ -354,7 +354,7 @@ class PMvGE(BaseEmbedder):
                     "links were seen; hold links out to know how it does on others.",
                     self.explained_,
                 ),
-                diagnostic(
+                make_diagnostic(
                     "loss by kind",
                     "What is left unexplained",
                     "Share of each kind of links in what the places leave unexplained: the kind "
@@ -362,7 +362,7 @@ class PMvGE(BaseEmbedder):
                     {kind: loss / whole for kind, (loss, _) in zip(kinds, parts, strict=True)},
                     SHARE,
                 ),
-                diagnostic(
+                make_diagnostic(
                     "bias",
                     "How common links are",
                     "Odds, as a logarithm, that a pair at one spot is linked and not drawn at "
@@ -370,8 +370,8 @@ class PMvGE(BaseEmbedder):
                     {" - ".join(ends): b for ends, b in self.biases_.items()},
                 )
                 if self.bias
-                else diagnostic("bias", "", "", {}),
-                diagnostic(
+                else make_diagnostic("bias", "", "", {}),
+                make_diagnostic(
                     "spread",
                     "Spread of each dataset",
                     "Root mean square distance of its items from their middle, in units of the "
@@ -397,7 +397,7 @@ class PMvGE(BaseEmbedder):
             moved = net.reach(weights, inputs.axes) * deviations(data[name])
             names = feature_names(data[name])
             found.append(
-                diagnostic(
+                make_diagnostic(
                     f"importances of {name}",
                     f"Importance of the features of {name}",
                     "How far an item moves when a feature changes by one standard deviation, by "

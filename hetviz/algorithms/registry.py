@@ -127,7 +127,7 @@ def suggest(data: HeteroData) -> list[Verdict]:
         expected = None
         if not against:
             expected = known_seconds(card.key, data) or expected_seconds(card.key, data.n_rows)
-        n_bytes = None if against else item.takes.of(data)
+        n_bytes = None if against else item.memory_estimate.total_bytes(data)
         verdict = Verdict(card, not against, tuple(reasons), len(used), expected, n_bytes)
         order = (
             bool(against),

@@ -21,7 +21,7 @@ DrawnBy = Annotated[
             "neighbors": "who is near whom on all axes (neighbour map)",
         },
         details=(
-            "A neighbour map is t-SNE of the axes, see `hetviz.core.layout.picture`; it needs "
+            "A neighbour map is t-SNE of the axes, see `hetviz.core.layout.axes_map`; it needs "
             "`n_components` of 3 or more, such as 10."
         ),
     ),

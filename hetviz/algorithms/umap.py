@@ -10,29 +10,39 @@ import scipy.sparse as sp
 
 from hetviz._types import Array, Floats, Ints, Matrix, Sparse, is_sparse
 from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, Reference, note
-from hetviz.algorithms.room import Takes
+from hetviz.algorithms.memory import MemoryEstimate
 from hetviz.algorithms.shared_params import LearnGroups, RandomState, TieViews
-from hetviz.core.graph.affinities import LEAST_ROWS
+from hetviz.core.graph.affinities import MIN_ROWS
 from hetviz.core.graph.joint import JointGraph
 from hetviz.core.graph.neighbors import Neighbors
-from hetviz.core.layout.guidance_boost import drawn_along, gone_over, spoken_part
-from hetviz.core.layout.holding import LINK, NEIGHBOUR, STATEMENT, Pulls, umap_stiffness
+from hetviz.core.layout.attraction import (
+    LINK,
+    NEIGHBOUR,
+    STATEMENT,
+    AttractionGraph,
+    umap_stiffness,
+)
+from hetviz.core.layout.guidance_boost import (
+    guidance_affinities,
+    move_linked_together,
+    move_similar_along,
+)
 from hetviz.core.layout.umap import UmapLayout, fuzzy_graph, fuzzy_union, spread_out
-from hetviz.core.layout.umap_learn import METRICS, learned_graph, learned_layout, settings
+from hetviz.core.layout.umap_learn import METRICS, learned_graph, learned_layout, umap_settings
 from hetviz.core.spectral.start import carried_on, spectral_start
 from hetviz.data import Dataset, Embedding, HeteroData
 from hetviz.data.model.dataset import features_of
-from hetviz.data.model.diagnostics import diagnostic
+from hetviz.data.model.diagnostics import make_diagnostic
 from hetviz.data.model.out_of_sample import NewRows
 from hetviz.errors import Cancelled, NotApplicableError, ParameterError
-from hetviz.features.relations.user_links import bonds_of, spoken_weights
-from hetviz.features.spaces.affinities import KINDS, dataset_neighbors, described_by
+from hetviz.features.relations.user_links import table_links, user_link_weights
+from hetviz.features.spaces.affinities import KINDS, dataset_neighbors, description_of
 from hetviz.features.spaces.joint_graph import joint_graph
-from hetviz.features.spaces.neighbor_map import Placed, place_new
-from hetviz.features.spaces.taught import LearnedGroup, taught_by
+from hetviz.features.spaces.learned_groups import GroupSummary, find_learned_groups
+from hetviz.features.spaces.neighbor_map import PlacedRows, place_new
 from hetviz.metrics.fit.rows import coordinates_of
 from hetviz.params import Choice, Flag, Integer, LabelName, PerDataset, Real, value_for
-from hetviz.progress import Part, Progress, silent
+from hetviz.progress import Progress, ProgressPart, ignore_progress
 
 MANY_ROWS = 10_000
 """Above this many items fewer epochs do."""
@@ -102,7 +112,7 @@ class UMAP(BaseEmbedder):
         ),
         cost="A few seconds for 2,000 items, a minute for 20,000.",
     )
-    takes = Takes(least=20e6, row=13e3)
+    memory_estimate = MemoryEstimate(base=20e6, per_row=13e3)
     n_components: Annotated[int, Integer("Axes", "How many axes to compute.", low=1, high=3)] = 2
     n_neighbors: Annotated[
         int,
@@ -246,12 +256,12 @@ class UMAP(BaseEmbedder):
         if self.engine == "umap-learn":
             return self._as_umap_learn(data, progress)
         if start is None:
-            start = self._landmark_map(data, Part(progress, 0.0, 0.1))
-        part = Part(progress, 0.1, 0.3)
+            start = self._landmark_map(data, ProgressPart(progress, 0.0, 0.1))
+        part = ProgressPart(progress, 0.1, 0.3)
         self._alone = not data.links
         whole = joint_graph(data, self._near, part, self.tie_views, self.weights)
         whole, followers = self._taught(data, whole)
-        placed = Placed.by(self._graph(whole, data), data)
+        placed = PlacedRows.by(self._graph(whole, data), data)
         if not placed.mask.any():
             reason = "No item has features that tell items apart, and no link counts."
             raise NotApplicableError(self.card.title, [reason])
@@ -266,11 +276,11 @@ class UMAP(BaseEmbedder):
             if start is not None and start.note == self.card.title:
                 n_epochs, speed = max(n_epochs // 10, 1), 0.05
                 # At a distance the pull fades, so what was said to be together starts together.
-                said = placed.among(spoken_weights(data))
-                bonds = bonds_of(data).among(placed.mask)
-                said = spoken_part(placed.graph, said, bonds=bonds.share)
-                Y = gone_over(said, placed.graph, Y, bonds.links, bonds.share)
-                Y = drawn_along(placed.graph, Y, placed.numbers(followers))
+                said = placed.among(user_link_weights(data))
+                bonds = table_links(data).among(placed.mask)
+                said = guidance_affinities(placed.graph, said, bonds=bonds.share)
+                Y = move_linked_together(said, placed.graph, Y, bonds.links, bonds.share)
+                Y = move_similar_along(placed.graph, Y, placed.numbers(followers))
             else:
                 Y = spread_out(Y, rng)
         left, right, weight = placed.pairs(whole.negative)
@@ -284,33 +294,33 @@ class UMAP(BaseEmbedder):
             random_state=self.random_state,
         )
         try:
-            layout.run(Part(progress, 0.35, 0.95), placed.whole)
+            layout.run(ProgressPart(progress, 0.35, 0.95), placed.whole)
         except Cancelled as stopped:
             reason = f"stopped after {layout.n_iter:,} epochs"
             stopped.partial = self._done(layout, placed, reason)
             raise
         return self._done(layout, placed, "all epochs made")
 
-    def _pulls(self, data: HeteroData) -> Pulls | None:
+    def _pulls(self, data: HeteroData) -> AttractionGraph | None:
         if self.engine == "umap-learn":
             return None
         self._target = self._known_target(data)
         self._alone = not data.links
         graph, _ = self._taught(
-            data, joint_graph(data, self._near, silent, self.tie_views, self.weights)
+            data, joint_graph(data, self._near, ignore_progress, self.tie_views, self.weights)
         )
         whole = self._graph(graph, data)
         near = whole.minimum(sp.csr_array(graph.near()))
         links = sp.csr_array(whole - near)
-        said = sp.csr_array(links.multiply(spoken_weights(data) > 0))
+        said = sp.csr_array(links.multiply(user_link_weights(data) > 0))
         parts = {NEIGHBOUR: sp.csr_array(near), LINK: sp.csr_array(links - said), STATEMENT: said}
-        return Pulls(parts, umap_stiffness(self.min_dist))
+        return AttractionGraph(parts, umap_stiffness(self.min_dist))
 
     def _near(self, dataset: Dataset, progress: Progress, kind: str | None = None) -> Sparse | None:
         n = len(dataset)
-        if n < LEAST_ROWS or value_for(self.weights, dataset.name, 1.0) <= 0:
+        if n < MIN_ROWS or value_for(self.weights, dataset.name, 1.0) <= 0:
             return None
-        word = described_by(dataset, value_for(self.features, dataset.name, "auto"))
+        word = description_of(dataset, value_for(self.features, dataset.name, "auto"))
         asked = self.metric != "euclidean" or dataset.name in self._target
         learned = kind is None and word is not None and n > self.n_neighbors
         if learned and (self._alone or asked):
@@ -327,17 +337,17 @@ class UMAP(BaseEmbedder):
         self, data: HeteroData, graph: JointGraph
     ) -> tuple[JointGraph, list[tuple[Ints, Ints]]]:
         """Return the graph with neighbours by what was learned of named groups, and who follows."""
-        self._learned: list[LearnedGroup] = []
+        self._learned: list[GroupSummary] = []
         if not self.learn_groups:
             return graph, []
-        taught = taught_by(data, graph, self.features, random_state=self.random_state)
+        taught = find_learned_groups(data, graph, self.features, random_state=self.random_state)
         taught = taught.unless_features_tell(data, self.features, self.random_state)
         if why := taught.account(data):
             note(why)
         self._learned = taught.of_items(data)
 
         def near(dataset: Dataset) -> Sparse | None:
-            return self._near(dataset, silent, "linear")
+            return self._near(dataset, ignore_progress, "linear")
 
         graph = taught.near(data, graph, near, self.features, self.random_state)
         return graph, taught.followers
@@ -356,7 +366,7 @@ class UMAP(BaseEmbedder):
         found += [
             f"{name} has nothing that items are compared by."
             for name in names
-            if described_by(data[name], value_for(self.features, name, "auto")) is None
+            if description_of(data[name], value_for(self.features, name, "auto")) is None
         ]
         return found
 
@@ -370,7 +380,7 @@ class UMAP(BaseEmbedder):
         if y is not None:
             y = y[data[owner].find(ids)]
         for name in names:
-            word = described_by(data[name], value_for(self.features, name, "auto"))
+            word = description_of(data[name], value_for(self.features, name, "auto"))
             assert word is not None  # noqa: S101 - `_reasons_against` has seen to it
             X, metric = self._described(data[name].subset(data[name].find(ids)), word)
             parts.append(X)
@@ -396,7 +406,7 @@ class UMAP(BaseEmbedder):
         return np.sqrt(np.maximum(own[:, None] + own - 2 * matrix, 0.0)), "precomputed"
 
     def _settings(self, metric: str, y: Array | None) -> dict[str, Any]:
-        return settings(
+        return umap_settings(
             n_neighbors=self.n_neighbors,
             metric=metric,
             random_state=self.random_state,
@@ -448,17 +458,17 @@ class UMAP(BaseEmbedder):
         both.eliminate_zeros()
         return both
 
-    def _done(self, layout: UmapLayout, placed: Placed, reason: str) -> Fit:
+    def _done(self, layout: UmapLayout, placed: PlacedRows, reason: str) -> Fit:
         return Fit(
             placed.by_dataset(layout.positions),
             n_iter=layout.n_iter,
             stopping_reason=reason,
             diagnostics={
-                "apart far enough": layout.far_enough(),
+                "apart far enough": layout.share_far_enough(),
                 "learned": [group.to_dict() for group in self._learned],
             },
             told=[
-                diagnostic(
+                make_diagnostic(
                     "edges",
                     "Neighbours of an item",
                     "Mean number of neighbours that an item has in its own dataset, in the graph "

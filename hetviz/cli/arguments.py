@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TextIO
 import hetviz
 from hetviz import params as parameters
 from hetviz.errors import DataError, HetvizError, MissingExtraError, ParameterError, Problem
-from hetviz.progress import Progress, silent
+from hetviz.progress import Progress, ignore_progress
 
 if TYPE_CHECKING:
     from hetviz.data.model.diagnostics import Diagnostic
@@ -89,10 +89,10 @@ def found_lines(found: Mapping[str, Diagnostic], most: int | None = None) -> lis
 
     With `most` there are no sentences and only so many values of each.
     """
-    from hetviz.data.model.diagnostics import said_once
+    from hetviz.data.model.diagnostics import without_repeated_text
 
     lines = []
-    for one, says in said_once(found.values()):
+    for one, says in without_repeated_text(found.values()):
         lines.append(f"{one.title}:" if most or not says else f"{one.title}. {says}")
         shown = one.lines[:most]
         lines += [f"  {name:<32}{value}" for name, value in shown]
@@ -134,7 +134,7 @@ def tell(message: Warning | str, *details: object, **more: object) -> None:
 def progress() -> Progress:
     """Return a line that follows the work, where somebody is looking at it."""
     if not sys.stderr.isatty():
-        return silent
+        return ignore_progress
 
     def follow(fraction: float, message: str = "", **figures: object) -> None:
         sys.stderr.write(f"\r\x1b[2K{fraction:4.0%} {message}" + "\n" * (fraction >= 1))

@@ -79,12 +79,12 @@ def _methods(given: argparse.Namespace) -> int:
 
 def _price(verdict: Verdict) -> str:
     """Return what a fit is estimated to take, as a sentence."""
-    from hetviz._text import in_seconds
-    from hetviz.algorithms.room import in_words
+    from hetviz._text import format_seconds
+    from hetviz.algorithms.memory import format_bytes
 
     seconds, n_bytes = verdict.seconds, verdict.n_bytes
-    parts = [] if seconds is None else [in_seconds(seconds)]
-    parts += [] if n_bytes is None else [f"at most {in_words(n_bytes)} of memory"]
+    parts = [] if seconds is None else [format_seconds(seconds)]
+    parts += [] if n_bytes is None else [f"at most {format_bytes(n_bytes)} of memory"]
     return f" About {' and '.join(parts)} a fit." if parts else ""
 
 

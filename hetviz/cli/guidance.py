@@ -10,7 +10,7 @@ from pathlib import Path
 import hetviz
 from hetviz.cli.arguments import Add, add_data, column, say, show
 from hetviz.data import HeteroData
-from hetviz.data.queries.reach import linked_part
+from hetviz.data.queries.reach import drop_unlinked
 from hetviz.errors import ParameterError
 from hetviz.runs.ask.questions import KINDS
 
@@ -117,7 +117,7 @@ def _did(given: argparse.Namespace, data: HeteroData) -> int:
 
 
 def _because(given: argparse.Namespace, data: HeteroData) -> int:
-    from hetviz.data.edits.by_id import row_by_id
+    from hetviz.data.edits.by_id import rows_by_id
 
     rows = []
     for item in given.because:
@@ -125,7 +125,7 @@ def _because(given: argparse.Namespace, data: HeteroData) -> int:
         if name not in data.datasets:
             there = ", ".join(data.datasets)
             raise ParameterError(f"--because {item}: DATASET:ID is needed; datasets: {there}.")
-        (row,) = row_by_id(data, name, [id_], "--because")
+        (row,) = rows_by_id(data, name, [id_], "--because")
         rows.append([int(row) + data.offsets[name].start])
     found = hetviz.alike_by(data, *rows)
     lines = [
@@ -149,7 +149,7 @@ def _coverage_lines(data: HeteroData) -> list[str]:
 
 
 def _import(given: argparse.Namespace, data: HeteroData) -> int:
-    from hetviz.data.edits.adding import add_all
+    from hetviz.data.edits.adding import add_statements
     from hetviz.io import gate, read_guidance
     from hetviz.metrics.conflicts.conflicts import would_contradict
 
@@ -163,7 +163,7 @@ def _import(given: argparse.Namespace, data: HeteroData) -> int:
         for problem in read.problems:
             say(str(problem), sys.stderr)
     against = would_contradict(data, read.parts)
-    met = add_all(data, read.parts)
+    met = add_statements(data, read.parts)
     hetviz.save(read.labelled(met.data), given.out)
     record = {
         "added": len(met.added),
@@ -294,7 +294,7 @@ def _join(given: argparse.Namespace) -> int:
         for text in given.unlink:
             joined = joined.edit().unlink(*text.partition(":")[::2])
         for name in given.leave_unlinked:
-            joined = linked_part(joined, name)
+            joined = drop_unlinked(joined, name)
         hetviz.save(joined, given.out)
         record |= {"accepted": chosen, "out": given.out}
         lines = [

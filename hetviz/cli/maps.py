@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import hetviz
-from hetviz._text import in_seconds, rounded
+from hetviz._text import format_seconds, round_percent
 from hetviz.cli.arguments import (
     Add,
     add_data,
@@ -382,12 +382,12 @@ def _why(given: argparse.Namespace) -> int:
     ):
         lines += [f"{head}:"] if reasons else []
         lines += [
-            f"  {one.title:<32}{one.kind:<12}{rounded(one.share, 1):<8}{one.by}".rstrip()
+            f"  {one.title:<32}{one.kind:<12}{round_percent(one.share, 1):<8}{one.by}".rstrip()
             for one in reasons
         ]
     movers = [one for one in found.would_move if one.moves > 0]
     lines += ["How far it would move without each, of the map's width:"] if movers else []
-    lines += [f"  {one.title:<32}{one.kind:<12}{rounded(one.moves, 1)}" for one in movers]
+    lines += [f"  {one.title:<32}{one.kind:<12}{round_percent(one.moves, 1)}" for one in movers]
     show(given, found.to_dict(), [*lines, found.how, *([found.note] if found.note else [])])
     return 0
 
@@ -460,7 +460,7 @@ def _ranks(found: Comparison) -> list[str]:
         [
             str(key),
             *(_mean_and_error(row[m], row[f"{m}_se"]) for m in measures),
-            in_seconds(row["seconds"]),
+            format_seconds(row["seconds"]),
         ]
         for key, row in found.table.to_dict("index").items()
         if row["n_fits"]

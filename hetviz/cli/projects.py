@@ -59,7 +59,7 @@ def add_project(add: Add) -> None:
 
 def _project(given: argparse.Namespace) -> int:
     from hetviz.io import gate
-    from hetviz.workspace import SESSIONS, Sessions, open_project, summary_of
+    from hetviz.workspace import SESSIONS, Sessions, open_project, summarize
 
     path = Path(given.file)
     content = gate.read_file(path)
@@ -68,7 +68,7 @@ def _project(given: argparse.Namespace) -> int:
         try:
             sid = open_project(content, path.name, sessions)
             workspace = sessions.get(sid)
-            found, notes = summary_of(workspace), workspace.take_notes()
+            found, notes = summarize(workspace), workspace.pop_notes()
         finally:
             sessions.close()
     record = {**asdict(found), "notes": notes}

@@ -1,7 +1,7 @@
 """Compiled kernels, and a few threads to run them on.
 
-This module and those that use its decorator load numba, which takes a moment: they are imported
-inside functions, by the worker.
+This module and those that use its decorator load numba, which takes a moment, so they are imported
+inside functions, in the worker process.
 """
 
 from __future__ import annotations
@@ -15,54 +15,53 @@ import numba
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-MOST_THREADS = 8
+MAX_THREADS = 8
 
 
 def compiled(function: F) -> F:
     """Compile a function of arrays and numbers on its first call; it then runs without the GIL.
 
-    The arithmetic is done as written. Were the compiler free to reorder sums, the last bits would
-    depend on the width of the processor's registers and on what had been compiled before, and a
-    layout by many small steps makes another picture of that. A sum over a long loop is therefore
-    slow: let the inner loop run over several sums. The machine code is kept on disk beside the
-    source, or in the user's cache folder where that is read-only.
+    The arithmetic is done as written. If the compiler could reorder sums, the last bits would
+    depend on the width of the processor's registers and on previously compiled code, and a layout
+    of many small steps would turn these into a different map. A sum over a long loop is therefore
+    slow: let the inner loop run over several sums. The machine code is cached on disk, next to the
+    source or in the user's cache folder if the source is read-only.
     """
     return _compiled(function, {})
 
 
-def compiled_loosely(function: F) -> F:
-    """Compile likewise, with sums reordered and no infinities, for a quarter to half of the time.
+def compiled_fastmath(function: F) -> F:
+    """Compile with reordered sums and without infinities, which takes 25 to 50 % of the time.
 
-    For results that a last bit does not change beyond the last bits. What such a function calls
-    becomes a part of it, so that its code does not depend on what else was compiled before.
+    For results whose last bits do not matter. Called functions are inlined, so that the code does
+    not depend on what else was compiled.
     """
     return _compiled(function, {"fastmath": True, "inline": "always"})
 
 
-def _compiled(function: F, more: Mapping[str, object]) -> F:
-    options: dict[str, Any] = {"nogil": True, "error_model": "numpy", **more}
+def _compiled(function: F, extra: Mapping[str, object]) -> F:
+    options: dict[str, Any] = {"nogil": True, "error_model": "numpy", **extra}
     try:
         kernel: F = numba.njit(cache=True, **options)(function)
     except RuntimeError:
-        # no folder to write to: compile anew in each process
+        # No folder to write to: compile in each process.
         kernel = numba.njit(**options)(function)
     return kernel
 
 
 def available_threads() -> int:
-    """Return how many threads may be used: cores of this process, at most OMP_NUM_THREADS."""
+    """Return the number of usable threads: cores of this process, at most OMP_NUM_THREADS."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    asked = os.environ.get("OMP_NUM_THREADS", "")
-    allowed = int(asked) if asked.isdigit() and int(asked) else MOST_THREADS
-    return min(cores or 1, allowed, MOST_THREADS)
+    requested = os.environ.get("OMP_NUM_THREADS", "")
+    allowed = int(requested) if requested.isdigit() and int(requested) else MAX_THREADS
+    return min(cores or 1, allowed, MAX_THREADS)
 
 
 class Team:
-    """Threads that share out the chunks of a loop; with one thread, a plain loop.
+    """Threads that share the chunks of a loop; with one thread, a plain loop.
 
-    Kernels release the GIL, so plain threads run them side by side. They wait asleep, where a
-    spinning barrier would slow down manyfold on cores that other work uses too, and need no
-    threading library of the compiler's.
+    Kernels release the GIL, so plain Python threads run them in parallel. Idle threads sleep: a
+    spinning barrier slows down manyfold on cores that are shared with other work.
     """
 
     def __init__(self, threads: int) -> None:
@@ -77,11 +76,11 @@ class Team:
             for chunk in chunks:
                 kernel(*chunk, *args)
             return
-        todo = iter(chunks)
+        remaining = iter(chunks)
 
         def work() -> None:
-            # taking the next element of a list's iterator is atomic
-            for chunk in todo:
+            # Taking the next element of a list iterator is atomic.
+            for chunk in remaining:
                 kernel(*chunk, *args)
 
         others = [self._pool.submit(work) for _ in range(self.threads - 1)]

@@ -1,7 +1,7 @@
-"""Graphics cards, by PyTorch: what of a fit runs on one is written once, for numpy and PyTorch.
+"""Graphics cards through PyTorch, with one code for numpy and PyTorch.
 
-The processor needs none of this: its own compiled code runs unless a card is asked for. Numpy takes
-a card's place in tests, so that what runs on a card is tested where there is none.
+Without a card the compiled code for the processor runs instead. In tests numpy stands in for a
+card, so that the code for cards is tested on machines without one.
 """
 
 from __future__ import annotations
@@ -25,21 +25,21 @@ CARDS = {
     "cuda": "NVIDIA or AMD card (CUDA, ROCm)",
     "mps": "Apple graphics (Metal)",
 }
-_ROOM = 4e9
-_INNER, _STEP = 256, 2.0**-12
+_DEFAULT_MEMORY = 4e9
+_INNER_SIZE, _PRECISION_STEP = 256, 2.0**-12
 
 
-class Device:
-    """Numpy, in a card's place.
+class ComputeDevice:
+    """Numpy as a stand-in for a card.
 
     Attributes
     ----------
     kind, title : str
-        Its name in settings, and in words.
+        Name in settings, and on screen.
     xp : module
-        What makes and transforms arrays: numpy or torch, by the names that both have.
+        Array module: numpy or torch, limited to names that both have.
     single, double : dtype of `xp`
-        `double` is `single` where the device has no double precision.
+        `double` equals `single` on a device without double precision.
     """
 
     kind, title = "numpy", "numpy"
@@ -47,63 +47,64 @@ class Device:
 
     def __init__(self) -> None:
         self.single, self.double = self.xp.float32, self.xp.float64
-        self._place = "cpu"
+        self._location = "cpu"
         kinds = ("float32", "float64", "int64")
-        self._kinds = {getattr(self.xp, kind): np.dtype(kind) for kind in kinds}
+        self._dtypes = {getattr(self.xp, kind): np.dtype(kind) for kind in kinds}
 
     @property
     def has_double(self) -> bool:
-        """Whether it computes in double precision."""
+        """Whether the device computes in double precision."""
         return bool(self.double != self.single)
 
     def array(self, values: object, dtype: object) -> Tensor:
-        """Return a copy of numbers of the host, in a precision of `xp`."""
-        return self.xp.asarray(np.array(values, self._kinds[dtype]), device=self._place)
+        """Copy host values to the device as an array of this dtype."""
+        return self.xp.asarray(np.array(values, self._dtypes[dtype]), device=self._location)
 
     def host(self, values: Tensor) -> Array:
-        """Return an array of the device as one of numpy."""
+        """Return a device array as a numpy array."""
         return np.asarray(values)
 
     def smallest(self, D: Tensor, k: int) -> tuple[Tensor, Tensor]:
-        """Return the k smallest of each row of D, and their columns, in no order."""
+        """Return the k smallest entries of each row of D and their columns, unordered."""
         columns = np.argpartition(D, k - 1, axis=1)[:, :k]
         return np.take_along_axis(D, columns, axis=1), columns
 
     def add_at(self, total: Tensor, places: Tensor, amounts: Tensor) -> None:
-        """Add whole numbers to places of `total` (int64), of which some may be the same.
+        """Add integers to entries of `total` (int64); an entry may occur several times.
 
-        Whole numbers have the same sum in any order, so that it does not matter which of a card's
-        threads comes first.
+        Integer sums do not depend on the order in which the threads of a card add.
         """
         np.add.at(total, places, amounts)
 
-    def room(self) -> float:
-        """Return how many bytes may be taken for large arrays."""
-        return _ROOM
+    def available_memory(self) -> float:
+        """Return the memory available for large arrays, in bytes."""
+        return _DEFAULT_MEMORY
 
-    def release(self) -> None:
-        """Give back what memory is held but not used."""
+    def free_cached_memory(self) -> None:
+        """Free cached memory that is not in use."""
 
-    def multiplies_in_single(self) -> bool:
-        """Whether products of matrices keep single precision: cards may be set to cut it short."""
-        ones = np.ones((_INNER, _INNER))
-        product = self.array((1.0 + _STEP) * ones, self.single) @ self.array(ones, self.single)
-        return float(product[0, 0]) > _INNER * (1.0 + 0.5 * _STEP)
+    def keeps_single_precision(self) -> bool:
+        """Whether matrix products have full single precision: cards may use a shorter format."""
+        ones = np.ones((_INNER_SIZE, _INNER_SIZE))
+        product = self.array((1.0 + _PRECISION_STEP) * ones, self.single) @ self.array(
+            ones, self.single
+        )
+        return float(product[0, 0]) > _INNER_SIZE * (1.0 + 0.5 * _PRECISION_STEP)
 
 
-class TorchDevice(Device):
-    """A device of PyTorch.
+class TorchDevice(ComputeDevice):
+    """A PyTorch device.
 
     Parameters
     ----------
     kind : str
-        As PyTorch names it: "cuda", "mps"; "cpu" to try out what would run on a card.
+        PyTorch name: "cuda", "mps"; "cpu" to try the code for cards on the processor.
     """
 
     def __init__(self, kind: str) -> None:
         self.xp = importlib.import_module("torch")
         super().__init__()
-        self.kind = self._place = kind
+        self.kind = self._location = kind
         if kind == "mps":
             self.double = self.single
         name = self.xp.cuda.get_device_name() if kind == "cuda" else CARDS.get(kind, kind)
@@ -113,117 +114,117 @@ class TorchDevice(Device):
         return np.asarray(values.cpu().numpy())
 
     def smallest(self, D: Tensor, k: int) -> tuple[Tensor, Tensor]:
-        found = self.xp.topk(D, k, dim=1, largest=False, sorted=False)
-        return found.values, found.indices
+        top = self.xp.topk(D, k, dim=1, largest=False, sorted=False)
+        return top.values, top.indices
 
     def add_at(self, total: Tensor, places: Tensor, amounts: Tensor) -> None:
         if self.kind != "mps":
             total.index_add_(0, places, amounts)
             return
-        # Before PyTorch 2.10 a Mac's card does not add whole numbers of 64 bits to places.
-        here = total.cpu().index_add_(0, places.cpu(), amounts.cpu())
-        total.copy_(here)
+        # Before PyTorch 2.10, index_add_ on mps does not support 64-bit integers.
+        on_host = total.cpu().index_add_(0, places.cpu(), amounts.cpu())
+        total.copy_(on_host)
 
-    def room(self) -> float:
+    def available_memory(self) -> float:
         if self.kind == "cuda":
             card = self.xp.cuda
-            # PyTorch keeps what it has used before, and takes it again.
-            kept = card.memory_reserved() - card.memory_allocated()
-            return 0.5 * float(card.mem_get_info()[0] + kept)
+            # PyTorch caches memory that it has used and reuses it.
+            cached = card.memory_reserved() - card.memory_allocated()
+            return 0.5 * float(card.mem_get_info()[0] + cached)
         if self.kind == "mps":
             return 0.5 * float(self.xp.mps.recommended_max_memory())
-        return _ROOM
+        return _DEFAULT_MEMORY
 
     def release(self) -> None:
         if self.kind in CARDS:
             getattr(self.xp, self.kind).empty_cache()
 
 
-def cards() -> list[str]:
-    """Return the kinds of cards that PyTorch finds here, the first to take first.
+def available_cards() -> list[str]:
+    """Return the kinds of cards that PyTorch finds, in order of preference.
 
     Raises
     ------
     ImportError
-        Without PyTorch.
+        If PyTorch is not installed.
     """
     torch: Any = importlib.import_module("torch")
-    there = {"cuda": torch.cuda.is_available, "mps": torch.backends.mps.is_available}
-    return [kind for kind in CARDS if there[kind]()]
+    is_available = {"cuda": torch.cuda.is_available, "mps": torch.backends.mps.is_available}
+    return [kind for kind in CARDS if is_available[kind]()]
 
 
-def device_named(name: str) -> Device | None:
+def device_by_name(name: str) -> ComputeDevice | None:
     """Return a card by its kind, or None for the processor.
 
     Parameters
     ----------
     name : str
-        "cpu"; a kind of `CARDS`; or "auto", the first card that is there, or else the processor.
+        "cpu"; a kind of `CARDS`; or "auto", the first available card, or else the processor.
 
     Raises
     ------
     hetviz.errors.MissingExtraError
-        If a card is asked for and PyTorch is not installed.
+        If a card is requested and PyTorch is not installed.
     hetviz.errors.ParameterError
         If PyTorch finds no such card.
     """
     if name == PROCESSOR:
         return None
     try:
-        found = cards()
+        cards = available_cards()
     except ImportError:
         if name == AUTO:
             return None
         raise MissingExtraError(f"Computing on a card (device = {name!r})", "gpu") from None
     if name == AUTO:
-        return TorchDevice(found[0]) if found else None
-    if name in found:
+        return TorchDevice(cards[0]) if cards else None
+    if name in cards:
         return TorchDevice(name)
-    there = f"only {found[0]!r}" if found else "no card at all"
+    available = f"only {cards[0]!r}" if cards else "no graphics card"
     raise ParameterError(
-        f"Computing on a card (device = {name!r}): PyTorch finds {there} here. Choose 'cpu', or "
-        "'auto' for a card where there is one. If there is such a card, install its driver and a "
-        "PyTorch that is built for it."
+        f"Computing on a card (device = {name!r}): PyTorch finds {available}. Choose 'cpu', or "
+        "'auto' to use a card if there is one. If this computer has such a card, install its "
+        "driver and a PyTorch build for it."
     )
 
 
-def why_none() -> str:
-    """Say why "auto" found no card."""
+def reason_for_no_card() -> str:
+    """Return the reason why "auto" finds no card."""
     try:
-        cards()
+        available_cards()
     except ImportError:
-        return "PyTorch, by which a graphics card is used, is not installed (hetviz[gpu])"
+        return "PyTorch, which a graphics card needs, is not installed (hetviz[gpu])"
     return "PyTorch finds no graphics card"
 
 
-_current: ContextVar[Device | None] = ContextVar("device", default=None)
+_current: ContextVar[ComputeDevice | None] = ContextVar("device", default=None)
 
 
-def current_device() -> Device | None:
-    """Return the card on which is computed what is called now; None for the processor."""
+def current_device() -> ComputeDevice | None:
+    """Return the card in use in this context; None for the processor."""
     return _current.get()
 
 
 @contextmanager
-def computing_on(device: Device | None) -> Iterator[None]:
-    """Compute neighbours and layouts on a card within; on the processor where it is None.
+def compute_on(device: ComputeDevice | None) -> Iterator[None]:
+    """Compute neighbours and layouts on a card in this context; on the processor if it is None.
 
     Raises
     ------
     hetviz.errors.HetvizError
-        If the memory of the card is not enough.
+        If the card runs out of memory.
     """
-    before = _current.set(device)
+    token = _current.set(device)
     try:
         yield
     except RuntimeError as error:
         if device is None or "out of memory" not in str(error):
             raise
         raise HetvizError(
-            f"The memory of the card ({device.title}) is not enough. "
-            "Close what else uses it, map fewer items, or choose device = 'cpu'."
+            f"The graphics card ({device.title}) has too little memory. "
+            "Close other programs that use it, map fewer items, or choose device = 'cpu'."
         ) from error
     finally:
-        _current.reset(before)
+        _current.reset(token)
         if device is not None:
-            device.release()
+            device.free_cached_memory()

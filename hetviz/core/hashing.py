@@ -1,4 +1,4 @@
-"""Numbers by which ids are shared out: the same in every process and on every machine."""
+"""Hashes of ids that are the same in every process and on every machine."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def hash_texts(offsets: Array, content: Array, out: Array) -> None:
         h = np.uint64(14695981039346656037)
         for at in range(offsets[i], offsets[i + 1]):
             h = (h ^ np.uint64(content[at])) * np.uint64(1099511628211)
-        # The last bits of short texts are much alike.
+        # The last bits of short texts differ little.
         out[i] = h ^ (h >> np.uint64(32))
 
 

@@ -1,7 +1,8 @@
-"""One thread for linear algebra: how it shares out a sum decides the last bits of the result.
+"""Single-threaded linear algebra, for reproducible results.
 
-A descent over many steps makes another picture of another last bit. Where cores are shared, the
-threads of such libraries also wait for each other in loops, and one is many times faster.
+The number of threads decides in which order a sum is added up and so the last bits of the result,
+which a descent of many steps turns into a different map. On shared cores a single thread is also
+many times faster, because the threads of these libraries wait for each other in loops.
 """
 
 from __future__ import annotations
@@ -14,49 +15,49 @@ from typing import Self
 import threadpoolctl
 
 _lock = threading.Lock()
-# OpenMP counts threads for each thread by itself, linear algebra for the whole process.
-_process = SimpleNamespace(inside=0, algebra=None)
-_mine = threading.local()
+# OpenMP limits threads for each thread separately, BLAS for the whole process.
+_process_state = SimpleNamespace(inside=0, algebra=None)
+_thread_state = threading.local()
 
 
 class one_thread(ContextDecorator):  # noqa: N801 - used as a decorator and after `with`
-    """Within it (or within a function so decorated) libraries of linear algebra use one thread.
+    """Context manager and decorator that limits linear algebra libraries to one thread.
 
-    Other threads of the process may be within it too: the last to leave gives the libraries
-    their threads back.
+    Several threads of the process may be inside at the same time: the last one to leave restores
+    the limits.
     """
 
     def __enter__(self) -> Self:
-        # What is loaded only later would start with all of its threads.
+        # A library that is loaded later would start with all of its threads.
         import scipy.linalg  # noqa: F401
         import sklearn.utils  # noqa: F401
 
-        depth = getattr(_mine, "depth", 0)
+        depth = getattr(_thread_state, "depth", 0)
         if depth == 0:
             libraries = threadpoolctl.ThreadpoolController()
-            _mine.openmp = libraries.select(user_api="openmp").limit(limits=1)
+            _thread_state.openmp = libraries.select(user_api="openmp").limit(limits=1)
             with _lock:
-                if _process.inside == 0:
-                    _for_all_threads()
-                    _process.algebra = libraries.select(user_api="blas").limit(limits=1)
-                _process.inside += 1
-        _mine.depth = depth + 1
+                if _process_state.inside == 0:
+                    _allow_all_threads()
+                    _process_state.algebra = libraries.select(user_api="blas").limit(limits=1)
+                _process_state.inside += 1
+        _thread_state.depth = depth + 1
         return self
 
     def __exit__(self, *_: object) -> None:
-        _mine.depth -= 1
-        if _mine.depth == 0:
-            _mine.openmp.restore_original_limits()
+        _thread_state.depth -= 1
+        if _thread_state.depth == 0:
+            _thread_state.openmp.restore_original_limits()
             with _lock:
-                _process.inside -= 1
-                if _process.inside == 0:
-                    _for_all_threads()
-                    _process.algebra.restore_original_limits()
-                    _for_all_threads()
+                _process_state.inside -= 1
+                if _process_state.inside == 0:
+                    _allow_all_threads()
+                    _process_state.algebra.restore_original_limits()
+                    _allow_all_threads()
 
 
-def _for_all_threads() -> None:
-    """Let any thread set the limit; newer threadpoolctl heeds the first that did, and no other."""
+def _allow_all_threads() -> None:
+    """Let any thread set the limit: newer threadpoolctl accepts only the first one that did."""
     clear = getattr(threadpoolctl.OpenBLASController, "clear_controlling_thread", None)
     if clear is not None:
         clear(force=True)

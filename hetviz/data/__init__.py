@@ -1,4 +1,4 @@
-"""The data model: datasets, what is known of how their items relate, and embeddings of them."""
+"""Data model: datasets, links, comparisons and labels of their items, and embeddings."""
 
 from hetviz.data.model.comparisons import Comparisons
 from hetviz.data.model.dataset import Dataset

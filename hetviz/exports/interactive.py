@@ -9,7 +9,7 @@ from itertools import islice
 import numpy as np
 import pandas as pd
 
-from hetviz._text import is_name, is_word, short
+from hetviz._text import is_name, is_word, shorten
 from hetviz._types import Array, Floats, Ints, JsonObject
 from hetviz.data import Dataset, Embedding, HeteroData
 from hetviz.errors import DataError, Problem
@@ -151,7 +151,7 @@ def _content(
         "value": _text(_steps(colours, rows), "|u1") if numbers else "",
         "numbers": _range(colours) if numbers else "",
         "byDataset": colours.option.kind == "dataset",
-        "categories": [short(spoken(name), 40) for name in colours.categories],
+        "categories": [shorten(spoken(name), 40) for name in colours.categories],
         "rest": [] if numbers else [
             [code_of, word]
             for code_of, word in ((OTHER, "Other"), (NO_VALUE, "No value"))
@@ -216,7 +216,7 @@ def _names(
     for k, category in enumerate(colours.categories):
         members = at[code == k]
         if len(members):
-            name = short(spoken(category), LONGEST_NAME)
+            name = shorten(spoken(category), LONGEST_NAME)
             best = (name_anchors(frame, members, at, name, NAME_FONT)[0] - frame.low) * scale
             found.append({"text": name, "code": k, "at": best.tolist()})
     return found
@@ -268,7 +268,7 @@ def _said(value: object) -> str:
         return f"{value:,.6g}"
     if isinstance(value, pd.Timestamp):
         return value.date().isoformat()
-    return short(str(value), _LONGEST)
+    return shorten(str(value), _LONGEST)
 
 
 def _pictures(

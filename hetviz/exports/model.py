@@ -28,7 +28,7 @@ from hetviz.io import gate, limits
 from hetviz.io.bundle.saving import zipped
 from hetviz.io.files import Archive
 from hetviz.jobs.results import Findings
-from hetviz.progress import Part, Progress
+from hetviz.progress import Progress, ProgressPart
 from hetviz.runs.embed.run import fit_run, versions
 
 FORMAT = 1
@@ -193,7 +193,7 @@ def fit_model(
         method,
         params,
         seed,
-        Part(progress, 0.0, 0.9),
+        ProgressPart(progress, 0.0, 0.9),
         weights=weights,
         only=only,
         hold_out=hold_out,

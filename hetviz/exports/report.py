@@ -9,12 +9,12 @@ from typing import Any
 
 import pandas as pd
 
-from hetviz._text import listed
+from hetviz._text import join_words
 from hetviz._version import __version__
 from hetviz.algorithms.base import MethodCard
 from hetviz.algorithms.registry import get_method
 from hetviz.data import Embedding, HeteroData
-from hetviz.data.model.diagnostics import Diagnostic, from_json, said_once
+from hetviz.data.model.diagnostics import Diagnostic, from_json, without_repeated_text
 from hetviz.errors import ParameterError
 from hetviz.exports.figures import AS_USUAL, FigureSettings, colouring_of
 from hetviz.exports.mathml import mathml
@@ -203,7 +203,7 @@ def report_page(
 
 
 def _headline(data: HeteroData, kinds: Mapping[str, Mapping[str, Curve]]) -> str:
-    sizes = listed([f"{len(part):,} {name}" for name, part in data.datasets.items()])
+    sizes = join_words([f"{len(part):,} {name}" for name, part in data.datasets.items()])
     for sort in ("links", "comparisons"):
         if sort in kinds:
             key = "held_out" if "held_out" in kinds[sort] else "given"
@@ -235,7 +235,7 @@ def _datasets(data: HeteroData) -> str:
         if part.media is not None and any(media is not None for media in part.media):
             what.append("pictures")
         view = "" if part.entity == name else f", a view of {part.entity}"
-        rows.append([name, f"{len(part):,}", (listed(what) or "no features") + view])
+        rows.append([name, f"{len(part):,}", (join_words(what) or "no features") + view])
     return _table(pd.DataFrame(rows, columns=["Dataset", "Items", "Described by"]))
 
 
@@ -269,7 +269,7 @@ def _method(run: Run) -> str:
 
 def _found_out(found: Mapping[str, Diagnostic]) -> str:
     parts = []
-    for one, says in said_once(found.values()):
+    for one, says in without_repeated_text(found.values()):
         words = f"<p>{esc(says)}</p>" if says else ""
         parts.append(f"<h3>{esc(one.title)}</h3>{words}{_pairs(one.lines)}")
         if one.left_out:
@@ -329,9 +329,9 @@ def methods_paragraph(
     kinds : mapping
         Curves, as from `hetviz.metrics.fit.curves`.
     """
-    sizes = listed([f"{len(part):,} {name}" for name, part in data.datasets.items()])
+    sizes = join_words([f"{len(part):,} {name}" for name, part in data.datasets.items()])
     known = [_links(data), _comparisons(data)]
-    using = listed([words for words in known if words])
+    using = join_words([words for words in known if words])
     said = [
         f"We placed {sizes} together by {card.title} ({_briefly(card)}), as implemented in hetviz "
         f"{versions.get('hetviz', __version__)}{f', using {using}' if using else ''}."
@@ -350,7 +350,7 @@ def methods_paragraph(
     said += judged
     others = [f"{name} {version}" for name, version in versions.items() if name != "hetviz"]
     if others:
-        said.append(f"Computed with {listed(others)}.")
+        said.append(f"Computed with {join_words(others)}.")
     return " ".join(said)
 
 
@@ -370,7 +370,7 @@ def _kept(sort: str, curves: Mapping[str, Curve]) -> str:
     at = usual_place(sort)
     shares = {key: f"{kept_at(curve, at):.0%}" for key, curve in curves.items()}
     names = {"given": "given", "held_out": "held-out"}
-    parts = listed([f"{share} of the {names[key]} ones" for key, share in shares.items()])
+    parts = join_words([f"{share} of the {names[key]} ones" for key, share in shares.items()])
     if sort == "comparisons":
         return f"The map agrees with comparisons: {parts} (50% by chance)."
     if sort == "apart":

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from hetviz._types import Floats, Ints, Texts
 from hetviz.data import Dataset, Embedding, HeteroData
-from hetviz.data.model.checks import global_rows
+from hetviz.data.model.checks import check_global_rows
 from hetviz.errors import ParameterError
 from hetviz.io.bundle.coordinates import escaped
 from hetviz.io.infer import cells
@@ -64,7 +64,7 @@ def selection_table(data: HeteroData, embedding: Embedding, rows: ArrayLike) -> 
     hetviz.errors.DataError
         If there are no such rows.
     """
-    chosen = global_rows(rows, data.n_rows)
+    chosen = check_global_rows(rows, data.n_rows)
     return coordinates_table(data, embedding).iloc[chosen].reset_index(drop=True)
 
 

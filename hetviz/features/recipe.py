@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from hetviz._text import count, listed
+from hetviz._text import count, join_words
 from hetviz._types import Array, Floats, Matrix, is_sparse
 from hetviz.core.threads import one_thread
 from hetviz.data import Dataset
@@ -23,11 +23,11 @@ from hetviz.features.columns.options import (
     FeatureRecipe,
     Options,
     Step,
-    merged,
+    complete_options,
+    merge_options,
     option_problems,
-    settled,
 )
-from hetviz.features.table import check_known, transform_gently
+from hetviz.features.table import check_columns_exist, transform_leniently
 
 # Why a column is no feature that has to do with what it is, not with what it holds.
 ROLES = ("label", "title", "picture file", "left out")
@@ -92,10 +92,10 @@ def make_features(
     >>> made.feature_names
     ('size', 'colour=blue', 'colour=red')
     """
-    return made_features(dataset, columns, text_model, labels)[0]
+    return make_features_with_notes(dataset, columns, text_model, labels)[0]
 
 
-def made_features(
+def make_features_with_notes(
     dataset: Dataset,
     columns: Options | None = None,
     text_model: str | None = None,
@@ -104,8 +104,8 @@ def made_features(
     """Return what `make_features` does, and what was left out or filled in."""
     where = f"dataset {dataset.name!r}"
     before = recipe_of(dataset)
-    _refuse_unfit(where, dataset, columns or {}, text_model)
-    asked = merged(before["options"], columns or {})
+    _check_arguments(where, dataset, columns or {}, text_model)
+    asked = merge_options(before["options"], columns or {})
     own = _own_vectors(where, dataset, before, asked.get(VECTORS, {}))
     frame = pd.DataFrame(index=range(len(dataset))) if dataset.table is None else dataset.table
     if own is None and dataset.media is None and not frame.shape[1]:
@@ -134,8 +134,8 @@ def made_features(
     if own is not None:
         step, V, titles = own
         recipe["columns"] = [step, *recipe["columns"]]
-        X, names = _beside(V, made.X), (*titles, *names)
-        _share_again(recipe["columns"], X)
+        X, names = _append_features(V, made.X), (*titles, *names)
+        _update_shares(recipe["columns"], X)
     finished = replace(
         dataset,
         X=X,
@@ -191,13 +191,13 @@ def transform_features(
     recipe = recipe_of(dataset)
     wanted = columns_used(recipe)
     if wanted and not any(name in rows.columns for name in wanted) and media is None:
-        check_known(where, rows, wanted)
+        check_columns_exist(where, rows, wanted)
     if media is not None and len(media) != len(rows):
         what = f"{len(media)} pictures, but {len(rows)} rows"
         raise DataError(Problem("row-count", where, what, str(len(media))))
     steps = [step for step in recipe["columns"] if step["kind"] != "vectors"]
     found: list[Problem] = [] if problems is None else problems
-    X = transform_gently({**recipe, "columns": steps}, rows, media, found)
+    X = transform_leniently({**recipe, "columns": steps}, rows, media, found)
     for step in recipe["columns"]:
         if step["kind"] == "vectors":
             shape = (len(rows), len(step["names"]))
@@ -205,7 +205,7 @@ def transform_features(
                 what = f"vectors of shape {shape} are needed, as the dataset came with"
                 given = "none" if vectors is None else str(vectors.shape)
                 raise DataError(Problem("bad-shape", where, what, given))
-            return _beside(vectors * step["factors"][0], X if X.shape[1] else None)
+            return _append_features(vectors * step["factors"][0], X if X.shape[1] else None)
     return X
 
 
@@ -213,7 +213,7 @@ def recipe_of(dataset: Dataset) -> FeatureRecipe:
     """Return the recipe of a dataset's features, of the present format; an empty one if none."""
     found = (dataset.recipe or {}).get("features")
     if found is not None:
-        return block.upgraded(found)
+        return block.upgrade_recipe(found)
     return {
         "format": table.RECIPE_FORMAT,
         "decimal": ".",
@@ -228,16 +228,16 @@ def recipe_of(dataset: Dataset) -> FeatureRecipe:
 
 def columns_used(recipe: FeatureRecipe | None) -> list[str]:
     """Return the columns of the table that a recipe makes features of, in order."""
-    return columns_of([] if recipe is None else recipe["columns"])
+    return columns_of_steps([] if recipe is None else recipe["columns"])
 
 
-def columns_of(steps: Iterable[Step]) -> list[str]:
+def columns_of_steps(steps: Iterable[Step]) -> list[str]:
     """Return the columns of the table that some steps make features of, in order."""
     found = [str(name) for step in steps for name in step.get("columns", [step["column"]])]
     return list(dict.fromkeys(found))
 
 
-def source_words(recipe: FeatureRecipe | None) -> str:
+def describe_sources(recipe: FeatureRecipe | None) -> str:
     """Say what features are made of, for people."""
     kinds = [step["kind"] for step in ([] if recipe is None else recipe["columns"])]
     parts = []
@@ -249,10 +249,12 @@ def source_words(recipe: FeatureRecipe | None) -> str:
         parts.append("the pictures")
     if not parts:
         return "none"
-    return f"made from {listed(parts)}, by what they hold"
+    return f"made from {join_words(parts)}, by what they hold"
 
 
-def _refuse_unfit(where: str, dataset: Dataset, columns: Options, text_model: str | None) -> None:
+def _check_arguments(
+    where: str, dataset: Dataset, columns: Options, text_model: str | None
+) -> None:
     if text_model is not None and text_model not in TEXT_MODELS:
         raise ParameterError(
             f"text_model = {text_model!r} is unknown. Use one of: {', '.join(TEXT_MODELS)}."
@@ -291,7 +293,7 @@ def _own_vectors(
         "columns": [],
         "kind": "vectors",
         "use": True,
-        **settled(where, VECTORS, "vectors", fields),
+        **complete_options(where, VECTORS, "vectors", fields),
         "share_missing": 0.0,
         "names": list(names),
     }
@@ -301,14 +303,14 @@ def _own_vectors(
     return step, V * step["factors"][0], names
 
 
-def _beside(V: Matrix, X: Floats | None) -> Matrix:
+def _append_features(V: Matrix, X: Floats | None) -> Matrix:
     """Return own vectors with the other features behind them; sparse ones stay sparse."""
     if is_sparse(V):
         return sp.csr_array(V if X is None else sp.hstack([V, sp.csr_array(X)], format="csr"))
     return np.asarray(V) if X is None else np.hstack([V, X])
 
 
-def _share_again(steps: list[Step], X: Matrix) -> None:
+def _update_shares(steps: list[Step], X: Matrix) -> None:
     """Set each step's share of the variance of all features."""
     total, at = _total_variance(X), 0
     for step in steps:

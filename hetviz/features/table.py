@@ -11,22 +11,22 @@ import numpy as np
 import pandas as pd
 
 from hetviz._pandas import is_missing
-from hetviz._types import LARGEST, Floats
+from hetviz._types import MAX_MAGNITUDE, Floats
 from hetviz.errors import DataError, Problem
 from hetviz.features.columns import block as blocks
 from hetviz.features.columns import categories, images, redundant
-from hetviz.features.columns.categories import separator_among
-from hetviz.features.columns.geographic import pairs_of
+from hetviz.features.columns.categories import separator_of_counts
+from hetviz.features.columns.geographic import latlong_pairs
 from hetviz.features.columns.options import (
     PICTURES,
     FeatureRecipe,
     LeftOut,
     Options,
     Step,
-    merged,
+    check_kind,
+    complete_options,
+    merge_options,
     option_problems,
-    settled,
-    turned,
 )
 from hetviz.features.columns.types import (
     MAX_CATEGORIES,
@@ -37,18 +37,18 @@ from hetviz.features.columns.types import (
     numbers,
     why_unusable,
 )
-from hetviz.progress import Progress, silent
+from hetviz.progress import Progress, ignore_progress
 
-_NEVER = ("constant", "empty")
-_OF_USE = ("many-categories", "log-negative")
-_WHY = {
+_UNUSABLE_KINDS = ("constant", "empty")
+_CODES_OF_USED = ("many-categories", "log-negative")
+_REASONS = {
     "constant": "every row has the same value",
     "empty": "it is empty",
     "unique": "every row has another short text",
 }
 
 RECIPE_FORMAT = 2
-_STRICT = ("unknown-column", "not-numbers")
+_STRICT_CODES = ("unknown-column", "not-numbers")
 
 
 class _Entry(TypedDict):
@@ -61,7 +61,7 @@ class _Entry(TypedDict):
 
 
 @dataclass(frozen=True, eq=False)
-class Choice:
+class ColumnChoice:
     """What was said of the columns of a table.
 
     Attributes
@@ -97,7 +97,7 @@ class Choice:
             for name, column in columns.items()
             if self.asked.get(name, {}).get("kind", "latlong") == "latlong" and self._wants(name)
         ]
-        pairs = dict(pairs_of(free))
+        pairs = dict(latlong_pairs(free))
         for name, fields in self.asked.items():
             if fields.get("kind") == "latlong" and name not in {*pairs, *pairs.values()}:
                 what = "no other column gives the place on earth together with this one"
@@ -116,14 +116,14 @@ class Choice:
             If it cannot be taken as what was asked for.
         """
         kind = column.kind
-        if kind in ("category", "text", "unique") and separator_among(column.uses):
+        if kind in ("category", "text", "unique") and separator_of_counts(column.uses):
             kind = "list"
         wanted = self.asked.get(column.name, {}).get("kind")
-        if wanted is None or kind in _NEVER or wanted == "latlong":
+        if wanted is None or kind in _UNUSABLE_KINDS or wanted == "latlong":
             return kind
         if column.name in self.texts and kind not in ("category", "list", "text", "unique"):
             return kind
-        return turned(self.where, column.name, kind, str(wanted))
+        return check_kind(self.where, column.name, kind, str(wanted))
 
     def fields(self, names: Sequence[str]) -> dict[str, object]:
         """Return what was said of columns that become features together."""
@@ -134,14 +134,14 @@ class Choice:
 
     def why_not(self, name: str, kind: str, fields: Mapping[str, object]) -> str | None:
         """Return why a column is not used, for people; None where it is."""
-        if kind in _NEVER:
-            return _WHY[kind]
+        if kind in _UNUSABLE_KINDS:
+            return _REASONS[kind]
         if fields.get("use") is False:
             return "switched off"
         if fields.get("use"):
             return None
         kept_out = self._kept_out(name)
-        return _WHY.get(kind) if kept_out is None else kept_out
+        return _REASONS.get(kind) if kept_out is None else kept_out
 
     def free(self, columns: Collection[str], paired: Collection[str]) -> list[str]:
         """Return the columns of which nobody said whether they are features."""
@@ -165,7 +165,7 @@ class Choice:
         return self._kept_out(name) is None if use is None else bool(use)
 
 
-def check_known(where: str, table: pd.DataFrame, names: Sequence[str]) -> None:
+def check_columns_exist(where: str, table: pd.DataFrame, names: Sequence[str]) -> None:
     """Refuse names of columns that there are not.
 
     Raises
@@ -174,10 +174,10 @@ def check_known(where: str, table: pd.DataFrame, names: Sequence[str]) -> None:
     """
     unknown = [name for name in dict.fromkeys(names) if name not in table.columns]
     if unknown:
-        raise DataError(no_column(where, name, table, "error") for name in unknown)
+        raise DataError(missing_column_problem(where, name, table, "error") for name in unknown)
 
 
-def refuse_doubles(where: str, table: pd.DataFrame) -> None:
+def check_unique_columns(where: str, table: pd.DataFrame) -> None:
     """Refuse a table in which two columns have one name.
 
     Raises
@@ -192,7 +192,7 @@ def refuse_doubles(where: str, table: pd.DataFrame) -> None:
         )
 
 
-def no_column(where: str, name: str, table: pd.DataFrame, severity: str) -> Problem:
+def missing_column_problem(where: str, name: str, table: pd.DataFrame, severity: str) -> Problem:
     """Return what is told of a column that there is not: an error, or a note where it may lack."""
     there = f"There are: {', '.join(map(str, table.columns[:20]))}."
     what = "there is no such column"
@@ -295,7 +295,7 @@ def fit(
     options: Options | None = None,
     text_model: str = "words",
     media: Sequence[object] | None = None,
-    progress: Progress = silent,
+    progress: Progress = ignore_progress,
 ) -> TableFeatures:
     r"""Make features from the columns of a table.
 
@@ -351,32 +351,36 @@ def fit(
     said otherwise, so that no kind drowns another: a one-hot block or a block of text weighs as
     much as one number. That is given up for a column that is scaled "robust" or "none".
     """
-    said = merged({name: {"log": True} for name in log}, {name: {"kind": "text"} for name in text})
+    said = merge_options(
+        {name: {"log": True} for name in log}, {name: {"kind": "text"} for name in text}
+    )
     # A column declared as text that holds none is taken for what it holds.
     said = {name: fields for name, fields in said.items() if name in table.columns or name in log}
     problems = option_problems(where, options or {})
     if problems:
         raise DataError(problems)
-    asked = merged(said, options or {})
-    refuse_doubles(where, table)
-    check_known(where, table, [*(columns or ()), *(name for name in asked if name != PICTURES)])
+    asked = merge_options(said, options or {})
+    check_unique_columns(where, table)
+    check_columns_exist(
+        where, table, [*(columns or ()), *(name for name in asked if name != PICTURES)]
+    )
     reasons = dict(exclude) if isinstance(exclude, Mapping) else {}
     reasons |= {name: reasons.get(name, "left out") for name in exclude}
-    choice = Choice(where, columns, asked, reasons, frozenset(text))
-    fitting = _Fitting(table, choice, known or {}, decimal, random_state, text_model)
+    choice = ColumnChoice(where, columns, asked, reasons, frozenset(text))
+    fitting = _FeatureFit(table, choice, known or {}, decimal, random_state, text_model)
     fitting.all_columns(progress)
     if media is not None:
         fitting.pictures(media)
     return fitting.result()
 
 
-class _Fitting:
+class _FeatureFit:
     """The steps of making features of one table, which share what was said and what was found."""
 
     def __init__(
         self,
         table: pd.DataFrame,
-        choice: Choice,
+        choice: ColumnChoice,
         known: Mapping[str, Column],
         decimal: str,
         random_state: int,
@@ -396,11 +400,11 @@ class _Fitting:
         self.names: list[str] = []
         self.notes: list[Problem] = []
 
-    def all_columns(self, progress: Progress = silent) -> None:
+    def all_columns(self, progress: Progress = ignore_progress) -> None:
         """Make features of each column that is to be used, and note why others are not."""
         pairs = self.choice.pairs(self.columns)
         free = self.choice.free(self.columns, {*pairs, *pairs.values()})
-        doubts = redundant.reasons(self.columns, free)
+        doubts = redundant.exclusion_reasons(self.columns, free)
         for at, (name, column) in enumerate(self.columns.items()):
             if name in pairs.values():
                 continue
@@ -421,7 +425,7 @@ class _Fitting:
                 asked = self.choice.named is not None
                 told = column_notes(self.where, column, fields, asked, self.decimal)
                 # Of what is left out nothing is used.
-                self.notes += [one for one in told if why is None or one.code not in _OF_USE]
+                self.notes += [one for one in told if why is None or one.code not in _CODES_OF_USED]
             if why is not None:
                 self.left_out.append({**entry, "why": why})
                 continue
@@ -447,7 +451,7 @@ class _Fitting:
 
     def _step(self, entry: _Entry, fields: Mapping[str, object], values: object) -> None:
         name, kind = entry["column"], entry["kind"]
-        step: Step = {**entry, "use": True, **settled(self.where, name, kind, fields)}
+        step: Step = {**entry, "use": True, **complete_options(self.where, name, kind, fields)}
         if kind in ("number", "date"):
             step["decimal"] = self.decimal
         model = str(fields.get("model", self.text_model))
@@ -460,7 +464,7 @@ class _Fitting:
         step = {**step, **learned}
         with np.errstate(over="ignore", invalid="ignore"):
             made = blocks.parts(step, values)
-            found = blocks.weighed(step, made)
+            found = blocks.part_factors(step, made)
         if found is None:
             what = "the values are too large or too alike to compute with, so it is no feature"
             place = f"{self.where}, column {name}"
@@ -468,7 +472,7 @@ class _Fitting:
             self.left_out.append({**entry, "why": "too large or too alike to compute with"})
             return
         step["factors"] = found
-        self.blocks.append(blocks.scaled(step, made))
+        self.blocks.append(blocks.combine_parts(step, made))
         self.steps.append(step)
         self.names += blocks.names(step)
 
@@ -486,7 +490,7 @@ class _Fitting:
             why = "switched off" if "use" in fields else "not chosen"
             self.left_out.append({**entry, "why": why})
             return
-        self._step(entry, fields, images.described(media))
+        self._step(entry, fields, images.describe_all(media))
 
     def result(self) -> TableFeatures:
         """Return what was made."""
@@ -508,7 +512,7 @@ class _Fitting:
         return TableFeatures(X, tuple(self.names), recipe, looked_at, tuple(self.notes))
 
 
-def amounts(step: Step, name: str, cells: pd.Series, problems: list[Problem]) -> Floats:
+def cell_numbers(step: Step, name: str, cells: pd.Series, problems: list[Problem]) -> Floats:
     """Return the numbers, or days since 1970, that cells hold: (n,), NaN where missing.
 
     What is neither counts as missing, and is told. Numbers that cannot be computed with are missing
@@ -516,7 +520,7 @@ def amounts(step: Step, name: str, cells: pd.Series, problems: list[Problem]) ->
     """
     if pd.api.types.is_numeric_dtype(cells.dtype) and not pd.api.types.is_bool_dtype(cells.dtype):
         values = np.asarray(cells.to_numpy(np.float64, na_value=np.nan))
-        return np.where(np.abs(values) <= LARGEST, values, np.nan)
+        return np.where(np.abs(values) <= MAX_MAGNITUDE, values, np.nan)
     days = step["kind"] == "date"
     if pd.api.types.is_datetime64_any_dtype(cells.dtype):
         return np.asarray(infer(name, cells).values, dtype=np.float64)
@@ -524,7 +528,7 @@ def amounts(step: Step, name: str, cells: pd.Series, problems: list[Problem]) ->
     bad: list[object] = []
     decimal = step.get("decimal", ".")
     for row, cell in enumerate(cells.tolist()):
-        if _lacks(cell) or (not days and _unusable(cell, decimal)):
+        if _is_missing_cell(cell) or (not days and _unusable(cell, decimal)):
             continue
         value = _day(cell) if days else _number(cell, decimal)
         if value is None:
@@ -542,7 +546,7 @@ def amounts(step: Step, name: str, cells: pd.Series, problems: list[Problem]) ->
     return out
 
 
-def words(name: str, cells: pd.Series, levels: frozenset[str]) -> list[str | None]:
+def cell_texts(name: str, cells: pd.Series, levels: frozenset[str]) -> list[str | None]:
     """Return the text of cells, None where missing; what is a level is never missing."""
     is_amount = pd.api.types.is_numeric_dtype(cells.dtype)
     as_text = text_of if is_amount and not pd.api.types.is_bool_dtype(cells.dtype) else str
@@ -568,7 +572,7 @@ def _text(cell: object, as_text: Callable[[object], str], levels: frozenset[str]
     return None if stripped.lower() in MISSING and stripped not in levels else text
 
 
-def _lacks(cell: object) -> bool:
+def _is_missing_cell(cell: object) -> bool:
     if isinstance(cell, str):
         return cell.strip().lower() in MISSING
     return is_missing(cell)
@@ -576,7 +580,7 @@ def _lacks(cell: object) -> bool:
 
 def _unusable(cell: object, decimal: str) -> bool:
     if isinstance(cell, int | float | np.number):
-        return not abs(float(cell)) <= LARGEST
+        return not abs(float(cell)) <= MAX_MAGNITUDE
     return why_unusable(str(cell), decimal) is not None
 
 
@@ -614,14 +618,14 @@ def transform(recipe: Mapping[str, object], table: pd.DataFrame) -> Floats:
         If a column is missing, or holds something that is no number where one is needed.
     """
     problems: list[Problem] = []
-    X = transform_gently(recipe, table, None, problems)
-    refused = [problem for problem in problems if problem.code in _STRICT]
+    X = transform_leniently(recipe, table, None, problems)
+    refused = [problem for problem in problems if problem.code in _STRICT_CODES]
     if refused:
         raise DataError(refused)
     return X
 
 
-def transform_gently(
+def transform_leniently(
     recipe: Mapping[str, object],
     table: pd.DataFrame,
     media: Sequence[object] | None,
@@ -634,14 +638,14 @@ def transform_gently(
     array of shape (n, p)
     """
     out = [np.zeros((len(table), 0))]
-    for step in blocks.upgraded(recipe)["columns"]:
-        values = _given(step, table, media, problems)
+    for step in blocks.upgrade_recipe(recipe)["columns"]:
+        values = _step_values(step, table, media, problems)
         with np.errstate(over="ignore", invalid="ignore"):
             out.append(blocks.apply(step, values))
     return np.hstack(out)
 
 
-def _given(
+def _step_values(
     step: Step,
     table: pd.DataFrame,
     media: Sequence[object] | None,
@@ -649,30 +653,30 @@ def _given(
 ) -> Floats | list[str | None]:
     kind = step["kind"]
     if kind == "picture":
-        return images.described([None] * len(table) if media is None else media)
+        return images.describe_all([None] * len(table) if media is None else media)
     cells = []
     for name in step["columns"]:
         if name not in table.columns:
-            problems.append(no_column("table", name, table, "note"))
+            problems.append(missing_column_problem("table", name, table, "note"))
         gone = pd.Series([None] * len(table), dtype=object)
         cells.append(table[name] if name in table.columns else gone)
     if kind in ("number", "date", "latlong"):
         found = [
-            amounts(step, name, column, problems)
+            cell_numbers(step, name, column, problems)
             for name, column in zip(step["columns"], cells, strict=True)
         ]
         return found[0] if kind != "latlong" else np.column_stack(found)
     name = step["columns"][0]
     of_levels = kind in ("category", "list", "ordered")
     levels = step["order"] if kind == "ordered" else step["levels"] if of_levels else []
-    texts = words(name, cells[0], frozenset(levels))
+    texts = cell_texts(name, cells[0], frozenset(levels))
     if of_levels:
-        problems += _unknown({**step, "levels": levels}, texts)
+        problems += _unknown_values({**step, "levels": levels}, texts)
     return texts
 
 
-def _unknown(step: Step, texts: list[str | None]) -> list[Problem]:
-    found = categories.unknown(step, texts)
+def _unknown_values(step: Step, texts: list[str | None]) -> list[Problem]:
+    found = categories.unknown_entries(step, texts)
     if not found:
         return []
     what = f"{len(found):,} values were not there when the features were made; they count as none"

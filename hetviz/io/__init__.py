@@ -7,8 +7,8 @@ from hetviz.io.bundle.saving import save
 from hetviz.io.formats.delimited import read_table
 from hetviz.io.infer.dataset import read_tables
 from hetviz.io.intake.loaded import ColumnInfo, DatasetInfo, FileInfo, Loaded
-from hetviz.io.intake.new_version import Newer, newer_version
-from hetviz.io.piece import Choices, TableRead
+from hetviz.io.intake.new_version import NewVersion, read_new_version
+from hetviz.io.parsed import Choices, TableRead
 
 __all__ = [
     "Choices",
@@ -17,14 +17,14 @@ __all__ = [
     "FileInfo",
     "GuidanceRead",
     "Loaded",
-    "Newer",
+    "NewVersion",
     "TableRead",
     "coordinates_csv",
     "escaped",
     "guidance_csv",
     "guidance_template",
     "load",
-    "newer_version",
+    "read_new_version",
     "read_bundle",
     "read_coordinates",
     "read_guidance",

@@ -42,8 +42,10 @@ class Folder:
         """Return the names of the files, with forward slashes."""
         there = list(islice(self.root.rglob("*"), limits.MAX_MEMBERS + 1))
         if len(there) > limits.MAX_MEMBERS:
-            what = f"the folder holds more than {limits.MAX_MEMBERS:,} files"
-            raise gate.refusal("too-many", self.name, what, remedy="Give the bundle's own folder.")
+            message = f"the folder holds more than {limits.MAX_MEMBERS:,} files"
+            raise gate.refusal(
+                "too-many", self.name, message, remedy="Give the bundle's own folder."
+            )
         return [path.relative_to(self.root).as_posix() for path in sorted(there) if path.is_file()]
 
     def read(self, name: str) -> bytes:
@@ -162,8 +164,8 @@ def _bad_name(name: str) -> str:
 def _check_members(name: str, members: list[zipfile.ZipInfo], packed: int) -> None:
     problems: list[Problem] = []
 
-    def refuse(code: str, where: str, what: str, value: str = "") -> None:
-        problems.append(Problem(code, where, what, value, "Make the zip again without it."))
+    def refuse(code: str, where: str, message: str, value: str = "") -> None:
+        problems.append(Problem(code, where, message, value, "Make the zip again without it."))
 
     if len(members) > limits.MAX_MEMBERS:
         refuse("too-many", name, f"{len(members):,} members; {limits.MAX_MEMBERS:,} are allowed")

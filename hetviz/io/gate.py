@@ -124,11 +124,11 @@ def check_format(where: str, written: object, known: int) -> None:
         If `written` is a number above `known`.
     """
     if isinstance(written, int) and not isinstance(written, bool) and written > known:
-        what = (
+        message = (
             f"a later version of hetviz wrote it, in a form that this one does not know ({known})"
         )
         remedy = "Open it with that version, or install it here."
-        raise refusal("later-format", where, what, f"format {written}", remedy)
+        raise refusal("later-format", where, message, f"format {written}", remedy)
 
 
 def refusal(code: str, where: str, what: str, value: object = "", remedy: str = "") -> DataError:
@@ -215,9 +215,9 @@ def kind_of(name: str, content: bytes) -> str:
     known = _magic(name, content)
     if known is not None:
         return known
-    for magic, what, remedy in _OTHERS:
+    for magic, message, remedy in _OTHERS:
         if content.startswith(magic) and not _is_plain_text(content):
-            raise refusal("unknown-format", name, f"this is {what}", remedy=remedy)
+            raise refusal("unknown-format", name, f"this is {message}", remedy=remedy)
     if content[257:262] == b"ustar":
         raise refusal("unknown-format", name, "this is a tar archive", remedy="Use a zip instead.")
     if content.startswith(_PICKLES):

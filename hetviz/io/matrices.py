@@ -11,14 +11,14 @@ import scipy.sparse as sp
 
 from hetviz._pandas import TEXT
 from hetviz._types import Array, Bools, Floats, Ints, Matrix, Reals, is_sparse
-from hetviz.errors import DataError, Problem, listed
+from hetviz.errors import DataError, Problem, limit_problems
 from hetviz.features.columns.types import numbers
 from hetviz.io import gate, limits
 from hetviz.io.files import Files
 from hetviz.io.formats import npy
 from hetviz.io.formats.delimited import read_table
 from hetviz.io.infer.ids import guess_id_column
-from hetviz.io.piece import Choices, Piece, ReadTable, TableRead
+from hetviz.io.parsed import Choices, Piece, TableRead, TableReader
 
 ROW = "row"
 """What the column of row numbers is called, where a matrix gives no ids."""
@@ -113,11 +113,11 @@ def as_said(where: str, X: Matrix, said: str | None, rounding: float = 0.0) -> s
         return said
     n, p = X.shape
     if n != p:
-        what = "a kernel or distances need as many columns as rows"
-        raise gate.refusal("bad-shape", where, what, f"{n:,} x {p:,}", "Take it as features.")
+        message = "a kernel or distances need as many columns as rows"
+        raise gate.refusal("bad-shape", where, message, f"{n:,} x {p:,}", "Take it as features.")
     if n > limits.MAX_SQUARE:
-        what = f"{n:,} rows; {limits.MAX_SQUARE:,} are allowed for a kernel or distances"
-        raise gate.refusal("too-large", where, what, remedy="Take a sample of the items.")
+        message = f"{n:,} rows; {limits.MAX_SQUARE:,} are allowed for a kernel or distances"
+        raise gate.refusal("too-large", where, message, remedy="Take a sample of the items.")
     X = X.toarray() if is_sparse(X) else X
     bad = np.argwhere(~np.isfinite(X))
     if len(bad):
@@ -279,8 +279,8 @@ def _joined(table: Piece, matrix: Piece, id_column: str | None, in_order: bool) 
     given = matrix.id_column not in (None, ROW)
     if in_order:
         if matrix.n_rows != n or any(matrix.problems):
-            what = f"{matrix.n_rows:,} good rows, but {table.where} has {n:,}"
-            raise gate.refusal("row-count", matrix.where, what, remedy="Give one for each row.")
+            message = f"{matrix.n_rows:,} good rows, but {table.where} has {n:,}"
+            raise gate.refusal("row-count", matrix.where, message, remedy="Give one for each row.")
         return _with(table, matrix, np.arange(n), f"{matrix.where}, in the order of the rows")
     if not given:
         if matrix.n_rows != n:
@@ -319,11 +319,11 @@ def _with(table: Piece, matrix: Piece, rows: Ints, how: str) -> Piece:
         )
         for row in np.flatnonzero(rows < 0).tolist()
     ]
-    notes = list(listed(lacking))
+    notes = list(limit_problems(lacking))
     spare = matrix.n_rows - len(set(take.tolist()))
     if spare:
-        what = f"{spare:,} ids are not in {table.where}; they are not used"
-        notes.append(Problem("extra-ids", matrix.where, what, severity="note"))
+        message = f"{spare:,} ids are not in {table.where}; they are not used"
+        notes.append(Problem("extra-ids", matrix.where, message, severity="note"))
     return replace(
         table,
         role="dataset",
@@ -362,13 +362,13 @@ class Given:
     def __init__(
         self,
         files: Files,
-        read: TableRead,
+        table: TableRead,
         id_column: str,
         good: Bools,
         problems: list[Problem],
-        tables: ReadTable = read_table,
+        tables: TableReader = read_table,
     ) -> None:
-        self.files, self.read, self.id_column = files, read, id_column
+        self.files, self.read, self.id_column = files, table, id_column
         self.good, self.problems, self.tables = good, problems, tables
 
     def matrix(self, name: str) -> Array:
@@ -414,8 +414,8 @@ class Given:
     def sparse(self, where: str, names: tuple[str, ...], n_features: int | None) -> sp.csr_array:
         """Return features from the three parts of a CSR matrix."""
         if len(names) != 3 or n_features is None:
-            what = "three files (data, indices, indptr) and n_features are needed"
-            raise gate.refusal("bad-manifest", where, what)
+            message = "three files (data, indices, indptr) and n_features are needed"
+            raise gate.refusal("bad-manifest", where, message)
         data, indices, indptr = (npy.vector(name, self.files.read(name)) for name in names)
         try:
             shape = (len(self.read.frame), n_features)
@@ -437,7 +437,7 @@ class Given:
         used = row >= 0
         second = np.flatnonzero(used & given.duplicated().to_numpy())
         used[second] = False
-        self.problems += listed(
+        self.problems += limit_problems(
             Problem(
                 "duplicate-id", vectors.place(at, id_column), "a second row", given[at], _LEFT_OUT
             )
@@ -450,7 +450,7 @@ class Given:
         X = np.full((len(ids), len(names)), np.nan)
         X[row[used]] = values[used]
         bad = np.argwhere(np.isnan(values) & used[:, None])
-        self.problems += listed(
+        self.problems += limit_problems(
             Problem(
                 "not-numbers",
                 vectors.place(at, names[column]),
@@ -464,14 +464,14 @@ class Given:
         lacking[row[used]] = False
         self.good[lacking] = False
         self.good[row[bad[:, 0]]] = False
-        self.problems += listed(self._lacking(vectors.name, np.flatnonzero(lacking), ids))
+        self.problems += limit_problems(self._lacking(vectors.name, np.flatnonzero(lacking), ids))
         extra = int((row < 0).sum())
         if extra:
-            what = f"{extra:,} ids are not in {self.read.name}; they are not used"
-            self.problems.append(Problem("extra-ids", vectors.name, what, severity="note"))
+            message = f"{extra:,} ids are not in {self.read.name}; they are not used"
+            self.problems.append(Problem("extra-ids", vectors.name, message, severity="note"))
         return X, names
 
     def _lacking(self, name: str, rows: Ints, ids: list[str]) -> Iterator[Problem]:
         for row in rows.tolist():
-            what = "there are no features for this id"
-            yield Problem("no-features", name, what, ids[row], _LEFT_OUT)
+            message = "there are no features for this id"
+            yield Problem("no-features", name, message, ids[row], _LEFT_OUT)

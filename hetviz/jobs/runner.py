@@ -30,14 +30,14 @@ class Task:
     function : str
         ``"package.module:name"``; it is called with the arguments and with ``progress=``.
     arguments : mapping of str to object
-    glance : bytes or None
+    first_frame : bytes or None
         What is to be seen before the task begins, as the layout of a `Frame`: its job has that as
         the first partial layout from the moment it is submitted.
     """
 
     function: str
     arguments: Mapping[str, Any] = field(default_factory=dict)
-    glance: bytes | None = None
+    first_frame: bytes | None = None
 
     @one_thread()
     def run(self, progress: Progress) -> object:

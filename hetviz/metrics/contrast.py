@@ -13,7 +13,7 @@ from scipy.stats import hypergeom, norm, rankdata
 
 from hetviz._types import Bools, Floats, Ints, Texts
 from hetviz.features.columns.types import Column
-from hetviz.features.known import groups_of
+from hetviz.features.item_columns import group_values
 
 LEAST_ITEMS = 3
 _LEAST_Z = 3.0
@@ -55,7 +55,7 @@ def contrast(columns: Mapping[str, Column], chosen: Bools, most: int = 6) -> lis
     Parameters
     ----------
     columns : mapping of str to Column
-        What is known of each row, see `hetviz.features.known.known_columns`.
+        What is known of each row, see `hetviz.features.item_columns.item_columns`.
     chosen : array of bool, shape (n,)
     most : int
         How many to return.
@@ -77,7 +77,7 @@ def contrast(columns: Mapping[str, Column], chosen: Bools, most: int = 6) -> lis
         return []
     found: list[Difference] = []
     for name, column in columns.items():
-        groups = groups_of(column)
+        groups = group_values(column)
         if groups is not None:
             found += list(_of_groups(name, groups, chosen))[:_VALUES_A_COLUMN]
         elif column.kind in ("number", "date"):

@@ -14,7 +14,7 @@ import scipy.sparse as sp
 
 from hetviz._types import Array, Bools, Floats, Ints, Reals
 from hetviz.data import Dataset, HeteroData
-from hetviz.features.columns.levels import completed, goes_round, known_order, rises
+from hetviz.features.columns.levels import complete_order, is_cyclic, is_increasing, known_order
 from hetviz.plots.palette import N_COLOURS, N_SLOTS, Theme, category_colours
 
 Kind = Literal["dataset", "categories", "numbers"]
@@ -184,7 +184,7 @@ def _natural(
     if isinstance(values.dtype, pd.CategoricalDtype) and values.dtype.ordered:
         rank = {str(name): k for k, name in enumerate(values.cat.categories)}
         return sorted(range(len(names)), key=lambda k: rank[names[k]])
-    order = known_order(names) if said is None else completed(said, names)
+    order = known_order(names) if said is None else complete_order(said, names)
     if order is None:
         return None
     at = {name: place for place, name in enumerate(order)}
@@ -194,7 +194,7 @@ def _natural(
 def _is_ordered(values: pd.Series, names: Sequence[str], said: Sequence[str] | None) -> bool:
     """Whether categories go from less to more: somebody or the data say so, or their words do."""
     typed = isinstance(values.dtype, pd.CategoricalDtype) and bool(values.dtype.ordered)
-    return not goes_round(names) if typed or said is not None else rises(names)
+    return not is_cyclic(names) if typed or said is not None else is_increasing(names)
 
 
 def layer_colouring(key: str, value: Floats) -> Colouring:

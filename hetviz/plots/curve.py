@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hetviz._text import rounded
+from hetviz._text import round_percent
 from hetviz._types import Floats
 from hetviz.core.measures.satisfaction import NEAR
 from hetviz.plots.palette import Theme, plain_layout, tokens
@@ -171,7 +171,7 @@ def curve_figure(
         figure.add_annotation(
             x=x_text,
             y=y_text,
-            text=f"<b>{rounded(heights[key])}</b> {names[key]}",
+            text=f"<b>{round_percent(heights[key])}</b> {names[key]}",
             showarrow=False,
             xanchor=side,
             yanchor="bottom",

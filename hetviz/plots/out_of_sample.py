@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import plotly.graph_objects as go
 
-from hetviz._text import escape, short
+from hetviz._text import escape, shorten
 from hetviz._types import Floats
 from hetviz.data import Embedding
 from hetviz.plots.label_placement import Frame
@@ -90,7 +90,7 @@ def newcomers_figure(
             yshift=15,
             # At the edges the name must stay in the picture.
             xanchor="left" if x < 0.2 else "right" if x > 0.8 else "center",
-            text=escape(short(names[at], _LONGEST)),
+            text=escape(shorten(names[at], _LONGEST)),
             showarrow=False,
             font={"size": 12.5, "color": token.ink, "shadow": f"0 0 3px {token.bg}"},
         )

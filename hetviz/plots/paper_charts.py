@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from hetviz._text import short
+from hetviz._text import shorten
 from hetviz.plots.curve import SORTS, Curve, kept_at
 from hetviz.plots.paper import MM, PAPER, Page, checked_size, font, put_text, text_size
 
@@ -95,7 +95,7 @@ def paper_bars(
         In millimetres; the height follows from the number of bars when absent.
     """
     size = _size(width)
-    texts = [short(name, 34) for name in names]
+    texts = [shorten(name, 34) for name in names]
     left = max((text_size(text, size) for text in texts), default=0.0) + 8
     tall = height or (len(texts) * 1.9 * size + 5.5 * size) / MM
     figure, axes = _axes(width, max(tall, 25.0), left=left, bottom=4.2 * size)

@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from hetviz._text import in_digits, is_name, is_word, short
+from hetviz._text import format_number, is_name, is_word, shorten
 from hetviz._types import Floats, Ints
 from hetviz.data import Embedding, HeteroData
 from hetviz.plots.colour import Colouring, number_range, spoken
@@ -257,7 +257,7 @@ class _Drawing:
         found = {}
         for k, name in enumerate(self.colouring.categories):
             members = at[code == k]
-            text = short(spoken(name), 28)
+            text = shorten(spoken(name), 28)
             if not len(members) or not writable(text):
                 continue
             wide = text_size(text, size, bold=True)
@@ -276,7 +276,7 @@ class _Drawing:
         most = int(board.width * board.height / (_WORD_AREA * self.grown**2))
         order, texts = [], {}
         for k in np.argsort(-degree, kind="stable").tolist():
-            text = short(str(titles[k]), 20)
+            text = shorten(str(titles[k]), 20)
             if is_name(str(titles[k]), str(ids[k])) and is_word(text) and writable(text):
                 order.append(k)
                 texts[k] = text
@@ -299,14 +299,14 @@ class _Drawing:
         for place, name in enumerate(self.data.datasets):
             if name in self.layers:
                 colour = PAPER.categories[min(place, N_SLOTS)] if by_dataset else PAPER.mute
-                text = f"{short(name, 24)} {len(self.data[name]):,}"
+                text = f"{shorten(name, 24)} {len(self.data[name]):,}"
                 entries.append(_Entry(text, colour, shape_of(place)[0]))
         if self.colouring.option.kind == "numbers":
             entries.append(_Entry(self._numbers_title(), PAPER.mute, "scale"))
         elif not by_dataset:
             for k, name in enumerate(self.colouring.categories):
                 if k not in self.written:
-                    entries.append(_Entry(short(spoken(name), 28), self._colour(k), "circle"))
+                    entries.append(_Entry(shorten(spoken(name), 28), self._colour(k), "circle"))
             if self.colouring.n_other:
                 words = f"{self.colouring.n_other:,} other"
                 entries.append(_Entry(words, PAPER.ghost, "circle"))
@@ -328,7 +328,7 @@ class _Drawing:
         if (known == np.rint(known)).all():
             # Where a column counts, no half of it stands at the ends.
             low, high = round(low), round(high)
-        return f"{short(self.colouring.option.title, 30)}, {in_digits(low)} to {in_digits(high)}"
+        return f"{shorten(self.colouring.option.title, 30)}, {format_number(low)} to {format_number(high)}"
 
     def _legend_row(self, axes: Axes, row: list[_Entry], y: float, dot: float) -> None:
         x = _EDGE

@@ -10,7 +10,7 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import ArrayLike
 
-from hetviz._text import escape, rounded, short
+from hetviz._text import escape, round_percent, shorten
 from hetviz._types import Bools, Floats, Ints
 from hetviz.data import Embedding
 from hetviz.plots.colour import spoken
@@ -58,7 +58,7 @@ def error_figure(
     errors = np.array([held_out["error"][k] for k in order], dtype=float)
     spread = np.array([held_out["standard_error"][k] or 0.0 for k in order], dtype=float)
     first = held_out["model"][0]
-    say = [rounded(error, 1) if classes else f"{error:.3g}" for error in errors]
+    say = [round_percent(error, 1) if classes else f"{error:.3g}" for error in errors]
     labels = ["<br>".join(map(escape, wrap(names.get(model, model), _LINE))) for model in models]
     figure = go.Figure(
         go.Bar(
@@ -102,7 +102,7 @@ def error_alt(
 ) -> str:
     """Say in words what the bars show."""
     parts = [
-        f"{names.get(model, model)} {rounded(error, 1) if classes else f'{error:.3g}'}"
+        f"{names.get(model, model)} {round_percent(error, 1) if classes else f'{error:.3g}'}"
         for model, error in zip(held_out["model"], held_out["error"], strict=True)
     ]
     return f"Error on held-out labels: {', '.join(parts)}."
@@ -134,7 +134,7 @@ def weights_figure(weights: Mapping[str, Sequence[Any]], theme: Theme = "light")
         figure.add_annotation(
             x=float(rounds.max()),
             y=at,
-            text=escape(short(source, _LONGEST)),
+            text=escape(shorten(source, _LONGEST)),
             showarrow=False,
             xanchor="left",
             xshift=6,
@@ -266,7 +266,7 @@ def _class_names(
         figure.add_annotation(
             x=middle[0],
             y=middle[1],
-            text=f"<b>{escape(short(spoken(one), _LONGEST))}</b>",
+            text=f"<b>{escape(shorten(spoken(one), _LONGEST))}</b>",
             showarrow=False,
             font={
                 "size": 14,

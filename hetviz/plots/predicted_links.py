@@ -9,7 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import ArrayLike
 
-from hetviz._text import escape, short
+from hetviz._text import escape, shorten
 from hetviz._types import Floats
 from hetviz.data import Embedding
 from hetviz.plots.label_placement import Frame
@@ -222,7 +222,7 @@ def _names(
     for row in marked:
         if row not in names:
             continue
-        text = short(names[row], _LONGEST)
+        text = shorten(names[row], _LONGEST)
         x, y = (points[row] - low) / size
         wide = 0.022 * len(text)
         left = min(max(x - wide / 2, 0.0), 1.0 - wide)

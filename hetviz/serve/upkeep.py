@@ -25,9 +25,9 @@ from hetviz.serve.records import AUDIT, short
 from hetviz.workspace.store import sessions
 from hetviz.workspace.store.files import (
     BLOBS,
-    GLANCE,
     JOURNAL,
-    is_id,
+    VIEW_STATE,
+    is_session_id,
     make_folder,
     replace_file,
     sync_folder,
@@ -196,7 +196,7 @@ def prune(home: Path, days: int | None = None) -> int:
     root = home / SESSIONS
     if not root.is_dir():
         return 0
-    n = sessions.prune(root)
+    n = sessions.remove_unused_sessions(root)
     if days is not None:
         oldest = time.time() - days * 86_400
         for folder in _folders(home):
@@ -231,7 +231,11 @@ def _folders(home: Path) -> Iterator[Path]:
     root = home / SESSIONS
     if root.is_dir():
         for folder in sorted(root.iterdir()):
-            if is_id(folder.name) and not folder.is_symlink() and (folder / JOURNAL).is_file():
+            if (
+                is_session_id(folder.name)
+                and not folder.is_symlink()
+                and (folder / JOURNAL).is_file()
+            ):
                 yield folder
 
 
@@ -276,8 +280,8 @@ def _copied(folder: Path, target: Path, checks: bool = False) -> tuple[int, int]
                 raise HetvizError(f"A file of project {short(folder.name)} is damaged: {key[:12]}.")
             replace_file(target / BLOBS / key, content)
             size += len(content)
-    if (folder / GLANCE).is_file():
-        replace_file(target / GLANCE, (folder / GLANCE).read_bytes())
+    if (folder / VIEW_STATE).is_file():
+        replace_file(target / VIEW_STATE, (folder / VIEW_STATE).read_bytes())
     # Last, as a project without a journal is none.
     replace_file(target / JOURNAL, journal)
     return journal.count(b"\n") - 1, size

@@ -17,14 +17,14 @@ __all__ = ["ROUTER", "lifespan", "middleware", "routes", "secrets"]
 def routes() -> list[BaseRoute]:
     """Return the routes to serve beside the pages."""
     return [
-        *map_routes.routes(),
+        *map_routes.map_routes(),
         *background.FIGURES.routes(settings().metrics),
     ]
 
 
 def middleware() -> list[Middleware]:
     """Return what stands before every request."""
-    may = people.may_ask if people.is_on() else None
+    may = people.may_request if people.has_login() else None
     return [
         Middleware(Guard, settings=settings(), figures=background.FIGURES, may=may),
         Middleware(FirstPaint),
@@ -33,4 +33,4 @@ def middleware() -> list[Middleware]:
 
 def secrets() -> dict[str, object] | None:
     """Return what Streamlit needs to know of the provider that people log in with, if they do."""
-    return people.secrets_of(settings().oidc) if people.is_on() else None
+    return people.streamlit_secrets(settings().oidc) if people.has_login() else None

@@ -1,4 +1,4 @@
-"""What a user has open and did: commands, the reducer, the log with undo and redo."""
+"""Projects: commands, state, log with undo and redo."""
 
 from hetviz.workspace.commands.clusters import (
     MergeClusters,
@@ -43,23 +43,31 @@ from hetviz.workspace.commands.runs import (
     StartJob,
 )
 from hetviz.workspace.commands.view import SetFilters, SetTitle, SetView
-from hetviz.workspace.state import SHIPPED, Clustering, Finding, Pending, Run, State, View
+from hetviz.workspace.state import (
+    ORIGINAL_MAP,
+    ClusterAssignment,
+    DisplaySettings,
+    Finding,
+    PendingJob,
+    Run,
+    State,
+)
 from hetviz.workspace.store.blobs import BlobStore
 from hetviz.workspace.store.project_file import (
     Summary,
     is_project,
     open_project,
     save_project,
-    summary_of,
+    summarize,
 )
-from hetviz.workspace.store.selection import Glance
+from hetviz.workspace.store.selection import ViewState
 from hetviz.workspace.store.sessions import SESSIONS, Sessions
-from hetviz.workspace.workspace import LOOK_ONLY, Looking, Workspace
+from hetviz.workspace.workspace import READ_ONLY_MESSAGE, ReadOnlyWorkspace, Workspace
 
 __all__ = [
-    "LOOK_ONLY",
+    "READ_ONLY_MESSAGE",
     "SESSIONS",
-    "SHIPPED",
+    "ORIGINAL_MAP",
     "Act",
     "AddComparisons",
     "AddLinks",
@@ -67,7 +75,7 @@ __all__ = [
     "AddTables",
     "BlobStore",
     "ChooseRun",
-    "Clustering",
+    "ClusterAssignment",
     "Command",
     "DropDataset",
     "DropRun",
@@ -75,7 +83,7 @@ __all__ = [
     "EditStatements",
     "EndJob",
     "Finding",
-    "Glance",
+    "ViewState",
     "ImportGuidance",
     "JoinTables",
     "KeepFindings",
@@ -86,11 +94,11 @@ __all__ = [
     "LinkByKey",
     "LinkByList",
     "LinkByNearness",
-    "Looking",
+    "ReadOnlyWorkspace",
     "MergeClusters",
     "OpenBundle",
     "OpenSample",
-    "Pending",
+    "PendingJob",
     "RecordRun",
     "RenameCluster",
     "RenameDataset",
@@ -113,11 +121,11 @@ __all__ = [
     "State",
     "Summary",
     "SwitchSet",
-    "View",
+    "DisplaySettings",
     "Workspace",
     "from_dict",
     "is_project",
     "open_project",
     "save_project",
-    "summary_of",
+    "summarize",
 ]

@@ -1,4 +1,4 @@
-"""What a workspace holds at one moment; immutable, so that a snapshot costs nothing."""
+"""State of a project, as immutable objects that can be shared."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import pandas as pd
 
 from hetviz._types import Ints, Texts
 from hetviz.data import Embedding, Filter, HeteroData
-from hetviz.data.edits.stating import without_sets
-from hetviz.data.model.same_items import of_items
+from hetviz.data.edits.statement_edits import without_sets
+from hetviz.data.model.item_cache import cached_for_items
 from hetviz.errors import DataError, Problem
 from hetviz.io import DatasetInfo
 from hetviz.metrics.fit.rows import coordinates_of, drawn_of
@@ -20,13 +20,13 @@ from hetviz.runs.cluster.codes import cluster_frame
 
 T = TypeVar("T")
 
-SHIPPED = "shipped"
+ORIGINAL_MAP = "shipped"
 OUTCOMES = ("interrupted", "failed", "cancelled")
 
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """One map and where it came from.
+    """A map with the settings that produced it.
 
     Attributes
     ----------
@@ -34,21 +34,21 @@ class Run:
     params : mapping
     seed : int
     hold_out : float
-        Share of the links that the method did not see.
+        Share of the links hidden from the method.
     fingerprint : str
-        Of the data it was made from; differs from the data's own once those change.
+        Fingerprint of the data it was made from.
     embedding : Embedding
     figures : mapping or None
-        Measures and curves, JSON-ready; None where they were never taken.
+        Measures and curves, JSON-ready; None for maps that were not measured.
     weights : mapping of str to float
-        Key of a kind of links to what its weights were multiplied by.
+        Factor of the link weights by key of the kind.
     only : array of int or None
-        Rows of `embedding` that the method saw; None if it saw all.
+        Rows of `embedding` used by the method; None for all.
     starred : bool
     when : str
-        When it was kept: ISO 8601, UTC; empty for a map that came with the data.
+        Time of the run: ISO 8601, UTC; empty for the original map of the data.
     before : Embedding or None
-        Where the items were on the map that this one was made from again.
+        The map that this one replaced when it was refitted.
     """
 
     id: str
@@ -67,22 +67,19 @@ class Run:
     before: Embedding | None = None
 
     def renamed(self, old: str, new: str, fingerprint: str | None, kinds: Mapping[str, str]) -> Run:
-        """Return the run with a dataset renamed.
+        """Return the run with a dataset renamed; `kinds` maps old keys of kinds to new ones."""
 
-        `fingerprint` replaces its own if given; `kinds` leads from old keys of kinds to new ones.
-        """
-
-        def moved(mapping: Mapping[str, T]) -> dict[str, T]:
+        def rename_key(mapping: Mapping[str, T]) -> dict[str, T]:
             return {(new if name == old else name): value for name, value in mapping.items()}
 
         embedding = replace(
             self.embedding,
-            coordinates=moved(self.embedding.coordinates),
-            ids=moved(self.embedding.ids),
-            entity=moved(self.embedding.entity),
-            placed=moved(self.embedding.placed),
-            components=moved(self.embedding.components),
-            drawn=None if self.embedding.drawn is None else moved(self.embedding.drawn),
+            coordinates=rename_key(self.embedding.coordinates),
+            ids=rename_key(self.embedding.ids),
+            entity=rename_key(self.embedding.entity),
+            placed=rename_key(self.embedding.placed),
+            components=rename_key(self.embedding.components),
+            drawn=None if self.embedding.drawn is None else rename_key(self.embedding.drawn),
         )
         return replace(
             self,
@@ -95,7 +92,7 @@ class Run:
 
 @dataclass(frozen=True, eq=False)
 class Finding:
-    """What was found out about the data.
+    """A result about the data other than a single map.
 
     Attributes
     ----------
@@ -103,10 +100,9 @@ class Finding:
     content : mapping
         JSON-ready.
     fingerprint : str
-        Of the data that it is about.
+        Fingerprint of the data.
     runs : tuple of str
-        Ids of the runs of the maps made on the way, in order; those of findings that these go on
-        with come first.
+        Ids of the runs of its maps, in order; those of continued findings come first.
     when : str
         ISO 8601, UTC.
     """
@@ -120,15 +116,15 @@ class Finding:
 
 
 @dataclass(frozen=True)
-class View:
-    """How the map is shown.
+class DisplaySettings:
+    """Display settings of the map.
 
     Attributes
     ----------
     colour : str or None
         Colour key; None takes the first label column.
     hidden : tuple of str
-        Datasets not drawn.
+        Hidden datasets.
     """
 
     colour: str | None = None
@@ -136,16 +132,16 @@ class View:
 
 
 @dataclass(frozen=True)
-class Pending:
-    """A job that was started and has not given its map.
+class PendingJob:
+    """A job that was started and has no result yet.
 
     Attributes
     ----------
     job, title : str
     note : mapping
-        What is needed to start it again.
+        The arguments needed to start it again.
     outcome : {"interrupted", "failed", "cancelled", None}
-        None while it may still give one.
+        None while it may still succeed.
     message : str
     """
 
@@ -157,25 +153,25 @@ class Pending:
 
 
 @dataclass(frozen=True, eq=False)
-class Clustering:
-    """Which cluster each item is in, by id, so that it outlives changes of the data.
+class ClusterAssignment:
+    """Cluster of each item, by id so that it survives changes of the data.
 
     Attributes
     ----------
     codes : mapping of str to array of int
-        Of the rows of each dataset; -1 for those in no cluster.
+        Cluster of the rows of each dataset; -1 for none.
     ids : mapping of str to array of str
-        Of the same rows.
+        Ids of the same rows.
     names : tuple of str
-        Of the clusters, the largest first.
+        Names of the clusters, the largest first.
     stability : tuple of float
-        Of each cluster, 0 to 1; NaN where it is not known.
+        Stability of each cluster, 0 to 1; NaN if unknown.
     how : mapping
-        How they were found: method, label, space (in words), JSON-ready.
+        Method, label and space (in words), JSON-ready.
     run : str or None
-        The map that they were found on.
+        The map used.
     changed : bool
-        Whether somebody merged or split them since.
+        Whether a user merged or split clusters.
     """
 
     codes: Mapping[str, Ints]
@@ -187,31 +183,33 @@ class Clustering:
     changed: bool = False
 
     @classmethod
-    def on(cls, data: HeteroData, codes: Ints, names: tuple[str, ...], **more: Any) -> Clustering:
-        """Return the clusters of the rows of some data, codes of shape (n_rows,)."""
+    def on(
+        cls, data: HeteroData, codes: Ints, names: tuple[str, ...], **fields: Any
+    ) -> ClusterAssignment:
+        """Return clusters of the rows of `data`, with codes of shape (n_rows,)."""
         parts = {name: codes[span].copy() for name, span in data.offsets.items()}
         ids = {name: dataset.ids for name, dataset in data.datasets.items()}
-        stability = more.pop("stability", (float("nan"),) * len(names))
-        return cls(parts, ids, names, tuple(stability), **more)
+        stability = fields.pop("stability", (float("nan"),) * len(names))
+        return cls(parts, ids, names, tuple(stability), **fields)
 
     def of(self, data: HeteroData) -> Ints:
-        """Return the cluster of each row of the data as they are now, shape (n_rows,)."""
+        """Return the cluster of each current row, shape (n_rows,)."""
         out = np.full(data.n_rows, -1)
         for name, dataset in data.datasets.items():
-            known = self.ids.get(name)
-            if known is None:
+            ids = self.ids.get(name)
+            if ids is None:
                 continue
             span = data.offsets[name]
-            if known is dataset.ids or np.array_equal(known, dataset.ids):
+            if ids is dataset.ids or np.array_equal(ids, dataset.ids):
                 out[span] = self.codes[name]
                 continue
-            row_of = {text: row for row, text in enumerate(known)}
+            row_of = {text: row for row, text in enumerate(ids)}
             rows = np.array([row_of.get(text, -1) for text in dataset.ids], dtype=np.int64)
             out[span] = np.where(rows >= 0, self.codes[name][rows], -1)
         return out
 
     def summary(self, data: HeteroData) -> pd.DataFrame:
-        """Return a row for each cluster: its name, its items of each dataset, its stability."""
+        """Return name, size per dataset and stability of each cluster."""
         codes = self.of(data)
         counts = {
             name: np.bincount(codes[span][codes[span] >= 0], minlength=len(self.names))
@@ -221,17 +219,17 @@ class Clustering:
         return pd.DataFrame({"cluster": self.names, **counts, "stability": stability})
 
     def frame(self, data: HeteroData) -> pd.DataFrame:
-        """Return a table of all rows: dataset, id, cluster (from 1; missing without), name."""
+        """Return dataset, id, cluster (from 1, missing without) and name of all rows."""
         ids = {name: dataset.ids for name, dataset in data.datasets.items()}
         return cluster_frame(ids, self.of(data), self.names)
 
-    def renamed(self, old: str, new: str) -> Clustering:
+    def renamed(self, old: str, new: str) -> ClusterAssignment:
         """Return the clusters with a dataset renamed."""
 
-        def moved(mapping: Mapping[str, T]) -> dict[str, T]:
+        def rename_key(mapping: Mapping[str, T]) -> dict[str, T]:
             return {(new if name == old else name): value for name, value in mapping.items()}
 
-        return replace(self, codes=moved(self.codes), ids=moved(self.ids))
+        return replace(self, codes=rename_key(self.codes), ids=rename_key(self.ids))
 
 
 @dataclass(frozen=True, eq=False)
@@ -245,25 +243,25 @@ class State:
         ``"sample:<name>"``, ``"file:<file name>"`` or ``"files"``; empty when nothing is open.
     data : HeteroData or None
     held_out : HeteroData or None
-        Links that came with the data to judge a map by.
+        Links of the data reserved for evaluating maps.
     problems : tuple of Problem
-        Notes, and rows left out, told when the data were read.
+        Notes and skipped rows from reading the data.
     understood : tuple of DatasetInfo
-        How each dataset was read.
+        Description of each dataset as read.
     runs : tuple of Run
     chosen : str or None
         Id of the run on the map.
     view : View
     filters : tuple of Filter
-        Rows that do not pass all of them are not drawn.
+        Rows that fail one of them are hidden.
     pending : Pending or None
-        The job last started, until its map is kept.
+        The last job started, until its result is recorded.
     findings : mapping of str to Finding
-        The latest of each kind.
+        The latest finding of each kind.
     off : frozenset of str
-        Sets of statements that are switched off.
+        Inactive sets of statements.
     clustering : Clustering or None
-        Clusters of the items, as they were found and changed since.
+        Clusters of the items.
     """
 
     title: str = ""
@@ -275,21 +273,21 @@ class State:
     understood: tuple[DatasetInfo, ...] = ()
     runs: tuple[Run, ...] = ()
     chosen: str | None = None
-    view: View = View()
+    view: DisplaySettings = DisplaySettings()
     filters: tuple[Filter, ...] = ()
-    pending: Pending | None = None
+    pending: PendingJob | None = None
     findings: Mapping[str, Finding] = field(default_factory=dict)
     off: frozenset[str] = frozenset()
-    clustering: Clustering | None = None
+    clustering: ClusterAssignment | None = None
 
     @property
     def run(self) -> Run | None:
-        """The run on the map, if any."""
+        """The run shown on the map, if any."""
         return next((run for run in self.runs if run.id == self.chosen), None)
 
     @property
     def guided(self) -> HeteroData | None:
-        """The data as methods and measures see them: without what is switched off."""
+        """The data with only the active sets of statements, as methods use them."""
         return None if self.data is None else without_sets(self.data, self.off)
 
     def opened(self) -> HeteroData:
@@ -307,16 +305,16 @@ class State:
         return self.data
 
     def is_current(self, run: Run) -> bool:
-        """Whether a run was made from the data as they are now."""
+        """Whether a run was made from the current data."""
         return self.guided is not None and run.fingerprint == self.guided.fingerprint()
 
     def embedding(self, run: Run) -> Embedding | None:
-        """Return a run's places of the rows that are there now; rows it never saw have none."""
+        """Return the positions of the current rows in a run. Rows unknown to it have none."""
         if self.data is None:
             return None
         data = self.data
 
-        def made() -> Embedding:
+        def build() -> Embedding:
             return Embedding(
                 coordinates_of(data, run.embedding),
                 {name: dataset.ids for name, dataset in data.datasets.items()},
@@ -327,4 +325,4 @@ class State:
             )
 
         key = ("places", id(run.embedding))
-        return of_items(data.datasets.values(), key, made, run.embedding)
+        return cached_for_items(data.datasets.values(), key, build, run.embedding)

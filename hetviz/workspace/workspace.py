@@ -1,4 +1,4 @@
-"""A workspace: an append-only log of what was done, and the state that follows from it."""
+"""Log of the commands of a project, and the state that results from it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typing import Any, ClassVar, NoReturn
 from numpy.typing import ArrayLike
 
 from hetviz._types import JsonObject
-from hetviz.data.model.checks import frozen, global_rows
+from hetviz.data.model.checks import check_global_rows, read_only
 from hetviz.errors import HetvizError
 from hetviz.workspace.commands.command import Command, Context, from_dict
 from hetviz.workspace.commands.runs import EndJob, KeepFindings, RecordRun
@@ -23,77 +23,79 @@ from hetviz.workspace.state import State
 from hetviz.workspace.store.blobs import BlobStore
 from hetviz.workspace.store.journal import Journal
 from hetviz.workspace.store.selection import (
-    Glance,
-    checked_camera,
-    checked_groups,
+    ViewState,
     fingerprint_of,
-    read_glance,
-    write_glance,
+    read_view_state,
+    validate_camera,
+    validate_groups,
+    write_view_state,
 )
 
 UNDO, REDO = "undo", "redo"
 INTERRUPTED = "hetviz was stopped while this was being made."
 SAVED_MEANWHILE = "The project was saved as a file while this was being made."
 
-_MOST_NOTES = 5
-_BLOB = re.compile(rb"[0-9a-f]{64}")
-LOOK_ONLY = "You may look at this project, but not change it. Ask its owner for a link to edit it."
+_MAX_NOTES = 5
+_BLOB_KEY = re.compile(rb"[0-9a-f]{64}")
+READ_ONLY_MESSAGE = (
+    "You may look at this project, but not change it. Ask its owner for a link to edit it."
+)
 
 
 @dataclass(frozen=True)
-class _Lost(Command):
-    """Stands in for an entry that cannot be replayed, so that later undos still fit."""
+class _LostStep(Command):
+    """A step that cannot be replayed. It keeps the later undo steps aligned."""
 
     op: ClassVar[str] = "lost"
-    does: ClassVar[str] = "a step that was lost"
+    label: ClassVar[str] = "a step that was lost"
 
 
 @dataclass(frozen=True, eq=False)
-class Moment:
-    """What a workspace holds at one moment, all of it of the same step.
+class Snapshot:
+    """Content of a workspace after one step.
 
     Attributes
     ----------
     log : tuple of dict
         See `Workspace.log`.
     lost : frozenset of int
-        Places in the log of entries that could not be replayed.
+        Positions in the log of entries that could not be replayed.
     state : State
-    glance : Glance
+    view_state : Glance
     """
 
     log: tuple[dict[str, Any], ...]
     lost: frozenset[int]
     state: State
-    glance: Glance
+    view_state: ViewState
 
 
 class Workspace:
-    """State, log, undo and redo.
+    """A project: state, log, undo and redo.
 
     Parameters
     ----------
     blobs : BlobStore
-        Where commands find the bytes they name.
+        Store of the bytes that commands refer to.
     journal : Journal, optional
-        Where the log is kept; what it holds is replayed. In memory only when absent.
+        Log on disk, which is replayed. Without it the workspace is in memory only.
     glance_file : Path, optional
-        Where selection, groups and camera are kept.
+        File of selection, groups and camera.
 
     Attributes
     ----------
     log : list of dict
-        JSON-ready entries, oldest first; undo and redo are entries too, so the log only grows.
-        Replaying it gives the same state. ``at`` is when an entry was made.
+        JSON-ready entries, oldest first. Undo and redo are entries too, so the log only grows.
+        Replaying it gives the same state. ``at`` is the time of an entry.
     state : State
     selection_version : int
-        Grows when the selection changes otherwise than in the browser.
+        Grows when the selection changes on the server.
     notes : list of str
-        What could not be restored; for the user, see `take_notes`.
+        What could not be restored; for the user, see `pop_notes`.
     """
 
     def __init__(
-        self, blobs: BlobStore, journal: Journal | None = None, glance_file: Path | None = None
+        self, blobs: BlobStore, journal: Journal | None = None, view_state_file: Path | None = None
     ) -> None:
         self.blobs = blobs
         self.log: list[dict[str, Any]] = []
@@ -104,15 +106,15 @@ class Workspace:
         self._n_runs = 0
         self._lost: set[int] = set()
         self._lock = threading.RLock()
-        self._glance, self._glance_file = Glance(), glance_file
+        self._view_state, self._view_state_file = ViewState(), view_state_file
         self._fingerprint = ""
         self.selection_version = 0
-        # Replay must not write what it reads.
+        # The replay must not write to the journal.
         self._journal: Journal | None = None
         if journal is not None:
             self._restore(journal)
         self._journal = journal
-        self._interrupt()
+        self._mark_interrupted()
 
     @classmethod
     def replay(
@@ -125,7 +127,7 @@ class Workspace:
         log : iterable of mapping
         blobs : BlobStore
         lost : collection of int
-            Places of entries that are passed over, see `Moment`.
+            Places of entries that are passed over, see `Snapshot`.
 
         Raises
         ------
@@ -133,27 +135,27 @@ class Workspace:
             If an entry cannot be carried out.
         """
         workspace = cls(blobs)
-        for place, entry in enumerate(log):
-            if place in lost:
-                workspace._pass_over(entry)
+        for position, entry in enumerate(log):
+            if position in lost:
+                workspace._skip_entry(entry)
             else:
-                workspace._again(entry)
+                workspace._replay_entry(entry)
         return workspace
 
-    def keep(self, journal: Journal, glance_file: Path) -> None:
-        """Keep all that follows on the disk, where what a replay led to is kept already."""
+    def attach_journal(self, journal: Journal, view_state_file: Path) -> None:
+        """Write further steps to disk."""
         with self._lock:
-            self._journal, self._glance_file = journal, glance_file
-            self._interrupt(SAVED_MEANWHILE)
+            self._journal, self._view_state_file = journal, view_state_file
+            self._mark_interrupted(SAVED_MEANWHILE)
 
-    def moment(self) -> Moment:
-        """Return all that it holds now."""
+    def snapshot(self) -> Snapshot:
+        """Return the log, state and view state of one moment."""
         with self._lock:
-            return Moment(tuple(self.log), frozenset(self._lost), self.state, self.glance)
+            return Snapshot(tuple(self.log), frozenset(self._lost), self.state, self.view_state)
 
     @property
     def version(self) -> int:
-        """Number of log entries; grows with every change."""
+        """Number of log entries, which grows with every change."""
         return len(self.log)
 
     def do(self, command: Command) -> State:
@@ -162,33 +164,33 @@ class Workspace:
         Raises
         ------
         hetviz.errors.HetvizError
-            If it cannot be carried out or saved; state and log are as before.
+            If it cannot be carried out or saved. State and log do not change.
         """
         return self._do(command, _now())
 
     @property
     def is_busy(self) -> bool:
-        """Whether a job that it started may still end."""
+        """Whether a job of this project is waiting or running."""
         pending = self.state.pending
         return pending is not None and pending.outcome is None
 
     @property
     def steps(self) -> int:
-        """Number of steps that undo could take back."""
+        """Number of steps that can be undone."""
         return len(self._past)
 
     @property
     def undo_name(self) -> str | None:
-        """What undo would take back, or None."""
-        return self._past[-1][0].named if self._past else None
+        """Label of the step that undo reverts, or None."""
+        return self._past[-1][0].undo_label if self._past else None
 
     @property
     def redo_name(self) -> str | None:
-        """What redo would do again, or None."""
-        return self._future[-1][0].named if self._future else None
+        """Label of the step that redo repeats, or None."""
+        return self._future[-1][0].undo_label if self._future else None
 
     def undo(self) -> State:
-        """Take back the last step.
+        """Undo the last step.
 
         Raises
         ------
@@ -198,7 +200,7 @@ class Workspace:
         return self._step(self._past, self._future, UNDO, _now())
 
     def redo(self) -> State:
-        """Do the last undone step again.
+        """Redo the last undone step.
 
         Raises
         ------
@@ -208,65 +210,71 @@ class Workspace:
         return self._step(self._future, self._past, REDO, _now())
 
     @property
-    def glance(self) -> Glance:
-        """Selection, groups and camera; empty once the rows are others than they were made for."""
+    def view_state(self) -> ViewState:
+        """Selection, groups and camera. Empty if the rows have changed."""
         with self._lock:
-            if self._glance.fingerprint == self._fingerprint:
-                return self._glance
-            return Glance(fingerprint=self._fingerprint)
+            if self._view_state.fingerprint == self._fingerprint:
+                return self._view_state
+            return ViewState(fingerprint=self._fingerprint)
 
-    def set_glance(
+    def set_view_state(
         self,
         *,
         selection: ArrayLike | None = None,
         camera: Mapping[str, object] | None = None,
         groups: Mapping[str, ArrayLike] | None = None,
-        heard: int | None = None,
+        browser_version: int | None = None,
     ) -> None:
-        """Keep what is looked at; what is None stays.
+        """Change selection, camera or groups. None leaves a value unchanged.
 
         Parameters
         ----------
         selection : array of int, optional
             Global rows; an empty one clears the selection.
         camera : mapping, optional
-            See `Glance`; an empty one shows all.
+            See `ViewState`; an empty one shows all.
         groups : mapping of str to array of int, optional
-            Rows of the groups to set; empty ones are given up, others stay.
-        heard : int, optional
-            Version that the browser gave a selection it made; `selection_version` becomes at least
-            that. It grows by one where the selection was made here.
+            Rows of the groups to set. Empty groups are removed.
+        browser_version : int, optional
+            Version of a selection made in the browser; `selection_version` becomes at least that.
+            Without it `selection_version` grows by one.
 
         Raises
         ------
         hetviz.errors.DataError
-            If there are no such rows or groups, or it is no camera.
+            For unknown rows or groups, or an invalid camera.
         """
         with self._lock:
-            glance = self.glance
+            view_state = self.view_state
             n_rows = 0 if self.state.data is None else self.state.data.n_rows
             if selection is not None:
-                glance = replace(glance, selection=frozen(global_rows(selection, n_rows)))
+                view_state = replace(
+                    view_state, selection=read_only(check_global_rows(selection, n_rows))
+                )
             if camera is not None:
-                glance = replace(glance, camera=checked_camera(camera))
+                view_state = replace(view_state, camera=validate_camera(camera))
             if groups is not None:
-                merged = checked_groups({**glance.groups, **groups}, n_rows)
-                glance = replace(glance, groups=merged)
+                merged = validate_groups({**view_state.groups, **groups}, n_rows)
+                view_state = replace(view_state, groups=merged)
             if selection is not None:
-                made = self.selection_version + 1
-                self.selection_version = made if heard is None else max(made - 1, heard)
-            self._glance = glance
-            if self._glance_file is not None:
-                write_glance(self._glance_file, glance, self.selection_version)
+                next_version = self.selection_version + 1
+                self.selection_version = (
+                    next_version
+                    if browser_version is None
+                    else max(next_version - 1, browser_version)
+                )
+            self._view_state = view_state
+            if self._view_state_file is not None:
+                write_view_state(self._view_state_file, view_state, self.selection_version)
 
-    def take_notes(self) -> list[str]:
-        """Return what could not be restored, and forget it."""
+    def pop_notes(self) -> list[str]:
+        """Return and clear the messages about steps that could not be restored."""
         with self._lock:
-            taken, self.notes = self.notes, []
-            return taken
+            notes, self.notes = self.notes, []
+            return notes
 
     def close(self) -> None:
-        """Give up the journal, so that another process may open it."""
+        """Release the journal for other processes."""
         if self._journal is not None:
             self._journal.close()
 
@@ -275,7 +283,7 @@ class Workspace:
             after = command.apply(self.state, Context(self.blobs, at, str(self._n_runs + 1)))
             before = self.state
             self._commit({**command.to_dict(), "at": at}, after)
-            self._count(command)
+            self._count_run(command)
             if command.is_step:
                 self._past.append((command, before))
                 self._future.clear()
@@ -293,13 +301,13 @@ class Workspace:
                 raise HetvizError(f"There is nothing to {op}.")
             command, other = source[-1]
             before = self.state
-            self._commit({"op": op, "at": at}, _stepped(other, before))
+            self._commit({"op": op, "at": at}, _state_after_step(other, before))
             source.pop()
             target.append((command, before))
             return self.state
 
     def _commit(self, entry: JsonObject, after: State) -> None:
-        # First on the disk: what is seen to be done has been kept.
+        # The journal comes first, so that only saved steps become visible.
         if self._journal is not None:
             self._journal.append(entry)
         self.log.append(entry)
@@ -310,11 +318,11 @@ class Workspace:
                 self.selection_version += 1
         self.state = after
 
-    def _count(self, command: Command) -> None:
-        # Undone and lost runs count as well, so that an id never comes to mean another run.
+    def _count_run(self, command: Command) -> None:
+        # Undone and lost runs count too, so that run ids stay unique.
         self._n_runs += isinstance(command, (RecordRun, KeepFindings))
 
-    def _again(self, entry: Mapping[str, object]) -> None:
+    def _replay_entry(self, entry: Mapping[str, object]) -> None:
         at = str(entry.get("at", ""))
         if entry["op"] == UNDO:
             self._step(self._past, self._future, UNDO, at)
@@ -324,53 +332,53 @@ class Workspace:
             self._do(from_dict(entry), at)
 
     def _restore(self, journal: Journal) -> None:
-        lost = 0
+        n_lost = 0
         for line in journal.lines:
             entry: Any = None
             try:
                 entry = json.loads(line)
                 if not isinstance(entry, dict):
                     raise ValueError("an entry is a mapping")
-                self._again(entry)
+                self._replay_entry(entry)
             except (HetvizError, ValueError, TypeError, AttributeError, LookupError) as error:
-                lost += 1
-                if lost <= _MOST_NOTES:
-                    self.notes.append(_told(entry, error))
-                self._pass_over(entry)
-        if lost > _MOST_NOTES:
-            self.notes.append(f"Another {lost - _MOST_NOTES:,} steps could not be repeated.")
-        if not lost:
-            # Also what was undone is named in the log, so that redo finds it.
-            self.blobs.sweep({key.decode() for key in _BLOB.findall(b"\n".join(journal.lines))})
-        if self._glance_file is not None and journal.lines:
-            self._glance, version = read_glance(self._glance_file)
-            # More than any browser has heard of, even from a run whose last number was not kept.
+                n_lost += 1
+                if n_lost <= _MAX_NOTES:
+                    self.notes.append(_lost_note(entry, error))
+                self._skip_entry(entry)
+        if n_lost > _MAX_NOTES:
+            self.notes.append(f"Another {n_lost - _MAX_NOTES:,} steps could not be repeated.")
+        if not n_lost:
+            # The log also names the blobs of undone steps, which redo needs.
+            self.blobs.sweep({key.decode() for key in _BLOB_KEY.findall(b"\n".join(journal.lines))})
+        if self._view_state_file is not None and journal.lines:
+            self._view_state, version = read_view_state(self._view_state_file)
+            # Greater than any version that a browser may know from an earlier process.
             self.selection_version = max(version + 1, int(time.time()))
 
-    def _pass_over(self, entry: object) -> None:
-        """Keep the place of an entry that cannot be replayed; the state stays as it is."""
-        plain = dict(entry) if isinstance(entry, Mapping) else {"op": _Lost.op}
+    def _skip_entry(self, entry: object) -> None:
+        """Log an entry that cannot be replayed, without changing the state."""
+        fields = dict(entry) if isinstance(entry, Mapping) else {"op": _LostStep.op}
         self._lost.add(len(self.log))
-        self.log.append(plain)
+        self.log.append(fields)
         command: Command
         try:
-            command = from_dict(plain)
+            command = from_dict(fields)
         except HetvizError:
-            command = _Lost()
-        self._count(command)
-        if command.is_step and plain.get("op") not in (UNDO, REDO):
-            self._past.append((_Lost(), self.state))
+            command = _LostStep()
+        self._count_run(command)
+        if command.is_step and fields.get("op") not in (UNDO, REDO):
+            self._past.append((_LostStep(), self.state))
             self._future.clear()
 
-    def _interrupt(self, why: str = INTERRUPTED) -> None:
-        """Say of a job that did not survive the last process that it was interrupted."""
+    def _mark_interrupted(self, message: str = INTERRUPTED) -> None:
+        """Mark a job that did not survive the last process as interrupted."""
         pending = self.state.pending
         if pending is not None and pending.outcome is None:
-            ended = replace(pending, outcome="interrupted", message=why)
+            ended = replace(pending, outcome="interrupted", message=message)
             try:
                 self.do(EndJob(pending.job, ended.outcome, ended.message))
             except HetvizError:
-                # It cannot be written down now; the next start finds the same.
+                # The journal cannot be written. The next start tries again.
                 self.state = replace(self.state, pending=ended)
 
 
@@ -378,28 +386,27 @@ def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
-def _told(entry: object, error: Exception) -> str:
+def _lost_note(entry: object, error: Exception) -> str:
     op = entry.get("op") if isinstance(entry, Mapping) else None
     step = str(op).replace("-", " ") if op else "a step that cannot be read"
     reason = str(error) if isinstance(error, HetvizError) else "Its line in the journal is damaged."
     return f"A step of this project could not be repeated ({step}), so it is left out. {reason}"
 
 
-def _stepped(state: State, now: State) -> State:
-    """Return the state to step to; jobs are no part of it, nor is how the map is shown.
-
-    The view stays as far as it means something for the data stepped to.
-    """
-    same = (
+def _state_after_step(state: State, current: State) -> State:
+    """Return the state after undo or redo. Jobs and display settings stay."""
+    same_datasets = (
         state.data is not None
-        and now.data is not None
-        and set(state.data.datasets) == set(now.data.datasets)
+        and current.data is not None
+        and set(state.data.datasets) == set(current.data.datasets)
     )
-    return replace(state, view=now.view if same else state.view, pending=now.pending)
+    return replace(
+        state, view=current.view if same_datasets else state.view, pending=current.pending
+    )
 
 
-class Looking(Workspace):
-    """Follows another workspace; has its own selection and camera, which are kept nowhere.
+class ReadOnlyWorkspace(Workspace):
+    """A view of another workspace, with its own selection and camera, which are not saved.
 
     Parameters
     ----------
@@ -407,38 +414,38 @@ class Looking(Workspace):
     """
 
     def __init__(self, other: Workspace) -> None:
-        super().__init__(_ReadOnly(other.blobs.folder))
+        super().__init__(_ReadOnlyBlobStore(other.blobs.folder))
         self._other = other
         self.follow(other)
 
     def follow(self, other: Workspace) -> None:
-        """Take over what the other workspace holds now."""
-        moment = other.moment()
+        """Take over the current content of another workspace."""
+        snapshot = other.snapshot()
         self._other = other
-        if moment.state is not self.state:
-            # Told apart by what fingerprints tell apart, so that a selection of other rows goes.
-            self.log, self.state = list(moment.log), moment.state
-            if self._fingerprint != moment.glance.fingerprint:
-                self._fingerprint = moment.glance.fingerprint
+        if snapshot.state is not self.state:
+            # A change of the fingerprint clears a selection of other rows.
+            self.log, self.state = list(snapshot.log), snapshot.state
+            if self._fingerprint != snapshot.view_state.fingerprint:
+                self._fingerprint = snapshot.view_state.fingerprint
                 self.selection_version += 1
 
     def do(self, command: Command) -> State:
-        """Refuse it."""
-        _refuse()
+        """Raise an error."""
+        _raise_read_only()
 
     def undo(self) -> State:
-        """Refuse it."""
-        _refuse()
+        """Raise an error."""
+        _raise_read_only()
 
     def redo(self) -> State:
-        """Refuse it."""
-        _refuse()
+        """Raise an error."""
+        _raise_read_only()
 
 
-class _ReadOnly(BlobStore):
+class _ReadOnlyBlobStore(BlobStore):
     def put(self, content: bytes) -> str:
-        _refuse()
+        _raise_read_only()
 
 
-def _refuse() -> NoReturn:
-    raise HetvizError(LOOK_ONLY)
+def _raise_read_only() -> NoReturn:
+    raise HetvizError(READ_ONLY_MESSAGE)

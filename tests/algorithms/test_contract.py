@@ -27,7 +27,7 @@ from hetviz.data import Comparisons, Dataset, HeteroData, Labels, Links
 from hetviz.data.model.diagnostics import from_json, to_json
 from hetviz.errors import Cancelled, DataError, HetvizError, NotApplicableError, ParameterError
 from hetviz.exports import report
-from hetviz.ui.map import found_out
+from hetviz.ui.map import diagnostics
 from hetviz.ui.shell import theme
 
 KEYS = [card.key for card in methods()]
@@ -137,7 +137,8 @@ def test_parameters_are_declared_once(key: str) -> None:
     assert defaults == {name: param.default for name, param in method.params.items()}
     assert defaults == method().get_params()
     assert all(
-        f"\n{name} : {param.wanted()}" in method.__doc__ for name, param in method.params.items()
+        f"\n{name} : {param.describe_allowed()}" in method.__doc__
+        for name, param in method.params.items()
     )
     assert defaults["n_components"] == 2
     assert all(param.label and param.help for param in method.params.values())
@@ -342,11 +343,11 @@ def test_what_a_method_found_out_is_kept_with_the_map_and_told_in_three_places(
             assert all(-1e-9 <= value <= 1.0 + 1e-9 for value in one.values.values())
     kept = json.loads(json.dumps(to_json(found), allow_nan=False))
     shown: list[str] = []
-    for where, name in ((theme, "section"), (theme, "quiet"), (found_out.st, "html")):
+    for where, name in ((theme, "section"), (theme, "quiet"), (diagnostics.st, "html")):
         monkeypatch.setattr(where, name, lambda *words: shown.extend(words))
-    monkeypatch.setattr(theme, "pairs", lambda rows: shown.extend(map(" ".join, rows)))
-    monkeypatch.setattr(found_out.st, "expander", lambda words: nullcontext())
-    found_out.show({"diagnostics": kept})
+    monkeypatch.setattr(theme, "show_pairs", lambda rows: shown.extend(map(" ".join, rows)))
+    monkeypatch.setattr(diagnostics.st, "expander", lambda words: nullcontext())
+    diagnostics.show_diagnostics({"diagnostics": kept})
     places = {
         "app": "\n".join(shown),
         "command line": "\n".join(found_lines(from_json(kept))),

@@ -10,12 +10,12 @@ from hetviz.algorithms.guided_projection import GuidedProjection
 from hetviz.algorithms.mkpe import MKPE
 from hetviz.algorithms.pca import PCA
 from hetviz.algorithms.registry import get_method, methods
-from hetviz.core.layout.picture import beside, neighbor_picture, neighbors_kept
+from hetviz.core.layout.axes_map import make_axes_map, place_new_points, share_neighbors_preserved
 from hetviz.core.measures.ranking import label_agreement
 from hetviz.data import Dataset, Embedding, HeteroData, Links
 from hetviz.errors import Cancelled, DataWarning, ParameterError
 from hetviz.io.bundle.coordinates import coordinates_csv, read_coordinates
-from hetviz.io.sandbox.loaded_as_bytes import _map, _map_of, _Parts
+from hetviz.io.sandbox.pack_loaded import _map, _map_of, _Parts
 from hetviz.runs.embed.recipe import run_recipe, write_run
 from hetviz.runs.embed.run import fit_run
 from hetviz.workspace.store.packing import pack_coordinates, unpack_coordinates
@@ -141,21 +141,21 @@ def test_points_of_other_axes_are_no_neighbours() -> None:
     half = rng.normal(size=(40, 4))
     Y = np.vstack([half, half])
     groups = [np.arange(40), np.arange(40, 80)]
-    drawn = neighbor_picture(Y, groups, np.random.default_rng(0))
-    D = np.linalg.norm(drawn.places[:40] - drawn.places[40:], axis=1)
-    near = np.linalg.norm(drawn.places[:40, None] - drawn.places[None, :40], axis=2)
+    drawn = make_axes_map(Y, groups, np.random.default_rng(0))
+    D = np.linalg.norm(drawn.positions[:40] - drawn.positions[40:], axis=1)
+    near = np.linalg.norm(drawn.positions[:40, None] - drawn.positions[None, :40], axis=2)
     near[np.arange(40), np.arange(40)] = np.inf
     # twins of the two groups are farther from each other than from a neighbour of their own
     assert (near.min(axis=1) < D).mean() > 0.9
-    assert neighbors_kept(Y, Y, groups, rng) == 1.0
-    few = neighbor_picture(Y[:3], [np.arange(3)], np.random.default_rng(0))
-    np.testing.assert_array_equal(few.places, 0.0)
-    assert few.share_kept is None
+    assert share_neighbors_preserved(Y, Y, groups, rng) == 1.0
+    few = make_axes_map(Y[:3], [np.arange(3)], np.random.default_rng(0))
+    np.testing.assert_array_equal(few.positions, 0.0)
+    assert few.share_preserved is None
 
 
 def test_beside_is_the_place_of_a_twin_and_none_without_axes() -> None:
     Y = np.array([[0.0, 0, 0], [1, 0, 0], [0, 9, 0], [np.nan] * 3])
     Z = np.array([[5.0, 5], [6, 5], [-3, 2], [np.nan] * 2])
-    found = beside(np.array([[0.0, 9, 0], [np.nan] * 3]), Y, Z)
+    found = place_new_points(np.array([[0.0, 9, 0], [np.nan] * 3]), Y, Z)
     np.testing.assert_array_equal(found[0], [-3.0, 2.0])
     assert np.isnan(found[1]).all()

@@ -23,10 +23,10 @@ from hetviz.core.spectral.group_axes import (
 )
 from hetviz.data import Dataset, HeteroData, Links
 from hetviz.errors import DataWarning
-from hetviz.features.relations.user_links import said_apart, said_groups
+from hetviz.features.relations.user_links import items_set_apart, user_groups
 from hetviz.features.spaces.joint_graph import joint_graph
-from hetviz.features.spaces.taught import LearnedGroup, taught_by
-from hetviz.progress import silent
+from hetviz.features.spaces.learned_groups import GroupSummary, find_learned_groups
+from hetviz.progress import ignore_progress
 
 N, KINDS = 240, 4
 
@@ -178,7 +178,7 @@ def test_who_was_refused_follows_no_more_and_is_not_asked_about_again() -> None:
     (before,) = hetviz.learned_from(said)
     first = [int(id_[1:]) for id_, _ in before.to_ask[:4]]
     apart = Links("items", "items", [NAMED[0][0]] * 4, first, -np.ones(4), kind="said")
-    assert [rows.tolist() for rows in said_apart(said.edit().add(apart), [NAMED[0]])] == [
+    assert [rows.tolist() for rows in items_set_apart(said.edit().add(apart), [NAMED[0]])] == [
         sorted(first)
     ]
     (after,) = hetviz.learned_from(said.edit().add(apart))
@@ -186,7 +186,7 @@ def test_who_was_refused_follows_no_more_and_is_not_asked_about_again() -> None:
     assert after.named == before.named
     # a link that came with the data and says apart is nobody's refusal
     given = Links("items", "items", [NAMED[0][0]] * 4, first, -np.ones(4))
-    assert said_apart(said.edit().add(given), [NAMED[0]])[0].size == 0
+    assert items_set_apart(said.edit().add(given), [NAMED[0]])[0].size == 0
 
 
 def test_a_group_by_chance_is_asked_about_until_most_answers_were_no() -> None:
@@ -199,12 +199,12 @@ def test_a_group_by_chance_is_asked_about_until_most_answers_were_no() -> None:
     (group,) = hetviz.learned_from(said.edit().add(apart))
     assert not group.learned
     assert group.to_ask == ()
-    again = LearnedGroup.from_dict(before := hetviz.learned_from(said)[0].to_dict())
+    again = GroupSummary.from_dict(before := hetviz.learned_from(said)[0].to_dict())
     assert again.to_dict() == before
     # as a project of before has it
     sure = hetviz.learned_from(data.edit().add(together(NAMED[0])))[0].to_dict()
     del sure["to_ask"]
-    assert [id_ for id_, _ in LearnedGroup.from_dict(sure).to_ask] == sure["followers"] != []
+    assert [id_ for id_, _ in GroupSummary.from_dict(sure).to_ask] == sure["followers"] != []
 
 
 def test_taking_a_statement_back_gives_the_map_from_before() -> None:
@@ -224,8 +224,8 @@ def test_groups_are_those_joined_within_a_dataset() -> None:
         Links("items", "tags", [2, 7], [0, 0], kind="said"),
         Links("items", "items", [20, 21], [21, 22]),
     )
-    assert [group.tolist() for group in said_groups(said)] == [[0, 1, 2], [7, 8], [9, 10, 11]]
-    assert [group.tolist() for group in said_groups(said, 3)] == [[0, 1, 2], [9, 10, 11]]
+    assert [group.tolist() for group in user_groups(said)] == [[0, 1, 2], [7, 8], [9, 10, 11]]
+    assert [group.tolist() for group in user_groups(said, 3)] == [[0, 1, 2], [9, 10, 11]]
 
 
 def test_beliefs_are_shares_and_unknown_items_have_none() -> None:
@@ -274,7 +274,7 @@ def test_where_features_tell_the_named_better_they_are_not_overruled() -> None:
     items = Dataset("items", data["items"].ids, clear)
     links = Links("items", "tags", rng.integers(N, size=900), rng.integers(12, size=900))
     said = HeteroData([items, data["tags"]], [links]).edit().add(together(*NAMED))
-    found = taught_by(said, joint_graph(said, lambda *_: None, silent))
+    found = find_learned_groups(said, joint_graph(said, lambda *_: None, ignore_progress))
     taught = replace(found, groups=tuple(replace(g, auc=0.8, needed=0.7) for g in found.groups))
     assert taught.axes.shape[1] == 2
     aside = taught.unless_features_tell(said)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from hetviz.core import device as devices
-from hetviz.core.device import Device
+from hetviz.core.device import ComputeDevice
 from hetviz.data import HeteroData
 from hetviz.errors import DataWarning, ParameterError
 from hetviz.runs.embed.run import FittedRun, fit_run
@@ -20,13 +20,13 @@ METHODS = ["mr-sne", "joint-map", "graph-axes"]
 
 @pytest.fixture
 def _card(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(devices, "cards", lambda: ["cuda"])
-    monkeypatch.setattr(devices, "TorchDevice", lambda kind: Device())
+    monkeypatch.setattr(devices, "available_cards", lambda: ["cuda"])
+    monkeypatch.setattr(devices, "TorchDevice", lambda kind: ComputeDevice())
 
 
 @pytest.fixture
 def _no_card(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(devices, "cards", list)
+    monkeypatch.setattr(devices, "available_cards", list)
 
 
 def fitted(key: str, device: str, data: HeteroData = WORLD) -> FittedRun:
@@ -51,7 +51,7 @@ def test_a_map_from_a_card_is_about_as_good_and_says_where_it_was_made(key: str)
 
 @pytest.mark.usefixtures("_no_card")
 def test_without_a_card_it_is_refused_or_computed_on_the_processor_which_is_told() -> None:
-    with pytest.raises(ParameterError, match=r"device = 'cuda'\): PyTorch finds no card at all"):
+    with pytest.raises(ParameterError, match=r"device = 'cuda'\): PyTorch finds no graphics card"):
         fitted("mr-sne", "cuda")
     with pytest.warns(DataWarning, match="so the map is computed on the processor"):
         found = fitted("mr-sne", "auto")
@@ -67,7 +67,7 @@ def test_what_holds_an_item_is_told_where_there_is_no_card(
 ) -> None:
     model = fitted("mr-sne", "cuda").model
     here = model.pulls(WORLD)
-    monkeypatch.setattr(devices, "cards", list)
+    monkeypatch.setattr(devices, "available_cards", list)
     elsewhere = model.pulls(WORLD)
     for kind, pull in here.parts.items():
         np.testing.assert_allclose(elsewhere.parts[kind].toarray(), pull.toarray(), atol=1e-12)

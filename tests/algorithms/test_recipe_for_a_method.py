@@ -19,7 +19,7 @@ method = hetviz.get_method("at-random")
 wide, narrow = method(spread=2.0, random_state=4), method(random_state=4)
 Y, Z = (one.fit(data).embedding_.stacked() for one in (wide, narrow))
 np.testing.assert_allclose(Y, 2.0 * Z)
-assert method.params["spread"].wanted() == "a number from 0 to 100"
+assert method.params["spread"].describe_allowed() == "a number from 0 to 100"
 assert "spread : a number from 0 to 100, default 1.0" in method.__doc__
 assert "at-random" in [verdict.card.key for verdict in hetviz.suggest(data)]
 print("added")

@@ -15,7 +15,7 @@ import scipy.sparse as sp
 
 from hetviz.algorithms.umap import UMAP
 from hetviz.core.layout.umap import fuzzy_graph
-from hetviz.core.layout.umap_learn import learned_graph, settings
+from hetviz.core.layout.umap_learn import learned_graph, umap_settings
 from hetviz.data import Dataset, HeteroData, Labels, Links
 from hetviz.errors import NotApplicableError, ParameterError
 from hetviz.features.spaces.affinities import dataset_neighbors
@@ -46,7 +46,9 @@ def fitted(data: HeteroData = DATA, **given: Any) -> np.ndarray:
 
 def test_our_graph_by_exact_neighbours_is_that_of_umap_learn() -> None:
     ours = fuzzy_graph(dataset_neighbors(ITEMS, 14))
-    learned = learned_graph(X, None, settings(n_neighbors=15, metric="euclidean", random_state=0))
+    learned = learned_graph(
+        X, None, umap_settings(n_neighbors=15, metric="euclidean", random_state=0)
+    )
     assert abs(ours - learned).max() < 1e-4
     assert learned.nnz > 1000
 

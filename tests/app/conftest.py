@@ -35,9 +35,9 @@ def maps_are_measured_once(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def visit(monkeypatch: pytest.MonkeyPatch) -> Visit:
     """Give a function that opens a page as a new visitor, or as one with a given id."""
-    monkeypatch.setattr(background, "RUNNER", InlineRunner(background.ended))
+    monkeypatch.setattr(background, "RUNNER", InlineRunner(background.on_job_end))
     # A job that runs at once would make a map for each draft of a statement.
-    monkeypatch.setattr(preview, "MOST_ROWS", 0)
+    monkeypatch.setattr(preview, "MAX_ROWS", 0)
 
     def open_page(page: str = "start", sid: str | None = None) -> AppTest:
         app = AppTest.from_file(ROUTER, default_timeout=120)

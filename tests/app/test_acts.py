@@ -11,13 +11,13 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import hetviz
-from hetviz._text import short
+from hetviz._text import shorten
 from hetviz.data.edits.labelling import with_labels
 from hetviz.plots.colour import colour_options, colouring
 from hetviz.ui.map.selection_codec import pack_rows
 from hetviz.ui.shell import background
 from hetviz.ui.statements import commands
-from hetviz.ui.statements.wording import Saying
+from hetviz.ui.statements.statement_draft import StatementDraft
 from hetviz.workspace import AddLinks
 from tests.app.conftest import Visit, html_of, workspace_of
 
@@ -43,7 +43,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
 
 
 def grouped(app: AppTest, **groups: list[int]) -> AppTest:
-    workspace_of(app).set_glance(groups=groups)
+    workspace_of(app).set_view_state(groups=groups)
     app.run()
     assert not app.exception
     return app
@@ -59,14 +59,14 @@ def press(app: AppTest, key: str) -> AppTest:
 def test_the_bar_asks_for_a_group_and_then_for_the_next(visit: Visit) -> None:
     app = visit("map")
     assert "set-A" not in {button.key for button in app.button}
-    workspace_of(app).set_glance(selection=[3, 4])
+    workspace_of(app).set_view_state(selection=[3, 4])
     press(app.run(), "set-A")
-    assert workspace_of(app).glance.groups["A"].tolist() == [3, 4]
-    workspace_of(app).set_glance(selection=[9])
+    assert workspace_of(app).view_state.groups["A"].tolist() == [3, 4]
+    workspace_of(app).set_view_state(selection=[9])
     press(app.run(), "set-B")
-    assert list(workspace_of(app).glance.groups) == ["A", "B"]
+    assert list(workspace_of(app).view_state.groups) == ["A", "B"]
     press(app, "drop-A")
-    assert list(workspace_of(app).glance.groups) == ["B"]
+    assert list(workspace_of(app).view_state.groups) == ["B"]
     assert app.button(key="act-add").disabled
 
 
@@ -76,18 +76,18 @@ def test_adding_is_one_step_by_name_and_asks_for_a_refit(visit: Visit, started: 
     workspace = workspace_of(app)
     assert (
         workspace.undo_name
-        == f"2 emoji, 1 keywords and {short(DATA['emoji'].titles[7], 24)} together"
+        == f"2 emoji, 1 keywords and {shorten(DATA['emoji'].titles[7], 24)} together"
     )
     said = [links for links in workspace.state.opened().links if links.kind == "said"]
     assert sum(map(len, said)) == 3
-    assert not workspace.glance.groups
+    assert not workspace.view_state.groups
     # What was named stays lit, and the map is to tell what these three pairs did.
-    assert workspace.glance.selection.tolist() == [0, 1, 7, 1300]
+    assert workspace.view_state.selection.tolist() == [0, 1, 7, 1300]
     assert started[0] is None
     assert len(NEW[0]) == 3
     assert set(NEW[0]) <= set(hetviz.statements(workspace.state.opened())["key"])
     # The opposite is said to be one before it is added, and may be all the same.
-    app.session_state["saying"] = Saying("apart", -1.0)
+    app.session_state["saying"] = StatementDraft("apart", -1.0)
     grouped(app, A=[0], B=[7])
     assert "Before, these were said to be together" in html_of(app)
     assert app.button(key="act-add").label == "Say 1 pair anyway"
@@ -123,7 +123,7 @@ def test_comparisons_say_that_a_method_makes_no_use_of_them(
     visit: Visit, started: list[Any]
 ) -> None:
     app = visit("map")
-    app.session_state["saying"] = Saying("closer")
+    app.session_state["saying"] = StatementDraft("closer")
     grouped(app, A=[0, 1], B=[5], C=[9, 10])
     assert "makes no use of comparisons: the map stays as it is" in html_of(app)
     before = len(DATA.comparisons or ())
@@ -134,7 +134,7 @@ def test_comparisons_say_that_a_method_makes_no_use_of_them(
 
 def test_a_group_is_labelled(visit: Visit, started: list[Any]) -> None:
     app = visit("map")
-    app.session_state["saying"] = Saying("label")
+    app.session_state["saying"] = StatementDraft("label")
     grouped(app, A=[0, 1, 1300])
     app.text_input(key="label-value").set_value("odd ones").run()
     press(app, "act-label")
@@ -174,13 +174,13 @@ def test_wishes_of_the_browser_are_taken_or_passed_over(visit: Visit, started: l
         for part in ("statements.wording", "statements.messages"):
             patch.setattr(f"hetviz.ui.{part}.st", SimpleNamespace(session_state=kept))
         packed = base64.b64encode(pack_rows([4, 5], data.n_rows).tobytes()).decode()
-        rows = workspace.glance.fingerprint
+        rows = workspace.view_state.fingerprint
 
         def wish(n: Any, rows: str = rows, **fields: Any) -> dict[str, Any]:
             return {"rows": rows, "wishes": [{"n": n, **fields}]}
 
-        messages.acted(wish(7, what="group", group="A", packed=packed))
-        assert workspace.glance.groups["A"].tolist() == [4, 5]
+        messages.handle_requests(wish(7, what="group", group="A", packed=packed))
+        assert workspace.view_state.groups["A"].tolist() == [4, 5]
         for bad in (
             None,
             {"rows": rows},
@@ -190,14 +190,14 @@ def test_wishes_of_the_browser_are_taken_or_passed_over(visit: Visit, started: l
             # Heard before.
             wish(7, what="group", group="B", packed=packed),
         ):
-            messages.acted(bad)
-        assert list(workspace.glance.groups) == ["A"]
+            messages.handle_requests(bad)
+        assert list(workspace.view_state.groups) == ["A"]
         places = workspace.state.run.embedding.coordinates["emoji"]  # type: ignore[union-attr]
-        messages.acted(wish(11, what="drop", row=3, x=1e9, y=float("nan")))
-        assert list(workspace.glance.groups) == ["A"]
+        messages.handle_requests(wish(11, what="drop", row=3, x=1e9, y=float("nan")))
+        assert list(workspace.view_state.groups) == ["A"]
         x, y = places[8]
-        messages.acted(wish(12, what="drop", row=3, x=x, y=y))
-    groups = workspace.glance.groups
+        messages.handle_requests(wish(12, what="drop", row=3, x=x, y=y))
+    groups = workspace.view_state.groups
     assert groups["A"].tolist() == [3]
     assert len(groups["B"]) == 4
     assert 8 in groups["B"]
@@ -207,11 +207,11 @@ def test_wishes_of_the_browser_are_taken_or_passed_over(visit: Visit, started: l
 def test_comparisons_use_every_item_of_a_group_alike() -> None:
     groups = {name: np.arange(start, start + n) for name, start, n in
               (("A", 0, 4), ("B", 10, 3), ("C", 20, 5))}  # fmt: skip
-    every = commands.closer(DATA, groups, Saying("closer", most=60))
+    every = commands.draft_comparisons(DATA, groups, StatementDraft("closer", most=60))
     assert (every.n, every.n_possible) == (60, 60)
     rows = {tuple(map(tuple, row)) for row in every.commands[0].rows}  # type: ignore[attr-defined]
     assert len(rows) == 60
-    few = commands.closer(DATA, groups, Saying("closer", most=8))
+    few = commands.draft_comparisons(DATA, groups, StatementDraft("closer", most=8))
     assert [sum(row[0][1] == DATA["emoji"].ids[k] for row in few.commands[0].rows)  # type: ignore[attr-defined]
             for k in range(4)] == [2, 2, 2, 2]  # fmt: skip
 
@@ -223,7 +223,7 @@ def test_a_contradiction_by_way_of_a_third_item_is_told_before_it_is_added(visit
     workspace.do(AddLinks("emoji", "emoji", [[first, second], [second, third]], 1.0))
     grouped(app, A=[200], B=[800])
     assert "by way of" not in html_of(app)
-    app.session_state["saying"] = Saying("apart", -1.0)
+    app.session_state["saying"] = StatementDraft("apart", -1.0)
     app.run()
     assert "by way of" in html_of(app)
     assert app.button(key="act-add").label == "Say 1 pair anyway"
@@ -235,11 +235,11 @@ def test_a_contradiction_by_way_of_a_third_item_is_told_before_it_is_added(visit
 def test_a_column_that_came_with_the_data_is_written_over_only_when_that_is_said() -> None:
     label = next(one for one in DATA.labels if one.dataset == "emoji")
     rows = np.array([0, 1, 2])
-    assert commands.own_column(DATA) == "my label 1"
+    assert commands.own_label_column(DATA) == "my label 1"
     mine = with_labels(DATA, "emoji", "my label 3", {str(DATA["emoji"].ids[0]): "x"})
-    assert commands.own_column(mine) == "my label 3"
-    assert commands.n_overwritten(DATA, rows, label.name, str(label.values[0])) == sum(
+    assert commands.own_label_column(mine) == "my label 3"
+    assert commands.count_overwritten(DATA, rows, label.name, str(label.values[0])) == sum(
         label.values[row] != label.values[0] for row in rows
     )
-    assert commands.n_overwritten(DATA, rows, label.name, "none of these") == 3
-    assert commands.n_overwritten(DATA, rows, "my label 1", "x") == 0
+    assert commands.count_overwritten(DATA, rows, label.name, "none of these") == 3
+    assert commands.count_overwritten(DATA, rows, "my label 1", "x") == 0

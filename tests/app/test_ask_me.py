@@ -10,7 +10,7 @@ import numpy as np
 from streamlit.testing.v1 import AppTest
 
 from hetviz.data import Dataset, Embedding, HeteroData
-from hetviz.features.spaces.taught import LearnedGroup
+from hetviz.features.spaces.learned_groups import GroupSummary
 from hetviz.runs.ask.questions import Question, suggest_questions
 from hetviz.ui.guidance import ask_me
 from hetviz.workspace import SetLabels
@@ -109,7 +109,7 @@ def test_candidates_that_arrive_do_not_replace_the_question_being_read(visit: Vi
     asking = app.session_state["ask-me"]
     assert len(asking.batch) > 1
     # as when Predict has found something, or a map was made again, since
-    asking.of = (*asking.of[:-1], "later")
+    asking.context = (*asking.context[:-1], "later")
     app.run()
     assert question(app) == first
     press(app, "ask-no")
@@ -121,15 +121,15 @@ def test_who_else_may_belong_is_told_to_the_map_with_how_surely() -> None:
     others = Dataset("others", ["o", "p"], np.eye(2))
     data = HeteroData([others, things])
     alike = (("i5", 0.9), ("i6", 0.62), ("i7", 0.3))
-    group = LearnedGroup("things", ("i0", "i1", "i2"), 0.95, 0.8, ("i5",), (0.9,), 1, to_ask=alike)
+    group = GroupSummary("things", ("i0", "i1", "i2"), 0.95, 0.8, ("i5",), (0.9,), 1, to_ask=alike)
     ids = {name: part.ids for name, part in data.datasets.items()}
     places = Embedding({name: np.zeros((len(one), 2)) for name, one in ids.items()}, ids)
     (first, *_) = suggest_questions(data, places, 1, kinds=("member",), learned=[group])
-    asking = ask_me._Asking(learned=[group, replace(group, named=("i3", "i4", "i8"))])
+    asking = ask_me.AskSession(learned=[group, replace(group, named=("i3", "i4", "i8"))])
     assert first.items[0] == ("things", "i5")
-    assert ask_me._sure(data, asking, first) == [(8, 0.62), (9, 0.3)]
-    asking.given.append((1, replace(first, rows=(8, *first.rows[1:]))))
-    assert ask_me._sure(data, asking, first) == [(9, 0.3)]
+    assert ask_me._likely_members(data, asking, first) == [(8, 0.62), (9, 0.3)]
+    asking.answers.append((1, replace(first, rows=(8, *first.rows[1:]))))
+    assert ask_me._likely_members(data, asking, first) == [(9, 0.3)]
 
 
 def test_it_stops_when_nothing_is_left_to_gain_and_goes_on_if_asked_to(visit: Visit) -> None:
@@ -137,11 +137,14 @@ def test_it_stops_when_nothing_is_left_to_gain_and_goes_on_if_asked_to(visit: Vi
     asking = app.session_state["ask-me"]
     app.run()
     assert "Enough asked" not in html_of(app)
-    asking.given = [(-1, question) for question in asking.batch[:1] * ask_me.LEAST]
+    asking.answers = [(-1, question) for question in asking.batch[:1] * ask_me.MIN_ANSWERS]
     app.run()
     # thousands of links are known, and no group is named
     assert "Enough asked" in html_of(app)
-    assert "60 more answers could raise how often a hidden link is found by 0.0" in html_of(app)
+    assert (
+        "60 more answers could raise how often a hidden link is found again by at most 0.0"
+        in html_of(app)
+    )
     press(app, "ask-on")
     assert "Enough asked" not in html_of(app)
     assert question(app)
@@ -182,4 +185,4 @@ def test_missing_labels_of_ones_own_are_asked_for_with_buttons_and_a_list(visit:
     (another,) = [box for box in app.selectbox if str(box.key).startswith("ask-another")]
     another.set_value(first.options[4]).run()
     assert said(row) == first.options[4]
-    assert asking.since == 0
+    assert asking.n_since_refit == 0

@@ -41,7 +41,7 @@ def pick(app: AppTest, *numbers: int) -> AppTest:
     found = state_of(app).clustering
     assert found is not None
     for number in numbers:
-        app.checkbox(key=f"pick-{cards.mark(found)}-{number}").check()
+        app.checkbox(key=f"pick-{cards.clustering_key(found)}-{number}").check()
     app.run()
     assert not app.exception
     return app
@@ -104,7 +104,7 @@ def test_rename_merge_split_and_undo(visit: Visit) -> None:
 
 
 def test_a_cluster_becomes_guidance(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("hetviz.ui.statements.draft.refits", lambda: False)
+    monkeypatch.setattr("hetviz.ui.statements.actions.is_auto_refit", lambda: False)
     app = found(visit)
     data = state_of(app).data
     assert data is not None

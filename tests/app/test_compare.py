@@ -15,7 +15,7 @@ from hetviz.jobs import Job
 from hetviz.jobs.results import Findings
 from hetviz.jobs.tasks import compare as tasks
 from hetviz.progress import Progress
-from hetviz.ui.compare import maps
+from hetviz.ui.compare import side_by_side
 from hetviz.ui.shell import background
 from hetviz.workspace import AddLinks
 from tests.app.conftest import Visit, go, html_of, workspace_of
@@ -142,14 +142,14 @@ def test_the_moved_items_are_listed_and_a_click_selects(visit: Visit) -> None:
     assert len(buttons) == 12
     row = int(str(buttons[0].key).removeprefix("moved-"))
     press(app, str(buttons[0].key))
-    assert workspace_of(app).glance.selection.tolist() == [row]
+    assert workspace_of(app).view_state.selection.tolist() == [row]
 
 
 def test_maps_are_turned_to_fit_the_first_and_keep_their_shape(visit: Visit) -> None:
     app = compared(visit)
     state = workspace_of(app).state
     runs = [run for run in state.runs if run.id in state.findings["compare"].runs]
-    first, *others = maps.aligned(state, runs)
+    first, *others = side_by_side.aligned_runs(state, runs)
     assert others
     for one in others:
         for name, Y in first.embedding.coordinates.items():
@@ -206,7 +206,7 @@ def test_progress_of_each_method_is_shown_while_it_runs(
     app = visit("compare")
     parts = (("PCA <b>", 1.0, "done"), ("Other", 0.25, "running"), ("Third", 0.0, "waiting"))
     job = Job("j", "me", "Comparison", state="running", fraction=0.4, parts=parts)
-    monkeypatch.setattr(background, "live", lambda: job)
+    monkeypatch.setattr(background, "running_job", lambda: job)
     app.run()
     text = html_of(app)
     assert "PCA &lt;b&gt;" in text

@@ -15,7 +15,7 @@ from hetviz.jobs import Job
 from hetviz.ui.shell import background, deleting, people, session
 from hetviz.ui.shell.paths import CSS
 from hetviz.workspace import SESSIONS, RenameDataset, SetTitle
-from hetviz.workspace.store.sessions import new_id
+from hetviz.workspace.store.sessions import new_session_id
 from tests.app.conftest import Visit, go, html_of, workspace_of
 from tests.app.test_map_panel import press
 from tests.app.test_pages import PLANTS, upload
@@ -68,7 +68,7 @@ def test_datasets_are_linked_by_a_key_that_is_tried_first(visit: Visit) -> None:
 def test_a_key_that_names_too_many_pairs_is_refused_in_words(
     visit: Visit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("hetviz.data.joins.matching.MOST_PAIRS", 100)
+    monkeypatch.setattr("hetviz.data.joins.matching.MAX_PAIRS", 100)
     app = go(press(visit(), "open-digits"), "data")
     app.selectbox(key="key-source-column-pixels").set_value("digit").run()
     app.selectbox(key="key-target-column-fourier").set_value("digit").run()
@@ -116,21 +116,24 @@ def test_a_project_is_deleted_with_its_files_and_its_work(
     app = visit()
     sid = app.session_state["sid"]
     other = visit().session_state["sid"]
-    jobs = {name: [Job(new_id(), name, "Clusters", "running")] for name in (sid, f"{sid}:beside")}
+    jobs = {
+        name: [Job(new_session_id(), name, "Clusters", "running")]
+        for name in (sid, f"{sid}:beside")
+    }
     stopped: list[str] = []
     monkeypatch.setattr(background.RUNNER, "jobs", lambda owner: jobs.get(owner, []))
     monkeypatch.setattr(background.RUNNER, "cancel", lambda id, owner: stopped.append(owner))
     seen = SimpleNamespace(session_state={"sid": sid}, query_params={})
     for module in (deleting, session, people):
         monkeypatch.setattr(module, "st", seen)
-    for nothing in (None, 7, "../..", new_id()):
-        deleting.delete(nothing)
+    for nothing in (None, 7, "../..", new_session_id()):
+        deleting.delete_project(nothing)
     assert SESSIONS.exists(sid) and not stopped
-    deleting.delete(other)
+    deleting.delete_project(other)
     assert not SESSIONS.exists(other)
     # Whoever deletes another project stays in the one that is open.
     assert seen.session_state == {"sid": sid}
-    deleting.delete(sid)
+    deleting.delete_project(sid)
     assert not SESSIONS.exists(sid)
     assert stopped == [sid, f"{sid}:beside"]
     assert seen.session_state["sid"] not in (sid, other)
@@ -141,11 +144,11 @@ def test_a_project_of_somebody_else_keeps_its_files(
     visit: Visit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sid = visit().session_state["sid"]
-    seen = SimpleNamespace(session_state={"sid": new_id()}, query_params={})
-    monkeypatch.setattr(people, "role", lambda project: "edit")
+    seen = SimpleNamespace(session_state={"sid": new_session_id()}, query_params={})
+    monkeypatch.setattr(people, "get_role", lambda project: "edit")
     for module in (deleting, session):
         monkeypatch.setattr(module, "st", seen)
-    deleting.delete(sid)
+    deleting.delete_project(sid)
     assert SESSIONS.exists(sid)
     (told,) = seen.session_state["messages"]
     assert "somebody else" in told[1]

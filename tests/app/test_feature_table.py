@@ -38,14 +38,16 @@ def test_what_is_changed_in_the_table_becomes_one_command(
         row: {"weight": 3.0, "scale": "order only", "log": False},
         region: {"used": True, "impute": "its own category"},
     }
-    monkeypatch.setattr(feature_table, "edits_of", lambda key: edits if "table-0-" in key else {})
+    monkeypatch.setattr(
+        feature_table, "edited_cells", lambda key: edits if "table-0-" in key else {}
+    )
     press(app, "make-features-0")
     assert ops(workspace_of(app))[-1] == "set-features"
     assert workspace_of(app).log[-1]["columns"] == {
         "population": {"scale": "rank", "log": False, "weight": 3.0},
         "region": {"use": True, "impute": "own category"},
     }
-    monkeypatch.setattr(feature_table, "edits_of", lambda key: {})
+    monkeypatch.setattr(feature_table, "edited_cells", lambda key: {})
     names = workspace_of(app).state.opened()["countries"].feature_names
     assert names is not None and "population" in names
     assert any(name.startswith("region=") for name in names)
@@ -65,12 +67,12 @@ def test_what_does_not_suit_is_told_and_changes_nothing(
     app = go(press(visit(), "open-world"), "data")
     row = list(table(app, 0).index).index("week_starts")
     before = workspace_of(app).state
-    monkeypatch.setattr(feature_table, "edits_of", lambda key: {row: {"scale": "order only"}})
+    monkeypatch.setattr(feature_table, "edited_cells", lambda key: {row: {"scale": "order only"}})
     app.button(key="make-features-0").click().run()
     assert not app.exception
     assert "does not suit categories" in app.error[0].value
     assert workspace_of(app).state is before
-    monkeypatch.setattr(feature_table, "edits_of", lambda key: {})
+    monkeypatch.setattr(feature_table, "edited_cells", lambda key: {})
     press(app, "make-features-0")
     assert workspace_of(app).state is before
 
@@ -84,7 +86,9 @@ def test_features_from_a_file_are_own_vectors_and_columns_can_join_them(
     assert rows.loc["(pictures)", "why"] == "not chosen"
     row = list(rows.index).index("(pictures)")
     monkeypatch.setattr(
-        feature_table, "edits_of", lambda key: {row: {"used": True}} if "table-0-" in key else {}
+        feature_table,
+        "edited_cells",
+        lambda key: {row: {"used": True}} if "table-0-" in key else {},
     )
     press(app, "make-features-0")
     rows = table(app, 0)

@@ -15,9 +15,9 @@ from hetviz.data.model.statements import statements
 from hetviz.data.queries.groups import NamedGroup, named_groups
 from hetviz.io import guidance_csv
 from hetviz.ui.guidance import editor
-from hetviz.ui.guidance.curves import ReadOff, lost_at
-from hetviz.ui.guidance.group_table import changed
-from hetviz.ui.guidance.table import as_before, places_in
+from hetviz.ui.guidance.curves import CurvePoint, is_unmet
+from hetviz.ui.guidance.group_table import change_commands
+from hetviz.ui.guidance.table import in_earlier_order, positions_in
 from hetviz.ui.map import search
 from hetviz.ui.shell.paths import PAGES
 from hetviz.ui.widgets import set_switches
@@ -88,12 +88,12 @@ def test_what_is_not_kept_stands_beside_the_place_where_the_curve_is_read_off(
 
 def test_a_pair_is_not_kept_where_it_lies_beyond_the_share() -> None:
     rows = pd.DataFrame({"near": [0.97, 0.90, 0.97, 0.90], "weight": [1.0, 1.0, -1.0, -1.0]})
-    assert lost_at(rows, ReadOff("links", 0.05)).tolist() == [False, True, True, False]
-    assert lost_at(rows, ReadOff("links", 0.2)).tolist() == [False, False, True, True]
+    assert is_unmet(rows, CurvePoint("links", 0.05)).tolist() == [False, True, True, False]
+    assert is_unmet(rows, CurvePoint("links", 0.2)).tolist() == [False, False, True, True]
     # Near pairs half, equally and twice as long as the far ones.
     rows = pd.DataFrame({"near": [2 / 3, 0.5, 1 / 3], "weight": 1.0})
-    assert lost_at(rows, ReadOff("comparisons", 1.0)).tolist() == [False, True, True]
-    assert lost_at(rows, ReadOff("comparisons", 0.4)).tolist() == [True, True, True]
+    assert is_unmet(rows, CurvePoint("comparisons", 1.0)).tolist() == [False, True, True]
+    assert is_unmet(rows, CurvePoint("comparisons", 0.4)).tolist() == [True, True, True]
 
 
 def test_a_choice_leaves_the_rows_that_fit_it(visit: Visit) -> None:
@@ -260,7 +260,7 @@ def test_comparisons_are_told_in_sentences_and_lead_to_the_map(visit: Visit) -> 
     assert "Comparisons not met" in page
     assert "count as they are" in page
     press(app, "broken-comparison-show-0")
-    assert len(workspace_of(app).glance.selection) == 3
+    assert len(workspace_of(app).view_state.selection) == 3
     assert any(
         element.proto.component_name == "hetviz_map" for element in app.get("bidi_component")
     )
@@ -270,14 +270,14 @@ def test_the_browsers_edits_are_laid_over_what_it_was_given() -> None:
     base = pd.DataFrame(
         {"weight": [1.0, 0.5], "note": ["", "old"], "score": [float("nan"), 2.0]}, index=["a", "b"]
     )
-    wanted = editor.overlaid(
+    wanted = editor.with_edits(
         base, {0: {"weight": -1, "score": 3}, 1: {"note": None, "score": None}, 7: {"weight": 1}}
     )
-    assert editor.changes(base, wanted) == {
+    assert editor.changed_cells(base, wanted) == {
         "a": {"weight": -1.0, "score": 3.0},
         "b": {"note": "", "score": pytest.approx(float("nan"), nan_ok=True)},
     }
-    assert editor.changes(base, base) == {}
+    assert editor.changed_cells(base, base) == {}
     assert base.loc["a", "weight"] == 1.0
 
 
@@ -356,7 +356,7 @@ def test_a_group_is_one_row_that_is_changed_as_one(visit: Visit) -> None:
 
     def change(**cells: Any) -> NamedGroup:
         (group,) = named_groups(workspace.state.opened())
-        steps = [command.to_dict() for command in changed(data, group, cells)]
+        steps = [command.to_dict() for command in change_commands(data, group, cells)]
         workspace.do(Act(steps, "change of a group"))
         (group,) = named_groups(workspace.state.opened())
         return group
@@ -369,7 +369,9 @@ def test_a_group_is_one_row_that_is_changed_as_one(visit: Visit) -> None:
     workspace.undo()
     (back,) = named_groups(workspace.state.opened())
     assert (back.rows.tolist(), back.weight) == ([0, 1, 2, 3], 1.0)
-    workspace.do(Act([one.to_dict() for one in changed(data, back, {"items": ["2"]})], "less"))
+    workspace.do(
+        Act([one.to_dict() for one in change_commands(data, back, {"items": ["2"]})], "less")
+    )
     assert len(statements(workspace.state.opened())) == n_before
     assert not app.exception
 
@@ -381,7 +383,7 @@ def test_a_switch_that_comes_back_unchanged_switches_nothing(
     # Streamlit calls it changed when it forgot the switch while another tab was open.
     monkeypatch.setattr(set_switches.st, "session_state", {"set-antonym-True": value})
     calls: list[tuple[str, bool]] = []
-    set_switches.turned(
+    set_switches.on_toggle(
         "set-antonym-True", "antonym", True, lambda name, on: calls.append((name, on))
     )
     assert calls == switched
@@ -390,25 +392,25 @@ def test_a_switch_that_comes_back_unchanged_switches_nothing(
 def test_rows_of_a_table_are_found_again_where_others_came_and_went() -> None:
     old = np.array(["a", "b", "c", "d", "e"], dtype=object)
     for new in ("abcde", "abXcde", "Xabcde", "abcdeX", "acde", "abde", "aYbXe", "", "edcba", "Z"):
-        found = places_in(old, np.array(list(new), dtype=object))
+        found = positions_in(old, np.array(list(new), dtype=object))
         assert found.tolist() == ["abcde".find(key) for key in new]
-    assert places_in(old[:0], old).tolist() == [-1] * 5
+    assert positions_in(old[:0], old).tolist() == [-1] * 5
 
 
 def test_rows_stay_where_they_were_and_new_ones_stand_first() -> None:
     # Of five rows 3, 1, 4 fitted, in this order. By now row 1 is gone, 2 is new, and 0 fits too.
     places, first = np.array([0, 3, -1, 2, 4]), np.array([3, 1, 4])
-    found = as_before(np.array([4, 1, 0, 2]), places, first, 5)
+    found = in_earlier_order(np.array([4, 1, 0, 2]), places, first, 5)
     assert found.tolist() == [0, 2, 1, 4]
 
 
 def test_names_with_odd_spaces_are_searched_as_tidy_ones() -> None:
     for texts in (["a  b", "c"], [" a b", "c"], ["a b ", "c"], ["a\nb", "c"], ["a\tb", "c"]):
-        found = search.Index.of(texts)
+        found = search.TextIndex.of(texts)
         assert found.text == "\na b\nc\n"
         assert found.holding("c").tolist() == [1]
-    assert search.Index.of(["a b", "c"]).text == "\na b\nc\n"
-    assert search.Index.of([]).holding("a").tolist() == []
+    assert search.TextIndex.of(["a b", "c"]).text == "\na b\nc\n"
+    assert search.TextIndex.of([]).holding("a").tolist() == []
 
 
 def test_a_map_stopped_while_it_was_measured_says_why_it_is_by_this_method(visit: Visit) -> None:

@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from hetviz.ui.data import belonging
+from hetviz.ui.data import join_choice
 from hetviz.ui.map import item_head
 from tests.app.conftest import Visit, html_of, workspace_of
 
@@ -19,11 +19,11 @@ def test_the_head_says_what_the_panel_says(visit: Visit) -> None:
     data, run = state.opened(), state.run
     assert run is not None
     row = int(data.offsets[data.links[0].source].start + data.links[0].i[0])
-    head = item_head.head(state, run, row, "s")
+    head = item_head.item_head(state, run, row, "s")
     assert head is not None
     json.dumps(head)
     assert head["linked"]
-    workspace.set_glance(selection=np.array([row], dtype=np.int64))
+    workspace.set_view_state(selection=np.array([row], dtype=np.int64))
     app.run()
     text = html_of(app)
     assert f'data-of="{row}"' in text
@@ -42,14 +42,14 @@ def test_of_a_large_map_nothing_is_worked_out_for_a_pointer(
 ) -> None:
     state = workspace_of(visit("map")).state
     assert state.run is not None
-    monkeypatch.setattr(item_head, "MOST_ROWS", 1)
-    assert item_head.head(state, state.run, 0, "s") is None
+    monkeypatch.setattr(item_head, "MAX_ROWS", 1)
+    assert item_head.item_head(state, state.run, 0, "s") is None
 
 
 def test_a_dataset_that_is_linked_within_is_named_once(visit: Visit) -> None:
     data = workspace_of(visit("map")).state.opened()
     first, second = list(data.datasets)[:2]
-    html = belonging.boxes(data, [(first, first), (first, second)], "linked with", "alone")
+    html = join_choice.boxes_html(data, [(first, first), (first, second)], "linked with", "alone")
     assert "each other" in html
     assert html.count(f"<b>{first}<") == 1
     assert html.count(f"<b>{second}<") == 1

@@ -21,37 +21,37 @@ def test_an_item_of_a_sample_is_held_by_its_likes(visit: Visit) -> None:
     titles = workspace_of(app).state.opened()["emoji"].titles.tolist()
     text = html_of(pick(app, titles.index("cat face")))
     assert "<span>Why it is here</span>" in text
-    shares = re.search(r"Held by what [a-z ]+ (\d+) %", text)
+    shares = re.search(r"ere because of [a-z ]+ \((\d+) %\)", text)
     assert shares is not None and int(shares[1]) > 25
     part = text[text.index("Why it is here") :]
     named = re.findall(r"<li><span>([^<]+)</span><u>", part)[:3]
     assert len(named) == 3 and all("cat" in name for name in named)
-    assert {name.split(" · ")[1].split(" with ")[0] for name in named} <= {
+    assert {name.split(" · ")[1].split(" to ")[0] for name in named} <= {
         "linked",
         "both linked",
-        "alike by features",
+        "similar features",
     }
     # Vectors of names are numbers that nobody knows.
     assert "numbers without names" in part
 
 
 def test_of_many_rows_it_is_told_when_asked(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(item_why, "AT_ONCE", 100)
+    monkeypatch.setattr(item_why, "MAX_ROWS_AT_ONCE", 100)
     app = visit("map")
-    assert "Held by" not in html_of(pick(app, 3))
+    assert "ere because of" not in html_of(pick(app, 3))
     app.button("why-find").click().run()
     assert not app.exception
-    assert "Held by" in html_of(app)
+    assert "ere because of" in html_of(app)
 
 
 def test_without_a_fit_it_is_told_by_the_axes(
     visit: Visit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(item_why, "_quick", lambda state, run: False)
+    monkeypatch.setattr(item_why, "_is_quick", lambda state, run: False)
     app = visit("map")
     text = html_of(pick(app, 3))
     part = text[text.index("Why it is here") :]
-    assert "Nearest to it on the axes" in part
+    assert "Closest on the map" in part
     assert "takes a fit anew" in part
 
 
@@ -73,7 +73,7 @@ def test_columns_are_named_and_bars_of_equal_titles_are_told_apart(
     monkeypatch.setattr(item_why.theme, "section", lambda *words: shown.append(words[0]))
     drawn = []
     monkeypatch.setattr(item_why.found_out, "bars", lambda one, most: drawn.append(one))
-    item_why._tell(found, {"wing_size", "colour"})
+    item_why._show_reasons(found, {"wing_size", "colour"})
     assert "Columns that make it like them" in shown
     assert next(iter(drawn[1].values)) == "Wing size"
     assert len(drawn[0].values) == len(found.holds)

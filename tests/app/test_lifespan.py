@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from hetviz.jobs import InlineRunner, Task
-from hetviz.ui.map.array_cache import SHELVES, Packed
+from hetviz.ui.map.array_cache import ARRAY_CACHE, PackedArray
 from hetviz.ui.shell import background, lifespan
 from hetviz.workspace import Sessions, SetTitle
-from hetviz.workspace.store.files import new_id
+from hetviz.workspace.store.files import new_session_id
 
 AFTER_S = 0.3
 
@@ -23,22 +23,22 @@ def test_what_came_of_jobs_goes_with_the_session_that_is_left(
     sessions, runner = Sessions(tmp_path), InlineRunner()
     monkeypatch.setattr(lifespan, "SESSIONS", sessions)
     monkeypatch.setattr(background, "RUNNER", runner)
-    left, here = new_id(), new_id()
-    array = Packed.of(np.zeros(4), "<f4")
+    left, here = new_session_id(), new_session_id()
+    array = PackedArray.of(np.zeros(4), "<f4")
     for id in (left, here):
         sessions.get(id).do(SetTitle("Kept"))
-        SHELVES.put(id, array)
-        monkeypatch.setitem(background._FORESEEN, id, ("mark", None))
-        for who in (id, id + background.BESIDE):
+        ARRAY_CACHE.put(id, array)
+        monkeypatch.setitem(background._PREVIEWS, id, ("mark", None))
+        for who in (id, id + background.BACKGROUND):
             runner.submit(who, "Doubled", Task("tests.jobs.chores:double", {"value": 2}))
     time.sleep(AFTER_S)
     assert sessions.get(here).state.title == "Kept"
-    lifespan.rest(AFTER_S)
+    lifespan.free_memory(AFTER_S)
     for id, n in ((left, 0), (here, 1)):
-        assert [len(runner.jobs(who)) for who in (id, id + background.BESIDE)] == [n, n]
-        assert (id in background._FORESEEN) == bool(n)
-        assert (SHELVES.get(id, array.key) is not None) == bool(n)
-    SHELVES.clear(here)
+        assert [len(runner.jobs(who)) for who in (id, id + background.BACKGROUND)] == [n, n]
+        assert (id in background._PREVIEWS) == bool(n)
+        assert (ARRAY_CACHE.get(id, array.key) is not None) == bool(n)
+    ARRAY_CACHE.clear(here)
     # What is on the disk comes back.
     assert sessions.n_open == 1
     assert sessions.get(left).state.title == "Kept"

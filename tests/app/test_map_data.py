@@ -21,8 +21,14 @@ from hetviz.data import Dataset, Embedding, Filter, HeteroData, Links
 from hetviz.errors import DataError
 from hetviz.jobs import Job
 from hetviz.ui.map import description, parts, priority, selection_codec
-from hetviz.ui.map.array_cache import SHELVES, Packed, Shelves, forget_unused, kept
-from hetviz.workspace import Run, State, View
+from hetviz.ui.map.array_cache import (
+    ARRAY_CACHE,
+    ArrayCache,
+    PackedArray,
+    drop_unused,
+    get_or_compute,
+)
+from hetviz.workspace import DisplaySettings, Run, State
 
 SESSION = "a-session-for-the-tests"
 
@@ -41,15 +47,17 @@ def example(n: int = 60, seed: int = 0) -> State:
     places["words"][3] = np.nan
     ids = {name: part.ids for name, part in data.datasets.items()}
     run = Run("1", "pca", "First map", Embedding(places, ids), data.fingerprint())
-    return State(data=data, runs=(run,), chosen="1", view=View(json.dumps(["trees", "kind"])))
+    return State(
+        data=data, runs=(run,), chosen="1", view=DisplaySettings(json.dumps(["trees", "kind"]))
+    )
 
 
 def told(state: State, **more: Any) -> dict[str, Any]:
-    return description.spec(state, state.run, session=SESSION, **more)
+    return description.map_spec(state, state.run, session=SESSION, **more)
 
 
 def array(key: str, kind: str) -> NDArray[Any]:
-    found = SHELVES.get(SESSION, key)
+    found = ARRAY_CACHE.get(SESSION, key)
     assert found is not None
     return np.frombuffer(found.content, dtype=kind)
 
@@ -79,7 +87,7 @@ def test_the_browser_gets_places_colours_and_order() -> None:
     width = np.nanmax(given_places, axis=0) - np.nanmin(given_places, axis=0)
     np.testing.assert_array_less(np.nanmax(np.abs(points - given_places), axis=0), 1e-6 * width)
     np.testing.assert_array_equal(np.isnan(points), np.isnan(given_places))
-    np.testing.assert_array_equal(points, parts.geometry(state, state.run).points)
+    np.testing.assert_array_equal(points, parts.get_geometry(state, state.run).points)
     code = array(spec["colour"]["key"], "|i1")
     assert [spec["colour"]["categories"][k] for k in code[:4]] == ["P", "Q", "R", "P"]
     assert [len(spec["colour"]["palette"][name]) for name in ("light", "dark")] == [3, 3]
@@ -94,7 +102,7 @@ def test_the_browser_gets_places_colours_and_order() -> None:
 
 
 def test_numbers_come_as_they_are_with_the_ends_of_the_scale() -> None:
-    state = replace(example(), view=View(json.dumps(["trees", "size"])))
+    state = replace(example(), view=DisplaySettings(json.dumps(["trees", "size"])))
     assert state.data is not None and state.data["trees"].table is not None
     colour = told(state)["colour"]
     values = array(colour["key"], "<f4")
@@ -176,14 +184,14 @@ def test_hidden_layers_are_named_and_do_not_count() -> None:
 
 def test_without_a_map_the_live_one_has_data_to_draw_on() -> None:
     state = replace(example(), chosen=None)
-    spec = description.spec(state, None, session=SESSION, live=Job("j1", "me", "First map"))
+    spec = description.map_spec(state, None, session=SESSION, live=Job("j1", "me", "First map"))
     assert spec["live"] == {"job": "j1", "title": "First map"}
     assert np.isnan(places(spec)).all()
     assert spec["names"] == []
     # Where items are is not known yet, which is not the same as that they have no place.
     assert spec["unplaced"] == 0
-    fresh = replace(state, runs=(), chosen=None, view=View())
-    spec = description.spec(fresh, None, session=SESSION, live=Job("j1", "me", "First map"))
+    fresh = replace(state, runs=(), chosen=None, view=DisplaySettings())
+    spec = description.map_spec(fresh, None, session=SESSION, live=Job("j1", "me", "First map"))
     assert spec["colour"]["option"] == "dataset"
 
 
@@ -215,7 +223,7 @@ def test_far_off_and_tiny_maps_survive_single_precision() -> None:
         moved = {name: Y * scale + shift for name, Y in state.run.embedding.coordinates.items()}
         ids = state.run.embedding.ids
         run = replace(state.run, embedding=Embedding(moved, ids))
-        form = parts.geometry(replace(state, runs=(run,)), run)
+        form = parts.get_geometry(replace(state, runs=(run,)), run)
         placed = form.points[form.placed]
         assert np.isfinite(placed).all()
         assert len(np.unique(placed, axis=0)) == len(placed)
@@ -232,7 +240,7 @@ def test_a_large_layout_travels_in_pieces_each_a_sample_of_all(
 
 
 def test_of_very_many_items_a_sample_may_be_written(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parts, "MANY", 50)
+    monkeypatch.setattr(parts, "MAX_ROWS_ALL_NAMED", 50)
     state = replace(example(), filters=(Filter("trees", "kind", values=("p",)),))
     order = array(told(state)["order"], "<i4")
     assert set(order.tolist()) == set(range(0, 60, 3)) | {60, 61, 62}
@@ -244,18 +252,18 @@ def test_a_sample_leaves_out_no_part_of_the_map() -> None:
     points[:3] = [[2.5, 2.5], [-2.5, 2.5], [2.5, -2.5]]
     among = np.ones(len(points), dtype=bool)
     among[10_000:] = False
-    chosen = priority.sample(points, among, most=9000)
+    chosen = priority.sample_rows(points, among, most=9000)
     assert {0, 1, 2} <= set(chosen.tolist())
     assert len(chosen) == 9000
     assert chosen.max() < 10_000
-    np.testing.assert_array_equal(chosen, priority.sample(points, among, most=9000))
+    np.testing.assert_array_equal(chosen, priority.sample_rows(points, among, most=9000))
 
 
 def test_importance_covers_the_map_before_it_repeats_a_place() -> None:
     rng = np.random.default_rng(0)
     points = np.concatenate([rng.normal(size=(500, 2)) * 0.01, [[5.0, 5.0], [-5.0, 5.0]] * 10])
     weight = np.concatenate([rng.random(500) + 1, np.zeros(20)])
-    order = priority.by_importance(np.arange(520), points, weight)
+    order = priority.sort_by_importance(np.arange(520), points, weight)
     assert order[0] == weight.argmax()
     # the crowd lies in at most four parts of the map, the two lone places in one each
     assert (order[:6] >= 500).sum() == 2
@@ -265,7 +273,7 @@ def test_importance_covers_the_map_before_it_repeats_a_place() -> None:
 def test_linked_weight_counts_both_ends_of_links_that_say_together() -> None:
     state = example()
     assert state.data is not None
-    weight = priority.linked_weight(state.data)
+    weight = priority.sum_link_weights(state.data)
     assert weight[[0, 1, 2, 60, 61, 62]].tolist() == [1.0, 0.5, 1.0, 1.5, 1.0, 0.0]
 
 
@@ -275,31 +283,31 @@ def test_rows_come_back_from_their_bits(case: tuple[int, set[int]]) -> None:
     packed = selection_codec.pack_rows(sorted(rows), n)
     assert len(packed) == (n + 7) // 8
     text = base64.b64encode(packed.tobytes()).decode()
-    assert selection_codec.rows_of_bits(text, n).tolist() == sorted(rows)
+    assert selection_codec.unpack_rows(text, n).tolist() == sorted(rows)
 
 
 @pytest.mark.parametrize("packed", [None, 3, "", "AA", "AAAAAAAAAAAA", "////////////", "a" * 10**6])
 def test_bits_that_do_not_fit_are_refused(packed: object) -> None:
     with pytest.raises(DataError):
-        selection_codec.rows_of_bits(packed, 64)
+        selection_codec.unpack_rows(packed, 64)
 
 
 def test_bits_beyond_the_last_row_are_refused() -> None:
     text = base64.b64encode(b"\xff").decode()
     with pytest.raises(DataError):
-        selection_codec.rows_of_bits(text, 7)
+        selection_codec.unpack_rows(text, 7)
 
 
 @pytest.mark.parametrize("value", [None, 3, "x", [], {}, {"fingerprint": "other", "packed": ""}])
 def test_what_is_no_selection_is_refused(value: object) -> None:
     state = example()
     with pytest.raises(DataError):
-        selection_codec.rows_of_message(value, state.data)
+        selection_codec.read_selection(value, state.data)
 
 
 def test_shelves_keep_what_was_used_last_and_never_more_than_they_may() -> None:
-    shelves = Shelves(session_bytes=300, all_bytes=500)
-    arrays = [Packed.of(np.full(25, k), "<i4") for k in range(6)]
+    shelves = ArrayCache(session_bytes=300, all_bytes=500)
+    arrays = [PackedArray.of(np.full(25, k), "<i4") for k in range(6)]
     for array_ in arrays[:3]:
         shelves.put("a", array_)
     assert shelves.get("a", arrays[0].key) is arrays[0]
@@ -310,15 +318,15 @@ def test_shelves_keep_what_was_used_last_and_never_more_than_they_may() -> None:
     for array_ in arrays[:3]:
         shelves.put("b", array_)
     assert shelves.n_bytes <= 500
-    large = Packed.of(np.zeros(1000), "<i4")
+    large = PackedArray.of(np.zeros(1000), "<i4")
     shelves.put("c", large)
     assert shelves.get("c", large.key) is large
     assert shelves.n_bytes == len(large.content)
 
 
 def test_what_was_shelved_for_a_session_that_left_is_dropped() -> None:
-    shelves = Shelves()
-    array = Packed.of(np.zeros(9), "<i4")
+    shelves = ArrayCache()
+    array = PackedArray.of(np.zeros(9), "<i4")
     for session in ("a", "b"):
         shelves.put(session, array)
     shelves.clear("a")
@@ -329,7 +337,7 @@ def test_what_was_shelved_for_a_session_that_left_is_dropped() -> None:
 
 def test_equal_bytes_of_another_type_have_another_key() -> None:
     zeros = np.zeros(8)
-    assert Packed.of(zeros, "<i4").key != Packed.of(zeros, "<f4").key
+    assert PackedArray.of(zeros, "<i4").key != PackedArray.of(zeros, "<f4").key
 
 
 def test_what_hangs_on_data_goes_with_them() -> None:
@@ -337,7 +345,7 @@ def test_what_hangs_on_data_goes_with_them() -> None:
     told(state)
     assert state.data is not None
     alive = weakref.ref(state.data)
-    calls = [kept(state.data, "x", object) for _ in range(2)]
+    calls = [get_or_compute(state.data, "x", object) for _ in range(2)]
     assert calls[0] is calls[1]
     del state
     gc.collect()
@@ -349,14 +357,14 @@ def test_what_nobody_asked_for_lately_goes_though_its_data_stay() -> None:
     assert state.data is not None
     beside = State()
     alive = weakref.ref(beside)
-    first = kept(state.data, "old", object, beside)
+    first = get_or_compute(state.data, "old", object, beside)
     del beside
     gc.collect()
     assert alive() is not None
     time.sleep(0.3)
-    fresh = kept(state.data, "fresh", object)
-    forget_unused(0.2)
+    fresh = get_or_compute(state.data, "fresh", object)
+    drop_unused(0.2)
     gc.collect()
     assert alive() is None
-    assert kept(state.data, "fresh", object) is fresh
-    assert kept(state.data, "old", object) is not first
+    assert get_or_compute(state.data, "fresh", object) is fresh
+    assert get_or_compute(state.data, "old", object) is not first

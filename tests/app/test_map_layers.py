@@ -13,10 +13,10 @@ from hetviz.metrics.trust.stability import stability
 from hetviz.metrics.trust.trust import trust
 from hetviz.plots.curve import curve_alt, curve_figure
 from hetviz.ui.map import description, item_trust, layers
-from hetviz.ui.map.array_cache import SHELVES
-from hetviz.ui.widgets.measure_names import FIRST, GROUPS, MEASURES
-from hetviz.workspace import SESSIONS, Run, State, View
-from hetviz.workspace.store.sessions import new_id
+from hetviz.ui.map.array_cache import ARRAY_CACHE
+from hetviz.ui.widgets.measure_names import GROUPS, MAIN_MEASURES, MEASURE_TEXTS
+from hetviz.workspace import SESSIONS, DisplaySettings, Run, State
+from hetviz.workspace.store.sessions import new_session_id
 from tests.app.asking import ask
 from tests.app.conftest import Visit, html_of, workspace_of
 
@@ -37,7 +37,7 @@ def example(n_runs: int = 2) -> State:
         places["b"][3] = np.nan
         embedding = Embedding(places, {"a": names, "b": names})
         runs.append(Run(str(number), "pca", "Map", embedding, data.fingerprint(), seed=number))
-    return State(data=data, runs=tuple(runs), chosen="0", view=View("trust"))
+    return State(data=data, runs=tuple(runs), chosen="0", view=DisplaySettings("trust"))
 
 
 def test_the_map_is_coloured_by_the_trust_of_its_own_run() -> None:
@@ -45,9 +45,9 @@ def test_the_map_is_coloured_by_the_trust_of_its_own_run() -> None:
     shown = []
     for chosen in ("0", "1"):
         now = replace(state, chosen=chosen)
-        spec = description.spec(now, now.run, session="layers")
+        spec = description.map_spec(now, now.run, session="layers")
         assert spec["colour"]["title"] == "Trust"
-        packed = SHELVES.get("layers", spec["colour"]["key"])
+        packed = ARRAY_CACHE.get("layers", spec["colour"]["key"])
         assert packed is not None
         values = np.frombuffer(packed.content, "<f4")
         expected = trust(state.opened(), now.run.embedding).score
@@ -58,29 +58,32 @@ def test_the_map_is_coloured_by_the_trust_of_its_own_run() -> None:
 
 
 def test_stability_needs_two_maps_of_the_same_data() -> None:
-    state = replace(example(), view=View("stability"))
-    assert [option.key for option in layers.options(state, state.run)] == ["trust", "stability"]
+    state = replace(example(), view=DisplaySettings("stability"))
+    assert [option.key for option in layers.layer_options(state, state.run)] == [
+        "trust",
+        "stability",
+    ]
     found = layers.colours_of(state, state.run).value
     np.testing.assert_array_equal(found, stability([run.embedding for run in state.runs]))
     alone = replace(state, runs=state.runs[:1])
-    assert [option.key for option in layers.options(alone, alone.run)] == ["trust"]
+    assert [option.key for option in layers.layer_options(alone, alone.run)] == ["trust"]
     assert layers.colours_of(alone, alone.run).option.key == "dataset"
     old = replace(state, runs=(state.runs[0], replace(state.runs[1], fingerprint="other")))
-    assert len(layers.options(old, old.run)) == 1
-    assert layers.options(state, None) == []
+    assert len(layers.layer_options(old, old.run)) == 1
+    assert layers.layer_options(state, None) == []
 
 
 def test_fog_is_the_trust_of_each_row_in_steps() -> None:
     state = example()
-    sid = new_id()
+    sid = new_session_id()
     SESSIONS.get(sid).state = state
     answer = ask(f"/hv/fog/{sid}?of=anything")
     assert answer.status == 200
     steps = np.frombuffer(answer.body, np.uint8)
     score = trust(state.opened(), state.runs[0].embedding).score
-    assert steps[N + 3] == layers.NO_FOG
+    assert steps[N + 3] == layers.UNKNOWN_TRUST
     known = np.isfinite(score)
-    np.testing.assert_allclose(steps[known] / layers.FOG_STEPS, score[known], atol=0.003)
+    np.testing.assert_allclose(steps[known] / layers.TRUST_STEPS, score[known], atol=0.003)
     assert ask("/hv/fog/nobody").status == 404
     SESSIONS.get(sid).state = replace(state, runs=(), chosen=None)
     assert ask(f"/hv/fog/{sid}").status == 404
@@ -94,30 +97,30 @@ def test_sentences_count_what_is_wrong_and_say_when_nothing_is() -> None:
     links = Links("a", "a", [0, 50, 20], [1, 51, 99])
     data = HeteroData([Dataset("a", names, line)], links)
     found = trust(data, Embedding({"a": swapped}, {"a": names}))
-    wrong, right = item_trust.sentences(found, 50, 1, 1)
+    wrong, right = item_trust.trust_sentences(found, 50, 1, 1)
     assert wrong == [
         "10 of its 10 nearest here are not near in the data.",
         "10 of its 10 nearest in the data are far here.",
         "The map breaks 1 of 1 thing said about it.",
     ]
     assert right == []
-    wrong, right = item_trust.sentences(found, 0, 0, 1)
+    wrong, right = item_trust.trust_sentences(found, 0, 0, 1)
     assert wrong == []
     assert right == [
         "Its 10 nearest here are near in the data, and the other way round.",
         "The map keeps the one thing said about it.",
     ]
-    wrong, _ = item_trust.sentences(found, 47, 0, 0)
+    wrong, _ = item_trust.trust_sentences(found, 47, 0, 0)
     assert wrong[0] == "1 of its 10 nearest here is not near in the data."
     nothing = trust(HeteroData([Dataset("a", names)]), Embedding({"a": line}, {"a": names}))
-    assert item_trust.sentences(nothing, 5, 0, 0) is None
+    assert item_trust.trust_sentences(nothing, 5, 0, 0) is None
 
 
 def test_the_panel_of_an_item_says_what_is_wrong_around_it(visit: Visit) -> None:
     app = visit("map")
     data = workspace_of(app).state.opened()
     row = data["emoji"].titles.tolist().index("yawning face")
-    workspace_of(app).set_glance(selection=[row])
+    workspace_of(app).set_view_state(selection=[row])
     app.run()
     assert not app.exception
     text = html_of(app)
@@ -146,11 +149,11 @@ def test_every_curve_can_be_chosen_and_every_figure_is_said(visit: Visit) -> Non
 
 
 def test_every_measure_has_words_and_a_group() -> None:
-    assert set(MEASURES) == {key for keys in GROUPS.values() for key in keys}
-    assert set(FIRST) <= set(MEASURES)
+    assert set(MEASURE_TEXTS) == {key for keys in GROUPS.values() for key in keys}
+    assert set(MAIN_MEASURES) <= set(MEASURE_TEXTS)
     state = example()
     scores = figures_of(state.opened(), state.runs[1].embedding)["scores"]
-    told = {key.split("@")[0] for key in MEASURES}
+    told = {key.split("@")[0] for key in MEASURE_TEXTS}
     assert {key.split("@")[0] for key in scores} <= told
 
 

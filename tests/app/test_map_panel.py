@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 from hetviz.data import Filter
 from hetviz.data.model.statements import statement_rows
 from hetviz.metrics.fit.nearest import comparison_nearness, link_nearness
-from hetviz.ui.map.panel_view import TABS, turned
+from hetviz.ui.map.panel_view import TABS, note_tab
 from hetviz.ui.widgets import filters
 from hetviz.workspace import RecordRun, RenameRun, SetFilters, StarRun
 from hetviz.workspace.store.packing import pack_coordinates, pack_json
@@ -52,7 +52,7 @@ def chip(app: AppTest, key: str) -> str:
 
 
 def pick(app: AppTest, *rows: int) -> AppTest:
-    workspace_of(app).set_glance(selection=list(rows))
+    workspace_of(app).set_view_state(selection=list(rows))
     app.run()
     assert not app.exception
     return app
@@ -61,16 +61,16 @@ def pick(app: AppTest, *rows: int) -> AppTest:
 def test_tabs_that_were_seen_lie_ready_until_something_is_changed(visit: Visit) -> None:
     app = visit("map")
     view = app.session_state["panel-view"]
-    workspace_of(app).set_glance(selection=[1400])
+    workspace_of(app).set_view_state(selection=[1400])
     for tab in TABS:
-        assert turned(view.token, tab)
+        assert note_tab(view.token, tab)
         app.run()
         assert not app.exception
     assert set(view.seen) == set(TABS)
     text = html_of(app)
     assert "hv-one" in text
     assert "hv-quick" in text
-    assert turned(view.token, "Guidance")
+    assert note_tab(view.token, "Guidance")
     pick(app, 1)
     # What was selected is shown under Item only, and that was not looked at.
     assert set(view.seen) == {"Guidance", "Clusters", "Predict"}
@@ -118,11 +118,11 @@ def test_one_item_shows_its_facts_neighbours_and_links(visit: Visit) -> None:
 def test_its_neighbours_and_its_links_can_be_selected(visit: Visit) -> None:
     app = pick(visit("map"), 0)
     press(app, "pick-near")
-    assert len(workspace_of(app).glance.selection) == 1 + 10 + 10
+    assert len(workspace_of(app).view_state.selection) == 1 + 10 + 10
     press(app, "clear")
-    assert len(workspace_of(app).glance.selection) == 0
+    assert len(workspace_of(app).view_state.selection) == 0
     press(pick(app, 1500), "pick-linked")
-    rows = workspace_of(app).glance.selection
+    rows = workspace_of(app).view_state.selection
     # What it is linked to, and not the item itself.
     assert 1500 not in rows
     assert (rows < 1273).sum() > 0
@@ -226,13 +226,17 @@ def test_rows_without_a_value_can_be_asked_for(visit: Visit) -> None:
 def test_filters_in_words(visit: Visit) -> None:
     data = workspace_of(visit()).state.opened()
     said = {
-        filters.words(data, Filter("emoji", "version", "range", low=2.0)): "version at least 2",
-        filters.words(data, Filter("emoji", "version", "range", high=0.7)): "version at most 0.7",
-        filters.words(data, Filter("emoji", "version", "range")): "version has a value",
-        filters.words(data, Filter("emoji", "group", values=("a", "b", "c", "d"))): (
+        filters.filter_words(
+            data, Filter("emoji", "version", "range", low=2.0)
+        ): "version at least 2",
+        filters.filter_words(
+            data, Filter("emoji", "version", "range", high=0.7)
+        ): "version at most 0.7",
+        filters.filter_words(data, Filter("emoji", "version", "range")): "version has a value",
+        filters.filter_words(data, Filter("emoji", "group", values=("a", "b", "c", "d"))): (
             "group is A, B or 2 more"
         ),
-        filters.words(data, Filter("emoji", "name", "text", text="x", missing=True)): (
+        filters.filter_words(data, Filter("emoji", "name", "text", text="x", missing=True)): (
             "name contains “x”, or missing"
         ),
     }

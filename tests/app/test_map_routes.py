@@ -17,11 +17,11 @@ from PIL import Image
 from hetviz.data import Dataset, Embedding, HeteroData, Links
 from hetviz.jobs import Job
 from hetviz.jobs.results import Frame
-from hetviz.ui.map import atlas, description, item_cards, links_of_rows, routes, search
-from hetviz.ui.map.array_cache import SHELVES, Packed
+from hetviz.ui.map import description, item_cards, links_of_rows, routes, search, thumbnails
+from hetviz.ui.map.array_cache import ARRAY_CACHE, PackedArray
 from hetviz.ui.shell import background
 from hetviz.workspace import SESSIONS, Run, State
-from hetviz.workspace.store.sessions import new_id
+from hetviz.workspace.store.sessions import new_session_id
 from tests.app.asking import Answer, ask
 
 
@@ -67,7 +67,7 @@ def example() -> State:
 
 def settle(state: State) -> str:
     """Return a new session that has `state` open."""
-    sid = new_id()
+    sid = new_session_id()
     SESSIONS.get(sid).state = state
     return sid
 
@@ -80,7 +80,7 @@ def sid() -> str:
 @pytest.fixture(scope="module")
 def spec(sid: str) -> dict[str, Any]:
     state = SESSIONS.get(sid).state
-    return description.spec(state, state.run, session=sid)
+    return description.map_spec(state, state.run, session=sid)
 
 
 def is_guarded(answer: Answer) -> bool:
@@ -95,15 +95,15 @@ def test_arrays_come_as_they_are_to_their_session_only(sid: str, spec: dict[str,
     assert len(answer.body) == 12 * 5
     assert is_guarded(answer)
     assert "immutable" in answer.headers["cache-control"]
-    assert ask(f"/hv/array/{new_id()}/{spec['geometry']['pieces'][0]}").status == 404
+    assert ask(f"/hv/array/{new_session_id()}/{spec['geometry']['pieces'][0]}").status == 404
     assert ask(f"/hv/array/{sid}/{'0' * 32}").status == 404
 
 
 def test_large_arrays_are_packed_where_that_helps_and_is_accepted(sid: str) -> None:
-    codes = Packed.of(np.zeros(200_000), "|i1")
-    noise = Packed.of(np.random.default_rng(0).normal(size=50_000), "<f4")
+    codes = PackedArray.of(np.zeros(200_000), "|i1")
+    noise = PackedArray.of(np.random.default_rng(0).normal(size=50_000), "<f4")
     for array in (codes, noise):
-        SHELVES.put(sid, array)
+        ARRAY_CACHE.put(sid, array)
     packed = ask(f"/hv/array/{sid}/{codes.key}", gzip=True)
     assert packed.headers["content-encoding"] == "gzip"
     assert gzip.decompress(packed.body) == codes.content
@@ -183,7 +183,7 @@ def test_a_card_tells_what_is_known(sid: str) -> None:
     ],
 )
 def test_values_are_written_as_people_write_them(value: Any, words: str) -> None:
-    assert item_cards.value_words(value) == words
+    assert item_cards.value_text(value) == words
 
 
 def test_search_is_blind_to_case_and_accents_and_takes_beginnings_first(sid: str) -> None:
@@ -205,15 +205,15 @@ def test_search_finds_the_rows_that_a_plain_look_finds() -> None:
     titles = ["".join(rng.choice(list("aAbÁ \u0300ß"), 6)) for _ in range(300)]
     names = Dataset("x", [str(k) for k in range(300)], table=pd.DataFrame({"name": titles}))
     data = HeteroData([names])
-    from hetviz.data.queries.filters import folded
+    from hetviz.data.queries.filters import fold_text
 
     for query in ("a", "ab", "ba ", "ss", "aÁ"):
-        found = search.search(data, query, most=300)
-        needle = " ".join(folded(query).split())
+        found = search.search_items(data, query, most=300)
+        needle = " ".join(fold_text(query).split())
         plain = {
             row
             for row in range(300)
-            if needle in " ".join(folded(str(names.titles[row])).split()) or needle in str(row)
+            if needle in " ".join(fold_text(str(names.titles[row])).split()) or needle in str(row)
         }
         assert set(found) == plain
 
@@ -249,10 +249,10 @@ def test_of_many_links_the_strongest_are_kept_and_equal_ones_are_spread() -> Non
         [Dataset("a", map(str, range(n))), Dataset("b", ["0"])],
         [Links("a", "b", np.arange(n), np.zeros(n, dtype=int), weight)],
     )
-    found = links_of_rows.strongest(State(data=data), None, np.array([n]))
+    found = links_of_rows.strongest_links(State(data=data), None, np.array([n]))
     assert found["total"] == n
     # Links of many rows are counted, not drawn.
-    assert len(links_of_rows.strongest(State(data=data), None, np.arange(n))["links"]) == n
+    assert len(links_of_rows.strongest_links(State(data=data), None, np.arange(n))["links"]) == n
     assert [link[2] for link in found["links"]] == [-1.0] * 10 + [0.5] * 290
     assert np.ptp([link[0] for link in found["links"][10:]]) > 1500
 
@@ -270,7 +270,7 @@ def test_regions_are_of_the_map_that_is_asked_for() -> None:
     run = Run("1", "pca", "First map", Embedding(places, ids), data.fingerprint())
     state = State(data=data, runs=(run,), chosen="1")
     sid = settle(state)
-    of = description.spec(state, run, session=sid)["geometry"]["id"]
+    of = description.map_spec(state, run, session=sid)["geometry"]["id"]
     levels = ask(f"/hv/regions/{sid}?of={of}").json["levels"]
     assert len(levels) == 2
     assert {"sun", "moon"} <= set(levels[0]["names"])
@@ -293,14 +293,14 @@ def test_links_kept_from_the_method_are_marked() -> None:
     run = replace(base.run, fingerprint=data.fingerprint(), hold_out=0.2, seed=3)
     aside = HeteroData([parts[1], parts[0]], [Links("a", "b", [7], [9])])
     state = State(data=data, held_out=aside, runs=(run,), chosen="1")
-    found = links_of_rows.strongest(state, run, np.arange(100))["links"]
+    found = links_of_rows.strongest_links(state, run, np.arange(100))["links"]
     _, held = data.holdout(links=0.2, random_state=3)
     table = held.link_table()
     wanted = set(zip(table["p"].tolist(), table["q"].tolist(), strict=True)) | {(7, 59)}
     assert {(p, q) for p, q, _, kind in found if kind == "held"} == wanted
     assert len(found) == 51
     other = replace(run, fingerprint="of other data")
-    plain = links_of_rows.strongest(State(data=data), other, np.arange(100))["links"]
+    plain = links_of_rows.strongest_links(State(data=data), other, np.arange(100))["links"]
     assert {kind for *_, kind in plain} == {"given"}
 
 
@@ -324,25 +324,25 @@ def test_a_wide_atlas_is_served_too(sid: str) -> None:
 
 
 def test_opaque_pictures_get_round_corners_and_others_stay() -> None:
-    tile = atlas.small(png((30, 30)), 48)
+    tile = thumbnails.make_thumbnail(png((30, 30)), 48)
     assert tile is not None
     assert tile.getpixel((0, 0))[3] == 0  # type: ignore[index]
     assert tile.getpixel((24, 0))[3] == 255  # type: ignore[index]
     half = png((30, 30), "#ff000080", "RGBA")
-    see_through = atlas.small(half, 48)
+    see_through = thumbnails.make_thumbnail(half, 48)
     assert see_through is not None
     assert see_through.getextrema()[3] == (128, 128)
 
 
 def test_pictures_of_too_many_pixels_are_not_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(atlas, "MAX_PICTURE_PIXELS", 99)
-    assert atlas.small(png((10, 10)), 48) is None
-    assert atlas.small(png((9, 11)), 48) is not None
+    monkeypatch.setattr(thumbnails, "MAX_PICTURE_PIXELS", 99)
+    assert thumbnails.make_thumbnail(png((10, 10)), 48) is None
+    assert thumbnails.make_thumbnail(png((9, 11)), 48) is not None
 
 
 @pytest.mark.parametrize("content", [b"", b"GIF89a", b"RIFF0000WEBP", png()[:40], b"\xff\xd8\xff"])
 def test_broken_pictures_are_empty(content: bytes) -> None:
-    assert atlas.small(content, 48) is None
+    assert thumbnails.make_thumbnail(content, 48) is None
 
 
 class Feed:
@@ -366,7 +366,7 @@ class Feed:
 def feed(sid: str, monkeypatch: pytest.MonkeyPatch) -> Feed:
     made = Feed(sid)
     monkeypatch.setattr(background, "RUNNER", made)
-    monkeypatch.setattr(routes, "_POLL_S", 0.2)
+    monkeypatch.setattr(routes, "_MAX_POLL_S", 0.2)
     return made
 
 
@@ -396,7 +396,7 @@ def test_a_poll_ends_with_the_job(sid: str, feed: Feed) -> None:
 
 def test_partial_maps_of_others_are_gone(sid: str, feed: Feed) -> None:
     feed.newest = Frame(4, b"\x00" * 96)
-    for address in (f"/hv/frame/{new_id()}/j", f"/hv/frame/{sid}/other?after=3"):
+    for address in (f"/hv/frame/{new_session_id()}/j", f"/hv/frame/{sid}/other?after=3"):
         answer = ask(address)
         assert (answer.status, answer.body) == (204, b"")
         assert answer.headers["x-state"] == "gone"
@@ -447,9 +447,9 @@ def test_bodies_longer_than_there_are_rows_are_not_read(sid: str) -> None:
 
 
 def test_no_other_session_gets_anything() -> None:
-    empty = new_id()
+    empty = new_session_id()
     SESSIONS.get(empty)
-    for session in (new_id(), empty, "..", "%00", "x" * 5000):
+    for session in (new_session_id(), empty, "..", "%00", "x" * 5000):
         for path in ("items/{}?rows=0", "item/{}/0", "search/{}?q=a", "atlas/{}?rows=0"):
             assert ask(f"/hv/{path.format(session)}").status == 404
         assert ask(f"/hv/links/{session}", method="POST").status == 404

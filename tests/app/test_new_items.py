@@ -61,7 +61,7 @@ def test_items_of_a_file_are_placed_kept_and_taken_back(visit: Visit) -> None:
 def test_a_file_of_nothing_new_changes_nothing(visit: Visit) -> None:
     app = upload(section(visit), new_csv="id,name,size,weight\n000,Oak,1,1\n")
     assert not app.exception
-    assert "every id is there already" in "\n".join(
+    assert "all ids exist already" in "\n".join(
         str(e.value) for e in [*app.error, *app.warning]
     ) + html_of(app)
     assert "placed" not in workspace_of(app).state.findings

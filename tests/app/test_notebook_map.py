@@ -18,7 +18,7 @@ import hetviz
 from hetviz import Dataset, Embedding, HeteroData, Links
 from hetviz.errors import DataError, MissingExtraError, ParameterError
 from hetviz.ui.map import selection_codec
-from hetviz.ui.notebook import shown
+from hetviz.ui.notebook import display
 from hetviz.ui.notebook.widget import MapWidget
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -219,7 +219,7 @@ def test_names_in_a_picture_are_text() -> None:
         [Dataset(name, ["a", "b"]), Dataset("o", ["c"])], [Links(name, "o", [0], [0])]
     )
     places = Embedding({name: [[0.0, 0.0], [1.0, 0.0]], "o": [[1.0, 1.0]]})
-    text = shown.picture(data, places)
+    text = display.still_svg(data, places)
     assert "<script" not in text
     assert "&lt;script" in text
 
@@ -239,7 +239,7 @@ def test_a_map_of_which_nothing_is_known_is_shown_as_a_picture() -> None:
 def test_without_anywidget_there_is_a_picture_and_a_word_of_what_to_install(
     data: HeteroData, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(shown, "find_spec", lambda name: None)
+    monkeypatch.setattr(display, "find_spec", lambda name: None)
     made = hetviz.embed(data, "pca")
     assert set(made._repr_mimebundle_()) == {"text/plain", "image/svg+xml"}
     with pytest.raises(MissingExtraError, match=r"hetviz\[notebook\]"):

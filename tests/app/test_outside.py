@@ -20,6 +20,6 @@ def test_a_request_of_another_site_makes_the_server_ask_nobody(
     assert not server_util.is_url_from_allowed_origins("https://evil.example")
     assert asked  # As Streamlit does by itself.
     asked.clear()
-    lifespan.ask_nobody()
+    lifespan.disable_external_ip_lookup()
     assert not server_util.is_url_from_allowed_origins("https://evil.example")
     assert asked == []

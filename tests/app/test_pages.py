@@ -13,7 +13,7 @@ from hetviz.jobs import Task
 from hetviz.jobs.tasks import maps
 from hetviz.ui.shell import background
 from hetviz.workspace import SESSIONS, EndJob, RenameDataset, SetView, StartJob, Workspace
-from hetviz.workspace.store.sessions import new_id
+from hetviz.workspace.store.sessions import new_session_id
 from tests.app.conftest import Visit, go, html_of, workspace_of
 
 PLANTS = "id,name,size,weight\n" + "".join(
@@ -70,7 +70,7 @@ def test_the_first_visit_shows_a_map_without_a_click(visit: Visit) -> None:
 
 
 def test_any_session_id_will_do_for_the_map(visit: Visit) -> None:
-    sid = "__--__" + new_id()[6:]
+    sid = "__--__" + new_session_id()[6:]
     SESSIONS.get(sid)
     assert map_of(visit("map", sid))["session"] == sid
 
@@ -333,7 +333,7 @@ def test_the_bar_calls_a_map_up_to_date_only_when_no_job_is_noted(visit: Visit) 
 
 def test_selected_items_are_shown_with_name_and_picture(visit: Visit) -> None:
     app = visit("map")
-    workspace_of(app).set_glance(selection=[0, 1300])
+    workspace_of(app).set_view_state(selection=[0, 1300])
     app.run()
     text = html_of(app)
     assert "2 selected" in text

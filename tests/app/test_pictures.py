@@ -11,7 +11,7 @@ from starlette.requests import Request
 from hetviz.data import Dataset, HeteroData
 from hetviz.ui.map import pictures, routes
 from hetviz.workspace import SESSIONS, OpenSample
-from hetviz.workspace.store.sessions import new_id
+from hetviz.workspace.store.sessions import new_session_id
 
 
 def ask(session: str, row: int, dataset: str) -> tuple[int, bytes, str]:
@@ -22,13 +22,13 @@ def ask(session: str, row: int, dataset: str) -> tuple[int, bytes, str]:
             "path_params": {"session": session, "row": row, "dataset": dataset},
         }
     )
-    answer = routes._answering(routes._picture)(request)
+    answer = routes._guarded(routes._picture)(request)
     return answer.status_code, bytes(answer.body), answer.headers.get("content-type", "")
 
 
 @pytest.fixture(scope="module")
 def session() -> str:
-    sid = new_id()
+    sid = new_session_id()
     SESSIONS.get(sid).do(OpenSample("emoji"))
     return sid
 
@@ -47,16 +47,16 @@ def test_what_is_not_there_is_not_found(session: str, row: int, dataset: str) ->
 
 
 def test_another_session_gets_nothing(session: str) -> None:
-    assert ask(new_id(), 0, "emoji")[0] == 404
+    assert ask(new_session_id(), 0, "emoji")[0] == 404
     assert ask("", 0, "emoji")[0] == 404
 
 
 def test_only_pictures_are_served(tmp_path: Path) -> None:
-    assert pictures.content(b"<svg onload=alert(1)>") is None
-    assert pictures.content(None) is None
+    assert pictures.read_picture(b"<svg onload=alert(1)>") is None
+    assert pictures.read_picture(None) is None
     path = tmp_path / "a.png"
     path.write_bytes(b"\x89PNG\r\n\x1a\nrest")
-    assert pictures.content(path) == (b"\x89PNG\r\n\x1a\nrest", "image/png")
+    assert pictures.read_picture(path) == (b"\x89PNG\r\n\x1a\nrest", "image/png")
 
 
 def test_addresses_quote_any_name_and_change_with_the_data() -> None:
@@ -64,8 +64,8 @@ def test_addresses_quote_any_name_and_change_with_the_data() -> None:
         return HeteroData([Dataset(name, ids, media=[b"x", None])])
 
     name = "a/b ?#ü"
-    address = pictures.address("s", data(name, ["1", "2"]), name, 0)
+    address = pictures.picture_address("s", data(name, ["1", "2"]), name, 0)
     assert address is not None
     assert unquote(urlsplit(address).path) == f"/picture/s/0/{name}"
-    assert address != pictures.address("s", data(name, ["1", "3"]), name, 0)
-    assert pictures.address("s", data(name, ["1", "2"]), name, 1) is None
+    assert address != pictures.picture_address("s", data(name, ["1", "3"]), name, 0)
+    assert pictures.picture_address("s", data(name, ["1", "2"]), name, 1) is None

@@ -132,7 +132,7 @@ def test_all_shown_pairs_are_checked_at_once_and_shown_on_the_map(visit: Visit) 
     # Predict stays ready behind the tab that is looked at, so its words do not tell which that is.
     assert app.session_state["panel-view"].tab == "Predict"
     press(app, "links-to-map")
-    assert len(workspace_of(app).glance.selection) > 8
+    assert len(workspace_of(app).view_state.selection) > 8
     assert app.session_state["panel-view"].tab == "Item"
 
 
@@ -185,7 +185,7 @@ def test_words_are_placed_or_refused_and_nothing_is_added(visit: Visit) -> None:
     app.text_input(key="new-text-plants").set_value("oak 7")
     text = html_of(ask(app))
     assert "“oak 7” lies nearest" in text
-    assert "The words were looked for in name of the plants" in text
+    assert "The words were searched in name of the plants" in text
     assert "Nearest birds" in text
     app.text_input(key="new-text-plants").set_value("<i>zebra</i>")
     text = html_of(ask(app))

@@ -11,6 +11,7 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from hetviz.errors import DataError, Problem
+from hetviz.jobs.tasks.registry import TASKS, find_task_id
 from hetviz.ui.shell import background, session
 from hetviz.ui.widgets import downloads
 from hetviz.workspace import (
@@ -23,7 +24,7 @@ from hetviz.workspace import (
     save_project,
 )
 from hetviz.workspace.store import project_file
-from hetviz.workspace.store.sessions import new_id
+from hetviz.workspace.store.sessions import new_session_id
 from tests.app.conftest import Visit, go, html_of, workspace_of
 from tests.app.test_data_and_start import project_of
 from tests.app.test_pages import upload
@@ -35,7 +36,7 @@ HOSTILE = "<img src=x onerror=alert(1)> ![](http://x.example/y)"
 @pytest.fixture
 def saved(visit: Visit) -> bytes:
     """A project with two maps and a hostile name."""
-    workspace = SESSIONS.get(new_id())
+    workspace = SESSIONS.get(new_session_id())
     workspace.do(OpenSample("digit-views"))
     carry_out(workspace, "record")
     workspace.do(SetTitle(HOSTILE))
@@ -165,17 +166,17 @@ def _page_with_a_button() -> None:
 
     from hetviz.ui.shell import session
 
-    heard = session.heard_late()
-    st.write(heard, session.messages())
+    heard = session.take_late_messages()
+    st.write(heard, session.pending_messages())
 
 
 def test_why_a_file_could_not_be_made_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     app = AppTest.from_function(_page_with_a_button)
     app.session_state["late"] = late = []
     made: dict[str, Any] = {}
-    monkeypatch.setattr(session, "teller", lambda: late.append)
+    monkeypatch.setattr(session, "late_messenger", lambda: late.append)
     monkeypatch.setattr(st, "download_button", lambda label, **given: made.update(given))
-    downloads.button("Project", "x.hetviz", partial(_failing))
+    downloads.download_button("Project", "x.hetviz", partial(_failing))
     app.run()
     assert "False" in app.markdown[0].value
     with pytest.raises(DataError):
@@ -197,7 +198,7 @@ def test_only_what_hetviz_does_can_be_started_again(
         "subprocess:run",
         "hetviz.jobs.tasks.maps:os.system",
     ):
-        workspace = SESSIONS.get(new_id())
+        workspace = SESSIONS.get(new_session_id())
         workspace.do(OpenSample("digit-views"))
         workspace.do(StartJob("j", "PCA", {"task": task, "arguments": {"command": "true"}}))
         sid = open_project(save_project(workspace), "a.hetviz", SESSIONS)
@@ -207,8 +208,36 @@ def test_only_what_hetviz_does_can_be_started_again(
         assert "cannot be started again" in app.error[0].value
     assert ran == []
     workspace.do(EndJob("j"))
-    note = {"task": background.MAP, "arguments": {"method": "pca"}, "only": None}
+    note = {"task": "make-map", "arguments": {"method": "pca"}, "only": None}
     workspace.do(StartJob("k", "PCA", note))
     app = visit(sid=open_project(save_project(workspace), "a.hetviz", SESSIONS))
     app.button(key="again").click().run()
-    assert ran == [background.MAP]
+    assert ran == [TASKS["make-map"]]
+
+
+def test_task_registry_finds_ids_of_earlier_names() -> None:
+    for id, function in TASKS.items():
+        assert find_task_id(id) == find_task_id(function) == id
+    assert find_task_id("hetviz.exports.model_task:fit_model") == "fit-model"
+    assert find_task_id("hetviz.jobs.tasks:make_map") == "make-map"
+    assert find_task_id("hetviz.jobs.tasks.labels:find_labels") == "find-labels"
+    assert find_task_id("hetviz.jobs.compare_task:sweep_parameter") is None
+
+
+@pytest.mark.parametrize(
+    "task",
+    ["fit-model", "hetviz.exports.model:fit_model", "hetviz.exports.model_task:fit_model"],
+)
+def test_again_starts_a_stopped_fit_of_a_saved_method(visit: Visit, task: str) -> None:
+    workspace = SESSIONS.get(new_session_id())
+    workspace.do(OpenSample("digit-views"))
+    arguments = {"method": "pca", "params": {}, "seed": 0, "hold_out": 0.0, "weights": {}}
+    note = {"task": task, "arguments": arguments, "only": None, "start": None, "fingerprint": ""}
+    workspace.do(StartJob("j", "Fitted method", note))
+    app = visit(sid=open_project(save_project(workspace), "a.hetviz", SESSIONS))
+    app.button(key="again").click().run()
+    assert not app.error
+    state = workspace_of(app).state
+    assert state.findings["model"].content["method"] == "pca"
+    log = workspace_of(app).log
+    assert [entry["note"]["task"] for entry in log if entry["op"] == "start-job"][-1] == "fit-model"

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from hetviz.io.infer.recipe import Recipe
-from hetviz.io.intake.looking import Look
+from hetviz.io.infer.recipe import TableRecipe
+from hetviz.io.intake.preview import TablePreview
 from hetviz.ui.data import sheets, upload
 from tests.app.conftest import Visit, html_of, workspace_of
 from tests.app.test_pages import BIRDS, LINKS, PLANTS, press
@@ -36,7 +36,7 @@ def say(app: AppTest, monkeypatch: pytest.MonkeyPatch, **act: object) -> AppTest
     waiting = state["staged"]
     kept = {"staged": waiting}
     monkeypatch.setattr(upload, "st", SimpleNamespace(session_state=kept))
-    sheets.acted(waiting.looks, act, upload._say, upload._take_back)
+    sheets.apply_action(waiting.looks, act, upload._apply_edit, upload._undo_edit)
     monkeypatch.undo()
     state["staged"] = kept["staged"]
     app.run()
@@ -67,7 +67,7 @@ def test_the_tab_of_a_table_of_links_says_that_it_becomes_links(visit: Visit) ->
     assert (links["told"], links["items"]) == ("becomes links", False)
     assert (plants["told"], plants["items"]) == ("ids from id", True)
     # As soon as it is said that it is a dataset, it is told apart by something.
-    app.session_state["staged"] = upload.Staged(
+    app.session_state["staged"] = upload.StagedFiles(
         app.session_state["staged"].files, True, {"links.csv": {"role": "dataset"}}
     )
     app.run()
@@ -108,9 +108,11 @@ def test_what_is_said_at_once_is_all_kept(visit: Visit, monkeypatch: pytest.Monk
         {"do": "ids", "columns": ["Owner", "Well"]},
     ):
         # None of the later ones has seen what the page makes of the first.
-        sheets.acted(waiting.looks, {**act, "key": "wells.csv"}, upload._say, upload._take_back)
+        sheets.apply_action(
+            waiting.looks, {**act, "key": "wells.csv"}, upload._apply_edit, upload._undo_edit
+        )
     monkeypatch.undo()
-    recipe = Recipe.from_dict(kept["staged"].choices["wells.csv"]["recipes"][""])
+    recipe = TableRecipe.from_dict(kept["staged"].choices["wells.csv"]["recipes"][""])
     assert recipe.header == (2,)
     assert set(recipe.of_type("id")) == {"Owner", "Well"}
     assert len(kept["staged"].before) == 3
@@ -159,12 +161,12 @@ def test_the_values_of_an_ordered_category_are_moved(
 )
 def test_what_means_nothing_is_passed_over(visit: Visit, act: Any) -> None:
     app = drop(visit(), wells_csv=WELLS)
-    looks: tuple[Look, ...] = app.session_state["staged"].looks
+    looks: tuple[TablePreview, ...] = app.session_state["staged"].looks
 
     def never(*_: object) -> None:
         raise AssertionError
 
-    sheets.acted(looks, act, never, never)
+    sheets.apply_action(looks, act, never, never)
 
 
 def test_another_separator_forgets_what_was_said_of_rows(

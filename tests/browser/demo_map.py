@@ -16,9 +16,9 @@ sys.path[:0] = [str(HERE), str(HERE.parents[1])]
 
 import demo_data as demo  # noqa: E402
 
-from hetviz.ui.map.array_cache import Packed  # noqa: E402
+from hetviz.ui.map.array_cache import PackedArray  # noqa: E402
 from hetviz.ui.map.component import asset_response  # noqa: E402
-from hetviz.ui.map.routes import answer  # noqa: E402
+from hetviz.ui.map.routes import send_content  # noqa: E402
 
 
 def rows_of(request: Request) -> list[int]:
@@ -45,8 +45,8 @@ def array(request: Request) -> Response:
     content = demo.ARRAYS.get(request.path_params["key"])
     if content is None:
         return Response(status_code=404)
-    packed = Packed(request.path_params["key"], "|u1", content)
-    return answer(request, content, packed.zipped, "application/octet-stream", "private")
+    packed = PackedArray(request.path_params["key"], "|u1", content)
+    return send_content(request, content, packed.zipped, "application/octet-stream", "private")
 
 
 async def frame(request: Request) -> Response:

@@ -10,7 +10,7 @@ import demo_data as demo
 import numpy as np
 import streamlit as st
 
-from hetviz.ui.map.component.component import draw
+from hetviz.ui.map.component.component import draw_map
 
 st.set_page_config(layout="wide")
 q = st.query_params
@@ -80,7 +80,7 @@ if state["here"]:
         },
     )  # fmt: skip
     spec["session"] = f"{demo.SESSION}-{n}"
-    draw(
+    draw_map(
         spec, "map", height=q.get("height", "calc(100vh - 190px)"), on_selection=on_selection,
         on_camera=on_camera, on_hidden=on_hidden,
     )  # fmt: skip

@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from hetviz.jobs import Job, Task
-from hetviz.progress import silent
-from hetviz.ui.shell.background import outcome
+from hetviz.jobs.tasks.registry import TASKS
+from hetviz.progress import ignore_progress
+from hetviz.ui.shell.background import outcome_command
 from hetviz.ui.shell.paths import FIRST_SAMPLE
 from hetviz.workspace import Command, OpenSample, Sessions, StartJob, Workspace
-from hetviz.workspace.store.files import new_id
+from hetviz.workspace.store.files import new_session_id
 
 
 class Projects:
@@ -44,7 +45,7 @@ class Projects:
     def _compared(self) -> str:
         methods = ["guided-projection", "cdmca", "pca"]
         arguments = {"methods": methods, "seeds": 1, "hold_out": 0.2, "new_items": 0.0}
-        task = "hetviz.jobs.tasks.compare:compare_methods"
+        task = "compare-methods"
         return self._made(lambda workspace: found(workspace, "Comparison", task, arguments))
 
     @cached_property
@@ -62,13 +63,13 @@ class Projects:
                 "weights": dict(run.weights),
             }
             places = workspace.state.embedding(run)
-            task = "hetviz.jobs.tasks.cluster:find_clusters"
+            task = "find-clusters"
             found(workspace, "Clusters", task, arguments, start=places)
 
         return self._made(find)
 
     def _made(self, do: Any, sample: str = FIRST_SAMPLE) -> str:
-        sessions, id = Sessions(self.folder), new_id()
+        sessions, id = Sessions(self.folder), new_session_id()
         try:
             workspace = sessions.get(id)
             workspace.do(OpenSample(sample))
@@ -79,7 +80,7 @@ class Projects:
         return id
 
     def _copy(self, id: str) -> str:
-        copy = new_id()
+        copy = new_session_id()
         shutil.copytree(self.folder / id, self.folder / copy)
         return copy
 
@@ -92,7 +93,9 @@ def found(
     assert data is not None
     note = {"task": task, "arguments": dict(arguments), "only": None, "start": None}
     note["fingerprint"] = data.fingerprint()
-    job = Job(new_id(), "", title, "done", note=note)
+    job = Job(new_session_id(), "", title, "done", note=note)
     workspace.do(StartJob(job.id, title, note))
-    result = Task(task, {"data": data, **arguments, **more}).run(silent)
-    workspace.do(outcome(Job(job.id, "", title, "done", result=result, note=note), workspace))
+    result = Task(TASKS[task], {"data": data, **arguments, **more}).run(ignore_progress)
+    workspace.do(
+        outcome_command(Job(job.id, "", title, "done", result=result, note=note), workspace)
+    )

@@ -17,7 +17,7 @@ from playwright.sync_api import Browser, Page, expect
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
-from hetviz.workspace.store.files import new_id
+from hetviz.workspace.store.files import new_session_id
 from tests.browser.harness import ARTIFACTS, ROOT, Open, Server, free_port, serve
 from tests.browser.test_app import settled, stage
 
@@ -100,7 +100,13 @@ def asked(server: Server, path: str, **headers: str) -> tuple[int, bytes]:
 
 def test_another_name_another_site_and_another_port_are_refused(server: Server) -> None:
     own = urlsplit(server.url).netloc
-    pages = ("/", "/map", "/_stcore/health", "/_stcore/host-config", f"/hv/items/{new_id()}")
+    pages = (
+        "/",
+        "/map",
+        "/_stcore/health",
+        "/_stcore/host-config",
+        f"/hv/items/{new_session_id()}",
+    )
     for path in pages:
         assert asked(server, path, Host="evil.example")[0] == 421
         for origin in ("https://evil.example", "http://127.0.0.1:1", "null"):
@@ -127,7 +133,7 @@ def test_streamlit_trusts_no_host_and_tells_nobody_its_figures(server: Server) -
 
 
 def test_an_id_that_somebody_made_up_is_not_adopted(open_page: Open, server: Server) -> None:
-    page, guessed = open_page(server.url), new_id()
+    page, guessed = open_page(server.url), new_session_id()
     page.goto(f"/map?s={guessed}")
     stage(page)
     settled(page)

@@ -11,16 +11,16 @@ import pytest
 
 from hetviz.core import device as devices
 from hetviz.core.device import (
-    Device,
+    ComputeDevice,
     TorchDevice,
-    computing_on,
+    compute_on,
     current_device,
-    device_named,
-    why_none,
+    device_by_name,
+    reason_for_no_card,
 )
-from hetviz.core.graph.device_neighbors import nearest_on
-from hetviz.core.layout.sne import Apart, Phase
-from hetviz.core.layout.sne_device import DeviceLayout
+from hetviz.core.graph.device_neighbors import nearest_rows_on
+from hetviz.core.layout.sne import ApartPairs, Phase
+from hetviz.core.layout.sne_device import DeviceSneLayout
 from hetviz.errors import HetvizError, MissingExtraError, ParameterError
 from tests.core.devices import DEVICES, HAS_TORCH, device_of
 from tests.core.layout.test_sne import START, P
@@ -28,47 +28,47 @@ from tests.core.layout.test_sne import START, P
 
 def test_the_processor_is_no_card_and_needs_no_torch(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "torch", None)
-    assert device_named("cpu") is None
-    assert device_named("auto") is None
-    assert "is not installed (hetviz[gpu])" in why_none()
+    assert device_by_name("cpu") is None
+    assert device_by_name("auto") is None
+    assert "is not installed (hetviz[gpu])" in reason_for_no_card()
     with pytest.raises(
         MissingExtraError, match=r"\(device = 'cuda'\) needs .*pip install 'hetviz\[gpu\]'"
     ):
-        device_named("cuda")
+        device_by_name("cuda")
 
 
 def test_a_card_that_is_not_there_is_named_beside_those_that_are(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     there: list[str] = []
-    monkeypatch.setattr(devices, "cards", lambda: there)
+    monkeypatch.setattr(devices, "available_cards", lambda: there)
     monkeypatch.setattr(devices, "TorchDevice", lambda kind: kind)
-    assert device_named("auto") is None
-    assert "finds no graphics card" in why_none()
-    with pytest.raises(
-        ParameterError, match=r"'cuda'\): PyTorch finds no card at all here\. Choose"
-    ):
-        device_named("cuda")
+    assert device_by_name("auto") is None
+    assert "finds no graphics card" in reason_for_no_card()
+    with pytest.raises(ParameterError, match=r"'cuda'\): PyTorch finds no graphics card\. Choose"):
+        device_by_name("cuda")
     there.append("mps")
-    assert device_named("auto") == device_named("mps") == "mps"
-    with pytest.raises(ParameterError, match="PyTorch finds only 'mps' here"):
-        device_named("cuda")
+    assert device_by_name("auto") == device_by_name("mps") == "mps"
+    with pytest.raises(ParameterError, match="PyTorch finds only 'mps'"):
+        device_by_name("cuda")
 
 
 def test_a_card_counts_within_and_its_full_memory_is_told() -> None:
-    card = Device()
+    card = ComputeDevice()
     assert current_device() is None
-    with computing_on(card):
+    with compute_on(card):
         assert current_device() is card
-        with computing_on(None):
+        with compute_on(None):
             assert current_device() is None
         assert current_device() is card
     with (
-        pytest.raises(HetvizError, match=r"The memory of the card .* choose device = 'cpu'"),
-        computing_on(card),
+        pytest.raises(
+            HetvizError, match=r"The graphics card .* has too little .* choose device = 'cpu'"
+        ),
+        compute_on(card),
     ):
         raise RuntimeError("CUDA out of memory. Tried to allocate 2.00 GiB")
-    with pytest.raises(RuntimeError, match="something else"), computing_on(card):
+    with pytest.raises(RuntimeError, match="something else"), compute_on(card):
         raise RuntimeError("something else")
     assert current_device() is None
 
@@ -91,9 +91,9 @@ def test_what_a_device_does(name: str) -> None:
     device.add_at(total, device.array([2, 0, 2], whole), device.array([5, 1 << 50, 7], whole))
     assert device.host(total).tolist() == [1 << 50, 0, 12]
     assert device.has_double
-    assert device.multiplies_in_single()
-    assert device.room() > 0
-    device.release()
+    assert device.keeps_single_precision()
+    assert device.available_memory() > 0
+    device.free_cached_memory()
 
 
 # Not skipped without PyTorch, but not there: where nothing may be skipped it is not installed.
@@ -103,7 +103,7 @@ if HAS_TORCH:
         """PyTorch's device "meta" computes nothing, and refuses arrays of others as cards do."""
         torch = importlib.import_module("torch")
         assert TorchDevice("cpu").title.startswith("cpu, PyTorch ")
-        assert set(devices.cards()) <= set(devices.CARDS)
+        assert set(devices.available_cards()) <= set(devices.CARDS)
         meta = TorchDevice("meta")
         with pytest.raises(RuntimeError, match="device"):
             meta.array(np.ones(2), meta.single) + torch.ones(2)
@@ -114,15 +114,15 @@ if HAS_TORCH:
             return np.arange(values.numel(), dtype=kind).reshape(values.shape) % 100
 
         monkeypatch.setattr(meta, "host", host)
-        monkeypatch.setattr(meta, "multiplies_in_single", lambda: True)
+        monkeypatch.setattr(meta, "keeps_single_precision", lambda: True)
         monkeypatch.setattr(torch.Tensor, "__float__", lambda self: 1.0)
-        apart = Apart(np.array([0, 5]), np.array([30, 40]), np.ones(2))
+        apart = ApartPairs(np.array([0, 5]), np.array([30, 40]), np.ones(2))
         for axes, exact in ((2, True), (2, False), (3, True)):
             Y = np.resize(START, (120, axes))
-            layout = DeviceLayout(meta, P, Y, exact=exact, apart=apart)
+            layout = DeviceSneLayout(meta, P, Y, exact=exact, apart=apart)
             layout.run([Phase(2, 4.0), Phase(2)])
             layout.gradient()
         for double in (meta.double, meta.single):
             meta.double = double
-            index, _ = nearest_on(meta, START, 5)
+            index, _ = nearest_rows_on(meta, START, 5)
             assert index.shape == (120, 5)

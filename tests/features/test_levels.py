@@ -9,7 +9,7 @@ import pytest
 from hetviz.data import Dataset
 from hetviz.errors import DataError
 from hetviz.features import table
-from hetviz.features.columns.levels import completed, known_order, proposed_order, ranks
+from hetviz.features.columns.levels import complete_order, known_order, proposed_order, ranks
 from hetviz.features.recipe import make_features
 
 
@@ -51,7 +51,7 @@ def test_others_have_none(values):
 
 
 def test_cells_have_places():
-    order = completed(("b", "a"), ["a", "c"])
+    order = complete_order(("b", "a"), ["a", "c"])
     assert order == ("b", "a", "c")
     np.testing.assert_array_equal(
         ranks(order, ["a", None, "x", "b", " c "]), [1.0, np.nan, np.nan, 0.0, 2.0]
@@ -79,7 +79,7 @@ def test_the_order_that_is_said_holds_and_what_it_lacks_stands_at_its_end():
     assert made.recipe["columns"][0]["order"] == ["high", "low", "medium"]
     problems = []
     new = pd.DataFrame({"grade": ["low", "huge"]}, dtype=str)
-    X = table.transform_gently(made.recipe, new, None, problems)
+    X = table.transform_leniently(made.recipe, new, None, problems)
     assert [problem.code for problem in problems] == ["unknown-category"]
     np.testing.assert_allclose(X[0], made.X[0])
     with pytest.raises(DataError, match="an order is a list of text"):

@@ -13,7 +13,12 @@ import hetviz
 from hetviz.errors import DataError, HetvizError, ParameterError
 from hetviz.features import table as features
 from hetviz.features.columns.categories import separator_of
-from hetviz.features.recipe import columns_used, made_features, recipe_of, source_words
+from hetviz.features.recipe import (
+    columns_used,
+    describe_sources,
+    make_features_with_notes,
+    recipe_of,
+)
 from hetviz.features.table import transform
 from tests.depth import examples
 
@@ -274,7 +279,10 @@ def test_own_vectors_stay_and_columns_join_them(sparse):
         hetviz.make_features(given, {"(own vectors)": {"use": False}})
     with pytest.raises(DataError, match="vectors of shape"):
         hetviz.transform_features(again, frame())
-    assert source_words(recipe_of(found)) == "made from own vectors and 1 column, by what they hold"
+    assert (
+        describe_sources(recipe_of(found))
+        == "made from own vectors and 1 column, by what they hold"
+    )
 
 
 @pytest.mark.parametrize(
@@ -311,7 +319,7 @@ def test_other_refusals():
 
 
 def test_no_row_and_one_row_have_no_features():
-    found, notes = made_features(hetviz.Dataset("d", ["a"], table=frame().iloc[:1]))
+    found, notes = make_features_with_notes(hetviz.Dataset("d", ["a"], table=frame().iloc[:1]))
     assert found.X is None
     assert {note.code for note in notes} == {"constant-column"}
     assert features.fit(frame().iloc[:0]).X is None

@@ -39,9 +39,9 @@ cell = st.one_of(
 
 @pytest.fixture(autouse=True)
 def _put_back():
-    wide = types._WIDE
+    wide = types._MIN_WIDE_COLUMNS
     yield
-    types._WIDE = wide
+    types._MIN_WIDE_COLUMNS = wide
 
 
 @settings(max_examples=examples(60))
@@ -53,7 +53,7 @@ def _put_back():
 )
 def test_many_columns_at_once_hold_what_each_holds_alone(columns, decimal):
     frame = pd.DataFrame({f"c{k}": cells for k, cells in enumerate(columns)}, dtype=TEXT)
-    types._WIDE = 1
+    types._MIN_WIDE_COLUMNS = 1
     together = types.infer_all(frame, decimal)
     for name, column in together.items():
         alone = types.infer(name, frame[name], decimal)
@@ -94,7 +94,7 @@ def table(rng, n=30):
 def test_a_wide_table_is_read_as_a_narrow_one_is():
     content = table(np.random.default_rng(0)).to_csv(index=False).encode()
     narrow, narrow_data = read_table("t.csv", content), read_tables([("t.csv", content)])
-    types._WIDE = 1
+    types._MIN_WIDE_COLUMNS = 1
     wide, wide_data = read_table("t.csv", content), read_tables([("t.csv", content)])
     assert wide.recipe == narrow.recipe
     assert wide.problems == narrow.problems
@@ -106,7 +106,7 @@ def test_a_wide_table_is_read_as_a_narrow_one_is():
 
 
 def test_what_is_not_all_text_or_has_no_rows_is_left_to_the_other_way():
-    types._WIDE = 1
+    types._MIN_WIDE_COLUMNS = 1
     assert types.plain_columns(pd.DataFrame({"a": ["1"], "b": [2]})) == {}
     assert types.plain_columns(pd.DataFrame({"a": []}, dtype=TEXT)) == {}
     assert list(types.plain_columns(pd.DataFrame({"a": ["1"], "b": ["x"]}, dtype=TEXT))) == ["a"]

@@ -7,7 +7,7 @@ import scipy.sparse as sp
 from scipy.stats import fisher_exact, mannwhitneyu
 
 from hetviz.features.columns.types import infer
-from hetviz.features.known import groups_of
+from hetviz.features.item_columns import group_values
 from hetviz.metrics.contrast import contrast, corrected, higher_or_lower, more_often
 
 CHOSEN = np.arange(200) < 40
@@ -51,11 +51,11 @@ def test_chance_and_small_selections_say_nothing() -> None:
 
 
 def test_few_whole_numbers_are_groups_and_many_are_not() -> None:
-    groups = groups_of(infer("digit", pd.Series([3, 1, None, 3])))
+    groups = group_values(infer("digit", pd.Series([3, 1, None, 3])))
     assert groups is not None
     assert groups.tolist() == ["3", "1", None, "3"]
-    assert groups_of(infer("n", range(40))) is None
-    assert groups_of(infer("x", [0.5, 1.5, 0.5])) is None
+    assert group_values(infer("n", range(40))) is None
+    assert group_values(infer("x", [0.5, 1.5, 0.5])) is None
 
 
 def test_shares_effect_and_p_are_those_of_fisher() -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from hetviz.workspace.store.files import new_id
+from hetviz.workspace.store.files import new_session_id
 from tests.browser.harness import ROOT, Server, free_port, serve, wait_until
 from tests.lasting.visitor import Visitor
 
@@ -110,7 +110,7 @@ def test_two_people_share_a_project_and_a_link_is_taken_back(tmp_path: Path) -> 
         bob.run()
         assert bob.sid == own
         assert status(bob, items) == 404 and status(stranger, items) == 404
-        bob.query = "share=" + new_id()
+        bob.query = "share=" + new_session_id()
         bob.run()
         assert bob.has("leads nowhere") and bob.sid == own
 

@@ -12,7 +12,7 @@ import pytest
 
 from hetviz.errors import HetvizError
 from hetviz.serve.people import Denied, People, Person, person_of, roles_of
-from hetviz.workspace.store.files import new_id
+from hetviz.workspace.store.files import new_session_id
 
 
 @pytest.fixture
@@ -23,11 +23,11 @@ def people(tmp_path: Path) -> Iterator[People]:
 
 
 def test_a_project_is_its_owners_alone_until_shared(people: People) -> None:
-    project = new_id()
+    project = new_session_id()
     people.own("ada", project)
     assert people.can("ada", project) == "own"
     assert people.can("bob", project) is None
-    assert people.can("bob", new_id()) is None
+    assert people.can("bob", new_session_id()) is None
     for act in (
         lambda: people.share("bob", project, "edit"),
         lambda: people.links("bob", project),
@@ -41,7 +41,7 @@ def test_a_project_is_its_owners_alone_until_shared(people: People) -> None:
 
 
 def test_a_link_grants_what_it_says_and_no_more_once_taken_back(people: People) -> None:
-    project = new_id()
+    project = new_session_id()
     people.own("ada", project)
     look, edit = people.share("ada", project, "look"), people.share("ada", project, "edit")
     assert people.accept("bob", look) == project
@@ -63,14 +63,14 @@ def test_a_link_grants_what_it_says_and_no_more_once_taken_back(people: People) 
 
 
 def test_the_owner_stays_owner_by_any_link(people: People) -> None:
-    project = new_id()
+    project = new_session_id()
     people.own("ada", project)
     people.accept("ada", people.share("ada", project, "look"))
     assert people.can("ada", project) == "own"
 
 
 def test_keys_of_links_are_kept_nowhere(people: People, tmp_path: Path) -> None:
-    project = new_id()
+    project = new_session_id()
     people.own("ada", project)
     key = people.share("ada", project, "look")
     people.close()
@@ -79,13 +79,13 @@ def test_keys_of_links_are_kept_nowhere(people: People, tmp_path: Path) -> None:
 
 
 def test_a_person_has_no_more_projects_than_allowed(people: People) -> None:
-    people.own("ada", new_id(), most=1)
+    people.own("ada", new_session_id(), most=1)
     with pytest.raises(Denied, match="1 are allowed"):
-        people.own("ada", new_id(), most=1)
+        people.own("ada", new_session_id(), most=1)
 
 
 def test_comments_are_seen_by_all_and_removed_by_author_or_owner(people: People) -> None:
-    project = new_id()
+    project = new_session_id()
     people.own("ada", project)
     people.accept("bob", people.share("ada", project, "look"))
     people.came(Person("bob", "Bob"))
@@ -103,7 +103,7 @@ def test_comments_are_seen_by_all_and_removed_by_author_or_owner(people: People)
 
 
 def test_all_of_a_person_is_told_and_goes(people: People) -> None:
-    mine, other = new_id(), new_id()
+    mine, other = new_session_id(), new_session_id()
     people.came(Person("ada", "Ada"))
     people.own("ada", mine)
     people.own("bob", other)
@@ -120,7 +120,7 @@ def test_all_of_a_person_is_told_and_goes(people: People) -> None:
 
 def test_what_a_later_version_wrote_is_left_alone(tmp_path: Path) -> None:
     people = People(tmp_path)
-    people.own("ada", new_id())
+    people.own("ada", new_session_id())
     people.close()
     with sqlite3.connect(people.path) as file:
         file.execute("PRAGMA user_version = 99")

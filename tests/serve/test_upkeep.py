@@ -16,7 +16,7 @@ from hetviz.serve import upkeep
 from hetviz.serve.people import People
 from hetviz.serve.records import Audit, short
 from hetviz.workspace import Sessions, SetTitle
-from hetviz.workspace.store.files import JOURNAL, new_id
+from hetviz.workspace.store.files import JOURNAL, new_session_id
 from hetviz.workspace.store.journal import Journal
 
 Made = tuple[Path, Sessions, str]
@@ -26,7 +26,7 @@ Made = tuple[Path, Sessions, str]
 def made(tmp_path: Path) -> Made:
     """Give a home with one open project of three titles."""
     home = tmp_path / "home"
-    sessions, sid = Sessions(home / "sessions"), new_id()
+    sessions, sid = Sessions(home / "sessions"), new_session_id()
     for k in range(3):
         sessions.get(sid).do(SetTitle(f"Title {k}"))
     sessions.get(sid).blobs.put(b"unnamed")
@@ -76,7 +76,7 @@ def test_a_backup_while_someone_works_has_all_that_was_acknowledged_before(
             assert upkeep.restore(tmp_path / f"backup-{n}", other) == 1
             restored = Sessions(other / "sessions")
             assert len(restored.get(sid).log) >= 3 + before
-            assert not restored.get(sid).take_notes()
+            assert not restored.get(sid).pop_notes()
             restored.close()
     finally:
         stop.set()
@@ -136,7 +136,7 @@ def test_what_is_open_is_neither_pruned_nor_removed(made: Made) -> None:
 
 def test_migrating_tells_of_each_state(made: Made) -> None:
     home, _, _ = made
-    later = home / "sessions" / new_id()
+    later = home / "sessions" / new_session_id()
     later.mkdir()
     (later / JOURNAL).write_bytes(b'{"format": 99}\n')
     told = upkeep.migrate(home)

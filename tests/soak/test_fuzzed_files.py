@@ -218,7 +218,7 @@ def serve_reader() -> None:
     from hetviz.errors import HetvizError
     from hetviz.exports.model import load_model
     from hetviz.io import read_bundle, read_coordinates
-    from hetviz.io.intake.unzipped import tables_of_zip
+    from hetviz.io.intake.zip_tables import tables_of_zip
     from hetviz.workspace.store.blobs import BlobStore
     from hetviz.workspace.store.content import look_at_files, proposals_of, read_files, read_zip
 

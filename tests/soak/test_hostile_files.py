@@ -28,7 +28,7 @@ READ = """
 import json, sys, tempfile
 from pathlib import Path
 from hetviz.errors import HetvizError
-from hetviz.io.intake.unzipped import tables_of_zip
+from hetviz.io.intake.zip_tables import tables_of_zip
 from hetviz.workspace.store.blobs import BlobStore
 from hetviz.workspace.store.content import look_at_files, read_files, read_zip
 path = Path(sys.argv[1])

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from hetviz.workspace import Sessions, SetTitle
-from hetviz.workspace.store.sessions import new_id
+from hetviz.workspace.store.sessions import new_session_id
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -32,7 +32,7 @@ def killed_rounds(folder: Path, rounds: int, seed: int) -> int:
     After each the project must hold all that was acknowledged, and at most the one edit more that
     was on its way. Returns the number of edits acknowledged.
     """
-    rng, sid, n = np.random.default_rng(seed), new_id(), 0
+    rng, sid, n = np.random.default_rng(seed), new_session_id(), 0
     for _ in range(rounds):
         command = [sys.executable, "-m", "tests.workspace.killing", str(folder), sid]
         with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE) as editor:

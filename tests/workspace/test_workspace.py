@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hetviz.data import Filter
 from hetviz.errors import DataError, HetvizError
 from hetviz.workspace import (
-    SHIPPED,
+    ORIGINAL_MAP,
     AddTables,
     BlobStore,
     ChooseRun,
@@ -34,7 +34,7 @@ from hetviz.workspace import (
     Workspace,
     from_dict,
 )
-from hetviz.workspace.store.sessions import is_id, new_id
+from hetviz.workspace.store.sessions import is_session_id, new_session_id
 from tests.depth import examples
 from tests.workspace.helpers import (
     BAD_LINKS,
@@ -155,7 +155,7 @@ def test_the_view_is_logged_and_is_no_step_of_its_own(blobs: BlobStore) -> None:
 
 def test_a_sample_opens_with_the_map_it_came_with(blobs: BlobStore) -> None:
     state = Workspace(blobs).do(OpenSample("emoji"))
-    assert state.chosen == SHIPPED
+    assert state.chosen == ORIGINAL_MAP
     assert state.run is not None
     assert state.is_current(state.run)
 
@@ -241,12 +241,12 @@ def test_blobs_are_named_by_content_and_checked(blobs: BlobStore) -> None:
 
 def test_sessions_are_kept_by_id_and_apart(tmp_path: Path) -> None:
     sessions = Sessions(tmp_path)
-    mine, yours = new_id(), new_id()
-    assert is_id(mine)
+    mine, yours = new_session_id(), new_session_id()
+    assert is_session_id(mine)
     assert sessions.find(mine) is None
     assert sessions.get(mine) is sessions.get(mine)
     assert sessions.get(mine) is not sessions.get(yours)
     for bad in ("", "../../etc/passwd", mine + "x", None, mine + "\n"):
-        assert not is_id(bad)
+        assert not is_session_id(bad)
         with pytest.raises(ValueError, match="session id"):
             sessions.get(bad)  # type: ignore[arg-type]

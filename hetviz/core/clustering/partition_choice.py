@@ -10,7 +10,7 @@ import numpy as np
 
 from hetviz._types import Floats, Ints
 from hetviz.core.clustering.partition import canonical, group_sizes, nearest_code, partition
-from hetviz.progress import Progress, silent
+from hetviz.progress import Progress, ignore_progress
 
 MOST_JUDGED = 5_000
 _MOST_PAIRED = 2_000
@@ -94,7 +94,7 @@ def try_sizes(
     nearest point of the half; the two are compared by the adjusted Rand index (Hubert and Arabie
     1985), and each group with the most alike one (Hennig 2007). Costs seven partitions a size.
     """
-    report = silent if progress is None else progress
+    report = ignore_progress if progress is None else progress
     found: dict[int, Tried] = {}
     for step, size in enumerate(sizes):
         report(step / len(sizes), "Looking for clusters")

@@ -1,1 +1,1 @@
-"""Neighbours, distances, affinities and Laplacians."""
+"""Neighbours, distances, affinities and graph Laplacians."""

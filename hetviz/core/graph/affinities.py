@@ -1,4 +1,4 @@
-"""Weights of single blocks of a joint graph: neighbours as probabilities, and links."""
+"""Edge weights of a joint graph's blocks: neighbour probabilities and links."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ import scipy.sparse as sp
 from hetviz._types import Floats, Sparse
 from hetviz.core.graph.neighbors import Neighbors
 
-LEAST_ROWS = 4
-"""Datasets with fewer rows have no neighbourhoods."""
-_STEPS = 64
+MIN_ROWS = 4
+"""Minimum number of rows of a dataset with neighbourhoods."""
+_MAX_STEPS = 64
 
 
 def neighbors_needed(n: int, perplexity: float) -> tuple[int, float]:
-    """Return how many neighbours a perplexity takes among n rows, and the perplexity they allow."""
+    """Return the neighbours needed for a perplexity among n rows, and the possible perplexity."""
     perplexity = max(min(perplexity, (n - 1) / 3), 1.0)
     return min(n - 1, int(np.ceil(3 * perplexity))), perplexity
 
@@ -25,7 +25,7 @@ def perplexity_weights(squared: Floats, perplexity: float) -> Floats:
     Parameters
     ----------
     squared : ndarray of shape (n, k)
-        Squared distances of item i to its k neighbours.
+        Squared distances from item i to its k neighbours.
     perplexity : float
         exp of the entropy of each row of weights, at most k.
 
@@ -38,21 +38,21 @@ def perplexity_weights(squared: Floats, perplexity: float) -> Floats:
 
     out = np.empty_like(squared, dtype=np.float64)
     squared = np.ascontiguousarray(squared, dtype=np.float64)
-    calibrate(0, len(squared), squared, float(np.log(perplexity)), _STEPS, out)
+    calibrate(0, len(squared), squared, float(np.log(perplexity)), _MAX_STEPS, out)
     return out
 
 
-def conditional_affinities(found: Neighbors, perplexity: float) -> Sparse:
-    """Return p_{j|i} over the neighbours found, csr of shape (n, n) with rows of sum 1."""
-    n, k = found.index.shape
-    weights = perplexity_weights(found.squared, perplexity)
+def conditional_affinities(neighbors: Neighbors, perplexity: float) -> Sparse:
+    """Return p_{j|i} for the given neighbours: csr_array of shape (n, n) with rows of sum 1."""
+    n, k = neighbors.index.shape
+    weights = perplexity_weights(neighbors.squared, perplexity)
     indptr = np.arange(0, n * k + 1, k)
-    P = sp.csr_array((weights.ravel(), found.index.flatten(), indptr), shape=(n, n))
+    P = sp.csr_array((weights.ravel(), neighbors.index.flatten(), indptr), shape=(n, n))
     P.sort_indices()
     return P
 
 
-def with_guidance(P: Sparse | None, W: Sparse) -> Sparse:
+def blend_with_links(P: Sparse | None, W: Sparse) -> Sparse:
     """Blend p_{j|i} with links within the dataset.
 
     Parameters
@@ -65,28 +65,28 @@ def with_guidance(P: Sparse | None, W: Sparse) -> Sparse:
     Returns
     -------
     csr_array of shape (n, n)
-        A row that links touch gets half of its weight (less for links weaker than 1) from them,
-        in proportion; other rows stay.
+        A row with links gets half of its weight (less for links weaker than 1) from them, in
+        proportion; other rows do not change.
     """
     degree = np.asarray(W.sum(axis=1)).ravel()
     strongest = W.max(axis=1).toarray().ravel() if W.nnz else np.zeros(W.shape[0])
     with np.errstate(divide="ignore", invalid="ignore"):
-        over = np.where(degree > 0, 1.0 / degree, 0.0)
+        inverse_degree = np.where(degree > 0, 1.0 / degree, 0.0)
     if P is None:
-        return (sp.diags_array(over) @ W).tocsr()
+        return (sp.diags_array(inverse_degree) @ W).tocsr()
     share = 0.5 * strongest
-    return (sp.diags_array(1.0 - share) @ P + sp.diags_array(share * over) @ W).tocsr()
+    return (sp.diags_array(1.0 - share) @ P + sp.diags_array(share * inverse_degree) @ W).tocsr()
 
 
 def symmetric_affinities(P: Sparse) -> Sparse | None:
-    """Return (P + P') scaled to a sum of 1; None where nothing is left."""
-    both = sp.csr_array(P + P.T)
-    total = both.sum()
-    return sp.csr_array(both / total) if total > 0 else None
+    """Return (P + P') scaled to a sum of 1; None if P is all 0."""
+    symmetric = sp.csr_array(P + P.T)
+    total = symmetric.sum()
+    return sp.csr_array(symmetric / total) if total > 0 else None
 
 
 def link_affinities(W: Sparse, normalization: str = "unnorm") -> Sparse | None:
-    """Return R of a block of links: weights, normalised and then scaled to a sum of 1.
+    """Return R of a block of links: normalised weights, scaled to a sum of 1.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ def link_affinities(W: Sparse, normalization: str = "unnorm") -> Sparse | None:
 
     Returns
     -------
-    csr_array of shape (n_d, n_e), or None without a link
+    csr_array of shape (n_d, n_e), or None if there is no link
     """
     W = sp.csr_array(W).astype(np.float64, copy=False)
     power = {"unnorm": 0.0, "norm": -0.5, "pmi": -1.0}[normalization]
@@ -109,7 +109,7 @@ def link_affinities(W: Sparse, normalization: str = "unnorm") -> Sparse | None:
         sides.append(scale)
     R = W.copy()
     R.sum_duplicates()
-    # Products with diagonal matrices would have indices of twice the length.
+    # Products with diagonal matrices would use 64-bit indices.
     R.data = np.repeat(sides[0], np.diff(R.indptr)) * R.data * sides[1][R.indices]
     total = R.sum()
     return sp.csr_array(R / total) if total > 0 else None

@@ -1,6 +1,7 @@
-"""Affinities of items placed on joint axes: neighbours within and across datasets, and links.
+"""Affinities of items on joint axes: neighbours within and across datasets, and links.
 
-P = (1 - m) [(1 - c) near in (Z, own features) within datasets  +  c near in Z across]  +  m R
+P = (1 - m) [(1 - c) neighbours in (Z, own features) within datasets
+             + c neighbours in Z across datasets]  +  m R
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import scipy.sparse as sp
 
 from hetviz._types import Floats, Ints, Sparse
 from hetviz.core.graph.affinities import (
-    LEAST_ROWS,
+    MIN_ROWS,
     conditional_affinities,
     neighbors_needed,
     perplexity_weights,
@@ -21,39 +22,39 @@ from hetviz.core.graph.affinities import (
 from hetviz.core.graph.joint import JointGraph
 from hetviz.core.graph.neighbors import cross_neighbors, feature_neighbors
 
-ACROSS = 0.3
-"""c: share of an item's neighbours that lies in the datasets it is linked with."""
-OWN = 0.3
-"""Share of own features in the distances within a dataset; the rest is joint axes."""
-FEWER_ACROSS = 3.0
-"""Neighbours within a dataset for each one in another."""
+ACROSS_SHARE = 0.3
+"""c: share of an item's neighbours in datasets linked with its own."""
+OWN_SHARE = 0.3
+"""Share of own features in distances within a dataset; the rest are joint axes."""
+WITHIN_PER_ACROSS = 3.0
+"""Number of neighbours within a dataset per neighbour in another one."""
 
 
 @dataclass(frozen=True)
-class Blend:
-    """How much each part counts.
+class AxesBlend:
+    """Shares of the parts of the affinities.
 
     Attributes
     ----------
     links : float
         m, from 0 to 1: share of the links themselves.
     perplexity : float
-        About how many neighbours of an item count within its dataset.
+        Effective number of neighbours of an item within its dataset.
     across, own : float
-        See `ACROSS` and `OWN`.
+        See `ACROSS_SHARE` and `OWN_SHARE`.
     """
 
     links: float
     perplexity: float
-    across: float = ACROSS
-    own: float = OWN
+    across: float = ACROSS_SHARE
+    own: float = OWN_SHARE
 
 
 def axes_affinities(
     graph: JointGraph,
     Z: Floats,
     features: Sequence[Floats | None],
-    blend: Blend,
+    blend: AxesBlend,
     random_state: int = 0,
     progress: Callable[[float], object] = lambda share: None,
 ) -> Sparse:
@@ -62,54 +63,55 @@ def axes_affinities(
     Parameters
     ----------
     graph : JointGraph
-        Its links say which datasets have neighbours in each other. A pair said to be apart has no
-        affinity.
+        Linked datasets have neighbours in each other. Pairs with a negative link have no affinity.
     Z : ndarray of shape (n, k)
-        Joint axes; items of rows of 0 have no neighbours.
+        Joint axes; items with all-zero rows have no neighbours.
     features : sequence of ndarray of shape (n_d, k_d), or None
         Own features of each dataset, centred.
     blend : Blend
     random_state : int
-        Seeds the approximate search of very many rows.
+        Seed of the approximate search in large datasets.
     progress : callable
         Gets the share done.
 
     Returns
     -------
     csr_array of shape (n, n)
-        Symmetric, of sum 1; all 0 where nothing is known.
+        Symmetric, of sum 1; all 0 if there are neither neighbours nor links.
 
     Notes
     -----
-    O(sum over blocks n_a n_b k) time in pieces of bounded memory.
+    O(sum over blocks n_a n_b k) time, in blocks of bounded memory.
     """
     rows = graph.rows
-    known = [np.flatnonzero((Z[part] != 0).any(axis=1)) for part in rows]
+    with_axes = [np.flatnonzero((Z[part] != 0).any(axis=1)) for part in rows]
     partners: list[dict[int, float]] = [{} for _ in rows]
     for link in graph.pairs():
         if link.source != link.target and (link.W.data > 0).any():
             partners[link.source][link.target] = link.strength
             partners[link.target][link.source] = link.strength
     n_blocks = sum(1 + len(others) for others in partners)
-    done = 0
+    n_done = 0
     P = sp.csr_array((len(Z), len(Z)))
     for a, part in enumerate(rows):
-        here = known[a]
-        others = {b: share for b, share in partners[a].items() if len(known[b])}
-        across = blend.across * max(others.values(), default=0.0) if len(here) else 0.0
-        within = _within(Z[part][here], features[a], here, blend, random_state)
+        own_rows = with_axes[a]
+        others = {b: share for b, share in partners[a].items() if len(with_axes[b])}
+        across = blend.across * max(others.values(), default=0.0) if len(own_rows) else 0.0
+        within = _within_affinities(Z[part][own_rows], features[a], own_rows, blend, random_state)
         if within is not None:
-            # where items have no neighbours elsewhere, those of their own count in full
-            P = P + _placed(within * (1.0 - across), here, here, part, part, len(Z))
-        done += 1
-        progress(done / n_blocks)
+            # Without neighbours in other datasets, those within the dataset count in full.
+            P = P + _embedded_block(within * (1.0 - across), own_rows, own_rows, part, part, len(Z))
+        n_done += 1
+        progress(n_done / n_blocks)
         for b, share in others.items():
-            there = known[b]
-            near = _across(Z[part][here], Z[rows[b]][there], blend.perplexity / FEWER_ACROSS)
+            other_rows = with_axes[b]
+            neighbors = _across_affinities(
+                Z[part][own_rows], Z[rows[b]][other_rows], blend.perplexity / WITHIN_PER_ACROSS
+            )
             weight = across * share / sum(others.values())
-            P = P + _placed(near * weight, here, there, part, rows[b], len(Z))
-            done += 1
-            progress(done / n_blocks)
+            P = P + _embedded_block(neighbors * weight, own_rows, other_rows, part, rows[b], len(Z))
+            n_done += 1
+            progress(n_done / n_blocks)
     P = sp.csr_array(P + P.T)
     total = P.sum()
     P = sp.csr_array(P * ((1.0 - blend.links) / total)) if total > 0 else P
@@ -124,10 +126,10 @@ def axes_affinities(
 
 
 def links_by_reach(graph: JointGraph) -> Sparse:
-    """Return R, the links that say together: csr_array (n, n), symmetric, of sum 1 at most.
+    """Return R, the positive links: csr_array (n, n), symmetric, of sum 1 at most.
 
-    The links of each pair of datasets count by the larger share of items that they touch and by
-    their strength, over the number of such pairs.
+    The links of each pair of datasets are weighted by the larger share of linked items and by
+    their strength, divided by the number of such pairs.
     """
     links = [link for link in graph.pairs() if (link.W.data > 0).any()]
     n = sum(graph.sizes)
@@ -141,52 +143,55 @@ def links_by_reach(graph: JointGraph) -> Sparse:
     return R
 
 
-def links_in(graph: JointGraph, P: Sparse, blend: Blend) -> Sparse:
-    """Return the part of the affinities P that is due to links themselves: csr_array (n, n).
+def axes_link_part(graph: JointGraph, P: Sparse, blend: AxesBlend) -> Sparse:
+    """Return the part of the affinities P that comes from the links themselves: csr_array (n, n).
 
-    To the last digit where no pair is said to be apart; else off by the share of what those pairs
-    would have had.
+    Exact without negative links; otherwise off by the share that those pairs would have had.
     """
     R = links_by_reach(graph) * blend.links
     if graph.negative.nnz:
         R = sp.csr_array(R - R.multiply(graph.negative > 0))
     R.setdiag(0.0)
     R.eliminate_zeros()
-    near = 1.0 - blend.links if P.nnz > R.nnz else 0.0
-    total = near + float(R.sum())
+    neighbor_share = 1.0 - blend.links if P.nnz > R.nnz else 0.0
+    total = neighbor_share + float(R.sum())
     return sp.csr_array(P.minimum(R / total)) if total > 0 else R
 
 
-def _within(
-    Z: Floats, features: Floats | None, here: Ints, blend: Blend, random_state: int
+def _within_affinities(
+    Z: Floats, features: Floats | None, rows: Ints, blend: AxesBlend, random_state: int
 ) -> Sparse | None:
     """Return p_{j|i} among the items of a dataset."""
     n = len(Z)
-    if n < LEAST_ROWS:
+    if n < MIN_ROWS:
         return None
     if features is not None and blend.own > 0:
-        F = features[here]
+        F = features[rows]
         length = np.linalg.norm(F, axis=1, keepdims=True)
         F = F / np.where(length > 0, length, 1.0)
         Z = np.hstack([np.sqrt(1.0 - blend.own) * Z, np.sqrt(blend.own) * F])
     k, perplexity = neighbors_needed(n, blend.perplexity)
     return conditional_affinities(
-        feature_neighbors(Z, k, random_state, of="joint axes"), perplexity
+        feature_neighbors(Z, k, random_state, name="joint axes"), perplexity
     )
 
 
-def _across(A: Floats, B: Floats, perplexity: float) -> Sparse:
+def _across_affinities(A: Floats, B: Floats, perplexity: float) -> Sparse:
     """Return p_{j|i} from the items of one dataset to those of another, shape (n_a, n_b)."""
     perplexity = max(min(perplexity, len(B) / 3), 1.0)
     k = min(len(B), int(np.ceil(3 * perplexity)))
-    found = cross_neighbors(A, B, k)
-    weights = perplexity_weights(found.squared, perplexity)
+    neighbors = cross_neighbors(A, B, k)
+    weights = perplexity_weights(neighbors.squared, perplexity)
     indptr = np.arange(0, len(A) * k + 1, k)
-    return sp.csr_array((weights.ravel(), found.index.ravel(), indptr), shape=(len(A), len(B)))
+    return sp.csr_array((weights.ravel(), neighbors.index.ravel(), indptr), shape=(len(A), len(B)))
 
 
-def _placed(W: Sparse, here: Ints, there: Ints, rows: slice, columns: slice, n: int) -> Sparse:
-    """Return a block between known items as part of the whole matrix."""
+def _embedded_block(
+    W: Sparse, source_rows: Ints, target_rows: Ints, rows: slice, columns: slice, n: int
+) -> Sparse:
+    """Return a block between items with axes as part of the whole matrix."""
     part = sp.coo_array(W)
     i, j = part.coords
-    return sp.csr_array((part.data, (here[i] + rows.start, there[j] + columns.start)), shape=(n, n))
+    return sp.csr_array(
+        (part.data, (source_rows[i] + rows.start, target_rows[j] + columns.start)), shape=(n, n)
+    )

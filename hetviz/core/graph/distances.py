@@ -1,6 +1,6 @@
-"""Squared distances among rows: of features, a distance matrix, a kernel, or two sets of places.
+"""Squared distances between rows: of features, a distance matrix, a kernel, or two point sets.
 
-One seam for all that asks who is near whom: neighbours, measures, trust, questions.
+Neighbour search, measures, trust and questions all use these classes.
 """
 
 from __future__ import annotations
@@ -12,26 +12,26 @@ import scipy.sparse as sp
 
 from hetviz._types import Array, Floats, Ints, Matrix, Reals, is_sparse
 
-_ENTRIES = 4_000_000
+_BLOCK_ENTRIES = 4_000_000
 
 
 class Space(Protocol):
-    """Squared distances among n rows, none below 0.
+    """Squared distances between rows, none below 0.
 
     Attributes
     ----------
     n : int
-        Rows there are to be far from.
+        Number of rows on the right side, the columns of `between`.
     """
 
     n: int
 
     def between(self, rows: Ints, columns: Ints | None = None) -> Floats:
-        """Return those from each of `rows` (q,) to each of `columns` (c,), or to all: (q, c)."""
+        """Return distances from `rows` (q,) to `columns` (c,), or to all rows: shape (q, c)."""
         ...
 
     def pairs(self, rows: Ints, columns: Ints) -> Floats:
-        """Return those from ``rows[i]`` to ``columns[i]``, both of shape (m,)."""
+        """Return distances from ``rows[i]`` to ``columns[i]``, both of shape (m,)."""
         ...
 
 
@@ -44,25 +44,25 @@ class FeatureSpace:
             self._size = np.asarray(self._X.multiply(self._X).sum(axis=1)).ravel()
         else:
             X = np.asarray(X, dtype=np.float64)
-            # smaller numbers, so that less is lost when sizes cancel
+            # Centred, so that less precision is lost in cancellation.
             self._X = X - X.mean(axis=0)
             self._size = np.einsum("ij,ij->i", self._X, self._X)
         self.n = len(self._size)
 
     def between(self, rows: Ints, columns: Ints | None = None) -> Floats:
         """Return distances from `rows` (q,) to `columns` (c,), or to all: shape (q, c)."""
-        there = slice(None) if columns is None else columns
-        product = self._X[rows] @ self._X[there].T
+        right = slice(None) if columns is None else columns
+        product = self._X[rows] @ self._X[right].T
         product = product.toarray() if is_sparse(product) else product
         product *= 2.0
-        D = np.add.outer(self._size[rows], self._size[there])
+        D = np.add.outer(self._size[rows], self._size[right])
         D -= product
         return np.asarray(np.maximum(D, 0.0, out=D))
 
     def pairs(self, rows: Ints, columns: Ints) -> Floats:
         """Return distances from ``rows[i]`` to ``columns[i]``, both of shape (m,)."""
-        found = np.empty(len(rows))
-        step = max(1, _ENTRIES // max(self._X.shape[1], 1))
+        squared = np.empty(len(rows))
+        step = max(1, _BLOCK_ENTRIES // max(self._X.shape[1], 1))
         for start in range(0, len(rows), step):
             a, b = rows[start : start + step], columns[start : start + step]
             A, B = self._X[a], self._X[b]
@@ -70,8 +70,8 @@ class FeatureSpace:
                 product = np.asarray(A.multiply(B).sum(axis=1)).ravel()
             else:
                 product = np.einsum("ij,ij->i", A, B)
-            found[start : start + step] = self._size[a] + self._size[b] - 2.0 * product
-        return np.maximum(found, 0.0)
+            squared[start : start + step] = self._size[a] + self._size[b] - 2.0 * product
+        return np.maximum(squared, 0.0)
 
 
 class DistanceSpace:
@@ -101,9 +101,9 @@ class KernelSpace:
 
     def between(self, rows: Ints, columns: Ints | None = None) -> Floats:
         """Return distances from `rows` (q,) to `columns` (c,), or to all: shape (q, c)."""
-        there = slice(None) if columns is None else columns
+        right = slice(None) if columns is None else columns
         part = self._K[rows] if columns is None else self._K[np.ix_(rows, columns)]
-        D = np.add.outer(self._size[rows], self._size[there]) - 2.0 * np.asarray(part)
+        D = np.add.outer(self._size[rows], self._size[right]) - 2.0 * np.asarray(part)
         return np.asarray(np.maximum(D, 0.0, out=D))
 
     def pairs(self, rows: Ints, columns: Ints) -> Floats:
@@ -121,17 +121,17 @@ class CrossSpace:
 
     def between(self, rows: Ints, columns: Ints | None = None) -> Floats:
         """Return distances from rows (q,) of A to rows (c,) of B, or to all: shape (q, c)."""
-        there = slice(None) if columns is None else columns
+        right = slice(None) if columns is None else columns
         D: Floats | None = None
         for a, b in zip(self._A.T, self._B.T, strict=True):
-            difference = np.subtract.outer(a[rows], b[there])
+            difference = np.subtract.outer(a[rows], b[right])
             difference *= difference
             D = difference if D is None else np.add(D, difference, out=D)
-        return np.zeros((len(rows), len(self._B[there]))) if D is None else D
+        return np.zeros((len(rows), len(self._B[right]))) if D is None else D
 
     def pairs(self, rows: Ints, columns: Ints) -> Floats:
         """Return distances from ``rows[i]`` of A to ``columns[i]`` of B, both of shape (m,)."""
-        # axis by axis, so that a pair gives the same bits as in `between`
+        # Axis by axis, so that a pair gives the same bits as in `between`.
         total = np.zeros(len(rows))
         for a, b in zip(self._A.T, self._B.T, strict=True):
             difference = a[rows] - b[columns]
@@ -161,7 +161,7 @@ def cross_squared_distances(A: Matrix, B: Matrix) -> Floats:
     sizes = [_squared_lengths(M) for M in (left, right)]
     product = left @ right.T
     D = np.add.outer(*sizes) - 2.0 * (product.toarray() if is_sparse(product) else product)
-    # cancellation leaves a trace of rounding where rows are equal or nearly so
+    # Cancellation leaves rounding errors for equal and nearly equal rows.
     rows, columns = np.nonzero(np.add.outer(*sizes) * 1e-9 >= D)
     for i, j in zip(rows, columns, strict=True):
         gap = left[[i]] - right[[j]]

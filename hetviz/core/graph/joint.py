@@ -1,7 +1,7 @@
-"""The joint graph of several datasets: who is near whom within each, and what links say.
+"""Joint graph of several datasets: neighbours within each dataset, and links.
 
-Every method that draws neighbours and links in one picture takes it from here. As one joint
-distribution over all pairs of items it is
+All methods that map neighbours and links together use it. As one joint distribution over all pairs
+of items it is
 
     P = [ beta_1 P_1          beta_12 / 2 R_12 ]
         [ beta_12 / 2 R_12'   beta_2 P_2       ],      sum P = 1,
@@ -20,7 +20,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from hetviz._types import Sparse
-from hetviz.core.graph.affinities import link_affinities, symmetric_affinities, with_guidance
+from hetviz.core.graph.affinities import blend_with_links, link_affinities, symmetric_affinities
 from hetviz.core.graph.laplacian import slices
 
 
@@ -35,9 +35,9 @@ class LinkBlock:
     W : csr_array of shape (n_source, n_target)
         Signed weights; within a dataset each pair once or twice.
     kind : str
-        What sort of link it is.
+        Kind of the links.
     strength : float
-        Factor of its weights.
+        Factor of the weights.
     """
 
     source: int
@@ -49,21 +49,21 @@ class LinkBlock:
 
 @dataclass(frozen=True, eq=False)
 class JointGraph:
-    """Items of several datasets, their rows stacked.
+    """Neighbours and links of the stacked rows of several datasets.
 
     Attributes
     ----------
     sizes : tuple of int
         Rows of each dataset.
     own : tuple of csr_array of shape (n_d, n_d), or None
-        How near the items of each dataset are to each other, none below 0 and not necessarily
-        symmetric; None where nothing tells them apart.
+        Neighbour weights within each dataset, non-negative and not necessarily symmetric; None for
+        datasets without features.
     positive, negative : csr_array of shape (n, n)
-        W+ and W-, symmetric and non-negative: what links say is together, and apart.
+        W+ and W-, symmetric and non-negative: links that pull together, and that push apart.
     links : tuple of LinkBlock
-        The same links kind by kind, for methods that weigh kinds.
+        The same links by kind, for methods that weight kinds.
     weights : tuple of float
-        How much each dataset counts; 1 where none is given.
+        Weight of each dataset; 1 by default.
     """
 
     sizes: Sequence[int]
@@ -79,25 +79,25 @@ class JointGraph:
 
     @property
     def rows(self) -> list[slice]:
-        """Rows of each dataset among all."""
+        """Slice of the stacked rows of each dataset."""
         return slices(self.sizes)
 
     def pairs(self) -> list[LinkBlock]:
-        """Return one block for each pair of datasets, all kinds in one, weights by strength.
+        """Return one block for each pair of datasets, the sum of all kinds times their strengths.
 
-        The strength of each is then its largest weight, at most 1.
+        The strength of each block is its largest weight, at most 1.
         """
-        found: dict[tuple[int, int], Sparse] = {}
+        sums: dict[tuple[int, int], Sparse] = {}
         for link in self.links:
             W = sp.csr_array(link.W * link.strength)
-            at = (link.source, link.target)
-            found[at] = sp.csr_array(found[at] + W) if at in found else W
-        out = []
-        for (d, e), W in found.items():
+            pair = (link.source, link.target)
+            sums[pair] = sp.csr_array(sums[pair] + W) if pair in sums else W
+        blocks = []
+        for (d, e), W in sums.items():
             W.eliminate_zeros()
             if W.nnz:
-                out.append(LinkBlock(d, e, W, "", min(1.0, float(abs(W).max()))))
-        return out
+                blocks.append(LinkBlock(d, e, W, "", min(1.0, float(abs(W).max()))))
+        return blocks
 
     def lifted(self, link: LinkBlock, W: Sparse, *, twice: bool = True) -> Sparse:
         """Return a block as part of the whole matrix, symmetric: csr_array of shape (n, n).
@@ -110,11 +110,11 @@ class JointGraph:
         i, j = i + rows[link.source].start, j + rows[link.target].start
         if link.source == link.target and not twice:
             return sp.csr_array((part.data, (i, j)), shape=(n, n))
-        both = (np.r_[part.data, part.data], (np.r_[i, j], np.r_[j, i]))
-        return sp.csr_array(both, shape=(n, n))
+        mirrored = (np.r_[part.data, part.data], (np.r_[i, j], np.r_[j, i]))
+        return sp.csr_array(mirrored, shape=(n, n))
 
     def near(self) -> Sparse:
-        """Return the own blocks of all datasets, each times its weight: csr_array (n, n)."""
+        """Return the neighbour weights of all datasets, times dataset weights: csr_array (n, n)."""
         blocks = [
             sp.csr_array((size, size)) if own is None else own * weight
             for own, size, weight in zip(self.own, self.sizes, self.weights, strict=True)
@@ -124,7 +124,7 @@ class JointGraph:
 
 @dataclass(frozen=True)
 class Balance:
-    """How much each block counts.
+    """Weights of the blocks of the joint distribution.
 
     Attributes
     ----------
@@ -132,10 +132,9 @@ class Balance:
         0 gives all blocks the same weight, 1 a weight by the number of their pairs (the paper's
         adaptive weights: n_d^2 and n_d n_e).
     links : float
-        Factor of links between datasets besides.
+        Additional factor of links between datasets.
     printed : bool
-        As in the paper: a block of links counts in full however few items they touch, and
-        however weak they are.
+        As in the paper: a block of links counts in full, even for few linked items or weak links.
     """
 
     exponent: float
@@ -143,20 +142,20 @@ class Balance:
     printed: bool = False
 
 
-UNEVEN = 5.0
-"""How many times as large the largest dataset may be before large ones have more say."""
+MAX_BALANCED_RATIO = 5.0
+"""Above this ratio of dataset sizes, "auto" balance gives large datasets more weight."""
 
 
-def balance_exponent(asked: float | str, sizes: Sequence[int]) -> float:
-    """Return the exponent of a balance; "auto" is 1 for sizes more than 5 times apart, else 0.5."""
-    if not isinstance(asked, str):
-        return float(asked)
-    return 1.0 if max(sizes) > UNEVEN * min(sizes) else 0.5
+def balance_exponent(balance: float | str, sizes: Sequence[int]) -> float:
+    """Return the exponent of a balance; "auto" is 1 for a size ratio above 5, else 0.5."""
+    if not isinstance(balance, str):
+        return float(balance)
+    return 1.0 if max(sizes) > MAX_BALANCED_RATIO * min(sizes) else 0.5
 
 
 @dataclass(frozen=True, eq=False)
-class Joint:
-    """The joint distribution and how it came about.
+class JointDistribution:
+    """The joint distribution and its blocks.
 
     Attributes
     ----------
@@ -176,31 +175,30 @@ class Joint:
     across: Mapping[tuple[int, int], Any]
 
     def masses(self) -> dict[tuple[int, int], float]:
-        """Return, by (d, e), the mean share of a row of d in the block of d and e, if it has any.
+        """Return, by (d, e), the mean share of a row of d in the block of d and e, over rows with any.
 
-        Half of the block for each side, over the rows that it touches there.
+        Each side gets half of a block between datasets.
         """
-        found = {}
+        masses = {}
         for (d, e), share in self.beta.items():
             if d == e:
-                found[d, d] = share / self.within[d].shape[0]
+                masses[d, d] = share / self.within[d].shape[0]
                 continue
             for axis, pair in ((0, (d, e)), (1, (e, d))):
                 touched = np.unique(self.across[d, e].nonzero()[axis]).size
-                found[pair] = 0.5 * share / touched
-        return found
+                masses[pair] = 0.5 * share / touched
+        return masses
 
 
 def joint_affinities(
     graph: JointGraph, balance: Balance, normalization: str = "unnorm"
-) -> Joint | None:
-    """Make one distribution over all pairs of items of a joint graph.
+) -> JointDistribution | None:
+    """Return one distribution over all pairs of items of a joint graph.
 
     Parameters
     ----------
     graph : JointGraph
-        Its own blocks hold p_{j|i}. A pair in W- gets no weight at all; what pushes it apart is
-        another matter.
+        Its own blocks hold p_{j|i}. Pairs in W- get no weight; their repulsion is not part of P.
     balance : Balance
     normalization : str
         See `hetviz.core.graph.affinities.link_affinities`.
@@ -208,13 +206,13 @@ def joint_affinities(
     Returns
     -------
     Joint, or None
-        None when there is neither a neighbourhood nor a link.
+        None if there are neither neighbourhoods nor links.
 
     Notes
     -----
-    A block of links counts for n_d n_e as in the paper, times the larger share of linked items of
-    its two datasets (so that a first link does not pull as hard as a full table), times its
-    strongest weight (so that a kind of links that is turned down counts less). O(links + n k).
+    A block of links counts n_d n_e as in the paper, times the larger share of linked items of its
+    two datasets (so that a first link does not pull as hard as a full table), times its largest
+    weight (so that a kind of links with reduced strength counts less). O(links + n k).
     """
     sizes, parts = graph.sizes, graph.rows
     positive, apart = graph.positive, sp.csr_array(graph.negative > 0)
@@ -222,10 +220,10 @@ def joint_affinities(
     within: dict[int, Any] = {}
     across: dict[tuple[int, int], Any] = {}
     for d, rows in enumerate(parts):
-        own = _within(graph.own[d], positive[rows][:, rows], apart[rows][:, rows])
+        own = _within_affinities(graph.own[d], positive[rows][:, rows], apart[rows][:, rows])
         if own is not None and graph.weights[d] > 0:
             within[d] = own
-            raw[d, d] = graph.weights[d] * _reach(own, d, d, sizes, balance)
+            raw[d, d] = graph.weights[d] * _block_weight(own, d, d, sizes, balance)
         for e in range(d + 1, len(parts)):
             W = positive[rows][:, parts[e]]
             R = link_affinities(W, normalization)
@@ -234,7 +232,7 @@ def joint_affinities(
                 continue
             across[d, e] = R
             strength = 1.0 if balance.printed else float(W.max())
-            raw[d, e] = factor * strength * _reach(W, d, e, sizes, balance)
+            raw[d, e] = factor * strength * _block_weight(W, d, e, sizes, balance)
     total = sum(raw.values())
     if total == 0:
         return None
@@ -244,17 +242,17 @@ def joint_affinities(
         blocks[d][d] = within[d] * beta[d, d] if d in within else sp.csr_array((size, size))
     for (d, e), R in across.items():
         blocks[d][e] = R * (beta[d, e] / 2)
-        # Blocks of one format are put together without a list of all their entries.
+        # Blocks of one format are stacked without a list of all their entries.
         blocks[e][d] = blocks[d][e].T.tocsr()
     P = sp.csr_array(sp.block_array(blocks, format="csr"))
     P.sort_indices()
-    return Joint(P, beta, within, across)
+    return JointDistribution(P, beta, within, across)
 
 
-def part_of_links(graph: JointGraph, joint: Joint) -> Sparse:
-    """Return the part of the joint distribution that is due to links: csr_array (n, n).
+def joint_link_part(graph: JointGraph, joint: JointDistribution) -> Sparse:
+    """Return the part of the joint distribution that comes from links: csr_array (n, n).
 
-    All between datasets, and within one what blending with links put in.
+    All blocks between datasets, and the part that blending with links added within datasets.
     """
     parts, apart = graph.rows, sp.csr_array(graph.negative > 0)
     blocks: list[list[Any]] = [[None] * len(parts) for _ in parts]
@@ -263,11 +261,15 @@ def part_of_links(graph: JointGraph, joint: Joint) -> Sparse:
         blocks[d][d] = sp.csr_array((size, size))
         W = graph.positive[rows][:, rows]
         if d in joint.within and W.nnz:
-            here = apart[rows][:, rows]
-            whole = _unscaled(graph.own[d], W, here)
+            apart_within = apart[rows][:, rows]
+            blended = _blended(graph.own[d], W, apart_within)
             own = graph.own[d]
-            links = whole if own is None else sp.csr_array(whole - _own_share(own, W, here))
-            scale = joint.beta[d, d] / (2.0 * whole.sum())
+            links = (
+                blended
+                if own is None
+                else sp.csr_array(blended - _neighbor_share(own, W, apart_within))
+            )
+            scale = joint.beta[d, d] / (2.0 * blended.sum())
             blocks[d][d] = sp.csr_array((links + links.T) * scale)
         for e in range(d + 1, len(parts)):
             if (d, e) in joint.across:
@@ -276,29 +278,29 @@ def part_of_links(graph: JointGraph, joint: Joint) -> Sparse:
     return sp.csr_array(sp.block_array(blocks, format="csr"))
 
 
-def _own_share(P: Sparse, W: Sparse, apart: Sparse) -> Sparse:
-    """Return what is left of an own block beside links."""
+def _neighbor_share(P: Sparse, W: Sparse, apart: Sparse) -> Sparse:
+    """Return the part of a neighbour block that remains after blending with links."""
     strongest = W.max(axis=1).toarray().ravel()
-    kept = sp.csr_array(sp.diags_array(1.0 - 0.5 * strongest) @ P)
-    return sp.csr_array(kept - kept.multiply(apart))
+    remaining = sp.csr_array(sp.diags_array(1.0 - 0.5 * strongest) @ P)
+    return sp.csr_array(remaining - remaining.multiply(apart))
 
 
-def _unscaled(P: Sparse | None, W: Sparse, apart: Sparse) -> Sparse:
-    guided = P if P is not None and not W.nnz else with_guidance(P, W)
+def _blended(P: Sparse | None, W: Sparse, apart: Sparse) -> Sparse:
+    guided = P if P is not None and not W.nnz else blend_with_links(P, W)
     if apart.nnz:
         guided = sp.csr_array(guided - guided.multiply(apart))
         guided.eliminate_zeros()
     return guided
 
 
-def _within(P: Sparse | None, W: Sparse, apart: Sparse) -> Sparse | None:
+def _within_affinities(P: Sparse | None, W: Sparse, apart: Sparse) -> Sparse | None:
     if P is None and not W.nnz:
         return None
-    return symmetric_affinities(_unscaled(P, W, apart))
+    return symmetric_affinities(_blended(P, W, apart))
 
 
-def _reach(W: Sparse, d: int, e: int, sizes: Sequence[int], balance: Balance) -> float:
-    """Return n_d n_e to the exponent, times the share of rows that the block touches."""
+def _block_weight(W: Sparse, d: int, e: int, sizes: Sequence[int], balance: Balance) -> float:
+    """Return n_d n_e to the power of the exponent, times the share of rows with entries."""
     pairs = float(sizes[d]) * float(sizes[e])
     if balance.printed:
         return float(pairs**balance.exponent)

@@ -1,4 +1,4 @@
-"""Degrees, Laplacians and connected components of a signed guidance matrix."""
+"""Degrees, Laplacians and connected components of a signed weight matrix."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from hetviz._types import Bools, Floats, Ints, Sparse
 
 @dataclass(frozen=True)
 class SignedGraph:
-    """A symmetric signed weight matrix, split into what attracts and what repels.
+    """A symmetric signed weight matrix, split into attraction and repulsion.
 
     Attributes
     ----------
@@ -29,7 +29,7 @@ class SignedGraph:
 
     @classmethod
     def split(cls, W: Sparse, *, symmetric: bool = False) -> SignedGraph:
-        """Symmetrise W as (W + W') / 2 unless it is, drop its diagonal, and split it by sign."""
+        """Split W by sign, symmetrised as (W + W') / 2 unless `symmetric`, without diagonal."""
         W = sp.csr_array(W).astype(np.float64, copy=False)
         if symmetric and (W.data > 0).all() and not W.diagonal().any():
             return cls(W, sp.csr_array(W.shape))
@@ -38,9 +38,9 @@ class SignedGraph:
         rows, columns = (ends[off_diagonal] for ends in entries.coords)
         values = entries.data[off_diagonal]
 
-        def part(keep: Bools, sign: float) -> Sparse:
-            kept = (sign * values[keep], (rows[keep], columns[keep]))
-            return sp.csr_array(kept, shape=W.shape)
+        def part(mask: Bools, sign: float) -> Sparse:
+            entries = (sign * values[mask], (rows[mask], columns[mask]))
+            return sp.csr_array(entries, shape=W.shape)
 
         return cls(part(values > 0, 1.0), part(values < 0, -1.0))
 
@@ -87,20 +87,20 @@ def slices(sizes: Sequence[int]) -> list[slice]:
 
 
 def dataset_components(W: Sparse, sizes: Sequence[int]) -> Ints:
-    """Say which datasets hang together through guidance.
+    """Return the connected components of datasets linked by guidance.
 
     Parameters
     ----------
     W : sparse array of shape (n, n)
-        Guidance between all rows; only which entries exist matters.
+        Guidance between all rows; only the pattern of nonzero entries matters.
     sizes : sequence of int
         Number of rows per dataset, in the order of the rows of W.
 
     Returns
     -------
     ndarray of shape (len(sizes),)
-        Component number of each dataset. Datasets of different components can share a
-        picture, but nothing relates their axes.
+        Component number of each dataset. Datasets of different components can share a map, but
+        their axes are not related.
     """
     owner = np.repeat(np.arange(len(sizes)), sizes)
     entries = sp.coo_array(W)

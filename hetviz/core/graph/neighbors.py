@@ -1,4 +1,4 @@
-"""The nearest rows of each row, and graphs that join them."""
+"""Nearest-neighbour search, exact and approximate, and neighbour graphs."""
 
 from __future__ import annotations
 
@@ -14,32 +14,32 @@ import numpy as np
 import scipy.sparse as sp
 
 from hetviz._types import Floats, Ints, Matrix, Reals, Sparse, is_sparse
-from hetviz.core.device import Device, current_device
-from hetviz.core.graph.device_neighbors import has_room, nearest_on
+from hetviz.core.device import ComputeDevice, current_device
+from hetviz.core.graph.device_neighbors import fits_in_memory, nearest_rows_on
 from hetviz.core.graph.distances import FeatureSpace, Space, cross_squared_distances
 from hetviz.core.spectral.blocks import as_dense
 from hetviz.errors import DataWarning
 
 EXACT_ROWS = 30_000
-"""Features of up to this many rows are compared two by two; of more, searched approximately."""
+"""Up to this many rows the search compares all pairs; above, it is approximate."""
 RECALL = 0.97
-"""Share of the nearest that a search by cells has to find, judged on a sample of rows."""
+"""Share of the nearest rows that a search by cells must find, measured on a sample of rows."""
 DESCENT_ROWS = 150_000
-"""Above this, what cells cannot tell apart is searched by nearest-neighbour descent: to start it
-takes as long as comparing so many two by two."""
-_SAMPLED = 240
+"""Above this many rows nearest-neighbour descent, whose start is slow, beats comparing all pairs
+where cells do not separate the rows."""
+_N_SAMPLED = 240
 _BLOCK_ENTRIES = 4_000_000
-_LONG_ROW, _FEW = 4_096, 0.1
-_PROBES, _CELLS_BY_ROOT = 12, 3
-_MOST_PROBES, _VERY_MANY = 24, 100_000
+_LONG_ROW_ENTRIES, _MAX_HEAP_SHARE = 4_096, 0.1
+_N_PROBES, _CELLS_PER_ROOT = 12, 3
+_MAX_PROBES, _MANY_ROWS = 24, 100_000
 
 
 def nearest_columns(D: Floats, k: int) -> Ints:
     """Return the columns of the k smallest entries of each row, nearest first."""
-    if D.shape[1] < _LONG_ROW or k > _FEW * D.shape[1]:
+    if D.shape[1] < _LONG_ROW_ENTRIES or k > _MAX_HEAP_SHARE * D.shape[1]:
         part = np.argpartition(D, k - 1, axis=1)[:, :k]
     else:
-        # It loads the compiler, which takes longer than many short rows.
+        # Loading the compiler takes longer than sorting many short rows.
         from hetviz.core.graph.selection import smallest
 
         part = np.empty((len(D), k), dtype=np.int64)
@@ -51,7 +51,7 @@ def nearest_columns(D: Floats, k: int) -> Ints:
 
 @dataclass(frozen=True, eq=False)
 class Neighbors:
-    """The nearest rows of each row, itself left out.
+    """The nearest rows of each row, except itself.
 
     Attributes
     ----------
@@ -60,7 +60,7 @@ class Neighbors:
     squared : ndarray of shape (n, k)
         Squared distances, 0 or more.
     recall : float
-        Share of the nearest of a sample of rows that were found; 1 where each two were compared.
+        Share of the true nearest rows that were found, on a sample; 1 if all pairs were compared.
     """
 
     index: Ints
@@ -68,28 +68,28 @@ class Neighbors:
     recall: float = 1.0
 
 
-_heard: ContextVar[dict[str, float] | None] = ContextVar("recalls", default=None)
+_recalls: ContextVar[dict[str, float] | None] = ContextVar("recalls", default=None)
 
 
 @contextmanager
-def recalls() -> Iterator[dict[str, float]]:
-    """Collect how well approximate searches do that are made within, by what was searched."""
-    found: dict[str, float] = {}
-    before = _heard.set(found)
+def collect_recalls() -> Iterator[dict[str, float]]:
+    """Collect the recall of approximate searches in this context, by the searched dataset."""
+    by_name: dict[str, float] = {}
+    token = _recalls.set(by_name)
     try:
-        yield found
+        yield by_name
     finally:
-        _heard.reset(before)
+        _recalls.reset(token)
 
 
-def tell_recall(of: str, recall: float, n: int) -> None:
-    """Tell who collects it of a search among more than 30,000 rows.
+def report_recall(name: str, recall: float, n: int) -> None:
+    """Report the recall of a search among more than 30,000 rows to `collect_recalls`.
 
-    Of several searches of the same, the worst counts.
+    The worst of several searches of the same name counts.
     """
-    found = _heard.get()
-    if found is not None and n > EXACT_ROWS:
-        found[of] = min(recall, found.get(of, 1.0))
+    by_name = _recalls.get()
+    if by_name is not None and n > EXACT_ROWS:
+        by_name[name] = min(recall, by_name.get(name, 1.0))
 
 
 def nearest_neighbors(
@@ -100,7 +100,7 @@ def nearest_neighbors(
     Parameters
     ----------
     space : Space
-        Of n rows.
+        Distances between n rows.
     k : int
         1 <= k < n.
     progress : callable
@@ -112,16 +112,16 @@ def nearest_neighbors(
     """
     n = space.n
     index = np.empty((n, k), dtype=np.int64)
-    found = np.empty((n, k))
+    squared = np.empty((n, k))
     step = max(1, _BLOCK_ENTRIES // n)
     for start in range(0, n, step):
         queries = np.arange(start, min(start + step, n))
         D = space.between(queries)
         D[np.arange(len(queries)), queries] = np.inf
         index[queries] = nearest_columns(D, k)
-        found[queries] = np.take_along_axis(D, index[queries], axis=1)
+        squared[queries] = np.take_along_axis(D, index[queries], axis=1)
         progress(float(queries[-1] + 1) / n)
-    return Neighbors(index, found)
+    return Neighbors(index, squared)
 
 
 def cross_neighbors(
@@ -129,24 +129,24 @@ def cross_neighbors(
 ) -> Neighbors:
     """Find the k nearest rows of B for each row of A, exactly: shapes (m, k).
 
-    `progress` gets the share done after each block. On a card where one is asked for.
+    `progress` gets the share done after each block. Runs on the current card if there is one.
     """
-    if (device := _card_for(A, B)) is not None:
-        return Neighbors(*nearest_on(device, B, k, A, progress))
+    if (device := _card_with_memory_for(A, B)) is not None:
+        return Neighbors(*nearest_rows_on(device, B, k, A, progress))
     index = np.empty((len(A), k), dtype=np.int64)
-    found = np.empty((len(A), k))
+    squared = np.empty((len(A), k))
     step = max(1, _BLOCK_ENTRIES // max(len(B), 1))
     for start in range(0, len(A), step):
         part = slice(start, start + step)
         D = cross_squared_distances(A[part], B)
         index[part] = nearest_columns(D, k) if k < len(B) else np.argsort(D, axis=1, kind="stable")
-        found[part] = np.take_along_axis(D, index[part], axis=1)
+        squared[part] = np.take_along_axis(D, index[part], axis=1)
         progress(min(1.0, (start + step) / len(A)))
-    return Neighbors(index, found)
+    return Neighbors(index, squared)
 
 
 def approximate_neighbors(X: Matrix, k: int, random_state: int = 0) -> Neighbors:
-    """Find about the k nearest of each row of features, by nearest-neighbour descent.
+    """Find approximately the k nearest rows of each row, by nearest-neighbour descent.
 
     Parameters
     ----------
@@ -156,8 +156,8 @@ def approximate_neighbors(X: Matrix, k: int, random_state: int = 0) -> Neighbors
 
     Notes
     -----
-    Of Dong, Moses and Li (2011), by pynndescent, on one thread: on more it finds others. About
-    O(n^1.2 d) time.
+    Dong, Moses and Li (2011), with pynndescent on one thread, because results depend on the number
+    of threads. About O(n^1.2 d) time.
     """
     from pynndescent import NNDescent
 
@@ -166,7 +166,7 @@ def approximate_neighbors(X: Matrix, k: int, random_state: int = 0) -> Neighbors
     )
     index, distance = search.neighbor_graph
     n = index.shape[0]
-    # a row is most often its own nearest, but not where others are equal to it
+    # A row is its own nearest one, except among duplicates.
     itself = index == np.arange(n)[:, None]
     itself[~itself.any(axis=1), -1] = True
     return Neighbors(
@@ -176,7 +176,7 @@ def approximate_neighbors(X: Matrix, k: int, random_state: int = 0) -> Neighbors
 
 
 def neighbors_by_cells(X: Matrix, k: int, random_state: int = 0) -> Neighbors:
-    """Find about the k nearest of each row of features, among the rows of the cells around it.
+    """Find approximately the k nearest rows of each row, in the cells around it.
 
     Parameters
     ----------
@@ -184,15 +184,15 @@ def neighbors_by_cells(X: Matrix, k: int, random_state: int = 0) -> Neighbors:
     k : int
         1 <= k < n.
     random_state : int
-        Draws the rows around which cells lie.
+        Seed of the sample of cell centres.
 
     Notes
     -----
     An inverted file (Jegou, Douze and Schmid 2011): about 3 sqrt(n) cells, of which the 12 nearest
-    are looked through. O(n^1.5 d) time: far less than all pairs, and with none of the start of
+    are searched. O(n^1.5 d) time: far less than all pairs, and without the slow start of
     `approximate_neighbors`; a few of the nearest are missed.
     """
-    return _in_cells(X, k, _cells(X, random_state), _PROBES)
+    return _search_cells(X, k, _make_cells(X, random_state), _N_PROBES)
 
 
 def affordable_neighbors(
@@ -201,22 +201,22 @@ def affordable_neighbors(
     random_state: int = 0,
     progress: Callable[[float], object] = lambda share: None,
 ) -> Neighbors:
-    """Find the k nearest of each row that 24 cells around it hold; exactly to 30,000 rows.
+    """Find the k nearest rows of each row in up to 24 cells around it; exactly to 30,000 rows.
 
-    Where `feature_neighbors` would compare each two rows, this finds fewer of the nearest in a
-    time and memory that are known beforehand: O(n^1.5 d), and O(n (d + k)).
+    Never compares all pairs of a large dataset as `feature_neighbors` does; it may miss more of the
+    nearest, but time and memory are bounded: O(n^1.5 d), and O(n (d + k)).
     """
     n = X.shape[0]
     if n <= EXACT_ROWS:
         return nearest_neighbors(FeatureSpace(X), k, progress)
-    cells = _cells(X, random_state)
-    probes = min(_probes(X, k, cells, random_state), _MOST_PROBES)
-    found = _in_cells(X, k, cells, probes, progress)
-    return replace(found, recall=measured_recall(X, found, random_state))
+    cells = _make_cells(X, random_state)
+    probes = min(_probes_needed(X, k, cells, random_state), _MAX_PROBES)
+    neighbors = _search_cells(X, k, cells, probes, progress)
+    return replace(neighbors, recall=measure_recall(X, neighbors, random_state))
 
 
-def cross_neighbors_by_cells(A: Floats, B: Floats, k: int, cells: Cells) -> Neighbors:
-    """Find about the k nearest rows of B for each row of A, among the cells around it: (m, k).
+def cross_neighbors_by_cells(A: Floats, B: Floats, k: int, cells: NeighborCells) -> Neighbors:
+    """Find approximately the k nearest rows of B for each row of A, in the cells around it.
 
     Parameters
     ----------
@@ -225,110 +225,121 @@ def cross_neighbors_by_cells(A: Floats, B: Floats, k: int, cells: Cells) -> Neig
     k : int
         At most n.
     cells : Cells
-        Of the rows of B.
+        Cells of the rows of B.
+
+    Returns
+    -------
+    Neighbors
+        Of shape (m, k).
 
     Notes
     -----
-    The 12 nearest cells are looked through, more where they hold too few. O(m (n / c + c) d) for c
+    Searches the 12 nearest cells, and more if they hold too few rows. O(m (n / c + c) d) for c
     cells.
     """
     index = np.empty((len(A), k), dtype=np.int64)
     squared = np.empty((len(A), k))
-    near = cells.nearest()
+    nearest_cells = cells.nearest()
     step = max(1, _BLOCK_ENTRIES // len(cells))
     for start in range(0, len(A), step):
         part = np.arange(start, min(start + step, len(A)))
-        cell = cross_squared_distances(A[part], cells.centres).argmin(axis=1)
-        for one in np.unique(cell).tolist():
-            mine = part[cell == one]
-            others = cells.enough(near[one], _PROBES, k)
-            few = max(1, _BLOCK_ENTRIES // len(others))
-            for first in range(0, len(mine), few):
-                rows = mine[first : first + few]
-                D = cross_squared_distances(A[rows], B[others])
-                at = nearest_columns(D, k) if k < len(others) else D.argsort(axis=1, kind="stable")
-                index[rows] = others[at]
+        cell_of = cross_squared_distances(A[part], cells.centres).argmin(axis=1)
+        for cell_number in np.unique(cell_of).tolist():
+            in_cell = part[cell_of == cell_number]
+            candidates = cells.rows_of_nearest(nearest_cells[cell_number], _N_PROBES, k)
+            sub_step = max(1, _BLOCK_ENTRIES // len(candidates))
+            for first in range(0, len(in_cell), sub_step):
+                rows = in_cell[first : first + sub_step]
+                D = cross_squared_distances(A[rows], B[candidates])
+                at = (
+                    nearest_columns(D, k)
+                    if k < len(candidates)
+                    else D.argsort(axis=1, kind="stable")
+                )
+                index[rows] = candidates[at]
                 squared[rows] = np.take_along_axis(D, at, axis=1)
     return Neighbors(index, squared)
 
 
-def _cells(X: Matrix, random_state: int) -> Cells:
-    return Cells.of(X, random_state, _CELLS_BY_ROOT * round(np.sqrt(X.shape[0])))
-
-
-def _in_cells(
-    X: Matrix,
-    k: int,
-    cells: Cells,
-    probes: int,
-    progress: Callable[[float], object] = lambda share: None,
-) -> Neighbors:
-    """Find the k nearest of each row among those of the cells around it, as many as `probes`."""
-    n = X.shape[0]
-    index = np.empty((n, k), dtype=np.int64)
-    near = cells.nearest()
-    single = X.astype(np.float32)
-    half = np.asarray((single * single).sum(axis=1), dtype=np.float32).ravel() / 2
-    for cell, mine in enumerate(cells.members):
-        if not len(mine):
-            continue
-        others = cells.enough(near[cell], probes, k + 1)
-        # half of the squared distance but for what all columns share
-        D = half[others] - _plain(single[mine] @ single[others].T)
-        D[np.arange(len(mine)), np.searchsorted(others, mine)] = np.inf
-        index[mine] = others[_some_smallest(D, k, n)]
-        progress((cell + 1) / len(cells))
-    found = FeatureSpace(X).pairs(np.repeat(np.arange(n), k), index.ravel()).reshape(n, k)
-    order = np.lexsort((index, found), axis=1)
-    return Neighbors(
-        np.take_along_axis(index, order, axis=1), np.take_along_axis(found, order, axis=1)
+def _make_cells(X: Matrix, random_state: int) -> NeighborCells:
+    return NeighborCells.around_sample(
+        X, random_state, _CELLS_PER_ROOT * round(np.sqrt(X.shape[0]))
     )
 
 
-def _some_smallest(D: Reals, k: int, n: int) -> Ints:
-    """Return the columns of the k smallest of each row, in no order; quicker for very many rows."""
-    if n < _VERY_MANY:
+def _search_cells(
+    X: Matrix,
+    k: int,
+    cells: NeighborCells,
+    probes: int,
+    progress: Callable[[float], object] = lambda share: None,
+) -> Neighbors:
+    """Find the k nearest rows of each row in the `probes` cells around it."""
+    n = X.shape[0]
+    index = np.empty((n, k), dtype=np.int64)
+    nearest_cells = cells.nearest()
+    single = X.astype(np.float32)
+    half = np.asarray((single * single).sum(axis=1), dtype=np.float32).ravel() / 2
+    for cell, in_cell in enumerate(cells.members):
+        if not len(in_cell):
+            continue
+        candidates = cells.rows_of_nearest(nearest_cells[cell], probes, k + 1)
+        # Half of the squared distance, up to a constant per row.
+        D = half[candidates] - _as_dense_product(single[in_cell] @ single[candidates].T)
+        D[np.arange(len(in_cell)), np.searchsorted(candidates, in_cell)] = np.inf
+        index[in_cell] = candidates[_smallest_columns(D, k, n)]
+        progress((cell + 1) / len(cells))
+    squared = FeatureSpace(X).pairs(np.repeat(np.arange(n), k), index.ravel()).reshape(n, k)
+    order = np.lexsort((index, squared), axis=1)
+    return Neighbors(
+        np.take_along_axis(index, order, axis=1), np.take_along_axis(squared, order, axis=1)
+    )
+
+
+def _smallest_columns(D: Reals, k: int, n: int) -> Ints:
+    """Return the columns of the k smallest of each row, unordered; faster for very many rows."""
+    if n < _MANY_ROWS:
         return np.argpartition(D, k - 1, axis=1)[:, :k]
     from hetviz.core.graph.selection import smallest
 
-    found = np.empty((len(D), k), dtype=np.int64)
-    smallest(D, found, np.empty(k, dtype=D.dtype))
-    return found
+    columns = np.empty((len(D), k), dtype=np.int64)
+    smallest(D, columns, np.empty(k, dtype=D.dtype))
+    return columns
 
 
-def _probes(X: Matrix, k: int, cells: Cells, random_state: int) -> int:
-    """Return how many cells hold `RECALL` of the nearest of a sample of rows."""
+def _probes_needed(X: Matrix, k: int, cells: NeighborCells, random_state: int) -> int:
+    """Return the number of cells that contain `RECALL` of the nearest rows, on a sample."""
     n = X.shape[0]
-    cell = np.empty(n, dtype=np.int64)
-    for at, members in enumerate(cells.members):
-        cell[members] = at
-    # The place of each cell in the order of nearness to each other one.
-    place = np.argsort(cells.nearest(), axis=1)
-    drawn = np.random.default_rng(random_state).choice(n, min(_SAMPLED, n), replace=False)
-    space, step, places = FeatureSpace(X), max(1, _BLOCK_ENTRIES // n), []
-    for start in range(0, len(drawn), step):
-        rows = drawn[start : start + step]
+    cell_of = np.empty(n, dtype=np.int64)
+    for number, members in enumerate(cells.members):
+        cell_of[members] = number
+    # The rank of each cell by distance from each other one.
+    rank = np.argsort(cells.nearest(), axis=1)
+    sample = np.random.default_rng(random_state).choice(n, min(_N_SAMPLED, n), replace=False)
+    space, step, ranks = FeatureSpace(X), max(1, _BLOCK_ENTRIES // n), []
+    for start in range(0, len(sample), step):
+        rows = sample[start : start + step]
         D = space.between(rows)
         D[np.arange(len(rows)), rows] = np.inf
-        places.append(place[cell[rows][:, None], cell[nearest_columns(D, k)]].ravel())
-    return 1 + int(np.quantile(np.concatenate(places), RECALL, method="higher"))
+        ranks.append(rank[cell_of[rows][:, None], cell_of[nearest_columns(D, k)]].ravel())
+    return 1 + int(np.quantile(np.concatenate(ranks), RECALL, method="higher"))
 
 
-def _plain(X: object) -> Any:
+def _as_dense_product(X: object) -> Any:
     """Return a product of rows as a plain array of its own precision."""
     return X.toarray() if is_sparse(X) else X
 
 
 @dataclass(frozen=True, eq=False)
-class Cells:
-    """Rows by the nearest of some centres.
+class NeighborCells:
+    """Rows grouped by their nearest centre.
 
     Attributes
     ----------
     centres : ndarray of shape (c, d)
         The mean row of each cell.
     members : list of ndarray of int
-        Its rows, in order.
+        The sorted rows of each cell.
     """
 
     centres: Floats
@@ -338,40 +349,42 @@ class Cells:
         return len(self.centres)
 
     def nearest(self) -> Ints:
-        """Return for each cell all of them, the nearest first."""
+        """Return all cells sorted by distance, for each cell: shape (c, c)."""
         D = cross_squared_distances(self.centres, self.centres)
         return nearest_columns(D, len(self))
 
     def rows(self, cells: Ints) -> Ints:
-        """Return the rows of some cells, in order."""
+        """Return the sorted rows of some cells."""
         return np.sort(np.concatenate([self.members[cell] for cell in cells.tolist()]))
 
-    def enough(self, cells: Ints, count: int, k: int) -> Ints:
-        """Return the rows of the first `count` cells, of more of them where they are not k."""
-        found = self.rows(cells[:count])
-        while len(found) < k and count < len(cells):
+    def rows_of_nearest(self, cells: Ints, count: int, k: int) -> Ints:
+        """Return the rows of the first `count` cells, or of more cells for at least k rows."""
+        rows = self.rows(cells[:count])
+        while len(rows) < k and count < len(cells):
             count *= 2
-            found = self.rows(cells[:count])
-        return found
+            rows = self.rows(cells[:count])
+        return rows
 
     @classmethod
-    def of(cls, X: Matrix, random_state: int = 0, count: int | None = None) -> Cells:
-        """Take some rows for centres, about sqrt(n), then the mean of what lies around each."""
+    def around_sample(
+        cls, X: Matrix, random_state: int = 0, count: int | None = None
+    ) -> NeighborCells:
+        """Draw centres from the rows, about sqrt(n), and replace each by the mean of its cell."""
         n = X.shape[0]
         count = min(max(1, round(np.sqrt(n)) if count is None else count), n)
-        drawn = np.sort(np.random.default_rng(random_state).choice(n, count, replace=False))
-        centres = as_dense(X[drawn])
-        cell = np.empty(n, dtype=np.int64)
+        sample = np.sort(np.random.default_rng(random_state).choice(n, count, replace=False))
+        centres = as_dense(X[sample])
+        cell_of = np.empty(n, dtype=np.int64)
         step = max(1, _BLOCK_ENTRIES // count)
         for start in range(0, n, step):
             part = slice(start, start + step)
-            cell[part] = cross_squared_distances(X[part], centres).argmin(axis=1)
-        order = np.argsort(cell, kind="stable")
-        ends = np.searchsorted(cell[order], np.arange(count + 1))
+            cell_of[part] = cross_squared_distances(X[part], centres).argmin(axis=1)
+        order = np.argsort(cell_of, kind="stable")
+        ends = np.searchsorted(cell_of[order], np.arange(count + 1))
         members = [order[a:b] for a, b in pairwise(ends.tolist())]
         size = np.maximum(np.diff(ends), 1)
-        which = sp.csr_array((np.ones(n), (cell, np.arange(n))), shape=(count, n))
-        return cls(as_dense(which @ X) / size[:, None], members)
+        membership = sp.csr_array((np.ones(n), (cell_of, np.arange(n))), shape=(count, n))
+        return cls(as_dense(membership @ X) / size[:, None], members)
 
 
 def feature_neighbors(
@@ -379,77 +392,77 @@ def feature_neighbors(
     k: int,
     random_state: int = 0,
     progress: Callable[[float], object] = lambda share: None,
-    of: str = "",
+    name: str = "",
 ) -> Neighbors:
-    """Find the k nearest rows of each row of features: exactly to 30,000 rows, about so above.
+    """Find the k nearest rows of each row: exactly to 30,000 rows, approximately above.
 
-    `of` says what is searched: with it the share that was found is told to `recalls`.
+    `name` names the searched data, under which `collect_recalls` gets the share of found neighbours.
 
     Notes
     -----
-    Above that in the cells around each row, as many of them as hold 97 % of the nearest of a sample
-    of rows; where that would be half of all, by comparing each two, or of more than 150,000 rows by
-    `approximate_neighbors`. How many of the nearest were found is then measured on other rows.
-    Where a card is asked for and has room for the rows, exactly on it, however many there are.
+    Above 30,000 rows it searches as many cells around each row as contain 97 % of the nearest rows
+    of a sample. If these are more than half of all cells, it compares all pairs, or above 150,000
+    rows uses `approximate_neighbors`. Recall is then measured on other rows. On a card with enough
+    memory the search is always exact.
     """
-    found = _feature_neighbors(X, k, random_state, progress)
-    if of:
-        tell_recall(of, found.recall, X.shape[0])
-    return found
+    neighbors = _feature_neighbors(X, k, random_state, progress)
+    if name:
+        report_recall(name, neighbors.recall, X.shape[0])
+    return neighbors
 
 
 def _feature_neighbors(
     X: Matrix, k: int, random_state: int, progress: Callable[[float], object]
 ) -> Neighbors:
-    if (device := _card_for(X)) is not None:
-        return Neighbors(*nearest_on(device, X, k, progress=progress))
+    if (device := _card_with_memory_for(X)) is not None:
+        return Neighbors(*nearest_rows_on(device, X, k, progress=progress))
     n = X.shape[0]
-    found = None
+    neighbors = None
     if n > EXACT_ROWS:
-        cells = _cells(X, random_state)
-        probes = _probes(X, k, cells, random_state)
+        cells = _make_cells(X, random_state)
+        probes = _probes_needed(X, k, cells, random_state)
         if probes <= len(cells) // 2:
-            found = _in_cells(X, k, cells, probes, progress)
+            neighbors = _search_cells(X, k, cells, probes, progress)
         elif n > DESCENT_ROWS:
-            found = approximate_neighbors(X, k, random_state)
-    if found is None:
+            neighbors = approximate_neighbors(X, k, random_state)
+    if neighbors is None:
         return nearest_neighbors(FeatureSpace(X), k, progress)
-    return replace(found, recall=measured_recall(X, found, random_state))
+    return replace(neighbors, recall=measure_recall(X, neighbors, random_state))
 
 
-def _card_for(*matrices: Matrix) -> Device | None:
-    """Return the card that is asked for, unless these rows are too many for it, which is told."""
+def _card_with_memory_for(*matrices: Matrix) -> ComputeDevice | None:
+    """Return the current card, or None with a warning if its memory is too small."""
     device = current_device()
-    if device is None or has_room(device, *matrices):
+    if device is None or fits_in_memory(device, *matrices):
         return device
     sizes = " and ".join(f"{X.shape[0]:,} x {X.shape[1]:,}" for X in matrices)
     warnings.warn(
-        f"Features of {sizes} are too many for the card ({device.title}), so neighbours are "
-        "searched on the processor.",
+        f"Features of {sizes} do not fit into the memory of the graphics card ({device.title}), "
+        "so the processor searches the neighbours.",
         DataWarning,
         stacklevel=2,
     )
     return None
 
 
-def measured_recall(X: Matrix, found: Neighbors, random_state: int = 0) -> float:
-    """Return the share of the k nearest of a sample of rows of features that a search found.
+def measure_recall(X: Matrix, neighbors: Neighbors, random_state: int = 0) -> float:
+    """Return the share of the true k nearest rows that a search found, on a sample of rows.
 
-    One that is as near as the k-th nearest counts as one of them. O(s n d) for s = 240 rows.
+    A row as near as the k-th nearest counts as found. O(s n d) for s = 240 rows.
     """
-    n, k = found.index.shape
-    # Not the rows by which the number of cells was chosen.
+    n, k = neighbors.index.shape
+    # Other rows than those that chose the number of cells.
     rng = np.random.default_rng([random_state, 1])
-    drawn = np.sort(rng.choice(n, min(_SAMPLED, n), replace=False))
+    sample = np.sort(rng.choice(n, min(_N_SAMPLED, n), replace=False))
     space, step, hits = FeatureSpace(X), max(1, _BLOCK_ENTRIES // n), 0
-    for start in range(0, len(drawn), step):
-        rows = drawn[start : start + step]
+    for start in range(0, len(sample), step):
+        rows = sample[start : start + step]
         D = space.between(rows)
         D[np.arange(len(rows)), rows] = np.inf
         furthest = np.partition(D, k - 1, axis=1)[:, k - 1]
-        # Distances are computed in other ways, which differ in their last digits.
-        hits += int((found.squared[rows] <= furthest[:, None] * (1.0 + 1e-6)).sum())
-    return float(hits / (len(drawn) * k))
+        # Distances computed in different ways differ in their last digits.
+        hits += int((neighbors.squared[rows] <= furthest[:, None] * (1.0 + 1e-6)).sum())
+    return float(hits / (len(sample) * k))
 
 
 def neighbor_graph(
@@ -460,43 +473,47 @@ def neighbor_graph(
     random_state: int = 0,
     progress: Callable[[float], object] = lambda share: None,
 ) -> Sparse:
-    """Join every row with its nearest rows.
+    """Return the graph that connects every row with its nearest rows.
 
     Parameters
     ----------
     X : ndarray or csr of shape (n, d)
     n_neighbors : int
-        Lowered to n - 1 where there are fewer rows.
+        At most n - 1.
     heat : bool
-        Weigh an edge exp(-|x_i - x_j|^2 / (2 s^2)), s the median distance of a row to its furthest
-        neighbour; else every edge weighs 1.
+        Give an edge the weight exp(-|x_i - x_j|^2 / (2 s^2)), with s the median distance of a row
+        to its furthest neighbour; else every edge has weight 1.
     random_state : int
-        Seeds the search above 30,000 rows.
+        Seed of the search above 30,000 rows.
     progress : callable
         Gets the share done.
 
     Returns
     -------
     csr_array of shape (n, n)
-        Symmetric: i and j are joined when either is a nearest neighbour of the other. No diagonal.
+        Symmetric: i and j are connected if either is a nearest neighbour of the other. No diagonal.
 
     Notes
     -----
-    O(n^2 d) time in blocks of bounded memory; above 30,000 rows less where rows form groups, and a
+    O(n^2 d) time in blocks of bounded memory; less above 30,000 rows if rows form groups, where a
     few of the nearest may be missed, see `feature_neighbors`.
     """
     n = X.shape[0]
     k = min(n_neighbors, n - 1)
     if k < 1:
         return sp.csr_array((n, n))
-    found = feature_neighbors(X, k, random_state, progress)
-    weight = np.ones(found.squared.shape)
+    neighbors = feature_neighbors(X, k, random_state, progress)
+    weight = np.ones(neighbors.squared.shape)
     if heat:
-        width = float(np.median(found.squared[:, -1]))
-        # where most rows have k equals, any other neighbour is far by comparison
-        weight = np.exp(-0.5 * found.squared / width) if width > 0 else 1.0 * (found.squared == 0)
+        width = float(np.median(neighbors.squared[:, -1]))
+        # Where most rows have k duplicates, any other neighbour is far by comparison.
+        weight = (
+            np.exp(-0.5 * neighbors.squared / width)
+            if width > 0
+            else 1.0 * (neighbors.squared == 0)
+        )
     rows = np.repeat(np.arange(n), k)
-    A = sp.csr_array((weight.ravel(), (rows, found.index.ravel())), shape=(n, n))
+    A = sp.csr_array((weight.ravel(), (rows, neighbors.index.ravel())), shape=(n, n))
     A = sp.csr_array(A.maximum(A.T))
     A.eliminate_zeros()
     return A

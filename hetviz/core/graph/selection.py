@@ -1,4 +1,4 @@
-"""The smallest entries of long rows, in one pass."""
+"""Smallest entries of long rows in one pass."""
 
 from __future__ import annotations
 
@@ -8,47 +8,49 @@ from hetviz.core.compiled import compiled
 
 @compiled
 def smallest(D: Array, index: Array, value: Array) -> None:
-    """Write the columns of the k smallest entries of each row of D, of equal ones the first.
+    """Write the columns of the k smallest entries of each row of D, the first of equal ones.
 
     Parameters
     ----------
     D : ndarray of shape (m, n)
     index : ndarray of shape (m, k)
-        Filled, in no order.
+        Output, unordered.
     value : ndarray of shape (k,)
-        To work in.
+        Work space.
 
     Notes
     -----
-    A heap with the worst of those kept at its top: O(n + k log k log(n / k)) a row where entries
-    come in no order, against the several passes of a partition.
+    A heap with the largest entry at its top: O(n + k log k log(n / k)) per row for entries in
+    random order, against several passes of a partition.
     """
     m, n = D.shape
     k = value.size
     for i in range(m):
-        kept = index[i]
+        columns = index[i]
         for j in range(n):
             d = D[i, j]
             if j < k:
-                at = j
-                while at > 0:
-                    up = (at - 1) // 2
-                    if value[up] > d:
+                position = j
+                while position > 0:
+                    parent = (position - 1) // 2
+                    if value[parent] > d:
                         break
-                    value[at], kept[at] = value[up], kept[up]
-                    at = up
-                value[at], kept[at] = d, j
+                    value[position], columns[position] = value[parent], columns[parent]
+                    position = parent
+                value[position], columns[position] = d, j
             elif d < value[0]:
-                at = 0
-                while 2 * at + 1 < k:
-                    down = 2 * at + 1
-                    if down + 1 < k and (
-                        value[down + 1] > value[down]
-                        or (value[down + 1] == value[down] and kept[down + 1] > kept[down])
+                position = 0
+                while 2 * position + 1 < k:
+                    child = 2 * position + 1
+                    if child + 1 < k and (
+                        value[child + 1] > value[child]
+                        or (
+                            value[child + 1] == value[child] and columns[child + 1] > columns[child]
+                        )
                     ):
-                        down += 1
-                    if value[down] <= d:
+                        child += 1
+                    if value[child] <= d:
                         break
-                    value[at], kept[at] = value[down], kept[down]
-                    at = down
-                value[at], kept[at] = d, j
+                    value[position], columns[position] = value[child], columns[child]
+                    position = child
+                value[position], columns[position] = d, j

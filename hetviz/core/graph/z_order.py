@@ -1,4 +1,4 @@
-"""An order of places in which those near in space are mostly near in memory too."""
+"""Order of points in which neighbours in space are mostly neighbours in memory."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ _BITS, _LONGEST = 10, 62
 
 
 def z_order(Y: Floats) -> Ints:
-    """Return the rows of places (n, k) in the order of a Z-curve through them.
+    """Return the rows of points (n, k) in the order of a Z-curve through them.
 
     Parameters
     ----------
     Y : ndarray of shape (n, k)
-        All with a place; at most 62 axes.
+        All finite; at most 62 axes.
 
     Returns
     -------
     ndarray of shape (n,)
-        Rows that share a cell of the finest grid in the order they came in.
+        Row numbers. Rows in the same cell of the finest grid keep their order.
 
     Notes
     -----
-    Of Morton (1966): the bits of the coordinates take turns in one number, ten of each axis, fewer
-    of more than six axes. O(n k), and a sort. Whatever goes through a tree or a table of places in
-    this order finds most of what it reads in the processor's caches.
+    Morton (1966): the bits of the coordinates are interleaved, ten per axis, fewer above six axes.
+    O(n k), and a sort. Code that reads a tree or table of points in this order finds most of it in
+    the processor's caches.
     """
     n, k = Y.shape
     if not n:

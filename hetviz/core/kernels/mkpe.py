@@ -18,7 +18,7 @@ import numpy as np
 from hetviz._types import Floats, Ints
 from hetviz.core.spectral.stiefel import random_frame, retract, steepest_descent
 from hetviz.errors import Cancelled, ParameterError
-from hetviz.progress import Progress, silent
+from hetviz.progress import Progress, ignore_progress
 
 DENSE_SHARE = 0.15
 """Of a table with a larger share of known scores every pair is visited."""
@@ -422,7 +422,7 @@ def minimise(
     n_init: int = 1,
     tol: float = 1e-5,
     retraction: str = "polar",
-    progress: Progress = silent,
+    progress: Progress = ignore_progress,
     layout: Callable[[list[Floats]], Floats] | None = None,
 ) -> Result:
     """Descend from random frames, and keep the best.

@@ -11,12 +11,12 @@ from __future__ import annotations
 from typing import Any
 
 from hetviz._types import Floats, Ints
-from hetviz.core.compiled import compiled_loosely
+from hetviz.core.compiled import compiled_fastmath
 
 _FARTHEST = 40.0
 
 
-@compiled_loosely
+@compiled_fastmath
 def falling(x: float) -> float:
     """Return exp(-x) for x >= 0 to 1e-13, and exp(-40), which is 4e-18, beyond 40.
 
@@ -46,7 +46,7 @@ def falling(x: float) -> float:
     return e * e
 
 
-@compiled_loosely
+@compiled_fastmath
 def dense_distances(E: Floats, F: Floats, triangle: bool, D: Floats) -> None:
     """Write squared distances of the columns of E (r, n) and F (r, m) to D."""
     r, n = E.shape
@@ -70,7 +70,7 @@ def dense_distances(E: Floats, F: Floats, triangle: bool, D: Floats) -> None:
         start += size
 
 
-@compiled_loosely
+@compiled_fastmath
 def dense_pull(
     E: Floats, F: Floats, triangle: bool, T: Floats, left: Floats, right: Floats
 ) -> None:
@@ -95,7 +95,7 @@ def dense_pull(
         start += size
 
 
-@compiled_loosely
+@compiled_fastmath
 def listed_distances(E: Floats, F: Floats, i: Ints, j: Ints, D: Floats) -> None:
     """Write squared distances of rows i of E (n, r) and j of F (m, r) to D."""
     for p in range(i.size):
@@ -106,7 +106,7 @@ def listed_distances(E: Floats, F: Floats, i: Ints, j: Ints, D: Floats) -> None:
         D[p] = total
 
 
-@compiled_loosely
+@compiled_fastmath
 def listed_pull(
     E: Floats, F: Floats, i: Ints, j: Ints, T: Floats, left: Floats, right: Floats
 ) -> None:
@@ -118,7 +118,7 @@ def listed_pull(
             right[j[p], axis] -= pull
 
 
-@compiled_loosely
+@compiled_fastmath
 def misfit(D: Floats, s: Floats, c: Floats, inverse: float) -> float:
     """Return the sum of c (k - s)^2, k = exp(-D inverse)."""
     total = 0.0
@@ -128,7 +128,7 @@ def misfit(D: Floats, s: Floats, c: Floats, inverse: float) -> float:
     return total
 
 
-@compiled_loosely
+@compiled_fastmath
 def slopes(D: Floats, s: Floats, c: Floats, inverse: float, T: Floats) -> float:
     """Write 2 c k (k - s) to T, and return the sum of T D."""
     total: Any = 0.0

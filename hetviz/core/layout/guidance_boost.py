@@ -1,10 +1,10 @@
-"""What a person said of single pairs, beside all that is known of the items otherwise.
+"""Extra attraction of pairs that a person linked.
 
-A few statements among thousands of links and neighbours would not be felt. So each item that a
-statement is about hears it as loudly as everything else it has, and pairs that lie far apart on an
-earlier map are first brought together: at a distance the pull between points fades, and the items
-would stay with their neighbours for that reason alone. Of two hubs neither is torn from what holds
-to it: what is said of the two is heard the less, the more links both have.
+A few user links among thousands of links and neighbours would have no visible effect. So the user
+links of an item get as much weight as all of its other affinities together. Linked items that lie
+far from each other on an earlier map are first moved together, because attraction fades with
+distance and the items would otherwise stay with their neighbours. Two hubs keep the items linked to
+them: the more links both have, the less a user link between them counts.
 """
 
 from __future__ import annotations
@@ -17,48 +17,55 @@ from scipy.sparse.csgraph import connected_components
 
 from hetviz._types import Floats, Ints, Sparse
 
-FAR = 0.1
-"""Share of the map's extent beyond which a pair that was said to be together is far apart."""
-HUB = 2.0
-"""From so many times the links that are usual in its dataset on, an item holds many others."""
-_BESIDE = 0.01
-_ROUNDS = 5
+FAR_SHARE = 0.1
+"""Share of the map's extent beyond which a linked pair counts as far from each other."""
+HUB_LINK_RATIO = 2.0
+"""An item with this many times the usual links of its dataset is a hub."""
+_GAP_SHARE = 0.01
+_MAX_ROUNDS = 5
 
 
-def spoken_part(P: Sparse, W: Sparse, strength: float = 1.0, bonds: Floats | None = None) -> Sparse:
-    """Return what statements add to a graph of affinities.
+def guidance_affinities(
+    P: Sparse, W: Sparse, strength: float = 1.0, bonds: Floats | None = None
+) -> Sparse:
+    """Return the affinities that user links add to a graph.
 
     Parameters
     ----------
     P : csr_array of shape (n, n)
         Symmetric and non-negative.
     W : csr_array of shape (n, n)
-        Weights in [0, 1] of what was said to be together; symmetric.
+        Weights in [0, 1] of the user links; symmetric.
     strength : float
-        1 gives the statements about an item together as much weight as its row of P.
+        1 gives the user links of an item together as much weight as its row of P.
     bonds : array of shape (n,), optional
-        How many links an item has besides, as a multiple of what is usual in its dataset.
+        Other links of each item, as a multiple of the usual number in its dataset.
 
     Returns
     -------
     csr_array of shape (n, n)
         strength w_ij min(p_i / c_i, p_j / c_j) min(1, 2 strength / min(b_i / c_i, b_j / c_j)),
-        with the row sums p of P, the number c of statements about an item and its bonds b: what is
-        said of a hub and a whole group is heard as that of each of the group. O(nnz).
+        with the row sums p of P, the number c of user links of an item and its bonds b: links of a
+        hub with a whole group count as much as those of each item of the group. O(nnz).
     """
     mass = np.asarray(P.sum(axis=1)).ravel()
     entries = sp.coo_array(W)
     i, j = entries.coords
-    said = np.maximum(np.bincount(i, minlength=W.shape[0]), 1)
-    share = mass / said
+    n_user_links = np.maximum(np.bincount(i, minlength=W.shape[0]), 1)
+    share = mass / n_user_links
     values = strength * entries.data * np.minimum(share[i], share[j])
     if bonds is not None:
-        held = bonds / said
-        values *= np.minimum(1.0, HUB * strength / np.maximum(np.minimum(held[i], held[j]), HUB))
+        link_ratio = bonds / n_user_links
+        values *= np.minimum(
+            1.0,
+            HUB_LINK_RATIO
+            * strength
+            / np.maximum(np.minimum(link_ratio[i], link_ratio[j]), HUB_LINK_RATIO),
+        )
     return sp.csr_array((values, (i, j)), shape=W.shape)
 
 
-def gone_over(
+def move_linked_together(
     S: Sparse,
     P: Sparse,
     Y: Floats,
@@ -66,110 +73,117 @@ def gone_over(
     bonds: Floats | None = None,
     strength: float = 1.0,
 ) -> Floats:
-    """Return a map on which far pairs of S lie together, each at the place of one of the two.
+    """Return a map on which far pairs of S lie together, each at the position of one of the two.
 
-    Who is held where it lies by less goes to who is held by more: were both to meet half way,
-    neither would have a true neighbour left. Of two hubs both stay.
+    The item with less attraction at its position moves to the other one: if both met half way,
+    neither would keep a true neighbour. Two hubs both stay.
 
     Parameters
     ----------
     S : csr_array of shape (n, n)
-        As from `spoken_part`.
+        User links, from `guidance_affinities`.
     P : csr_array of shape (n, n)
-        All affinities: those to what is near on the map hold an item there.
+        All affinities: those to close items hold an item at its position.
     Y : ndarray of shape (n, k)
-        The earlier map; rows that stay are as they were. O(nnz).
+        The earlier map; rows that do not move keep their values. O(nnz).
     links : csr_array of shape (n, n), optional
-        Not 0 where data link two rows. Where a hub is spoken of, who has more of its links near is
-        held by more; else the affinities decide.
+        Nonzero where data link two rows. If a hub is involved, the item with more of its links
+        close stays; otherwise the affinities decide.
     bonds, strength
-        As in `spoken_part`.
+        As in `guidance_affinities`.
     """
     entries = sp.coo_array(S)
     i, j = entries.coords
-    near = FAR * float(np.ptp(Y, axis=0).max())
-    far = (np.linalg.norm(Y[i] - Y[j], axis=1) > near) & (entries.data > 0)
+    threshold = FAR_SHARE * float(np.ptp(Y, axis=0).max())
+    is_far = (np.linalg.norm(Y[i] - Y[j], axis=1) > threshold) & (entries.data > 0)
     if bonds is not None:
         bonds = bonds / np.maximum(np.bincount(i, minlength=len(Y)), 1)
-        far &= np.minimum(bonds[i], bonds[j]) <= HUB * strength
-    if not far.any():
+        is_far &= np.minimum(bonds[i], bonds[j]) <= HUB_LINK_RATIO * strength
+    if not is_far.any():
         return Y
-    i, j = i[far], j[far]
-    all_ = sp.coo_array(P)
-    p, q = all_.coords
-    here = np.linalg.norm(Y[p] - Y[q], axis=1) <= near
-    held = np.bincount(p[here], all_.data[here], minlength=len(Y)).astype(np.float64)
+    i, j = i[is_far], j[is_far]
+    affinities = sp.coo_array(P)
+    p, q = affinities.coords
+    is_close = np.linalg.norm(Y[p] - Y[q], axis=1) <= threshold
+    attraction = np.bincount(p[is_close], affinities.data[is_close], minlength=len(Y)).astype(
+        np.float64
+    )
     if links is not None and bonds is not None:
-        hub = bonds > HUB * strength
+        is_hub = bonds > HUB_LINK_RATIO * strength
         _, group = connected_components(S, directed=False)
-        with_hub = np.bincount(group, hub)[group] > 0
+        with_hub = np.bincount(group, is_hub)[group] > 0
         a, b = sp.coo_array(links).coords
-        kept = np.linalg.norm(Y[a] - Y[b], axis=1) <= near
-        n_kept = np.bincount(a[kept], minlength=len(Y)) + held / (2.0 * (held.max() or 1.0))
-        held = np.where(with_hub, n_kept, held)
-    # Of all that an item is said to be with, the one that is held most comes first.
-    order = np.lexsort((j, -held[j], i))
+        link_is_close = np.linalg.norm(Y[a] - Y[b], axis=1) <= threshold
+        n_close = np.bincount(a[link_is_close], minlength=len(Y)) + attraction / (
+            2.0 * (attraction.max() or 1.0)
+        )
+        attraction = np.where(with_hub, n_close, attraction)
+    # An item moves to the linked item with the most attraction at its position.
+    order = np.lexsort((j, -attraction[j], i))
     i, j = i[order], j[order]
     first = np.r_[True, i[1:] != i[:-1]]
     root = np.arange(len(Y))
     other = root.copy()
     other[i[first]] = j[first]
-    less = (held < held[other]) | ((held == held[other]) & (other < root))
-    root = np.where(less, other, root)
+    is_weaker = (attraction < attraction[other]) | (
+        (attraction == attraction[other]) & (other < root)
+    )
+    root = np.where(is_weaker, other, root)
     while (root[root] != root).any():
         root = root[root]
     out = Y.copy()
-    goes = root != np.arange(len(Y))
-    # Not at the very place, where no force between the two has a direction.
-    out[goes] = Y[root[goes]] + _BESIDE * (Y[goes] - Y[root[goes]])
+    moves = root != np.arange(len(Y))
+    # Not to exactly the same point, where the force between the two has no direction.
+    out[moves] = Y[root[moves]] + _GAP_SHARE * (Y[moves] - Y[root[moves]])
     return out
 
 
-def drawn_along(P: Sparse, Y: Floats, groups: Sequence[tuple[Ints, Ints]]) -> Floats:
-    """Return a map on which those who are like the named of a group start beside them.
+def move_similar_along(P: Sparse, Y: Floats, groups: Sequence[tuple[Ints, Ints]]) -> Floats:
+    """Return a map on which items similar to the members of a group start next to them.
 
-    At a distance they would stay for the same reason as the named. Each goes that its neighbours
-    in P hold less where it lies than beside the named, seen that others like them go too.
+    Attraction fades with distance, so they would otherwise stay. A candidate moves if its
+    neighbours in P cost less next to the members than at its position, given that the other
+    candidates move too.
 
     Parameters
     ----------
     P : csr_array of shape (n, n)
-        All affinities, with what was learned of the groups.
+        All affinities, including those learned from the groups.
     Y : ndarray of shape (n, k)
-        The earlier map, the named where they are to start, as from `gone_over`.
+        The earlier map, with the members at their start positions, as from `move_linked_together`.
     groups : sequence of (array of int, array of int)
-        The named, and those that may follow them.
+        The members of a group, and the candidates that may follow them.
 
     Notes
     -----
-    An item at y costs sum_j P_ij log(1 + |y - y_j|^2), what it adds to the loss of a map by its
-    neighbours; who follows is decided anew, a few times, by where the others would be. O(nnz) of
-    the rows of those that may follow.
+    An item at y costs sum_j P_ij log(1 + |y - y_j|^2), its share of the loss of a neighbour map.
+    The decision is repeated a few times with the new positions of the others. O(nnz) of the rows
+    of the candidates.
     """
     out = Y
-    for named, followers in groups:
-        if not len(named) or not len(followers):
+    for members, followers in groups:
+        if not len(members) or not len(followers):
             continue
-        anchor = np.median(out[named], axis=0)
+        anchor = np.median(out[members], axis=0)
         rows = sp.csr_array(P[followers]).tocoo()
         i, j = rows.coords
-        beside = anchor + _BESIDE * (out[followers] - anchor)
-        goes = np.ones(len(followers), dtype=bool)
-        for _ in range(_ROUNDS):
-            now = out.copy()
-            now[followers[goes]] = beside[goes]
+        target = anchor + _GAP_SHARE * (out[followers] - anchor)
+        moves = np.ones(len(followers), dtype=bool)
+        for _ in range(_MAX_ROUNDS):
+            trial = out.copy()
+            trial[followers[moves]] = target[moves]
             cost = [
                 np.bincount(
                     i,
-                    rows.data * np.log1p(((at[i] - now[j]) ** 2).sum(axis=1)),
+                    rows.data * np.log1p(((at[i] - trial[j]) ** 2).sum(axis=1)),
                     minlength=len(followers),
                 )
-                for at in (out[followers], beside)
+                for at in (out[followers], target)
             ]
-            before, goes = goes, cost[1] < cost[0]
-            if (goes == before).all():
+            moved_before, moves = moves, cost[1] < cost[0]
+            if (moves == moved_before).all():
                 break
-        moved = out.copy()
-        moved[followers[goes]] = beside[goes]
-        out = moved
+        result = out.copy()
+        result[followers[moves]] = target[moves]
+        out = result
     return out

@@ -1,4 +1,4 @@
-"""Placing new items among placed ones: medians of calibrated neighbours."""
+"""Placement of new items on a map at weighted medians of their neighbours."""
 
 from __future__ import annotations
 
@@ -9,30 +9,30 @@ from hetviz.core.graph.affinities import neighbors_needed, perplexity_weights
 from hetviz.core.graph.neighbors import nearest_columns
 
 PERPLEXITY = 4.0
-"""A new item lies where its few nearest are; more would draw it into the middle of the map."""
+"""A few nearest items decide the place of a new item; more would pull it to the map's centre."""
 
 
 def median_places(
     squared: Floats, Y: Floats, perplexity: float = PERPLEXITY, *, between: bool = False
 ) -> Floats:
-    """Place new items at the weighted median of their nearest.
+    """Place new items at the weighted median of their nearest items.
 
     Parameters
     ----------
     squared : ndarray of shape (m, n)
-        Squared distances to the placed items, up to a constant per row unless one of them is 0.
+        Squared distances to the items on the map, up to a constant per row unless one of them is 0.
     Y : ndarray of shape (n, k)
-        Where these are; NaN rows do not count.
+        Positions of these items; NaN rows are ignored.
     perplexity : float
     between : bool
-        Whether the median lies between two of the nearest, by their weights. Else it is at one of
-        them in each coordinate, and many items lie on lines through the placed ones.
+        Interpolate the median between two of the nearest items by their weights. Otherwise each
+        coordinate is that of one of them, and many items lie on lines through the placed ones.
 
     Returns
     -------
     ndarray of shape (m, k)
-        Coordinate by coordinate. An item at distance 0 of others lies at their mean place. NaN
-        where no item is placed.
+        Medians of each coordinate. An item at distance 0 from others lies at their mean position.
+        NaN if no item has a position.
     """
     placed = np.flatnonzero(np.isfinite(Y).all(axis=1))
     out = np.full((len(squared), Y.shape[1]), np.nan)
@@ -54,14 +54,14 @@ def median_places(
 def medians_of(
     squared: Floats, Y: Floats, perplexity: float = PERPLEXITY, *, between: bool = False
 ) -> Floats:
-    """Place new items at the weighted median of those of their nearest that are given.
+    """Place new items at the weighted median of given nearest items.
 
     Parameters
     ----------
     squared : ndarray of shape (m, k)
-        Squared distances to the nearest of each.
+        Squared distances to the nearest items of each.
     Y : ndarray of shape (m, k, c)
-        Where these are, all with a place.
+        Positions of these items, all finite.
     perplexity : float
         At most k / 3.
     between : bool
@@ -70,7 +70,7 @@ def medians_of(
     Returns
     -------
     ndarray of shape (m, c)
-        An item at distance 0 of some lies at their mean place.
+        An item at distance 0 from some lies at their mean position.
     """
     weights = perplexity_weights(squared, perplexity)
     out = np.empty((len(squared), Y.shape[2]))
@@ -90,10 +90,10 @@ def _weighted_medians(values: Floats, weights: Floats, between: bool) -> Floats:
     half = 0.5 * share[:, -1:]
     if not between:
         return np.asarray(values[rows, (share < half).sum(axis=1)])
-    # Each weight counts half on either side of its own value.
+    # Half of each weight lies on either side of its value.
     share = share - 0.5 * weights
     at = np.clip((share < half).sum(axis=1), 1, values.shape[1] - 1)
     low, high = share[rows, at - 1], share[rows, at]
     gap = high - low
-    part = np.clip((half[:, 0] - low) / np.where(gap > 0, gap, 1.0), 0.0, 1.0)
-    return np.asarray(values[rows, at - 1] + part * (values[rows, at] - values[rows, at - 1]))
+    fraction = np.clip((half[:, 0] - low) / np.where(gap > 0, gap, 1.0), 0.0, 1.0)
+    return np.asarray(values[rows, at - 1] + fraction * (values[rows, at] - values[rows, at - 1]))

@@ -1,4 +1,4 @@
-"""Laying one map over another, so that a change of method does not look like a change of data."""
+"""Procrustes alignment of maps, so that a change of method does not look like a change of data."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hetviz._types import Floats
 
 
 @dataclass(frozen=True)
-class Similarity:
+class SimilarityTransform:
     """y -> scale * (y - origin) @ rotation + target; `rotation` may contain a reflection.
 
     Attributes
@@ -19,7 +19,7 @@ class Similarity:
     scale : float
     origin, target : ndarray of shape (k,)
     residual : float
-        Share of the reference's variance that is left unexplained, 0 to 1.
+        Unexplained share of the reference's variance, 0 to 1.
     """
 
     rotation: Floats
@@ -33,13 +33,13 @@ class Similarity:
         return np.asarray(self.scale * (Y - self.origin) @ self.rotation + self.target)
 
 
-def align(Y: Floats, reference: Floats, *, scale: bool = True) -> Similarity:
-    """Find the rotation, reflection, scale and shift that lay Y best over a reference.
+def align(Y: Floats, reference: Floats, *, scale: bool = True) -> SimilarityTransform:
+    """Find the rotation, reflection, scale and shift that align Y best with a reference.
 
     Parameters
     ----------
     Y, reference : ndarray of shape (n, k)
-        Row i is the same object in both. Rows with NaN in either do not count.
+        Row i is the same object in both. Rows with NaN in either are ignored.
     scale : bool
         Allow a change of size.
 
@@ -47,18 +47,18 @@ def align(Y: Floats, reference: Floats, *, scale: bool = True) -> Similarity:
     -------
     Similarity
         Minimises sum_i |s (y_i - origin) R + target - reference_i|^2 (orthogonal Procrustes,
-        Schoenemann 1966). Without two shared rows it only shifts, or does nothing.
+        Schoenemann 1966). With fewer than two shared rows it only shifts, or is the identity.
     """
     shared = np.isfinite(Y).all(axis=1) & np.isfinite(reference).all(axis=1)
     k = Y.shape[1]
     if not shared.any():
-        return Similarity(np.eye(k), 1.0, np.zeros(k), np.zeros(k), float("nan"))
+        return SimilarityTransform(np.eye(k), 1.0, np.zeros(k), np.zeros(k), float("nan"))
     origin, target = Y[shared].mean(axis=0), reference[shared].mean(axis=0)
     A, B = Y[shared] - origin, reference[shared] - target
     size_a, size_b = float((A**2).sum()), float((B**2).sum())
     if size_a == 0.0 or size_b == 0.0:
-        return Similarity(np.eye(k), 1.0, origin, target, float("nan"))
+        return SimilarityTransform(np.eye(k), 1.0, origin, target, float("nan"))
     U, values, Vt = np.linalg.svd(A.T @ B)
     factor = float(values.sum()) / size_a if scale else 1.0
-    left = size_b - 2.0 * factor * float(values.sum()) + factor**2 * size_a
-    return Similarity(U @ Vt, factor, origin, target, max(left / size_b, 0.0))
+    residual = size_b - 2.0 * factor * float(values.sum()) + factor**2 * size_a
+    return SimilarityTransform(U @ Vt, factor, origin, target, max(residual / size_b, 0.0))

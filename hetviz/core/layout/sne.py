@@ -1,4 +1,4 @@
-"""Stochastic neighbour embedding: minimise KL(P || Q) over a layout, with pairs kept apart.
+"""Stochastic neighbour embedding: minimise KL(P || Q) over a layout, with repelling pairs.
 
 q_ij = (1 + |y_i - y_j|^2)^-1 / Z,      gradient_i = 4 sum_j (p_ij - q_ij) (y_i - y_j) q_ij Z
 """
@@ -13,37 +13,36 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from hetviz._types import Array, Floats, Ints, Real, Sparse
+from hetviz._types import AnyFloat, Array, Floats, Ints, Sparse
 from hetviz.errors import HetvizError
-from hetviz.progress import Progress, silent
+from hetviz.progress import Progress, ignore_progress
 
 EXACT_ROWS = 8_000
-"""Up to this many points all pairs repel each other exactly, once the layout has spread; above,
-through a grid."""
+"""Up to this many points repulsion is exact, once the layout has spread; above, it uses a grid."""
 ONE_THREAD_ROWS = 3_000
-"""Up to this many points a second thread gains less than it disturbs."""
+"""Up to this many points a second thread costs more than it gains."""
 SMALL_EXTENT = 40.0
-"""A smaller layout of more than 3,000 points is quicker through the grid, and ends as low."""
-BLOCK = 25
-"""Iterations between two recalculations of how far apart is far enough."""
+"""For more than 3,000 points a smaller layout is faster with the grid, at the same final loss."""
+ITERATIONS_PER_BLOCK = 25
+"""Iterations between two updates of the distance that apart pairs should have."""
 _LOSS_EVERY = 50
 _CHUNKS_PER_THREAD = 4
 
 
 @dataclass(frozen=True)
 class Phase:
-    """Some iterations under the same settings.
+    """Iterations with the same settings.
 
     Attributes
     ----------
     n_iter : int
     exaggeration : float
-        P is multiplied by it, so that groups form before they spread.
+        Factor of P, so that groups form before they spread.
     momentum : float
     learning_rate : float or None
-        Of the gradient without its factor 4; None is n / exaggeration.
+        Rate for the gradient without its factor 4; None is n / exaggeration.
     gains : bool
-        Adapt the rate of each coordinate by whether its gradient keeps its sign.
+        Adapt the rate of each coordinate depending on whether its gradient keeps its sign.
     longest_step : float
     """
 
@@ -55,26 +54,26 @@ class Phase:
     longest_step: float = 5.0
 
 
-QUICK = (Phase(50, 12.0, 0.9), Phase(50, 1.0, 0.8), Phase(300, 1.0, 0.95))
-"""A layout from the start; groups that let go of each other slowly end lower than at once."""
-USUAL = (Phase(250, 12.0, 0.8), Phase(500, 1.0, 0.8))
-"""The schedule of common t-SNE programs, for comparison."""
-REFIT = (Phase(100, 1.0, 0.8),)
-"""From an earlier layout, which moves only where it must."""
-PRINTED = (
+QUICK_SCHEDULE = (Phase(50, 12.0, 0.9), Phase(50, 1.0, 0.8), Phase(300, 1.0, 0.95))
+"""Schedule of a new layout; groups that separate slowly end at a lower loss."""
+STANDARD_SCHEDULE = (Phase(250, 12.0, 0.8), Phase(500, 1.0, 0.8))
+"""Schedule of common t-SNE programs, for comparison."""
+REFIT_SCHEDULE = (Phase(100, 1.0, 0.8),)
+"""Schedule that starts from an earlier layout, which moves as little as possible."""
+PAPER_SCHEDULE = (
     Phase(400, 1.0, 0.5, 4.0 * 100.0, gains=False, longest_step=1e30),
     Phase(100, 1.0, 0.5, 4.0 * 10.0, gains=False, longest_step=1e30),
 )
-"""As printed in the paper: 500 steps, rate 100 and then 10, momentum 0.5."""
+"""Schedule of the paper: 500 steps, rate 100 and then 10, momentum 0.5."""
 
 
 @dataclass(frozen=True)
-class Apart:
-    """Pairs that are pushed apart while they are near.
+class ApartPairs:
+    """Pairs that repel each other while they are close.
 
     Each adds strength * share * max(0, log(1 + m^2) - log(1 + d^2)) to the objective, where m is
-    half the root mean square distance from the centre: bounded, and nothing beyond m. The shares
-    go with the weights; together they are at most 1, and few pairs get 10 / n each at most.
+    half the root mean square distance from the centre: bounded, and 0 beyond m. The shares are
+    proportional to the weights; they sum to at most 1, and to at most 10 / n times total weight.
 
     Attributes
     ----------
@@ -90,25 +89,24 @@ class Apart:
     strength: float = 0.3
 
     def shares(self, n: int) -> Floats:
-        """Return the share of each pair among n points: shape (c,)."""
+        """Return the share of each pair, for n points: shape (c,)."""
         if not self.weight.size:
             return self.weight
         return self.weight * min(1.0 / float(self.weight.sum()), 10.0 / n)
 
 
-NO_PAIRS = Apart(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))
-BESIDE = 1.0
-"""At so small a distance items lie beside each other: that of a neighbour, in any layout of many
-points, as q_ij is 1 / (2 Z) there."""
+NO_APART_PAIRS = ApartPairs(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))
+NEIGHBOR_DISTANCE = 1.0
+"""Distance of direct neighbours in a layout of many points, where q_ij is 1 / (2 Z)."""
 
 
 @dataclass(frozen=True)
-class Loose:
-    """Pairs whose pull ends where they lie beside each other.
+class CappedPairs:
+    """Pairs whose attraction ends at the distance of direct neighbours.
 
-    Of the affinity of such a pair a part counts for 2 p log(1 + max(d, `BESIDE`)^2) in the
-    objective instead of 2 p log(1 + d^2). Pairs of much affinity would meet in one point otherwise,
-    for no q_ij is greater than 1 / Z.
+    A part of the affinity of such a pair counts as 2 p log(1 + max(d, `NEIGHBOR_DISTANCE`)^2) in the
+    objective instead of 2 p log(1 + d^2). Otherwise pairs of large affinity would collapse to a
+    point, because no q_ij is greater than 1 / Z.
 
     Attributes
     ----------
@@ -122,38 +120,38 @@ class Loose:
     part: Floats
 
 
-NO_LOOSE = Loose(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))
+NO_CAPPED_PAIRS = CappedPairs(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))
 
 
-class Layout:
-    """A layout on its way, with all that an iteration needs.
+class SneLayout:
+    """Optimisation of a one- or two-dimensional layout.
 
     Parameters
     ----------
     P : csr_array of shape (n, n)
         Symmetric, non-negative, of sum 1, with an empty diagonal.
     Y : ndarray of shape (n, 1) or (n, 2)
-        Where the points start.
+        Start positions.
     apart : Apart, optional
     loose : Loose, optional
     exact : bool, optional
-        Whether all pairs repel each other exactly; by default up to 8,000 points, of which more
-        than 3,000 begin with the grid.
+        Whether repulsion is exact; by default up to 8,000 points. Layouts of more than 3,000 points
+        begin with the grid.
     mass : ndarray of shape (n,), optional
-        Above 0, of mean 1: q_ij is m_i m_j times as large, so that a point of many affinities may
-        have many near it. All the same by default.
+        Above 0, of mean 1: q_ij is multiplied by m_i m_j, so that a point of many affinities may
+        have many close points. By default 1.
     double : bool
         Double precision, with exact forces only: for comparisons.
     threads : int, optional
-        By default 1 up to 3,000 points and what there is above. The result does not depend on it.
+        By default 1 up to 3,000 points, and all available above. Does not change the result.
 
     Notes
     -----
-    An iteration costs O(n^2) with exact forces, and O(n + nnz(P) + nodes log nodes) through the
+    An iteration costs O(n^2) with exact forces, and O(n + nnz(P) + nodes log nodes) with the
     grid; memory is O(nnz(P) + nodes).
     """
 
-    # whether a kernel makes several iterations in one call
+    # Whether a kernel runs several iterations in one call.
     _fused = True
 
     def __init__(
@@ -161,8 +159,8 @@ class Layout:
         P: Sparse,
         Y: Floats,
         *,
-        apart: Apart = NO_PAIRS,
-        loose: Loose = NO_LOOSE,
+        apart: ApartPairs = NO_APART_PAIRS,
+        capped: CappedPairs = NO_CAPPED_PAIRS,
         exact: bool | None = None,
         mass: Floats | None = None,
         double: bool = False,
@@ -179,7 +177,7 @@ class Layout:
         self._kernels: Any = sne_loops
         self._real: Any = np.float64 if double else np.float32
         self._exact = (n <= EXACT_ROWS if exact is None else exact) or double
-        self._begins_small = exact is None and not double and ONE_THREAD_ROWS < n <= EXACT_ROWS
+        self._starts_on_grid = exact is None and not double and ONE_THREAD_ROWS < n <= EXACT_ROWS
         if threads is None:
             threads = 1 if n <= ONE_THREAD_ROWS else available_threads()
         self._team = Team(threads)
@@ -194,82 +192,86 @@ class Layout:
             P.data.astype(real),
         )
         count = _CHUNKS_PER_THREAD * threads if threads > 1 else 1
-        self._rows = _cut(np.arange(n + 1), count)
-        self._chunks = _cut(P.indptr, count)
+        self._rows = _split_rows(np.arange(n + 1), count)
+        self._chunks = _split_rows(P.indptr, count)
         self._x = np.ascontiguousarray(Y[:, 0], dtype=real)
         self._y = np.zeros(n, real) if Y.shape[1] == 1 else np.ascontiguousarray(Y[:, 1], real)
         self._points = (self._x, self._y, real(1))
         self._weighted = mass is not None
         self._mass = np.ones(n, real) if mass is None else np.asarray(mass, dtype=real)
-        # what log(m_i m_j) takes off the divergence
-        self._known = 0.0 if mass is None else float(2.0 * P.sum(axis=1) @ np.log(mass))
+        # The part of the divergence that comes from log(m_i m_j).
+        self._mass_term = 0.0 if mass is None else float(2.0 * P.sum(axis=1) @ np.log(mass))
         self._pull, self._push = np.zeros((2, n), real), np.zeros((3, n), real)
         self._velocity, self._gain = np.zeros((2, n), real), np.ones((2, n), real)
-        ends = ((apart.left, loose.left), (apart.right, loose.right))
+        ends = ((apart.left, capped.left), (apart.right, capped.right))
         self._pairs = tuple(np.concatenate(both).astype(np.int64) for both in ends)
         self._n_apart = apart.weight.size
-        force = np.concatenate([apart.strength * apart.shares(n), 2.0 * loose.part])
+        force = np.concatenate([apart.strength * apart.shares(n), 2.0 * capped.part])
         self._force = force.astype(real)
-        self._within = np.full(len(force), BESIDE**2, real)
+        self._squared_reach = np.full(len(force), NEIGHBOR_DISTANCE**2, real)
         self._grid: Any = None
         self._z = 1.0
-        if self._begins_small or not self._exact:
+        if self._starts_on_grid or not self._exact:
             from hetviz.core.layout.sne_loops import GridRepulsion
 
             self._grid = GridRepulsion(self._team)
 
     @property
     def positions(self) -> Floats:
-        """The layout as it is, shape (n, k)."""
+        """The current positions, shape (n, k)."""
         both = np.column_stack([self._x, self._y]).astype(np.float64)
         return both[:, : self.n_components]
 
     def run(
         self,
         phases: Sequence[Phase],
-        progress: Progress = silent,
+        progress: Progress = ignore_progress,
         layout: Callable[[Floats], object] | None = None,
     ) -> None:
-        """Go through the phases, reporting several times a second.
+        """Run the phases, with several reports a second.
 
         Parameters
         ----------
         phases : sequence of Phase
         progress : callable
-            Gets a partial layout as ``layout=``. What it raises stops the run,
-            and the layout stays as far as it got.
+            Gets a partial layout as ``layout=``. An exception that it raises stops the run,
+            and `positions` holds the result so far.
         layout : callable, optional
-            Turns the layout (n, k) into the one to report.
+            Turns positions (n, k) into the reported layout.
         """
-        whole = sum(phase.n_iter for phase in phases)
-        made = 0
+        total = sum(phase.n_iter for phase in phases)
+        done = 0
         for phase in phases:
-            left = phase.n_iter
-            while left:
-                steps = min(self._block(), left, BLOCK - self.n_iter % BLOCK)
+            remaining = phase.n_iter
+            while remaining:
+                steps = min(
+                    self._report_every(),
+                    remaining,
+                    ITERATIONS_PER_BLOCK - self.n_iter % ITERATIONS_PER_BLOCK,
+                )
                 self._advance(steps, phase)
-                left -= steps
-                made += steps
-                if self.n_iter % _LOSS_EVERY == 0 or made == whole:
-                    self.history.append(self._finite(self.kl()))
+                remaining -= steps
+                done += steps
+                if self.n_iter % _LOSS_EVERY == 0 or done == total:
+                    self.history.append(self._checked(self.kl()))
                 progress(
-                    made / whole,
-                    f"Iteration {made:,} of {whole:,}",
+                    done / total,
+                    f"Iteration {done:,} of {total:,}",
                     layout=lambda: self.positions if layout is None else layout(self.positions),
                 )
 
-    def strengthen(self, factor: float) -> None:
-        """Multiply the force that keeps pairs apart."""
-        many = np.where(np.arange(len(self._force)) < self._n_apart, factor, 1.0)
-        self._force = (self._force * many).astype(self._real)
+    def strengthen_apart(self, factor: float) -> None:
+        """Multiply the force between apart pairs."""
+        factors = np.where(np.arange(len(self._force)) < self._n_apart, factor, 1.0)
+        self._force = (self._force * factors).astype(self._real)
 
-    def far_enough(self) -> float:
-        """Return the share of the pairs to be kept apart that are beyond m; 1 without pairs."""
+    def share_far_enough(self) -> float:
+        """Return the share of apart pairs that are beyond m; 1 without pairs."""
         if not self.apart.weight.size:
             return 1.0
         Y = self.positions
         d = ((Y[self.apart.left] - Y[self.apart.right]) ** 2).sum(axis=1)
-        # one that lies on the limit is kept there by its own force
+        # The force vanishes at the limit, so pairs settle just below it.
         return float((d >= 0.98 * self.reach()).mean())
 
     def reach(self) -> float:
@@ -278,23 +280,23 @@ class Layout:
         return float(((Y - Y.mean(axis=0)) ** 2).sum(axis=1).mean() / 4.0)
 
     def kl(self, exact: bool = False) -> float:
-        """Return KL(P || Q), with Z as the last iteration had it unless `exact`."""
+        """Return KL(P || Q), with Z of the last iteration unless `exact`."""
         z = self._exact_z() if exact else self._z
         return float(
-            self._entropy + self._cross_entropy() + self._p.sum() * np.log(z) - self._known
+            self._entropy + self._cross_entropy() + self._p.sum() * np.log(z) - self._mass_term
         )
 
     def gradient(self, exaggeration: float = 1.0) -> Floats:
-        """Return the gradient of the objective at the layout as it is, shape (n, k)."""
-        self._within[: self._n_apart] = self.reach()
+        """Return the gradient of the objective at the current positions, shape (n, k)."""
+        self._squared_reach[: self._n_apart] = self.reach()
         pull, push, z = self._all_forces()
-        both = 4.0 * (exaggeration * pull - push / z).T
-        return np.asarray(both[:, : self.n_components], dtype=np.float64)
+        gradient = 4.0 * (exaggeration * pull - push / z).T
+        return np.asarray(gradient[:, : self.n_components], dtype=np.float64)
 
     def _all_forces(self) -> tuple[Array, Array, float]:
-        """Return what pulls, pairs kept apart among it, what pushes, both (k, n), and Z."""
+        """Return attraction (less the repulsion of apart pairs) and repulsion, (k, n), and Z."""
         self._forces()
-        self._keep_apart(self._force)
+        self._push_pairs_apart(self._force)
         return self._pull, self._push[:-1], float(self._kernels.total(self._push[-1]))
 
     def _exact_z(self) -> float:
@@ -302,17 +304,21 @@ class Layout:
         self._repel(push)
         return float(self._kernels.total(push[-1]))
 
-    def _finite(self, kl: float) -> float:
+    def _checked(self, kl: float) -> float:
         if not np.isfinite(kl):
             raise HetvizError(
-                "The layout flew apart, as its steps were too long. Use less exaggeration, or the "
-                "standard optimiser if you asked for the paper's."
+                "The layout diverged because its steps were too long. Use less exaggeration, or "
+                "the standard optimiser instead of the paper's."
             )
         return kl
 
-    def _block(self) -> int:
-        """Return how many iterations pass between two reports."""
-        return BLOCK if self.n <= EXACT_ROWS else max(1, BLOCK * EXACT_ROWS // (2 * self.n))
+    def _report_every(self) -> int:
+        """Return the number of iterations between two reports."""
+        return (
+            ITERATIONS_PER_BLOCK
+            if self.n <= EXACT_ROWS
+            else max(1, ITERATIONS_PER_BLOCK * EXACT_ROWS // (2 * self.n))
+        )
 
     def _advance(self, steps: int, phase: Phase) -> None:
         real = self._real
@@ -321,29 +327,29 @@ class Layout:
             speed = self.n / phase.exaggeration
         gains = (0.8, 0.01, 0.2) if phase.gains else (1.0, 0.0, 0.0)
         rate = np.array([phase.exaggeration, 0.0, speed, phase.momentum, 1.0, *gains], dtype=real)
-        if self.n_iter % BLOCK == 0:
-            self._within[: self._n_apart] = self.reach()
-            if self._begins_small:
+        if self.n_iter % ITERATIONS_PER_BLOCK == 0:
+            self._squared_reach[: self._n_apart] = self.reach()
+            if self._starts_on_grid:
                 self._exact = self._extent() > SMALL_EXTENT
-        # groups form first, pairs are parted and let lie beside each other then
+        # Pair forces act only once groups have formed.
         force = self._force if phase.exaggeration == 1.0 else self._force[:0]
-        self._iterate(steps, force, rate, real(phase.longest_step))
+        self._run_steps(steps, force, rate, real(phase.longest_step))
         self.n_iter += steps
 
     def _extent(self) -> float:
         return float(max(np.ptp(self._x), np.ptp(self._y)))
 
-    def _iterate(self, steps: int, force: Array, rate: Array, longest: Real) -> None:
-        """Make some iterations; `rate` is that of `hetviz.core.layout.sne_loops.step`."""
+    def _run_steps(self, steps: int, force: Array, rate: Array, longest: AnyFloat) -> None:
+        """Run some iterations; `rate` is that of `hetviz.core.layout.sne_loops.step`."""
         state = (self._pull, self._push, self._velocity, self._gain, rate, longest)
         if self._fused and self._exact and self._team.threads == 1 and not self._weighted:
             self._z = self._kernels.exact_steps(
-                steps, *self._points, *self._graph, *self._pairs, force, self._within, *state
+                steps, *self._points, *self._graph, *self._pairs, force, self._squared_reach, *state
             )
         else:
             for _ in range(steps):
                 self._forces()
-                self._keep_apart(force)
+                self._push_pairs_apart(force)
                 self._z = self._kernels.total(self._push[-1])
                 rate[1] = 1.0 / self._z
                 self._step(*state)
@@ -373,19 +379,21 @@ class Layout:
         else:
             self._team.each(self._rows, self._kernels.repulsion, *self._points, push)
 
-    def _keep_apart(self, force: Array) -> None:
-        self._kernels.push_apart(*self._points, *self._pairs, force, self._within, self._pull)
+    def _push_pairs_apart(self, force: Array) -> None:
+        self._kernels.push_apart(
+            *self._points, *self._pairs, force, self._squared_reach, self._pull
+        )
 
 
-class WideLayout(Layout):
-    """A layout on any number of axes, its forces exact: O(n^2 k) per iteration.
+class WideSneLayout(SneLayout):
+    """A layout on any number of axes with exact forces: O(n^2 k) per iteration.
 
     Parameters
     ----------
     P : csr_array of shape (n, n)
     Y : ndarray of shape (n, k)
     apart, loose, mass, double, threads
-        As `Layout`.
+        As `SneLayout`.
     """
 
     _fused = False
@@ -395,8 +403,8 @@ class WideLayout(Layout):
         P: Sparse,
         Y: Floats,
         *,
-        apart: Apart = NO_PAIRS,
-        loose: Loose = NO_LOOSE,
+        apart: ApartPairs = NO_APART_PAIRS,
+        capped: CappedPairs = NO_CAPPED_PAIRS,
         mass: Floats | None = None,
         double: bool = False,
         threads: int | None = None,
@@ -405,7 +413,7 @@ class WideLayout(Layout):
             P,
             Y[:, :2],
             apart=apart,
-            loose=loose,
+            loose=capped,
             exact=True,
             mass=mass,
             double=double,
@@ -420,7 +428,7 @@ class WideLayout(Layout):
 
     @property
     def positions(self) -> Floats:
-        """The layout as it is, shape (n, k)."""
+        """The current positions, shape (n, k)."""
         return np.ascontiguousarray(self._Y.T, dtype=np.float64)
 
     def _step(self, *state: object) -> None:
@@ -441,11 +449,13 @@ class WideLayout(Layout):
 
     def _keep_apart(self, force: Array) -> None:
         one = self._real(1)
-        self._kernels.wide_push_apart(self._Y, one, *self._pairs, force, self._within, self._pull)
+        self._kernels.wide_push_apart(
+            self._Y, one, *self._pairs, force, self._squared_reach, self._pull
+        )
 
 
-def _cut(ends: Array, count: int) -> list[tuple[int, int]]:
-    """Cut rows into about equal shares of work, `ends` being the work before each row."""
+def _split_rows(ends: Array, count: int) -> list[tuple[int, int]]:
+    """Split rows into about equal shares of work; `ends` is the work before each row."""
     at = np.searchsorted(ends, np.linspace(0, ends[-1], count + 1))
     cuts = np.unique([0, *at[1:-1], len(ends) - 1])
     return [(int(a), int(b)) for a, b in pairwise(cuts)]

@@ -1,7 +1,7 @@
-"""The inner loops of stochastic neighbour embedding, compiled.
+"""Compiled inner loops of stochastic neighbour embedding.
 
-Coordinates are separate arrays x and y of shape (n,). `one` is the number 1 in their precision:
-a literal would turn single into double precision.
+Coordinates are separate arrays x and y of shape (n,). `one` is the number 1 in their precision,
+because a literal would turn single into double precision.
 """
 
 from __future__ import annotations
@@ -11,27 +11,27 @@ from itertools import pairwise
 import numpy as np
 import scipy.fft
 
-from hetviz._types import Array, Floats, Real
+from hetviz._types import AnyFloat, Array, Floats
 from hetviz.core.compiled import Team, compiled
 
-_ROWS = 128
+_BLOCK_ROWS = 128
 
 
 @compiled
-def repulsion(start: int, stop: int, x: Array, y: Array, one: Real, out: Array) -> None:
+def repulsion(start: int, stop: int, x: Array, y: Array, one: AnyFloat, out: Array) -> None:
     """Write, for rows start to stop, sums over j of q^2 (x_i - x_j), q^2 (y_i - y_j) and q.
 
     q = 1 / (1 + d^2); out has shape (3, n). O(n) per row.
     """
     zero = one - one
-    for first in range(start, stop, _ROWS):
-        last = min(first + _ROWS, stop)
+    for first in range(start, stop, _BLOCK_ROWS):
+        last = min(first + _BLOCK_ROWS, stop)
         xs, ys = x[first:last], y[first:last]
         fx, fy, total = out[0, first:last], out[1, first:last], out[2, first:last]
         fx[:], fy[:], total[:] = zero, zero, -one
         for j in range(x.size):
             xj, yj = x[j], y[j]
-            # over rows, not over j: each has sums of its own, so the compiler may run them abreast
+            # Over rows, not over j: each row has its own sums, so the compiler can vectorise.
             for i in range(last - first):
                 dx, dy = xs[i] - xj, ys[i] - yj
                 q = one / (one + dx * dx + dy * dy)
@@ -43,17 +43,17 @@ def repulsion(start: int, stop: int, x: Array, y: Array, one: Real, out: Array) 
 
 @compiled
 def weighted_repulsion(
-    start: int, stop: int, x: Array, y: Array, one: Real, mass: Array, out: Array
+    start: int, stop: int, x: Array, y: Array, one: AnyFloat, mass: Array, out: Array
 ) -> None:
-    """Write the same with points of unequal mass: each pair counts m_i m_j times."""
+    """Write repulsion of points of unequal mass: each pair counts m_i m_j times."""
     zero = one - one
-    for first in range(start, stop, _ROWS):
-        last = min(first + _ROWS, stop)
-        xs, ys, own = x[first:last], y[first:last], mass[first:last]
+    for first in range(start, stop, _BLOCK_ROWS):
+        last = min(first + _BLOCK_ROWS, stop)
+        xs, ys, own_mass = x[first:last], y[first:last], mass[first:last]
         fx, fy, total = out[0, first:last], out[1, first:last], out[2, first:last]
         fx[:], fy[:] = zero, zero
         for i in range(last - first):
-            total[i] = -own[i]
+            total[i] = -own_mass[i]
         for j in range(x.size):
             xj, yj, mj = x[j], y[j], mass[j]
             for i in range(last - first):
@@ -65,9 +65,9 @@ def weighted_repulsion(
                 fx[i] += w * dx
                 fy[i] += w * dy
         for i in range(last - first):
-            fx[i] *= own[i]
-            fy[i] *= own[i]
-            total[i] *= own[i]
+            fx[i] *= own_mass[i]
+            fy[i] *= own_mass[i]
+            total[i] *= own_mass[i]
 
 
 @compiled
@@ -76,7 +76,7 @@ def attraction(
     stop: int,
     x: Array,
     y: Array,
-    one: Real,
+    one: AnyFloat,
     indptr: Array,
     indices: Array,
     p: Array,
@@ -102,14 +102,14 @@ def forces(
     stop: int,
     x: Array,
     y: Array,
-    one: Real,
+    one: AnyFloat,
     indptr: Array,
     indices: Array,
     p: Array,
     pull: Array,
     push: Array,
 ) -> None:
-    """Write both sorts of forces on rows start to stop."""
+    """Write attraction and repulsion of rows start to stop."""
     repulsion(start, stop, x, y, one, push)
     attraction(start, stop, x, y, one, indptr, indices, p, pull)
 
@@ -118,17 +118,17 @@ def forces(
 def push_apart(
     x: Array,
     y: Array,
-    one: Real,
+    one: AnyFloat,
     left: Array,
     right: Array,
     strength: Array,
     reach: Array,
     out: Array,
 ) -> None:
-    """Take off `out` what pushes pairs apart that are nearer than the root of their reach.
+    """Subtract from `out` the repulsion of pairs closer than the square root of their reach.
 
     The energy of a pair is strength * max(0, log(1 + reach) - log(1 + d^2)), in units of a
-    quarter, as all forces here.
+    quarter, like all forces here.
     """
     for c in range(strength.size):
         i, j = left[c], right[c]
@@ -160,7 +160,7 @@ def step(
     velocity: Array,
     gain: Array,
     rate: Array,
-    longest: Real,
+    longest: AnyFloat,
 ) -> None:
     """Move by momentum and gains of each coordinate, then recentre.
 
@@ -168,7 +168,7 @@ def step(
     gains (1, 1, 0 and 0 for none); no step is longer than `longest`.
     """
     exaggeration, over_z, speed, momentum = rate[0], rate[1], rate[2], rate[3]
-    one, shrink, least, grow = rate[4], rate[5], rate[6], rate[7]
+    one, shrink, min_gain, increase = rate[4], rate[5], rate[6], rate[7]
     zero = one - one
     n = x.size
     mean_x, mean_y = 0.0, 0.0
@@ -178,8 +178,8 @@ def step(
         vx, vy = velocity[0, i], velocity[1, i]
         agree_x = (vx > zero and gx > zero) or (vx < zero and gx < zero)
         agree_y = (vy > zero and gy > zero) or (vy < zero and gy < zero)
-        kx = gain[0, i] * shrink + least if agree_x else gain[0, i] + grow
-        ky = gain[1, i] * shrink + least if agree_y else gain[1, i] + grow
+        kx = gain[0, i] * shrink + min_gain if agree_x else gain[0, i] + increase
+        ky = gain[1, i] * shrink + min_gain if agree_y else gain[1, i] + increase
         vx = momentum * vx - speed * kx * gx
         vy = momentum * vy - speed * ky * gy
         size = np.hypot(vx, vy)
@@ -204,7 +204,7 @@ def exact_steps(
     n_steps: int,
     x: Array,
     y: Array,
-    one: Real,
+    one: AnyFloat,
     indptr: Array,
     indices: Array,
     p: Array,
@@ -217,9 +217,9 @@ def exact_steps(
     velocity: Array,
     gain: Array,
     rate: Array,
-    longest: Real,
+    longest: AnyFloat,
 ) -> float:
-    """Make several whole iterations with exact forces; return the last Z."""
+    """Run several iterations with exact forces; return the last Z."""
     z = 1.0
     for _ in range(n_steps):
         forces(0, x.size, x, y, one, indptr, indices, p, pull, push)
@@ -232,7 +232,7 @@ def exact_steps(
 
 @compiled
 def cross_entropy(x: Array, y: Array, indptr: Array, indices: Array, p: Array) -> float:
-    """Sum p_ij log(1 + d_ij^2), which with log Z is all of KL that depends on the layout."""
+    """Return the sum of p_ij log(1 + d_ij^2): with log Z the part of KL that the layout changes."""
     s = 0.0
     for i in range(x.size):
         row = 0.0
@@ -244,25 +244,25 @@ def cross_entropy(x: Array, y: Array, indptr: Array, indices: Array, p: Array) -
     return s
 
 
-# The same on any number of axes: coordinates are one array Y of shape (k, n).
+# Versions for any number of axes: coordinates are one array Y of shape (k, n).
 
 
 @compiled
-def wide_repulsion(start: int, stop: int, Y: Array, one: Real, mass: Array, out: Array) -> None:
+def wide_repulsion(start: int, stop: int, Y: Array, one: AnyFloat, mass: Array, out: Array) -> None:
     """Write sums over j of m_i m_j q^2 (y_i - y_j), axis by axis, and last of m_i m_j q.
 
     out has shape (k + 1, n). O(n k) per row.
     """
     zero = one - one
     k, n = Y.shape
-    q = np.empty(_ROWS, Y.dtype)
-    for first in range(start, stop, _ROWS):
-        m = min(first + _ROWS, stop) - first
-        own, total = mass[first : first + m], out[k, first : first + m]
+    q = np.empty(_BLOCK_ROWS, Y.dtype)
+    for first in range(start, stop, _BLOCK_ROWS):
+        m = min(first + _BLOCK_ROWS, stop) - first
+        own_mass, total = mass[first : first + m], out[k, first : first + m]
         for a in range(k):
             out[a, first : first + m] = zero
         for i in range(m):
-            total[i] = -own[i]
+            total[i] = -own_mass[i]
         for j in range(n):
             for i in range(m):
                 q[i] = one
@@ -283,7 +283,7 @@ def wide_repulsion(start: int, stop: int, Y: Array, one: Real, mass: Array, out:
         for a in range(k + 1):
             row = out[a, first : first + m]
             for i in range(m):
-                row[i] *= own[i]
+                row[i] *= own_mass[i]
 
 
 @compiled
@@ -291,7 +291,7 @@ def wide_attraction(
     start: int,
     stop: int,
     Y: Array,
-    one: Real,
+    one: AnyFloat,
     indptr: Array,
     indices: Array,
     p: Array,
@@ -306,8 +306,8 @@ def wide_attraction(
             j = indices[e]
             d = one
             for a in range(k):
-                away = Y[a, i] - Y[a, j]
-                d += away * away
+                difference = Y[a, i] - Y[a, j]
+                d += difference * difference
             w = p[e] / d
             for a in range(k):
                 out[a, i] += w * (Y[a, i] - Y[a, j])
@@ -316,21 +316,21 @@ def wide_attraction(
 @compiled
 def wide_push_apart(
     Y: Array,
-    one: Real,
+    one: AnyFloat,
     left: Array,
     right: Array,
     strength: Array,
     reach: Array,
     out: Array,
 ) -> None:
-    """Take off `out` what pushes pairs apart, as `push_apart`."""
+    """Subtract the repulsion of pairs from `out`, as `push_apart`."""
     k = Y.shape[0]
     for c in range(strength.size):
         i, j = left[c], right[c]
         d = one - one
         for a in range(k):
-            away = Y[a, i] - Y[a, j]
-            d += away * away
+            difference = Y[a, i] - Y[a, j]
+            d += difference * difference
         if d < reach[c]:
             w = strength[c] / (one + one) / (one + d)
             for a in range(k):
@@ -347,11 +347,11 @@ def wide_step(
     velocity: Array,
     gain: Array,
     rate: Array,
-    longest: Real,
+    longest: AnyFloat,
 ) -> None:
     """Move by momentum and gains of each coordinate, then recentre, as `step`."""
     exaggeration, over_z, speed, momentum = rate[0], rate[1], rate[2], rate[3]
-    one, shrink, least, grow = rate[4], rate[5], rate[6], rate[7]
+    one, shrink, min_gain, increase = rate[4], rate[5], rate[6], rate[7]
     zero = one - one
     k, n = Y.shape
     for i in range(n):
@@ -360,7 +360,7 @@ def wide_step(
             g = exaggeration * pull[a, i] - over_z * push[a, i]
             v = velocity[a, i]
             agree = (v > zero and g > zero) or (v < zero and g < zero)
-            gain[a, i] = gain[a, i] * shrink + least if agree else gain[a, i] + grow
+            gain[a, i] = gain[a, i] * shrink + min_gain if agree else gain[a, i] + increase
             v = momentum * v - speed * gain[a, i] * g
             velocity[a, i] = v
             squared += v * v
@@ -380,7 +380,7 @@ def wide_step(
 
 @compiled
 def wide_cross_entropy(Y: Array, indptr: Array, indices: Array, p: Array) -> float:
-    """Sum p_ij log(1 + d_ij^2), as `cross_entropy`."""
+    """Return the sum of p_ij log(1 + d_ij^2), as `cross_entropy`."""
     s = 0.0
     for i in range(Y.shape[1]):
         row = 0.0
@@ -388,8 +388,8 @@ def wide_cross_entropy(Y: Array, indptr: Array, indices: Array, p: Array) -> flo
             j = indices[e]
             d = 1.0
             for a in range(Y.shape[0]):
-                away = Y[a, i] - Y[a, j]
-                d += away * away
+                difference = Y[a, i] - Y[a, j]
+                d += difference * difference
             row += p[e] * np.log(d)
         s += row
     return s
@@ -399,10 +399,10 @@ def wide_cross_entropy(Y: Array, indptr: Array, indices: Array, p: Array) -> flo
 def calibrate(
     start: int, stop: int, squared: Array, log_perplexity: float, steps: int, out: Array
 ) -> None:
-    """Write Gaussian weights of sum 1 over each row of squared distances, of that entropy.
+    """Write Gaussian weights of sum 1 and given entropy for each row of squared distances.
 
-    Bisection on the precision. Where all are equally far the weights are equal; where too many
-    are equally near, only these get weight.
+    Bisection on the precision. If all distances are equal, so are the weights; if too many are
+    equally close, only these get weight.
     """
     k = squared.shape[1]
     for i in range(start, stop):
@@ -419,11 +419,11 @@ def calibrate(
         for _ in range(steps):
             s, weighted = 0.0, 0.0
             for j in range(k):
-                far = squared[i, j] - nearest
-                w = np.exp(-precision * far)
+                excess_distance = squared[i, j] - nearest
+                w = np.exp(-precision * excess_distance)
                 out[i, j] = w
                 s += w
-                weighted += far * w
+                weighted += excess_distance * w
             excess = np.log(s) + precision * weighted / s - log_perplexity
             for j in range(k):
                 out[i, j] /= s
@@ -437,18 +437,18 @@ def calibrate(
                 precision = 0.5 * (low + high)
 
 
-# Repulsion of many points through a grid: spread, convolve by FFT, gather, with cubic splines.
+# Grid approximation of repulsion: spread, convolve by FFT and gather, with cubic splines.
 
 
-COARSEST, FINEST = 0.5, 0.12
-"""Spacing of nodes, in units of the kernel's width; finer while the layout is still small."""
-MOST_NODES = 1_024
-_CHUNKS = 4
+MAX_SPACING, MIN_SPACING = 0.5, 0.12
+"""Spacing of nodes in units of the kernel's width; finer while the layout is small."""
+MAX_NODES = 1_024
+_N_CHUNKS = 4
 _MARGIN = 4
 
 
 @compiled
-def _weights(t: Real, one: Real) -> tuple[Real, Real, Real, Real]:
+def _spline_weights(t: AnyFloat, one: AnyFloat) -> tuple[AnyFloat, AnyFloat, AnyFloat, AnyFloat]:
     """Return the values of the four cubic B-splines over a cell at t in [0, 1)."""
     u = one - t
     two = one + one
@@ -475,19 +475,19 @@ def _spread(
     place: Array,
     grids: Array,
 ) -> None:
-    """Add the points start to stop to their own grid; `place` is x0, y0, 1 / spacing and 1."""
+    """Add points start to stop to the grid of this part; `place` is x0, y0, 1 / spacing and 1."""
     one = place[3]
     grid = grids[part]
     grid[:] = one - one
     for i in range(start, stop):
         u, v = (x[i] - place[0]) * place[2], (y[i] - place[1]) * place[2]
         a, b = int(u), int(v)
-        wu = _weights(u - np.floor(u), one)
-        wv = _weights(v - np.floor(v), one)
+        wu = _spline_weights(u - np.floor(u), one)
+        wv = _spline_weights(v - np.floor(v), one)
         for r in range(4):
-            heavy = mass[i] * wu[r]
+            weighted_mass = mass[i] * wu[r]
             for c in range(4):
-                grid[a + r, b + c] += heavy * wv[c]
+                grid[a + r, b + c] += weighted_mass * wv[c]
 
 
 @compiled
@@ -518,8 +518,8 @@ def _gather(
     for i in range(start, stop):
         u, v = (x[i] - place[0]) * place[2], (y[i] - place[1]) * place[2]
         a, b = int(u), int(v)
-        wu = _weights(u - np.floor(u), one)
-        wv = _weights(v - np.floor(v), one)
+        wu = _spline_weights(u - np.floor(u), one)
+        wv = _spline_weights(v - np.floor(v), one)
         q, fx, fy = zero, zero, zero
         for r in range(4):
             for c in range(4):
@@ -532,17 +532,19 @@ def _gather(
 
 
 class GridPlan:
-    """Spacing and size of the grid under a layout, the same for as long as it fits."""
+    """Spacing and size of the grid for a layout, reused while they fit."""
 
     def __init__(self) -> None:
         self._plan: tuple[float, int, int] | None = None
 
-    def over(self, size: Floats) -> tuple[float, int, int]:
-        """Return the spacing for an extent (2,), and how many nodes there are with padding."""
+    def plan_for(self, size: Floats) -> tuple[float, int, int]:
+        """Return the spacing for an extent (2,), and the padded numbers of nodes."""
         largest = float(size.max())
-        wanted = max(float(np.clip(largest / 100.0, FINEST, COARSEST)), largest / MOST_NODES)
-        # steps of a tenth, so that a growing layout seldom needs new spectra
-        h = float(COARSEST * 1.1 ** np.floor(np.log(wanted / COARSEST) / np.log(1.1) + 1e-9))
+        spacing = max(
+            float(np.clip(largest / 100.0, MIN_SPACING, MAX_SPACING)), largest / MAX_NODES
+        )
+        # Steps of 10 %, so that a growing layout seldom needs new spectra.
+        h = float(MAX_SPACING * 1.1 ** np.floor(np.log(spacing / MAX_SPACING) / np.log(1.1) + 1e-9))
         needed = (size / h).astype(np.int64) + 2 * _MARGIN
         plan = self._plan
         if plan is not None and plan[0] == h:
@@ -555,7 +557,7 @@ class GridPlan:
 
     @staticmethod
     def corner(low: Floats, size: Floats, plan: tuple[float, int, int]) -> Floats:
-        """Return where the first node lies, so that points from `low` on are in the middle."""
+        """Return the position of the first node, so that points from `low` on are centred."""
         h, nodes = plan[0], np.array(plan[1:]) // 2
         return np.asarray(low - h * (nodes - 1 - size / h) / 2)
 
@@ -563,10 +565,10 @@ class GridPlan:
 class GridRepulsion:
     """Approximate `hetviz.core.layout.sne_loops.repulsion` in O(n + nodes log nodes).
 
-    Each point is spread over the 16 nodes around it, the three kernels 1/(1 + d^2) and
-    d_x, d_y/(1 + d^2)^2 are convolved with that by FFT (padded, so that nothing wraps round), and
-    read off by the same splines; both smoothings are divided out of the kernels' spectra. The
-    relative error of the forces is about 2e-2 at the coarsest spacing.
+    Each point is spread over the 16 nodes around it. The grid is convolved with the three kernels
+    1/(1 + d^2) and d_x, d_y/(1 + d^2)^2 by FFT (padded against wrap-around) and read with the same
+    splines; both smoothings are divided out of the kernels' spectra. The relative error of the
+    forces is about 2e-2 at the coarsest spacing.
     """
 
     def __init__(self, team: Team) -> None:
@@ -585,24 +587,24 @@ class GridRepulsion:
         corner = self._plan.corner(low, size, plan)
         place = np.array([corner[0], corner[1], 1.0 / h, 1.0], dtype=np.float32)
         n = x.size
-        cuts = np.linspace(0, n, _CHUNKS + 1).astype(np.int64)
-        parts = [(k, int(cuts[k]), int(cuts[k + 1])) for k in range(_CHUNKS)]
+        cuts = np.linspace(0, n, _N_CHUNKS + 1).astype(np.int64)
+        parts = [(k, int(cuts[k]), int(cuts[k + 1])) for k in range(_N_CHUNKS)]
         team.each(parts, _spread, x, y, mass, place, self._grids)
         workers = team.threads
         grid = self._grids.sum(axis=0)
         spectrum = scipy.fft.rfft(grid, n=pad_y, axis=1, workers=workers)
         spectrum = scipy.fft.fft(spectrum, n=pad_x, axis=0, workers=workers, overwrite_x=True)
         product = np.empty((3, *spectrum.shape), dtype=np.complex64)
-        rows = np.linspace(0, pad_x, _CHUNKS + 1).astype(np.int64)
-        halves = [(int(a), int(b)) for a, b in pairwise(rows)]
-        team.each(halves, _convolve, spectrum, self._kernels, product)
+        rows = np.linspace(0, pad_x, _N_CHUNKS + 1).astype(np.int64)
+        row_chunks = [(int(a), int(b)) for a, b in pairwise(rows)]
+        team.each(row_chunks, _convolve, spectrum, self._kernels, product)
         product = scipy.fft.ifft(product, axis=1, workers=workers, overwrite_x=True)
         fields = scipy.fft.irfft(product[:, : pad_x // 2], n=pad_y, axis=2, workers=workers)
         team.each([part[1:] for part in parts], _gather, x, y, mass, place, fields, out)
 
     def _planned(self, size: Floats) -> tuple[float, int, int]:
-        """Return spacing and padded nodes, with spectra and grids made for them."""
-        plan = self._plan.over(size)
+        """Return spacing and padded nodes, after preparing their spectra and grids."""
+        plan = self._plan.plan_for(size)
         if plan != self._ready:
             self._ready = plan
             if plan not in self._spectra:
@@ -610,12 +612,12 @@ class GridRepulsion:
                     self._spectra.pop(next(iter(self._spectra)))
                 self._spectra[plan] = kernel_spectra(*plan)
             self._kernels = self._spectra[plan]
-            self._grids = np.zeros((_CHUNKS, plan[1] // 2, plan[2] // 2), dtype=np.float32)
+            self._grids = np.zeros((_N_CHUNKS, plan[1] // 2, plan[2] // 2), dtype=np.float32)
         return plan
 
 
-def _even_fast(least: int) -> int:
-    size = max(32, least)
+def _even_fast(min_size: int) -> int:
+    size = max(32, min_size)
     while True:
         size = int(scipy.fft.next_fast_len(size, real=True))
         if size % 2 == 0:
@@ -634,7 +636,7 @@ def kernel_spectra(h: float, pad_x: int, pad_y: int) -> Array:
     q = 1.0 / (1.0 + dx**2 + dy**2)
     half = pad_y // 2 + 1
     undo = (smoothing[0][:, None] * smoothing[1][None, :half]) ** -2
-    # the farthest offset has no opposite one, and an odd kernel must be 0 there
+    # The farthest offset has no opposite one, so an odd kernel must be 0 there.
     odd_x = np.where(np.abs(dx) < h * pad_x / 2, dx, 0.0)
     odd_y = np.where(np.abs(dy) < h * pad_y / 2, dy, 0.0)
     spectra = [

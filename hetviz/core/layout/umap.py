@@ -1,4 +1,4 @@
-"""UMAP: fuzzy neighbourhood graphs, and the layout that keeps them, with pairs kept apart."""
+"""UMAP: fuzzy neighbourhood graphs and their layout, with pairs that repel each other."""
 
 from __future__ import annotations
 
@@ -10,39 +10,41 @@ from scipy.optimize import curve_fit
 
 from hetviz._types import Floats, Ints, Sparse
 from hetviz.core.graph.neighbors import Neighbors
-from hetviz.progress import Progress, silent
+from hetviz.progress import Progress, ignore_progress
 
-EXTENT = 10.0
+START_EXTENT = 10.0
 """Size of the layout at the start."""
 NEGATIVES = 5.0
 _EDGES_PER_REPORT = 1_000_000
 _EPOCHS_PER_REPORT = 20
 
 
-def fuzzy_graph(found: Neighbors) -> Sparse:
+def fuzzy_graph(neighbors: Neighbors) -> Sparse:
     """Return the union of the fuzzy neighbourhoods of all items.
 
     Parameters
     ----------
-    found : Neighbors
+    neighbors : Neighbors
         k nearest items of each.
 
     Returns
     -------
     csr_array of shape (n, n)
-        Symmetric memberships in (0, 1]: a + b - ab of the two directions, where each item's own
-        fall with distance so that they sum to log2(k + 1).
+        Symmetric memberships in (0, 1]: a + b - ab of the two directions. The memberships of an
+        item's neighbours fall with distance and sum to log2(k + 1).
 
     Notes
     -----
     McInnes, Healy and Melville (2018), with local connectivity 1. O(n k).
     """
-    from hetviz.core.layout.umap_loops import memberships
+    from hetviz.core.layout.umap_loops import write_memberships
 
-    n, k = found.index.shape
+    n, k = neighbors.index.shape
     out = np.empty((n, k))
-    memberships(np.sqrt(found.squared), float(np.log2(k + 1)), out)
-    A = sp.csr_array((out.ravel(), found.index.ravel(), np.arange(0, n * k + 1, k)), shape=(n, n))
+    write_memberships(np.sqrt(neighbors.squared), float(np.log2(k + 1)), out)
+    A = sp.csr_array(
+        (out.ravel(), neighbors.index.ravel(), np.arange(0, n * k + 1, k)), shape=(n, n)
+    )
     return fuzzy_union(A, A.T.tocsr())
 
 
@@ -51,38 +53,38 @@ def fuzzy_union(A: Sparse, B: Sparse) -> Sparse:
     return sp.csr_array(A + B - A.multiply(B))
 
 
-def curve(min_dist: float, spread: float = 1.0) -> tuple[float, float]:
-    """Return (a, b) for which 1 / (1 + a d^2b) is nearest to 1 up to min_dist and falling after."""
+def fit_curve(min_dist: float, spread: float = 1.0) -> tuple[float, float]:
+    """Return (a, b) for which 1 / (1 + a d^2b) fits 1 up to min_dist and a decay beyond it."""
     d = np.linspace(0.0, 3.0 * spread, 300)
-    wanted = np.where(d < min_dist, 1.0, np.exp(-(d - min_dist) / spread))
-    (a, b), _ = curve_fit(lambda d, a, b: 1.0 / (1.0 + a * d ** (2.0 * b)), d, wanted)
+    target = np.where(d < min_dist, 1.0, np.exp(-(d - min_dist) / spread))
+    (a, b), _ = curve_fit(lambda d, a, b: 1.0 / (1.0 + a * d ** (2.0 * b)), d, target)
     return float(a), float(b)
 
 
 class UmapLayout:
-    """A layout on its way.
+    """Optimisation of a UMAP layout.
 
     Parameters
     ----------
     graph : csr_array of shape (n, n)
-        Symmetric, non-negative, without a diagonal; an edge is drawn in proportion to its weight.
+        Symmetric, non-negative, without a diagonal; edges are sampled in proportion to weight.
     Y : ndarray of shape (n, k)
-        Where the points start.
+        Start positions.
     n_epochs : int
-        Edges weaker than 1 / n_epochs of the strongest are never drawn.
+        Edges weaker than 1 / n_epochs of the strongest are never sampled.
     min_dist : float
-        How near points may lie, the layout being about 10 wide at the start.
+        Minimum distance of points, for a layout of width 10 at the start.
     speed : float
         Learning rate at the start; it falls to 0.
     apart : tuple of (left, right, weight)
-        Pairs to be kept half a root mean square radius apart: each epoch moves them by this share,
-        0 to 1, of what is missing.
+        Pairs to keep at least half a root mean square radius apart: each epoch moves them by this
+        share, 0 to 1, of the missing distance.
     random_state : int
 
     Notes
     -----
-    An epoch costs O(edges drawn x (1 + negatives)). One thread, so the same seed gives the same
-    layout.
+    An epoch costs O(sampled edges x (1 + negatives)). It runs on one thread, so the same seed
+    gives the same layout.
     """
 
     def __init__(
@@ -97,31 +99,31 @@ class UmapLayout:
         random_state: int = 0,
     ) -> None:
         edges = sp.coo_array(graph)
-        drawn = edges.data >= edges.data.max() / n_epochs
-        self._head, self._tail = (end[drawn].astype(np.int64) for end in edges.coords)
-        self._every = edges.data.max() / edges.data[drawn]
+        is_sampled = edges.data >= edges.data.max() / n_epochs
+        self._head, self._tail = (end[is_sampled].astype(np.int64) for end in edges.coords)
+        self._every = edges.data.max() / edges.data[is_sampled]
         self._due = self._every.copy()
         self._due_negative = self._every / NEGATIVES
-        self._ab = curve(min_dist)
+        self._ab = fit_curve(min_dist)
         self._speed, self._n_epochs = speed, n_epochs
-        none = np.zeros(0, np.int64)
-        self._apart = apart or (none, none, np.zeros(0))
+        empty = np.zeros(0, np.int64)
+        self._apart = apart or (empty, empty, np.zeros(0))
         seed = np.random.default_rng(random_state).integers(1, 2**63, dtype=np.uint64)
         self._state = np.array([seed], dtype=np.uint64)
         self.positions = np.ascontiguousarray(Y, dtype=np.float64).copy()
         self.n_iter = 0
 
     def run(
-        self, progress: Progress = silent, layout: Callable[[Floats], object] | None = None
+        self, progress: Progress = ignore_progress, layout: Callable[[Floats], object] | None = None
     ) -> None:
-        """Make all epochs, reporting as `hetviz.core.layout.sne.Layout.run` does."""
-        from hetviz.core.layout.umap_loops import epochs, part_pairs
+        """Run all epochs, with reports as in `hetviz.core.layout.sne.SneLayout.run`."""
+        from hetviz.core.layout.umap_loops import push_pairs_apart, run_epochs
 
         left, right, weight = self._apart
         block = min(_EPOCHS_PER_REPORT, 1 + _EDGES_PER_REPORT // max(self._head.size, 1))
         while self.n_iter < self._n_epochs:
             last = min(self.n_iter + (1 if weight.size else block), self._n_epochs)
-            epochs(
+            run_epochs(
                 self.n_iter,
                 last,
                 self._n_epochs,
@@ -136,7 +138,7 @@ class UmapLayout:
                 self._speed,
                 self._state,
             )
-            part_pairs(self.positions, left, right, weight, self.reach())
+            push_pairs_apart(self.positions, left, right, weight, self.reach())
             self.n_iter = last
             if last % block == 0 or last == self._n_epochs:
                 progress(
@@ -150,8 +152,8 @@ class UmapLayout:
         Y = self.positions
         return float(np.sqrt(((Y - Y.mean(axis=0)) ** 2).sum(axis=1).mean()) / 2.0)
 
-    def far_enough(self) -> float:
-        """Return the share of the pairs to be kept apart that are so; 1 without pairs."""
+    def share_far_enough(self) -> float:
+        """Return the share of apart pairs that are far enough apart; 1 without pairs."""
         left, right, _ = self._apart
         if not left.size:
             return 1.0
@@ -163,7 +165,7 @@ class UmapLayout:
 
 
 def spread_out(Y: Floats, rng: np.random.Generator) -> Floats:
-    """Scale a start to an extent of 10 on each axis, with a trace of noise: shape (n, k)."""
+    """Scale start positions to an extent of 10 on each axis, with a little noise: shape (n, k)."""
     low, high = Y.min(axis=0), Y.max(axis=0)
     size = np.where(high > low, high - low, 1.0)
-    return np.asarray(EXTENT * (Y - low) / size + 1e-4 * rng.standard_normal(Y.shape))
+    return np.asarray(START_EXTENT * (Y - low) / size + 1e-4 * rng.standard_normal(Y.shape))

@@ -1,6 +1,6 @@
-"""umap-learn's own graph and its own layout, loaded only where they are asked for.
+"""Graph and layout of the umap-learn package, imported only when used.
 
-Loading it takes seconds, and compiling its loops more, so nothing here is imported before a fit.
+Importing it takes seconds and compiling its loops takes longer, so it is imported during a fit.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ if TYPE_CHECKING:
 METRICS = {
     "euclidean": "straight distances",
     "cosine": "angles: sizes do not count",
-    "correlation": "angles after taking the mean away",
+    "correlation": "angles after subtracting the mean",
     "manhattan": "sums of differences",
     "chebyshev": "the largest difference",
     "canberra": "differences as shares of the sizes",
-    "braycurtis": "differences as shares of all there is, for counts",
+    "braycurtis": "differences as shares of the total, for counts",
     "hamming": "shares of columns that differ",
-    "jaccard": "shares of what either has that both do not",
+    "jaccard": "share of the set columns that only one of the two has",
     "hellinger": "for counts and shares of a whole",
 }
 
 
-def settings(
+def umap_settings(
     *,
     n_neighbors: int,
     metric: str,
@@ -59,16 +59,16 @@ def settings(
 
 
 @one_thread()
-def learned_graph(X: Matrix, y: Array | None, given: dict[str, object]) -> Sparse:
-    """Return the graph that umap-learn makes of features, or of distances.
+def learned_graph(X: Matrix, y: Array | None, settings: dict[str, object]) -> Sparse:
+    """Return umap-learn's graph of features or distances.
 
     Parameters
     ----------
-    X : matrix of shape (n, p), or (n, n) where the metric is "precomputed"
+    X : matrix of shape (n, p), or (n, n) if the metric is "precomputed"
     y : array of shape (n,) or None
-        Target of a supervised graph: classes from 0, -1 where unknown, or numbers.
-    given : dict
-        See `settings`.
+        Target of a supervised graph: classes from 0, with -1 for unknown, or numbers.
+    settings : dict
+        See `umap_settings`.
 
     Returns
     -------
@@ -81,35 +81,35 @@ def learned_graph(X: Matrix, y: Array | None, given: dict[str, object]) -> Spars
     """
     import scipy.sparse as sp
 
-    fitted = _fitted(X, y, given | {"transform_mode": "graph", "densmap": False})
+    fitted = _fitted(X, y, settings | {"transform_mode": "graph", "densmap": False})
     return sp.csr_array(fitted.graph_)
 
 
 @one_thread()
 def learned_layout(
-    parts: Sequence[Matrix], y: Array | None, given: Sequence[dict[str, object]]
+    parts: Sequence[Matrix], y: Array | None, all_settings: Sequence[dict[str, object]]
 ) -> Floats:
     """Return umap-learn's layout of items with one or several descriptions, shape (n, k).
 
-    Several are joined as umap-learn joins models of the same rows, by the intersection ``a * b``
-    of their graphs.
+    Several models of the same rows are combined as in umap-learn, by the intersection ``a * b`` of
+    their graphs.
     """
-    models = [_fitted(X, y, said) for X, said in zip(parts, given, strict=True)]
-    joined = models[0]
+    models = [_fitted(X, y, settings) for X, settings in zip(parts, all_settings, strict=True)]
+    combined = models[0]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for model in models[1:]:
-            joined = joined * model
-    return np.asarray(joined.embedding_, dtype=np.float64)
+            combined = combined * model
+    return np.asarray(combined.embedding_, dtype=np.float64)
 
 
-def _fitted(X: Matrix, y: Array | None, given: dict[str, object]) -> umap.UMAP:
+def _fitted(X: Matrix, y: Array | None, settings: dict[str, object]) -> umap.UMAP:
     with warnings.catch_warnings():
-        # It tells which of its own options are not there, and gives advice on seeds and few rows.
+        # It warns about missing optional packages, seeds and few rows.
         warnings.simplefilter("ignore")
         import umap
 
-        return umap.UMAP(**given).fit(_plain(X), y)
+        return umap.UMAP(**settings).fit(_plain(X), y)
 
 
 def _plain(X: Matrix) -> Any:

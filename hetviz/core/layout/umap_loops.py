@@ -1,4 +1,4 @@
-"""The inner loops of UMAP, compiled."""
+"""Compiled inner loops of UMAP."""
 
 from __future__ import annotations
 
@@ -13,11 +13,10 @@ _LEAST_WIDTH = 1e-3
 
 
 @compiled
-def memberships(distance: Array, count: float, out: Array) -> None:
-    """Write how much each neighbour belongs: 1 for the nearest, in all `count` for a row.
+def write_memberships(distance: Array, count: float, out: Array) -> None:
+    """Write the membership of each neighbour: 1 for the nearest, `count` in total for a row.
 
-    exp(-(d - d_nearest) / width) with a width of each row's own, at least a thousandth of its
-    mean distance.
+    exp(-(d - d_nearest) / width) with a width per row, at least a thousandth of its mean distance.
     """
     n, k = distance.shape
     overall = 0.0
@@ -36,8 +35,8 @@ def memberships(distance: Array, count: float, out: Array) -> None:
         for _ in range(_STEPS):
             s = 0.0
             for j in range(k):
-                beyond = distance[i, j] - nearest
-                s += np.exp(-beyond / width) if beyond > 0.0 else 1.0
+                excess = distance[i, j] - nearest
+                s += np.exp(-excess / width) if excess > 0.0 else 1.0
             if abs(s - count) < _TOLERANCE:
                 break
             if s > count:
@@ -48,8 +47,8 @@ def memberships(distance: Array, count: float, out: Array) -> None:
                 width = 2.0 * width if high < 0.0 else 0.5 * (low + high)
         width = max(width, _LEAST_WIDTH * (mean if nearest > 0.0 else overall))
         for j in range(k):
-            beyond = distance[i, j] - nearest
-            out[i, j] = np.exp(-beyond / width) if beyond > 0.0 and width > 0.0 else 1.0
+            excess = distance[i, j] - nearest
+            out[i, j] = np.exp(-excess / width) if excess > 0.0 and width > 0.0 else 1.0
 
 
 @compiled
@@ -58,7 +57,7 @@ def _clipped(value: float) -> float:
 
 
 @compiled
-def epochs(
+def run_epochs(
     first: int,
     last: int,
     total: int,
@@ -74,11 +73,11 @@ def epochs(
     speed: float,
     state: Array,
 ) -> None:
-    """Make epochs first to last of stochastic gradient descent on Y (n, k), in place.
+    """Run epochs first to last of stochastic gradient descent on Y (n, k), in place.
 
-    Edge e is drawn once in every[e] epochs and pulls its two ends together, by the gradient of
-    log(1 + a d^2b); each time `negatives` random points push its head away. `due` and
-    `due_negative` say when next.
+    Edge e is sampled once in every[e] epochs and pulls its two ends together, by the gradient of
+    log(1 + a d^2b); each time `negatives` random points repel its head. `due` and `due_negative`
+    hold the epoch of the next sample.
     """
     n, k = Y.shape
     for epoch in range(first, last):
@@ -117,8 +116,8 @@ def epochs(
 
 
 @compiled
-def part_pairs(Y: Array, left: Array, right: Array, share: Array, reach: float) -> None:
-    """Move pairs nearer than `reach` apart, by a share of what is missing."""
+def push_pairs_apart(Y: Array, left: Array, right: Array, share: Array, reach: float) -> None:
+    """Move pairs closer than `reach` apart, by a share of the missing distance."""
     k = Y.shape[1]
     for e in range(left.size):
         i, j = left[e], right[e]

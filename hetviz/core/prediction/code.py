@@ -23,7 +23,7 @@ from hetviz._types import Floats, Matrix, Sparse
 from hetviz.core.kernels.kernels import squared_distances
 from hetviz.core.prediction.quasi_newton import lbfgs
 from hetviz.errors import Cancelled, DataError, ParameterError, Problem
-from hetviz.progress import Progress, silent
+from hetviz.progress import Progress, ignore_progress
 
 MODELS = {
     "MM": "both, however often each occurs",
@@ -226,7 +226,7 @@ def maximise(
     *,
     n_init: int = 5,
     n_iter: int = 500,
-    progress: Progress = silent,
+    progress: Progress = ignore_progress,
     layout: Callable[[list[Floats]], Floats] | None = None,
 ) -> Result:
     """Climb by L-BFGS from places drawn at random, and keep the best.

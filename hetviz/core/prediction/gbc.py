@@ -20,7 +20,7 @@ from scipy.special import expit
 
 from hetviz._types import Bools, Floats, Ints, Matrix, Sparse
 from hetviz.core.prediction.boosting import LEARNERS, TREES, Boosted, TreeSettings, boosted
-from hetviz.progress import Part, Progress, silent
+from hetviz.progress import Progress, ProgressPart, ignore_progress
 
 NUMBER, CLASSES = "number", "classes"
 AUTO = "auto"
@@ -468,7 +468,7 @@ def fit_gbc(
     Y: Floats,
     task: str,
     settings: GbcSettings,
-    progress: Progress = silent,
+    progress: Progress = ignore_progress,
     watch: Watch | None = None,
 ) -> Gbc:
     """Fit one booster for each source, round by round, each in sight of what the others say.
@@ -567,7 +567,7 @@ class _Training:
         ]
         joined = [has & ~t for has, t in zip(linked, labelled, strict=True)]
         f = [np.tile(prior, (len(s.rows), 1)) for s in sources]
-        held, learners = _learners(sources, Y, task, settings, Part(progress, 0.0, 0.2))
+        held, learners = _learners(sources, Y, task, settings, ProgressPart(progress, 0.0, 0.2))
         w, v = np.full(p, 1.0 / p), np.full(q, 1.0 / max(q, 1))
         return cls(
             sources,
@@ -774,7 +774,7 @@ def _learners(
     kinds = LEARNERS if asked == AUTO else (asked,)
     losses = []
     for number, kind in enumerate(kinds):
-        part = Part(progress, number / len(kinds), (number + 1) / len(kinds))
+        part = ProgressPart(progress, number / len(kinds), (number + 1) / len(kinds))
         trees = replace(settings.trees, learner=kind)
         losses.append(held_out_losses(sources, Y, task, settings.n_rounds, trees, part))
     last = np.where(np.isfinite(found := np.array([one[-1] for one in losses])), found, np.inf)
@@ -836,7 +836,7 @@ def chosen(
         starts.append(replace(settings, learner=TREES))
     hidden = [known[fold == number] for number in (range(1) if early else range(n_folds))]
     count = len(starts) * len(hidden)
-    parts = [Part(progress, 0.4 * k / count, 0.4 * (k + 1) / count) for k in range(count)]
+    parts = [ProgressPart(progress, 0.4 * k / count, 0.4 * (k + 1) / count) for k in range(count)]
     begun = [
         [
             _Fold(sources, graphs, Y, task, start, out, parts.pop(0), _PATIENCE if early else None)

@@ -19,7 +19,7 @@ from scipy.special import digamma, gammaln, log_ndtr
 from hetviz._types import Bools, Floats
 from hetviz.core.kernels.regression import Design
 from hetviz.errors import Cancelled, ParameterError
-from hetviz.progress import Progress, silent
+from hetviz.progress import Progress, ignore_progress
 
 _ROOT = 0.5 * np.log(2.0 * np.pi)
 
@@ -301,7 +301,7 @@ def infer(
     model: Factorisation,
     n_iter: int = 200,
     tol: float = 1e-6,
-    progress: Progress = silent,
+    progress: Progress = ignore_progress,
     layout: Callable[[Factorisation], Floats] | None = None,
 ) -> Inferred:
     """Sweep until the bound gains less than `tol` of itself, or `n_iter` times.

@@ -16,7 +16,7 @@ from scipy.optimize import minimize
 from scipy.special import expit
 
 from hetviz._types import Bools, Floats, Ints, Matrix, Reals, Sparse, is_sparse
-from hetviz.core.graph.neighbors import Cells
+from hetviz.core.graph.neighbors import NeighborCells
 from hetviz.core.spectral.blocks import as_dense
 
 DENSE = 800
@@ -244,7 +244,7 @@ def _among(numbers: Ints, ordered: Ints) -> Bools:
 
 def _promising(left: Floats, right: Floats, rows: Ints) -> Iterator[tuple[Ints, Ints]]:
     """Yield rows and columns of the blocks whose mean rows have the largest products."""
-    mine, theirs = Cells.of(left[rows]), Cells.of(right)
+    mine, theirs = NeighborCells.of(left[rows]), NeighborCells.of(right)
     sizes = np.multiply.outer([len(m) for m in mine.members], [len(m) for m in theirs.members])
     order = np.argsort(-(mine.centres @ theirs.centres.T), axis=None, kind="stable")
     most = max(_PAIRS_BY_CELLS, int(_SHARE_BY_CELLS * len(rows) * len(right)))

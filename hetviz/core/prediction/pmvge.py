@@ -24,7 +24,7 @@ from scipy.special import expit
 from hetviz._types import Array, Bools, Floats, Ints, Matrix, Sparse, is_sparse
 from hetviz.core.prediction.quasi_newton import lbfgs
 from hetviz.errors import Cancelled, ParameterError
-from hetviz.progress import Progress, silent
+from hetviz.progress import Progress, ignore_progress
 
 SIMILARITIES = {
     "distance": "near each other",
@@ -463,7 +463,7 @@ def train(
     n_iter: int = 200,
     *,
     exact: bool | None = None,
-    progress: Progress = silent,
+    progress: Progress = ignore_progress,
     layout: Callable[[Floats], Floats] | None = None,
 ) -> Trained:
     """Train from random weights.

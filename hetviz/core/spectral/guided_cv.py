@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from hetviz._types import Bools, Floats, Ints, Matrix, Sparse
 from hetviz.core.graph.laplacian import SignedGraph, dataset_components, slices
-from hetviz.core.growing import Point, Span, grow
+from hetviz.core.grid_search import Point, Span, search_grid
 from hetviz.core.measures.satisfaction import distance_percentiles, satisfaction_area
 from hetviz.core.spectral.blocks import Block
 from hetviz.core.spectral.eigen import Solution, solve
@@ -41,7 +41,7 @@ class Choice:
         Area under the curve of the held-out links that say together, mean over the folds; NaN for
         what was not tried.
     cut_off, at_limit : tuple of str
-        As of `hetviz.core.growing.Searched`, "gamma" and "axes".
+        As of `hetviz.core.grid_search.GridSearchResult`, "gamma" and "axes".
     """
 
     gamma: float
@@ -102,7 +102,7 @@ def choose(
 
     Notes
     -----
-    The search is `hetviz.core.growing.grow` over all combinations. Each time the grid grows, the
+    The search is `hetviz.core.grid_search.search_grid` over all combinations. Each time the grid grows, the
     features of each fold are prepared once and solved once per ridge, for all numbers of axes.
     """
     sizes = [X if isinstance(X, int) else X.shape[0] for X in features]
@@ -150,7 +150,7 @@ def choose(
         "gamma": Span(tuple(gammas), low=LEAST_GAMMA, high=MOST_GAMMA),
         "axes": Span(tuple(axes), low=1, high=MOST_AXES, whole=True),
     }
-    found = grow(score, spans, whole_grid=True, most=MOST_TRIED)
+    found = search_grid(score, spans, whole_grid=True, max_points=MOST_TRIED)
     progress(1.0)
     gammas, axes = (found.spans[name].values for name in ("gamma", "axes"))
     areas = np.full((len(gammas), len(axes)), np.nan)

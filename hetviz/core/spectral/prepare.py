@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from scipy.linalg import eigvalsh, svd
 from scipy.sparse.linalg import LinearOperator, svds
 
-from hetviz._types import LARGEST, Floats, Ints, Matrix, Reals, Sparse, is_sparse
+from hetviz._types import MAX_MAGNITUDE, Floats, Ints, Matrix, Reals, Sparse, is_sparse
 from hetviz.core.spectral.blocks import (
     RIDGE_FLOOR,
     ROWS,
@@ -144,12 +144,12 @@ def _checked(features: Matrix, weights: Floats, where: str) -> Matrix:
         raise DataError(problem)
     if not within(values):
         coordinates = X.tocoo().coords if is_sparse(X) else None
-        at = np.argwhere(~(np.abs(values.astype(np.float64)) <= LARGEST))[0]
+        at = np.argwhere(~(np.abs(values.astype(np.float64)) <= MAX_MAGNITUDE))[0]
         row, column = at if coordinates is None else (coordinates[0][at[0]], coordinates[1][at[0]])
         problem = Problem(
             "not-finite",
             f"{where}, row {row + 1}, feature {column + 1}",
-            f"a feature value is missing, infinite or beyond {LARGEST:g}",
+            f"a feature value is missing, infinite or beyond {MAX_MAGNITUDE:g}",
             str(values[tuple(at)]),
             "Fill it in, rescale it, or leave the row or the feature out.",
         )
@@ -162,7 +162,10 @@ def within(values: Reals) -> bool:
     for start in range(0, len(values), ROWS):
         piece = values[start : start + ROWS]
         # The least of what is not all numbers is no number either.
-        if not (float(piece.min(initial=0)) >= -LARGEST and float(piece.max(initial=0)) <= LARGEST):
+        if not (
+            float(piece.min(initial=0)) >= -MAX_MAGNITUDE
+            and float(piece.max(initial=0)) <= MAX_MAGNITUDE
+        ):
             return False
     return True
 

@@ -1,1 +1,1 @@
-"""Changes of the data: each returns a changed copy."""
+"""Edits of the data; each function returns a changed copy."""

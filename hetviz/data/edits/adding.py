@@ -1,4 +1,4 @@
-"""Adding statements to those that are there: what is new, what is said again, what is opposed."""
+"""Addition of statements: new ones, repeated ones and contradicting ones."""
 
 from __future__ import annotations
 
@@ -9,27 +9,32 @@ from typing import Any
 import numpy as np
 
 from hetviz._types import Ints
-from hetviz.data.edits.stating import Changes, edited_comparisons, edited_links, put
+from hetviz.data.edits.statement_edits import (
+    RowChanges,
+    append_links,
+    edited_comparisons,
+    edited_links,
+)
 from hetviz.data.model.comparisons import Comparisons
 from hetviz.data.model.heterodata import HeteroData
 from hetviz.data.model.links import Links
-from hetviz.data.model.meta import NOTED, text_of
+from hetviz.data.model.meta import META_COLUMNS, meta_text
 from hetviz.data.model.statements import link_keys_at, statement_keys
 
 
 @dataclass(frozen=True, eq=False)
-class Stated:
-    """Data with statements added, and how those meet the ones that were there.
+class AddResult:
+    """Data with added statements, and how they relate to the existing ones.
 
     Attributes
     ----------
     data : HeteroData
     added, updated : tuple of str
-        Keys of statements that are new, and of those that say something else now.
+        Keys of the new statements, and of existing ones that were changed.
     n_same : int
-        How many were there already, word for word.
+        Number of statements that existed already, unchanged.
     opposite : tuple of (str, str)
-        Keys of an added statement and of one that says the opposite; both are kept.
+        Keys of an added statement and of an existing one that contradicts it; both stay.
     """
 
     data: HeteroData
@@ -39,26 +44,27 @@ class Stated:
     opposite: tuple[tuple[str, str], ...] = ()
 
 
-def add_links(data: HeteroData, links: Links) -> Stated:
-    """Add links; one that says what an earlier one says takes its place.
+def add_links(data: HeteroData, links: Links) -> AddResult:
+    """Add links; a link that repeats an existing one updates it.
 
     Parameters
     ----------
     data : HeteroData
     links : Links
-        Of two that say the same, the later counts.
+        Of two equal links, the last one counts.
 
     Notes
     -----
-    The same: the same two items, kind and role, on the same side of 0. Which end is the source
-    counts for relations only. The earlier one keeps its position and gets the new weight, score
-    and notes. What is new joins the links of its sort. Costs O(links).
+    Two links are equal if they join the same items, have the same kind and role, and weights of
+    the same sign. The direction matters for relations only. The existing link keeps its position
+    and gets the new weight, score and notes. New links are appended to the group with the same
+    datasets, kind and role. Costs O(links).
     """
     directed = links.role == "relation"
-    asked = _said(data, links, directed)
+    asked = _pair_signs(data, links, directed)
     latest = {said: row for row, said in asked.items()}
     fresh = {row: asked[row] for row in sorted(latest.values())}
-    wanted = np.unique(_codes(data, links, directed))
+    wanted = np.unique(_pair_codes(data, links, directed))
     contrary = {(pair, -sign): row for row, (pair, sign) in fresh.items() if sign}
     groups = list(data.links)
     opposed: list[tuple[int, int, int]] = []
@@ -68,7 +74,7 @@ def add_links(data: HeteroData, links: Links) -> Stated:
         if {group.source, group.target} != {links.source, links.target}:
             continue
         here: dict[tuple[int, int], int] = {}
-        for at, said in _said(data, group, directed, wanted).items():
+        for at, said in _pair_signs(data, group, directed, wanted).items():
             here.setdefault(said, at)
             if said in contrary:
                 opposed.append((contrary[said], number, at))
@@ -77,7 +83,7 @@ def add_links(data: HeteroData, links: Links) -> Stated:
         if links.score is not None and group.score is None:
             continue
         found = {here[said]: row for row, said in fresh.items() if said in here}
-        changes = _changes(group, links, found)
+        changes = _changes_between(group, links, found)
         groups[number] = edited_links(group, changes)
         updated += [(number, at) for at in changes]
         n_same += len(found) - len(changes)
@@ -85,7 +91,7 @@ def add_links(data: HeteroData, links: Links) -> Stated:
             del fresh[row]
     place = None
     if fresh:
-        place = put(groups, links.take(np.array(list(fresh), dtype=np.int64)))
+        place = append_links(groups, links.take(np.array(list(fresh), dtype=np.int64)))
     after = HeteroData(data.datasets, groups, data.comparisons, data.labels)
     at_fresh = [] if place is None else [(place[0], place[1] + k) for k in range(len(fresh))]
     opposed = [one for one in opposed if one[0] in fresh]
@@ -93,7 +99,7 @@ def add_links(data: HeteroData, links: Links) -> Stated:
     keys = link_keys_at(after, [*at_fresh, *updated, *at_opposed])
     key_of = dict(zip(fresh, keys, strict=False))
     n, m = len(at_fresh), len(updated)
-    return Stated(
+    return AddResult(
         after,
         tuple(key_of.values()),
         tuple(keys[n : n + m]),
@@ -102,16 +108,16 @@ def add_links(data: HeteroData, links: Links) -> Stated:
     )
 
 
-def add_all(data: HeteroData, parts: Iterable[Links | Comparisons]) -> Stated:
-    """Add links and comparisons one after the other; see `add_links` and `add_comparisons`."""
-    told = Stated(data)
+def add_statements(data: HeteroData, parts: Iterable[Links | Comparisons]) -> AddResult:
+    """Add several links and comparisons in order; see `add_links` and `add_comparisons`."""
+    told = AddResult(data)
     for part in parts:
         met = (
             add_links(told.data, part)
             if isinstance(part, Links)
             else add_comparisons(told.data, part)
         )
-        told = Stated(
+        told = AddResult(
             met.data,
             told.added + met.added,
             tuple(dict.fromkeys(told.updated + met.updated)),
@@ -121,20 +127,21 @@ def add_all(data: HeteroData, parts: Iterable[Links | Comparisons]) -> Stated:
     return told
 
 
-def add_comparisons(data: HeteroData, compared: Comparisons) -> Stated:
-    """Add comparisons; one that says what an earlier one says takes its place.
+def add_comparisons(data: HeteroData, compared: Comparisons) -> AddResult:
+    """Add comparisons; a comparison that repeats an existing one updates it.
 
-    The same: the same near and the same far pair, whichever end of a pair comes first.
+    Two comparisons are equal if they have the same near pair and the same far pair, in any
+    orientation.
     """
-    asked = _ordered(compared.pairs)
+    asked = _sorted_pairs(compared.pairs)
     latest = {said: row for row, said in enumerate(asked)}
     fresh = {row: asked[row] for row in sorted(latest.values())}
     before = data.comparisons or Comparisons([])
     here: dict[tuple[int, ...], int] = {}
-    for at, said in enumerate(_ordered(before.pairs)):
+    for at, said in enumerate(_sorted_pairs(before.pairs)):
         here.setdefault(said, at)
     found = {here[said]: row for row, said in fresh.items() if said in here}
-    changes = _changes(before, compared, found)
+    changes = _changes_between(before, compared, found)
     for row in found.values():
         del fresh[row]
     turned = {row: (*said[2:], *said[:2]) for row, said in fresh.items()}
@@ -144,7 +151,7 @@ def add_comparisons(data: HeteroData, compared: Comparisons) -> Stated:
         after = after.edit().add(compared.take(np.array(list(fresh), dtype=np.int64)))
     keys = statement_keys(after)[sum(map(len, data.links)) :]
     key_of = {row: str(keys[len(kept) + at]) for at, row in enumerate(fresh)}
-    return Stated(
+    return AddResult(
         after,
         tuple(key_of.values()),
         tuple(str(keys[at]) for at in changes),
@@ -153,18 +160,18 @@ def add_comparisons(data: HeteroData, compared: Comparisons) -> Stated:
     )
 
 
-def _said(
+def _pair_signs(
     data: HeteroData, links: Links, directed: bool, wanted: Ints | None = None
 ) -> dict[int, tuple[int, int]]:
-    """Return the pair, as a number, and the sign of each link (of wanted pairs only)."""
-    code = _codes(data, links, directed)
+    """Return the pair code and the sign of each link, by row; `wanted` limits the pair codes."""
+    code = _pair_codes(data, links, directed)
     rows = np.arange(len(links)) if wanted is None else np.flatnonzero(np.isin(code, wanted))
     sign = np.sign(links.weight[rows]).astype(np.int64)
     said = zip(code[rows].tolist(), sign.tolist(), strict=True)
     return dict(zip(rows.tolist(), said, strict=True))
 
 
-def _codes(data: HeteroData, links: Links, directed: bool) -> Ints:
+def _pair_codes(data: HeteroData, links: Links, directed: bool) -> Ints:
     p = links.i + data.offsets[data[links.source].name].start
     q = links.j + data.offsets[data[links.target].name].start
     if not directed:
@@ -172,18 +179,18 @@ def _codes(data: HeteroData, links: Links, directed: bool) -> Ints:
     return np.asarray(p * data.n_rows + q)
 
 
-def _ordered(pairs: Ints) -> list[tuple[int, ...]]:
-    """Return the near and the far pair of each comparison, each with its smaller end first."""
+def _sorted_pairs(pairs: Ints) -> list[tuple[int, ...]]:
+    """Return the near and the far pair of each comparison, each sorted."""
     both = np.sort(pairs.reshape(-1, 2, 2), axis=2).reshape(-1, 4)
     return [tuple(row) for row in both.tolist()]
 
 
-def _changes(
+def _changes_between(
     old: Links | Comparisons, new: Links | Comparisons, found: Mapping[int, int]
-) -> Changes:
-    """Return what changes when rows of `new` take the place of rows of `old`: old row to fields.
+) -> RowChanges:
+    """Return old row -> changed fields when rows of `new` replace rows of `old`.
 
-    When it was said alone is no change.
+    A different time (`when`) alone is no change.
     """
     numbers = {"weight": (old.weight, new.weight)}
     before = old.score if isinstance(old, Links) else None
@@ -192,10 +199,10 @@ def _changes(
         numbers["score"] = (before, after)
     texts = {
         name: (
-            text_of(old.meta, name, len(old)).tolist(),
-            text_of(new.meta, name, len(new)).tolist(),
+            meta_text(old.meta, name, len(old)).tolist(),
+            meta_text(new.meta, name, len(new)).tolist(),
         )
-        for name in NOTED
+        for name in META_COLUMNS
     }
     out: dict[int, dict[str, Any]] = {}
     for at, row in found.items():

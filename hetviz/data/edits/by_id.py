@@ -1,4 +1,4 @@
-"""Links, comparisons and rows named by ids, as people and commands name them."""
+"""Links, comparisons and rows given by ids."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from hetviz.data.model.comparisons import Comparisons
 from hetviz.data.model.dataset import Dataset
 from hetviz.data.model.heterodata import HeteroData
 from hetviz.data.model.links import Links
-from hetviz.errors import DataError, Problem, listed
+from hetviz.errors import DataError, Problem, limit_problems
 
-_MOST_HINTS = 20
-_HINT_POOL = 20_000
+_MAX_HINTS = 20
+_MAX_IDS_FOR_HINTS = 20_000
 
 
 def links_by_id(
@@ -36,13 +36,13 @@ def links_by_id(
     Raises
     ------
     hetviz.errors.DataError
-        Naming every id, name and weight that does not fit.
+        Listing every unknown id or dataset and every invalid weight.
     """
     where = f"links {source} - {target}"
     _check_lengths(where, "pair", pairs, (2,))
     ids = np.array([tuple(pair) for pair in pairs], dtype=object).reshape(-1, 2)
-    i = _found(data, data[source], ids[:, 0], where)
-    j = _found(data, data[target], ids[:, 1], where)
+    i = _find_rows(data, data[source], ids[:, 0], where)
+    j = _find_rows(data, data[target], ids[:, 1], where)
     return Links(source, target, i, j, weight, kind=kind, meta=meta)
 
 
@@ -54,12 +54,12 @@ def pairs_by_id(
     kind: str = "said",
     meta: pd.DataFrame | None = None,
 ) -> list[Links]:
-    """Return links between pairs of (dataset, id), a `Links` for each two datasets.
+    """Return links between pairs of (dataset, id), one `Links` per pair of datasets.
 
     Raises
     ------
     hetviz.errors.DataError
-        Naming every id, name and weight that does not fit.
+        Listing every unknown id or dataset and every invalid weight.
     """
     _check_lengths("links", "pair", pairs, (2,))
     _check_lengths("links", "item", [item for pair in pairs for item in pair], (2,))
@@ -96,7 +96,7 @@ def comparisons_by_id(
     Raises
     ------
     hetviz.errors.DataError
-        Naming every id, name and weight that does not fit.
+        Listing every unknown id or dataset and every invalid weight.
     """
     _check_lengths("comparisons", "row", rows, (3, 4))
     items = [item for row in rows for item in row]
@@ -107,36 +107,38 @@ def comparisons_by_id(
     for name in dict.fromkeys(names):
         here = names == name
         start = data.offsets[data[name].name].start
-        places[here] = start + _found(data, data[name], ids[here], "comparisons")
+        places[here] = start + _find_rows(data, data[name], ids[here], "comparisons")
     if all(len(row) == 3 for row in rows):
         return Comparisons(places.reshape(-1, 3), weight, meta=meta)
     ends = np.cumsum([0, *map(len, rows)])
     objects = [
-        # a nearer to b than to c is: a and b nearer than a and c
+        # "a is closer to b than to c" means d(a, b) < d(a, c).
         row if len(row) == 4 else [row[0], row[1], row[0], row[2]]
         for row in (places[a:b].tolist() for a, b in pairwise(ends))
     ]
     return Comparisons(np.array(objects), weight, meta=meta)
 
 
-def row_by_id(data: HeteroData, dataset: str, ids: Iterable[str], where: str) -> Ints:
+def rows_by_id(data: HeteroData, dataset: str, ids: Iterable[str], where: str) -> Ints:
     """Return the rows of ids within a dataset.
 
     Raises
     ------
     hetviz.errors.DataError
-        Naming every id that it lacks.
+        Listing every unknown id.
     """
-    return _found(data, data[dataset], list(ids), where)
+    return _find_rows(data, data[dataset], list(ids), where)
 
 
-def _found(data: HeteroData, dataset: Dataset, ids: Sequence[object] | Array, where: str) -> Ints:
+def _find_rows(
+    data: HeteroData, dataset: Dataset, ids: Sequence[object] | Array, where: str
+) -> Ints:
     rows = dataset.find(ids)
     lost = list(dict.fromkeys(text for text, row in zip(ids, rows, strict=True) if row < 0))
     if lost:
         what = f"dataset {dataset.name!r} has no such id"
         raise DataError(
-            listed(
+            limit_problems(
                 Problem("unknown-id", where, what, str(text), _hint(data, dataset, text, place))
                 for place, text in enumerate(lost)
             )
@@ -147,12 +149,12 @@ def _found(data: HeteroData, dataset: Dataset, ids: Sequence[object] | Array, wh
 def _hint(data: HeteroData, dataset: Dataset, text: object, place: int) -> str:
     for name, other in data.datasets.items():
         if other.find([text])[0] >= 0:
-            return f"Dataset {name!r} has it: are the two exchanged?"
-    if place < _MOST_HINTS and len(dataset) <= _HINT_POOL:
+            return f"Dataset {name!r} has this id. Are source and target swapped?"
+    if place < _MAX_HINTS and len(dataset) <= _MAX_IDS_FOR_HINTS:
         near = difflib.get_close_matches(str(text), dataset.ids.tolist(), n=1)
         if near:
             return f"Did you mean {near[0]!r}?"
-    return "Correct the id, or leave it out."
+    return "Correct the id or remove it."
 
 
 def _check_lengths(
@@ -166,7 +168,7 @@ def _check_lengths(
     if wrong:
         what = f"{' or '.join(map(str, lengths))} entries are needed"
         raise DataError(
-            listed(
+            limit_problems(
                 Problem(f"bad-{word}", f"{where}, {word} {place + 1}", what, repr(entry)[:80])
                 for place, entry in wrong
             )

@@ -1,10 +1,10 @@
-"""Labels given to items by id, in a column that is made where there is none."""
+"""Labels of items, set by id."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from hetviz.data.edits.by_id import row_by_id
+from hetviz.data.edits.by_id import rows_by_id
 from hetviz.data.model.heterodata import HeteroData
 from hetviz.data.model.labels import Labels
 from hetviz.errors import DataError, Problem
@@ -21,17 +21,18 @@ def with_labels(
     ----------
     data : HeteroData
     dataset, column : str
-        A label column of the dataset, else a column of its table to begin with, else a new one.
+        A label column of the dataset. If there is none, it is created from the table column of
+        this name, or empty.
     values : mapping
-        Id to label; None takes it away.
+        Id to label; None removes the label.
 
     Raises
     ------
     hetviz.errors.DataError
-        Naming ids that are not there, and what is no text or number.
+        Listing unknown ids and values that are neither text nor numbers.
     """
     where = f"labels {column!r}"
-    rows = row_by_id(data, dataset, values, where)
+    rows = rows_by_id(data, dataset, values, where)
     known = next((one for one in data.labels if (one.dataset, one.name) == (dataset, column)), None)
     part = data[dataset]
     cells: list[object] = [None] * len(part)

@@ -1,1 +1,1 @@
-"""Ways to link datasets: keys, lists of keys, nearness on the globe."""
+"""Joins of datasets: shared keys, lists of keys, geographic distance."""

@@ -1,4 +1,4 @@
-"""One way to join two datasets, as plain values: what proposals offer and commands carry out."""
+"""Description of a join of two datasets as plain values."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 import numpy as np
 
 from hetviz._types import JsonObject
-from hetviz.data.joins.keys import Loose
+from hetviz.data.joins.keys import LooseKeys
 from hetviz.data.joins.lists import match_by_list
 from hetviz.data.joins.matching import Match, match_by_key
 from hetviz.data.joins.places import match_by_nearness
@@ -21,27 +21,28 @@ KINDS = ("views", "key", "list", "tags", "near")
 
 @dataclass(frozen=True)
 class Join:
-    """How to join two datasets.
+    """Description of a join of two datasets.
 
     Attributes
     ----------
     kind : {"views", "key", "list", "tags", "near"}
-        The same things seen twice; a shared key; a column that lists items of `target`; one whose
-        entries become the new dataset `target`; places.
+        "views": both describe the same entities. "key": a shared key. "list": a column that lists
+        items of `target`. "tags": a column whose entries become the new dataset `target`. "near":
+        geographic distance.
     source, target : str
     source_column, target_column : str
         Empty for the ids.
     also : sequence of (str, str)
-        Of a shared key: further columns, of `source` and of `target`, that must agree too.
+        For a shared key: further columns of `source` and `target` that must agree too.
     separator : str
-        Between the entries of a list.
+        Separator between the entries of a list.
     loose : bool or "spelling"
-        Whether upper and lower case, blanks and Unicode forms of keys do not count; of a shared key
-        with "spelling", accents and punctuation of words do not either.
+        Ignore upper and lower case, blanks and Unicode forms of keys. With "spelling", a shared key
+        also ignores accents and punctuation of words.
     weight : {"rare", "same"}
-        Of links by a list, see `hetviz.links_by_list`.
+        For links by a list, see `hetviz.links_by_list`.
     k, km : int, float or None
-        Of links by places, see `hetviz.links_by_nearness`.
+        For links by distance, see `hetviz.links_by_nearness`.
     """
 
     kind: str
@@ -50,34 +51,34 @@ class Join:
     source_column: str = ""
     target_column: str = ""
     separator: str = ";"
-    loose: Loose = False
+    loose: LooseKeys = False
     weight: str = "rare"
     k: int | None = None
     km: float | None = None
     also: tuple[tuple[str, str], ...] = ()
 
     def __post_init__(self) -> None:
-        # Lists, where it comes from JSON.
+        # JSON gives lists instead of tuples.
         also = tuple((str(first), str(second)) for first, second in self.also)
         object.__setattr__(self, "also", also)
 
     @property
     def source_columns(self) -> tuple[str, ...]:
-        """All columns of `source` that it reads; "" is the ids."""
+        """All columns of `source` that the join reads; "" stands for the ids."""
         return (self.source_column, *(first for first, _ in self.also))
 
     @property
     def target_columns(self) -> tuple[str, ...]:
-        """All columns of `target` that it reads; "" is the ids."""
+        """All columns of `target` that the join reads; "" stands for the ids."""
         return (self.target_column, *(second for _, second in self.also))
 
     def match(self, data: HeteroData) -> Match:
-        """Return the pairs.
+        """Return the matching pairs of rows.
 
         Raises
         ------
         hetviz.errors.DataError, hetviz.errors.ParameterError
-            If it cannot be done; see the functions for each kind.
+            If the join is not possible; see the functions of each kind.
         """
         ends = self.source, self.source_column, self.target
         if self.kind in ("views", "key"):
@@ -94,48 +95,48 @@ class Join:
                 weight=self.weight,
                 make=self.kind == "tags",
             )
-        raise DataError(Problem("bad-join", "join", "there is no such way to join", self.kind))
+        raise DataError(Problem("bad-join", "join", "unknown kind of join", self.kind))
 
     def carried_out(self, data: HeteroData) -> HeteroData:
-        """Return the data joined this way.
+        """Return the data with this join applied.
 
         Raises
         ------
         hetviz.errors.DataError
-            If no pair is found, or the same links are there already.
+            If no pair matches, or the same links exist already.
         """
         if self.kind == "views":
             return data.edit().set_entity(self.source, data[self.target].entity)
-        return joined(data, self.match(data))
+        return add_match(data, self.match(data))
 
     def to_dict(self) -> JsonObject:
         """Return the fields as a JSON-ready dictionary."""
         return asdict(self)
 
 
-def joined(data: HeteroData, match: Match, kind: str | None = None) -> HeteroData:
-    """Return the data with the pairs of a match as links.
+def add_match(data: HeteroData, match: Match, kind: str | None = None) -> HeteroData:
+    """Return the data with the pairs of a match added as links.
 
     Raises
     ------
     hetviz.errors.DataError
-        If there is no pair, or links of this kind between these datasets hold each of them.
+        If there is no pair, or all pairs are linked already by links of this kind.
     """
     where = f"links {match.source} - {match.target}"
     if not len(match.i):
-        what = "no item of the one belongs to an item of the other"
+        what = "no items of these datasets match"
         raise DataError(Problem("no-match", where, what, remedy="Choose other columns."))
     if match.made is None:
         links = match.links(kind)
         same = [group for group in data.links if group.kind == links.kind]
         if share_linked(data, match, same) == 1:
-            what = "each of these pairs is linked already"
+            what = "all of these pairs are linked already"
             raise DataError(Problem("already-linked", where, what, links.kind))
     return match.added_to(data, kind)
 
 
 def share_linked(data: HeteroData, match: Match, groups: Sequence[Links] | None = None) -> float:
-    """Return the share of the pairs of a match that `groups`, or any links, hold already."""
+    """Return the share of the pairs of a match that are linked already (by `groups`, if given)."""
     if match.made is not None or not len(match.i):
         return 0.0
     n = len(data[match.target])

@@ -1,4 +1,4 @@
-"""Columns that list several items in a cell: their entries, and links by them."""
+"""Columns with lists in their cells: entries, and links by entries."""
 
 from __future__ import annotations
 
@@ -10,19 +10,25 @@ from itertools import chain
 import numpy as np
 import pandas as pd
 
-from hetviz._pandas import factorized
+from hetviz._pandas import factorize
 from hetviz._types import Floats, Ints
 from hetviz.data.joins.keys import (
     Keys,
-    all_folded,
-    all_stripped,
+    cached_for_dataset,
     column_keys,
-    kept,
-    keys_of,
-    members,
-    quoted,
+    keys_by_row,
+    matching_pairs,
+    normalise_keys,
+    quote_values,
+    strip_texts,
 )
-from hetviz.data.joins.matching import MOST_PAIRS, Match, paired, too_many_pairs, two_datasets
+from hetviz.data.joins.matching import (
+    MAX_PAIRS,
+    Match,
+    check_two_datasets,
+    make_match,
+    raise_too_many_pairs,
+)
 from hetviz.data.model.checks import MAX_ID_LENGTH
 from hetviz.data.model.dataset import Dataset
 from hetviz.data.model.heterodata import HeteroData
@@ -30,33 +36,33 @@ from hetviz.data.model.links import Links
 from hetviz.errors import DataError, ParameterError, Problem
 
 SEPARATORS = (";", "|", "\n", ",", "/")
-_LISTS_FROM = 0.2
-_WORDS_MOST = 3.0
-_SAMPLED = 2_000
-# Different beginnings of paths, for each of them, at most.
-_BEGINNINGS = 0.2
+_MIN_LIST_SHARE = 0.2
+_MAX_MEAN_WORDS = 3.0
+_MAX_SAMPLED_CELLS = 2_000
+# Largest share of distinct first parts for which cells count as paths.
+_MAX_PREFIX_SHARE = 0.2
 
 _DECIMAL = re.compile(r"[<>~]?\s*[+-]?\d[\d.]*,\d+\s*\S{0,5}")
 
 WEIGHTS = ("rare", "same")
-MOST_TAGS = 100_000
-# Uses up to which a tag counts fully.
-_FULL = 3
+MAX_TAGS = 100_000
+# Number of uses up to which an entry has full weight.
+_MAX_FULL_WEIGHT_USES = 3
 
 
 def separator_of(cells: Iterable[str]) -> str | None:
-    """Return the sign that parts the entries of a column, or None where it lists nothing.
+    """Return the separator of the entries of a column, or None if it has no lists.
 
-    A fifth of the different cells must have it, and entries must be short, three words in the mean:
-    prose has commas too. Of more than 2,000 different cells, 2,000 are looked at, the same ones
-    whatever their order.
+    A fifth of the distinct cells must contain it, and entries must have at most three words on
+    average, because prose has commas too. At most 2,000 distinct cells are tested; the sample does
+    not depend on their order.
     """
     different = {cell for cell in cells if cell}
     whole = "".join(different)
     if not any(sign in whole for sign in SEPARATORS):
         return None
-    held = _some(different)
-    best, most = None, max(1.0, _LISTS_FROM * len(held))
+    held = _sample_cells(different)
+    best, most = None, max(1.0, _MIN_LIST_SHARE * len(held))
     for sign in SEPARATORS:
         listing = [cell for cell in held if sign in cell]
         if len(listing) < most:
@@ -65,17 +71,17 @@ def separator_of(cells: Iterable[str]) -> str | None:
             continue
         parts = [part for cell in listing for part in cell.split(sign) if part.strip()]
         words = sum(len(part.split()) for part in parts) / max(1, len(parts))
-        if words <= _WORDS_MOST and len(parts) > len(listing):
+        if words <= _MAX_MEAN_WORDS and len(parts) > len(listing):
             best, most = sign, len(listing) + 1.0
     return best
 
 
 def _are_lists(held: list[str], listing: list[str], sign: str) -> bool:
-    """Whether what stands between commas or slashes are entries of lists.
+    """Return whether cells with commas or slashes are lists.
 
-    Numbers with a decimal comma are none, and neither are names in parts, as America/New_York or
-    Denver, CO: what stands first in them never stands later. Nor are the paths of files and
-    addresses: few beginnings, and ends of which most stand in one of them only.
+    Not lists are: numbers with a decimal comma, names in parts such as America/New_York or
+    Denver, CO (their first part never comes later), and paths or addresses (few first parts, most
+    last parts unique).
     """
     if sum(bool(_DECIMAL.fullmatch(cell.strip())) for cell in listing) > 0.5 * len(listing):
         return False
@@ -85,60 +91,62 @@ def _are_lists(held: list[str], listing: list[str], sign: str) -> bool:
     if sign == "/":
         ends = Counter(parts[-1] for parts in split)
         once = sum(ends[parts[-1]] == 1 for parts in split)
-        if len(set(first)) <= _BEGINNINGS * len(split) and once > 0.5 * len(split):
+        if len(set(first)) <= _MAX_PREFIX_SHARE * len(split) and once > 0.5 * len(split):
             return False
     alone = {cell.strip() for cell in held if sign not in cell}
     if any(part in later for part in first) or any(one in alone for one in (*first, *later)):
         return True
-    # Entries of which none occurs twice: more or fewer of them in some cells, after commas.
+    # No entry occurs twice: a list if the number of entries differs between cells.
     return sign == "," and (bool(alone) or len({len(parts) for parts in split}) > 1)
 
 
-def _some(cells: set[str]) -> list[str]:
-    """Return the cells whose hashes are the least, as many as are looked at."""
+def _sample_cells(cells: set[str]) -> list[str]:
+    """Return a sample of cells: those with the smallest hashes."""
     texts = list(cells)
-    if len(texts) <= _SAMPLED:
+    if len(texts) <= _MAX_SAMPLED_CELLS:
         return texts
     hashes = pd.util.hash_array(np.array(texts, dtype=object), categorize=False)
-    return [texts[at] for at in np.argpartition(hashes, _SAMPLED)[:_SAMPLED]]
+    return [texts[at] for at in np.argpartition(hashes, _MAX_SAMPLED_CELLS)[:_MAX_SAMPLED_CELLS]]
 
 
 def entries_of(dataset: Dataset, column: str, separator: str, loose: bool = False) -> pd.DataFrame:
-    """Return what a column lists: row, text and key of each entry, each key once a row.
+    """Return row, text and key of each list entry of a column, each key once a row.
 
-    It is read once a dataset, and must not be changed.
+    The table is cached for each dataset and must not be changed.
 
     Raises
     ------
     hetviz.errors.DataError
-        If there is no such column.
+        If the column does not exist.
     hetviz.errors.ParameterError
-        If there is no separator.
+        If the separator is empty.
 
     Notes
     -----
-    O(entries), with Python's work for each different cell.
+    O(entries); Python code runs for distinct cells only.
     """
     if not separator:
-        raise ParameterError("separator is empty; it must be the sign between two entries.")
+        raise ParameterError("separator is empty. Give the character between two entries.")
     key = ("entries", column, separator, loose)
-    return kept(dataset, key, lambda: _entries(column_keys(dataset, column), separator, loose), len)
+    return cached_for_dataset(
+        dataset, key, lambda: _entries(column_keys(dataset, column), separator, loose), len
+    )
 
 
 def _entries(cells: Keys, separator: str, loose: bool) -> pd.DataFrame:
     listed = [text.split(separator) for text in cells.different.tolist()]
     cell = np.repeat(np.arange(len(listed)), np.array(list(map(len, listed)), dtype=np.int64))
-    as_read, parts = factorized(list(chain.from_iterable(listed)))
-    at, texts = factorized(all_stripped(list(parts)), sort=True)
-    keys = np.array(all_folded(list(texts)), dtype=object) if loose else texts
-    key, different = factorized(keys)
+    as_read, parts = factorize(list(chain.from_iterable(listed)))
+    at, texts = factorize(strip_texts(list(parts)), sort=True)
+    keys = np.array(normalise_keys(list(texts)), dtype=object) if loose else texts
+    key, different = factorize(keys)
     at = at[as_read]
-    # Of entries of a cell that are one key, the first in the alphabet stands.
+    # If several entries of a cell have the same key, the alphabetically first one stays.
     order = np.lexsort((at, cell))
     order = order[(keys != "")[at[order]]]
     again = pd.Series(cell[order] * max(1, len(different)) + key[at[order]]).duplicated()
     order = order[~again.to_numpy()]
-    rows, of = members(cells.at, cell[order])
+    rows, of = matching_pairs(cells.at, cell[order])
     at = at[order][of]
     return pd.DataFrame(
         {
@@ -149,9 +157,9 @@ def _entries(cells: Keys, separator: str, loose: bool) -> pd.DataFrame:
     )
 
 
-def rarity(uses: Ints) -> Floats:
-    """Return min(1, sqrt(3 / uses)): what a link to an entry weighs that so many items list."""
-    return np.minimum(1.0, np.sqrt(_FULL / np.maximum(uses, 1)))
+def rarity_weights(uses: Ints) -> Floats:
+    """Return the weight of links to an entry by its number of uses: min(1, sqrt(3 / uses))."""
+    return np.minimum(1.0, np.sqrt(_MAX_FULL_WEIGHT_USES / np.maximum(uses, 1)))
 
 
 def dataset_from_list(
@@ -163,20 +171,20 @@ def dataset_from_list(
     *,
     loose: bool = True,
 ) -> Dataset:
-    """Return a dataset of the distinct entries that a column lists, without features.
+    """Return a featureless dataset of the distinct list entries of a column.
 
     Parameters
     ----------
     data : HeteroData
     source : str
     column : str
-        Its cells hold entries with `separator` between them, as in "red; round".
+        Column with entries separated by `separator`, as in "red; round".
     name : str, optional
-        What to call it; the column's name unless given.
+        Name of the new dataset; default: the name of the column.
     separator : str
     loose : bool
-        Whether entries that differ only in case, blanks or Unicode form are one; it is called as
-        it is written most often.
+        Merge entries that differ only in case, blanks or Unicode form; the most frequent spelling
+        becomes the id.
 
     Returns
     -------
@@ -186,14 +194,14 @@ def dataset_from_list(
     Raises
     ------
     hetviz.errors.DataError
-        If there is no such column, it lists nothing, an entry has more than 256 characters, or
-        there are more than 100,000.
+        If the column does not exist or has no entries, an entry has more than 256 characters, or
+        there are more than 100,000 distinct entries.
 
     Notes
     -----
     Costs O(entries log entries).
     """
-    return _dataset(
+    return _dataset_of_entries(
         data, source, column, name or column, entries_of(data[source], column, separator, loose)
     )
 
@@ -210,49 +218,51 @@ def match_by_list(
     weight: str = "rare",
     make: bool = False,
 ) -> Match:
-    """Pair items with the items of another dataset that a column of theirs lists.
+    """Match items with the items of another dataset that one of their columns lists.
 
     Parameters
     ----------
     data, source, column, target, target_column, separator, loose, weight
-        As of `links_by_list`.
+        See `links_by_list`.
     make : bool
-        Make a new dataset of the distinct entries and call it `target`.
+        Create the dataset `target` from the distinct entries.
 
     Raises
     ------
     hetviz.errors.DataError, hetviz.errors.ParameterError
-        As `links_by_list`; with `make` also as `dataset_from_list`.
+        See `links_by_list`, and `dataset_from_list` with `make`.
     """
     where = f"links {source} - {target} by {column}"
     if weight not in WEIGHTS:
         raise ParameterError(f"weight = {weight!r}; it must be one of {', '.join(WEIGHTS)}.")
-    two_datasets(source, target, where)
+    check_two_datasets(source, target, where)
     entries = entries_of(data[source], column, separator, loose)
     made = None
     if make:
         if target in data.datasets:
-            what = "a dataset has this name already"
+            what = "a dataset of this name exists already"
             raise DataError(Problem("duplicate-name", where, what, target, "Choose another name."))
-        made = _dataset(data, source, column, target, entries)
-        keys = keys_of(made, "", loose)
+        made = _dataset_of_entries(data, source, column, target, entries)
+        keys = keys_by_row(made, "", loose)
     elif target_column is None:
-        keys = _better_keys(data[target], entries, loose)
+        keys = _keys_named_most(data[target], entries, loose)
     else:
-        keys = keys_of(data[target], target_column, loose)
+        keys = keys_by_row(data[target], target_column, loose)
     uses = entries["key"].value_counts()
     rows = keys.value_counts()
     pairs = int((uses * rows.reindex(uses.index).fillna(0)).sum())
-    if pairs > MOST_PAIRS:
-        too_many_pairs(
+    if pairs > MAX_PAIRS:
+        raise_too_many_pairs(
             where,
-            f"{len(entries):,} entries name {pairs:,} pairs",
-            "Choose a column whose values differ more from row to row.",
+            f"{len(entries):,} entries give {pairs:,} pairs",
+            "Choose a column with more distinct values.",
         )
     joined = entries.merge(keys.to_frame("key").assign(j=keys.index), on="key")
     joined = joined.sort_values(["row", "j"]).drop_duplicates(["row", "j"])
-    weights = rarity(np.asarray(joined["key"].map(uses), np.int64)) if weight == "rare" else None
-    return paired(
+    weights = (
+        rarity_weights(np.asarray(joined["key"].map(uses), np.int64)) if weight == "rare" else None
+    )
+    return make_match(
         data,
         source,
         target,
@@ -261,7 +271,7 @@ def match_by_list(
         made=made,
         weight=weights,
         kind=column,
-        told=_told(entries, keys, uses, target, weight),
+        told=_match_messages(entries, keys, uses, target, weight),
     )
 
 
@@ -277,27 +287,27 @@ def links_by_list(
     weight: str = "rare",
     kind: str | None = None,
 ) -> Links:
-    """Link items with the items of another dataset that a column of theirs lists.
+    """Link items with the items of another dataset that one of their columns lists.
 
     Parameters
     ----------
     data : HeteroData
     source : str
     column : str
-        Its cells hold entries with `separator` between them, as in "red; round".
+        Column with entries separated by `separator`, as in "red; round".
     target : str
-        Another dataset; for one of the entries themselves see `dataset_from_list`.
+        Another dataset. `dataset_from_list` makes one from the entries.
     target_column : str, optional
-        Which column of `target` the entries name; empty for the ids. Unless given, ids or titles,
-        whichever more entries name.
+        Column of `target` that the entries refer to; empty for the ids. Default: ids or titles,
+        whichever matches more entries.
     separator : str
     loose : bool
-        Whether upper and lower case, blanks and Unicode forms do not count.
+        Ignore upper and lower case, blanks and Unicode forms.
     weight : {"rare", "same"}
-        "rare": a link weighs min(1, sqrt(3 / u)) where u items list the entry, so that what nearly
-        all have draws less; "same": 1 each.
+        "rare": weight min(1, sqrt(3 / u)) for an entry that u items list, so that frequent entries
+        attract less. "same": weight 1.
     kind : str, optional
-        What to call the links; the column's name unless given.
+        Kind of the links; default: the name of the column.
 
     Returns
     -------
@@ -307,9 +317,9 @@ def links_by_list(
     Raises
     ------
     hetviz.errors.DataError
-        If a dataset or column does not exist, or the entries name more than 1,000,000 pairs.
+        If a dataset or column does not exist, or there are more than 1,000,000 pairs.
     hetviz.errors.ParameterError
-        For another `weight`, or no separator.
+        If `weight` is unknown or the separator is empty.
 
     Notes
     -----
@@ -330,44 +340,44 @@ def links_by_list(
     return found.links(kind)
 
 
-def _better_keys(target: Dataset, entries: pd.DataFrame, loose: bool) -> pd.Series:
-    """Return ids or titles, whichever more entries name."""
-    ids = keys_of(target, "", loose)
+def _keys_named_most(target: Dataset, entries: pd.DataFrame, loose: bool) -> pd.Series:
+    """Return ids or titles as keys, whichever matches more entries."""
+    ids = keys_by_row(target, "", loose)
     if target.title_column is None:
         return ids
-    titles = keys_of(target, target.title_column, loose)
+    titles = keys_by_row(target, target.title_column, loose)
     named = [int(entries["key"].isin(set(keys)).sum()) for keys in (ids, titles)]
     return titles if named[1] > named[0] else ids
 
 
-def _dataset(
+def _dataset_of_entries(
     data: HeteroData, source: str, column: str, name: str, entries: pd.DataFrame
 ) -> Dataset:
     where = f"dataset {source!r}, column {column!r}"
     if not len(entries):
         raise DataError(
-            Problem("no-entries", where, "no cell holds an entry", remedy="Choose another column.")
+            Problem("no-entries", where, "no cell has an entry", remedy="Choose another column.")
         )
-    # The commonest spelling stands for a key, the first in the alphabet among equals.
+    # The most frequent spelling represents a key; ties go to the alphabetically first.
     spelled = entries.groupby(["key", "text"]).size().reset_index(name="n")
     spelled = spelled.sort_values(["key", "n", "text"], ascending=[True, False, True])
     first = spelled.drop_duplicates("key").set_index("key")["text"]
     uses = entries["key"].value_counts()
-    if len(uses) > MOST_TAGS:
-        what = f"it lists {len(uses):,} different entries; {MOST_TAGS:,} are allowed"
+    if len(uses) > MAX_TAGS:
+        what = f"{len(uses):,} different entries, at most {MAX_TAGS:,} are allowed"
         raise DataError(Problem("too-many-entries", where, what, remedy="Choose another column."))
     tags = pd.DataFrame({"text": first, "uses": uses.reindex(first.index)})
     tags = tags.sort_values(["uses", "text"], ascending=[False, True])
     long = [text for text in tags["text"] if len(text) > MAX_ID_LENGTH]
     if long:
-        what = f"an entry has {len(long[0])} characters; {MAX_ID_LENGTH} are allowed"
-        remedy = "Is another sign between the entries?"
+        what = f"an entry has {len(long[0])} characters, at most {MAX_ID_LENGTH} are allowed"
+        remedy = "Check the separator."
         raise DataError(Problem("long-entry", where, what, long[0][:40] + "…", remedy))
     table = tags[["uses"]].reset_index(drop=True)
     return Dataset(name, tags["text"].tolist(), table=table)
 
 
-def _told(
+def _match_messages(
     entries: pd.DataFrame, keys: pd.Series, uses: pd.Series, target: str, weight: str
 ) -> tuple[str, ...]:
     lost = entries[~entries["key"].isin(set(keys))].drop_duplicates("key")
@@ -375,11 +385,11 @@ def _told(
     if len(lost):
         lost = lost.assign(uses=lost["key"].map(uses))
         lost = lost.sort_values(["uses", "key"], ascending=[False, True])
-        told.append(f"Not in {target}: {quoted(lost['text'].tolist())}.")
-    if weight == "rare" and len(uses) and int(uses.max()) > _FULL:
+        told.append(f"Not in {target}: {quote_values(lost['text'].tolist())}.")
+    if weight == "rare" and len(uses) and int(uses.max()) > _MAX_FULL_WEIGHT_USES:
         top = int(uses.max())
         told.append(
-            f"What up to {_FULL} items list weighs 1; what more list weighs less, down to "
-            f"{float(rarity(np.array([top]))[0]):.2g} for what {top:,} list."
+            f"Entries used up to {_MAX_FULL_WEIGHT_USES} times have weight 1. More frequent entries "
+            f"count less, down to {float(rarity_weights(np.array([top]))[0]):.2g} for {top:,} uses."
         )
     return tuple(told)

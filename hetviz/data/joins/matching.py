@@ -1,4 +1,4 @@
-"""Items of two datasets that share a key: the same id, or the same value of a column."""
+"""Matching of items of two datasets by shared keys."""
 
 from __future__ import annotations
 
@@ -10,19 +10,25 @@ import numpy as np
 import pandas as pd
 
 from hetviz._types import Bools, Floats, Ints, Texts
-from hetviz.data.joins.keys import Loose, alone, columns_keys, members, quoted
+from hetviz.data.joins.keys import (
+    LooseKeys,
+    combined_keys,
+    matching_pairs,
+    quote_values,
+    rows_without,
+)
 from hetviz.data.model.dataset import Dataset
 from hetviz.data.model.heterodata import HeteroData
 from hetviz.data.model.links import Links
 from hetviz.errors import DataError, DataWarning, Problem
 
-MOST_PAIRS = 1_000_000
-_BETWEEN = "\x00"
+MAX_PAIRS = 1_000_000
+_KEY_SEPARATOR = "\x00"
 
 
 @dataclass(frozen=True, eq=False)
 class Match:
-    """Pairs of rows that belong together.
+    """Matching pairs of rows of two datasets.
 
     Attributes
     ----------
@@ -30,17 +36,17 @@ class Match:
     i, j : array of int, shape (m,)
         Rows of `source` and of `target`, pair by pair.
     source_alone, target_alone : array of int
-        Rows of each that have no partner, in order; rows without a key are among them.
+        Rows of each dataset without a partner, in order, including rows without a key.
     weight : array of shape (m,) or None
-        Above 0 to 1; None for 1 each.
+        Weights above 0, at most 1; None for 1 each.
     kind : str
-        What the links are called unless they get another name.
+        Default kind of the links.
     told : tuple of str
-        What must be said of the pairs, in sentences.
+        Messages about the pairs, in sentences.
     crossed : int
-        Pairs of keys that stand in several rows of both datasets.
+        Number of pairs by keys that occur in several rows of both datasets.
     made : Dataset or None
-        The target, where it is not among the data yet.
+        The target dataset if it is new.
     """
 
     source: str
@@ -68,7 +74,7 @@ class Match:
         )
 
     def added_to(self, data: HeteroData, kind: str | None = None) -> HeteroData:
-        """Return `data` with the links, and with the new dataset where there is one."""
+        """Return `data` with the links and the new dataset, if any."""
         made = () if self.made is None else (self.made,)
         return data.edit().add(*made, self.links(kind))
 
@@ -80,10 +86,10 @@ def match_by_key(
     target: str,
     target_column: str,
     *,
-    loose: Loose = False,
+    loose: LooseKeys = False,
     also: Sequence[tuple[str, str]] = (),
 ) -> Match:
-    """Pair the items of two datasets whose keys are the same text.
+    """Match the items of two datasets with equal keys.
 
     Parameters
     ----------
@@ -91,54 +97,54 @@ def match_by_key(
     source, target : str
         Two different datasets.
     source_column, target_column : str
-        Columns of their tables; empty for the ids. Blanks around a key do not count, and a whole
-        number is the same key whether it is written 7 or 7.0.
+        Columns of their tables; empty for the ids. Surrounding blanks are ignored, and 7 and 7.0
+        are the same key.
     loose : bool or "spelling"
-        Compare as `hetviz.data.joins.keys.folded` does: case, blanks and Unicode forms do not
+        Compare as `hetviz.data.joins.keys.normalise_key` does: case, blanks and Unicode forms do not
         count; with "spelling", accents and punctuation of words do not either.
     also : sequence of (str, str)
-        Further columns, of `source` and of `target`, that must agree too.
+        Further columns of `source` and `target` that must agree too.
 
     Raises
     ------
     hetviz.errors.DataError
-        If a dataset or column does not exist, or the keys name more than 1,000,000 pairs; those
-        are counted before any is made.
+        If a dataset or column does not exist, or there are more than 1,000,000 pairs, which are
+        counted first.
 
     Notes
     -----
     Costs O(n log n + pairs).
     """
-    two_datasets(source, target, "links by key")
+    check_two_datasets(source, target, "links by key")
     columns = [(source_column, target_column), *also]
-    # A sign that no text of a table has, so that "a b" + "c" is not "a" + "b c".
-    left = columns_keys(data[source], [first for first, _ in columns], loose, _BETWEEN)
-    right = columns_keys(data[target], [second for _, second in columns], loose, _BETWEEN)
+    # The separator occurs in no table text, so "a b" + "c" differs from "a" + "b c".
+    left = combined_keys(data[source], [first for first, _ in columns], loose, _KEY_SEPARATOR)
+    right = combined_keys(data[target], [second for _, second in columns], loose, _KEY_SEPARATOR)
     known = pd.Index(right.different, dtype=object)
     to = known.get_indexer(pd.Index(left.different, dtype=object)).astype(np.int64)
     keys = np.flatnonzero(to >= 0)
     uses = left.uses[keys], right.uses[to[keys]]
     each = uses[0] * uses[1]
     pairs = int(each.sum())
-    if pairs > MOST_PAIRS:
+    if pairs > MAX_PAIRS:
         worst = int(np.argmax(each))
-        too_many_pairs(
+        raise_too_many_pairs(
             f"links {source} - {target} by key",
             f"the keys name {pairs:,} pairs of {len(data[source]):,} and {len(data[target]):,} "
-            f"rows ({_said(left.different[keys[worst]])!r} alone stands in {uses[0][worst]:,} rows "
+            f"rows ({_readable_key(left.different[keys[worst]])!r} alone stands in {uses[0][worst]:,} rows "
             f"of {source} and {uses[1][worst]:,} of {target})",
-            "Choose a column whose values differ more from row to row.",
+            "Choose a column with more distinct values.",
         )
-    i, j = members(np.append(to, -1)[left.at], right.at)
+    i, j = matching_pairs(np.append(to, -1)[left.at], right.at)
     crossed = (uses[0] > 1) & (uses[1] > 1)
-    return paired(
+    return make_match(
         data,
         source,
         target,
         i,
         j,
         kind=f"same {' and '.join(first or 'id' for first, _ in columns)}",
-        told=_told(source, target, left.different[keys], uses, crossed),
+        told=_match_messages(source, target, left.different[keys], uses, crossed),
         crossed=int(each[crossed].sum()),
     )
 
@@ -150,7 +156,7 @@ def links_by_key(
     source_column: str = "",
     target_column: str = "",
     *,
-    loose: Loose = False,
+    loose: LooseKeys = False,
     kind: str | None = None,
     also: Sequence[tuple[str, str]] = (),
 ) -> Links:
@@ -160,16 +166,16 @@ def links_by_key(
     ----------
     data : HeteroData
     source, target : str
-        Two different datasets; the order of their rows plays no part.
+        Two different datasets; the order of their rows does not matter.
     source_column, target_column : str
         Columns of their tables; empty for the ids.
     loose : bool or "spelling"
-        Whether upper and lower case, blanks and Unicode forms do not count; with "spelling",
-        accents and punctuation of words do not either.
+        Ignore upper and lower case, blanks and Unicode forms; with "spelling", also accents and
+        punctuation of words.
     kind : str, optional
-        What to call the links; "same <source_column>" unless given.
+        Kind of the links; default: "same <source_column>".
     also : sequence of (str, str)
-        Further columns, of `source` and of `target`, that must agree too.
+        Further columns of `source` and `target` that must agree too.
 
     Returns
     -------
@@ -179,12 +185,12 @@ def links_by_key(
     Raises
     ------
     hetviz.errors.DataError
-        If a dataset or column does not exist, or the keys name more than 1,000,000 pairs.
+        If a dataset or column does not exist, or there are more than 1,000,000 pairs.
 
     Warns
     -----
     hetviz.errors.DataWarning
-        If keys stand in several rows of both datasets: each row is linked with each.
+        If keys occur in several rows of both datasets; all combinations are linked.
 
     Notes
     -----
@@ -203,7 +209,7 @@ def links_by_key(
     return match.links(kind)
 
 
-def paired(
+def make_match(
     data: HeteroData,
     source: str,
     target: str,
@@ -216,51 +222,51 @@ def paired(
     told: tuple[str, ...] = (),
     crossed: int = 0,
 ) -> Match:
-    """Return a match with the rows that have no partner."""
+    """Return a `Match` with the rows that have no partner."""
     n_target = len(data[target] if made is None else made)
-    lone = alone(i, len(data[source])), alone(j, n_target)
+    lone = rows_without(i, len(data[source])), rows_without(j, n_target)
     return Match(source, target, i, j, *lone, weight, kind, told, crossed, made)
 
 
-def two_datasets(source: str, target: str, where: str) -> None:
-    """Refuse to join a dataset with itself."""
+def check_two_datasets(source: str, target: str, where: str) -> None:
+    """Raise if source and target are the same dataset."""
     if source == target:
         raise DataError(Problem("one-dataset", where, "two different datasets are needed", source))
 
 
-def too_many_pairs(where: str, counted: str, remedy: str) -> None:
-    """Refuse more pairs than are allowed, before they are made."""
+def raise_too_many_pairs(where: str, counted: str, remedy: str) -> None:
+    """Raise the error of more pairs than allowed."""
     raise DataError(
-        Problem("too-many-pairs", where, f"{counted}; {MOST_PAIRS:,} are allowed", remedy=remedy)
+        Problem("too-many-pairs", where, f"{counted}; {MAX_PAIRS:,} are allowed", remedy=remedy)
     )
 
 
-def _said(key: str) -> str:
-    """Return a key of several columns as people write it."""
-    return key.replace(_BETWEEN, " + ")
+def _readable_key(key: str) -> str:
+    """Return a combined key in readable form."""
+    return key.replace(_KEY_SEPARATOR, " + ")
 
 
-def _told(
+def _match_messages(
     source: str,
     target: str,
     keys: Texts,
     uses: tuple[Ints, Ints],
     crossed: Bools,
 ) -> tuple[str, ...]:
-    """Say how many rows of the one a row of the other is paired with."""
+    """Return messages about keys that match several rows."""
     if not len(keys):
         return ()
     each = uses[0] * uses[1]
     if crossed.any():
-        several = sorted(map(_said, keys[crossed].tolist()))
+        several = sorted(map(_readable_key, keys[crossed].tolist()))
         one = len(several) == 1
         return (
-            f"{len(several):,} {'key stands' if one else 'keys stand'} in several rows of both "
-            f"({quoted(several)}): each row is paired with each, which makes "
-            f"{int(each[crossed].sum()):,} of the {int(each.sum()):,} pairs.",
+            f"{len(several):,} {'key occurs' if one else 'keys occur'} in several rows of both "
+            f"({quote_values(several)}). All combinations are paired: "
+            f"{int(each[crossed].sum()):,} of {int(each.sum()):,} pairs.",
         )
     most_a, most_b = (int(side.max()) for side in uses)
     if most_a == 1 and most_b == 1:
-        return ("Each of them has exactly one partner.",)
+        return ("Each has exactly one partner.",)
     many, one_of, most = (source, target, most_a) if most_a > 1 else (target, source, most_b)
-    return (f"A row of {one_of} is paired with up to {most:,} rows of {many}.",)
+    return (f"Some rows of {one_of} match up to {most:,} rows of {many}.",)

@@ -1,4 +1,4 @@
-"""Places on the globe: the columns that hold them, and links by nearness."""
+"""Geographic places: their columns, and links by distance."""
 
 from __future__ import annotations
 
@@ -10,8 +10,14 @@ import pandas as pd
 
 from hetviz._types import Floats, Ints, Texts
 from hetviz.core.threads import one_thread
-from hetviz.data.joins.keys import cells_of, column_keys, kept
-from hetviz.data.joins.matching import MOST_PAIRS, Match, paired, too_many_pairs, two_datasets
+from hetviz.data.joins.keys import cached_for_dataset, cell_texts, column_keys
+from hetviz.data.joins.matching import (
+    MAX_PAIRS,
+    Match,
+    check_two_datasets,
+    make_match,
+    raise_too_many_pairs,
+)
 from hetviz.data.model.dataset import Dataset
 from hetviz.data.model.heterodata import HeteroData
 from hetviz.data.model.links import Links
@@ -19,27 +25,29 @@ from hetviz.errors import DataError, ParameterError, Problem
 
 _LATITUDE = frozenset({"lat", "latitude", "breite", "breitengrad"})
 _LONGITUDE = frozenset({"lon", "lng", "long", "longitude", "länge", "laenge", "längengrad"})
-_STRAY = 0.1
+_MAX_WRONG_SHARE = 0.1
 _NUMBER = r"([+-]?\d{1,3}(?:[.,](\d+))?)"
 _PLACE = re.compile(rf"\(?\s*{_NUMBER}(?:\s*[,;]\s*|\s+){_NUMBER}\s*\)?")
 
 EARTH_KM = 6371.0088
-NEAREST = 3
-_LEAST_WEIGHT = 0.01
+DEFAULT_NEAREST = 3
+_MIN_WEIGHT = 0.01
 
 
 def place_columns(dataset: Dataset) -> tuple[str, ...] | None:
     """Return the columns of latitude and longitude, or the one column of both, or None.
 
-    Two are told by their names. One is told by its cells, as in "59.91, 10.75": nine of ten
-    different ones must be two numbers, and half of them have two decimals in both unless the column
-    is called latitude and longitude.
+    Two columns are recognised by their names. One column is recognised by cells like
+    "59.91, 10.75": nine of ten distinct cells must have two numbers. Half of them must have two
+    decimals in both, unless the column is named after latitude and longitude.
 
     Notes
     -----
-    O(rows), once a dataset.
+    O(rows), once for each dataset.
     """
-    return kept(dataset, "place columns", lambda: _place_columns(dataset), lambda _: 0)
+    return cached_for_dataset(
+        dataset, "place columns", lambda: _place_columns(dataset), lambda _: 0
+    )
 
 
 def _place_columns(dataset: Dataset) -> tuple[str, ...] | None:
@@ -48,25 +56,27 @@ def _place_columns(dataset: Dataset) -> tuple[str, ...] | None:
         return None
     names = list(map(str, table.columns))
     found = [
-        next((column for column in names if _words(column) & words), None)
+        next((column for column in names if _word_set(column) & words), None)
         for words in (_LATITUDE, _LONGITUDE)
     ]
     lat, lon = found
     if lat is not None and lon is not None and lat != lon:
         return lat, lon
     texts = table.select_dtypes(exclude=["number", "bool", "datetime", "timedelta"]).columns
-    return next(((column,) for column in map(str, texts) if _are_places(dataset, column)), None)
+    return next(
+        ((column,) for column in map(str, texts) if _is_place_column(dataset, column)), None
+    )
 
 
-def _are_places(dataset: Dataset, column: str) -> bool:
+def _is_place_column(dataset: Dataset, column: str) -> bool:
     cells = column_keys(dataset, column).different.tolist()
-    named = _words(column) & _LATITUDE and _words(column) & _LONGITUDE
+    named = _word_set(column) & _LATITUDE and _word_set(column) & _LONGITUDE
     wrong = precise = 0
     for cell in cells:
         place = _PLACE.fullmatch(cell)
         if place is None:
             wrong += 1
-            if wrong > _STRAY * len(cells):
+            if wrong > _MAX_WRONG_SHARE * len(cells):
                 return False
         else:
             precise += min(len(place[2] or ""), len(place[4] or "")) > 1
@@ -74,28 +84,28 @@ def _are_places(dataset: Dataset, column: str) -> bool:
 
 
 def places_of(dataset: Dataset, columns: tuple[str, ...] | None = None) -> tuple[Floats, int]:
-    """Return latitude and longitude in degrees, shape (n, 2), NaN where there are none.
+    """Return latitude and longitude in degrees, shape (n, 2), and the number of invalid rows.
 
-    The second value counts the rows whose numbers lie nowhere on the globe.
+    Missing and invalid places are NaN.
 
     Raises
     ------
     hetviz.errors.DataError
         If there are no such columns.
     hetviz.errors.ParameterError
-        Unless `columns` are one or two.
+        If `columns` is not one or two columns.
     """
     columns = columns or place_columns(dataset)
     where = f"dataset {dataset.name!r}"
     if columns is None:
-        what = "no columns are called latitude and longitude, and none holds both"
+        what = "there are no columns of latitude and longitude"
         raise DataError(Problem("no-places", where, what, remedy="Name the two columns."))
     if len(columns) not in (1, 2):
         raise ParameterError(
-            f"columns = {columns!r}; name two, (latitude, longitude), or one that holds both."
+            f"columns = {columns!r}. Give (latitude, longitude), or one column with both."
         )
     if len(columns) == 1:
-        P = _pairs(dataset, columns[0])
+        P = _places_in_column(dataset, columns[0])
     else:
         P = np.column_stack([_numbers(dataset, column) for column in columns])
     P[~np.isfinite(P).all(axis=1)] = np.nan
@@ -104,34 +114,34 @@ def places_of(dataset: Dataset, columns: tuple[str, ...] | None = None) -> tuple
     return P, int(wrong.sum())
 
 
-def _pairs(dataset: Dataset, column: str) -> Floats:
-    """Return the places that cells like "59.91, 10.75" name, NaN where they name none."""
+def _places_in_column(dataset: Dataset, column: str) -> Floats:
+    """Return the places of cells like "59.91, 10.75", NaN for other cells."""
     keys = column_keys(dataset, column)
-    # Where there is no text, -1 takes the last.
+    # Code -1 (no text) selects the appended last entry.
     P = np.full((len(keys.different) + 1, 2), np.nan)
     for row, cell in enumerate(keys.different.tolist()):
         place = _PLACE.fullmatch(cell)
         if place is not None:
             P[row] = [float(place[at].replace(",", ".")) for at in (1, 3)]
     P = P[keys.at]
-    order = [word for word in _split(column) if word in _LATITUDE | _LONGITUDE]
+    order = [word for word in _split_words(column) if word in _LATITUDE | _LONGITUDE]
     return P[:, ::-1].copy() if order and order[0] in _LONGITUDE else P
 
 
-def _split(column: str) -> list[str]:
+def _split_words(column: str) -> list[str]:
     return re.split(r"[^a-zäöü]+", column.casefold())
 
 
-def _words(column: str) -> set[str]:
-    return set(_split(column))
+def _word_set(column: str) -> set[str]:
+    return set(_split_words(column))
 
 
 def _numbers(dataset: Dataset, column: str) -> Floats:
-    """Return a column as numbers, with a decimal point or comma, NaN where there is none."""
+    """Return a column as numbers, with a decimal point or comma; NaN if there is none."""
     table = dataset.table
     if table is not None and column in table and pd.api.types.is_numeric_dtype(table[column].dtype):
         return table[column].to_numpy(np.float64, na_value=np.nan)
-    cells = [cell.replace(",", ".") for cell in cells_of(dataset, column)]
+    cells = [cell.replace(",", ".") for cell in cell_texts(dataset, column)]
     return pd.to_numeric(pd.Series(cells, dtype=object), errors="coerce").to_numpy(np.float64)
 
 
@@ -145,21 +155,13 @@ def match_by_nearness(
     source_columns: tuple[str, ...] | None = None,
     target_columns: tuple[str, ...] | None = None,
 ) -> Match:
-    """Pair items with those of another dataset that lie nearest.
+    """Match items with the geographically nearest items of another dataset.
 
-    Parameters
-    ----------
-    data, source, target, k, km, source_columns, target_columns
-        As of `links_by_nearness`.
-
-    Raises
-    ------
-    hetviz.errors.DataError, hetviz.errors.ParameterError
-        As `links_by_nearness`.
+    Parameters and errors: see `links_by_nearness`.
     """
     where = f"links {source} - {target} by nearness"
-    k, km = _checked(k, km)
-    two_datasets(source, target, where)
+    k, km = _check_limits(k, km)
+    check_two_datasets(source, target, where)
     S, wrong_s = places_of(data[source], source_columns)
     T, wrong_t = places_of(data[target], target_columns)
     for name, P in ((source, S), (target, T)):
@@ -168,22 +170,22 @@ def match_by_nearness(
             raise DataError(
                 Problem("no-places", f"dataset {name!r}", what, remedy="Choose other columns.")
             )
-    i, j, d = _nearest(S, T, data[target].ids, k, km, where)
+    i, j, d = _nearest_pairs(S, T, data[target].ids, k, km, where)
     half = km / 2 if km is not None else float(np.median(d)) if len(d) else 0.0
-    weight = np.maximum(0.5 ** (d / half), _LEAST_WEIGHT) if half > 0 else np.ones(len(d))
+    weight = np.maximum(0.5 ** (d / half), _MIN_WEIGHT) if half > 0 else np.ones(len(d))
     told = []
     if len(d) and half > 0:
         told.append(
-            f"A pair at one place weighs 1, a pair {_km(half)} apart 0.5, {_km(2 * half)} 0.25. "
-            f"The farthest pair is {_km(float(d.max()))} apart."
+            f"A pair at the same place has weight 1. The weight halves every "
+            f"{_distance_text(half)}. The farthest pair is {_distance_text(float(d.max()))} apart."
         )
     for name, wrong in ((source, wrong_s), (target, wrong_t)):
         if wrong:
             told.append(
-                f"{wrong:,} {name} lie nowhere on the globe (latitude goes from -90 to 90): are "
-                "latitude and longitude exchanged?"
+                f"{wrong:,} {name} have invalid coordinates. Latitude ranges from -90 to 90. Are "
+                "latitude and longitude swapped?"
             )
-    return paired(data, source, target, i, j, weight=weight, kind="near", told=tuple(told))
+    return make_match(data, source, target, i, j, weight=weight, kind="near", told=tuple(told))
 
 
 @one_thread()
@@ -198,7 +200,7 @@ def links_by_nearness(
     target_columns: tuple[str, ...] | None = None,
     kind: str = "near",
 ) -> Links:
-    """Link items with those of another dataset that lie nearest on the globe.
+    """Link items with the geographically nearest items of another dataset.
 
     Parameters
     ----------
@@ -206,33 +208,34 @@ def links_by_nearness(
     source, target : str
         Two different datasets.
     k : int, optional
-        Each item of `source` is linked with its k nearest; 3 where neither `k` nor `km` is given.
-        Of several at the same distance those come first whose place and id do.
+        Link each item of `source` with its k nearest items; 3 if neither `k` nor `km` is given.
+        Ties are broken by place and id.
     km : float, optional
-        Only pairs at most so many kilometres apart.
+        Largest distance of a pair in kilometres.
     source_columns, target_columns : (str, str) or (str,), optional
-        Columns of latitude and longitude in degrees, or the one that holds both as in
-        "59.91, 10.75"; found as `hetviz.data.joins.places.place_columns` does unless given.
+        Columns of latitude and longitude in degrees, or one column with both as in
+        "59.91, 10.75". Default: see `hetviz.data.joins.places.place_columns`.
     kind : str
 
     Returns
     -------
     Links
-        Weight 2^(-d / h) for d km along the great circle, at least 0.01, where h is half of `km`,
-        or the median d of the pairs where `km` is not given; role "relation".
+        Weight 2^(-d / h) for a great-circle distance of d km, at least 0.01. h is half of `km`, or
+        the median d of the pairs if `km` is not given. Role "relation".
 
     Raises
     ------
     hetviz.errors.DataError
-        If a dataset or column does not exist, no row has a place, or there would be more than
-        1,000,000 pairs, which are counted before any is made.
+        If a dataset or column does not exist, no row has a place, or there are more than
+        1,000,000 pairs, which are counted first.
     hetviz.errors.ParameterError
-        Unless `k` is a whole number of 1 or more, `km` above 0 and the columns are one or two.
+        If `k` is not a whole number of 1 or more, `km` is not above 0, or the columns are not one
+        or two.
 
     Notes
     -----
-    Haversine distances on a sphere of radius 6,371 km; a tree of the places as points in space
-    finds the same nearest, as chords grow with great circles: O((n + m) log m + links).
+    Haversine distances on a sphere of radius 6,371 km. A k-d tree of the points in space finds the
+    same neighbours, because chords grow with great circles: O((n + m) log m + links).
     """
     found = match_by_nearness(
         data,
@@ -248,7 +251,7 @@ def links_by_nearness(
 
 def nearest_km(S: Floats, T: Floats) -> Floats:
     """Return the distance in km of each place in S, shape (n, 2), to the nearest in T."""
-    # Loaded only where there are places: processes that read files start without it.
+    # Imported late, so that processes that only read files start faster.
     from scipy.spatial import cKDTree
 
     _, at = cKDTree(_on_sphere(T)).query(_on_sphere(S))
@@ -263,15 +266,15 @@ def km_between(S: Floats, T: Floats) -> Floats:
     return np.asarray(2 * EARTH_KM * np.arcsin(np.sqrt(np.minimum(h, 1))))
 
 
-def _checked(k: object, km: object) -> tuple[int | None, float | None]:
+def _check_limits(k: object, km: object) -> tuple[int | None, float | None]:
     if k is not None and (isinstance(k, bool) or not isinstance(k, int) or k < 1):
-        raise ParameterError(f"k = {k!r}; it must be a whole number of 1 or more.")
+        raise ParameterError(f"k = {k!r} must be a whole number of 1 or more.")
     if km is not None and not (isinstance(km, int | float) and np.isfinite(km) and km > 0):
-        raise ParameterError(f"km = {km!r}; it must be a number above 0.")
-    return (NEAREST if k is None and km is None else k), km
+        raise ParameterError(f"km = {km!r} must be a number above 0.")
+    return (DEFAULT_NEAREST if k is None and km is None else k), km
 
 
-def _nearest(
+def _nearest_pairs(
     S: Floats,
     T: Floats,
     ids: Texts,
@@ -279,25 +282,25 @@ def _nearest(
     km: float | None,
     where: str,
 ) -> tuple[Ints, Ints, Floats]:
-    """Return the pairs, ordered by row of S, then of T, with their distance in km."""
+    """Return the pairs, ordered by row of S, then of T, and their distances in km."""
     from scipy.spatial import cKDTree
 
     rows = np.flatnonzero(~np.isnan(S[:, 0]))
-    # In an order of their own, so that ties fall alike whatever the order of the rows.
+    # Sorted by place and id, so that ties do not depend on the order of the rows.
     placed = np.flatnonzero(~np.isnan(T[:, 0]))
     placed = placed[np.lexsort((ids[placed].astype(str), T[placed, 1], T[placed, 0]))]
     tree = cKDTree(_on_sphere(T[placed]))
     Q = _on_sphere(S[rows])
-    # A little more than asked, as the chord is rounded; what lies beyond goes below.
+    # Slightly enlarged because of rounding; pairs beyond `km` are removed below.
     chord = 0.0 if km is None else 2 * np.sin(min(km / EARTH_KM, np.pi) / 2) * (1 + 1e-9) + 1e-12
     if k is not None:
         k = min(k, len(placed))
         pairs = len(rows) * k
     else:
         pairs = int(tree.query_ball_point(Q, chord, return_length=True).sum())
-    if pairs > MOST_PAIRS:
-        counted = f"{pairs:,} pairs of {len(S):,} and {len(T):,} rows lie as near as that"
-        too_many_pairs(where, counted, "Ask for fewer nearest items, or fewer kilometres.")
+    if pairs > MAX_PAIRS:
+        counted = f"{pairs:,} pairs of {len(S):,} and {len(T):,} rows are within this distance"
+        raise_too_many_pairs(where, counted, "Choose fewer nearest items or fewer kilometres.")
     if k is not None:
         i, j = np.repeat(rows, k), placed[tree.query(Q, k=range(1, k + 1))[1].ravel()]
     else:
@@ -317,5 +320,5 @@ def _on_sphere(P: Floats) -> Floats:
     return np.column_stack([np.cos(lat) * np.cos(lon), np.cos(lat) * np.sin(lon), np.sin(lat)])
 
 
-def _km(distance: float) -> str:
+def _distance_text(distance: float) -> str:
     return f"{distance:,.0f} km" if distance >= 10 else f"{distance:.2g} km"

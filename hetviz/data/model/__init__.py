@@ -1,1 +1,1 @@
-"""What the data are: datasets, links, comparisons, labels, and the maps of them."""
+"""Datasets, links, comparisons, labels and embeddings."""

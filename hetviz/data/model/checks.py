@@ -1,4 +1,4 @@
-"""The one gate for values that enter the data model: every bad row is collected, then refused."""
+"""Checks of values that enter the data model; all problems are collected and raised at once."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ MAX_ID_LENGTH = 256
 MAX_NAME_LENGTH = 200
 
 
-class Gate:
-    """Collects problems; `close` refuses them all at once."""
+class ProblemCollector:
+    """Collection of problems that are raised together."""
 
     def __init__(self) -> None:
         self.problems: list[Problem] = []
@@ -33,29 +33,23 @@ class Gate:
         remedy: str = "",
         row: int | None = None,
     ) -> None:
-        """Note one bad thing."""
+        """Add one problem."""
         self.problems.append(Problem(code, where, what, str(value), remedy, row=row))
 
     def close(self) -> None:
-        """Raise what was collected.
-
-        Raises
-        ------
-        hetviz.errors.DataError
-            If anything was refused.
-        """
+        """Raise a `DataError` of all problems, if there are any."""
         if self.problems:
             raise DataError(self.problems)
 
 
-def frozen(array: Array) -> Array:
-    """Return the array read-only, as a view, so that the caller's own array stays writable."""
+def read_only(array: Array) -> Array:
+    """Return a read-only view of the array; the array of the caller stays writable."""
     view = array.view()
     view.flags.writeable = False
     return view
 
 
-def name_of(gate: Gate, what: str, name: object) -> str:
+def check_name(gate: ProblemCollector, what: str, name: object) -> str:
     """Check a dataset, kind or label name."""
     if not isinstance(name, str) or not name.strip():
         gate.refuse("bad-name", what, "the name must be text and not empty", repr(name))
@@ -64,23 +58,23 @@ def name_of(gate: Gate, what: str, name: object) -> str:
         gate.refuse(
             "long-name",
             what,
-            f"the name has {len(name)} characters; {MAX_NAME_LENGTH} are allowed",
+            f"the name has {len(name)} characters, at most {MAX_NAME_LENGTH} are allowed",
             name[:40] + "…",
             "Shorten it.",
         )
     if any(unicodedata.category(character) == "Cc" for character in name):
-        gate.refuse("bad-name", what, "the name holds a control character", repr(name))
+        gate.refuse("bad-name", what, "the name contains a control character", repr(name))
     return name
 
 
-def ids_of(gate: Gate, where: str, ids: Iterable[object]) -> Texts:
-    """Check row ids: unique, non-empty text, kept exactly as given."""
+def check_ids(gate: ProblemCollector, where: str, ids: Iterable[object]) -> Texts:
+    """Check row ids: unique, non-empty text, unchanged."""
     values = ids.tolist() if isinstance(ids, np.ndarray) else list(ids)
     if not values:
         gate.refuse("no-rows", where, "there are no rows", remedy="Give at least one row.")
     rows: dict[str, int] = {}
     out = np.empty(len(values), dtype=object)
-    if _are_ids(values):
+    if _is_valid_ids(values):
         out[:] = values
         return out
     for row, value in enumerate(values):
@@ -89,9 +83,9 @@ def ids_of(gate: Gate, where: str, ids: Iterable[object]) -> Texts:
             gate.refuse(
                 "id-not-text",
                 place,
-                f"the id is {type(value).__name__}, and ids are text",
+                f"the id is {type(value).__name__}, but ids are text",
                 value,
-                "Write it in quotes, or convert with str(); 007 and 7 are different ids.",
+                "Write it in quotes or convert it with str(). 007 and 7 are different ids.",
                 row,
             )
             continue
@@ -105,7 +99,7 @@ def ids_of(gate: Gate, where: str, ids: Iterable[object]) -> Texts:
             gate.refuse(
                 "long-id",
                 place,
-                f"the id has {len(text)} characters; {MAX_ID_LENGTH} are allowed",
+                f"the id has {len(text)} characters, at most {MAX_ID_LENGTH} are allowed",
                 text[:40] + "…",
                 "Use a shorter id column.",
                 row,
@@ -114,9 +108,9 @@ def ids_of(gate: Gate, where: str, ids: Iterable[object]) -> Texts:
             gate.refuse(
                 "duplicate-id",
                 place,
-                f"the id was used before, in row {rows[text] + 1}",
+                f"the id is also in row {rows[text] + 1}",
                 text,
-                "Ids must be unique: rename one or leave one row out.",
+                "Ids must be unique. Rename one id or remove one row.",
                 row,
             )
         else:
@@ -124,22 +118,22 @@ def ids_of(gate: Gate, where: str, ids: Iterable[object]) -> Texts:
     return out
 
 
-def _are_ids(values: list[Any]) -> bool:
-    """Whether all is well with ids, without a look at each; what is wrong is told one by one."""
+def _is_valid_ids(values: list[Any]) -> bool:
+    """Return whether all ids are valid, without testing each one."""
     if set(map(type, values)) != {str}:
         return False
     different = len(set(values)) == len(values)
     return different and max(map(len, values)) <= MAX_ID_LENGTH and all(map(str.strip, values))
 
 
-def matrix_of(
-    gate: Gate,
+def check_matrix(
+    gate: ProblemCollector,
     where: str,
     values: object,
     n_rows: int,
     columns: Sequence[str] | None = None,
 ) -> Matrix | None:
-    """Check a real matrix of `n_rows` rows: finite numbers, dense or CSR; list every bad cell."""
+    """Check a real matrix of `n_rows` rows, dense or CSR; every bad cell is a problem."""
     if is_sparse(values):
         try:
             sparse = sp.csr_array(values)
@@ -203,21 +197,23 @@ def matrix_of(
                 f"{where}, row {row + 1}, column {title}",
                 "the value is missing or infinite",
                 result[row, column],
-                "Fill it in, or leave the row or the column out.",
+                "Fill it in, or remove the row or the column.",
                 row,
             )
         return None
     if isinstance(result, np.ndarray):
-        return frozen(result)
-    parts = (frozen(result.data), frozen(result.indices), frozen(result.indptr))
+        return read_only(result)
+    parts = (read_only(result.data), read_only(result.indices), read_only(result.indptr))
     return sp.csr_array(parts, shape=shape)
 
 
-def positions_of(gate: Gate, where: str, values: ArrayLike, n_rows: int | None) -> Ints:
-    """Check whole, non-negative row positions, below `n_rows` where that is known."""
+def check_positions(
+    gate: ProblemCollector, where: str, values: ArrayLike, n_rows: int | None
+) -> Ints:
+    """Check whole, non-negative row positions, below `n_rows` if given."""
     array = np.asarray(values)
     if array.size == 0:
-        return frozen(np.zeros(array.shape if array.ndim else (0,), dtype=np.int64))
+        return read_only(np.zeros(array.shape if array.ndim else (0,), dtype=np.int64))
     if array.dtype == bool or not np.issubdtype(array.dtype, np.integer):
         gate.refuse(
             "not-positions",
@@ -226,25 +222,25 @@ def positions_of(gate: Gate, where: str, values: ArrayLike, n_rows: int | None) 
             array.dtype,
             "Use data.position(dataset, id) to find them.",
         )
-        return frozen(np.zeros(array.shape, dtype=np.int64))
+        return read_only(np.zeros(array.shape, dtype=np.int64))
     positions = array.astype(np.int64)
     wrong = positions < 0
     if n_rows is not None:
         wrong |= positions >= n_rows
     for index in np.argwhere(wrong):
-        limit = "" if n_rows is None else f"; there are {n_rows} rows, counted from 0"
+        limit = "" if n_rows is None else f" (there are {n_rows} rows, counted from 0)"
         gate.refuse(
             "unknown-row",
             f"{where}, row {int(index[0]) + 1}",
-            f"no such row position{limit}",
+            f"this row position does not exist{limit}",
             positions[tuple(index)],
             "Use data.position(dataset, id) to find positions.",
             int(index[0]),
         )
-    return frozen(positions)
+    return read_only(positions)
 
 
-def numbers_of(gate: Gate, where: str, values: ArrayLike, n: int) -> Floats:
+def check_numbers(gate: ProblemCollector, where: str, values: ArrayLike, n: int) -> Floats:
     """Check a vector of `n` finite numbers."""
     try:
         array = np.array(values, dtype=np.float64)
@@ -262,14 +258,14 @@ def numbers_of(gate: Gate, where: str, values: ArrayLike, n: int) -> Floats:
             f"{where}, row {row + 1}",
             "the value is missing or infinite",
             array[row],
-            "Fill it in or leave the row out.",
+            "Fill it in or remove the row.",
             int(row),
         )
     return array
 
 
-def meta_of(gate: Gate, where: str, meta: object, n: int) -> pd.DataFrame | None:
-    """Check what is noted of each of `n` statements; its rows are numbered from 0."""
+def check_meta(gate: ProblemCollector, where: str, meta: object, n: int) -> pd.DataFrame | None:
+    """Check the meta table of `n` statements; its rows are numbered from 0."""
     if meta is None:
         return None
     if not isinstance(meta, pd.DataFrame) or len(meta) != n:
@@ -280,14 +276,8 @@ def meta_of(gate: Gate, where: str, meta: object, n: int) -> pd.DataFrame | None
     return rows
 
 
-def global_rows(rows: ArrayLike, n_rows: int) -> Ints:
-    """Return global rows in order, each once.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        If they are not whole numbers from 0 to below `n_rows`.
-    """
+def check_global_rows(rows: ArrayLike, n_rows: int) -> Ints:
+    """Return sorted, distinct global rows; raise unless they are whole numbers below `n_rows`."""
     array = np.asarray(rows)
     if array.size == 0:
         return np.empty(0, dtype=np.int64)
@@ -296,5 +286,5 @@ def global_rows(rows: ArrayLike, n_rows: int) -> Ints:
     unique = np.unique(array).astype(np.int64)
     for row in (unique[0], unique[-1]):
         if not 0 <= row < n_rows:
-            raise DataError(Problem("unknown-row", "rows", "there is no such row", str(row)))
+            raise DataError(Problem("unknown-row", "rows", "this row does not exist", str(row)))
     return unique

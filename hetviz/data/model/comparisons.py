@@ -10,21 +10,21 @@ from numpy.typing import ArrayLike
 
 from hetviz._types import Array, Floats, Ints
 from hetviz.data.model import checks
-from hetviz.data.model.checks import Gate
-from hetviz.data.model.frozen import Frozen
+from hetviz.data.model.checks import ProblemCollector
+from hetviz.data.model.immutable import Immutable
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
-class Comparisons(Frozen):
-    """Statements that one distance is smaller than another.
+class Comparisons(Immutable):
+    """Statements that one pair of items is closer than another.
 
     Parameters
     ----------
     objects : array of int, shape (t, 3) or (t, 4)
-        Row a, b, c says d(a, b) < d(a, c); row a, b, c, d says d(a, b) < d(c, d). Entries are
-        global row positions: ``data.position(dataset, id)``.
+        Row (a, b, c) means d(a, b) < d(a, c); row (a, b, c, d) means d(a, b) < d(c, d). Entries
+        are global row positions, see ``data.position(dataset, id)``.
     weight : array of shape (t,), optional
-        How much each counts, above 0; 1 when absent.
+        Positive weights; default 1.
     meta : DataFrame of t rows, optional
         Columns such as note, who, when and set.
 
@@ -45,33 +45,33 @@ class Comparisons(Frozen):
         *,
         meta: pd.DataFrame | None = None,
     ) -> None:
-        gate = Gate()
-        rows = checks.positions_of(gate, "comparisons", objects, None)
+        gate = ProblemCollector()
+        rows = checks.check_positions(gate, "comparisons", objects, None)
         if rows.size == 0 and rows.ndim != 2:
-            rows = checks.frozen(np.zeros((0, 3), dtype=np.int64))
+            rows = checks.read_only(np.zeros((0, 3), dtype=np.int64))
         if rows.ndim != 2 or rows.shape[1] not in (3, 4):
             gate.refuse(
                 "bad-shape",
                 "comparisons",
-                "each row needs 3 positions (a nearer to b than to c) or 4 (a, b nearer than c, d)",
+                "each row needs 3 positions (a closer to b than to c) or 4 (a, b closer than c, d)",
                 rows.shape,
             )
             gate.close()
         given = 1.0 if weight is None else weight
-        weights = checks.numbers_of(gate, "comparisons, weight", given, len(rows))
+        weights = checks.check_numbers(gate, "comparisons, weight", given, len(rows))
         for row in np.flatnonzero(weights <= 0):
             gate.refuse(
                 "weight-range",
                 f"comparisons, row {row + 1}",
-                "the weight of a comparison is above 0",
+                "the weight of a comparison must be above 0",
                 f"{weights[row]:g}",
-                "To say the opposite, exchange the two pairs.",
+                "To state the opposite, swap the two pairs.",
                 int(row),
             )
-        meta = checks.meta_of(gate, "comparisons", meta, len(rows))
+        meta = checks.check_meta(gate, "comparisons", meta, len(rows))
         gate.close()
         object.__setattr__(self, "objects", rows)
-        object.__setattr__(self, "weight", checks.frozen(weights))
+        object.__setattr__(self, "weight", checks.read_only(weights))
         object.__setattr__(self, "meta", meta)
 
     def __len__(self) -> int:
@@ -82,16 +82,16 @@ class Comparisons(Frozen):
 
     @property
     def pairs(self) -> Ints:
-        """Near and far pair of each row, shape (t, 4): d(p0, p1) < d(p2, p3)."""
+        """Near and far pair of each comparison, shape (t, 4): d(p0, p1) < d(p2, p3)."""
         if self.objects.shape[1] == 4:
             return self.objects
         return self.objects[:, [0, 1, 0, 2]]
 
     def take(self, rows: Array) -> Comparisons:
-        """Return the rows at the given positions (or where a mask is True)."""
+        """Return the comparisons at the given positions, or selected by a mask."""
         meta = None if self.meta is None else self.meta.iloc[np.arange(len(self))[rows]]
         return Comparisons(self.objects[rows], self.weight[rows], meta=meta)
 
     def noting(self, meta: pd.DataFrame | None) -> Comparisons:
-        """Return the same comparisons with other notes."""
+        """Return the same comparisons with another meta table."""
         return Comparisons(self.objects, self.weight, meta=meta)

@@ -1,4 +1,4 @@
-"""One dataset: items of one kind, with what is measured of them."""
+"""Dataset of items of one kind, with their features."""
 
 from __future__ import annotations
 
@@ -14,52 +14,52 @@ from numpy.typing import ArrayLike
 from hetviz._html import html_table
 from hetviz._types import Array, Ints, Matrix, Reals, Texts, is_sparse
 from hetviz.data.model import checks
-from hetviz.data.model.checks import Gate
-from hetviz.data.model.frozen import Frozen
+from hetviz.data.model.checks import ProblemCollector
+from hetviz.data.model.immutable import Immutable
 from hetviz.errors import DataError, Problem
 
 _TITLE_COLUMNS = ("title", "name", "label")
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
-class Dataset(Frozen):
-    """Items of one kind: ids, and any of features, kernel, distance, table and media.
+class Dataset(Immutable):
+    """Items of one kind with ids and, optionally, features, kernel, distance, table and media.
 
     Parameters
     ----------
     name : str
-        What the dataset is called.
+        Name of the dataset.
     ids : sequence of str, length n
-        Unique, non-empty; ``ids[i]`` names row i. Kept exactly as given.
+        Unique, non-empty ids; ``ids[i]`` is the id of row i, stored unchanged.
     X : array or sparse matrix of shape (n, p), optional
-        Features, finite; ``X[i, c]`` is feature c of item i. Sparse input is kept as CSR.
+        Finite features; ``X[i, c]`` is feature c of item i. Sparse input is stored as CSR.
     feature_names : sequence of str, length p, optional
     kernel, distance : array of shape (n, n), optional
-        ``kernel[i, j]`` is the similarity (``distance[i, j]`` the distance) of items i and j. For
-        new rows shape (n_new, n_fitted), columns in the order of the fitted rows.
+        ``kernel[i, j]`` is the similarity (``distance[i, j]`` the distance) of items i and j. New
+        rows have shape (n_new, n_fitted), with columns in the order of the fitted rows.
     table : DataFrame of n rows, optional
         Raw columns for hover, colour and labels; row i describes item i.
     media : sequence of n paths, bytes or None, optional
         Thumbnails.
     entity : str, optional
-        What an object is; the default is `name`. Datasets of one entity are views: the same id
-        is the same object.
+        Kind of object; default: `name`. Datasets of one entity are views: equal ids are the same
+        object.
     recipe : dict, optional
-        How the columns of the table, or of the file, are used (``id``, ``title``, ``text``,
-        ``media``) and the fitted feature pipeline, as JSON-ready values.
+        Use of the columns of the table or file (``id``, ``title``, ``text``, ``media``) and the
+        fitted feature pipeline, as JSON-ready values.
     keys : sequence of n hashable values, optional
-        What the rows are called where they come from, such as whole numbers or times, in place of
-        the text that `ids` write for them. `position` and `find` take either.
+        Original keys of the rows, such as integers or times, for which `ids` are the text form.
+        `position` and `find` accept both.
 
     Raises
     ------
     hetviz.errors.DataError
-        Listing every bad row at once.
+        Listing all bad rows.
 
     Notes
     -----
-    With neither features, kernel nor distance the dataset is featureless: its items have no
-    description of their own, only links. Arrays are read-only copies.
+    A dataset without features, kernel and distance is featureless: its items are described by
+    links only. Arrays are read-only copies.
     """
 
     name: str
@@ -89,17 +89,17 @@ class Dataset(Frozen):
         recipe: dict[str, object] | None = None,
         keys: Iterable[Hashable] | None = None,
     ) -> None:
-        gate = Gate()
-        name = checks.name_of(gate, "dataset", name)
+        gate = ProblemCollector()
+        name = checks.check_name(gate, "dataset", name)
         where = f"dataset {name!r}"
         if isinstance(ids, str):
-            gate.refuse("bad-ids", where, "ids must be a list of text, not one text", ids)
+            gate.refuse("bad-ids", where, "ids must be a list of texts, not one text", ids)
             gate.close()
         if hasattr(ids, "columns") or (np.ndim(ids) if isinstance(ids, np.ndarray) else 1) > 1:
-            remedy = f"Call HeteroData.from_frames({{{name!r}: table}}), which finds the ids in it."
-            gate.refuse("bad-ids", where, "ids are a list; this is a table", remedy=remedy)
+            remedy = f"Call HeteroData.from_frames({{{name!r}: table}}), which finds the ids."
+            gate.refuse("bad-ids", where, "ids must be a list, not a table", remedy=remedy)
             gate.close()
-        rows = checks.ids_of(gate, where, ids)
+        rows = checks.check_ids(gate, where, ids)
         n = len(rows)
         names = None if feature_names is None else tuple(map(str, feature_names))
         given = media if media is None else tuple(media)
@@ -107,14 +107,14 @@ class Dataset(Frozen):
             gate.refuse("row-count", f"{where}, media", f"{len(given)} entries, but {n} ids")
         store = {
             "name": name,
-            "ids": checks.frozen(rows),
+            "ids": checks.read_only(rows),
             "X": _features(gate, where, X, n, names),
             "feature_names": names,
             "kernel": _square(gate, f"{where}, kernel", kernel, n),
             "distance": _distances(gate, f"{where}, distance", distance, n),
             "table": _table(gate, f"{where}, table", table, n),
             "media": given,
-            "entity": name if entity is None else checks.name_of(gate, where, entity),
+            "entity": name if entity is None else checks.check_name(gate, where, entity),
             "recipe": recipe,
             "keys": _keys(gate, f"{where}, keys", keys, n),
         }
@@ -148,7 +148,7 @@ class Dataset(Frozen):
 
     @property
     def is_featureless(self) -> bool:
-        """Whether items have no description of their own: no features, kernel or distance."""
+        """Whether the dataset has no features, kernel or distance."""
         return self.X is None and self.kernel is None and self.distance is None
 
     @cached_property
@@ -162,29 +162,29 @@ class Dataset(Frozen):
         Raises
         ------
         hetviz.errors.DataError
-            If there is no such id.
+            If the id is unknown.
         """
         row = self._row_of.get(id)
         if row is None:
             raise DataError(
-                Problem("unknown-id", f"dataset {self.name!r}", "there is no such id", str(id))
+                Problem("unknown-id", f"dataset {self.name!r}", "this id does not exist", str(id))
             )
         return row
 
     def key(self, id: str) -> Hashable:
-        """Return what a row is called where it comes from; its id where that was text."""
+        """Return the original key of a row, or its id if that was text."""
         row = self.position(id)
         found: Hashable = self.ids[row] if self.keys is None else self.keys[row]
         return found
 
     def find(self, ids: Iterable[object]) -> Ints:
-        """Return the row of each id or key, -1 where it is unknown."""
+        """Return the row of each id or key, -1 if unknown."""
         lookup = self._row_of
         return np.array([lookup.get(text, -1) for text in ids], dtype=np.int64)
 
     @property
     def title_column(self) -> str | None:
-        """The table column that says what to call a row, if there is one."""
+        """The table column with the titles of the rows, if there is one."""
         if self.table is None:
             return None
         recipe = self.recipe or {}
@@ -192,13 +192,13 @@ class Dataset(Frozen):
         if declared in self.table.columns:
             return str(declared)
         if "title" in recipe and declared is None:
-            # Who read it found that no column tells the rows apart.
+            # The reader found no column that distinguishes the rows.
             return None
         return next((column for column in _TITLE_COLUMNS if column in self.table.columns), None)
 
     @property
     def units(self) -> dict[str, str]:
-        """The units of table columns of numbers, where they are known and not in the name."""
+        """Units of numeric table columns, if known and not part of the name."""
         known = (self.recipe or {}).get("units")
         if self.table is None or not isinstance(known, Mapping):
             return {}
@@ -207,7 +207,7 @@ class Dataset(Frozen):
 
     @property
     def orders(self) -> dict[str, tuple[str, ...]]:
-        """The values of table columns of ordered categories, the lowest first."""
+        """Values of ordered categorical table columns, lowest first."""
         known = (self.recipe or {}).get("orders")
         if self.table is None or not isinstance(known, Mapping):
             return {}
@@ -216,7 +216,7 @@ class Dataset(Frozen):
 
     @cached_property
     def titles(self) -> Texts:
-        """What to call each row, length n: its title, or its id where there is none."""
+        """Title of each row, length n: the title, or the id if there is none."""
         out = self.ids.copy()
         if self.table is not None and self.title_column is not None:
             column = self.table[self.title_column]
@@ -224,15 +224,15 @@ class Dataset(Frozen):
             for row, (text, gone) in enumerate(zip(texts, missing, strict=True)):
                 if not gone and text.strip():
                     out[row] = text
-        return checks.frozen(out)
+        return checks.read_only(out)
 
     def subset(self, rows: Sequence[int] | Ints) -> Dataset:
-        """Return the given rows, in the given order; a square kernel keeps the same columns."""
+        """Return the given rows in the given order; a square kernel is reduced on both axes."""
         take = np.asarray(rows, dtype=np.int64)
         return self._rows(take, take)
 
     def as_new(self, rows: Ints, fitted: Ints) -> Dataset:
-        """Return `rows` as new rows: kernel and distance get one column for each `fitted` row."""
+        """Return `rows` as new rows; kernel and distance have one column per `fitted` row."""
         return self._rows(rows, fitted)
 
     def _rows(self, rows: Ints, columns: Ints) -> Dataset:
@@ -256,15 +256,15 @@ class Dataset(Frozen):
 
 
 def features_of(dataset: Dataset) -> Matrix:
-    """Return the features of a dataset that has to have some."""
+    """Return the features of a dataset; raise if it has none."""
     if dataset.X is None:
         where = f"dataset {dataset.name!r}"
-        raise DataError(Problem("no-features", where, "features are needed, and it has none"))
+        raise DataError(Problem("no-features", where, "features are needed, but it has none"))
     return dataset.X
 
 
 def rows_of(dataset: Dataset, chosen: Sequence[object] | Array) -> Ints:
-    """Turn ids, row positions or a mask into row positions of a dataset."""
+    """Return row positions of a dataset for ids, row positions or a mask."""
     array = np.asarray(chosen)
     if array.dtype == bool:
         if array.shape != (len(dataset),):
@@ -276,12 +276,12 @@ def rows_of(dataset: Dataset, chosen: Sequence[object] | Array) -> Ints:
     if array.size and np.issubdtype(array.dtype, np.integer):
         if array.min() < 0 or array.max() >= len(dataset):
             raise DataError(
-                Problem("unknown-row", f"dataset {dataset.name!r}", "no such row", str(array.max()))
+                Problem("unknown-row", f"dataset {dataset.name!r}", "unknown row", str(array.max()))
             )
         return array.astype(np.int64)
     found = dataset.find(chosen)
     unknown = [
-        Problem("unknown-id", f"dataset {dataset.name!r}", "there is no such id", str(text))
+        Problem("unknown-id", f"dataset {dataset.name!r}", "this id does not exist", str(text))
         for text, row in zip(chosen, found, strict=True)
         if row < 0
     ]
@@ -291,7 +291,7 @@ def rows_of(dataset: Dataset, chosen: Sequence[object] | Array) -> Ints:
 
 
 def _features(
-    gate: Gate,
+    gate: ProblemCollector,
     where: str,
     values: ArrayLike | Matrix | None,
     n: int,
@@ -303,7 +303,7 @@ def _features(
         return None
     shape = np.shape(values) if not is_sparse(values) else values.shape
     usable = names if names is not None and len(shape) == 2 and len(names) == shape[1] else None
-    X = checks.matrix_of(gate, f"{where}, X", values, n, usable)
+    X = checks.check_matrix(gate, f"{where}, X", values, n, usable)
     if X is not None and names is not None and len(names) != X.shape[1]:
         gate.refuse(
             "feature-names",
@@ -315,29 +315,31 @@ def _features(
     return X
 
 
-def _square(gate: Gate, where: str, values: object, n: int) -> Reals | None:
+def _square(gate: ProblemCollector, where: str, values: object, n: int) -> Reals | None:
     if values is None:
         return None
-    matrix = checks.matrix_of(gate, where, values.toarray() if is_sparse(values) else values, n)
+    matrix = checks.check_matrix(gate, where, values.toarray() if is_sparse(values) else values, n)
     return None if matrix is None else np.asarray(matrix)
 
 
-def _distances(gate: Gate, where: str, values: object, n: int) -> Reals | None:
+def _distances(gate: ProblemCollector, where: str, values: object, n: int) -> Reals | None:
     distance = _square(gate, where, values, n)
     if distance is not None:
         for row, column in np.argwhere(distance < 0):
             gate.refuse(
                 "negative-distance",
                 f"{where}, row {row + 1}, column {column + 1}",
-                "distances are 0 or more",
+                "distances must be 0 or more",
                 distance[row, column],
-                "Is this a similarity? Give it as kernel.",
+                "If this is a similarity, give it as kernel.",
                 int(row),
             )
     return distance
 
 
-def _keys(gate: Gate, where: str, keys: Iterable[Hashable] | None, n: int) -> Texts | None:
+def _keys(
+    gate: ProblemCollector, where: str, keys: Iterable[Hashable] | None, n: int
+) -> Texts | None:
     if keys is None:
         return None
     given = list(keys)
@@ -353,10 +355,10 @@ def _keys(gate: Gate, where: str, keys: Iterable[Hashable] | None, n: int) -> Te
             kind = type(key).__name__
             gate.refuse("bad-key", f"{where}, row {row + 1}", "a key must be hashable", kind)
             return None
-    return checks.frozen(out)
+    return checks.read_only(out)
 
 
-def _table(gate: Gate, where: str, table: object, n: int) -> pd.DataFrame | None:
+def _table(gate: ProblemCollector, where: str, table: object, n: int) -> pd.DataFrame | None:
     if table is None:
         return None
     if not isinstance(table, pd.DataFrame):

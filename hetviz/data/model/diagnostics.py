@@ -8,19 +8,19 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
-from hetviz._text import rounded
+from hetviz._text import round_percent
 from hetviz._types import JsonObject
-from hetviz.data.model.frozen import Frozen
+from hetviz.data.model.immutable import Immutable
 from hetviz.errors import DataError, Problem
 
-MOST = 20
+MAX_VALUES = 20
 """Values kept of one finding: those of the largest size."""
 SHARE = "share"
 """Unit of values from 0 to 1 that are parts of a whole."""
 
 
 @dataclass(frozen=True)
-class Diagnostic(Frozen):
+class Diagnostic(Immutable):
     """One thing that a method found out, besides the map.
 
     Attributes
@@ -54,7 +54,7 @@ class Diagnostic(Frozen):
     def written(self, value: float) -> str:
         """Return a value as text, with its unit."""
         if self.unit == SHARE:
-            return rounded(value, 1)
+            return round_percent(value, 1)
         unit = f" {self.unit}" if self.unit else ""
         return f"{value:.4g}{unit}"
 
@@ -69,14 +69,14 @@ class Diagnostic(Frozen):
         }
 
 
-def diagnostic(
+def make_diagnostic(
     key: str,
     title: str,
     says: str,
     values: Mapping[str, object] | Iterable[tuple[str, object]],
     unit: str = "",
     *,
-    most: int = MOST,
+    most: int = MAX_VALUES,
 ) -> Diagnostic:
     """Make a `Diagnostic` of what a method has: finite numbers only, and not too many.
 
@@ -102,12 +102,12 @@ def diagnostic(
     return Diagnostic(key, title, says, MappingProxyType(dict(kept)), unit, len(known) - len(kept))
 
 
-def keyed(found: Iterable[Diagnostic]) -> Mapping[str, Diagnostic]:
+def by_key(found: Iterable[Diagnostic]) -> Mapping[str, Diagnostic]:
     """Return findings by key, without those that hold nothing."""
     return MappingProxyType({one.key: one for one in found if one.values})
 
 
-def said_once(found: Iterable[Diagnostic]) -> Iterator[tuple[Diagnostic, str]]:
+def without_repeated_text(found: Iterable[Diagnostic]) -> Iterator[tuple[Diagnostic, str]]:
     """Yield each finding with what it says; with nothing where the one before says the same."""
     before = ""
     for one in found:
@@ -131,49 +131,51 @@ def from_json(content: object, where: str = "diagnostics") -> Mapping[str, Diagn
     if content is None:
         return MappingProxyType({})
     if not isinstance(content, Mapping):
-        raise _bad(where)
+        raise _invalid(where)
     try:
-        return keyed(_read(str(key), one) for key, one in content.items())
+        return by_key(_read(str(key), one) for key, one in content.items())
     except (KeyError, TypeError, AttributeError, ValueError):
-        raise _bad(where) from None
+        raise _invalid(where) from None
 
 
 def _read(key: str, one: Mapping[str, Any]) -> Diagnostic:
-    made = diagnostic(key, str(one["title"]), str(one["says"]), one["values"], str(one["unit"]))
+    made = make_diagnostic(
+        key, str(one["title"]), str(one["says"]), one["values"], str(one["unit"])
+    )
     return replace(made, left_out=made.left_out + int(one["left_out"]))
 
 
-def _bad(where: str) -> DataError:
+def _invalid(where: str) -> DataError:
     return DataError(Problem("bad-diagnostics", where, "this is not what a method found out", ""))
 
 
-def numbered(values: Sequence[float], word: str) -> dict[str, float]:
+def number_values(values: Sequence[float], word: str) -> dict[str, float]:
     """Return values by a word and their number from 1: ``"axis 1"``."""
     return {f"{word} {place + 1}": float(value) for place, value in enumerate(values)}
 
 
-def starts_told(finals: Sequence[float]) -> Diagnostic:
+def starts_diagnostic(finals: Sequence[float]) -> Diagnostic:
     """Return the losses that several starts ended with, as people are shown them."""
-    return diagnostic(
+    return make_diagnostic(
         "starts",
         "Spread over starts",
         "The loss that each start ended with; the map is of the least. Where they differ much, "
         "other random numbers may give another map.",
-        numbered(finals, "start"),
+        number_values(finals, "start"),
     )
 
 
-def _by_pull(kept: object) -> dict[str, object]:
+def _values_by_pull(kept: object) -> dict[str, object]:
     if not isinstance(kept, Mapping):
         return {}
     return {"not moved" if key == "none" else f"pull {key}": one for key, one in kept.items()}
 
 
 _OBJECTIVE = {"objective": "objective", "bound": "bound from below"}
-_KEPT = {"kept_by_the_optimum": "by the optimum", "kept_on_these_axes": "on the axes shown"}
+_SATISFIED = {"kept_by_the_optimum": "by the optimum", "kept_on_these_axes": "on the axes shown"}
 
 
-def optimum_told(known: Mapping[str, Mapping[str, object]]) -> list[Diagnostic]:
+def optimum_diagnostics(known: Mapping[str, Mapping[str, object]]) -> list[Diagnostic]:
     """Return what is known of the optimum of each problem, as people are shown it.
 
     Parameters
@@ -185,45 +187,45 @@ def optimum_told(known: Mapping[str, Mapping[str, object]]) -> list[Diagnostic]:
     for name, figures in known.items():
         of = f" of {name}" if len(known) > 1 else ""
         told += [
-            diagnostic(
+            make_diagnostic(
                 f"kept comparisons of {name}",
                 f"Comparisons that are kept{of}",
                 "Share of the comparisons given that hold: on all axes that the optimum needs, and "
                 "on the axes shown.",
-                {words: figures.get(key) for key, words in _KEPT.items()},
+                {words: figures.get(key) for key, words in _SATISFIED.items()},
                 SHARE,
             ),
-            diagnostic(
+            make_diagnostic(
                 f"moved in the end of {name}",
                 f"Moving points in the end{of}",
                 "Share of the comparisons that were held out and kept, with points as the method "
                 "puts them, and moved from there with this pull back. The best was taken, if it "
                 "is better by more than chance.",
-                _by_pull(figures.get("held_out_by_pull")),
+                _values_by_pull(figures.get("held_out_by_pull")),
                 SHARE,
             ),
-            diagnostic(
+            make_diagnostic(
                 f"gap of {name}",
                 f"How near to the best{of}",
                 "By how much the objective can at most be above the least that there is, as a part "
                 "of it (the duality gap): 0 is the best there can be.",
                 {"duality gap": figures.get("gap")},
             ),
-            diagnostic(
+            make_diagnostic(
                 f"objective of {name}",
                 f"Objective{of}",
                 "What was made small, and a bound that it cannot get below. Only how they compare "
                 "says anything.",
                 {words: figures.get(key) for key, words in _OBJECTIVE.items()},
             ),
-            diagnostic(
+            make_diagnostic(
                 f"axes of {name}",
                 f"Axes of the optimum{of}",
                 "How many axes the best solution has. With fewer shown, some comparisons may be "
                 "lost in the picture.",
                 {"axes": figures.get("axes_of_the_optimum")},
             ),
-            diagnostic(
+            make_diagnostic(
                 f"critical strength of {name}",
                 f"Critical strength{of}",
                 "Where comparisons count for no more than this, all items in one point would be "

@@ -11,21 +11,21 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from hetviz._doors import opened
+from hetviz._higher_layers import call_implementation
 from hetviz._types import Array, Bools, Floats, Texts
 from hetviz.data.model import checks
 from hetviz.data.model.diagnostics import Diagnostic
-from hetviz.data.model.frozen import Frozen
+from hetviz.data.model.immutable import Immutable
 from hetviz.errors import DataError, ParameterError, Problem
 
 _AXES = ("x", "y", "z")
-_LEAST_FOR_TSNE = 4
-DRAWN = "neighbour map"
+_MIN_POINTS_FOR_TSNE = 4
+DRAWN_NOTE = "neighbour map"
 """What a picture that is not of the axes is called."""
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
-class Embedding(Frozen):
+class Embedding(Immutable):
     """Coordinates of the rows of several datasets in one space.
 
     Parameters
@@ -78,7 +78,7 @@ class Embedding(Frozen):
         diagnostics: Mapping[str, Diagnostic] | None = None,
         drawn: Mapping[str, ArrayLike] | None = None,
     ) -> None:
-        gate = checks.Gate()
+        gate = checks.ProblemCollector()
         arrays: dict[str, Floats] = {}
         names: dict[str, Texts] = {}
         masks: dict[str, Bools] = {}
@@ -98,19 +98,19 @@ class Embedding(Frozen):
             mask = finite
             if placed is not None and name in placed:
                 mask = np.asarray(placed[name], dtype=bool)
-            texts = _ids(ids, name, len(Y))
+            texts = _ids_of(ids, name, len(Y))
             if mask.shape != (len(Y),) or len(texts) != len(Y):
                 gate.refuse("bad-shape", where, "ids and placed need one entry for each row")
                 continue
             for row in np.flatnonzero(mask & ~finite):
                 gate.refuse("not-finite", f"{where}, id {texts[row]}", "the place is not finite")
             Y[~mask] = np.nan
-            arrays[name] = checks.frozen(Y)
-            masks[name] = checks.frozen(mask)
-            names[name] = checks.frozen(texts)
+            arrays[name] = checks.read_only(Y)
+            masks[name] = checks.read_only(mask)
+            names[name] = checks.read_only(texts)
         if not coordinates:
             gate.refuse("no-datasets", "embedding", "there are no coordinates")
-        picture = None if drawn is None else _picture(drawn, masks, gate)
+        picture = None if drawn is None else _check_picture(drawn, masks, gate)
         gate.close()
         store: dict[str, Any] = {
             "coordinates": MappingProxyType(arrays),
@@ -136,7 +136,9 @@ class Embedding(Frozen):
         self, include: object = None, exclude: object = None
     ) -> dict[str, object] | tuple[dict[str, object], dict[str, object]]:
         """Return how a notebook shows it: as a widget where there can be one, as a picture else."""
-        found: dict[str, Any] | tuple[dict[str, Any], dict[str, Any]] = opened("mimebundle", self)
+        found: dict[str, Any] | tuple[dict[str, Any], dict[str, Any]] = call_implementation(
+            "mimebundle", self
+        )
         return found
 
     def widget(self, data: object = None, **options: object) -> Any:
@@ -162,7 +164,7 @@ class Embedding(Frozen):
         hetviz.errors.DataError
             If the data are of other items.
         """
-        return opened("widget", self, data, **options)
+        return call_implementation("widget", self, data, **options)
 
     def with_made(self, made: object) -> Self:
         """Return the same embedding, knowing what it was made of."""
@@ -260,7 +262,7 @@ class Embedding(Frozen):
         """
         if self.drawn is None:
             return None
-        from hetviz.core.layout.picture import beside
+        from hetviz.core.layout.axes_map import place_new_points
 
         found = {}
         for name, Y in new.items():
@@ -269,7 +271,7 @@ class Embedding(Frozen):
             known = mates or list(self.coordinates)
             there = np.vstack([self.coordinates[other] for other in known])
             places = np.vstack([self.drawn[other] for other in known])
-            found[name] = beside(np.asarray(Y, dtype=np.float64), there, places)
+            found[name] = place_new_points(np.asarray(Y, dtype=np.float64), there, places)
         return found
 
     def joined(self, new: Embedding) -> Embedding:
@@ -325,7 +327,11 @@ class Embedding(Frozen):
             raise ParameterError(f"planar: how = {how!r}; one of auto, axes, pca, tsne.")
         k = self.n_components
         if how == "auto" and self.drawn is not None:
-            said = f"{self.note}; {DRAWN} of {k} axes" if self.note else f"{DRAWN} of {k} axes"
+            said = (
+                f"{self.note}; {DRAWN_NOTE} of {k} axes"
+                if self.note
+                else f"{DRAWN_NOTE} of {k} axes"
+            )
             return replace(self, coordinates=self.drawn, note=said, drawn=None)
         if how == "auto":
             how = "axes" if k <= 2 else "pca"
@@ -333,7 +339,7 @@ class Embedding(Frozen):
         Y = self.stacked()
         flat = np.full((len(Y), 2), np.nan)
         points = Y[mask]
-        if how == "tsne" and (len(points) < _LEAST_FOR_TSNE or k == 1):
+        if how == "tsne" and (len(points) < _MIN_POINTS_FOR_TSNE or k == 1):
             how = "pca"
         if how == "axes":
             flat[mask, : min(k, 2)] = points[:, :2]
@@ -351,8 +357,8 @@ class Embedding(Frozen):
         return replace(self, coordinates=parts, note=said, drawn=None)
 
 
-def _picture(
-    drawn: Mapping[str, ArrayLike], masks: Mapping[str, Bools], gate: checks.Gate
+def _check_picture(
+    drawn: Mapping[str, ArrayLike], masks: Mapping[str, Bools], gate: checks.ProblemCollector
 ) -> Mapping[str, Floats] | None:
     """Return the picture, NaN where a row has no place."""
     found: dict[str, Floats] = {}
@@ -366,11 +372,11 @@ def _picture(
         if not np.isfinite(Z[mask]).all():
             gate.refuse("not-finite", f"picture of {name!r}", "a place is not finite")
         Z[~mask] = np.nan
-        found[name] = checks.frozen(Z)
+        found[name] = checks.read_only(Z)
     return MappingProxyType(found)
 
 
-def _ids(ids: Mapping[str, Sequence[object] | Array] | None, name: str, n: int) -> Texts:
+def _ids_of(ids: Mapping[str, Sequence[object] | Array] | None, name: str, n: int) -> Texts:
     out = np.empty(n, dtype=object)
     given = None if ids is None else ids.get(name)
     values: Sequence[object] | Array = [str(row) for row in range(n)] if given is None else given

@@ -17,19 +17,19 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from hetviz._doors import opened
+from hetviz._higher_layers import call_implementation
 from hetviz._html import html_table
 from hetviz._types import Array, Bools, Ints
 from hetviz.data.model import checks
-from hetviz.data.model.checks import Gate
+from hetviz.data.model.checks import ProblemCollector
 from hetviz.data.model.comparisons import Comparisons
+from hetviz.data.model.csv_text import csv_of
 from hetviz.data.model.dataset import Dataset, rows_of
-from hetviz.data.model.frozen import Frozen
+from hetviz.data.model.immutable import Immutable
+from hetviz.data.model.item_cache import cached_for_items
 from hetviz.data.model.labels import Labels
 from hetviz.data.model.links import Links, kind_key
-from hetviz.data.model.meta import joined_meta
-from hetviz.data.model.same_items import of_items
-from hetviz.data.model.table_text import csv_of
+from hetviz.data.model.meta import concat_meta
 from hetviz.errors import DataError, ParameterError, Problem
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 # What is drawn to judge a map by: rows of chosen objects, and links with the pairs they join.
 
 
-def rows_out(
+def draw_rows_out(
     parts: Mapping[str, slice],
     object_of: Ints,
     shares: Mapping[str, float],
@@ -79,7 +79,7 @@ def rows_out(
     return out
 
 
-def links_out(
+def draw_links_out(
     ends: Ints,
     stratum: Ints,
     touched: Bools,
@@ -113,11 +113,13 @@ def links_out(
     for value in np.unique(of_pair):
         drawn = rng.permutation(pairs[of_pair == value])
         chosen[drawn[: round(share * len(drawn))]] = True
-    _give_back(ends, pair, chosen, touched, bare.copy())
+    _return_needed_links(ends, pair, chosen, touched, bare.copy())
     return np.asarray(touched | chosen[pair])
 
 
-def _give_back(ends: Ints, pair: Ints, chosen: Bools, touched: Bools, bare: Bools) -> None:
+def _return_needed_links(
+    ends: Ints, pair: Ints, chosen: Bools, touched: Bools, bare: Bools
+) -> None:
     """Unchoose at least one pair of every bare object, or it could not be placed."""
     held = touched | chosen[pair]
     bare[ends[~held]] = False
@@ -131,7 +133,7 @@ _SIGNS = {None: None, 1: 1, -1: -1, "+": 1, "-": -1, "positive": 1, "negative": 
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
-class HeteroData(Frozen):
+class HeteroData(Immutable):
     """Datasets with links, comparisons and labels.
 
     Parameters
@@ -167,7 +169,7 @@ class HeteroData(Frozen):
         comparisons: Comparisons | None = None,
         labels: Iterable[Labels] | Labels = (),
     ) -> None:
-        gate = Gate()
+        gate = ProblemCollector()
         parts = _datasets(gate, datasets)
         if not parts and not gate.problems:
             gate.refuse("no-datasets", "data", "there is no dataset", remedy="Give at least one.")
@@ -189,7 +191,7 @@ class HeteroData(Frozen):
             _check_links(gate, by_name, group)
         if comparisons is not None:
             total = sum(len(dataset) for dataset in by_name.values())
-            checks.positions_of(gate, "comparisons", comparisons.objects, total)
+            checks.check_positions(gate, "comparisons", comparisons.objects, total)
         for column in label_list:
             _check_labels(gate, by_name, column)
         gate.close()
@@ -276,7 +278,7 @@ class HeteroData(Frozen):
         >>> data["wines"].ids.tolist(), data["wines"].key("2001")
         (['1982', '2001'], 2001)
         """
-        made: HeteroData = opened(
+        made: HeteroData = call_implementation(
             "from_frames",
             frames,
             links,
@@ -300,12 +302,12 @@ class HeteroData(Frozen):
         embedding : Embedding, optional
             Adds columns x and y (and so on), matched by id; NaN where a row has no place.
         """
-        frames: dict[str, pd.DataFrame] = opened("to_frames", self, embedding)
+        frames: dict[str, pd.DataFrame] = call_implementation("to_frames", self, embedding)
         return frames
 
     def to_links(self) -> pd.DataFrame:
         """Return all links as a table that `from_frames` takes: ids as they were given."""
-        table: pd.DataFrame = opened("to_links", self)
+        table: pd.DataFrame = call_implementation("to_links", self)
         return table
 
     def to_anndata(self, name: str | None = None, embedding: Embedding | None = None) -> AnnData:
@@ -323,7 +325,7 @@ class HeteroData(Frozen):
         hetviz.errors.MissingExtraError
             If anndata is not installed (extra ``omics``).
         """
-        return opened("to_anndata", self, name, embedding)
+        return call_implementation("to_anndata", self, name, embedding)
 
     def to_networkx(self, embedding: Embedding | None = None) -> Graph:
         """Return all items and links as a networkx MultiGraph; nodes are (dataset, key).
@@ -338,13 +340,13 @@ class HeteroData(Frozen):
         hetviz.errors.MissingExtraError
             If networkx is not installed (extra ``omics``).
         """
-        return opened("to_networkx", self, embedding)
+        return call_implementation("to_networkx", self, embedding)
 
     def __repr__(self) -> str:
         sizes = ", ".join(f"{name} {len(dataset):,}" for name, dataset in self.datasets.items())
         links = sum(map(len, self.links))
         compared = 0 if self.comparisons is None else len(self.comparisons)
-        parts = [_counted(links, "link"), _counted(compared, "comparison")]
+        parts = [_count_text(links, "link"), _count_text(compared, "comparison")]
         return f"HeteroData({sizes}; {', '.join(parts)})"
 
     def _repr_html_(self) -> str:
@@ -362,7 +364,7 @@ class HeteroData(Frozen):
             for links in self.links
         ]
         compared = 0 if self.comparisons is None else len(self.comparisons)
-        said = [_counted(compared, "comparison")] if compared else []
+        said = [_count_text(compared, "comparison")] if compared else []
         said += [f"label {label.name} of {label.dataset}" for label in self.labels]
         head = ("", "items", "features", "")
         return html_table("HeteroData", [*sets, *kinds], head, "; ".join(said))
@@ -398,12 +400,12 @@ class HeteroData(Frozen):
     def object_of(self) -> Ints:
         """Object of each global row, shape (n_rows,)."""
         if not self.datasets:
-            return checks.frozen(np.empty(0, dtype=np.int64))
+            return checks.read_only(np.empty(0, dtype=np.int64))
 
         def make() -> Ints:
             # Ids of one dataset differ, so objects do unless two are of the same things.
             if len({part.entity for part in self.datasets.values()}) == len(self.datasets):
-                return checks.frozen(np.arange(self.n_rows))
+                return checks.read_only(np.arange(self.n_rows))
             seen: dict[tuple[str, str], int] = {}
             out = np.empty(self.n_rows, dtype=np.int64)
             row = 0
@@ -411,9 +413,9 @@ class HeteroData(Frozen):
                 for text in dataset.ids:
                     out[row] = seen.setdefault((dataset.entity, text), len(seen))
                     row += 1
-            return checks.frozen(out)
+            return checks.read_only(out)
 
-        return of_items(self.datasets.values(), "object of", make)
+        return cached_for_items(self.datasets.values(), "object of", make)
 
     @property
     def n_objects(self) -> int:
@@ -543,12 +545,12 @@ class HeteroData(Frozen):
         _check_holdout({"links": links, "comparisons": comparisons, **shares}, random_state)
         rng = np.random.default_rng(random_state)
         parts = {self[name].name: share for name, share in shares.items()}
-        out = rows_out(self.offsets, self.object_of, parts, rng)
+        out = draw_rows_out(self.offsets, self.object_of, parts, rng)
         held = self._links_out(links, out, rng)
         compared = self._compared_out(comparisons, out, rng)
         kept_rows = {name: np.flatnonzero(~out[rows]) for name, rows in self.offsets.items()}
-        train = _part(self, ~held, ~compared).edit().subset(kept_rows)
-        held_out = _part(self, held, compared)
+        train = _with_statements(self, ~held, ~compared).edit().subset(kept_rows)
+        held_out = _with_statements(self, held, compared)
         if shares:
             held_out = _with_new_rows(held_out, out, kept_rows)
         return train, held_out
@@ -566,7 +568,7 @@ class HeteroData(Frozen):
         for name, place in self.offsets.items():
             if not self[name].is_featureless:
                 bare[self.object_of[place]] = False
-        return links_out(
+        return draw_links_out(
             np.sort(self.object_of[rows], axis=1),
             2 * kind[table["group"].to_numpy(np.int64)] + negative,
             out[rows].any(axis=1),
@@ -588,7 +590,7 @@ class HeteroData(Frozen):
         """Return which statements `holdout` holds out: links in their order, then comparisons."""
         _check_holdout({"links": links, "comparisons": comparisons}, random_state)
         rng = np.random.default_rng(random_state)
-        nobody = rows_out(self.offsets, self.object_of, {}, rng)
+        nobody = draw_rows_out(self.offsets, self.object_of, {}, rng)
         held = self._links_out(links, nobody, rng)
         return np.concatenate([held, self._compared_out(comparisons, nobody, rng)])
 
@@ -606,17 +608,17 @@ class HeteroData(Frozen):
             digest = hashlib.sha256()
             for dataset in self.datasets.values():
                 for name in ("dataset", dataset.name, dataset.entity):
-                    _feed(digest, name)
-                _feed_each(digest, dataset.ids)
-                said = json.dumps(_said_of(dataset), sort_keys=True, default=str)
+                    _update_digest(digest, name)
+                _update_digest_each(digest, dataset.ids)
+                said = json.dumps(_recipe_content(dataset), sort_keys=True, default=str)
                 for value in (dataset.X, dataset.kernel, dataset.distance, dataset.feature_names):
-                    _feed(digest, value)
-                _feed(digest, dataset.table)
-                _feed(digest, said)
+                    _update_digest(digest, value)
+                _update_digest(digest, dataset.table)
+                _update_digest(digest, said)
             return digest
 
         parts = self.datasets.values()
-        return (of_items(parts, "digest", make) if parts else make()).copy()
+        return (cached_for_items(parts, "digest", make) if parts else make()).copy()
 
     @cached_property
     def _fingerprint(self) -> str:
@@ -624,7 +626,7 @@ class HeteroData(Frozen):
 
         def feed(*values: object) -> None:
             for value in values:
-                _feed(digest, value)
+                _update_digest(digest, value)
 
         for links in self.links:
             feed("links", links.source, links.target, links.kind, links.role, links.complete)
@@ -635,13 +637,13 @@ class HeteroData(Frozen):
                 feed(self.comparisons.meta)
         for column in self.labels:
             feed("labels", column.dataset, column.name)
-            _feed_each(digest, column.values)
+            _update_digest_each(digest, column.values)
         return digest.hexdigest()
 
 
 # Texts that Python writes as they are, between apostrophes.
-_PLAIN = re.compile(r"[ -&(-\[\]-~]*")
-_MANY = 1_000
+_PLAIN_TEXT = re.compile(r"[ -&(-\[\]-~]*")
+_MIN_BATCH_ROWS = 1_000
 
 
 @dataclass(frozen=True)
@@ -676,7 +678,9 @@ class Edit:
                 what = "only a Dataset, Links, Comparisons or Labels can be added"
                 raise DataError(Problem("bad-part", "edit", what, repr(part)[:80]))
             else:
-                comparisons = part if comparisons is None else _joined(comparisons, part)
+                comparisons = (
+                    part if comparisons is None else _concat_comparisons(comparisons, part)
+                )
         return HeteroData(datasets, links, comparisons, labels)
 
     def drop(self, *names: str) -> HeteroData:
@@ -687,7 +691,7 @@ class Edit:
             name: np.arange(0 if name in gone else len(dataset))
             for name, dataset in self.data.datasets.items()
         }
-        return _rebuilt(self.data, kept, rows)
+        return _rebuild(self.data, kept, rows)
 
     def rename(self, old: str, new: str) -> HeteroData:
         """Give a dataset another name; an entity that was named after it follows."""
@@ -729,7 +733,7 @@ class Edit:
         datasets = [
             dataset if name == old.name else part for name, part in self.data.datasets.items()
         ]
-        return _rebuilt(self.data, datasets, rows)
+        return _rebuild(self.data, datasets, rows)
 
     def set_entity(self, name: str, entity: str) -> HeteroData:
         """Say what the rows of a dataset are; datasets of one entity are views of the same things.
@@ -753,7 +757,7 @@ class Edit:
             dataset.subset(taken[name]) if name in rows else dataset
             for name, dataset in self.data.datasets.items()
         ]
-        return _rebuilt(self.data, datasets, taken)
+        return _rebuild(self.data, datasets, taken)
 
     def reorder(self, order: Sequence[str] | Mapping[str, Sequence[object] | Array]) -> HeteroData:
         """Change the order of the datasets (a list of names), or of rows (name to ids or rows).
@@ -774,7 +778,7 @@ class Edit:
         if Counter(list(order)) != Counter(list(self.data.datasets)):
             raise DataError(Problem("bad-order", "datasets", "each must occur once", str(order)))
         everything = {name: np.arange(len(self.data[name])) for name in self.data.datasets}
-        return _rebuilt(self.data, [self.data[name] for name in order], everything)
+        return _rebuild(self.data, [self.data[name] for name in order], everything)
 
     def weigh(self, factors: Mapping[str, float]) -> HeteroData:
         """Scale the weights of kinds of links; scores stay as they are.
@@ -829,7 +833,9 @@ class Edit:
         if kept.all():
             raise DataError(Problem("nothing-to-leave", f"{id!r} of {name!r}", "no link has it"))
         compared = self.data.comparisons
-        return _part(self.data, kept, np.ones(0 if compared is None else len(compared), dtype=bool))
+        return _with_statements(
+            self.data, kept, np.ones(0 if compared is None else len(compared), dtype=bool)
+        )
 
     def _rows(self, rows: Mapping[str, Sequence[object] | Array]) -> dict[str, Ints]:
         out = {name: np.arange(len(dataset)) for name, dataset in self.data.datasets.items()}
@@ -839,7 +845,7 @@ class Edit:
         return out
 
 
-def _said_of(dataset: Dataset) -> dict[str, object] | None:
+def _recipe_content(dataset: Dataset) -> dict[str, object] | None:
     """Return the recipe with its title column, so that to name the default changes nothing.
 
     Without what the ids are called in the file: data kept before that was known stay the same.
@@ -849,24 +855,24 @@ def _said_of(dataset: Dataset) -> dict[str, object] | None:
     return {**said, **title} or None
 
 
-def _feed(digest: hashlib._Hash, value: object) -> None:
+def _update_digest(digest: hashlib._Hash, value: object) -> None:
     if isinstance(value, sp.csr_array):
         for part in (value.indptr, value.indices, value.data):
-            _feed(digest, part)
+            _update_digest(digest, part)
     elif isinstance(value, np.ndarray):
         digest.update(f"{value.dtype}{value.shape}".encode())
         digest.update(np.ascontiguousarray(value).tobytes())
     elif isinstance(value, pd.DataFrame):
         digest.update(csv_of(value))
     else:
-        _feed_each(digest, [value])
+        _update_digest_each(digest, [value])
 
 
-def _feed_each(digest: hashlib._Hash, values: Iterable[object]) -> None:
-    if isinstance(values, np.ndarray) and len(values) > _MANY:
+def _update_digest_each(digest: hashlib._Hash, values: Iterable[object]) -> None:
+    if isinstance(values, np.ndarray) and len(values) > _MIN_BATCH_ROWS:
         plain = values.tolist()
         # The same bytes as below, in a third of the time.
-        if all(type(text) is str for text in plain) and _PLAIN.fullmatch("".join(plain)):
+        if all(type(text) is str for text in plain) and _PLAIN_TEXT.fullmatch("".join(plain)):
             whole = "".join([f"{len(text) + 2}:'{text}'" for text in plain])
             digest.update(whole.encode())
             return
@@ -874,11 +880,11 @@ def _feed_each(digest: hashlib._Hash, values: Iterable[object]) -> None:
     digest.update(b"".join([b"%d:%b" % (len(text), text) for text in texts]))
 
 
-def _counted(number: int, word: str) -> str:
+def _count_text(number: int, word: str) -> str:
     return f"{number:,} {word}{'' if number == 1 else 's'}"
 
 
-def _datasets(gate: Gate, given: object) -> list[Dataset]:
+def _datasets(gate: ProblemCollector, given: object) -> list[Dataset]:
     """Return the datasets; what is none is refused with the call that makes one of it."""
     if isinstance(given, Dataset):
         return [given]
@@ -896,7 +902,7 @@ def _datasets(gate: Gate, given: object) -> list[Dataset]:
     return [part for part in parts if isinstance(part, Dataset)]
 
 
-def _check_links(gate: Gate, by_name: Mapping[str, Dataset], links: Links) -> None:
+def _check_links(gate: ProblemCollector, by_name: Mapping[str, Dataset], links: Links) -> None:
     where = f"links {links.source} - {links.target}"
     for end, name, rows in (("source", links.source, links.i), ("target", links.target, links.j)):
         if name not in by_name:
@@ -909,10 +915,10 @@ def _check_links(gate: Gate, by_name: Mapping[str, Dataset], links: Links) -> No
                 f"Did you mean {near[0]!r}?" if near else f"There are: {', '.join(by_name)}.",
             )
         else:
-            checks.positions_of(gate, f"{where}, {end}", rows, len(by_name[name]))
+            checks.check_positions(gate, f"{where}, {end}", rows, len(by_name[name]))
 
 
-def _check_labels(gate: Gate, by_name: Mapping[str, Dataset], column: Labels) -> None:
+def _check_labels(gate: ProblemCollector, by_name: Mapping[str, Dataset], column: Labels) -> None:
     where = f"labels {column.name!r}"
     if column.dataset not in by_name:
         gate.refuse("unknown-dataset", where, "the dataset is unknown", column.dataset)
@@ -926,16 +932,16 @@ def _check_labels(gate: Gate, by_name: Mapping[str, Dataset], column: Labels) ->
         )
 
 
-def _joined(first: Comparisons, second: Comparisons) -> Comparisons:
+def _concat_comparisons(first: Comparisons, second: Comparisons) -> Comparisons:
     if first.objects.shape[1] == second.objects.shape[1]:
         objects = np.vstack([first.objects, second.objects])
     else:
         objects = np.vstack([first.pairs, second.pairs])
-    meta = joined_meta(first.meta, len(first), second.meta, len(second))
+    meta = concat_meta(first.meta, len(first), second.meta, len(second))
     return Comparisons(objects, np.concatenate([first.weight, second.weight]), meta=meta)
 
 
-def _rebuilt(data: HeteroData, datasets: Sequence[Dataset], rows: Mapping[str, Ints]) -> HeteroData:
+def _rebuild(data: HeteroData, datasets: Sequence[Dataset], rows: Mapping[str, Ints]) -> HeteroData:
     """Rebuild `data` from `datasets`, where old row ``rows[name][r]`` became new row r.
 
     A row that was not there before has -1.
@@ -958,10 +964,10 @@ def _rebuilt(data: HeteroData, datasets: Sequence[Dataset], rows: Mapping[str, I
         if column.dataset in names:
             values = [None if row < 0 else column.values[row] for row in rows[column.dataset]]
             labels.append(Labels(column.dataset, column.name, values))
-    return HeteroData(datasets, links, _moved(data, datasets, moved), labels)
+    return HeteroData(datasets, links, _moved_comparisons(data, datasets, moved), labels)
 
 
-def _moved(
+def _moved_comparisons(
     data: HeteroData, datasets: Sequence[Dataset], moved: Mapping[str, Ints]
 ) -> Comparisons | None:
     if data.comparisons is None:
@@ -988,7 +994,7 @@ def _check_holdout(shares: Mapping[str, object], random_state: object) -> None:
         raise ParameterError(f"holdout: random_state = {random_state!r}; a whole number from 0.")
 
 
-def _part(data: HeteroData, chosen: Bools, compared: Bools) -> HeteroData:
+def _with_statements(data: HeteroData, chosen: Bools, compared: Bools) -> HeteroData:
     """Return `data` with only the chosen links and comparisons."""
     groups = data.link_table()["group"].to_numpy(np.int64)
     links: list[Links] = []
@@ -1002,10 +1008,10 @@ def _part(data: HeteroData, chosen: Bools, compared: Bools) -> HeteroData:
     return HeteroData(data.datasets, links, comparisons, data.labels)
 
 
-def part_of_statements(data: HeteroData, chosen: Bools) -> HeteroData:
+def with_statements(data: HeteroData, chosen: Bools) -> HeteroData:
     """Return `data` with only the chosen statements: links in their order, then comparisons."""
     n_links = sum(map(len, data.links))
-    return _part(data, chosen[:n_links], chosen[n_links:])
+    return _with_statements(data, chosen[:n_links], chosen[n_links:])
 
 
 def _with_new_rows(

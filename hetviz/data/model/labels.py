@@ -11,20 +11,20 @@ import pandas as pd
 
 from hetviz._types import Array, Bools, Texts
 from hetviz.data.model import checks
-from hetviz.data.model.checks import Gate
-from hetviz.data.model.frozen import Frozen
+from hetviz.data.model.checks import ProblemCollector
+from hetviz.data.model.immutable import Immutable
 
-OWN = "my label "
+OWN_LABEL_PREFIX = "my label "
 """Columns that a person fills are called so, with a number: apart from those of the data."""
 
 
-def is_own(name: str) -> bool:
+def is_own_label(name: str) -> bool:
     """Whether a label column is called as those are that a person fills, such as "my label 1"."""
-    return re.fullmatch(OWN + "[1-9][0-9]?", name) is not None
+    return re.fullmatch(OWN_LABEL_PREFIX + "[1-9][0-9]?", name) is not None
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
-class Labels(Frozen):
+class Labels(Immutable):
     """One label column of one dataset; missing values allowed.
 
     Parameters
@@ -47,20 +47,20 @@ class Labels(Frozen):
     values: Texts
 
     def __init__(self, dataset: str, name: str, values: Iterable[object]) -> None:
-        gate = Gate()
-        checks.name_of(gate, "labels, dataset", dataset)
-        checks.name_of(gate, "labels", name)
+        gate = ProblemCollector()
+        checks.check_name(gate, "labels, dataset", dataset)
+        checks.check_name(gate, "labels", name)
         gate.close()
-        given = _listed(values)
+        given = _to_list(values)
         plain = np.empty(len(given), dtype=object)
         if set(map(type, given)) <= {str, type(None)}:
             plain[:] = given
         else:
             for row, value in enumerate(given):
-                plain[row] = _plain(value)
+                plain[row] = _plain_value(value)
         object.__setattr__(self, "dataset", dataset)
         object.__setattr__(self, "name", name)
-        object.__setattr__(self, "values", checks.frozen(plain))
+        object.__setattr__(self, "values", checks.read_only(plain))
 
     def __len__(self) -> int:
         return len(self.values)
@@ -83,13 +83,13 @@ class Labels(Frozen):
         return Labels(self.dataset, self.name, self.values[rows])
 
 
-def _listed(values: Iterable[object]) -> list[object]:
+def _to_list(values: Iterable[object]) -> list[object]:
     """Return values as a list, missing text as None."""
     if isinstance(values, pd.Series) and isinstance(values.dtype, pd.StringDtype):
         return values.astype(object).where(values.notna(), None).tolist()
     return list(values)
 
 
-def _plain(value: object) -> Hashable:
+def _plain_value(value: object) -> Hashable:
     missing = value is None or value is pd.NA or value is pd.NaT or value != value
     return None if missing else value.item() if isinstance(value, np.generic) else value

@@ -10,14 +10,14 @@ from numpy.typing import ArrayLike
 
 from hetviz._types import Array, Floats, Ints
 from hetviz.data.model import checks
-from hetviz.data.model.checks import Gate
-from hetviz.data.model.frozen import Frozen
+from hetviz.data.model.checks import ProblemCollector
+from hetviz.data.model.immutable import Immutable
 
 ROLES = ("guidance", "relation")
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
-class Links(Frozen):
+class Links(Immutable):
     """Links from items of one dataset to items of another, or of the same.
 
     Parameters
@@ -78,15 +78,19 @@ class Links(Frozen):
         role: str = "guidance",
         meta: pd.DataFrame | None = None,
     ) -> None:
-        gate = Gate()
-        source = checks.name_of(gate, "links, source", source)
-        target = checks.name_of(gate, "links, target", target)
-        kind = checks.name_of(gate, "links, kind", kind)
+        gate = ProblemCollector()
+        source = checks.check_name(gate, "links, source", source)
+        target = checks.check_name(gate, "links, target", target)
+        kind = checks.check_name(gate, "links, kind", kind)
         where = f"links {source} - {target}" + ("" if kind == "link" else f" ({kind})")
         if role not in ROLES:
             gate.refuse("bad-role", where, "role must be guidance or relation", role)
-        rows_i = checks.positions_of(gate, f"{where}, source", np.atleast_1d(np.asarray(i)), None)
-        rows_j = checks.positions_of(gate, f"{where}, target", np.atleast_1d(np.asarray(j)), None)
+        rows_i = checks.check_positions(
+            gate, f"{where}, source", np.atleast_1d(np.asarray(i)), None
+        )
+        rows_j = checks.check_positions(
+            gate, f"{where}, target", np.atleast_1d(np.asarray(j)), None
+        )
         if rows_i.shape != rows_j.shape or rows_i.ndim != 1:
             gate.refuse(
                 "bad-shape",
@@ -98,9 +102,9 @@ class Links(Frozen):
         m = len(rows_i)
         scores = None
         if score is not None:
-            scores = checks.frozen(checks.numbers_of(gate, f"{where}, score", score, m))
+            scores = checks.read_only(checks.check_numbers(gate, f"{where}, score", score, m))
         if weight is not None:
-            weights = checks.numbers_of(gate, f"{where}, weight", weight, m)
+            weights = checks.check_numbers(gate, f"{where}, weight", weight, m)
             silent = np.zeros(m, dtype=bool) if scores is None else scores == 0
             for row in np.flatnonzero((weights == 0) & ~silent):
                 gate.refuse(
@@ -132,14 +136,14 @@ class Links(Frozen):
                     "Leave it out.",
                     int(row),
                 )
-        meta = checks.meta_of(gate, where, meta, m)
+        meta = checks.check_meta(gate, where, meta, m)
         gate.close()
         store = {
             "source": source,
             "target": target,
             "i": rows_i,
             "j": rows_j,
-            "weight": checks.frozen(weights),
+            "weight": checks.read_only(weights),
             "score": scores,
             "complete": bool(complete),
             "kind": kind,

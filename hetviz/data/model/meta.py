@@ -6,17 +6,17 @@ import pandas as pd
 
 from hetviz._pandas import TEXT
 
-NOTED = ("note", "who", "when", "set")
+META_COLUMNS = ("note", "who", "when", "set")
 """Columns of text that the app writes; each is optional."""
 
 
-def noted(n: int, **texts: str) -> pd.DataFrame | None:
+def make_meta(n: int, **texts: str) -> pd.DataFrame | None:
     """Return `n` equal rows of the texts that are not empty; None where all are."""
     given = {name: text for name, text in texts.items() if text}
     return pd.DataFrame(given, index=range(n)) if given else None
 
 
-def text_of(meta: pd.DataFrame | None, column: str, n: int) -> pd.Series:
+def meta_text(meta: pd.DataFrame | None, column: str, n: int) -> pd.Series:
     """Return a column as plain text, empty where nothing is noted."""
     if meta is None or column not in meta.columns:
         return pd.Series([""] * n, dtype=TEXT)
@@ -24,12 +24,12 @@ def text_of(meta: pd.DataFrame | None, column: str, n: int) -> pd.Series:
     return cells.where(cells.notna(), "").astype(TEXT).reset_index(drop=True)
 
 
-def joined_meta(
+def concat_meta(
     first: pd.DataFrame | None, n_first: int, second: pd.DataFrame | None, n_second: int
 ) -> pd.DataFrame | None:
     """Return the rows of both below each other, with all columns of either.
 
-    Cells that one of them lacks are empty in the columns of `NOTED`, else missing.
+    Cells that one of them lacks are empty in the columns of `META_COLUMNS`, else missing.
     """
     if first is None and second is None:
         return None
@@ -38,8 +38,8 @@ def joined_meta(
     columns = list(dict.fromkeys([*upper.columns, *lower.columns]))
     parts = {}
     for name in columns:
-        if name in NOTED:
-            both = [text_of(upper, name, n_first), text_of(lower, name, n_second)]
+        if name in META_COLUMNS:
+            both = [meta_text(upper, name, n_first), meta_text(lower, name, n_second)]
             parts[name] = pd.concat(both, ignore_index=True)
         else:
             both = [

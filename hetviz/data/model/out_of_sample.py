@@ -9,16 +9,16 @@ from typing import TypeAlias
 import numpy as np
 
 from hetviz._types import Array, Floats, Ints, Texts
-from hetviz.data.model.checks import Gate
+from hetviz.data.model.checks import ProblemCollector
 from hetviz.data.model.dataset import Dataset
-from hetviz.data.model.frozen import Frozen
 from hetviz.data.model.heterodata import HeteroData
+from hetviz.data.model.immutable import Immutable
 
 NewLink: TypeAlias = tuple[str, str, str, str] | tuple[str, str, str, str, float]
 
 
 @dataclass(frozen=True, eq=False)
-class NewRows(Frozen):
+class NewRows(Immutable):
     """New rows of one fitted dataset, with their links to fitted rows.
 
     Attributes
@@ -43,7 +43,7 @@ class NewRows(Frozen):
 
 
 @dataclass(frozen=True, eq=False)
-class _Ends:
+class _RowLinks:
     """Links from rows of one dataset to rows of another, ids looked up; -1 where there is none."""
 
     source: str
@@ -75,7 +75,7 @@ def new_rows(
     -----
     Costs O(rows + links).
     """
-    gate = Gate()
+    gate = ProblemCollector()
     fresh: dict[str, Ints] = {}
     for name, dataset in new.datasets.items():
         if name not in fitted:
@@ -89,24 +89,26 @@ def new_rows(
             continue
         fresh[name] = np.flatnonzero(fitted[name].find(dataset.ids) < 0)
         if len(fresh[name]):
-            _check_alike(gate, fitted[name], dataset)
+            _check_same_columns(gate, fitted[name], dataset)
     gate.close()
     kept = {
-        name: _only(new[name], rows, len(fitted[name])) for name, rows in fresh.items() if len(rows)
+        name: _select_new_rows(new[name], rows, len(fitted[name]))
+        for name, rows in fresh.items()
+        if len(rows)
     }
-    wired = [*_said(gate, fitted, kept, links), *_linked(fitted, new, kept)]
+    wired = [*_further_links(gate, fitted, kept, links), *_links_within_new(fitted, new, kept)]
     gate.close()
-    return {name: _gathered(dataset, wired) for name, dataset in kept.items()}
+    return {name: _collect_links(dataset, wired) for name, dataset in kept.items()}
 
 
-def _only(new: Dataset, rows: Ints, n_fitted: int) -> Dataset:
+def _select_new_rows(new: Dataset, rows: Ints, n_fitted: int) -> Dataset:
     if len(rows) == len(new):
         return new
     # a kernel of as many new as fitted rows is square, and keeps a column for each fitted row
     return new.as_new(rows, np.arange(min(n_fitted, len(new))))
 
 
-def _gathered(dataset: Dataset, wired: list[_Ends]) -> NewRows:
+def _collect_links(dataset: Dataset, wired: list[_RowLinks]) -> NewRows:
     mine = [ends for ends in wired if ends.source == dataset.name]
     found = [np.flatnonzero((ends.row >= 0) & (ends.to_row >= 0)) for ends in mine]
     to = [np.full(len(rows), ends.target, object) for ends, rows in zip(mine, found, strict=True)]
@@ -124,9 +126,9 @@ def _gathered(dataset: Dataset, wired: list[_Ends]) -> NewRows:
     )
 
 
-def _linked(
+def _links_within_new(
     fitted: Mapping[str, Dataset], new: HeteroData, kept: Mapping[str, Dataset]
-) -> Iterator[_Ends]:
+) -> Iterator[_RowLinks]:
     """Return the links of `new` in both directions."""
     row_of = {name: dataset.find(new[name].ids) for name, dataset in kept.items()}
     fitted_row_of = {name: fitted[name].find(dataset.ids) for name, dataset in new.datasets.items()}
@@ -135,12 +137,15 @@ def _linked(
         for (source, i), (target, j) in (ends, ends[::-1]):
             if source in row_of:
                 rows, to_rows = row_of[source][i], fitted_row_of[target][j]
-                yield _Ends(source, target, rows, to_rows, group.weight)
+                yield _RowLinks(source, target, rows, to_rows, group.weight)
 
 
-def _said(
-    gate: Gate, fitted: Mapping[str, Dataset], kept: Mapping[str, Dataset], links: Iterable[NewLink]
-) -> Iterator[_Ends]:
+def _further_links(
+    gate: ProblemCollector,
+    fitted: Mapping[str, Dataset],
+    kept: Mapping[str, Dataset],
+    links: Iterable[NewLink],
+) -> Iterator[_RowLinks]:
     """Return further links in both directions; refuse what they name that is not there."""
     for place, link in enumerate(links):
         where = f"links of new rows, link {place + 1}"
@@ -158,21 +163,21 @@ def _said(
             gate.refuse("weight-range", where, what, weight, row=place)
         new_row, old_row = [], []
         for name, text in ((a, a_id), (b, b_id)):
-            new_row.append(_row(kept, name, text))
-            old_row.append(_row(fitted, name, text))
+            new_row.append(_row_of(kept, name, text))
+            old_row.append(_row_of(fitted, name, text))
             if new_row[-1] < 0 and old_row[-1] < 0:
                 what = "neither a new nor a fitted row of this dataset has this id"
                 gate.refuse("unknown-id", f"{where}, {name}", what, text, row=place)
         for near, far, source, target in ((0, 1, a, b), (1, 0, b, a)):
             row, to_row = np.array([new_row[near]]), np.array([old_row[far]])
-            yield _Ends(source, target, row, to_row, np.array([weight]))
+            yield _RowLinks(source, target, row, to_row, np.array([weight]))
 
 
-def _row(datasets: Mapping[str, Dataset], name: str, text: str) -> int:
+def _row_of(datasets: Mapping[str, Dataset], name: str, text: str) -> int:
     return int(datasets[name].find([text])[0]) if name in datasets else -1
 
 
-def _check_alike(gate: Gate, fitted: Dataset, new: Dataset) -> None:
+def _check_same_columns(gate: ProblemCollector, fitted: Dataset, new: Dataset) -> None:
     where = f"new rows of {fitted.name!r}"
     same = "Give the same columns in the same order."
     if fitted.X is not None:

@@ -8,7 +8,7 @@ from types import EllipsisType
 import numpy as np
 
 from hetviz._types import Array, Bools, Ints
-from hetviz.data.model.heterodata import HeteroData, part_of_statements
+from hetviz.data.model.heterodata import HeteroData, with_statements
 
 
 class HoldoutSplits:
@@ -61,7 +61,7 @@ class HoldoutSplits:
         taken: Bools = np.zeros(len(self), dtype=bool)
         taken[rows] = True
         return HoldoutSplits(
-            part_of_statements(self.data, taken),
+            with_statements(self.data, taken),
             self.n_splits,
             links=self.links,
             comparisons=self.comparisons,

@@ -13,13 +13,13 @@ from hetviz.data.model.comparisons import Comparisons
 from hetviz.data.model.dataset import Dataset
 from hetviz.data.model.heterodata import HeteroData
 from hetviz.data.model.links import Links
-from hetviz.data.model.meta import NOTED, text_of
-from hetviz.errors import DataError, Problem, listed
+from hetviz.data.model.meta import META_COLUMNS, meta_text
+from hetviz.errors import DataError, Problem, limit_problems
 
 ENDS = ("source", "source_id", "target", "target_id")
 ITEMS = tuple(f"{item}_{part}" for item in "abcd" for part in ("dataset", "id"))
-COLUMNS = ("key", "form", *ENDS, *ITEMS, "weight", "score", "kind", "role", *NOTED)
-COMPARED = "comparisons"
+COLUMNS = ("key", "form", *ENDS, *ITEMS, "weight", "score", "kind", "role", *META_COLUMNS)
+COMPARISON_SET = "comparisons"
 """The set of comparisons that belong to no other."""
 
 _KEYS: WeakKeyDictionary[HeteroData, Texts] = WeakKeyDictionary()
@@ -28,7 +28,7 @@ _ENDS: WeakKeyDictionary[Dataset, Texts] = WeakKeyDictionary()
 _LINK_KEYS: WeakKeyDictionary[Links, tuple[list[ReferenceType[Dataset]], Texts]] = (
     WeakKeyDictionary()
 )
-_FEW = 20
+_MAX_SINGLE_KEYS = 20
 _TO_ESCAPE = str.maketrans({"\\": "\\\\", "|": "\\|", "#": "\\#"})
 
 
@@ -52,9 +52,9 @@ def statements(data: HeteroData) -> pd.DataFrame:
     A key is made of form, names, ids and kind, so it outlives edits of anything else. Statements
     that are alike in all of these get ``#2``, ``#3`` and so on, in their order. O(statements).
     """
-    parts = [_of_links(data, links) for links in data.links]
+    parts = [_link_rows(data, links) for links in data.links]
     if data.comparisons is not None:
-        parts.append(_of_comparisons(data, data.comparisons))
+        parts.append(_comparison_rows(data, data.comparisons))
     table = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=[*COLUMNS[1:]])
     return table.assign(key=statement_keys(data))[[*COLUMNS]]
 
@@ -63,7 +63,7 @@ def statement_keys(data: HeteroData) -> Texts:
     """Return the keys of `statements` alone; found once for each object of data."""
     keys = _KEYS.get(data)
     if keys is None:
-        keys = _KEYS[data] = _found_keys(data)
+        keys = _KEYS[data] = _compute_keys(data)
     return keys
 
 
@@ -73,7 +73,7 @@ def link_keys_at(data: HeteroData, places: Iterable[tuple[int, int]]) -> list[st
     O(links) for each of a few; of many, all keys are found.
     """
     wanted = list(places)
-    if data in _KEYS or len(wanted) > _FEW:
+    if data in _KEYS or len(wanted) > _MAX_SINGLE_KEYS:
         keys, starts = statement_keys(data), np.cumsum([0, *map(len, data.links)])
         return [str(keys[starts[group] + row]) for group, row in wanted]
     found = []
@@ -113,30 +113,30 @@ def set_names(data: HeteroData) -> Texts:
     """Return the set of each of `statements`: the one noted, else named after its kind."""
     parts = [np.empty(0, dtype=object)]
     for links in data.links:
-        parts.append(_sets(links, links.kind))
+        parts.append(_set_names_of(links, links.kind))
     if data.comparisons is not None:
-        parts.append(_sets(data.comparisons, COMPARED))
+        parts.append(_set_names_of(data.comparisons, COMPARISON_SET))
     return np.concatenate(parts)
 
 
-def in_set(data: HeteroData, name: str) -> Bools:
+def set_mask(data: HeteroData, name: str) -> Bools:
     """Say which of `statements` belong to a set.
 
     Where a group of links notes no sets of their own, one comparison of texts tells for all of it.
     """
     said: list[tuple[Links | Comparisons, str]] = [(links, links.kind) for links in data.links]
     if data.comparisons is not None:
-        said.append((data.comparisons, COMPARED))
+        said.append((data.comparisons, COMPARISON_SET))
     parts = [np.zeros(0, dtype=bool)]
     for group, of in said:
         if group.meta is None or "set" not in group.meta.columns:
             parts.append(np.full(len(group), of == name))
         else:
-            parts.append(np.asarray(_sets(group, of) == name, dtype=bool))
+            parts.append(np.asarray(_set_names_of(group, of) == name, dtype=bool))
     return np.concatenate(parts)
 
 
-def located(data: HeteroData, keys: Iterable[str]) -> Ints:
+def statement_positions(data: HeteroData, keys: Iterable[str]) -> Ints:
     """Return the positions in `statements` of the given keys.
 
     Raises
@@ -150,12 +150,14 @@ def located(data: HeteroData, keys: Iterable[str]) -> Ints:
     if unknown:
         what, remedy = "there is no such statement", "It was changed or removed before."
         raise DataError(
-            listed(Problem("unknown-statement", "guidance", what, str(k), remedy) for k in unknown)
+            limit_problems(
+                Problem("unknown-statement", "guidance", what, str(k), remedy) for k in unknown
+            )
         )
     return np.array([place[key] for key in wanted], dtype=np.int64)
 
 
-def _found_keys(data: HeteroData) -> Texts:
+def _compute_keys(data: HeteroData) -> Texts:
     parts = [np.empty(0, dtype=object)]
     seen: dict[tuple[str, str, str], list[int]] = {}
     for place, links in enumerate(data.links):
@@ -209,7 +211,7 @@ def _number_alike(data: HeteroData, groups: list[tuple[Links, Texts]]) -> None:
 
 def _comparison_keys(data: HeteroData, pairs: Ints) -> Texts:
     ends = _ends(data)
-    last = np.where(_of_three(pairs), "", ends[pairs[:, 2]]).astype(object)
+    last = np.where(_has_three_items(pairs), "", ends[pairs[:, 2]]).astype(object)
     keys = pd.Series(
         "comparison" + ends[pairs[:, 0]] + ends[pairs[:, 1]] + last + ends[pairs[:, 3]],
         dtype=object,
@@ -238,12 +240,12 @@ def _ends_of(dataset: Dataset) -> Texts:
     return ends
 
 
-def _of_three(pairs: Ints) -> Bools:
+def _has_three_items(pairs: Ints) -> Bools:
     """Say which comparisons are of one item with two others."""
     return np.asarray(pairs[:, 0] == pairs[:, 2])
 
 
-def _of_links(data: HeteroData, links: Links) -> pd.DataFrame:
+def _link_rows(data: HeteroData, links: Links) -> pd.DataFrame:
     m = len(links)
     return pd.DataFrame(
         {
@@ -257,19 +259,19 @@ def _of_links(data: HeteroData, links: Links) -> pd.DataFrame:
             "score": np.full(m, np.nan) if links.score is None else links.score,
             "kind": links.kind,
             "role": links.role,
-            **_noted(links, links.kind),
+            **_meta_fields(links, links.kind),
         },
         index=range(m),
     )
 
 
-def _of_comparisons(data: HeteroData, compared: Comparisons) -> pd.DataFrame:
+def _comparison_rows(data: HeteroData, compared: Comparisons) -> pd.DataFrame:
     t, pairs = len(compared), compared.pairs
     names = np.repeat(
         np.array([*data.datasets], dtype=object), [len(part) for part in data.datasets.values()]
     )
     ids = np.concatenate([part.ids for part in data.datasets.values()])
-    three = _of_three(pairs)
+    three = _has_three_items(pairs)
     # a, b, c of three; a, b, c, d of four
     places = (pairs[:, 0], pairs[:, 1], np.where(three, pairs[:, 3], pairs[:, 2]), pairs[:, 3])
     items = {}
@@ -286,19 +288,19 @@ def _of_comparisons(data: HeteroData, compared: Comparisons) -> pd.DataFrame:
             "score": np.nan,
             "kind": "",
             "role": "guidance",
-            **_noted(compared, COMPARED),
+            **_meta_fields(compared, COMPARISON_SET),
         },
         index=range(t),
     )
 
 
-def _noted(said: Links | Comparisons, of: str) -> dict[str, Texts | pd.Series]:
-    texts = {name: text_of(said.meta, name, len(said)) for name in NOTED if name != "set"}
-    return {"set": _sets(said, of), **texts}
+def _meta_fields(said: Links | Comparisons, of: str) -> dict[str, Texts | pd.Series]:
+    texts = {name: meta_text(said.meta, name, len(said)) for name in META_COLUMNS if name != "set"}
+    return {"set": _set_names_of(said, of), **texts}
 
 
-def _sets(said: Links | Comparisons, of: str) -> Texts:
+def _set_names_of(said: Links | Comparisons, of: str) -> Texts:
     if said.meta is None or "set" not in said.meta.columns:
         return np.full(len(said), of, dtype=object)
-    names = text_of(said.meta, "set", len(said))
+    names = meta_text(said.meta, "set", len(said))
     return names.where(names != "", of).to_numpy(dtype=object)

@@ -33,7 +33,7 @@ def identity_links(data: HeteroData) -> list[Links]:
     return found
 
 
-def tied(data: HeteroData) -> HeteroData:
+def with_identity_links(data: HeteroData) -> HeteroData:
     """Return `data` with identity links between the views of each entity."""
     links = identity_links(data)
     return data.edit().add(*links) if links else data

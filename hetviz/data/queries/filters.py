@@ -18,7 +18,7 @@ from hetviz.data.model.heterodata import HeteroData
 from hetviz.errors import DataError, Problem
 
 _KINDS = ("values", "range", "text", "rows")
-_TOLD = 3
+_MAX_VALUES_SHOWN = 3
 
 
 @dataclass(frozen=True)
@@ -59,18 +59,18 @@ class Filter:
     def __post_init__(self) -> None:
         where = f"filter of {self.dataset}"
         if self.kind not in _KINDS:
-            raise _refusal(where, "there is no such kind of filter", str(self.kind))
+            raise _filter_error(where, "there is no such kind of filter", str(self.kind))
         if (self.kind == "rows") == bool(self.column):
-            raise _refusal(where, "a filter names a column, unless it lists rows", self.column)
+            raise _filter_error(where, "a filter names a column, unless it lists rows", self.column)
         given: Any = self.values
         if isinstance(given, str):
-            raise _refusal(where, "values must be a list of text", given)
+            raise _filter_error(where, "values must be a list of text", given)
         object.__setattr__(self, "values", tuple(map(str, self.values)))
         for end in (self.low, self.high):
             if end is not None and not (_is_number(end) and math.isfinite(end)):
-                raise _refusal(where, "a range goes from one number to another", str(end))
+                raise _filter_error(where, "a range goes from one number to another", str(end))
         if self.low is not None and self.high is not None and self.low > self.high:
-            raise _refusal(where, "the range is empty", f"{self.low:g} to {self.high:g}")
+            raise _filter_error(where, "the range is empty", f"{self.low:g} to {self.high:g}")
 
     def to_dict(self) -> JsonObject:
         """Return the filter as a JSON-ready dictionary."""
@@ -88,7 +88,7 @@ class Filter:
         try:
             return cls(**entry)
         except TypeError as error:
-            raise _refusal("filter", "its fields do not fit", str(error)) from None
+            raise _filter_error("filter", "its fields do not fit", str(error)) from None
 
 
 def passing(data: HeteroData, filters: Iterable[Filter]) -> Bools:
@@ -106,11 +106,11 @@ def passing(data: HeteroData, filters: Iterable[Filter]) -> Bools:
     """
     out = np.ones(data.n_rows, dtype=bool)
     for filter in filters:
-        out[data.offsets[data[filter.dataset].name]] &= _passes(data, filter)
+        out[data.offsets[data[filter.dataset].name]] &= _filter_mask(data, filter)
     return out
 
 
-def only_rows(data: HeteroData, rows: ArrayLike) -> tuple[Filter, ...]:
+def filters_for_rows(data: HeteroData, rows: ArrayLike) -> tuple[Filter, ...]:
     """Return the filters, one for each dataset, that let only the given global rows pass."""
     chosen = np.zeros(data.n_rows, dtype=bool)
     chosen[np.asarray(rows, dtype=np.int64)] = True
@@ -120,7 +120,7 @@ def only_rows(data: HeteroData, rows: ArrayLike) -> tuple[Filter, ...]:
     )
 
 
-def describe(filter: Filter) -> str:
+def describe_filter(filter: Filter) -> str:
     """Return a filter in plain words, such as ``"size of plants from 2 to 5"``."""
     if filter.kind == "rows":
         n = len(filter.values)
@@ -129,7 +129,7 @@ def describe(filter: Filter) -> str:
     if filter.kind == "text":
         words = f"{what} contains “{filter.text}”"
     elif filter.kind == "values":
-        listed = list(filter.values[:_TOLD])
+        listed = list(filter.values[:_MAX_VALUES_SHOWN])
         more = len(filter.values) - len(listed)
         if more:
             listed.append(f"{more:,} more")
@@ -168,7 +168,7 @@ def column_of(data: HeteroData, dataset: str, column: str) -> pd.Series:
     )
 
 
-def folded(text: str) -> str:
+def fold_text(text: str) -> str:
     """Return text without case and accents, for comparing: ``folded("Éclair") == "eclair"``."""
     plain = unicodedata.normalize("NFKD", text.casefold())
     for mark in set(plain):
@@ -178,7 +178,7 @@ def folded(text: str) -> str:
     return plain.casefold()
 
 
-def _passes(data: HeteroData, filter: Filter) -> Bools:
+def _filter_mask(data: HeteroData, filter: Filter) -> Bools:
     dataset = data[filter.dataset]
     wanted = set(filter.values)
     if filter.kind == "rows":
@@ -195,8 +195,10 @@ def _passes(data: HeteroData, filter: Filter) -> Bools:
     if filter.kind == "values":
         hit = np.array([text in wanted for text in texts], dtype=bool)
     else:
-        needle = folded(filter.text)
-        hit = np.array([text is not None and needle in folded(text) for text in texts], dtype=bool)
+        needle = fold_text(filter.text)
+        hit = np.array(
+            [text is not None and needle in fold_text(text) for text in texts], dtype=bool
+        )
     return np.asarray((hit & present) | (~present & filter.missing), dtype=bool)
 
 
@@ -204,5 +206,5 @@ def _is_number(value: object) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
-def _refusal(where: str, what: str, value: str) -> DataError:
+def _filter_error(where: str, what: str, value: str) -> DataError:
     return DataError(Problem("bad-filter", where, what, value))

@@ -9,10 +9,10 @@ import pandas as pd
 
 from hetviz._types import Ints
 from hetviz.data.model.heterodata import HeteroData
-from hetviz.data.model.meta import NOTED, text_of
+from hetviz.data.model.meta import META_COLUMNS, meta_text
 from hetviz.data.model.statements import statement_keys
 
-LEAST = 3
+MIN_ITEMS = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +67,7 @@ def named_groups(data: HeteroData) -> list[NamedGroup]:
         if links.role == "guidance" and links.meta is not None and "set" in links.meta.columns
     ]
     if not any(
-        bool((text_of(links.meta, "set", len(links)) != "").any()) for links in said_of_sets
+        bool((meta_text(links.meta, "set", len(links)) != "").any()) for links in said_of_sets
     ):
         return []
     keys = statement_keys(data)
@@ -82,7 +82,7 @@ def named_groups(data: HeteroData) -> list[NamedGroup]:
                         "q": links.j + data.offsets[links.target].start,
                         "weight": links.weight,
                         "kind": links.kind,
-                        **{name: text_of(links.meta, name, n) for name in NOTED},
+                        **{name: meta_text(links.meta, name, n) for name in META_COLUMNS},
                         "scored": links.score is not None,
                         "key": keys[start : start + n],
                     }
@@ -100,11 +100,11 @@ def named_groups(data: HeteroData) -> list[NamedGroup]:
         n_pairs = len(rows) * (len(rows) - 1) // 2
         of_one = part["weight"].nunique() == 1 and part["kind"].nunique() == 1
         # Fewer own pairs than items minus one leave one of them out; counting first keeps it cheap.
-        if len(rows) < LEAST or not of_one or 2 * len(part) < n_pairs:
+        if len(rows) < MIN_ITEMS or not of_one or 2 * len(part) < n_pairs:
             continue
         together = bool(first["weight"] > 0)
         if together not in pairs:
-            pairs[together] = _said_of(data, together)
+            pairs[together] = _guidance_pairs(data, together)
         if _all_pairs_among(rows, data.n_rows, pairs[together]):
             notes = {column: part[column].unique() for column in ("note", "who", "when")}
             whole = (
@@ -130,7 +130,7 @@ def named_groups(data: HeteroData) -> list[NamedGroup]:
     return found
 
 
-def _said_of(data: HeteroData, together: bool) -> Ints:
+def _guidance_pairs(data: HeteroData, together: bool) -> Ints:
     """Return the pairs that guidance puts together, or apart, as sorted numbers."""
     parts = [np.empty(0, dtype=np.int64)]
     for links in data.links:

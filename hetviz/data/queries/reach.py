@@ -8,17 +8,17 @@ from typing import Literal
 
 import numpy as np
 
-from hetviz._text import rounded
+from hetviz._text import round_percent
 from hetviz._types import Bools
 from hetviz.data.model.heterodata import HeteroData
 from hetviz.data.model.links import Links
 from hetviz.data.model.views import identity_links
 from hetviz.errors import DataError, Problem
 
-_HUBS = 3
-_HUB_SHARE = 0.2
-_OVER_FAIR = 1.5
-_HUB_LINKS = 20
+_MAX_HUBS = 3
+_MIN_HUB_SHARE = 0.2
+_MIN_HUB_RATIO = 1.5
+_MIN_HUB_LINKS = 20
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Hub:
 
 
 @dataclass(frozen=True)
-class Caution:
+class LinkWarning:
     """Something amiss with links.
 
     Attributes
@@ -88,7 +88,7 @@ class Reach:
         return self.items[name] - self.linked[name]
 
     @property
-    def lonely(self) -> tuple[Caution, ...]:
+    def lonely(self) -> tuple[LinkWarning, ...]:
         """Which datasets have many items in no link, and what to do."""
         found = []
         for name, n in self.items.items():
@@ -99,28 +99,28 @@ class Reach:
                     f"{free:,} of {n:,} {name} are in no link: {hold} them. Link them in another "
                     "way too, or leave them out."
                 )
-                found.append(Caution("unlinked", words, name))
+                found.append(LinkWarning("unlinked", words, name))
         return tuple(found)
 
     @property
-    def crowded(self) -> tuple[Caution, ...]:
+    def crowded(self) -> tuple[LinkWarning, ...]:
         """Which item holds very many of the links, and what to do."""
         if not self.hubs:
             return ()
         hub = self.hubs[0]
         # Of few items each holds a good part anyway.
-        fair = _OVER_FAIR / max(1, self.linked[hub.dataset])
-        if hub.links < _HUB_LINKS or hub.share < max(_HUB_SHARE, fair):
+        fair = _MIN_HUB_RATIO / max(1, self.linked[hub.dataset])
+        if hub.links < _MIN_HUB_LINKS or hub.share < max(_MIN_HUB_SHARE, fair):
             return ()
         words = (
             f"{hub.title} ({hub.dataset}) alone holds {hub.links:,} of {self.n_links:,} links, "
-            f"{rounded(hub.share)} of their weight, and draws all it is linked with to one spot. "
+            f"{round_percent(hub.share)} of their weight, and draws all it is linked with to one spot. "
             "Weigh these links less when you make the map, or leave those of it out."
         )
-        return (Caution("crowded", words, hub.dataset, hub.id),)
+        return (LinkWarning("crowded", words, hub.dataset, hub.id),)
 
     @property
-    def cautions(self) -> tuple[Caution, ...]:
+    def cautions(self) -> tuple[LinkWarning, ...]:
         """What is amiss, of what, and what to do."""
         return self.lonely + self.crowded
 
@@ -130,7 +130,7 @@ class Reach:
         return tuple(caution.words for caution in self.cautions)
 
 
-def linked_part(data: HeteroData, name: str) -> HeteroData:
+def drop_unlinked(data: HeteroData, name: str) -> HeteroData:
     """Return data without those items of a dataset that no link reaches.
 
     Raises
@@ -138,14 +138,14 @@ def linked_part(data: HeteroData, name: str) -> HeteroData:
     hetviz.errors.DataError
         If links reach all of it, or none.
     """
-    rows = reached(data)[data.offsets[data[name].name]]
+    rows = linked_rows(data)[data.offsets[data[name].name]]
     if rows.all() or not rows.any():
         what = "links reach all of it" if rows.all() else "no link reaches any of it"
         raise DataError(Problem("nothing-to-leave", f"dataset {name!r}", what))
     return data.edit().subset({name: rows})
 
 
-def reached(data: HeteroData, links: Iterable[Links] | None = None) -> Bools:
+def linked_rows(data: HeteroData, links: Iterable[Links] | None = None) -> Bools:
     """Return which rows are in a link, shape (n_rows,); of all links unless given, and by views."""
     out = np.zeros(data.n_rows, dtype=bool)
     for group in [*data.links, *identity_links(data)] if links is None else links:
@@ -154,7 +154,7 @@ def reached(data: HeteroData, links: Iterable[Links] | None = None) -> Bools:
     return out
 
 
-def reach(data: HeteroData, links: Iterable[Links] | None = None) -> Reach:
+def link_reach(data: HeteroData, links: Iterable[Links] | None = None) -> Reach:
     """Say how far links reach.
 
     Parameters
@@ -181,7 +181,7 @@ def reach(data: HeteroData, links: Iterable[Links] | None = None) -> Reach:
     ]
     counts = np.zeros(data.n_rows, dtype=np.int64)
     held = np.zeros(data.n_rows)
-    held_by_any = reached(data, [*known, *tied])
+    held_by_any = linked_rows(data, [*known, *tied])
     for group in known:
         for name, rows in ((group.source, group.i), (group.target, group.j)):
             np.add.at(counts, data.offsets[name].start + rows, 1)
@@ -190,7 +190,7 @@ def reach(data: HeteroData, links: Iterable[Links] | None = None) -> Reach:
     weight = sum(float(np.abs(group.weight).sum()) for group in known)
     hubs = []
     held_by = np.flatnonzero(counts)
-    for row in held_by[np.argsort(-counts[held_by], kind="stable")][:_HUBS]:
+    for row in held_by[np.argsort(-counts[held_by], kind="stable")][:_MAX_HUBS]:
         name = next(name for name, span in data.offsets.items() if span.start <= row < span.stop)
         dataset, at = data[name], int(row) - data.offsets[name].start
         hubs.append(

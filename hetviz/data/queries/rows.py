@@ -13,7 +13,7 @@ from hetviz.errors import DataError, Problem
 
 
 @dataclass(frozen=True, eq=False)
-class Touching:
+class TouchingLinks:
     """Links with at least one end in a set of rows.
 
     Attributes
@@ -43,7 +43,7 @@ class Touching:
         return np.unique(self.outer[~self.inside & (self.weight > 0)])
 
 
-def touching(data: HeteroData, rows: ArrayLike) -> Touching:
+def links_touching(data: HeteroData, rows: ArrayLike) -> TouchingLinks:
     """Return the links of `data` that touch the given global rows.
 
     Notes
@@ -65,7 +65,7 @@ def touching(data: HeteroData, rows: ArrayLike) -> Touching:
         weight.append(links.weight[touched])
         numbers.append(np.full(len(touched), number, dtype=np.int64))
     found, other = np.concatenate(inner), np.concatenate(outer)
-    return Touching(
+    return TouchingLinks(
         found, other, np.concatenate(weight), np.concatenate(numbers), member[found] & member[other]
     )
 
@@ -73,7 +73,7 @@ def touching(data: HeteroData, rows: ArrayLike) -> Touching:
 # A part of some data: chosen rows, whichever datasets they lie in.
 
 
-def part_of(data: HeteroData, rows: ArrayLike) -> HeteroData:
+def select_rows(data: HeteroData, rows: ArrayLike) -> HeteroData:
     """Return the data with the given global rows only.
 
     Parameters

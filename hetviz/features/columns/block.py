@@ -11,8 +11,8 @@ from hetviz._types import Bools, Floats
 from hetviz.features.columns import categories, geographic, images, levels, numbers, sentences, text
 from hetviz.features.columns.options import FeatureRecipe, Fields, Step, defaults
 
-_EXTREME = 1e100
-_FLAGGED = ("number", "ordered", "date", "latlong", "picture")
+_MAX_SPREAD = 1e100
+_KINDS_WITH_FLAG = ("number", "ordered", "date", "latlong", "picture")
 
 
 def learn(step: Step, values: Any, model: str = "words", random_state: int = 0) -> Fields | None:
@@ -33,7 +33,7 @@ def learn(step: Step, values: Any, model: str = "words", random_state: int = 0) 
         there = [value for value in dict.fromkeys(values) if value is not None]
         if not there:
             return None
-        order = levels.completed(step["order"] or levels.proposed_order(there), there)
+        order = levels.complete_order(step["order"] or levels.proposed_order(there), there)
         values = levels.ranks(order, values)
         found: Fields | None = {
             **numbers.learn(values, {**step, "log": False}),
@@ -51,8 +51,8 @@ def learn(step: Step, values: Any, model: str = "words", random_state: int = 0) 
         found = images.learn(values)
     else:
         found = numbers.learn(values, step)
-    if found is not None and step["impute"] == "none" and kind in _FLAGGED:
-        lacking = _lacking(values)
+    if found is not None and step["impute"] == "none" and kind in _KINDS_WITH_FLAG:
+        lacking = _is_missing(values)
         if lacking.any():
             found["flag"] = float(lacking.mean())
     return found
@@ -74,11 +74,11 @@ def parts(step: Step, values: Any) -> list[Floats]:
     else:
         found = numbers.parts(step, values)
     if "flag" in step:
-        found.append(_lacking(values)[:, None].astype(np.float64) - step["flag"])
+        found.append(_is_missing(values)[:, None].astype(np.float64) - step["flag"])
     return found
 
 
-def weighed(step: Step, found: Sequence[Floats]) -> list[float] | None:
+def part_factors(step: Step, found: Sequence[Floats]) -> list[float] | None:
     """Return what each part is multiplied by; None where the values cannot be computed with.
 
     Together the parts get the total variance of the column's weight, in equal shares.
@@ -87,7 +87,7 @@ def weighed(step: Step, found: Sequence[Floats]) -> list[float] | None:
     for place, part in enumerate(found):
         spread = step.get("spread", 0.0) if place == 0 else 0.0
         spread = spread or _spread(part)
-        if not 1.0 / _EXTREME < spread < _EXTREME or not np.isfinite(part).all():
+        if not 1.0 / _MAX_SPREAD < spread < _MAX_SPREAD or not np.isfinite(part).all():
             return None
         spread = 1.0 if step["scale"] == "none" else spread
         out.append(float(np.sqrt(step["weight"] / len(found)) / spread))
@@ -96,10 +96,10 @@ def weighed(step: Step, found: Sequence[Floats]) -> list[float] | None:
 
 def apply(step: Step, values: object) -> Floats:
     """Return the features of a column, (n, width)."""
-    return scaled(step, parts(step, values))
+    return combine_parts(step, parts(step, values))
 
 
-def scaled(step: Step, found: Sequence[Floats]) -> Floats:
+def combine_parts(step: Step, found: Sequence[Floats]) -> Floats:
     """Return the parts of a column's features as one array, each as weighed."""
     return np.hstack([part * factor for part, factor in zip(found, step["factors"], strict=True)])
 
@@ -122,7 +122,7 @@ def names(step: Step) -> list[str]:
     return [*found, *([f"{step['column']} (missing)"] if "flag" in step else [])]
 
 
-def upgraded(recipe: Mapping[str, object]) -> FeatureRecipe:
+def upgrade_recipe(recipe: Mapping[str, object]) -> FeatureRecipe:
     """Return a recipe of any format as one of the present format."""
     if recipe.get("format", 1) != 1:
         return cast("FeatureRecipe", dict(recipe))
@@ -152,7 +152,7 @@ def upgraded(recipe: Mapping[str, object]) -> FeatureRecipe:
     }
 
 
-def _lacking(values: object) -> Bools:
+def _is_missing(values: object) -> Bools:
     lacks = np.isnan(np.asarray(values, dtype=np.float64))
     return np.asarray(lacks if lacks.ndim == 1 else lacks.any(axis=1))
 

@@ -13,15 +13,15 @@ from hetviz._types import Floats, Ints
 from hetviz.features.columns.options import Fields, Step
 from hetviz.features.columns.types import MAX_CATEGORIES
 
-Cells = Sequence[str | None]
+CellTexts = Sequence[str | None]
 
 _SEPARATORS = (";", "|")
-_LONGEST_TOKEN = 60
-_LONGEST_CHOICE = 40
-_OFTEN = 4
+_MAX_TOKEN_LENGTH = 60
+_MAX_CHOICE_LENGTH = 40
+_MIN_USES_PER_CHOICE = 4
 
 
-def separator_of(cells: Cells) -> str | None:
+def separator_of(cells: CellTexts) -> str | None:
     """Return what separates the entries of cells that hold lists; None where they hold none.
 
     Notes
@@ -30,10 +30,10 @@ def separator_of(cells: Cells) -> str | None:
     entries, short all of them, occur twice on average. A comma separates the choices of a form,
     where what stands behind it also begins cells: not "Oslo, Norway", "Doe, Jane" or "1,5".
     """
-    return separator_among(Counter(cell for cell in cells if cell is not None))
+    return separator_of_counts(Counter(cell for cell in cells if cell is not None))
 
 
-def separator_among(known: Mapping[str, int]) -> str | None:
+def separator_of_counts(known: Mapping[str, int]) -> str | None:
     """Return what `separator_of` does, of the different cells and how many there are of each."""
     n = sum(known.values())
     for separator in _SEPARATORS:
@@ -44,12 +44,12 @@ def separator_among(known: Mapping[str, int]) -> str | None:
         for cell, count in known.items():
             for entry in entries_of(cell, separator):
                 entries[entry] += count
-        if entries.total() >= 2 * len(entries) and max(map(len, entries)) <= _LONGEST_TOKEN:
+        if entries.total() >= 2 * len(entries) and max(map(len, entries)) <= _MAX_TOKEN_LENGTH:
             return separator
-    return "," if _are_choices(known, n) else None
+    return "," if _is_choice_list(known, n) else None
 
 
-def _are_choices(known: Mapping[str, int], n: int) -> bool:
+def _is_choice_list(known: Mapping[str, int], n: int) -> bool:
     """Whether cells hold some of a few choices each, with commas between."""
     several = sum(count for cell, count in known.items() if "," in cell)
     if several < max(2, 0.1 * n):
@@ -58,7 +58,7 @@ def _are_choices(known: Mapping[str, int], n: int) -> bool:
     others: Counter[str] = Counter()
     for cell, count in known.items():
         entries = entries_of(cell, ",")
-        if any(len(one) > _LONGEST_CHOICE or not one[0].isalpha() for one in entries):
+        if any(len(one) > _MAX_CHOICE_LENGTH or not one[0].isalpha() for one in entries):
             return False
         first[entries[0] if entries else ""] += count
         for one in entries[1:]:
@@ -67,7 +67,7 @@ def _are_choices(known: Mapping[str, int], n: int) -> bool:
     alone = any("," not in cell and cell.strip() in others for cell in known)
     choices = first.keys() | others.keys()
     # The last of the choices of a form stands first only where it stands alone.
-    many = first.total() + others.total() >= _OFTEN * len(choices)
+    many = first.total() + others.total() >= _MIN_USES_PER_CHOICE * len(choices)
     return alone and many and again >= 0.8 * others.total() > 0
 
 
@@ -78,7 +78,7 @@ def entries_of(cell: str | None, separator: str) -> list[str]:
     return [entry for part in cell.split(separator) if (entry := part.strip())]
 
 
-def learn(cells: Cells, options: Mapping[str, object], separator: str | None = None) -> Fields:
+def learn(cells: CellTexts, options: Mapping[str, object], separator: str | None = None) -> Fields:
     """Learn the values of a column, the most frequent 50 at most.
 
     Returns
@@ -100,15 +100,15 @@ def learn(cells: Cells, options: Mapping[str, object], separator: str | None = N
     if options["impute"] == "most frequent" and ranked:
         out["fill"] = ranked[0]
     out["own"] = options["impute"] == "own category" and lacking
-    rows, X = _hot(out, cells)
+    rows, X = _one_hot(out, cells)
     counts = np.bincount(rows, minlength=len(X))
     out["mean"] = (counts @ X / max(len(cells), 1)).tolist()
     return out
 
 
-def parts(step: Fields, cells: Cells) -> list[Floats]:
+def parts(step: Fields, cells: CellTexts) -> list[Floats]:
     """Return one centred feature for each level, shape (n, levels); unknown values have none."""
-    rows, X = _hot(step, cells)
+    rows, X = _one_hot(step, cells)
     return [np.asarray((X - np.array(step["mean"]))[rows])]
 
 
@@ -118,7 +118,7 @@ def names(step: Step) -> list[str]:
     return [f"{step['column']}={level}" for level in [*step["levels"], *own]]
 
 
-def unknown(step: Fields, cells: Cells) -> list[tuple[int, str]]:
+def unknown_entries(step: Fields, cells: CellTexts) -> list[tuple[int, str]]:
     """Return the row and the text of each entry that was not there in the fit."""
     levels = set(step["levels"])
     return [
@@ -135,7 +135,7 @@ def _entries(cell: str | None, separator: str | None) -> list[str]:
     return [] if cell is None else [cell]
 
 
-def _hot(step: Fields, cells: Cells) -> tuple[Ints, Floats]:
+def _one_hot(step: Fields, cells: CellTexts) -> tuple[Ints, Floats]:
     """Return the features of each different cell, of which a column has few, and the row of each.
 
     The last row is that of no cell.

@@ -18,7 +18,7 @@ LATITUDE, LONGITUDE = (
 _PARTS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\d+")
 
 
-def pairs_of(columns: Iterable[Column]) -> list[tuple[str, str]]:
+def latlong_pairs(columns: Iterable[Column]) -> list[tuple[str, str]]:
     """Return the names of columns that are latitude and longitude of the same thing.
 
     Notes
@@ -34,19 +34,19 @@ def pairs_of(columns: Iterable[Column]) -> list[tuple[str, str]]:
         words = tuple(part.lower() for part in _PARTS.findall(str(column.name)))
         low, high = float(np.nanmin(column.values)), float(np.nanmax(column.values))
         if low >= -90 and high <= 90 and LATITUDE & set(words):
-            latitudes.setdefault(_without(words, LATITUDE), column.name)
+            latitudes.setdefault(_masked_words(words, LATITUDE), column.name)
         elif low >= -180 and high <= 360 and LONGITUDE & set(words):
-            longitudes.setdefault(_without(words, LONGITUDE), column.name)
+            longitudes.setdefault(_masked_words(words, LONGITUDE), column.name)
     return [(name, longitudes[key]) for key, name in latitudes.items() if key in longitudes]
 
 
-def _without(words: tuple[str, ...], these: frozenset[str]) -> tuple[str, ...]:
+def _masked_words(words: tuple[str, ...], these: frozenset[str]) -> tuple[str, ...]:
     return tuple("*" if word in these else word for word in words)
 
 
 def learn(degrees: Floats) -> Fields:
     """Learn the mean of points given as (latitude, longitude) in degrees, (n, 2) with NaN."""
-    points = on_sphere(degrees)
+    points = to_unit_sphere(degrees)
     return {"mean": points[~np.isnan(points).any(axis=1)].mean(axis=0).tolist()}
 
 
@@ -55,11 +55,11 @@ def parts(step: Fields, degrees: Floats) -> list[Floats]:
 
     The distance of two of them is the chord through the earth, in radii.
     """
-    points = on_sphere(degrees) - np.array(step["mean"])
+    points = to_unit_sphere(degrees) - np.array(step["mean"])
     return [np.where(np.isnan(points), 0.0, points)]
 
 
-def on_sphere(degrees: Floats) -> Floats:
+def to_unit_sphere(degrees: Floats) -> Floats:
     """Return (latitude, longitude) in degrees, (n, 2), as unit vectors (n, 3)."""
     latitude, longitude = np.radians(degrees).T
     return np.column_stack(

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from hetviz._types import Floats
-from hetviz.features.columns.leading import fit_leading, project
 from hetviz.features.columns.options import Fields
+from hetviz.features.columns.principal import fit_principal_axes, project_rows
 
 _SIDE, _CELL, _ANGLES, _COLOURS = 48, 8, 9, 4
 
@@ -47,10 +47,12 @@ def describe(content: bytes) -> Floats | None:
     rgba = np.asarray(picture, dtype=np.float64) / 255.0
     rgb = rgba[:, :, :3] * rgba[:, :, 3:] + 1.0 - rgba[:, :, 3:]
     colours = rgb.reshape(_COLOURS, _SIDE // _COLOURS, _COLOURS, -1, 3).mean(axis=(1, 3)).ravel()
-    return np.concatenate([_unit(_edges(rgb.mean(axis=2))), _unit(1.0 - colours)])
+    return np.concatenate(
+        [_unit_length(_edge_histograms(rgb.mean(axis=2))), _unit_length(1.0 - colours)]
+    )
 
 
-def _edges(grey: Floats) -> Floats:
+def _edge_histograms(grey: Floats) -> Floats:
     down, across = np.gradient(grey)
     size = np.hypot(down, across)
     angle = (np.arctan2(down, across) % np.pi) * (_ANGLES / np.pi)
@@ -63,12 +65,12 @@ def _edges(grey: Floats) -> Floats:
     return np.asarray(found / (length + 0.1)).ravel()
 
 
-def _unit(values: Floats) -> Floats:
+def _unit_length(values: Floats) -> Floats:
     length = float(np.linalg.norm(values))
     return np.asarray(values / length) if length > 0 else values
 
 
-def described(media: Sequence[object]) -> Floats:
+def describe_all(media: Sequence[object]) -> Floats:
     """Describe pictures, given as bytes, paths or None.
 
     Returns
@@ -81,7 +83,7 @@ def described(media: Sequence[object]) -> Floats:
     -----
     About 1 ms a picture.
     """
-    found = [None if one is None else describe(_content(one)) for one in media]
+    found = [None if one is None else describe(_read_content(one)) for one in media]
     width = next((len(one) for one in found if one is not None), 0)
     out = np.full((len(media), width), np.nan)
     for row, one in enumerate(found):
@@ -90,7 +92,7 @@ def described(media: Sequence[object]) -> Floats:
     return out
 
 
-def _content(one: object) -> bytes:
+def _read_content(one: object) -> bytes:
     if isinstance(one, bytes):
         return one
     try:
@@ -103,7 +105,7 @@ def _content(one: object) -> bytes:
 def learn(D: Floats) -> Fields | None:
     """Learn the leading directions of descriptions (n, p); None where all pictures are alike."""
     known = D[~np.isnan(D).any(axis=1)] if D.shape[1] else D[:0]
-    return fit_leading(known, N_COMPONENTS) if len(known) > 1 else None
+    return fit_principal_axes(known, N_COMPONENTS) if len(known) > 1 else None
 
 
 def parts(step: Fields, D: Floats) -> list[Floats]:
@@ -111,7 +113,7 @@ def parts(step: Fields, D: Floats) -> list[Floats]:
     out = np.zeros((len(D), len(step["components"])))
     if D.shape[1]:
         seen = ~np.isnan(D).any(axis=1)
-        out[seen] = project(step, D[seen])
+        out[seen] = project_rows(step, D[seen])
     return [out]
 
 

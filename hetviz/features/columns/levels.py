@@ -155,7 +155,7 @@ _RANKS = [
     for scale in _SCALES
 ]
 # Months, days and seasons follow one another and begin again.
-_ROUND = frozenset(
+_CYCLIC_WORDS = frozenset(
     word for ranks in _RANKS if {"may", "monday", "spring"} & ranks.keys() for word in ranks
 )
 _BELOW = re.compile(
@@ -194,10 +194,10 @@ def known_order(values: Iterable[str]) -> tuple[str, ...] | None:
     if len(set(around)) == 1:
         order = tuple(name for _, name in sorted(zip(numbers, names, strict=True)))
         return order if len(set(numbers)) == len(names) else None
-    return _open_ended(names, numbers, around)
+    return _order_open_ranges(names, numbers, around)
 
 
-def _open_ended(
+def _order_open_ranges(
     names: Sequence[str], numbers: Sequence[tuple[float, ...]], around: Sequence[str]
 ) -> tuple[str, ...] | None:
     """Return ranges in their order of which the first or last is open: under 18, 18-24, 65+."""
@@ -218,19 +218,19 @@ def _open_ended(
     return tuple(order) if at_ends and len(set(places)) == len(names) else None
 
 
-def goes_round(values: Iterable[str]) -> bool:
+def is_cyclic(values: Iterable[str]) -> bool:
     """Whether what follows the last of these values is the first: months, days, seasons."""
-    return all(_MARKS.sub("", value.casefold()) in _ROUND for value in values)
+    return all(_MARKS.sub("", value.casefold()) in _CYCLIC_WORDS for value in values)
 
 
-def rises(values: Iterable[str]) -> bool:
+def is_increasing(values: Iterable[str]) -> bool:
     """Whether values whose order nobody has said are sure to go from less to more.
 
     Words of a scale do, and ranges of numbers such as ``18-25``; ``cluster 1`` and plain codes need
     not.
     """
     names = list(values)
-    if known_order(names) is None or goes_round(names):
+    if known_order(names) is None or is_cyclic(names):
         return False
     ranges = [
         bool(_RANGE.search(name) or _BELOW.search(name) or _ABOVE.search(name)) for name in names
@@ -244,7 +244,7 @@ def proposed_order(values: Iterable[str]) -> tuple[str, ...]:
     return known_order(names) or names
 
 
-def completed(order: Sequence[str], values: Iterable[str]) -> tuple[str, ...]:
+def complete_order(order: Sequence[str], values: Iterable[str]) -> tuple[str, ...]:
     """Return an order with the values that it does not have yet, at the end."""
     return tuple(dict.fromkeys([*order, *values]))
 

@@ -15,9 +15,9 @@ _ID_WORDS = frozenset(
 # Words that mean a count as often as a number given to something: only with another word beside
 # them, as in "Order No.", do they name an id.
 _NUMBER_WORDS = frozenset({"no", "num", "number", "numéro", "numero", "número"})
-_COUNTED = frozenset({"of", "total", "count", "mean", "avg", "average", "n", "sum", "anzahl"})
+_COUNT_WORDS = frozenset({"of", "total", "count", "mean", "avg", "average", "n", "sum", "anzahl"})
 # Words of what is measured, which a column is of even where no two of its cells are alike.
-_MEASURED = frozenset(
+_MEASURE_WORDS = frozenset(
     {"year", "jahr", "année", "annee", "age", "alter", "time", "zeit", "date", "datum", "day",
      "tag", "month", "monat", "hour", "minute", "second", "week", "price", "preis", "cost",
      "kosten", "income", "value", "wert", "amount", "betrag", "size"}
@@ -32,7 +32,7 @@ def words_of(name: str) -> list[str]:
 def is_named_id(name: str) -> bool:
     """Whether a column is named as one of ids: id, playerID, Order No., Mst-Nr., key."""
     words = words_of(name)
-    if not words or _COUNTED & set(words):
+    if not words or _COUNT_WORDS & set(words):
         return False
     if words[-1] in _ID_WORDS or words[0] in ("id", "rownames", "unnamed"):
         return True
@@ -44,4 +44,4 @@ def is_named_id(name: str) -> bool:
 
 def is_measured(name: str) -> bool:
     """Whether a column is named as a measurement or a time."""
-    return bool(_MEASURED & set(words_of(name)))
+    return bool(_MEASURE_WORDS & set(words_of(name)))

@@ -9,10 +9,10 @@ import numpy as np
 from hetviz._types import Floats
 from hetviz.features.columns.options import Fields, Step
 
-MOST_KNOTS = 2_001
+MAX_KNOTS = 2_001
 _YEAR = 365.2425
 # What turns the middle half of a normal distribution into its standard deviation.
-_QUARTILES_APART = 1.3489795003921634
+_NORMAL_QUARTILE_RANGE = 1.3489795003921634
 
 
 def learn(values: Floats, options: Mapping[str, object]) -> Fields:
@@ -30,7 +30,7 @@ def learn(values: Floats, options: Mapping[str, object]) -> Fields:
     out: Fields = {"log": log}
     known = np.log1p(known) if log else known
     if options["scale"] == "rank":
-        out |= _order(known)
+        out |= _rank_table(known)
         known = _ranked(out, known)
     top = float(np.abs(known).max()) or 1.0
     mean, median = float((known / top).mean()) * top, float(np.median(known / top)) * top
@@ -40,7 +40,7 @@ def learn(values: Floats, options: Mapping[str, object]) -> Fields:
         out["fill"] = fill - out["centre"]
     if options["scale"] == "robust":
         low, high = np.percentile(known / top, [25, 75])
-        out["spread"] = float((high - low) / _QUARTILES_APART) * top
+        out["spread"] = float((high - low) / _NORMAL_QUARTILE_RANGE) * top
     if options.get("cyclic"):
         season = _season(values)
         out["season"] = season[~np.isnan(values)].mean(axis=0).tolist()
@@ -70,12 +70,12 @@ def names(step: Step) -> list[str]:
     return [name, *(season if "season" in step else [])]
 
 
-def _order(known: Floats) -> Fields:
+def _rank_table(known: Floats) -> Fields:
     """Return values and the share of rows below each, equal ones counted half."""
     values, counts = np.unique(known, return_counts=True)
     ranks = (np.cumsum(counts) - 0.5 * counts) / len(known)
-    if len(values) > MOST_KNOTS:
-        kept = np.linspace(0, len(values) - 1, MOST_KNOTS).round().astype(np.int64)
+    if len(values) > MAX_KNOTS:
+        kept = np.linspace(0, len(values) - 1, MAX_KNOTS).round().astype(np.int64)
         values, ranks = values[kept], ranks[kept]
     return {"knots": values.tolist(), "ranks": ranks.tolist()}
 

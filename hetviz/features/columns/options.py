@@ -56,7 +56,7 @@ _CHOICES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "vectors": (("standard", "none"), ("none",)),
 }
 # As what else a column can be taken.
-_TURNS = {
+_CONVERSIONS = {
     "number": ("number", "category", "latlong"),
     "date": ("date", "category"),
     "category": ("category", "ordered", "list", "text"),
@@ -76,7 +76,7 @@ _FIELDS: dict[str, tuple[type, ...]] = {
     "model": (str,),
     "order": (list, tuple),
 }
-_WORDS: dict[str, tuple[str, ...]] = {
+_ALLOWED_VALUES: dict[str, tuple[str, ...]] = {
     "kind": tuple(_CHOICES),
     "scale": tuple(SCALES),
     "impute": tuple(IMPUTES),
@@ -208,13 +208,13 @@ def _field_problem(place: str, name: str, value: object) -> Problem | None:
     if name == "weight" and isinstance(value, int | float) and not 0 < value <= MAX_WEIGHT:
         what = f"a weight is above 0 and at most {MAX_WEIGHT:,.0f}"
         return Problem("bad-option", place, what, str(value), "To leave a column out, set use.")
-    if name in _WORDS and value not in _WORDS[name]:
-        remedy = f"Use one of: {', '.join(_WORDS[name])}."
+    if name in _ALLOWED_VALUES and value not in _ALLOWED_VALUES[name]:
+        remedy = f"Use one of: {', '.join(_ALLOWED_VALUES[name])}."
         return Problem("bad-option", place, f"{name} has no such value", str(value), remedy)
     return None
 
 
-def settled(where: str, column: str, kind: str, fields: Mapping[str, object]) -> Fields:
+def complete_options(where: str, column: str, kind: str, fields: Mapping[str, object]) -> Fields:
     """Return all options of a column of a kind.
 
     Raises
@@ -246,12 +246,12 @@ def settled(where: str, column: str, kind: str, fields: Mapping[str, object]) ->
     return cast("Fields", out)
 
 
-def turns(kind: str) -> tuple[str, ...]:
+def possible_kinds(kind: str) -> tuple[str, ...]:
     """Return as what else a column of a kind can be taken."""
-    return (kind, *_TURNS.get(kind, ()))
+    return (kind, *_CONVERSIONS.get(kind, ()))
 
 
-def turned(where: str, column: str, kind: str, wanted: str) -> str:
+def check_kind(where: str, column: str, kind: str, wanted: str) -> str:
     """Return the kind that a column is taken as.
 
     Raises
@@ -259,15 +259,15 @@ def turned(where: str, column: str, kind: str, wanted: str) -> str:
     hetviz.errors.DataError
         If it cannot be taken so.
     """
-    if wanted not in turns(kind):
+    if wanted not in possible_kinds(kind):
         what = f"a column of {HOLDS.get(kind, kind)} cannot be taken as {HOLDS[wanted]}"
-        others = _TURNS.get(kind, ())
+        others = _CONVERSIONS.get(kind, ())
         remedy = f"Use one of: {', '.join(others)}." if others else ""
         raise DataError(Problem("bad-option", f"{where}, column {column}", what, wanted, remedy))
     return wanted
 
 
-def merged(before: Options, more: Options) -> dict[str, dict[str, object]]:
+def merge_options(before: Options, more: Options) -> dict[str, dict[str, object]]:
     """Return options in which what is said later replaces what was said earlier, by field."""
     out = {str(name): dict(fields) for name, fields in before.items()}
     for name, fields in more.items():

@@ -11,16 +11,16 @@ from hetviz._types import Floats
 from hetviz.features.columns.names import is_measured, is_named_id
 from hetviz.features.columns.types import MAX_CATEGORIES, Column
 
-FEW_LEVELS = 20
-_LEAST_ROWS = 12
-_FILLED = 0.05
-_COVERED = 0.5
-_SAME = 0.998
-_MOST_COLUMNS = 300
-_MOST_ROWS = 5_000
+MAX_KEY_LEVELS = 20
+_MIN_ROWS = 12
+_MIN_FILLED_SHARE = 0.05
+_MIN_COVERED_SHARE = 0.5
+_MIN_SAME_CORRELATION = 0.998
+_MAX_COLUMNS = 300
+_MAX_ROWS = 5_000
 
 
-def reasons(columns: Mapping[str, Column], free: Collection[str]) -> dict[str, str]:
+def exclusion_reasons(columns: Mapping[str, Column], free: Collection[str]) -> dict[str, str]:
     """Say why columns are better no features.
 
     Parameters
@@ -44,48 +44,53 @@ def reasons(columns: Mapping[str, Column], free: Collection[str]) -> dict[str, s
     5,000 rows at most: O(n p^2) with these bounds.
     """
     n = max((len(column.values) for column in columns.values()), default=0)
-    if n < _LEAST_ROWS:
+    if n < _MIN_ROWS:
         return {}
     found: dict[str, str] = {}
     for name in free:
-        why = _alone(columns[name], n)
+        why = _reason_alone(columns[name], n)
         if why is not None:
             found[name] = why
     rest = [name for name in free if name not in found]
-    return found | _same_numbers(columns, rest) | _same_words(columns, rest)
+    return found | _duplicate_numbers(columns, rest) | _duplicate_categories(columns, rest)
 
 
-def _alone(column: Column, n: int) -> str | None:
+def _reason_alone(column: Column, n: int) -> str | None:
     known = n - column.n_missing
     if column.kind in ("constant", "empty"):
         return None
-    if known < _FILLED * n:
+    if known < _MIN_FILLED_SHARE * n:
         return f"only {known:,} of {n:,} rows have a value"
     if column.kind == "number":
-        if column.whole and known == n and not is_measured(column.name) and _counts(column.values):
+        if (
+            column.whole
+            and known == n
+            and not is_measured(column.name)
+            and _is_row_counter(column.values)
+        ):
             return "it counts the rows"
         levels = len(np.unique(column.values[~np.isnan(column.values)]))
-        if column.whole and is_named_id(column.name) and levels > FEW_LEVELS:
+        if column.whole and is_named_id(column.name) and levels > MAX_KEY_LEVELS:
             return f"a key or code: {levels:,} different numbers that only name something"
     if column.kind == "category":
         uses = Counter(column.uses)
-        if is_named_id(column.name) and len(uses) > FEW_LEVELS:
+        if is_named_id(column.name) and len(uses) > MAX_KEY_LEVELS:
             return f"a key or code: {len(uses):,} different values that only name something"
         covered = sum(times for _, times in uses.most_common(MAX_CATEGORIES))
-        if covered < _COVERED * known:
+        if covered < _MIN_COVERED_SHARE * known:
             return f"{len(uses):,} different values, few rows alike"
     return None
 
 
-def _counts(values: Floats) -> bool:
+def _is_row_counter(values: Floats) -> bool:
     return bool(values[0] in (0.0, 1.0) and (np.diff(values) == 1.0).all())
 
 
-def _same_numbers(columns: Mapping[str, Column], names: Collection[str]) -> dict[str, str]:
-    numbers = [name for name in names if columns[name].kind in ("number", "date")][:_MOST_COLUMNS]
+def _duplicate_numbers(columns: Mapping[str, Column], names: Collection[str]) -> dict[str, str]:
+    numbers = [name for name in names if columns[name].kind in ("number", "date")][:_MAX_COLUMNS]
     if len(numbers) < 2:
         return {}
-    step = max(1, len(columns[numbers[0]].values) // _MOST_ROWS)
+    step = max(1, len(columns[numbers[0]].values) // _MAX_ROWS)
     V = np.column_stack([np.asarray(columns[name].values, dtype=np.float64) for name in numbers])
     V = V[::step]
     known = ~np.isnan(V)
@@ -102,7 +107,7 @@ def _same_numbers(columns: Mapping[str, Column], names: Collection[str]) -> dict
     order = sorted(range(len(numbers)), key=lambda at: (-levels[at], at))
     kept: list[int] = []
     for at in order:
-        twin = next((other for other in kept if alike[at, other] >= _SAME), None)
+        twin = next((other for other in kept if alike[at, other] >= _MIN_SAME_CORRELATION), None)
         if twin is None:
             kept.append(at)
         else:
@@ -110,7 +115,7 @@ def _same_numbers(columns: Mapping[str, Column], names: Collection[str]) -> dict
     return found
 
 
-def _same_words(columns: Mapping[str, Column], names: Collection[str]) -> dict[str, str]:
+def _duplicate_categories(columns: Mapping[str, Column], names: Collection[str]) -> dict[str, str]:
     """Return categories that are others in different words."""
     found: dict[str, str] = {}
     seen: dict[bytes, str] = {}

@@ -12,8 +12,8 @@ import numpy as np
 
 from hetviz._types import Floats
 from hetviz.errors import MissingExtraError
-from hetviz.features.columns.leading import fit_leading, project
 from hetviz.features.columns.options import Fields
+from hetviz.features.columns.principal import fit_principal_axes, project_rows
 
 if TYPE_CHECKING:
     import onnxruntime
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 N_COMPONENTS = 32
 N_VALUES = 384
-_LONGEST = 128
-_TOGETHER = 32
+_MAX_TOKENS = 128
+_BATCH_SIZE = 32
 _TOKENIZER = Path(__file__).parent / "assets" / "minilm_tokenizer.json"
 
 
-def vectors(texts: Sequence[str | None]) -> Floats:
+def text_vectors(texts: Sequence[str | None]) -> Floats:
     """Return the vector of each text, (n, 384) of length 1; zero where there is no text.
 
     Raises
@@ -41,7 +41,7 @@ def vectors(texts: Sequence[str | None]) -> Floats:
     vector whatever stands beside it; each distinct one is computed once.
     """
     distinct = sorted({text for text in texts if text and text.strip()})
-    known = dict(zip(distinct, _embedded(distinct), strict=True)) if distinct else {}
+    known = dict(zip(distinct, _embed_texts(distinct), strict=True)) if distinct else {}
     none = np.zeros(N_VALUES)
     return np.array([known.get(text, none) if text else none for text in texts]).reshape(
         len(texts), N_VALUES
@@ -50,29 +50,29 @@ def vectors(texts: Sequence[str | None]) -> Floats:
 
 def learn(texts: Sequence[str | None]) -> Fields | None:
     """Learn the leading directions of the vectors of texts; None where all are alike."""
-    V = vectors(texts)
+    V = text_vectors(texts)
     known = V[V.any(axis=1)]
-    found = fit_leading(known, N_COMPONENTS) if len(known) > 1 else None
+    found = fit_principal_axes(known, N_COMPONENTS) if len(known) > 1 else None
     return None if found is None else {**found, "model": "sentences"}
 
 
 def apply(step: Fields, texts: Sequence[str | None]) -> Floats:
     """Return what was learned, applied to texts: (n, k); 0 where there is no text."""
-    V = vectors(texts)
+    V = text_vectors(texts)
     there = np.asarray(V.any(axis=1))
-    return np.where(there[:, None], project(step, V), 0.0)
+    return np.where(there[:, None], project_rows(step, V), 0.0)
 
 
-def _embedded(texts: Sequence[str]) -> list[Floats]:
-    tokenizer, session = _model()
+def _embed_texts(texts: Sequence[str]) -> list[Floats]:
+    tokenizer, session = _load_model()
     encoded = tokenizer.encode_batch(list(texts))
     by_length: dict[int, list[int]] = {}
     for place, one in enumerate(encoded):
         by_length.setdefault(len(one.ids), []).append(place)
     out: list[Floats] = [np.zeros(N_VALUES)] * len(texts)
     for places in by_length.values():
-        for start in range(0, len(places), _TOGETHER):
-            part = places[start : start + _TOGETHER]
+        for start in range(0, len(places), _BATCH_SIZE):
+            part = places[start : start + _BATCH_SIZE]
             ids = np.array([encoded[place].ids for place in part], dtype=np.int64)
             # Of one length, so that no text is padded and none changes by what stands beside it.
             given = {
@@ -87,7 +87,7 @@ def _embedded(texts: Sequence[str]) -> list[Floats]:
 
 
 @lru_cache(maxsize=1)
-def _model() -> tuple[tokenizers.Tokenizer, onnxruntime.InferenceSession]:
+def _load_model() -> tuple[tokenizers.Tokenizer, onnxruntime.InferenceSession]:
     try:
         import onnxruntime
         import tokenizers
@@ -99,7 +99,7 @@ def _model() -> tuple[tokenizers.Tokenizer, onnxruntime.InferenceSession]:
         raise MissingExtraError("The sentence model (its file is damaged)", "text")
     tokenizer = tokenizers.Tokenizer.from_file(str(_TOKENIZER))
     tokenizer.no_padding()
-    tokenizer.enable_truncation(_LONGEST)
+    tokenizer.enable_truncation(_MAX_TOKENS)
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
     return tokenizer, onnxruntime.InferenceSession(

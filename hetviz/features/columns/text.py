@@ -91,7 +91,7 @@ def leading_words(step: Fields, most: int = 2) -> list[list[str]]:
     return found
 
 
-def words_known(step: Fields, text: str) -> list[str]:
+def known_words(step: Fields, text: str) -> list[str]:
     """Return the words of a text that `fit` learned; all of them where it is no matter of words."""
     from sklearn.feature_extraction.text import TfidfVectorizer
 
@@ -100,8 +100,8 @@ def words_known(step: Fields, text: str) -> list[str]:
     return sorted(found if step.get("model") == "sentences" else found & set(step["words"]))
 
 
-def telling_words(step: Fields, text: str) -> set[str]:
+def content_words(step: Fields, text: str) -> set[str]:
     """Return the words of a text that `fit` learned and that say something by themselves."""
     from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
-    return {word for word in words_known(step, text) if word not in ENGLISH_STOP_WORDS}
+    return {word for word in known_words(step, text) if word not in ENGLISH_STOP_WORDS}

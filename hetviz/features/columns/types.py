@@ -13,33 +13,39 @@ import numpy as np
 import pandas as pd
 
 from hetviz._pandas import TEXT
-from hetviz._types import LARGEST, Array, Floats, Ints
+from hetviz._types import MAX_MAGNITUDE, Array, Floats, Ints
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "?", "-"})
 MAX_CATEGORIES = 50
-_WIDE = 200
-_AT_ONCE = 1_000_000
+_MIN_WIDE_COLUMNS = 200
+_CELLS_PER_BLOCK = 1_000_000
 # Numbers that are no codes, without a power or anything around them.
 _PLAIN_CELL = {sign: rf"^(?:-?(?:0|[1-9][0-9]*)(?:{re.escape(sign)}[0-9]+)?)?$" for sign in ".,"}
 
 # The possessive quantifiers (++) keep no way back, which is several times faster on a long column.
 _NUMBER = r"[+-]?+(?:[0-9]++(?:{0}[0-9]*+)?+|{0}[0-9]++)(?:[eE][+-]?+[0-9]++)?+"
-_ONE = {sign: re.compile(_NUMBER.format(re.escape(sign))) for sign in ".,"}
+_NUMBER_FORMS = {sign: re.compile(_NUMBER.format(re.escape(sign))) for sign in ".,"}
 # One look at a whole column, its cells joined by line ends, is many times faster than one a cell.
-_MANY = {sign: re.compile(rf"(?:{one.pattern}(?:\n|\Z))++") for sign, one in _ONE.items()}
+_COLUMN_FORMS = {
+    sign: re.compile(rf"(?:{one.pattern}(?:\n|\Z))++") for sign, one in _NUMBER_FORMS.items()
+}
 # What programs write where there is no number, among them the signs of a formula that failed.
-_NO_NUMBER = {
+_UNUSABLE_PATTERNS = {
     "infinite": r"[+-]?(?:inf(?:inity)?|∞|1[.,]#inf0*)",
     "no number": r"[+-]?(?:nan(?:\([a-z]*\))?|1[.,]#(?:ind|qnan|snan)0*)",
     "failed formula": r"#(?:n/a|div/0!|value!|ref!|name\?|num!|null!|spill!|calc!)",
 }
-_NO_NUMBERS = {word: re.compile(pattern, re.IGNORECASE) for word, pattern in _NO_NUMBER.items()}
-_NUMBERS_OR_NONE = {
-    sign: re.compile(rf"(?:(?:{one.pattern}|(?i:{'|'.join(_NO_NUMBER.values())}))(?:\n|\Z))++")
-    for sign, one in _ONE.items()
+_UNUSABLE_FORMS = {
+    word: re.compile(pattern, re.IGNORECASE) for word, pattern in _UNUSABLE_PATTERNS.items()
+}
+_NUMBER_OR_UNUSABLE = {
+    sign: re.compile(
+        rf"(?:(?:{one.pattern}|(?i:{'|'.join(_UNUSABLE_PATTERNS.values())}))(?:\n|\Z))++"
+    )
+    for sign, one in _NUMBER_FORMS.items()
 }
 _LEADING_ZERO = re.compile(r"^0[0-9]+$", re.MULTILINE)
 _DATE = re.compile(r"\d{4}-\d{1,2}-\d{1,2}([ T]\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?)?Z?")
@@ -104,26 +110,26 @@ def infer(name: str, cells: Sequence[object] | pd.Series, decimal: str = ".") ->
     Notes
     -----
     A column is of numbers (or dates, as year-month-day) when every cell that is not missing is
-    one; infinity, what programs write for no number, and numbers beyond `LARGEST` count as missing
+    one; infinity, what programs write for no number, and numbers beyond `MAX_MAGNITUDE` count as missing
     then. Numbers with leading zeros are codes, that is text. "NA" or "nan" counts as missing except
     in a column of codes of the same two or three letters, where it is Namibia or Min Nan.
     """
     series = pd.Series(cells)
     if pd.api.types.is_bool_dtype(series.dtype):
-        codes, texts = coded(series.astype(object))
+        codes, texts = encode_texts(series.astype(object))
         counts = np.bincount(codes[codes >= 0], minlength=len(texts))
-        return _words(name, texts, codes, counts, [])
+        return _text_column(name, texts, codes, counts, [])
     if pd.api.types.is_datetime64_any_dtype(series.dtype):
-        return _dates(name, pd.to_datetime(series, utc=True), [])
+        return _date_column(name, pd.to_datetime(series, utc=True), [])
     if pd.api.types.is_numeric_dtype(series.dtype):
-        return _numbers(name, np.asarray(series.to_numpy(np.float64, na_value=np.nan)), [])
-    quick = _quick_numbers(name, series, decimal)
+        return _number_column(name, np.asarray(series.to_numpy(np.float64, na_value=np.nan)), [])
+    quick = _arrow_numbers(name, series, decimal)
     if quick is not None:
         return quick
     # What holds of a text holds of all cells that have it: most columns have few.
-    codes, texts = coded(series)
+    codes, texts = encode_texts(series)
     counts = np.bincount(codes[codes >= 0], minlength=len(texts))
-    blank = _missing(texts)
+    blank = _missing_texts(texts)
     markers = sorted({text.strip() for text in texts if text in blank} - {""})
     known = [None if text in blank else text for text in texts]
     present = [text.strip() for text in known if text is not None]
@@ -131,8 +137,8 @@ def infer(name: str, cells: Sequence[object] | pd.Series, decimal: str = ".") ->
     if found is not None:
         values = np.full(len(known) + 1, np.nan)
         values[[*(text is not None for text in known), False]] = found
-        return _numbers(name, values[codes], markers)
-    mixed = _with_unusable(name, known, codes, markers, decimal)
+        return _number_column(name, values[codes], markers)
+    mixed = _numbers_with_unusable(name, known, codes, markers, decimal)
     if mixed is not None:
         return mixed
     if present and all(_DATE.fullmatch(text) for text in present):
@@ -140,11 +146,11 @@ def infer(name: str, cells: Sequence[object] | pd.Series, decimal: str = ".") ->
             pd.Series([*known, None], dtype=object), utc=True, errors="coerce", format="ISO8601"
         )
         if dates.notna().sum() == len(present):
-            return _dates(name, dates.iloc[codes].reset_index(drop=True), markers)
-    return _words(name, known, codes, counts, markers)
+            return _date_column(name, dates.iloc[codes].reset_index(drop=True), markers)
+    return _text_column(name, known, codes, counts, markers)
 
 
-def coded(cells: Sequence[object] | pd.Series) -> tuple[Ints, list[str]]:
+def encode_texts(cells: Sequence[object] | pd.Series) -> tuple[Ints, list[str]]:
     """Return the place of each cell's text among the different texts, -1 where missing, and these.
 
     Returns
@@ -189,7 +195,7 @@ def plain_numbers(series: pd.Series, decimal: str = ".") -> Floats | None:
     empty = pc.equal(cells, "")
     if pc.any(empty).as_py():
         cells = pc.if_else(empty, None, cells)
-    return _cast(cells, decimal)
+    return _cast_numbers(cells, decimal)
 
 
 def plain_columns(frame: pd.DataFrame, decimal: str = ".") -> dict[Any, Floats]:
@@ -207,12 +213,12 @@ def plain_columns(frame: pd.DataFrame, decimal: str = ".") -> dict[Any, Floats]:
     import pyarrow.compute as pc
 
     n, width = frame.shape
-    if n == 0 or width < _WIDE or not frame.columns.is_unique:
+    if n == 0 or width < _MIN_WIDE_COLUMNS or not frame.columns.is_unique:
         return {}
     if not all(isinstance(dtype, pd.StringDtype) for dtype in frame.dtypes):
         return {}
     found: dict[Any, Floats] = {}
-    step = max(1, _AT_ONCE // n)
+    step = max(1, _CELLS_PER_BLOCK // n)
     for start in range(0, width, step):
         some = frame.iloc[:, start : start + step]
         texts = some.to_numpy(dtype=object).ravel(order="F")
@@ -226,7 +232,7 @@ def plain_columns(frame: pd.DataFrame, decimal: str = ".") -> dict[Any, Floats]:
         for name, column in zip(
             some.columns[good], values.to_numpy(zero_copy_only=False).reshape(-1, n), strict=True
         ):
-            if not np.isnan(column).all() and np.nanmax(np.abs(column)) <= LARGEST:
+            if not np.isnan(column).all() and np.nanmax(np.abs(column)) <= MAX_MAGNITUDE:
                 found[name] = column
     return found
 
@@ -235,14 +241,14 @@ def infer_all(frame: pd.DataFrame, decimal: str = ".") -> dict[Any, Column]:
     """Say of each column of a table what it holds, as `infer` does."""
     plain = plain_columns(frame, decimal)
     return {
-        name: _numbers(str(name), plain[name], [])
+        name: _number_column(str(name), plain[name], [])
         if name in plain
         else infer(name, frame[name], decimal)
         for name in frame.columns
     }
 
 
-def _cast(cells: pa.ChunkedArray, decimal: str) -> Floats | None:
+def _cast_numbers(cells: pa.ChunkedArray, decimal: str) -> Floats | None:
     """Return an Arrow column as finite numbers, NaN where it is null; None where one is none."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -258,14 +264,14 @@ def _cast(cells: pa.ChunkedArray, decimal: str) -> Floats | None:
     except pa.ArrowInvalid:
         return None
     # Arrow reads "inf" and "nan" too, which are looked at again.
-    usable = pc.all(pc.less_equal(pc.abs(values), LARGEST)).as_py()
+    usable = pc.all(pc.less_equal(pc.abs(values), MAX_MAGNITUDE)).as_py()
     if not usable or pc.any(pc.is_nan(values)).as_py():
         return None
     found: Floats = values.to_numpy()
     return found
 
 
-def _quick_numbers(name: str, series: pd.Series, decimal: str) -> Column | None:
+def _arrow_numbers(name: str, series: pd.Series, decimal: str) -> Column | None:
     """Return a column of plain numbers, found without a look at each cell; None if it may be none.
 
     Numbers are written here as Arrow reads them.
@@ -285,13 +291,13 @@ def _quick_numbers(name: str, series: pd.Series, decimal: str) -> Column | None:
             return None
         found = pc.unique(pc.drop_null(cells.filter(lacks))).to_pylist()
         markers = sorted(set(found) - {""})
-        values = _cast(pc.if_else(lacks, None, cells), decimal)
+        values = _cast_numbers(pc.if_else(lacks, None, cells), decimal)
         if values is None:
             return None
     codes = cells.filter(pc.starts_with(cells, "0"))
     if pc.any(pc.match_substring_regex(codes, "^0[0-9]")).as_py():
         return None
-    return _numbers(name, values, markers)
+    return _number_column(name, values, markers)
 
 
 def numbers(texts: Sequence[str], decimal: str = ".") -> Floats:
@@ -313,12 +319,12 @@ def why_unusable(text: str, decimal: str = ".") -> str | None:
         None for a usable number, and for any other text.
     """
     cell = text.strip()
-    if _ONE[decimal].fullmatch(cell):
-        return None if abs(float(cell.replace(",", "."))) <= LARGEST else "too large"
-    return next((word for word, form in _NO_NUMBERS.items() if form.fullmatch(cell)), None)
+    if _NUMBER_FORMS[decimal].fullmatch(cell):
+        return None if abs(float(cell.replace(",", "."))) <= MAX_MAGNITUDE else "too large"
+    return next((word for word, form in _UNUSABLE_FORMS.items() if form.fullmatch(cell)), None)
 
 
-def _with_unusable(
+def _numbers_with_unusable(
     name: str, known: Sequence[str | None], codes: Ints, markers: Sequence[str], decimal: str
 ) -> Column | None:
     """Return a column of numbers some of whose cells are unusable, or None if it is none.
@@ -326,7 +332,7 @@ def _with_unusable(
     Cell r holds ``known[codes[r]]``.
     """
     present = [text.strip() for text in known if text is not None]
-    if not present or not _NUMBERS_OR_NONE[decimal].fullmatch("\n".join(present)):
+    if not present or not _NUMBER_OR_UNUSABLE[decimal].fullmatch("\n".join(present)):
         return None
     unusable = [text is not None and why_unusable(text, decimal) is not None for text in known]
     usable = [
@@ -341,7 +347,7 @@ def _with_unusable(
             return None
         values[[*(text is not None for text in usable), False]] = found
     rows = np.flatnonzero(np.array([*unusable, False])[codes])
-    return replace(_numbers(name, values[codes], markers), unusable=tuple(rows.tolist()))
+    return replace(_number_column(name, values[codes], markers), unusable=tuple(rows.tolist()))
 
 
 def _plain_numbers(texts: Sequence[str], decimal: str) -> Floats | None:
@@ -352,7 +358,7 @@ def _plain_numbers(texts: Sequence[str], decimal: str) -> Floats | None:
 
 def _all_numbers(texts: Sequence[str], decimal: str) -> Floats | None:
     """Return the numbers of cells without blanks around them, or None unless all can be used."""
-    if not texts or not _MANY[decimal].fullmatch("\n".join(texts)):
+    if not texts or not _COLUMN_FORMS[decimal].fullmatch("\n".join(texts)):
         return None
     plain = texts if decimal == "." else [text.replace(",", ".") for text in texts]
     try:
@@ -360,19 +366,19 @@ def _all_numbers(texts: Sequence[str], decimal: str) -> Floats | None:
     except ValueError:
         # A line end within a cell made one cell look like two.
         return None
-    return values if (np.abs(values) <= LARGEST).all() else None
+    return values if (np.abs(values) <= MAX_MAGNITUDE).all() else None
 
 
 def number(text: str, decimal: str = ".") -> float | None:
     """Return the finite number that a cell holds, or None."""
     cell = text.strip()
-    if not _ONE[decimal].fullmatch(cell):
+    if not _NUMBER_FORMS[decimal].fullmatch(cell):
         return None
     value = float(cell.replace(",", "."))
     return value if math.isfinite(value) else None
 
 
-def _missing(texts: Sequence[str | None]) -> set[str]:
+def _missing_texts(texts: Sequence[str | None]) -> set[str]:
     """Return which of the texts mean that nothing is known."""
     distinct = {text for text in texts if text is not None}
     found = {text for text in distinct if text.strip().lower() in MISSING}
@@ -383,8 +389,8 @@ def _missing(texts: Sequence[str | None]) -> set[str]:
     return found
 
 
-def _numbers(name: str, values: Array, markers: Sequence[str]) -> Column:
-    values = np.where(np.abs(values) <= LARGEST, values, np.nan)
+def _number_column(name: str, values: Array, markers: Sequence[str]) -> Column:
+    values = np.where(np.abs(values) <= MAX_MAGNITUDE, values, np.nan)
     known = values[~np.isnan(values)]
     kind = "number"
     if len(known) == 0:
@@ -395,14 +401,14 @@ def _numbers(name: str, values: Array, markers: Sequence[str]) -> Column:
     return Column(name, kind, values, len(values) - len(known), tuple(markers), whole)
 
 
-def _dates(name: str, dates: pd.Series, markers: Sequence[str]) -> Column:
+def _date_column(name: str, dates: pd.Series, markers: Sequence[str]) -> Column:
     days = (dates - pd.Timestamp("1970-01-01", tz="UTC")) / pd.Timedelta(days=1)
-    column = _numbers(name, days.to_numpy(dtype=np.float64, na_value=np.nan), markers)
+    column = _number_column(name, days.to_numpy(dtype=np.float64, na_value=np.nan), markers)
     kind = "date" if column.kind == "number" else column.kind
     return Column(name, kind, column.values, column.n_missing, column.markers)
 
 
-def _words(
+def _text_column(
     name: str, known: Sequence[str | None], codes: Ints, counts: Ints, markers: Sequence[str]
 ) -> Column:
     """Return a column of text; cell r holds ``known[codes[r]]``, which `counts` cells do."""

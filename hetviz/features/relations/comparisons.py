@@ -13,7 +13,7 @@ from hetviz.errors import DataError, ParameterError, Problem
 from hetviz.features.columns.types import infer
 
 N_COMPARISONS = 1_000
-_TRIES = 20
+_MAX_DRAWS = 20
 
 
 def comparisons_from_hierarchy(
@@ -72,7 +72,7 @@ def comparisons_from_hierarchy(
     drawn = _Tree(codes[order])
     what = "no two items share a group that a third is outside of"
     found = _distinct(drawn.draw, n_comparisons, random_state)
-    return _told(data, part, names[0], order[found], what)
+    return _as_comparisons(data, part, names[0], order[found], what)
 
 
 def comparisons_from_label(
@@ -144,7 +144,7 @@ def comparisons_from_rating(
     found = np.zeros((0, 3), np.int64)
     if len(r) > 2:
         found = _distinct(draw, n_comparisons, random_state)
-    return _told(data, part, column, rows[found], "its numbers do not differ clearly")
+    return _as_comparisons(data, part, column, rows[found], "its numbers do not differ clearly")
 
 
 def comparison_table(data: HeteroData, comparisons: Comparisons) -> pd.DataFrame:
@@ -206,7 +206,7 @@ class _Tree:
 def _distinct(draw: Callable[[np.random.Generator, int], Ints], n: int, seed: int) -> Ints:
     rng = np.random.default_rng(seed)
     found = np.zeros((0, 3), dtype=np.int64)
-    for _ in range(_TRIES):
+    for _ in range(_MAX_DRAWS):
         both = np.vstack([found, draw(rng, 2 * n)])
         _, first = np.unique(both, axis=0, return_index=True)
         found = both[np.sort(first)]
@@ -262,7 +262,9 @@ def _cells(data: HeteroData, part: Dataset, column: str) -> pd.Series:
     return part.table[column]
 
 
-def _told(data: HeteroData, part: Dataset, column: str, rows: Ints, nothing: str) -> Comparisons:
+def _as_comparisons(
+    data: HeteroData, part: Dataset, column: str, rows: Ints, nothing: str
+) -> Comparisons:
     if not len(rows):
         raise _problem(part, column, nothing)
     return Comparisons(rows + data.offsets[part.name].start)

@@ -12,13 +12,13 @@ from numpy.typing import ArrayLike
 from hetviz._types import Ints, JsonObject
 from hetviz.core.threads import one_thread
 from hetviz.data import Embedding, HeteroData, Links
-from hetviz.data.model.checks import global_rows
+from hetviz.data.model.checks import check_global_rows
 from hetviz.errors import DataError, ParameterError, Problem
 from hetviz.features.relations.label_links import distinct_pairs, typical_rows
 
-MOST_PAIRS = 60
+DEFAULT_MAX_PAIRS = 60
 """So many pairs stand for two groups unless another number is given."""
-MOST_IN_TURN = 300
+DEFAULT_MAX_IN_TURN = 300
 """Likewise, where every item is to be in a pair."""
 
 
@@ -142,8 +142,8 @@ def links_between(
         raise ParameterError(f"most = {most!r}; it must be a whole number of 1 or more.")
     A = _objects(data, rows_a)
     if in_turn:
-        return _by_turns(data, A, rows_b, weight, most, kind, embedding)
-    limit = MOST_PAIRS if most is None else int(most)
+        return _links_in_turn(data, A, rows_b, weight, most, kind, embedding)
+    limit = DEFAULT_MAX_PAIRS if most is None else int(most)
     if rows_b is None:
         n_possible = _n_possible(data, A)
         k = len(A) if n_possible <= limit else int((1 + np.sqrt(1 + 8 * limit)) / 2)
@@ -153,13 +153,15 @@ def links_between(
     else:
         B = _objects(data, rows_b)
         n_possible = _n_possible(data, A, B)
-        a, b = (len(A), len(B)) if n_possible <= limit else _shares(len(A), len(B), limit)
+        a, b = (len(A), len(B)) if n_possible <= limit else _group_sizes(len(A), len(B), limit)
         chosen = (typical_rows(data, A, a, embedding), typical_rows(data, B, b, embedding))
         p, q = (side.ravel() for side in np.meshgrid(*chosen, indexing="ij"))
-    return GroupLinks(_blocks(data, *_some(data, p, q), weight, kind), n_possible, chosen)
+    return GroupLinks(
+        _link_blocks(data, *_check_pairs(data, p, q), weight, kind), n_possible, chosen
+    )
 
 
-def _by_turns(
+def _links_in_turn(
     data: HeteroData,
     A: Ints,
     rows_b: ArrayLike | None,
@@ -169,19 +171,23 @@ def _by_turns(
     embedding: Embedding | None,
 ) -> GroupLinks:
     groups = [A] if rows_b is None else [A, _objects(data, rows_b)]
-    chosen = tuple(typical_rows(data, rows, most or MOST_IN_TURN, embedding) for rows in groups)
+    chosen = tuple(
+        typical_rows(data, rows, most or DEFAULT_MAX_IN_TURN, embedding) for rows in groups
+    )
     n_possible = _n_possible(data, *groups)
     ordered = sorted(chosen, key=len)
     other, longest = ordered[0], ordered[-1]
-    usual = MOST_IN_TURN if rows_b is None or n_possible <= MOST_IN_TURN else len(longest)
+    usual = (
+        DEFAULT_MAX_IN_TURN if rows_b is None or n_possible <= DEFAULT_MAX_IN_TURN else len(longest)
+    )
     k = np.arange(min(most or usual, n_possible))
     round_, place = np.divmod(k, len(longest))
     # Within one group each item is paired with the next, and in the next round with that after.
     turn = place + round_ + (rows_b is None)
-    p, q = _some(data, longest[place], other[turn % len(other)])
+    p, q = _check_pairs(data, longest[place], other[turn % len(other)])
     whole = all(len(rows) == len(group) for rows, group in zip(chosen, groups, strict=True))
     whole = whole and len(np.union1d(p, q)) == len(np.union1d(groups[0], groups[-1]))
-    return GroupLinks(_blocks(data, p, q, weight, kind), n_possible, chosen, whole)
+    return GroupLinks(_link_blocks(data, p, q, weight, kind), n_possible, chosen, whole)
 
 
 def _n_possible(data: HeteroData, A: Ints, B: Ints | None = None) -> int:
@@ -193,19 +199,19 @@ def _n_possible(data: HeteroData, A: Ints, B: Ints | None = None) -> int:
 
 def _objects(data: HeteroData, rows: ArrayLike) -> Ints:
     """Return the rows in order, one for each object."""
-    unique = global_rows(rows, data.n_rows)
+    unique = check_global_rows(rows, data.n_rows)
     _, first = np.unique(data.object_of[unique], return_index=True)
     return unique[np.sort(first)]
 
 
-def _shares(a: int, b: int, limit: int) -> tuple[int, int]:
+def _group_sizes(a: int, b: int, limit: int) -> tuple[int, int]:
     """Return how many of `a` and of `b` items make at most `limit` pairs, about in proportion."""
     first = min(a, max(1, round(np.sqrt(limit * a / b))), limit)
     second = min(b, limit // first)
     return min(a, limit // second), second
 
 
-def _some(data: HeteroData, p: Ints, q: Ints) -> tuple[Ints, Ints]:
+def _check_pairs(data: HeteroData, p: Ints, q: Ints) -> tuple[Ints, Ints]:
     """Return the pairs of different objects; refuse where there is none."""
     p, q = distinct_pairs(data, p, q)
     if not len(p):
@@ -214,7 +220,7 @@ def _some(data: HeteroData, p: Ints, q: Ints) -> tuple[Ints, Ints]:
     return p, q
 
 
-def _blocks(data: HeteroData, p: Ints, q: Ints, weight: float, kind: str) -> tuple[Links, ...]:
+def _link_blocks(data: HeteroData, p: Ints, q: Ints, weight: float, kind: str) -> tuple[Links, ...]:
     low, high = np.minimum(p, q), np.maximum(p, q)
     names = list(data.datasets)
     starts = np.array([span.start for span in data.offsets.values()])

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from hetviz._types import Floats, Ints
 from hetviz.core.clustering.partition import exemplars
 from hetviz.data import Dataset, Embedding, HeteroData, Labels, Links
-from hetviz.data.model.meta import noted
+from hetviz.data.model.meta import make_meta
 from hetviz.errors import DataError, ParameterError, Problem
 
 
@@ -89,7 +89,7 @@ def links_from_labels(
         q - data.offsets[second.dataset].start,
         weight,
         kind=f"same {label}" if kind is None else kind,
-        meta=noted(len(p), set=f"from {label}"),
+        meta=make_meta(len(p), set=f"from {label}"),
     )
 
 
@@ -115,7 +115,7 @@ def _classes(data: HeteroData, column: Labels) -> dict[Hashable, Ints]:
 # A few rows of any datasets that stand for many, and pairs of them.
 
 
-CANDIDATES = 2_000
+MAX_CANDIDATES = 2_000
 """More rows of one dataset are first thinned evenly to so many."""
 
 
@@ -134,23 +134,25 @@ def typical_rows(data: HeteroData, rows: Ints, k: int, embedding: Embedding | No
     # the largest remainders, so that the counts add up
     counts[np.argsort(counts - exact, kind="stable")[: k - counts.sum()]] += 1
     out = [
-        _of_one(dataset, start, here, count, embedding)
+        _typical_in_dataset(dataset, start, here, count, embedding)
         for (dataset, start, here), count in zip(parts, counts.tolist(), strict=True)
         if count
     ]
     return np.sort(np.concatenate(out))
 
 
-def _of_one(dataset: Dataset, start: int, rows: Ints, k: int, embedding: Embedding | None) -> Ints:
-    if len(rows) > CANDIDATES:
-        rows = rows[np.linspace(0, len(rows) - 1, CANDIDATES).round().astype(np.int64)]
-    X = _described(dataset, rows - start, embedding)
+def _typical_in_dataset(
+    dataset: Dataset, start: int, rows: Ints, k: int, embedding: Embedding | None
+) -> Ints:
+    if len(rows) > MAX_CANDIDATES:
+        rows = rows[np.linspace(0, len(rows) - 1, MAX_CANDIDATES).round().astype(np.int64)]
+    X = _descriptions(dataset, rows - start, embedding)
     if X is None:
         return rows[np.linspace(0, len(rows) - 1, k).round().astype(np.int64)]
     return rows[exemplars(X, k)]
 
 
-def _described(dataset: Dataset, rows: Ints, embedding: Embedding | None) -> Floats | None:
+def _descriptions(dataset: Dataset, rows: Ints, embedding: Embedding | None) -> Floats | None:
     """Return what tells rows of a dataset from each other, (n, d); None where nothing does."""
     if embedding is not None and dataset.name in embedding.coordinates:
         Y = np.asarray(embedding.coordinates[dataset.name], dtype=np.float64)[rows]

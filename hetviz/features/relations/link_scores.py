@@ -11,7 +11,7 @@ from hetviz._types import Floats, Ints, Sparse
 from hetviz.core.graph.laplacian import dataset_components
 from hetviz.core.kernels.mkpe import Scores, known_scores
 from hetviz.data import HeteroData, Links
-from hetviz.features.spaces.similarity import Similarity
+from hetviz.features.spaces.similarity import ItemSimilarity
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,7 +119,7 @@ class ScoredPairs:
         Items of each dataset that have likeness or a link, in order; without datasets of none.
     """
 
-    like: Mapping[str, Similarity]
+    like: Mapping[str, ItemSimilarity]
     weights: Mapping[str, float]
     links: Sequence[LinkScores]
     rows: Mapping[str, Ints]
@@ -159,7 +159,7 @@ class ScoredPairs:
 
 def scored_pairs(
     data: HeteroData,
-    like: Mapping[str, Similarity],
+    like: Mapping[str, ItemSimilarity],
     weights: Mapping[str, float],
     links: Sequence[LinkScores],
 ) -> ScoredPairs:
@@ -183,7 +183,7 @@ def scored_pairs(
     return ScoredPairs(like, weights, links, rows)
 
 
-def joined_parts(data: HeteroData, W: Sparse) -> dict[str, int]:
+def connected_datasets(data: HeteroData, W: Sparse) -> dict[str, int]:
     """Return the part of the data that each dataset belongs to, by number.
 
     Parameters

@@ -54,7 +54,7 @@ def labelled_pairs(data: HeteroData, target: str, source: str, rng: np.random.Ge
         for value in first.classes:
             there = np.flatnonzero(first.values == value), np.flatnonzero(second.values == value)
             if len(there[0]) and len(there[1]):
-                for end, rows in zip(ends, _filled(there[0], there[1], rng), strict=True):
+                for end, rows in zip(ends, _equalised(there[0], there[1], rng), strict=True):
                     end.append(rows)
     none = np.zeros(0, dtype=np.int64)
     return Pairing("labels", *(np.concatenate([none, *end]) for end in ends))
@@ -63,7 +63,7 @@ def labelled_pairs(data: HeteroData, target: str, source: str, rng: np.random.Ge
 def random_pairs(data: HeteroData, target: str, source: str, rng: np.random.Generator) -> Pairing:
     """Return every row in a pair with a random one; of the smaller side some are drawn again."""
     rows = (np.arange(len(data[target])), np.arange(len(data[source])))
-    return Pairing("random", *_filled(rows[0], rows[1], rng))
+    return Pairing("random", *_equalised(rows[0], rows[1], rng))
 
 
 def shared_labels(data: HeteroData, target: str, source: str) -> tuple[Labels, Labels] | None:
@@ -76,7 +76,7 @@ def shared_labels(data: HeteroData, target: str, source: str) -> tuple[Labels, L
     return None
 
 
-def _filled(first: Ints, second: Ints, rng: np.random.Generator) -> tuple[Ints, Ints]:
+def _equalised(first: Ints, second: Ints, rng: np.random.Generator) -> tuple[Ints, Ints]:
     """Bring two lists of rows to one length, keeping every row, in random order."""
     m = max(len(first), len(second))
     drawn = [np.r_[rows, rng.choice(rows, m - len(rows))] for rows in (first, second)]

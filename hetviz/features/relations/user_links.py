@@ -10,21 +10,21 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from hetviz._types import Bools, Floats, Ints, Sparse
-from hetviz.core.layout.guidance_boost import HUB
+from hetviz.core.layout.guidance_boost import HUB_LINK_RATIO
 from hetviz.data import HeteroData
 
-SPOKEN = ("said", "accepted")
+USER_LINK_KINDS = ("said", "accepted")
 """Kinds of links that are somebody's word: said of items, or accepted when proposed."""
 
 
-def spoken_weights(data: HeteroData) -> Sparse:
+def user_link_weights(data: HeteroData) -> Sparse:
     """Return what was said to be together: csr_array of shape (n_rows, n_rows), symmetric.
 
     A pair said twice counts by its strongest weight. Statements that say apart are not in it.
     """
     rows, columns, values = [np.empty(0, int)], [np.empty(0, int)], [np.empty(0)]
     for group in data.links:
-        if group.kind in SPOKEN:
+        if group.kind in USER_LINK_KINDS:
             together = group.weight > 0
             rows.append(group.i[together] + data.offsets[group.source].start)
             columns.append(group.j[together] + data.offsets[group.target].start)
@@ -42,7 +42,7 @@ def spoken_weights(data: HeteroData) -> Sparse:
 
 
 @dataclass(frozen=True, eq=False)
-class Bonds:
+class TableLinks:
     """What holds items besides what a person says of them.
 
     Attributes
@@ -57,24 +57,24 @@ class Bonds:
     links: Sparse
     share: Floats
 
-    def among(self, mask: Bools) -> Bonds:
+    def among(self, mask: Bools) -> TableLinks:
         """Return the same for some rows."""
-        return Bonds(sp.csr_array(self.links[mask][:, mask]), self.share[mask])
+        return TableLinks(sp.csr_array(self.links[mask][:, mask]), self.share[mask])
 
     def both_hold(self, p: Ints, q: Ints, said: Sparse) -> Bools:
         """Say of pairs of rows whether each holds so many others that it stays with them.
 
-        `said` is what is said to be together, as from `spoken_weights`.
+        `said` is what is said to be together, as from `user_link_weights`.
         """
         share = self.share / np.maximum(np.diff(said.indptr), 1)
-        return np.asarray(np.minimum(share[p], share[q]) > HUB)
+        return np.asarray(np.minimum(share[p], share[q]) > HUB_LINK_RATIO)
 
 
-def bonds_of(data: HeteroData) -> Bonds:
+def table_links(data: HeteroData) -> TableLinks:
     """Return what holds the items of some data; O(links)."""
     i, j = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
     for group in data.links:
-        if group.kind not in SPOKEN:
+        if group.kind not in USER_LINK_KINDS:
             together = group.weight > 0
             i.append(group.i[together] + data.offsets[group.source].start)
             j.append(group.j[together] + data.offsets[group.target].start)
@@ -88,15 +88,15 @@ def bonds_of(data: HeteroData) -> Bonds:
         linked = number[rows] > 0
         if linked.any():
             number[rows] /= np.median(number[rows][linked])
-    return Bonds(W, number)
+    return TableLinks(W, number)
 
 
-def said_apart(data: HeteroData, groups: Sequence[Ints]) -> list[Ints]:
+def items_set_apart(data: HeteroData, groups: Sequence[Ints]) -> list[Ints]:
     """Return for each group the items of its dataset that somebody said do not belong with it.
 
     Global rows; one statement that sets an item apart from one of a group is enough.
     """
-    W = _apart(data)
+    W = _apart_matrix(data)
     found: list[Ints] = []
     for group in groups:
         own = next(rows for rows in data.offsets.values() if rows.start <= group[0] < rows.stop)
@@ -106,10 +106,10 @@ def said_apart(data: HeteroData, groups: Sequence[Ints]) -> list[Ints]:
     return found
 
 
-def _apart(data: HeteroData) -> Sparse:
+def _apart_matrix(data: HeteroData) -> Sparse:
     i, j = [np.empty(0, int)], [np.empty(0, int)]
     for links in data.links:
-        if links.kind in SPOKEN:
+        if links.kind in USER_LINK_KINDS:
             apart = links.weight < 0
             i.append(links.i[apart] + data.offsets[links.source].start)
             j.append(links.j[apart] + data.offsets[links.target].start)
@@ -119,13 +119,13 @@ def _apart(data: HeteroData) -> Sparse:
     return sp.csr_array(W + W.T)
 
 
-def said_groups(data: HeteroData, least: int = 2) -> list[Ints]:
+def user_groups(data: HeteroData, least: int = 2) -> list[Ints]:
     """Return items of one dataset that a person said belong together: global rows, group by group.
 
     Who is joined by such statements, directly or through others of the dataset, is one group.
     Groups of fewer than `least` are left out; the others come in the order of their first items.
     """
-    W = spoken_weights(data)
+    W = user_link_weights(data)
     found: list[Ints] = []
     for rows in data.offsets.values():
         count, label = connected_components(W[rows][:, rows], directed=False)

@@ -14,7 +14,7 @@ from hetviz.data import Dataset, HeteroData
 _WORD = re.compile(r"[^\W_]+", re.UNICODE)
 
 
-def described_by(dataset: Dataset) -> list[str]:
+def description_columns(dataset: Dataset) -> list[str]:
     """Return the columns whose words describe an item: its title, and those declared as text."""
     if dataset.table is None:
         return []
@@ -63,7 +63,7 @@ def _cells(dataset: Dataset) -> list[list[str]]:
     if dataset.table is not None:
         found += [
             dataset.table[name].fillna("").astype(str).tolist()
-            for name in described_by(dataset)
+            for name in description_columns(dataset)
             if name != dataset.title_column
         ]
     return found
@@ -75,12 +75,12 @@ def _cells(dataset: Dataset) -> list[list[str]]:
 _TOKEN = re.compile(r"[^\W\d_]{3,}|[\u3040-\u9fff\uac00-\ud7af]{2,}")
 _LETTERS = re.compile(r"[^\W\d_]{2}|[\u3040-\u9fff\uac00-\ud7af]")
 # The end of a file's name says nothing of what is in it.
-_ENDING = re.compile(
+_FILE_EXTENSION = re.compile(
     r"\.(png|jpe?g|gif|webp|bmp|tiff?|svg|txt|md|csv|json|pdf|npy)$", re.IGNORECASE
 )
-_LONGEST_NAME, _MOST_TOKENS = 28, 4
-_MOST_WORDS = 5_000
-_LOOKED_AT = 200
+_MAX_NAME_LENGTH, _MAX_NAME_WORDS = 28, 4
+_MAX_WORDS = 5_000
+_N_SAMPLED_TITLES = 200
 
 
 def item_words(data: HeteroData) -> tuple[list[str], sp.csr_array]:
@@ -127,7 +127,7 @@ def item_words(data: HeteroData) -> tuple[list[str], sp.csr_array]:
     for row, title in _linked_names(data, named):
         note(row, title)
     counts = Counter(word for words in own for word in words)
-    kept = [word for word, count in counts.most_common(_MOST_WORDS) if count >= 2]
+    kept = [word for word, count in counts.most_common(_MAX_WORDS) if count >= 2]
     place = {word: at for at, word in enumerate(sorted(kept))}
     pairs = [(row, place[word]) for row, words in enumerate(own) for word in words if word in place]
     i, j = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
@@ -138,17 +138,17 @@ def item_words(data: HeteroData) -> tuple[list[str], sp.csr_array]:
 
 def _has_names(dataset: Dataset) -> bool:
     """Whether the titles of a dataset mostly say something to a reader."""
-    few = _titles(dataset)[:: max(1, len(dataset) // _LOOKED_AT)]
+    few = _titles(dataset)[:: max(1, len(dataset) // _N_SAMPLED_TITLES)]
     said = sum(_LETTERS.search(title) is not None for title in few)
     return said > len(few) / 2 and len(set(few)) > 1
 
 
 def _titles(dataset: Dataset) -> list[str]:
-    return [_ENDING.sub("", str(title)) for title in dataset.titles]
+    return [_FILE_EXTENSION.sub("", str(title)) for title in dataset.titles]
 
 
 def _is_name(title: str) -> bool:
-    return len(title) <= _LONGEST_NAME and len(title.split()) <= _MOST_TOKENS
+    return len(title) <= _MAX_NAME_LENGTH and len(title.split()) <= _MAX_NAME_WORDS
 
 
 def _texts(dataset: Dataset) -> list[list[str]]:
@@ -164,7 +164,7 @@ def _texts(dataset: Dataset) -> list[list[str]]:
     ]
 
 
-def _describes(data: HeteroData, source: str, target: str) -> str:
+def _describing_dataset(data: HeteroData, source: str, target: str) -> str:
     return source if len(data[source]) <= len(data[target]) else target
 
 
@@ -172,7 +172,7 @@ def _describes_others(data: HeteroData, name: str) -> bool:
     return any(
         name in (links.source, links.target)
         and not links.within
-        and _describes(data, links.source, links.target) == name
+        and _describing_dataset(data, links.source, links.target) == name
         for links in data.links
     )
 
@@ -181,7 +181,7 @@ def _linked_names(data: HeteroData, named: dict[str, bool]) -> list[tuple[int, s
     """Return (row, name of what it is linked to) for links to a dataset that describes."""
     found = []
     for links in data.links:
-        by = _describes(data, links.source, links.target)
+        by = _describing_dataset(data, links.source, links.target)
         if links.within or not named[by]:
             continue
         other, mine, theirs = (

@@ -12,7 +12,7 @@ import numpy as np
 
 from hetviz._types import Floats, Matrix, Sparse
 from hetviz.core.device import current_device
-from hetviz.core.graph.affinities import LEAST_ROWS, conditional_affinities, neighbors_needed
+from hetviz.core.graph.affinities import MIN_ROWS, conditional_affinities, neighbors_needed
 from hetviz.core.graph.distances import (
     DistanceSpace,
     FeatureSpace,
@@ -24,12 +24,12 @@ from hetviz.core.graph.neighbors import (
     Neighbors,
     feature_neighbors,
     nearest_neighbors,
-    tell_recall,
+    report_recall,
 )
 from hetviz.data import Dataset
 from hetviz.data.model.dataset import features_of
 from hetviz.errors import ParameterError
-from hetviz.features.spaces.remembered import digest, remembered
+from hetviz.features.spaces.result_cache import cached_result, digest
 
 KINDS = {
     "auto": "as the dataset comes: its features, its kernel or distances, or none",
@@ -38,7 +38,7 @@ KINDS = {
     "featureless": "no features: items are placed by their links alone",
 }
 # Of what affinities were made that are remembered without their neighbours, by content.
-_recalls: dict[Hashable, float] = {}
+_RECALL: dict[Hashable, float] = {}
 _SPACES: Mapping[str, Callable[[Any], Space]] = {
     "X": FeatureSpace,
     "distance": DistanceSpace,
@@ -46,7 +46,7 @@ _SPACES: Mapping[str, Callable[[Any], Space]] = {
 }
 
 
-def described_by(dataset: Dataset, kind: str = "auto") -> str | None:
+def description_of(dataset: Dataset, kind: str = "auto") -> str | None:
     """Return which attribute of a dataset is compared: "X", "distance", "kernel", or None.
 
     Parameters
@@ -85,7 +85,7 @@ def space_of(dataset: Dataset, kind: str = "auto") -> Space | None:
     hetviz.errors.ParameterError
         If the dataset lacks what `kind` needs.
     """
-    word = described_by(dataset, kind)
+    word = description_of(dataset, kind)
     if word is None:
         return None
     matrix = getattr(dataset, word)
@@ -131,7 +131,7 @@ def dataset_neighbors(
     The result is remembered by content, so that a fit after a change of links does not pay for
     it again.
     """
-    word = described_by(dataset, kind)
+    word = description_of(dataset, kind)
     if word is None:
         return None
     matrix = getattr(dataset, word)
@@ -142,10 +142,10 @@ def dataset_neighbors(
         return nearest_neighbors(_SPACES[word](matrix), k, progress)
 
     content = _content(matrix)
-    found = remembered((content, word, k, random_state), search)
+    found = cached_result((content, word, k, random_state), search)
     if found.recall < 1.0:
-        _recalls[content] = found.recall
-    tell_recall(dataset.name, found.recall, len(dataset))
+        _RECALL[content] = found.recall
+    report_recall(dataset.name, found.recall, len(dataset))
     low, high = float(found.squared.min()), float(found.squared.max())
     return None if high - low <= 1e-9 * high else found
 
@@ -172,8 +172,8 @@ def own_affinities(
         None where there is nothing to compare, and for fewer than 4 items.
     """
     n = len(dataset)
-    word = described_by(dataset, kind)
-    if n < LEAST_ROWS or word is None:
+    word = description_of(dataset, kind)
+    if n < MIN_ROWS or word is None:
         return None
 
     def compute() -> Sparse | None:
@@ -182,8 +182,8 @@ def own_affinities(
         return None if found is None else conditional_affinities(found, allowed)
 
     content = _content(getattr(dataset, word))
-    found = remembered((content, word, "affinities", perplexity, random_state), compute)
-    tell_recall(dataset.name, _recalls.get(content, 1.0), n)
+    found = cached_result((content, word, "affinities", perplexity, random_state), compute)
+    report_recall(dataset.name, _RECALL.get(content, 1.0), n)
     return found
 
 
@@ -198,7 +198,7 @@ def squared_to_fitted(fitted: Dataset, new: Dataset, kind: str = "auto") -> Floa
 
     Equal rows of features have a distance of exactly 0. None where there is nothing to compare.
     """
-    word = described_by(fitted, kind)
+    word = description_of(fitted, kind)
     if word is None:
         return None
     if word == "X":

@@ -70,7 +70,7 @@ class Basis:
         """Return the features of new rows of a dataset that is not featureless."""
         found = self.of_new(rows)
         if found is None:
-            raise _lacking(rows, self.kind, "features")
+            raise _missing_error(rows, self.kind, "features")
         return found
 
 
@@ -131,19 +131,19 @@ def fit_basis(
     are used and it costs O(n).
     """
     if kind == "auto":
-        kind = _natural(dataset)
+        kind = _default_kind(dataset)
     if kind == "featureless":
         return Basis(kind, len(dataset), None, None)
     if kind == "linear":
         if dataset.X is None:
-            raise _lacking(dataset, kind, "features")
+            raise _missing_error(dataset, kind, "features")
         return Basis(kind, dataset.X, None, AsGiven())
     if kind == "rbf":
         return _gaussian(dataset, random_state, penalty, weights)
     return _precomputed(dataset, penalty, weights)
 
 
-def _natural(dataset: Dataset) -> str:
+def _default_kind(dataset: Dataset) -> str:
     if dataset.X is not None:
         return "linear"
     return "featureless" if dataset.is_featureless else "precomputed"
@@ -152,7 +152,7 @@ def _natural(dataset: Dataset) -> str:
 def _gaussian(dataset: Dataset, random_state: int, penalty: str, weights: Floats | None) -> Basis:
     if dataset.X is None:
         if dataset.distance is None:
-            raise _lacking(dataset, "rbf", "features or distances")
+            raise _missing_error(dataset, "rbf", "features or distances")
         return _from_distances(dataset, penalty, weights)
     X = dataset.X
     kernel = RbfKernel(median_bandwidth(X, random_state))
@@ -182,7 +182,7 @@ def _precomputed(dataset: Dataset, penalty: str, weights: Floats | None) -> Basi
         fitted = kernel_map(K, penalty=penalty, weights=weights, where=where)
         return _mapped("precomputed", fitted, K, _KernelAsGiven(fitted))
     if dataset.distance is None:
-        raise _lacking(dataset, "precomputed", "a kernel or distances")
+        raise _missing_error(dataset, "precomputed", "a kernel or distances")
     half = -0.5 * _distances(dataset) ** 2
     K = symmetric_kernel(center_kernel(half), f"dataset {dataset.name!r}, distance")
     where = f"dataset {dataset.name!r}, distance"
@@ -259,7 +259,7 @@ def _distances(dataset: Dataset) -> Floats:
     return np.asarray(dataset.distance, dtype=np.float64)
 
 
-def _lacking(dataset: Dataset, kind: str, what: str) -> ParameterError:
+def _missing_error(dataset: Dataset, kind: str, what: str) -> ParameterError:
     return ParameterError(
         f"features = {kind!r} needs {what}; dataset {dataset.name!r} has none. "
         "Use 'auto', or name another kind for this dataset."

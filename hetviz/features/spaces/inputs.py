@@ -12,16 +12,16 @@ from hetviz._types import Floats, Ints, Matrix
 from hetviz.core.spectral.blocks import as_dense
 from hetviz.data import Dataset
 from hetviz.data.model.dataset import features_of
-from hetviz.features.meaning import feature_names
+from hetviz.features.interpretation import feature_names
 from hetviz.features.spaces.basis import Basis
-from hetviz.features.spaces.similarity import EVERY_PAIR, Similarity
+from hetviz.features.spaces.similarity import MAX_ITEMS_ALL_PAIRS, ItemSimilarity
 
-_LANDMARKS = 1_000
-AUTO_SHARE = 0.95
+_N_LANDMARKS = 1_000
+AUTO_VARIANCE_SHARE = 0.95
 """Share of the variance of features that is kept where these are more than the items."""
 
 
-class Inputs(Protocol):
+class PlaceInputs(Protocol):
     """What the places of a dataset are computed from."""
 
     def of(self, rows: Dataset) -> Floats:
@@ -34,15 +34,15 @@ class Inputs(Protocol):
         """Turn how inputs move an item, (d, r), into how features or fitted items do, (p, r)."""
 
 
-def inputs_of(
+def make_inputs(
     dataset: Dataset,
     kind: str,
-    like: Similarity | None,
+    like: ItemSimilarity | None,
     random_state: int = 0,
     *,
     share: float | str | None = None,
     least: int = 1,
-) -> Inputs | None:
+) -> PlaceInputs | None:
     """Return what the places of a dataset are computed from; None where they have to be free.
 
     Parameters
@@ -58,7 +58,7 @@ def inputs_of(
     """
     if kind == "features" and dataset.X is not None:
         return UnitFeatures.fit(dataset, share, least)
-    return None if like is None else LikenessToFitted.fit(like, random_state)
+    return None if like is None else SimilarityToFitted.fit(like, random_state)
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +90,7 @@ class UnitFeatures:
             n items of p features.
         share : float, "auto" or None
             As many leading directions are kept as hold this share of the variance. ``"auto"`` is
-            `AUTO_SHARE` where there are at least as many features as items, and all otherwise. A
+            `AUTO_VARIANCE_SHARE` where there are at least as many features as items, and all otherwise. A
             map that is linear in all of more features than items also follows directions along
             which no fitted item varies, and so puts new items anywhere.
         least : int
@@ -106,7 +106,7 @@ class UnitFeatures:
         X = X - centre
         size = float(np.sqrt((X**2).sum() / n)) or 1.0
         if isinstance(share, str):
-            share = AUTO_SHARE if p >= n else None
+            share = AUTO_VARIANCE_SHARE if p >= n else None
         most = min(n, p)
         if share is None or least > most:
             return cls(centre, size)
@@ -129,7 +129,7 @@ class UnitFeatures:
 
 
 @dataclass(frozen=True, eq=False)
-class LikenessToFitted:
+class SimilarityToFitted:
     """Likeness with all fitted items (the empirical kernel map), or with some of very many.
 
     Attributes
@@ -139,16 +139,16 @@ class LikenessToFitted:
         Fitted items to compare with: 1,000 above 3,000.
     """
 
-    like: Similarity
+    like: ItemSimilarity
     columns: Ints
 
     @classmethod
-    def fit(cls, like: Similarity, random_state: int) -> LikenessToFitted:
+    def fit(cls, like: ItemSimilarity, random_state: int) -> SimilarityToFitted:
         n = len(like.dataset)
         columns = np.arange(n)
-        if n > EVERY_PAIR:
+        if n > MAX_ITEMS_ALL_PAIRS:
             rng = np.random.default_rng(random_state)
-            columns = np.sort(rng.choice(n, _LANDMARKS, replace=False))
+            columns = np.sort(rng.choice(n, _N_LANDMARKS, replace=False))
         return cls(like, columns)
 
     def of(self, rows: Dataset) -> Floats:
@@ -190,12 +190,12 @@ class LeadingFeatures:
         axes = eigh(C, subset_by_index=[p - most, p - 1])[1] if p > most else np.eye(p)
         spread = float(np.einsum("ij,ij->", axes, C @ axes)) / axes.shape[1]
         axes = axes / (np.sqrt(spread) if spread > 0 else 1.0)
-        return cls(basis, centre, axes, _along(axes, centre, X))
+        return cls(basis, centre, axes, _project(axes, centre, X))
 
     def of(self, rows: Dataset) -> Floats:
-        return _along(self.axes, self.centre, self.basis.matrix_of(rows))
+        return _project(self.axes, self.centre, self.basis.matrix_of(rows))
 
 
-def _along(axes: Floats, centre: Floats, X: Matrix) -> Floats:
+def _project(axes: Floats, centre: Floats, X: Matrix) -> Floats:
     """Return rows along axes from a centre, without centring sparse ones."""
     return np.asarray(X @ axes - centre @ axes, dtype=np.float64)

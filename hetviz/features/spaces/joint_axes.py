@@ -15,21 +15,21 @@ from hetviz.core.spectral.joint_axes import new_axes
 from hetviz.core.spectral.leading import DIRECT, leading_scores, leading_scores_of_kernel
 from hetviz.data import Dataset, HeteroData
 from hetviz.data.model.out_of_sample import NewRows
-from hetviz.features.spaces.affinities import described_by, own_affinities, squared_to_fitted
-from hetviz.features.spaces.remembered import digest, remembered
+from hetviz.features.spaces.affinities import description_of, own_affinities, squared_to_fitted
+from hetviz.features.spaces.result_cache import cached_result, digest
 from hetviz.params import value_for
 from hetviz.progress import Progress
 
-MOST_FEATURES = 32
+MAX_FEATURES = 32
 """Leading axes of each dataset's own features that take part."""
-_FEW = 5.0
-_HOPS = 3
-_BETWEEN = 0.15
-_PASSES = 200
-_QUICK_WORK = 300_000_000
+_NEW_ROW_PERPLEXITY = 5.0
+_MAX_HOPS = 3
+_GAP = 0.15
+_KERNEL_PASSES = 200
+_MAX_QUICK_OPERATIONS = 300_000_000
 
 
-def own_block(
+def symmetric_affinities(
     dataset: Dataset, perplexity: float, kind: str, random_state: int, progress: Progress
 ) -> Sparse | None:
     """Return near items of a dataset, symmetric: (P + P') / 2 of a perplexity."""
@@ -55,31 +55,31 @@ def leading_features(
         None where nothing describes the items, or all are described alike.
     """
     return [
-        leading_of(dataset, str(value_for(kinds, name, "auto")), random_state)
+        leading_components(dataset, str(value_for(kinds, name, "auto")), random_state)
         for name, dataset in data.datasets.items()
     ]
 
 
-def leading_of(dataset: Dataset, kind: str, random_state: int = 0) -> Floats | None:
+def leading_components(dataset: Dataset, kind: str, random_state: int = 0) -> Floats | None:
     """Return the leading principal components of one dataset, see `leading_features`."""
-    word = described_by(dataset, kind)
+    word = description_of(dataset, kind)
     if word is None:
         return None
     matrix = getattr(dataset, word)
 
     def compute() -> Floats:
         if word == "X":
-            return leading_scores(matrix, MOST_FEATURES, random_state)
+            return leading_scores(matrix, MAX_FEATURES, random_state)
         K = np.asarray(matrix, dtype=np.float64)
         return leading_scores_of_kernel(
-            -0.5 * K**2 if word == "distance" else K, MOST_FEATURES, random_state
+            -0.5 * K**2 if word == "distance" else K, MAX_FEATURES, random_state
         )
 
-    found = remembered((digest(matrix), word, "leading", MOST_FEATURES, random_state), compute)
+    found = cached_result((digest(matrix), word, "leading", MAX_FEATURES, random_state), compute)
     return found if found.shape[1] else None
 
 
-def glance(data: HeteroData, random_state: int = 0) -> Floats:
+def quick_sketch(data: HeteroData, random_state: int = 0) -> Floats:
     """Return places to look at while a map is made: of one dataset, and of the others by links.
 
     Returns
@@ -115,7 +115,7 @@ def glance(data: HeteroData, random_state: int = 0) -> Floats:
         if there:
             first = data.offsets[max(there, key=lambda name: described[name])]
             Y[first] = own[first]
-    for _ in range(_HOPS):
+    for _ in range(_MAX_HOPS):
         known = ~np.isnan(Y[:, 0])
         weight = W @ known.astype(np.float64)
         reached = ~known & (weight > 0)
@@ -124,11 +124,11 @@ def glance(data: HeteroData, random_state: int = 0) -> Floats:
         Y[reached] = (W @ np.where(known[:, None], Y, 0.0))[reached] / weight[reached, None]
     Y = np.where(np.isnan(Y), own, Y)
     if parts.any():
-        _lay_side_by_side(Y, np.repeat(parts, sizes))
+        _place_side_by_side(Y, np.repeat(parts, sizes))
     return Y
 
 
-def _lay_side_by_side(Y: Floats, owner: Ints) -> None:
+def _place_side_by_side(Y: Floats, owner: Ints) -> None:
     """Put places of the smaller owners beside those of the largest, each as large as these are."""
     there = ~np.isnan(Y[:, 0])
     counts = np.bincount(owner[there], minlength=int(owner.max()) + 1)
@@ -142,20 +142,20 @@ def _lay_side_by_side(Y: Floats, owner: Ints) -> None:
         if not width:
             width, (at, level) = side or 1.0, (low + high) / 2
             continue
-        at += width * (1 + _BETWEEN)
+        at += width * (1 + _GAP)
         Y[rows] = (Y[rows] - (low + high) / 2) * (width / side if side > 0 else 1.0)
         Y[rows] += at, level
 
 
-def glance_is_quick(data: HeteroData) -> bool:
-    """Whether anything is described, and `glance` takes a fraction of a second at most.
+def is_sketch_quick(data: HeteroData) -> bool:
+    """Whether anything is described, and `quick_sketch` takes a fraction of a second at most.
 
     By counting the multiplications of `hetviz.core.spectral.leading`, without a look at a clock.
     """
     work = 0
     described = False
     for dataset in data.datasets.values():
-        word = described_by(dataset, "auto")
+        word = description_of(dataset, "auto")
         if word is None:
             continue
         described = True
@@ -163,8 +163,8 @@ def glance_is_quick(data: HeteroData) -> bool:
         n_rows, n_columns = matrix.shape
         size = matrix.nnz if is_sparse(matrix) else n_rows * n_columns
         squared = word == "X" and n_columns <= DIRECT
-        work += size * (n_columns if squared else _PASSES)
-    return described and work <= _QUICK_WORK
+        work += size * (n_columns if squared else _KERNEL_PASSES)
+    return described and work <= _MAX_QUICK_OPERATIONS
 
 
 def axes_of_new(
@@ -196,7 +196,7 @@ def axes_of_new(
     near = sp.csr_array((m, len(fitted[name])))
     squared = squared_to_fitted(fitted[name], rows.dataset, kind)
     if squared is not None and squared.shape[1] > 1:
-        k, perplexity = neighbors_needed(squared.shape[1] + 1, _FEW)
+        k, perplexity = neighbors_needed(squared.shape[1] + 1, _NEW_ROW_PERPLEXITY)
         index = nearest_columns(squared, k)
         weights = perplexity_weights(np.take_along_axis(squared, index, axis=1), perplexity)
         weights[np.take_along_axis(squared, index, axis=1).min(axis=1) == 0] = 0.0

@@ -12,13 +12,13 @@ from hetviz.core.graph.joint import JointGraph, LinkBlock
 from hetviz.core.graph.laplacian import SignedGraph
 from hetviz.core.graph.neighbors import neighbor_graph
 from hetviz.data import Dataset, HeteroData
-from hetviz.data.model.views import tied
+from hetviz.data.model.views import with_identity_links
 from hetviz.features.spaces.basis import Basis
 from hetviz.features.spaces.projection import guidance_of
 from hetviz.params import value_for
-from hetviz.progress import Part, Progress
+from hetviz.progress import Progress, ProgressPart
 
-Near = Callable[[Dataset, Progress], Sparse | None]
+AffinityFunction = Callable[[Dataset, Progress], Sparse | None]
 """How near the items of a dataset are to each other, (n, n); None where nothing tells them apart.
 Told the share done."""
 
@@ -31,7 +31,7 @@ GRAPHS = {
 
 def joint_graph(
     data: HeteroData,
-    near: Near,
+    near: AffinityFunction,
     progress: Progress,
     tie_views: bool = True,
     weights: float | Mapping[str, float] = 1.0,
@@ -42,7 +42,7 @@ def joint_graph(
     ----------
     data : HeteroData
     near : callable
-        See `Near`.
+        See `AffinityFunction`.
     progress : callable
         Told from 0 to 1, dataset by dataset.
     tie_views : bool
@@ -50,9 +50,9 @@ def joint_graph(
     weights : float or mapping of str to float
         How much each dataset counts; a kind of links counts by the geometric mean of its two.
     """
-    linked = tied(data) if tie_views else data
+    linked = with_identity_links(data) if tie_views else data
     signed = SignedGraph.split(linked.adjacency())
-    own = _own(data, near, progress)
+    own = _affinity_blocks(data, near, progress)
     sizes = tuple(len(dataset) for dataset in data.datasets.values())
     factors = tuple(float(value_for(weights, name, 1.0)) for name in data.datasets)
     links = link_blocks(linked, factors)
@@ -132,16 +132,18 @@ def neighborhood_graph(
         return neighbor_graph(X, n_neighbors, heat=heat, random_state=random_state, progress=tell)
 
     sizes = tuple(len(dataset) for dataset in data.datasets.values())
-    own = _own(data, near, Part(progress, 0.6, 0.8))
+    own = _affinity_blocks(data, near, ProgressPart(progress, 0.6, 0.8))
     A = sp.csr_array(links + JointGraph(sizes, own, links, none).near())
     A.data = np.minimum(A.data, 1.0)
     return A
 
 
-def _own(data: HeteroData, near: Near, progress: Progress) -> tuple[Sparse | None, ...]:
+def _affinity_blocks(
+    data: HeteroData, near: AffinityFunction, progress: Progress
+) -> tuple[Sparse | None, ...]:
     found = []
     for step, (name, dataset) in enumerate(data.datasets.items()):
-        share = Part(progress, step / len(data.datasets), (step + 1) / len(data.datasets))
+        share = ProgressPart(progress, step / len(data.datasets), (step + 1) / len(data.datasets))
         share(0.0, f"Neighbours in {name}")
         found.append(near(dataset, share))
     return tuple(found)

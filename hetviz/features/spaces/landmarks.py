@@ -11,12 +11,12 @@ from hetviz._types import Floats, Ints
 from hetviz.core.graph.neighbors import cross_neighbors
 from hetviz.core.spectral.start import carried_on
 from hetviz.data import HeteroData
-from hetviz.data.model.views import tied
+from hetviz.data.model.views import with_identity_links
 
-ABOVE = 20_000
+MIN_ROWS = 20_000
 """Data of more rows than these are mapped by landmarks first."""
 N_LANDMARKS = 3_000
-_NEAREST = 3
+_N_NEAREST = 3
 
 
 def landmarks(data: HeteroData, n: int = N_LANDMARKS, random_state: int = 0) -> Ints:
@@ -42,7 +42,7 @@ def landmarks(data: HeteroData, n: int = N_LANDMARKS, random_state: int = 0) -> 
     """
     rng = np.random.default_rng(random_state)
     rank = rng.random(data.n_rows)
-    for group in tied(data).links:
+    for group in with_identity_links(data).links:
         drawn = rng.random(len(group))
         drawn[group.weight <= 0] = 1.0
         for name, rows in ((group.source, group.i), (group.target, group.j)):
@@ -56,7 +56,7 @@ def landmarks(data: HeteroData, n: int = N_LANDMARKS, random_state: int = 0) -> 
     return np.sort(np.concatenate(found))
 
 
-def placed_by(
+def place_by_landmarks(
     data: HeteroData,
     rows: Ints,
     places: Floats,
@@ -98,7 +98,7 @@ def placed_by(
     near = sp.csr_array((data.n_rows, data.n_rows))
     for span, F in zip(data.offsets.values(), features, strict=True):
         known = np.flatnonzero(there[span])
-        k = min(_NEAREST, len(known))
+        k = min(_N_NEAREST, len(known))
         if F is None or not k:
             continue
         own = np.arange(span.start, span.stop)

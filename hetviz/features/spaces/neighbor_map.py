@@ -14,12 +14,12 @@ from hetviz.core.layout.placement import median_places
 from hetviz.data import Dataset, HeteroData
 from hetviz.data.model.out_of_sample import NewRows
 from hetviz.errors import DataWarning
-from hetviz.features.relations.link_scores import joined_parts
+from hetviz.features.relations.link_scores import connected_datasets
 from hetviz.features.spaces.affinities import squared_to_fitted
 
 
 @dataclass(frozen=True, eq=False)
-class Placed:
+class PlacedRows:
     """The items that a graph of neighbours and links reaches.
 
     Attributes
@@ -40,24 +40,24 @@ class Placed:
     offsets: Mapping[str, slice]
 
     @classmethod
-    def by(cls, graph: Sparse, data: HeteroData) -> Placed:
+    def by(cls, graph: Sparse, data: HeteroData) -> PlacedRows:
         """Find out, and warn of items without a place and of datasets that nothing joins."""
         mask = np.asarray(graph.sum(axis=1)).ravel() > 0
         missing = {name: int((~mask[rows]).sum()) for name, rows in data.offsets.items()}
         words = ", ".join(f"{count:,} of {name}" for name, count in missing.items() if count)
         if words:
-            _tell(f"{words} have neither features to compare nor a link: left off the map.")
-        components = joined_parts(data, graph)
+            _warn(f"{words} have neither features to compare nor a link: left off the map.")
+        components = connected_datasets(data, graph)
         if len({components[name] for name, rows in data.offsets.items() if mask[rows].any()}) > 1:
-            _tell(
+            _warn(
                 "No links join all datasets: those of different parts share the picture, but "
                 "their places have nothing to do with each other."
             )
-        return cls(mask, _among(graph, mask), components, data.offsets)
+        return cls(mask, _select(graph, mask), components, data.offsets)
 
     def among(self, graph: Sparse) -> Sparse:
         """Return the part of a graph over all rows that is about placed ones."""
-        return _among(graph, self.mask)
+        return _select(graph, self.mask)
 
     def whole(self, Y: Floats) -> Floats:
         """Return places of all rows, (n_rows, k), of those that have one; NaN for the others."""
@@ -154,10 +154,10 @@ def place_new(
         return np.asarray(total / np.where(mass > 0, mass, np.nan)[:, None])
 
 
-def _among(graph: Sparse, mask: Bools) -> Sparse:
+def _select(graph: Sparse, mask: Bools) -> Sparse:
     rows = np.flatnonzero(mask)
     return sp.csr_array(graph if mask.all() else graph[rows][:, rows])
 
 
-def _tell(message: str) -> None:
+def _warn(message: str) -> None:
     warnings.warn(message, DataWarning, stacklevel=4)

@@ -13,14 +13,14 @@ import scipy.sparse as sp
 from hetviz._types import Floats, JsonObject, Sparse
 from hetviz.core.spectral.guided import Guided, axis_scale, guided_projection
 from hetviz.data import HeteroData
-from hetviz.data.model.diagnostics import SHARE, Diagnostic, diagnostic
+from hetviz.data.model.diagnostics import SHARE, Diagnostic, make_diagnostic
 from hetviz.data.model.out_of_sample import NewRows
-from hetviz.data.model.views import tied
-from hetviz.features.meaning import coefficients, feature_names
+from hetviz.data.model.views import with_identity_links
+from hetviz.features.interpretation import coefficients, feature_names
 from hetviz.features.spaces.basis import Basis, chosen_kind, fit_basis
 from hetviz.progress import Progress
 
-MOST_AXES = 5
+MAX_AXES = 5
 """Axes of which the agreement is told."""
 
 
@@ -78,10 +78,10 @@ class Projection:
             (f"{name}, axis {c + 1}", float(mu))
             for name, row in zip(self.names, self.guided.mu, strict=True)
             if name not in self.unguided
-            for c, mu in enumerate(row[:MOST_AXES])
+            for c, mu in enumerate(row[:MAX_AXES])
         ]
         found = [
-            diagnostic(
+            make_diagnostic(
                 "agreement",
                 "Agreement with the links",
                 "How closely the items of each dataset lie to those that they are linked with, "
@@ -96,7 +96,7 @@ class Projection:
         }
         whole = {name: float(np.square(length).sum()) for name, length in moved.items()}
         found += [
-            diagnostic(
+            make_diagnostic(
                 f"features of {name}",
                 f"Weight of features of {name}",
                 "Share of each feature in what moves an item of this dataset, when every feature "
@@ -111,7 +111,7 @@ class Projection:
         return found
 
     def coefficients(self, data: HeteroData) -> dict[str, pd.DataFrame]:
-        """Return what each feature does, see `hetviz.features.meaning`; not for kernels."""
+        """Return what each feature does, see `hetviz.features.interpretation`; not for kernels."""
         k = self.guided.mu.shape[1]
         axes = [f"axis {number + 1}" for number in range(k)]
         return {
@@ -164,7 +164,7 @@ class Projection:
         return placed
 
 
-def own_spread(n_components: int) -> float:
+def default_spread(n_components: int) -> float:
     """Return the exponent "auto" stands for: 0, equal spread, for pictures; 1 for more axes."""
     return 0.0 if n_components <= 3 else 1.0
 
@@ -255,7 +255,7 @@ def project(
         **options,
     )
     if isinstance(spread, str):
-        spread = own_spread(n_components)
+        spread = default_spread(n_components)
     coordinates = dict(zip(bases, guided.scaled(spread), strict=True))
     for name, placed in zip(bases, guided.placed, strict=True):
         if not placed:
@@ -290,7 +290,7 @@ def guidance_of(
     -------
     csr_array of shape (n_rows, n_rows)
     """
-    W = (tied(data) if tie_views else data).adjacency(sign)
+    W = (with_identity_links(data) if tie_views else data).adjacency(sign)
     if not (within and between):
         owner = np.repeat(np.arange(len(data.datasets)), [len(d) for d in data.datasets.values()])
         entries = W.tocoo()

@@ -24,14 +24,14 @@ KINDS = {
     "rbf": "by the distance of features: near items are alike",
     "none": "not at all: links alone count",
 }
-EVERY_PAIR = 3_000
+MAX_ITEMS_ALL_PAIRS = 3_000
 """Of datasets with more items only some pairs are scored."""
-_NEAR, _FAR = 30, 30
-_SAME = 1e-9
+_N_NEAR, _N_FAR = 30, 30
+_SAME_TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
-class Similarity:
+class ItemSimilarity:
     """Scores of likeness between the items of a dataset; make it with `similarity_of`.
 
     Attributes
@@ -78,7 +78,10 @@ class Similarity:
 
     def _twins(self, S: Floats) -> Ints:
         nearest = S.argmax(axis=1)
-        same = np.abs(S - self.to_fitted(self.dataset)[nearest]).max(axis=1, initial=0) < _SAME
+        same = (
+            np.abs(S - self.to_fitted(self.dataset)[nearest]).max(axis=1, initial=0)
+            < _SAME_TOLERANCE
+        )
         return np.where(same, nearest, -1)
 
     def _by_least(self, rows: Dataset) -> Floats:
@@ -101,14 +104,14 @@ class Similarity:
         random, which stand for all the others.
         """
         n = len(self.dataset)
-        if n <= EVERY_PAIR:
+        if n <= MAX_ITEMS_ALL_PAIRS:
             S = self.to_fitted(self.dataset)
             i, j = (part.ravel() for part in np.indices(S.shape))
             return i, j, S.ravel(), np.ones(S.size)
         rng = np.random.default_rng(random_state)
-        found = dataset_neighbors(self.dataset, _NEAR, random_state=random_state)
+        found = dataset_neighbors(self.dataset, _N_NEAR, random_state=random_state)
         near = np.empty((n, 0), np.int64) if found is None else found.index.astype(np.int64)
-        far = rng.integers(0, n, size=(n, _FAR))
+        far = rng.integers(0, n, size=(n, _N_FAR))
         repeated = (far[:, :, None] == near[:, None, :]).any(axis=2)
         columns = np.hstack([near, far])
         rest = n - near.shape[1]
@@ -156,7 +159,9 @@ class Similarity:
         return _scaled(K, np.where(fresh, np.maximum(least, typical), least), sizes)
 
 
-def similarity_of(dataset: Dataset, kind: str = "auto", random_state: int = 0) -> Similarity | None:
+def similarity_of(
+    dataset: Dataset, kind: str = "auto", random_state: int = 0
+) -> ItemSimilarity | None:
     """Choose how to score the likeness of the items of a dataset.
 
     Parameters
@@ -182,15 +187,15 @@ def similarity_of(dataset: Dataset, kind: str = "auto", random_state: int = 0) -
     if kind == "none" or (kind == "auto" and dataset.is_featureless):
         return None
     if kind in ("auto", "kernel") and dataset.kernel is not None:
-        return Similarity(dataset, "kernel")
+        return ItemSimilarity(dataset, "kernel")
     if kind in ("auto", "rbf") and dataset.distance is not None:
         D = np.asarray(dataset.distance, dtype=np.float64)
         away = D[np.triu_indices(len(D), 1)]
         median = float(np.median(away[away > 0])) if away.any() else 1.0
-        return Similarity(dataset, "distance", median / 2)
+        return ItemSimilarity(dataset, "distance", median / 2)
     if kind in ("auto", "rbf", "cosine") and dataset.X is not None:
         width = 1.0 if kind == "cosine" else median_bandwidth(dataset.X, random_state) / 2
-        return Similarity(dataset, "cosine" if kind == "cosine" else "rbf", width)
+        return ItemSimilarity(dataset, "cosine" if kind == "cosine" else "rbf", width)
     what = {"kernel": "a kernel", "cosine": "features"}.get(kind, "features or distances")
     raise ParameterError(
         f"within = {kind!r} needs {what}; dataset {dataset.name!r} has none. "
@@ -200,7 +205,7 @@ def similarity_of(dataset: Dataset, kind: str = "auto", random_state: int = 0) -
 
 def similarities(
     datasets: Iterable[Dataset], kind: str | Mapping[str, str] = "auto", random_state: int = 0
-) -> dict[str, Similarity]:
+) -> dict[str, ItemSimilarity]:
     """Return how the likeness of the items of each dataset is scored, of those that have any.
 
     Parameters

@@ -9,22 +9,34 @@ import numpy as np
 import scipy.sparse as sp
 
 from hetviz._types import Floats, Ints, JsonObject, Sparse
-from hetviz.core.layout.guidance_boost import drawn_along, gone_over, spoken_part
-from hetviz.core.layout.holding import LINK, NEIGHBOUR, STATEMENT, Pulls, sne_stiffness
+from hetviz.core.layout.attraction import LINK, NEIGHBOUR, STATEMENT, AttractionGraph, sne_stiffness
+from hetviz.core.layout.guidance_boost import (
+    guidance_affinities,
+    move_linked_together,
+    move_similar_along,
+)
 from hetviz.core.layout.placement import median_places
-from hetviz.core.layout.sne import PRINTED, QUICK, REFIT, Apart, Layout, Loose, Phase
-from hetviz.core.layout.sne_device import layout_of
+from hetviz.core.layout.sne import (
+    PAPER_SCHEDULE,
+    QUICK_SCHEDULE,
+    REFIT_SCHEDULE,
+    ApartPairs,
+    CappedPairs,
+    Phase,
+    SneLayout,
+)
+from hetviz.core.layout.sne_device import make_layout
 from hetviz.core.spectral.start import SPREAD, carried_on, random_start, spectral_start
 from hetviz.data import HeteroData
-from hetviz.data.model.diagnostics import Diagnostic, diagnostic
+from hetviz.data.model.diagnostics import Diagnostic, make_diagnostic
 from hetviz.errors import Cancelled
-from hetviz.features.relations.user_links import bonds_of, spoken_weights
-from hetviz.features.spaces.neighbor_map import Placed
-from hetviz.progress import Part, Progress
+from hetviz.features.relations.user_links import table_links, user_link_weights
+from hetviz.features.spaces.neighbor_map import PlacedRows
+from hetviz.progress import Progress, ProgressPart
 
-_FAR_ENOUGH = 0.95
-_DOUBLINGS = 3
-_LONGER = Phase(50)
+_MIN_FAR_SHARE = 0.95
+_MAX_DOUBLINGS = 3
+_EXTRA_PHASE = Phase(50)
 
 
 def warm_up() -> None:
@@ -32,15 +44,15 @@ def warm_up() -> None:
     rng = np.random.default_rng(0)
     P = sp.csr_array(np.full((8, 8), 1 / 56) - np.eye(8) / 56)
     for exact in (True, False):
-        layout = Layout(P, rng.standard_normal((8, 2)), exact=exact, threads=2)
+        layout = SneLayout(P, rng.standard_normal((8, 2)), exact=exact, threads=2)
         layout.run([Phase(1)])
-    Layout(P, layout.positions).run([Phase(1)])
+    SneLayout(P, layout.positions).run([Phase(1)])
     median_places(rng.random((2, 8)), layout.positions)
 
 
-def divergence_told(kl: float | None) -> Diagnostic:
+def divergence_diagnostic(kl: float | None) -> Diagnostic:
     """Return the final divergence as people are shown it."""
-    return diagnostic(
+    return make_diagnostic(
         "divergence",
         "What the map cannot show",
         "How far the nearness of items on the map differs from their nearness in the data "
@@ -57,7 +69,7 @@ def sne_pulls(
     guidance_boost: float = 1.0,
     *,
     joint: bool = False,
-) -> Pulls:
+) -> AttractionGraph:
     """Return the graph that a map of P draws, by why there is an edge.
 
     Parameters
@@ -69,10 +81,10 @@ def sne_pulls(
     data, guidance_boost
         As of `SneMap`.
     joint : bool
-        See `Pulls`.
+        See `AttractionGraph`.
     """
-    spoken = spoken_weights(data)
-    said = spoken_part(P, spoken, guidance_boost, bonds_of(data).share)
+    spoken = user_link_weights(data)
+    said = guidance_affinities(P, spoken, guidance_boost, table_links(data).share)
     # What was said stands among the links as well.
     doubled = links.multiply(spoken > 0)
     near = sp.csr_array(P - links)
@@ -82,7 +94,7 @@ def sne_pulls(
         LINK: sp.csr_array(links - doubled),
         STATEMENT: sp.csr_array(said + doubled),
     }
-    return Pulls(parts, sne_stiffness, joint)
+    return AttractionGraph(parts, sne_stiffness, joint)
 
 
 class SneMap:
@@ -98,7 +110,7 @@ class SneMap:
         Pairs that links say are apart.
     guidance_boost : float
         Weight of what a person said beside all else, see
-        `hetviz.core.layout.guidance_boost.spoken_part`.
+        `hetviz.core.layout.guidance_boost.guidance_affinities`.
     cannot_link_strength : float
         How hard pairs said to be apart are pushed.
 
@@ -111,7 +123,7 @@ class SneMap:
         Why it stopped, a sentence.
     """
 
-    layout: Layout
+    layout: SneLayout
     reason: str
 
     def __init__(
@@ -122,20 +134,20 @@ class SneMap:
         guidance_boost: float = 1.0,
         cannot_link_strength: float = 0.3,
     ) -> None:
-        bonds = bonds_of(data)
+        bonds = table_links(data)
         self._strength = guidance_boost
-        self._said = spoken_part(P, spoken_weights(data), guidance_boost, bonds.share)
+        self._said = guidance_affinities(P, user_link_weights(data), guidance_boost, bonds.share)
         total = 1.0
         if self._said.nnz:
             whole = sp.csr_array(P + self._said)
             total = float(whole.sum())
             P = sp.csr_array(whole / total)
-        self.placed = Placed.by(P, data)
+        self.placed = PlacedRows.by(P, data)
         self._bonds = bonds.among(self.placed.mask)
         left, right, part = self.placed.pairs(self._said)
         # Named items lie beside each other, so that each can be seen.
-        self._loose = Loose(left, right, part / total)
-        self._apart = Apart(*self.placed.pairs(negative), cannot_link_strength)
+        self._loose = CappedPairs(left, right, part / total)
+        self._apart = ApartPairs(*self.placed.pairs(negative), cannot_link_strength)
 
     def run(
         self,
@@ -187,21 +199,23 @@ class SneMap:
         Y, phases = self._start(there, again, n_components, rng, n_iter, exaggeration, paper)
         if again:
             bonds, said = self._bonds, placed.among(self._said)
-            Y = gone_over(said, placed.graph, Y, bonds.links, bonds.share, self._strength)
-            Y = drawn_along(placed.graph, Y, placed.numbers(followers))
+            Y = move_linked_together(
+                said, placed.graph, Y, bonds.links, bonds.share, self._strength
+            )
+            Y = move_similar_along(placed.graph, Y, placed.numbers(followers))
         mass = None
         if degree_weight > 0:
             degree = np.asarray(placed.graph.sum(axis=1)).ravel() ** degree_weight
             mass = degree / degree.mean()
-        self.layout = layout_of(placed.graph, Y, apart=self._apart, loose=self._loose, mass=mass)
+        self.layout = make_layout(placed.graph, Y, apart=self._apart, capped=self._loose, mass=mass)
         self.reason = "all iterations made"
         try:
-            self.layout.run(phases, Part(progress, 0.1, 0.9), placed.whole)
-            for _ in range(_DOUBLINGS):
-                if self._apart.strength == 0 or self.layout.far_enough() >= _FAR_ENOUGH:
+            self.layout.run(phases, ProgressPart(progress, 0.1, 0.9), placed.whole)
+            for _ in range(_MAX_DOUBLINGS):
+                if self._apart.strength == 0 or self.layout.share_far_enough() >= _MIN_FAR_SHARE:
                     break
-                self.layout.strengthen(2.0)
-                self.layout.run([_LONGER], Part(progress, 0.9, 0.9), placed.whole)
+                self.layout.strengthen_apart(2.0)
+                self.layout.run([_EXTRA_PHASE], ProgressPart(progress, 0.9, 0.9), placed.whole)
         except Cancelled:
             self.reason = f"stopped after {self.layout.n_iter:,} iterations"
             raise
@@ -212,14 +226,14 @@ class SneMap:
         history = self.layout.history
         return {
             "kl": history[-1] if history else None,
-            "apart far enough": self.layout.far_enough(),
+            "apart far enough": self.layout.share_far_enough(),
         }
 
     @property
     def told(self) -> Diagnostic:
         """What people are shown of it."""
         history = self.layout.history
-        return divergence_told(history[-1] if history else None)
+        return divergence_diagnostic(history[-1] if history else None)
 
     def _start(
         self,
@@ -234,10 +248,10 @@ class SneMap:
         """Return where to start, and the iterations to make from there."""
         P = self.placed.graph
         if there is not None and again:
-            return carried_on(P, there, rng), REFIT
+            return carried_on(P, there, rng), REFIT_SCHEDULE
         if paper:
-            return random_start(P.shape[0], k, rng), PRINTED
-        tight, loose, rest = QUICK
+            return random_start(P.shape[0], k, rng), PAPER_SCHEDULE
+        tight, loose, rest = QUICK_SCHEDULE
         early = n_iter // 8
         phases = (
             replace(tight, n_iter=early, exaggeration=exaggeration),

@@ -92,7 +92,7 @@ def entity_sources(
     return EntitySources(entity, n, object_of, bases, graphs)
 
 
-def said_pairs(data: HeteroData, sources: EntitySources) -> tuple[tuple[Ints, Ints], Floats]:
+def guidance_pairs(data: HeteroData, sources: EntitySources) -> tuple[tuple[Ints, Ints], Floats]:
     """Return what people said of pairs of an entity's items.
 
     Returns
@@ -139,7 +139,7 @@ def labelled_pairs(
     Returns
     -------
     pairs, signs
-        As from `said_pairs`.
+        As from `guidance_pairs`.
     """
     known = np.flatnonzero(labels.known)
     count = min(max(round(share * len(known)), min(len(known), 2)), most)

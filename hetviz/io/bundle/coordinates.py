@@ -14,7 +14,7 @@ from hetviz.io import gate
 from hetviz.io.bundle.lookup import Lookup
 from hetviz.io.formats.delimited import read_table
 from hetviz.io.infer import cells
-from hetviz.io.piece import ReadTable
+from hetviz.io.parsed import TableReader
 
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
 _SIGNS = frozenset("=+-@−")
@@ -71,7 +71,7 @@ def escaped(text: str) -> str:
 
 
 def read_coordinates(
-    name: str, content: bytes, data: HeteroData, tables: ReadTable = read_table
+    name: str, content: bytes, data: HeteroData, tables: TableReader = read_table
 ) -> Embedding:
     """Read coordinates of the rows of `data`.
 
@@ -96,8 +96,8 @@ def read_coordinates(
     hetviz.errors.DataError
         Listing every row that names something unknown, is given twice, or holds no number.
     """
-    read = tables(name, content, None)
-    columns = list(read.frame.columns)
+    table = tables(name, content, None)
+    columns = list(table.frame.columns)
     only = next(iter(data.datasets)) if len(data.datasets) == 1 else ""
     axes = [column for column in columns if column not in ("dataset", "id", "placed")]
     if "id" not in columns or ("dataset" not in columns and not only) or not axes:
@@ -108,7 +108,7 @@ def read_coordinates(
             ", ".join(columns[:10]),
         )
     problems: list[Problem] = []
-    lookup = Lookup(read, data.datasets, problems)
+    lookup = Lookup(table, data.datasets, problems)
     names, ids = lookup.column("dataset", only), lookup.column("id")
     at = lookup.find(names, ids, "")
     repeated = pd.DataFrame({"name": names, "at": at}).duplicated().to_numpy() & (at >= 0)

@@ -14,34 +14,34 @@ from hetviz._types import Bools
 from hetviz.data import Comparisons, HeteroData, Links
 from hetviz.data.edits.by_id import pairs_by_id
 from hetviz.data.edits.labelling import LabelValue, with_labels
-from hetviz.data.model.meta import NOTED, noted, text_of
-from hetviz.data.model.statements import COLUMNS, COMPARED, ENDS, ITEMS, statements
+from hetviz.data.model.meta import META_COLUMNS, make_meta, meta_text
+from hetviz.data.model.statements import COLUMNS, COMPARISON_SET, ENDS, ITEMS, statements
 from hetviz.data.queries.groups import named_groups
-from hetviz.errors import Account, DataError, ParameterError, Problem
+from hetviz.errors import DataError, ParameterError, Problem, ProblemReport
 from hetviz.io import gate
 from hetviz.io.bundle.coordinates import escaped
 from hetviz.io.bundle.lookup import rows_named
 from hetviz.io.bundle.manifest import LinksEntry
 from hetviz.io.bundle.statements import comparison_form, is_links, read_comparisons, read_links
 from hetviz.io.infer import cells
-from hetviz.io.infer.dataset import refers
-from hetviz.io.intake.drop import Parse, read_drop, read_one_table
-from hetviz.io.piece import Choices, TableRead
+from hetviz.io.infer.dataset import is_reference_column
+from hetviz.io.intake.parse import FileParser, parse_files, read_one_table
+from hetviz.io.parsed import Choices, TableRead
 
 FORMS = ("links", "comparisons")
 _NUMBERS = ("weight", "score")
-_OWN = (*_NUMBERS, "kind", "role", *NOTED)
+_OWN = (*_NUMBERS, "kind", "role", *META_COLUMNS)
 _LOOKED_AT = 2_000
 _KNOWN = 0.5
 _HEADER = tuple(column for column in COLUMNS if column != "key")
 _MARK = "'"
-_LINK_COLUMNS = (*ENDS, "weight", "score", "kind", "role", *NOTED)
+_LINK_COLUMNS = (*ENDS, "weight", "score", "kind", "role", *META_COLUMNS)
 _LABEL, _VALUE, _GROUP = "label", "value", "group"
 _EXAMPLE = "an example: replace or remove this row"
 
 
 @dataclass(frozen=True, eq=False)
-class GuidanceRead(Account):
+class GuidanceRead(ProblemReport):
     """What a file of guidance says.
 
     Attributes
@@ -201,7 +201,7 @@ def guidance_template(data: HeteroData, form: str) -> str:
 
 
 def read_guidance(
-    name: str, content: bytes, data: HeteroData, parse: Parse = read_drop
+    name: str, content: bytes, data: HeteroData, parse: FileParser = parse_files
 ) -> GuidanceRead:
     """Read links, comparisons and labels of the items of `data` from a table.
 
@@ -230,101 +230,107 @@ def read_guidance(
     hetviz.errors.DataError
         If the bytes are no table, or it has no such columns.
     """
-    read = read_one_table(name, content, parse)
-    read = _with_words(read, partial(read_one_table, name, content, parse))
-    problems: list[Problem] = list(read.problems)
-    n_rows = len(read.frame) + len(read.errors)
-    read, told = _recognised(replace(_unmarked(read), problems=()), data)
+    table = read_one_table(name, content, parse)
+    table = _with_words(table, partial(read_one_table, name, content, parse))
+    problems: list[Problem] = list(table.problems)
+    n_rows = len(table.frame) + len(table.errors)
+    table, told = _recognised(replace(_unmarked(table), problems=()), data)
     problems += told
     parts: list[Links | Comparisons] = []
     labels: dict[tuple[str, str], dict[str, LabelValue]] = {}
     grouped: list[Links] = []
     n_members = 0
-    if "form" in read.frame.columns and {"source_id", "a_id"} <= set(read.frame.columns):
-        known = read.frame["form"].isin(("link", "comparison", _LABEL, _GROUP)).to_numpy()
+    if "form" in table.frame.columns and {"source_id", "a_id"} <= set(table.frame.columns):
+        known = table.frame["form"].isin(("link", "comparison", _LABEL, _GROUP)).to_numpy()
         problems += [
             Problem(
                 "bad-form",
-                read.place(row, "form"),
+                table.place(row, "form"),
                 "the form is not known",
-                str(read.frame["form"].iloc[row]),
+                str(table.frame["form"].iloc[row]),
                 "Write link, group, comparison or label.",
-                row=read.row[row],
+                row=table.row[row],
             )
             for row in np.flatnonzero(~known).tolist()
         ]
-        is_link = (read.frame["form"] == "link").to_numpy()
-        parts += _links(_rows(read, is_link, _LINK_COLUMNS), data, problems)
-        is_label = (read.frame["form"] == _LABEL).to_numpy()
-        labels = _labels(_rows(read, is_label), data, problems)
-        is_group = (read.frame["form"] == _GROUP).to_numpy()
-        grouped, n_members = _groups(_rows(read, is_group), data, problems)
-        compared = _rows(read, known & ~is_link & ~is_label & ~is_group, (*ITEMS, "weight", *NOTED))
+        is_link = (table.frame["form"] == "link").to_numpy()
+        parts += _links(_rows(table, is_link, _LINK_COLUMNS), data, problems)
+        is_label = (table.frame["form"] == _LABEL).to_numpy()
+        labels = _labels(_rows(table, is_label), data, problems)
+        is_group = (table.frame["form"] == _GROUP).to_numpy()
+        grouped, n_members = _groups(_rows(table, is_group), data, problems)
+        compared = _rows(
+            table, known & ~is_link & ~is_label & ~is_group, (*ITEMS, "weight", *META_COLUMNS)
+        )
         parts += _comparisons(compared, data, problems)
-    elif is_links(read):
-        parts += _links(read, data, problems)
-    elif comparison_form(read) is not None:
-        parts += _comparisons(read, data, problems)
+    elif is_links(table):
+        parts += _links(table, data, problems)
+    elif comparison_form(table) is not None:
+        parts += _comparisons(table, data, problems)
     else:
         raise gate.refusal(
             "columns",
             name,
             "no columns hold items of these data",
-            ", ".join(read.frame.columns[:10]),
+            ", ".join(table.frame.columns[:10]),
             "Write items as their ids or as what they are called, two columns of them for links, "
             "three for comparisons, one beside a column of labels; or download a template.",
         )
     order = sorted(dict.fromkeys(problems), key=lambda problem: problem.row or 0)
-    has_sets = "set" in read.frame.columns
+    has_sets = "set" in table.frame.columns
     n_good = sum(map(len, parts)) + n_members + sum(map(len, labels.values()))
     return GuidanceRead((*parts, *grouped), n_rows, n_good, tuple(order), has_sets, labels)
 
 
-def _with_words(read: TableRead, again: Callable[..., TableRead]) -> TableRead:
+def _with_words(table: TableRead, again: Callable[..., TableRead]) -> TableRead:
     """Return a table with the words that stand for weights, to be refused by their rows.
 
     In a column of numbers words count as missing, and a link without a weight as 1.
     """
     words = [
         (problem, column)
-        for problem in read.problems
+        for problem in table.problems
         if problem.code == "words-for-missing"
-        for column in read.frame.columns
+        for column in table.frame.columns
         if column.strip().lower() in _NUMBERS and problem.where.endswith(f"column {column}")
     ]
     if not words:
-        return read
-    written = again(choices=Choices(exact=True, encoding=read.encoding, separator=read.separator))
+        return table
+    written = again(choices=Choices(exact=True, encoding=table.encoding, separator=table.separator))
     place = {row: at for at, row in enumerate(written.row)}
-    frame = read.frame.copy()
+    frame = table.frame.copy()
     for _, column in words:
         if column not in written.frame.columns:
-            return read
+            return table
         cells_of = written.frame[column].tolist()
         frame[column] = [
             cell or (cells_of[place[row]] if row in place else "")
-            for cell, row in zip(frame[column], read.row, strict=True)
+            for cell, row in zip(frame[column], table.row, strict=True)
         ]
-    kept = [problem for problem in read.problems if problem not in [one for one, _ in words]]
-    return replace(read, frame=frame, problems=tuple(kept))
+    kept = [problem for problem in table.problems if problem not in [one for one, _ in words]]
+    return replace(table, frame=frame, problems=tuple(kept))
 
 
-def _recognised(read: TableRead, data: HeteroData) -> tuple[TableRead, list[Problem]]:
+def _recognised(table: TableRead, data: HeteroData) -> tuple[TableRead, list[Problem]]:
     """Return a table with the headings of guidance, found by its cells where it has others.
 
     A column is of the dataset that knows most of its distinct cells, half of them at least; of two
     that know as many, of the one that it is called after.
     """
-    frame = read.frame
-    if "form" in frame.columns or is_links(read) or comparison_form(read) is not None:
-        return read, []
+    frame = table.frame
+    if "form" in frame.columns or is_links(table) or comparison_form(table) is not None:
+        return table, []
     own = {name: name.strip().lower() for name in frame.columns}
     own = {name: folded for name, folded in own.items() if folded in _OWN}
     owner: dict[str, str] = {}
     for column in frame.columns:
         cells_of = np.array([cell for cell in dict.fromkeys(frame[column]) if cell], dtype=object)
         cells_of = cells_of[:_LOOKED_AT]
-        if column in own or not len(cells_of) or not refers(frame[column], data.datasets):
+        if (
+            column in own
+            or not len(cells_of)
+            or not is_reference_column(frame[column], data.datasets)
+        ):
             continue
         known = {
             name: (int((rows_named(part, cells_of) >= 0).sum()), name == column)
@@ -347,19 +353,19 @@ def _recognised(read: TableRead, data: HeteroData) -> tuple[TableRead, list[Prob
             if len(owner) == 2
             else "says: {0} closer to {1} than {2}"
         )
-        what = "each row " + said.format(
+        message = "each row " + said.format(
             *(
                 f"{column} (of {name})" if column != name else column
                 for column, name in owner.items()
             )
         )
-        made = replace(read, frame=renamed, called={**read.called, **named})
+        made = replace(table, frame=renamed, called={**table.called, **named})
     elif len(owner) == 1 and rest and not set(own.values()) & set(_NUMBERS):
         (column,) = columns
         given = [(row, name) for name in rest for row in np.flatnonzero(frame[name] != "").tolist()]
         at = [row for row, _ in given]
         made = replace(
-            read,
+            table,
             frame=pd.DataFrame(
                 {
                     "form": _LABEL,
@@ -370,22 +376,22 @@ def _recognised(read: TableRead, data: HeteroData) -> tuple[TableRead, list[Prob
                     _VALUE: [frame[name].iloc[row] for row, name in given],
                 }
             ),
-            row=tuple(read.row[row] for row in at),
-            called={**read.called, "source_id": column},
+            row=tuple(table.row[row] for row in at),
+            called={**table.called, "source_id": column},
         )
-        what = f"labels of {owner[column]} (column {column}): {', '.join(rest)}"
+        message = f"labels of {owner[column]} (column {column}): {', '.join(rest)}"
     else:
-        return read, []
-    return made, [Problem("recognised", read.name, what, severity="note")]
+        return table, []
+    return made, [Problem("recognised", table.name, message, severity="note")]
 
 
 def _labels(
-    read: TableRead, data: HeteroData, problems: list[Problem]
+    table: TableRead, data: HeteroData, problems: list[Problem]
 ) -> dict[tuple[str, str], dict[str, LabelValue]]:
     """Return the labels of a table by dataset, column and id; a later row about an item counts."""
     found: dict[tuple[str, str], dict[str, LabelValue]] = {}
     columns = [
-        read.frame[name].tolist() if name in read.frame.columns else [""] * len(read.frame)
+        table.frame[name].tolist() if name in table.frame.columns else [""] * len(table.frame)
         for name in ("source", "source_id", "kind", _VALUE)
     ]
     classes = {
@@ -403,7 +409,7 @@ def _labels(
         elif not value:
             wrong = ("no-label", _VALUE, "there is no label", "")
         if wrong is not None:
-            problems.append(_wrong_row(read, row, *wrong))
+            problems.append(_wrong_row(table, row, *wrong))
             continue
         # A label of numbers stays one.
         there = classes.get((dataset, column), {})
@@ -412,12 +418,12 @@ def _labels(
     return found
 
 
-def _groups(read: TableRead, data: HeteroData, problems: list[Problem]) -> tuple[list[Links], int]:
+def _groups(table: TableRead, data: HeteroData, problems: list[Problem]) -> tuple[list[Links], int]:
     """Return all pairs of the items of each group of a table, and how many rows were good."""
-    frame = read.frame
+    frame = table.frame
     at = {
         name: frame[name].tolist() if name in frame.columns else [""] * len(frame)
-        for name in ("source", "source_id", "weight", "kind", *NOTED)
+        for name in ("source", "source_id", "weight", "kind", *META_COLUMNS)
     }
     place_of = {name: place for place, name in enumerate(data.datasets)}
     members: dict[str, dict[tuple[int, int], int]] = {}
@@ -437,10 +443,10 @@ def _groups(read: TableRead, data: HeteroData, problems: list[Problem]) -> tuple
         elif np.isnan(weight):
             wrong = ("bad-weight", "weight", "a weight from -1 to 1, not 0, is needed", written)
         elif first is not None and weight != first[1]:
-            what = f"an earlier row of group {name!r} has the weight {first[0]}"
-            wrong = ("two-weights", "weight", what, written)
+            message = f"an earlier row of group {name!r} has the weight {first[0]}"
+            wrong = ("two-weights", "weight", message, written)
         if wrong is not None:
-            problems.append(_wrong_row(read, row, *wrong))
+            problems.append(_wrong_row(table, row, *wrong))
             continue
         weights[name] = (written, weight)
         members.setdefault(name, {})[place_of[dataset], item] = row
@@ -453,25 +459,32 @@ def _groups(read: TableRead, data: HeteroData, problems: list[Problem]) -> tuple
         ]
         row = next(iter(items.values()))
         if len(ordered) < 2:
-            what, remedy = "a group needs two items or more", "Add its other items."
+            message, remedy = "a group needs two items or more", "Add its other items."
             problems.append(
                 Problem(
-                    "small-group", read.place(row, "set"), what, name, remedy, row=read.row[row]
+                    "small-group",
+                    table.place(row, "set"),
+                    message,
+                    name,
+                    remedy,
+                    row=table.row[row],
                 )
             )
             continue
         pairs = list(combinations(ordered, 2))
-        texts = {column: at[column][row] for column in NOTED}
+        texts = {column: at[column][row] for column in META_COLUMNS}
         kind = at["kind"][row] or "said"
-        meta = noted(len(pairs), **texts)
+        meta = make_meta(len(pairs), **texts)
         out += pairs_by_id(data, pairs, weights[name][1], kind=kind, meta=meta)
         n_good += len(items)
     return out, n_good
 
 
-def _wrong_row(read: TableRead, row: int, code: str, cell: str, what: str, seen: str) -> Problem:
+def _wrong_row(
+    table: TableRead, row: int, code: str, cell: str, message: str, seen: str
+) -> Problem:
     remedy = "Mend the row or take it out."
-    return Problem(code, read.place(row, cell), what, seen, remedy, row=read.row[row])
+    return Problem(code, table.place(row, cell), message, seen, remedy, row=table.row[row])
 
 
 def _weight(written: str) -> float:
@@ -485,38 +498,38 @@ def _weight(written: str) -> float:
     return weight if 0 < abs(weight) <= 1 else np.nan
 
 
-def _links(read: TableRead, data: HeteroData, problems: list[Problem]) -> list[Links]:
+def _links(table: TableRead, data: HeteroData, problems: list[Problem]) -> list[Links]:
     names = {"source": "source_dataset", "target": "target_dataset"}
-    frame = read.frame.rename(columns=names)
+    frame = table.frame.rename(columns=names)
     only = next(iter(data.datasets)) if len(data.datasets) == 1 else None
-    entry = LinksEntry(read.name, source=only, target=only, repeated=True)
+    entry = LinksEntry(table.name, source=only, target=only, repeated=True)
     scored = np.zeros(len(frame), dtype=bool)
     if "score" in frame.columns:
         scored = (frame["score"].str.strip() != "").to_numpy()
     out = []
     for here in (~scored, scored):
         if here.any():
-            part = _rows(replace(read, frame=frame), here)
+            part = _rows(replace(table, frame=frame), here)
             if not scored[here].any():
                 part = replace(part, frame=part.frame.drop(columns="score", errors="ignore"))
             out += read_links(part, entry, data.datasets, problems)
     return [links.noting(_without_own(links.meta, links.kind, len(links))) for links in out]
 
 
-def _comparisons(read: TableRead, data: HeteroData, problems: list[Problem]) -> list[Comparisons]:
-    fours = np.zeros(len(read.frame), dtype=bool)
-    if "d_id" in read.frame.columns:
-        fours = (read.frame["d_id"].str.strip() != "").to_numpy()
+def _comparisons(table: TableRead, data: HeteroData, problems: list[Problem]) -> list[Comparisons]:
+    fours = np.zeros(len(table.frame), dtype=bool)
+    if "d_id" in table.frame.columns:
+        fours = (table.frame["d_id"].str.strip() != "").to_numpy()
     out = []
     for here in (~fours, fours):
         if here.any():
-            part = _rows(read, here)
+            part = _rows(table, here)
             if not fours[here].any():
                 left_out = part.frame.drop(columns=["d_id", "d_dataset"], errors="ignore")
                 part = replace(part, frame=left_out)
             found = read_comparisons(part, data.datasets, problems)
             out += [] if found is None else [found]
-    return [said.noting(_without_own(said.meta, COMPARED, len(said))) for said in out]
+    return [said.noting(_without_own(said.meta, COMPARISON_SET, len(said))) for said in out]
 
 
 def _without_own(meta: pd.DataFrame | None, own: str, n: int) -> pd.DataFrame | None:
@@ -525,7 +538,7 @@ def _without_own(meta: pd.DataFrame | None, own: str, n: int) -> pd.DataFrame | 
         return None
     kept = {}
     for name in meta.columns:
-        texts = text_of(meta, str(name), n)
+        texts = meta_text(meta, str(name), n)
         if name == "set":
             texts = texts.where(texts != own, "")
         if (texts != "").any():
@@ -533,22 +546,22 @@ def _without_own(meta: pd.DataFrame | None, own: str, n: int) -> pd.DataFrame | 
     return pd.DataFrame(kept, index=range(n)) if kept else None
 
 
-def _rows(read: TableRead, chosen: Bools, columns: Collection[str] | None = None) -> TableRead:
+def _rows(table: TableRead, chosen: Bools, columns: Collection[str] | None = None) -> TableRead:
     """Return some rows of a table, which keep their places in the file."""
-    frame = read.frame[chosen].reset_index(drop=True)
+    frame = table.frame[chosen].reset_index(drop=True)
     if columns is not None:
         others = [name for name in frame.columns if name not in _HEADER]
         frame = frame[[name for name in (*columns, *others) if name in frame.columns]]
-    places = tuple(row for row, is_in in zip(read.row, chosen, strict=True) if is_in)
-    return replace(read, frame=frame, row=places)
+    places = tuple(row for row, is_in in zip(table.row, chosen, strict=True) if is_in)
+    return replace(table, frame=frame, row=places)
 
 
 def _marked(text: str) -> str:
     return _MARK + text if text.startswith(_MARK) else escaped(text)
 
 
-def _unmarked(read: TableRead) -> TableRead:
+def _unmarked(table: TableRead) -> TableRead:
     def plain(text: str) -> str:
         return text[1:] if text.startswith(_MARK) and _marked(text[1:]) == text else text
 
-    return replace(read, frame=read.frame.map(plain) if len(read.frame) else read.frame)
+    return replace(table, frame=table.frame.map(plain) if len(table.frame) else table.frame)

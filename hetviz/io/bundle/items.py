@@ -13,11 +13,11 @@ import pandas as pd
 
 from hetviz._types import Array, Ints, Matrix
 from hetviz.data import Dataset
-from hetviz.errors import DataError, Problem, listed
+from hetviz.errors import DataError, Problem, limit_problems
 from hetviz.features import table as table_features
-from hetviz.features.columns.options import turns
+from hetviz.features.columns.options import possible_kinds
 from hetviz.features.columns.types import Column, infer
-from hetviz.features.recipe import columns_used, made_features, source_words
+from hetviz.features.recipe import columns_used, describe_sources, make_features_with_notes
 from hetviz.features.table import RECIPE_FORMAT
 from hetviz.io import gate
 from hetviz.io.bundle.manifest import DatasetEntry
@@ -25,9 +25,8 @@ from hetviz.io.files import Files
 from hetviz.io.formats.delimited import read_table
 from hetviz.io.formats.images import read_thumbnails
 from hetviz.io.infer import cells
-from hetviz.io.infer.ids import with_ids
-from hetviz.io.infer.number_formats import unusable_cells
-from hetviz.io.infer.recipe import NUMBERS, Recipe, scales
+from hetviz.io.infer.ids import add_id_column
+from hetviz.io.infer.recipe import NUMBERS, TableRecipe, find_scales
 from hetviz.io.infer.roles import (
     guess_labels,
     guess_title,
@@ -36,11 +35,12 @@ from hetviz.io.infer.roles import (
     row_number_note,
     rows_with_ids,
 )
-from hetviz.io.infer.titles import full_name, joined_cells, with_time
+from hetviz.io.infer.titles import find_time_column, full_name, joined_cells
+from hetviz.io.infer.unusable_numbers import unusable_cells
 from hetviz.io.intake.loaded import ColumnInfo, DatasetInfo
 from hetviz.io.matrices import Given
-from hetviz.io.piece import SAVED, Choices, Piece, ReadTable, TableRead
-from hetviz.progress import Part, Progress, silent
+from hetviz.io.parsed import SAVED, Choices, Piece, TableRead, TableReader
+from hetviz.progress import Progress, ProgressPart, ignore_progress
 
 # What a column is said to be, as features name it; those not here are what they hold.
 _KINDS = {
@@ -103,13 +103,13 @@ def is_made_of_columns(entry: DatasetEntry, piece: Piece) -> bool:
 def made_of_columns(
     text: pd.DataFrame,
     entry: DatasetEntry,
-    read: TableRead,
+    table: TableRead,
     known: Mapping[str, Column],
     titles: Collection[str],
     labels: Collection[str],
     media: tuple[object, ...] | None,
     problems: list[Problem],
-    progress: Progress = silent,
+    progress: Progress = ignore_progress,
 ) -> table_features.TableFeatures:
     """Make features of the columns of a table.
 
@@ -118,7 +118,7 @@ def made_of_columns(
     text : DataFrame
         The rows of the table that are used, without their ids.
     entry : DatasetEntry
-    read : TableRead
+    table : TableRead
         How the table was read.
     known : mapping of str to Column
         What its columns hold.
@@ -142,12 +142,12 @@ def made_of_columns(
         wanted = _matching(f"{where}, features", entry.features, text.columns)
     made = table_features.fit(
         text,
-        where=read.name,
+        where=table.name,
         columns=wanted,
         exclude={name: why for name, why in never.items() if name not in entry.text},
         log=[column for column in entry.log if column in text.columns],
         text=entry.text,
-        decimal=read.decimal,
+        decimal=table.decimal,
         known=known,
         options=entry.options,
         text_model=entry.text_model,
@@ -156,16 +156,16 @@ def made_of_columns(
     )
     problems += made.notes
     if made.X is None:
-        what = "no column is of use as a feature, so only links can place its rows"
-        problems.append(Problem("no-features", where, what, severity="note"))
+        message = "no column is of use as a feature, so only links can place its rows"
+        problems.append(Problem("no-features", where, message, severity="note"))
     return made
 
 
 def by_recipe(
-    entry: DatasetEntry, labels: Collection[str] | None, recipe: Recipe, read: TableRead
+    entry: DatasetEntry, labels: Collection[str] | None, recipe: TableRecipe, table: TableRead
 ) -> tuple[DatasetEntry, tuple[str, ...]]:
     """Return an entry, and the labels, as a recipe says what the columns of its table are."""
-    there = read.frame.columns
+    there = table.frame.columns
 
     def of_type(*types: str) -> tuple[str, ...]:
         return tuple(name for name in recipe.of_type(*types) if name in there)
@@ -178,8 +178,8 @@ def by_recipe(
         if column.said and column.name in there and column.type in _FEATURES:
             options[column.name] = {"use": True}
             kind = _KINDS.get(column.type)
-            holds = infer(column.name, read.frame[column.name], read.decimal).kind
-            if kind in turns(holds):
+            holds = infer(column.name, table.frame[column.name], table.decimal).kind
+            if kind in possible_kinds(holds):
                 options[column.name]["kind"] = kind
                 if kind == "ordered" and column.order:
                     options[column.name]["order"] = list(column.order)
@@ -189,18 +189,18 @@ def by_recipe(
         title=entry.title or next(iter(said or titles[: len(titles) < 2]), None),
         media_column=entry.media_column or next(iter(pictures), None),
         keys=of_type("key of another table"),
-        options={**with_scales(entry, recipe, read).options, **options, **entry.options},
+        options={**with_scales(entry, recipe, table).options, **options, **entry.options},
     )
     return entry, tuple(labels) if labels is not None else of_type("label")
 
 
-def with_scales(entry: DatasetEntry, recipe: Recipe | None, read: TableRead) -> DatasetEntry:
+def with_scales(entry: DatasetEntry, recipe: TableRecipe | None, table: TableRead) -> DatasetEntry:
     """Return an entry in which words of a scale, which leave no doubt, are taken in their order.
 
     Whether such a column is a feature, its values say.
     """
     if recipe is None:
-        orders = scales(read.frame)
+        orders = find_scales(table.frame)
     else:
         orders = {
             column.name: column.order
@@ -210,7 +210,7 @@ def with_scales(entry: DatasetEntry, recipe: Recipe | None, read: TableRead) -> 
     found = {
         name: {"kind": "ordered", "order": list(order)}
         for name, order in orders.items()
-        if order and name in read.frame.columns
+        if order and name in table.frame.columns
     }
     return replace(entry, options={**found, **entry.options})
 
@@ -251,10 +251,10 @@ def read_dataset(
     entry: DatasetEntry,
     labels: Collection[str] | None,
     problems: list[Problem],
-    read: TableRead | None = None,
+    table: TableRead | None = None,
     piece: Piece | None = None,
-    tables: ReadTable = read_table,
-    progress: Progress = silent,
+    tables: TableReader = read_table,
+    progress: Progress = ignore_progress,
 ) -> tuple[Dataset, DatasetInfo]:
     """Read one dataset; rows that are wrong are left out and listed in `problems`.
 
@@ -267,7 +267,7 @@ def read_dataset(
         categories is one.
     problems : list of Problem
         Is added to.
-    read : TableRead, optional
+    table : TableRead, optional
         The table, where it was read already.
     piece : Piece, optional
         What its file gave beside the table: numbers, a kernel, distances, pictures.
@@ -281,13 +281,13 @@ def read_dataset(
     hetviz.errors.DataError
         If nothing of the dataset can be used.
     """
-    declared = read is None
-    if read is None:
+    declared = table is None
+    if table is None:
         saved = entry.columns is not None
         choices = SAVED if saved else Choices(entry.encoding, entry.separator, entry.decimal)
-        read = tables(entry.table, files.read(entry.table), choices)
-    problems += read.problems
-    reading = _Reading(files, entry, labels, problems, read, piece, tables, declared)
+        table = tables(entry.table, files.read(entry.table), choices)
+    problems += table.problems
+    reading = _Reading(files, entry, labels, problems, table, piece, tables, declared)
     return reading.result(progress)
 
 
@@ -300,43 +300,45 @@ class _Reading:
         entry: DatasetEntry,
         labels: Collection[str] | None,
         problems: list[Problem],
-        read: TableRead,
+        table: TableRead,
         piece: Piece | None,
-        tables: ReadTable,
+        tables: TableReader,
         declared: bool,
     ) -> None:
         self.files, self.entry, self.labels = files, entry, labels
-        self.problems, self.read, self.tables = problems, read, tables
-        self.piece = piece or Piece(entry.name, read.name)
-        self.id_from = id_columns_of(read, entry.id, declared)
+        self.problems, self.read, self.tables = problems, table, tables
+        self.piece = piece or Piece(entry.name, table.name)
+        self.id_from = id_columns_of(table, entry.id, declared)
         if not self.id_from and entry.id is None:
-            problems.append(row_number_note(read))
-        rows = read.row or range(len(read.frame))
-        frame, self.id_column = with_ids(read.frame, rows, self.id_from)
-        self.read = read = replace(read, frame=frame)
-        self.good = rows_with_ids(read, self.id_column, problems)
+            problems.append(row_number_note(table))
+        rows = table.row or range(len(table.frame))
+        frame, self.id_column = add_id_column(table.frame, rows, self.id_from)
+        self.read = table = replace(table, frame=frame)
+        self.good = rows_with_ids(table, self.id_column, problems)
 
     def result(self, progress: Progress) -> tuple[Dataset, DatasetInfo]:
-        entry, read = self.entry, self.read
-        given = Given(self.files, read, self.id_column, self.good, self.problems, self.tables)
+        entry, source_table = self.entry, self.read
+        given = Given(
+            self.files, source_table, self.id_column, self.good, self.problems, self.tables
+        )
         X, names, source = given_features(given, entry, self.piece)
         rows = np.flatnonzero(self.good)
         if not len(rows):
-            what = (
+            message = (
                 "there are no rows below the names of the columns"
-                if read.frame.empty
+                if source_table.frame.empty
                 else "no row of the table can be used"
             )
-            no_rows = gate.refusal("no-rows", read.name, what)
+            no_rows = gate.refusal("no-rows", source_table.name, message)
             raise DataError([*self._errors(), *no_rows.problems])
-        text = read.frame.drop(columns=self.id_column).iloc[rows].reset_index(drop=True)
+        text = source_table.frame.drop(columns=self.id_column).iloc[rows].reset_index(drop=True)
         known: dict[str, Column] = {}
         if entry.columns is None:
-            table, known = cells.typed(text, read.decimal)
-            self.problems += listed(unusable_cells(read, known, rows.tolist()))
+            table, known = cells.infer_types(text, source_table.decimal)
+            self.problems += limit_problems(unusable_cells(source_table, known, rows.tolist()))
             guessed = None if self.piece.X is not None else guess_title(known)
         else:
-            table = cells.exact(read.name, text, entry.columns, entry.missing)
+            table = cells.restore_types(source_table.name, text, entry.columns, entry.missing)
             guessed = None
         titles = self._title_columns(table, text) or ([] if guessed is None else [guessed])
         title = titles[0] if titles else None
@@ -371,18 +373,18 @@ class _Reading:
             made = made_of_columns(
                 text,
                 entry,
-                read,
+                source_table,
                 known,
                 parts,
                 self.labels,
                 media,
                 self.problems,
-                Part(progress, 0.5, 1.0),
+                ProgressPart(progress, 0.5, 1.0),
             )
             X, names = made.X, made.feature_names
             if X is not None:
                 recipe["features"] = made.recipe
-                source = source_words(made.recipe)
+                source = describe_sources(made.recipe)
         if entry.recipe is not None:
             recipe = cells.json_object(entry.recipe, self.files.read(entry.recipe))
             features = recipe.get("features")
@@ -392,7 +394,7 @@ class _Reading:
         source = ", ".join(filter(None, (source, *sources)))
         dataset = Dataset(
             entry.name,
-            read.frame[self.id_column].to_numpy(dtype=object)[rows],
+            source_table.frame[self.id_column].to_numpy(dtype=object)[rows],
             X,
             feature_names=names or None,
             **squares,
@@ -403,11 +405,11 @@ class _Reading:
         )
         if entry.options and entry.columns is None and "features" not in recipe:
             # Columns beside features from a file.
-            dataset, notes = made_features(
+            dataset, notes = make_features_with_notes(
                 dataset, entry.options, entry.text_model, self.labels or ()
             )
             self.problems += notes
-            source = source_words((dataset.recipe or {})["features"])
+            source = describe_sources((dataset.recipe or {})["features"])
         return dataset, self._info(dataset, title, known, source or "none")
 
     def _errors(self) -> list[Problem]:
@@ -439,7 +441,7 @@ class _Reading:
                 return [*both]
         if one is None:
             return []
-        time = with_time(text, one) if self.read.recipe is not None else None
+        time = find_time_column(text, one) if self.read.recipe is not None else None
         if time is not None:
             return [one, time]
         # What a dozen rows share is where they come from, and does not name them.

@@ -12,9 +12,9 @@ import pandas as pd
 
 from hetviz._types import Bools, Floats, Ints, Texts
 from hetviz.data import Dataset
-from hetviz.errors import MAX_LISTED, Problem, listed
+from hetviz.errors import MAX_LISTED, Problem, limit_problems
 from hetviz.features.columns.types import numbers
-from hetviz.io.piece import TableRead
+from hetviz.io.parsed import TableRead
 
 _MAX_HINTS = 50
 _SHOWN_TWINS = 3
@@ -35,13 +35,13 @@ class Lookup:
     """
 
     def __init__(
-        self, read: TableRead, datasets: Mapping[str, Dataset], problems: list[Problem]
+        self, table: TableRead, datasets: Mapping[str, Dataset], problems: list[Problem]
     ) -> None:
-        self.read, self.datasets = read, datasets
-        self.good = np.ones(len(read.frame), dtype=bool)
+        self.read, self.datasets = table, datasets
+        self.good = np.ones(len(table.frame), dtype=bool)
         self._into = problems
         self._problems: list[Problem] = []
-        self._notes: list[Problem] = list(read.problems)
+        self._notes: list[Problem] = list(table.problems)
         self._n_hints = 0
 
     def column(self, name: str, default: str = "") -> Texts:
@@ -57,7 +57,7 @@ class Lookup:
         code: str,
         wrong: Bools,
         column: str,
-        what: str | Callable[[int], str],
+        message: str | Callable[[int], str],
         values: Texts,
         remedy: str | Mapping[str, str],
         limit: int = MAX_LISTED,
@@ -65,12 +65,12 @@ class Lookup:
         """List the rows of a mask; what is said may depend on the row, the remedy on the value."""
         rows = np.flatnonzero(wrong).tolist()
         self.good[rows] = False
-        self._problems += listed(
+        self._problems += limit_problems(
             (
                 Problem(
                     code,
                     self.read.place(row, column),
-                    what if isinstance(what, str) else what(row),
+                    message if isinstance(message, str) else message(row),
                     values[row],
                     remedy if isinstance(remedy, str) else remedy[values[row]],
                     row=self.read.row[row],
@@ -80,9 +80,9 @@ class Lookup:
             limit,
         )
 
-    def note(self, code: str, what: str) -> None:
+    def note(self, code: str, message: str) -> None:
         """Tell something about the whole table."""
-        self._notes.append(Problem(code, self.read.name, what, severity="note"))
+        self._notes.append(Problem(code, self.read.name, message, severity="note"))
 
     def close(self) -> None:
         """Hand over what was collected."""
@@ -103,11 +103,11 @@ class Lookup:
         found = np.full(len(texts), -1, dtype=np.int64)
         for name in dict.fromkeys(names):
             if name not in self.datasets:
-                what = "there is no such dataset" if name else "no dataset is named"
+                message = "there is no such dataset" if name else "no dataset is named"
                 hint = self._near_name(name)
                 # One message for each name: a dataset that was refused may have many links.
                 wrong = names == name
-                self.refuse("unknown-dataset", wrong, f"{prefix}dataset", what, names, hint, 1)
+                self.refuse("unknown-dataset", wrong, f"{prefix}dataset", message, names, hint, 1)
         for name, dataset in self.datasets.items():
             rows = np.flatnonzero(names == name)
             at = dataset.find(texts[rows])
@@ -144,16 +144,18 @@ class Lookup:
             found = dataset.find([unicodedata.normalize(form, text) for text in texts])
             at = np.where(at < 0, found, at)
         if (at >= 0).any() and not any(note.code == "unicode-form" for note in self._notes):
-            what = "some ids write accented letters in another way; they were matched all the same"
-            self.note("unicode-form", what)
+            message = (
+                "some ids write accented letters in another way; they were matched all the same"
+            )
+            self.note("unicode-form", message)
         return at
 
     def _by_title(self, dataset: Dataset, texts: Texts) -> Ints:
         """Find items by what they are called, where only one is called so."""
         at = _by_title(dataset, texts)
         if (at >= 0).any() and not any(note.code == "by-title" for note in self._notes):
-            what = "some items are named by what they are called, not by their ids"
-            self.note("by-title", what)
+            message = "some items are named by what they are called, not by their ids"
+            self.note("by-title", message)
         return at
 
     def _near_name(self, name: str) -> str:

@@ -170,8 +170,8 @@ def parse(content: bytes) -> Manifest:
     problems: list[Problem] = []
     found: dict[str, list[Any]] = {}
 
-    def refuse(where: str, what: str, value: object = "", remedy: str = "") -> None:
-        problems.append(Problem("bad-manifest", where, what, str(value), remedy))
+    def refuse(where: str, message: str, value: object = "", remedy: str = "") -> None:
+        problems.append(Problem("bad-manifest", where, message, str(value), remedy))
 
     gate.check_format(MANIFEST, document.get("format"), FORMAT)
     if document.get("format") != FORMAT:

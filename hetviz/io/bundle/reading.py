@@ -30,9 +30,9 @@ from hetviz.io.bundle.manifest import LabelsEntry, LinksEntry, Manifest, parse
 from hetviz.io.bundle.statements import links_of_arrays, read_comparisons, read_links
 from hetviz.io.files import PROJECT, Archive, Files, Folder
 from hetviz.io.infer.dataset import read_tables
-from hetviz.io.intake.drop import Parse, read_drop, read_folder, table_reader
 from hetviz.io.intake.loaded import DatasetInfo, FileInfo, Loaded
-from hetviz.io.piece import SAVED, Choices, ReadTable, TableRead
+from hetviz.io.intake.parse import FileParser, parse_files, read_folder, table_reader
+from hetviz.io.parsed import SAVED, Choices, TableRead, TableReader
 
 
 def load(source: str | Path | Sequence[str | Path]) -> HeteroData:
@@ -67,7 +67,7 @@ def load(source: str | Path | Sequence[str | Path]) -> HeteroData:
 
 
 def read_bundle(
-    source: str | Path | bytes | Archive, name: str = "bundle.zip", parse: Parse = read_drop
+    source: str | Path | bytes | Archive, name: str = "bundle.zip", parse: FileParser = parse_files
 ) -> Loaded:
     """Read a bundle, a sample, or plain files, leaving out what is wrong.
 
@@ -102,12 +102,12 @@ def read_bundle(
         return _read(files, table_reader(parse))
     inside = [name for name in files.names() if name.endswith(f"/{MANIFEST}")]
     if inside:
-        what = f"its {MANIFEST} is not at the top"
+        message = f"its {MANIFEST} is not at the top"
         remedy = "Give the folder of one bundle."
-        raise gate.refusal("no-manifest", files.name, what, ", ".join(inside[:5]), remedy)
+        raise gate.refusal("no-manifest", files.name, message, ", ".join(inside[:5]), remedy)
     if PROJECT in files.names():
-        what = "this project file holds no data as a bundle, only the steps that led to them"
-        raise gate.refusal("no-data", files.name, what, remedy="Open it on the Start page.")
+        message = "this project file holds no data as a bundle, only the steps that led to them"
+        raise gate.refusal("no-data", files.name, message, remedy="Open it on the Start page.")
     if isinstance(source, bytes):
         return read_tables([(name, source)], parse=parse)
     names = [(name, b"") for name in files.names()]
@@ -119,8 +119,8 @@ def _together(paths: Sequence[str | Path]) -> Loaded:
     files: dict[str, bytes] = {}
     for path in map(Path, paths):
         if not path.is_file():
-            what = "each of a list must be a file, and there is none here"
-            raise gate.refusal("no-file", "load", what, path, "Give a folder or a sample alone.")
+            message = "each of a list must be a file, and there is none here"
+            raise gate.refusal("no-file", "load", message, path, "Give a folder or a sample alone.")
         name, content = gate.ungzipped(path.name, gate.read_file(path))
         if name in files:
             raise gate.refusal("same-name", "load", "two files have this name", name, "Rename one.")
@@ -156,7 +156,7 @@ def _open(source: str | Path) -> Files | Loaded:
     )
 
 
-def _read(files: Files, tables: ReadTable) -> Loaded:
+def _read(files: Files, tables: TableReader) -> Loaded:
     manifest = parse(files.read(MANIFEST))
     problems: list[Problem] = []
     datasets: dict[str, Dataset] = {}
@@ -199,7 +199,7 @@ def _read(files: Files, tables: ReadTable) -> Loaded:
 
 def _all_links(
     files: Files,
-    tables: ReadTable,
+    tables: TableReader,
     manifest: Manifest,
     datasets: Mapping[str, Dataset],
     problems: list[Problem],
@@ -226,7 +226,7 @@ def _choices(entry: LinksEntry) -> Choices | None:
 
 def _with_comparisons(
     files: Files,
-    tables: ReadTable,
+    tables: TableReader,
     manifest: Manifest,
     data: HeteroData,
     problems: list[Problem],
@@ -246,7 +246,7 @@ def _with_comparisons(
 
 def _labels(
     files: Files,
-    tables: ReadTable,
+    tables: TableReader,
     entry: LabelsEntry,
     datasets: Mapping[str, Dataset],
     problems: list[Problem],
@@ -277,19 +277,19 @@ def _labels(
     return [Labels(entry.dataset, name, values)]
 
 
-def _json_values(name: str, read: TableRead, dataset: Dataset) -> list[object]:
-    if len(read.frame) != len(dataset) or "value" not in read.frame.columns:
+def _json_values(name: str, table: TableRead, dataset: Dataset) -> list[object]:
+    if len(table.frame) != len(dataset) or "value" not in table.frame.columns:
         raise gate.refusal(
-            "row-count", name, "one value for each row of the dataset is needed", len(read.frame)
+            "row-count", name, "one value for each row of the dataset is needed", len(table.frame)
         )
     try:
-        return [json.loads(cell) for cell in read.frame["value"]]
+        return [json.loads(cell) for cell in table.frame["value"]]
     except (ValueError, RecursionError):
         raise gate.refusal("bad-json", name, "a value is not valid JSON") from None
 
 
 def _with_map(
-    files: Files, tables: ReadTable, manifest: Manifest, loaded: Loaded, told: list[Problem]
+    files: Files, tables: TableReader, manifest: Manifest, loaded: Loaded, told: list[Problem]
 ) -> Loaded:
     entry = manifest.map
     if entry is None:

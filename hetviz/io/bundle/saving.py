@@ -141,7 +141,7 @@ def _dataset(at: int, dataset: Dataset, files: dict[str, bytes]) -> JsonObject:
     columns: list[dict[str, Any]] = []
     texts: list[list[str]] = []
     if dataset.table is not None:
-        columns, entry["missing"], texts = cells.described(f"{where}, table", dataset.table)
+        columns, entry["missing"], texts = cells.describe_columns(f"{where}, table", dataset.table)
     entry["columns"] = columns
     # Titles in the file are for people: reading goes by position, so they only must differ.
     header = ["id", *(f"{place + 1} {column['name']}" for place, column in enumerate(columns))]
@@ -226,7 +226,9 @@ def _links(at: int, links: Links, data: HeteroData, files: dict[str, bytes]) -> 
     header = list(_LINK_HEADER)
     texts: list[list[str]] = []
     if links.meta is not None:
-        entry["columns"], entry["missing"], texts = cells.described(f"{where}, meta", links.meta)
+        entry["columns"], entry["missing"], texts = cells.describe_columns(
+            f"{where}, meta", links.meta
+        )
         header += _titles(links.meta)
     empty = [""] * len(links)
     rows = zip(
@@ -253,7 +255,7 @@ def _comparisons(data: HeteroData, comparisons: Comparisons, files: dict[str, by
     texts: list[list[str]] = []
     if comparisons.meta is not None:
         where, meta = "comparisons, meta", comparisons.meta
-        entry["columns"], entry["missing"], texts = cells.described(where, meta)
+        entry["columns"], entry["missing"], texts = cells.describe_columns(where, meta)
         header += _titles(meta)
     rows = (
         [*(part for place in objects for part in name_of[place]), repr(weight), *more]

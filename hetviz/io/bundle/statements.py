@@ -18,7 +18,7 @@ from hetviz.io.bundle.manifest import ComparisonsEntry, LinksEntry
 from hetviz.io.files import Files
 from hetviz.io.formats import npy
 from hetviz.io.infer import cells
-from hetviz.io.piece import TableRead
+from hetviz.io.parsed import TableRead
 
 _LINK_COLUMNS = (
     "source_dataset", "source_id", "target_dataset", "target_id", "weight", "score", "kind", "role",
@@ -35,14 +35,14 @@ def said_by(columns: Iterable[str]) -> str | None:
     return None if _form(there) is None else "comparisons"
 
 
-def is_links(read: TableRead) -> bool:
+def is_links(table: TableRead) -> bool:
     """Say whether a table has the columns of links."""
-    return said_by(read.frame.columns) == "links"
+    return said_by(table.frame.columns) == "links"
 
 
-def comparison_form(read: TableRead) -> tuple[str, ...] | None:
+def comparison_form(table: TableRead) -> tuple[str, ...] | None:
     """Return the names of the items of a comparison, if the table has such columns."""
-    return _form(set(read.frame.columns))
+    return _form(set(table.frame.columns))
 
 
 def _form(there: Set[str]) -> tuple[str, ...] | None:
@@ -50,13 +50,13 @@ def _form(there: Set[str]) -> tuple[str, ...] | None:
 
 
 def read_links(
-    read: TableRead, entry: LinksEntry, datasets: Mapping[str, Dataset], problems: list[Problem]
+    table: TableRead, entry: LinksEntry, datasets: Mapping[str, Dataset], problems: list[Problem]
 ) -> list[Links]:
     """Turn the rows of a table into Links, one for each source, target, kind and role.
 
     Parameters
     ----------
-    read : TableRead
+    table : TableRead
         Columns source_dataset, source_id, target_dataset, target_id, weight; score, kind and role
         are optional, and any other column is kept as `meta`.
     entry : LinksEntry
@@ -76,15 +76,15 @@ def read_links(
     hetviz.errors.DataError
         If the columns themselves are missing.
     """
-    if not is_links(read):
-        raise _lacks_columns(read, "links need the columns source_id and target_id")
-    lookup = Lookup(read, datasets, problems)
+    if not is_links(table):
+        raise _lacks_columns(table, "links need the columns source_id and target_id")
+    lookup = Lookup(table, datasets, problems)
     rows = _checked(lookup, entry)
     if not entry.repeated:
         rows = _one_each(lookup, rows)
     groups = rows[lookup.good].groupby(_GROUP, sort=False)
     links = [_built(lookup, entry, key, group) for key, group in groups]
-    if entry.source is not None and entry.target is not None and read.frame.empty:
+    if entry.source is not None and entry.target is not None and table.frame.empty:
         ends = (entry.source, entry.target, entry.kind, entry.role)
         links = [_built(lookup, entry, ends, rows)]
     lookup.close()
@@ -104,18 +104,18 @@ def links_of_arrays(files: Files, entry: LinksEntry, datasets: Mapping[str, Data
     for name in (source, target):
         if name not in datasets:
             there = f"There are: {', '.join(datasets)}."
-            what = "there is no such dataset"
-            raise gate.refusal("unknown-dataset", entry.ends, what, name, there)
+            message = "there is no such dataset"
+            raise gate.refusal("unknown-dataset", entry.ends, message, name, there)
     ends = npy.vector(entry.ends, files.read(entry.ends))
     if ends.ndim != 2 or ends.shape[1] != 2 or ends.dtype.kind not in "iu":
-        what = "two row numbers for each link are needed"
-        raise gate.refusal("bad-shape", entry.ends, what, f"{ends.dtype} of shape {ends.shape}")
+        message = "two row numbers for each link are needed"
+        raise gate.refusal("bad-shape", entry.ends, message, f"{ends.dtype} of shape {ends.shape}")
     sizes = np.array([len(datasets[source]), len(datasets[target])])
     wrong = np.flatnonzero(((ends < 0) | (ends >= sizes)).any(axis=1))
     if len(wrong):
         first = f"link {wrong[0] + 1:,}: {ends[wrong[0]].tolist()}"
-        what = f"{count(len(wrong), 'link')} of rows that {source} and {target} lack"
-        raise gate.refusal("unknown-row", entry.ends, what, first)
+        message = f"{count(len(wrong), 'link')} of rows that {source} and {target} lack"
+        raise gate.refusal("unknown-row", entry.ends, message, first)
     weights, scores = (
         None if file is None else npy.vector(file, files.read(file))
         for file in (entry.weights, entry.scores)
@@ -126,9 +126,9 @@ def links_of_arrays(files: Files, entry: LinksEntry, datasets: Mapping[str, Data
     )  # fmt: skip
 
 
-def _lacks_columns(read: TableRead, what: str) -> DataError:
-    there = ", ".join(read.frame.columns[:10])
-    return gate.refusal("columns", read.name, what, there, "Name them so in the first row.")
+def _lacks_columns(table: TableRead, message: str) -> DataError:
+    there = ", ".join(table.frame.columns[:10])
+    return gate.refusal("columns", table.name, message, there, "Name them so in the first row.")
 
 
 def _checked(lookup: Lookup, entry: LinksEntry) -> pd.DataFrame:
@@ -139,8 +139,8 @@ def _checked(lookup: Lookup, entry: LinksEntry) -> pd.DataFrame:
     j = lookup.find(target, lookup.column("target_id"), "target")
     role = lookup.column("role", entry.role)
     wrong = ~np.isin(role.astype(str), ROLES)
-    what = "the role is not known"
-    lookup.refuse("bad-role", wrong, "role", what, role, "Write guidance or relation.")
+    message = "the role is not known"
+    lookup.refuse("bad-role", wrong, "role", message, role, "Write guidance or relation.")
     weight, score = lookup.numbers("weight"), lookup.numbers("score")
     lookup.refuse(
         "zero-weight",
@@ -277,7 +277,7 @@ def _meta(
     meta = frame[others].iloc[rows].reset_index(drop=True)
     if entry.columns is None:
         return meta
-    return cells.exact(lookup.read.name, meta, entry.columns, entry.missing)
+    return cells.restore_types(lookup.read.name, meta, entry.columns, entry.missing)
 
 
 def _all_or_none(lookup: Lookup, column: str, group: pd.DataFrame, default: float) -> Floats | None:
@@ -289,13 +289,13 @@ def _all_or_none(lookup: Lookup, column: str, group: pd.DataFrame, default: floa
     if lacking.any():
         one = lacking.sum() == 1
         said = "1 row has" if one else f"{lacking.sum():,} rows have"
-        what = f"{said} no {column}; {'it counts' if one else 'they count'} as {default:g}"
-        lookup.note(f"no-{column}", what)
+        message = f"{said} no {column}; {'it counts' if one else 'they count'} as {default:g}"
+        lookup.note(f"no-{column}", message)
     return np.where(lacking, default, values)
 
 
 def read_comparisons(
-    read: TableRead,
+    table: TableRead,
     datasets: Mapping[str, Dataset],
     problems: list[Problem],
     entry: ComparisonsEntry | None = None,
@@ -304,7 +304,7 @@ def read_comparisons(
 
     Parameters
     ----------
-    read : TableRead
+    table : TableRead
         Columns anchor_dataset, anchor_id, near_.., far_.., or a_.. b_.. c_.. and d_..; weight is
         optional, and any other column is kept as `meta`. The dataset columns may be left out where
         there is one dataset.
@@ -325,28 +325,28 @@ def read_comparisons(
     hetviz.errors.DataError
         If the columns themselves are missing.
     """
-    form = comparison_form(read)
+    form = comparison_form(table)
     if form is None:
         raise _lacks_columns(
-            read,
+            table,
             "comparisons need the columns anchor_id, near_id, far_id (or a_id, b_id, c_id, d_id)",
         )
-    lookup = Lookup(read, datasets, problems)
+    lookup = Lookup(table, datasets, problems)
     starts = dict(zip(datasets, np.cumsum([0, *map(len, datasets.values())]), strict=False))
     only = next(iter(datasets)) if len(datasets) == 1 else ""
-    objects = np.zeros((len(read.frame), len(form)), dtype=np.int64)
+    objects = np.zeros((len(table.frame), len(form)), dtype=np.int64)
     for at, item in enumerate(form):
         names = lookup.column(f"{item}_dataset", only)
         found = lookup.find(names, lookup.column(f"{item}_id"), item)
         objects[:, at] = found + np.array([starts.get(name, 0) for name in names], dtype=np.int64)
     weight = lookup.numbers("weight")
     remedy = "To say the opposite, exchange the two pairs."
-    what = "the weight is not above 0"
-    lookup.refuse("weight-range", weight <= 0, "weight", what, lookup.column("weight"), remedy)
+    message = "the weight is not above 0"
+    lookup.refuse("weight-range", weight <= 0, "weight", message, lookup.column("weight"), remedy)
     lookup.close()
     good = lookup.good
     if not good.any():
         return None
     known = {"weight", *(f"{item}_{part}" for item in form for part in ("dataset", "id"))}
-    meta = _meta(lookup, entry or ComparisonsEntry(read.name), known, np.flatnonzero(good))
+    meta = _meta(lookup, entry or ComparisonsEntry(table.name), known, np.flatnonzero(good))
     return Comparisons(objects[good], np.where(np.isnan(weight), 1.0, weight)[good], meta=meta)

@@ -20,7 +20,7 @@ from hetviz.io import gate
 from hetviz.io.formats.arrays import check_shape, finite_rows, sparse_of
 from hetviz.io.formats.edges import links_piece
 from hetviz.io.formats.hdf5 import Box, opened
-from hetviz.io.piece import Choices, Piece, stem
+from hetviz.io.parsed import Choices, Piece, stem
 
 MAX_LINKS = 300_000
 _LIKE_COUNTS = 50
@@ -161,12 +161,12 @@ def _table(box: Box, name: str, problems: list[Problem]) -> tuple[list[str], dic
         try:
             cells = _column(group, column)
         except DataError as error:
-            what = f"the column cannot be read and is left out: {error.problems[0].what}"
-            problems.append(Problem("bad-column", group.place(column), what, severity="note"))
+            message = f"the column cannot be read and is left out: {error.problems[0].what}"
+            problems.append(Problem("bad-column", group.place(column), message, severity="note"))
             continue
         if len(cells) != len(ids):
-            what = f"{len(cells):,} values for {len(ids):,} rows, so the column is left out"
-            problems.append(Problem("bad-column", group.place(column), what, severity="note"))
+            message = f"{len(cells):,} values for {len(ids):,} rows, so the column is left out"
+            problems.append(Problem("bad-column", group.place(column), message, severity="note"))
             continue
         columns[f"{column} (column)" if column == "id" else column] = cells
     return ids, columns
@@ -232,10 +232,10 @@ def _unreadable(box: Box, part: str | None, n: int) -> Problem:
     else:
         why = "of a kind that is not known"
     instead = "there are no features" if part is None else f"the features are {part}"
-    what = f"X cannot be read: it is {why}; {instead} instead"
-    what = what if part is not None else what.removesuffix(" instead")
+    message = f"X cannot be read: it is {why}; {instead} instead"
+    message = message if part is not None else message.removesuffix(" instead")
     remedy = "Open it with anndata, and save X as an array or a sparse matrix."
-    return Problem("unreadable-x", box.place("X"), what, "", remedy)
+    return Problem("unreadable-x", box.place("X"), message, "", remedy)
 
 
 def _shape(box: Box | None, name: str) -> tuple[int, ...]:
@@ -289,9 +289,9 @@ def _counts(box: Box, X: Matrix) -> list[Problem]:
     values: Array = X.data[:100_000] if is_sparse(X) else X[:200]
     if not values.size or values.max() < _LIKE_COUNTS or (values != np.floor(values)).any():
         return []
-    what = "the features look like raw counts; maps are clearer of normalised logarithms"
+    message = "the features look like raw counts; maps are clearer of normalised logarithms"
     remedy = "Normalise first, or take X_pca where the file has it."
-    return [Problem("raw-counts", box.place("X"), what, "", remedy, severity="note")]
+    return [Problem("raw-counts", box.place("X"), message, "", remedy, severity="note")]
 
 
 def _neighbours(box: Box, called: str, ids: list[str], problems: list[Problem]) -> list[Piece]:
@@ -311,9 +311,9 @@ def _links(
 ) -> Piece | None:
     where = obsp.place(name)
 
-    def without(code: str, what: str) -> None:
-        what = f"{what}, so they are not read as links"
-        problems.append(Problem(code, where, what, severity="note"))
+    def without(code: str, message: str) -> None:
+        message = f"{message}, so they are not read as links"
+        problems.append(Problem(code, where, message, severity="note"))
 
     group = obsp.box(name)
     shape = _shape(obsp, name)

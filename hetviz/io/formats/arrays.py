@@ -15,12 +15,12 @@ import scipy.sparse as sp
 
 from hetviz._pandas import TEXT
 from hetviz._types import Array, Ints, Matrix, is_sparse
-from hetviz.errors import DataError, Problem, listed
+from hetviz.errors import DataError, Problem, limit_problems
 from hetviz.io import gate, limits
 from hetviz.io.files import Archive
 from hetviz.io.formats import npy
 from hetviz.io.matrices import ROW, as_said, sentence
-from hetviz.io.piece import Choices, Piece, stem
+from hetviz.io.parsed import Choices, Piece, stem
 
 _IDS = ("ids", "id", "names", "name", "index", "obs_names")
 _FEATURE_NAMES = ("feature_names", "features", "columns", "var_names")
@@ -81,9 +81,9 @@ def read_npz(name: str, content: bytes, choices: Choices) -> list[Piece]:
         return [_piece(stem(name), name, X, _Siblings.none(X.shape[0]), choices)]
     matrices = {key: values for key, values in arrays.items() if values.ndim == 2}
     if not matrices:
-        what = "there is no matrix (an array with rows and columns) in it"
+        message = "there is no matrix (an array with rows and columns) in it"
         shapes = ", ".join(f"{key} {values.shape}" for key, values in arrays.items())
-        problems += gate.refusal("no-matrix", name, what, shapes[:200]).problems
+        problems += gate.refusal("no-matrix", name, message, shapes[:200]).problems
         raise DataError(problems)
     pieces: list[Piece] = []
     for key, values in matrices.items():
@@ -111,8 +111,8 @@ def array(where: str, content: bytes) -> Array:
     try:
         shape, kind, by_column, start = npy.header(content)
     except ValueError:
-        what = "the array is damaged, or holds Python objects, which can run code when opened"
-        raise gate.refusal("bad-npy", where, what, remedy=_SAVE_AGAIN) from None
+        message = "the array is damaged, or holds Python objects, which can run code when opened"
+        raise gate.refusal("bad-npy", where, message, remedy=_SAVE_AGAIN) from None
     cells = 1
     for side in shape:
         cells *= side
@@ -136,11 +136,11 @@ def array(where: str, content: bytes) -> Array:
 
 def _matrix(where: str, values: Array) -> Array:
     if values.ndim != 2 or values.dtype.kind not in _NUMBERS:
-        what = "a matrix of numbers with rows and columns is needed"
+        message = "a matrix of numbers with rows and columns is needed"
         raise gate.refusal(
             "bad-shape",
             where,
-            what,
+            message,
             f"shape {values.shape} of {values.dtype}",
             "Save one row for each item, such as X.reshape(len(X), -1).",
         )
@@ -259,8 +259,8 @@ class _Siblings:
                 columns[key] = _cells(where, values)
                 used.add(key)
         lost = [key for key, values in arrays.items() if values.ndim != 2 and key not in used]
-        what = f"not used, as they fit neither its rows nor its columns: {', '.join(lost)[:200]}"
-        notes = [Problem("not-used", where, what, severity="note")] if lost else []
+        message = f"not used, as they fit neither its rows nor its columns: {', '.join(lost)[:200]}"
+        notes = [Problem("not-used", where, message, severity="note")] if lost else []
         return cls(
             pd.DataFrame(columns, dtype=TEXT),
             ids or ROW,
@@ -276,8 +276,8 @@ def _counted(n: int) -> list[str]:
 
 def _cells(where: str, values: Array) -> list[str]:
     if values.dtype.kind == "U" and not _is_text(values):
-        what = "a list of texts beside the matrix is damaged"
-        raise gate.refusal("bad-npy", where, what, remedy=_SAVE_AGAIN)
+        message = "a list of texts beside the matrix is damaged"
+        raise gate.refusal("bad-npy", where, message, remedy=_SAVE_AGAIN)
     if values.dtype.kind == "S":
         return [value.decode("utf-8", "replace") for value in values.tolist()]
     if values.dtype.kind == "f":
@@ -332,9 +332,9 @@ def finite_rows(where: str, X: Matrix) -> tuple[Matrix, Ints, list[Problem]]:
     good = np.setdiff1d(np.arange(X.shape[0]), bad)
     if not len(good):
         raise gate.refusal("not-finite", where, "no row has only finite numbers")
-    what = "a number is missing or infinite"
+    message = "a number is missing or infinite"
     problems = [
-        Problem("not-finite", f"{where}, row {row + 1}", what, "", _LEFT_OUT, row=row)
+        Problem("not-finite", f"{where}, row {row + 1}", message, "", _LEFT_OUT, row=row)
         for row in bad.tolist()
     ]
-    return (X[good] if len(bad) else X), good, list(listed(problems))
+    return (X[good] if len(bad) else X), good, list(limit_problems(problems))

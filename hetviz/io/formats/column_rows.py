@@ -19,14 +19,14 @@ from hetviz.io.infer import dialect
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_HEAD = 1_000
-_TAIL = 30
-_BLOCK = 1 << 24
-_MOST_ODD = 1_000
+_N_FIRST_ROWS = 1_000
+_N_LAST_ROWS = 30
+_BLOCK_BYTES = 1 << 24
+_MAX_ODD_ROWS = 1_000
 # Up to this size rows are as fast, and nothing has to be loaded.
-SMALL = 200_000
+MAX_ROW_WISE_CHARS = 200_000
 
-Row = tuple[int, list[str]]
+TextRow = tuple[int, list[str]]
 
 
 class ColumnRows:
@@ -44,16 +44,18 @@ class ColumnRows:
         Rows that are wider or narrower.
     """
 
-    def __init__(self, above: list[Row], lines: Ints, table: pa.Table, odd: list[Row]) -> None:
+    def __init__(
+        self, above: list[TextRow], lines: Ints, table: pa.Table, odd: list[TextRow]
+    ) -> None:
         self._above, self._lines, self._table, self._odd = above, lines, table, odd
 
     def __len__(self) -> int:
         return len(self._above) + len(self._lines) + len(self._odd)
 
-    def __iter__(self) -> Iterator[Row]:
+    def __iter__(self) -> Iterator[TextRow]:
         return iter(sorted([*self._above, *self._rows(np.arange(len(self._lines))), *self._odd]))
 
-    def some(self) -> list[Row]:
+    def sample(self) -> list[TextRow]:
         """Return the first and last rows, and one with a cell in each column that has any.
 
         They are enough to tell which rows name the columns and which are no data.
@@ -64,9 +66,11 @@ class ColumnRows:
         telling = [
             pc.index(pc.not_equal(column, ""), True).as_py() for column in self._table.columns
         ]
-        places = {*range(min(n, _HEAD)), *range(max(0, n - _TAIL), n)} | (set(telling) - {-1})
-        last = self._lines[-1] - _TAIL if n else 0
-        odd = [row for at, row in enumerate(self._odd) if at < _TAIL or row[0] >= last]
+        places = {*range(min(n, _N_FIRST_ROWS)), *range(max(0, n - _N_LAST_ROWS), n)} | (
+            set(telling) - {-1}
+        )
+        last = self._lines[-1] - _N_LAST_ROWS if n else 0
+        odd = [row for at, row in enumerate(self._odd) if at < _N_LAST_ROWS or row[0] >= last]
         return sorted([*self._above, *self._rows(np.array(sorted(places), dtype=np.int64)), *odd])
 
     def n_filled(self, start: int) -> list[int]:
@@ -77,16 +81,16 @@ class ColumnRows:
         below = self._table.slice(at)
         return [pc.sum(pc.not_equal(c, "")).as_py() or 0 for c in below.columns]
 
-    def only(self, kept: Sequence[int]) -> ColumnRows:
+    def select_columns(self, columns: Sequence[int]) -> ColumnRows:
         """Return some of the columns, of the rows that hold something there."""
-        table = self._table.select(list(kept))
-        keep = _holding(table)
-        narrow = [(at, [cells[k] for k in kept if k < len(cells)]) for at, cells in self._odd]
+        table = self._table.select(list(columns))
+        keep = _filled_rows(table)
+        narrow = [(at, [cells[k] for k in columns if k < len(cells)]) for at, cells in self._odd]
         if keep is None:
             return ColumnRows(self._above, self._lines, table, narrow)
         return ColumnRows(self._above, self._lines[keep.to_numpy()], table.filter(keep), narrow)
 
-    def whole(self) -> tuple[pd.DataFrame, Ints]:
+    def to_frame(self) -> tuple[pd.DataFrame, Ints]:
         """Return all rows as a table, filled up with missing cells, and the row of each."""
         others = [*self._above, *self._odd]
         width = max([self._table.num_columns, *(len(cells) for _, cells in others)])
@@ -107,7 +111,7 @@ class ColumnRows:
 
     def body(
         self, holds: Callable[[Ints], Bools], names: Sequence[str]
-    ) -> tuple[pd.DataFrame, Ints, list[Row]]:
+    ) -> tuple[pd.DataFrame, Ints, list[TextRow]]:
         """Return the rows of data as a table of text, the row of the file of each, and the others.
 
         Parameters
@@ -139,7 +143,7 @@ class ColumnRows:
         )
         return frame, lines, sorted(odd)
 
-    def _rows(self, places: Ints) -> list[Row]:
+    def _rows(self, places: Ints) -> list[TextRow]:
         cells = [column.to_pylist() for column in self._table.take(places).columns]
         lines = self._lines[places].tolist()
         return [
@@ -171,33 +175,33 @@ def column_rows(name: str, text: str, separator: str) -> ColumnRows | None:
     import pyarrow.compute as pc
     from pyarrow import csv as arrow_csv
 
-    if len(text) < SMALL or separator == '"':
+    if len(text) < MAX_ROW_WISE_CHARS or separator == '"':
         return None
-    starts, head = _head(text, separator)
+    starts, head = _first_rows(text, separator)
     widths = Counter(len(cells) for _, cells in head)
     width = max(widths, key=lambda one: (widths[one], one), default=0)
     if not 1 < width <= limits.MAX_COLUMNS:
         return None
     first = next(at for at, (_, cells) in enumerate(head) if len(cells) == width)
-    rest = text[starts[first] :]
-    is_quoted = '"' in rest
-    if is_quoted and not _is_plainly_quoted(rest, separator):
+    body = text[starts[first] :]
+    is_quoted = '"' in body
+    if is_quoted and not _is_plainly_quoted(body, separator):
         return None
     wrong: list[tuple[int, str]] = []
 
-    def odd(row: pa.csv.InvalidRow) -> str:
+    def on_odd_row(row: pa.csv.InvalidRow) -> str:
         wrong.append((row.number, row.text))
-        return "error" if len(wrong) > _MOST_ODD else "skip"
+        return "error" if len(wrong) > _MAX_ODD_ROWS else "skip"
 
     names = [str(at) for at in range(width)]
     try:
         table = arrow_csv.read_csv(
-            pa.BufferReader(rest.encode()),
+            pa.BufferReader(body.encode()),
             read_options=arrow_csv.ReadOptions(
-                column_names=names, use_threads=False, block_size=_BLOCK
+                column_names=names, use_threads=False, block_size=_BLOCK_BYTES
             ),
             parse_options=arrow_csv.ParseOptions(
-                delimiter=separator, newlines_in_values=is_quoted, invalid_row_handler=odd
+                delimiter=separator, newlines_in_values=is_quoted, invalid_row_handler=on_odd_row
             ),
             convert_options=arrow_csv.ConvertOptions(
                 column_types=dict.fromkeys(names, pa.large_string()), strings_can_be_null=False
@@ -208,16 +212,16 @@ def column_rows(name: str, text: str, separator: str) -> ColumnRows | None:
     n = table.num_rows + len(wrong)
     longest = max((pc.max(pc.binary_length(c)).as_py() or 0 for c in table.columns), default=0)
     if n + head[first][0] > limits.MAX_ROWS + 1 or n * width > limits.MAX_CELLS:
-        dialect.refuse_rows(name)
+        dialect.raise_too_many_rows(name)
     if longest > dialect.MAX_CELL:
         return None
     # Rows are counted from 1, those that were passed over among them.
     places = np.arange(n)
-    out = np.array([number - 1 for number, _ in wrong], dtype=np.int64)
-    if len(out) and (out >= n).any():
+    odd_places = np.array([number - 1 for number, _ in wrong], dtype=np.int64)
+    if len(odd_places) and (odd_places >= n).any():
         return None
-    lines = np.delete(places, out) + head[first][0]
-    keep = _holding(table)
+    lines = np.delete(places, odd_places) + head[first][0]
+    keep = _filled_rows(table)
     if keep is not None:
         table, lines = table.filter(keep), lines[keep.to_numpy()]
     others = [
@@ -232,7 +236,7 @@ def column_rows(name: str, text: str, separator: str) -> ColumnRows | None:
     return ColumnRows(head[:first], lines, table, others)
 
 
-def _holding(table: pa.Table) -> pa.ChunkedArray | None:
+def _filled_rows(table: pa.Table) -> pa.ChunkedArray | None:
     """Say of each row whether it holds something; None where all do."""
     import pyarrow.compute as pc
 
@@ -244,7 +248,7 @@ def _holding(table: pa.Table) -> pa.ChunkedArray | None:
     return pc.invert(empty) if pc.any(empty).as_py() else None
 
 
-def _head(text: str, separator: str) -> tuple[list[int], list[Row]]:
+def _first_rows(text: str, separator: str) -> tuple[list[int], list[TextRow]]:
     """Return where each of the first rows that are not empty starts, and these rows."""
     csv.field_size_limit(dialect.MAX_CELL)
     at = 0
@@ -256,7 +260,7 @@ def _head(text: str, separator: str) -> tuple[list[int], list[Row]]:
             yield line
 
     starts: list[int] = []
-    rows: list[Row] = []
+    rows: list[TextRow] = []
     start = count = 0
     try:
         for cells in csv.reader(lines(), delimiter=separator, strict=True):
@@ -266,7 +270,7 @@ def _head(text: str, separator: str) -> tuple[list[int], list[Row]]:
                     rows.append((count, cells))
                 count += 1
             start = at
-            if len(rows) >= _HEAD:
+            if len(rows) >= _N_FIRST_ROWS:
                 break
     except csv.Error:
         return [], []

@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from hetviz._pandas import TEXT
-from hetviz.errors import DataError, Problem, listed
+from hetviz.errors import DataError, Problem, limit_problems
 from hetviz.io import gate, limits
 from hetviz.io.formats.parquet import arrow_piece
 from hetviz.io.formats.typed_values import check_cells
-from hetviz.io.piece import Choices, Piece
+from hetviz.io.parsed import Choices, Piece
 
 if TYPE_CHECKING:
     import duckdb
@@ -65,8 +65,8 @@ def read_sqlite(name: str, content: bytes, choices: Choices) -> list[Piece]:
     if 2 in content[18:20]:
         # Written ahead: the newest changes stand in a file beside, without which it can be read.
         content = content[:18] + b"\x01\x01" + content[20:]
-        what = "changes that still stood in the file beside it (-wal) are not in it"
-        notes.append(Problem("written-ahead", name, what, severity="note"))
+        message = "changes that still stood in the file beside it (-wal) are not in it"
+        notes.append(Problem("written-ahead", name, message, severity="note"))
     try:
         with contextlib.closing(sqlite3.connect(":memory:")) as database:
             database.deserialize(content)
@@ -135,8 +135,8 @@ def _wanted(
         names = f"There are: {', '.join(there[:20])}."
         raise gate.refusal("unknown-sheet", name, "there is no such table", choices.sheet, names)
     if passed:
-        what = "views and virtual tables are passed over, as they are programs, not data"
-        notes.append(Problem("passed-over", name, what, ", ".join(passed[:10]), severity="note"))
+        message = "views and virtual tables are passed over, as they are programs, not data"
+        notes.append(Problem("passed-over", name, message, ", ".join(passed[:10]), severity="note"))
     return [table for table in there if choices.sheet in (None, table)]
 
 
@@ -319,7 +319,7 @@ def _links(table: _Table, parent: _Table, key: _Key) -> Piece | None:
     hit = found["_id"].notna().to_numpy()
     lost = said & ~hit
     problems = tuple(
-        listed(
+        limit_problems(
             Problem(
                 "unknown-id",
                 f"{child.where}, row {at + 1}, column {', '.join(columns)}",

@@ -14,21 +14,21 @@ import pandas as pd
 from hetviz._pandas import TEXT
 from hetviz._text import count
 from hetviz._types import Ints
-from hetviz.errors import Problem, listed
+from hetviz.errors import Problem, limit_problems
 from hetviz.io import gate
 from hetviz.io.formats.column_rows import ColumnRows, column_rows
-from hetviz.io.infer import dialect, encodings, other_texts
+from hetviz.io.infer import dialect, encodings, text_tables
 from hetviz.io.infer.ids import guess_id_column
 from hetviz.io.infer.recipe import (
     RawTable,
-    Recipe,
-    adapted,
-    layout,
-    names_of,
+    TableRecipe,
+    adapt_recipe,
+    column_names_of,
+    column_units,
+    find_layout,
     read_columns,
-    units_of,
 )
-from hetviz.io.piece import DECIMALS, NAMES, NO_NAMES, Choices, TableRead
+from hetviz.io.parsed import DECIMALS, NAMES, NO_NAMES, Choices, TableRead
 
 _NOTHING = pd.DataFrame()
 # So large a share of rows does alike on purpose.
@@ -73,12 +73,12 @@ def read_table(name: str, content: bytes, choices: Choices | None = None) -> Tab
         raise gate.refusal("bad-choice", name, "the decimal sign is . or ,", choices.decimal)
     notes: list[Problem] = []
     text, encoding = encodings.decode(name, content, choices.encoding, notes)
-    dialect.refuse_long(name, text)
-    text, separator = other_texts.as_table(name, text, choices.separator)
+    dialect.check_line_count(name, text)
+    text, separator = text_tables.to_delimited(name, text, choices.separator)
     sign = "\t" if separator == dialect.SPACES else separator
     # What a table is like shows in some of its rows; the others need not become lists of cells.
     table = column_rows(name, text, sign)
-    rows = dialect.rows_of(name, text, sign) if table is None else table.some()
+    rows = dialect.rows_of(name, text, sign) if table is None else table.sample()
     decimal = choices.decimal or dialect.decimal_of(rows, separator)
     facts = {
         "text": encoding,
@@ -90,7 +90,7 @@ def read_table(name: str, content: bytes, choices: Choices | None = None) -> Tab
 
 
 def shaped(
-    read: TableRead,
+    source_table: TableRead,
     rows: list[tuple[int, list[str]]],
     choices: Choices,
     *,
@@ -101,7 +101,7 @@ def shaped(
 
     Parameters
     ----------
-    read : TableRead
+    source_table : TableRead
         How the rows were read; its table is empty.
     rows : list of (row of the file, cells)
         Without rows that are empty.
@@ -116,21 +116,21 @@ def shaped(
     hetviz.errors.DataError
         If there are no rows.
     """
-    name, notes, facts = read.name, list(read.problems), dict(read.facts)
+    name, notes, facts = source_table.name, list(source_table.problems), dict(source_table.facts)
     if choices.raw:
-        return _as_it_stands(read, rows) if table is None else _all_of(read, table)
-    raw = RawTable(name, rows, read.decimal)
+        return _as_it_stands(source_table, rows) if table is None else _all_of(source_table, table)
+    raw = RawTable(name, rows, source_table.decimal)
     if not rows:
         raise gate.refusal("empty-file", name, "the file holds no rows")
     said = choices.recipe_of(name)
     if said is None and choices.like is not None:
-        said = adapted(Recipe.from_dict(choices.like), raw)
+        said = adapt_recipe(TableRecipe.from_dict(choices.like), raw)
     if said is not None:
         form = said
     elif choices.exact:
-        form = Recipe((rows[0][0],), None, rows[0][0] + 1, None, ())
+        form = TableRecipe((rows[0][0],), None, rows[0][0] + 1, None, ())
     else:
-        form = layout(raw, choices.header, choices.skip)
+        form = find_layout(raw, choices.header, choices.skip)
     header, inside = bool(form.header), [row for row in rows if form.holds(row[0])]
     start = min([*form.header, form.first])
     above = [row for row in rows if row[0] < start]
@@ -146,7 +146,7 @@ def shaped(
     if said is None:
         last = max([*form.header, *([] if form.units is None else [form.units])], default=start)
         notes += _explained(name, [row for row in rows if last < row[0] < form.first])
-    columns = names_of(raw, form, notes)
+    columns = column_names_of(raw, form, notes)
     if not header:
         facts[NAMES] = NO_NAMES
         if said is None:
@@ -158,20 +158,21 @@ def shaped(
         frame, lines, ragged = table.body(form.holds_rows, columns)
     if not choices.exact:
         frame, lines, ragged = _filled_up(name, frame, lines, ragged, notes)
-    notes += listed(
-        _ragged(name, line - first, cells, len(columns), read.separator) for line, cells in ragged
+    notes += limit_problems(
+        _ragged(name, line - first, cells, len(columns), source_table.separator)
+        for line, cells in ragged
     )
     # Of a long table the rows are a range, not as many numbers.
     places = tuple((lines - first).tolist()) if table is None else _numbered(lines - first)
     if choices.exact:
         return replace(
-            read, frame=frame, row=places, header=header, problems=tuple(notes), facts=facts
+            source_table, frame=frame, row=places, header=header, problems=tuple(notes), facts=facts
         )
-    units = units_of(raw, form)
+    units = column_units(raw, form)
     keep = kept_as_written(choices, frame, said)
-    found = read_columns(name, frame, read.decimal, form, units, keep)
+    found = read_columns(name, frame, source_table.decimal, form, units, keep)
     return replace(
-        read,
+        source_table,
         frame=found.frame,
         row=places,
         header=header,
@@ -245,18 +246,18 @@ def _numbered(lines: Ints) -> Sequence[int]:
     return tuple(lines.tolist())
 
 
-def _as_it_stands(read: TableRead, rows: list[tuple[int, list[str]]]) -> TableRead:
+def _as_it_stands(table: TableRead, rows: list[tuple[int, list[str]]]) -> TableRead:
     """Return rows as a table of all their cells, filled up to one width with what is no text."""
     width = max((len(cells) for _, cells in rows), default=0)
     filled = [[*cells, *[None] * (width - len(cells))] for _, cells in rows]
     frame = pd.DataFrame(filled, columns=[str(at) for at in range(width)], dtype=TEXT)
-    return replace(read, frame=frame, row=tuple(line for line, _ in rows))
+    return replace(table, frame=frame, row=tuple(line for line, _ in rows))
 
 
-def _all_of(read: TableRead, table: ColumnRows) -> TableRead:
+def _all_of(source_table: TableRead, table: ColumnRows) -> TableRead:
     """Return all rows of a table as `_as_it_stands` does, none of which becomes a list."""
-    frame, lines = table.whole()
-    return replace(read, frame=frame, row=_numbered(lines))
+    frame, lines = table.to_frame()
+    return replace(source_table, frame=frame, row=_numbered(lines))
 
 
 def _no_header(name: str) -> Problem:
@@ -272,8 +273,8 @@ def _no_header(name: str) -> Problem:
 def _footer(name: str, rows: list[tuple[int, list[str]]]) -> Problem:
     words = "; ".join(" ".join(filter(None, map(str.strip, cells))) for _, cells in rows)
     many = "the last row is" if len(rows) == 1 else f"the last {len(rows)} rows are"
-    what = f"{many} a total or a remark, and passed over"
-    return Problem("rows-below", name, what, words[:80], severity="note")
+    message = f"{many} a total or a remark, and passed over"
+    return Problem("rows-below", name, message, words[:80], severity="note")
 
 
 def _explained(name: str, rows: list[tuple[int, list[str]]]) -> list[Problem]:
@@ -281,9 +282,11 @@ def _explained(name: str, rows: list[tuple[int, list[str]]]) -> list[Problem]:
         return []
     words = "; ".join(" ".join(filter(None, map(str.strip, cells))) for _, cells in rows)
     many = "the row" if len(rows) == 1 else f"the {len(rows)} rows"
-    what = f"{many} below the names of the columns explain them, and are passed over"
-    what = what.replace("explain", "explains").replace("are", "is") if len(rows) == 1 else what
-    return [Problem("rows-between", name, what, words[:80], severity="note")]
+    message = f"{many} below the names of the columns explain them, and are passed over"
+    message = (
+        message.replace("explain", "explains").replace("are", "is") if len(rows) == 1 else message
+    )
+    return [Problem("rows-between", name, message, words[:80], severity="note")]
 
 
 def _passed_over(name: str, rows: list[tuple[int, list[str]]]) -> Problem:
@@ -314,7 +317,7 @@ def _ragged(name: str, row: int, cells: list[str], width: int, separator: str) -
 
 
 def kept_as_written(
-    choices: Choices, frame: pd.DataFrame, recipe: Recipe | None = None
+    choices: Choices, frame: pd.DataFrame, recipe: TableRecipe | None = None
 ) -> tuple[str, ...]:
     """Return the columns whose cells are ids, so that they stay as they are written."""
     if choices.id is not None:

@@ -9,10 +9,10 @@ import numpy as np
 import pandas as pd
 
 from hetviz._pandas import TEXT
-from hetviz.errors import Problem, listed
+from hetviz.errors import Problem, limit_problems
 from hetviz.features.columns.types import numbers
 from hetviz.io.infer.ids import guess_id_column
-from hetviz.io.piece import Piece
+from hetviz.io.parsed import Piece
 
 _ENDS = (
     ("source_id", "target_id"), ("source", "target"), ("from", "to"), ("src", "dst"),
@@ -93,7 +93,7 @@ def _no_numbers(where: str, name: str, frame: pd.DataFrame, cells: Sequence[str]
         frame["strength"].isna().to_numpy() & np.array([bool(cell.strip()) for cell in cells])
     )
     return list(
-        listed(
+        limit_problems(
             Problem(
                 "not-a-number",
                 f"{where}, edge {frame['at'][at] + 1}, {name}",
@@ -136,9 +136,9 @@ def _merged(where: str, frame: pd.DataFrame, notes: list[Problem]) -> pd.DataFra
     n = int((again & ~opposed).sum())
     if n:
         many = "1 edge repeats" if n == 1 else f"{n:,} edges repeat"
-        what = f"{many} two nodes that are joined already, in this or the other direction; "
-        what += "they count as one, with the mean strength"
-        notes.append(Problem("repeated-edges", where, what, severity="note"))
+        message = f"{many} two nodes that are joined already, in this or the other direction; "
+        message += "they count as one, with the mean strength"
+        notes.append(Problem("repeated-edges", where, message, severity="note"))
     return frame[~again | opposed].reset_index(drop=True)
 
 
@@ -197,8 +197,10 @@ def _hubs(where: str, frame: pd.DataFrame, facts: dict[str, str]) -> list[Proble
     shown = ", ".join(f"{name} ({n:,})" for name, n in hubs.head(_SHOWN).items())
     shown += " ..." if len(hubs) > _SHOWN else ""
     many = "1 node has" if len(hubs) == 1 else f"{len(hubs):,} nodes have"
-    what = f"{many} more than {_HUB:g} times the links of a usual node, and draw much to themselves"
-    return [Problem("hubs", where, what, shown, severity="note")]
+    message = (
+        f"{many} more than {_HUB:g} times the links of a usual node, and draw much to themselves"
+    )
+    return [Problem("hubs", where, message, shown, severity="note")]
 
 
 def graphs_joined(pieces: Sequence[Piece]) -> list[Piece]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from hetviz.errors import Problem
 from hetviz.io.formats.graphs import Graph, check_depth, graph_pieces, parsed_xml
-from hetviz.io.piece import Choices, Piece
+from hetviz.io.parsed import Choices, Piece
 
 _SAID_OF_EDGES = ("weight", "label", "kind", "type")
 _HOW_IT_IS_DRAWN = {"color", "position", "size", "shape", "thickness"}
@@ -95,6 +95,6 @@ class _Gexf(Graph):
         for (of, key), found in self._defaults.items():
             self.default(of, self._names[of, key], "".join(found).strip())
         if self._changes:
-            what = "some values change with time, and the last of each is read"
-            self.problems.append(Problem("dynamic", self.where, what, severity="note"))
+            message = "some values change with time, and the last of each is read"
+            self.problems.append(Problem("dynamic", self.where, message, severity="note"))
         return self.checked()

@@ -10,7 +10,7 @@ from hetviz.errors import Problem
 from hetviz.io import gate
 from hetviz.io.formats.graphs import Graph, check_depth, graph_pieces
 from hetviz.io.infer import encodings
-from hetviz.io.piece import Choices, Piece
+from hetviz.io.parsed import Choices, Piece
 
 _TOKEN = re.compile(r'\s*(?:#[^\n]*|"([^"]*+)"|([\[\]])|([^\s\[\]"#]++))')
 _ENDS = ("source", "target")

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from hetviz.errors import Problem
 from hetviz.features.columns.types import number
 from hetviz.io.formats.graphs import MAX_TEXT, Graph, check_depth, graph_pieces, parsed_xml
-from hetviz.io.piece import Choices, Piece
+from hetviz.io.parsed import Choices, Piece
 
 _NUMBERS = {"int", "long", "float", "double"}
 _DRAWN_LABEL = "NodeLabel"
@@ -122,9 +122,9 @@ class _GraphML(Graph):
             owner = self.nodes[at] if word == "node" else f"{at + 1}"
             assert self._key is not None  # noqa: S101
             place = f"{self.where}, {word} {owner}, {self._key.name}"
-            what = f"this is no number, and the file says {kind}"
+            message = f"this is no number, and the file says {kind}"
             self.problems.append(
-                Problem("not-a-number", place, what, text[:80], _LEFT_OUT, severity="note")
+                Problem("not-a-number", place, message, text[:80], _LEFT_OUT, severity="note")
             )
             return ""
         return text

@@ -10,10 +10,10 @@ from xml.etree.ElementTree import ParseError
 import pandas as pd
 
 from hetviz._pandas import TEXT
-from hetviz.errors import Problem, listed
+from hetviz.errors import Problem, limit_problems
 from hetviz.io import gate, limits
 from hetviz.io.formats.edges import links_piece
-from hetviz.io.piece import Choices, Piece, stem
+from hetviz.io.parsed import Choices, Piece, stem
 
 MAX_EDGES = 10_000_000
 MAX_TEXT = 1_000_000
@@ -95,13 +95,13 @@ class Graph:
     def check(self, n: int, limit: int, of: str) -> None:
         """Refuse more than is allowed."""
         if n > limit:
-            what = f"{n:,} {of} of nodes or edges; {limit:,} are allowed"
-            raise gate.refusal("too-large", self.where, what, remedy="Give fewer attributes.")
+            message = f"{n:,} {of} of nodes or edges; {limit:,} are allowed"
+            raise gate.refusal("too-large", self.where, message, remedy="Give fewer attributes.")
 
     def too_long(self) -> Exception:
         """Return the error about a value without end."""
-        what = f"a value of more than {MAX_TEXT:,} characters"
-        return gate.refusal("too-large", self.where, what, remedy="Shorten it.")
+        message = f"a value of more than {MAX_TEXT:,} characters"
+        return gate.refusal("too-large", self.where, message, remedy="Shorten it.")
 
 
 def check_depth(where: str, depth: int) -> None:
@@ -142,7 +142,7 @@ def graph_pieces(
         id_column="id",
         title_column=title_column if title_column in frame.columns else None,
         facts=facts,
-        problems=(*listed(graph.problems), *_notes(name, graph)),
+        problems=(*limit_problems(graph.problems), *_notes(name, graph)),
     )
     if not graph.sources:
         return [nodes]
@@ -202,4 +202,4 @@ def _notes(name: str, graph: Graph) -> list[Problem]:
     if alone and graph.sources:
         many = "1 node has" if alone == 1 else f"{alone:,} nodes have"
         said.append(("no-links", f"{many} no edge"))
-    return [Problem(code, name, what, severity="note") for code, what in said]
+    return [Problem(code, name, message, severity="note") for code, message in said]

@@ -119,8 +119,8 @@ class Box:
         """Return what is in the group, without links to elsewhere."""
         with _telling(self.where):
             if len(self._group) > limits.MAX_COLUMNS:
-                what = f"{len(self._group):,} members; {limits.MAX_COLUMNS:,} are allowed"
-                raise gate.refusal("too-many", self.where, what)
+                message = f"{len(self._group):,} members; {limits.MAX_COLUMNS:,} are allowed"
+                raise gate.refusal("too-many", self.where, message)
             return [name for name in self._group if self._is_here(name)]
 
     def __contains__(self, name: str) -> bool:
@@ -144,8 +144,8 @@ class Box:
     def _member(self, name: str) -> Any:
         with _telling(self.place(name)):
             if not self._is_here(name):
-                what = "it is not there, or a link to elsewhere, which is not followed"
-                raise gate.refusal("no-member", self.place(name), what)
+                message = "it is not there, or a link to elsewhere, which is not followed"
+                raise gate.refusal("no-member", self.place(name), message)
             return self._group[name]
 
     def box(self, name: str) -> Box | None:
@@ -208,14 +208,16 @@ class Box:
             for side in member.shape:
                 cells *= int(side)
             if cells > limits.MAX_CELLS:
-                what = f"{cells:,} cells; {limits.MAX_CELLS:,} are allowed"
-                raise gate.refusal("too-large", where, what, remedy="Give fewer rows or columns.")
+                message = f"{cells:,} cells; {limits.MAX_CELLS:,} are allowed"
+                raise gate.refusal(
+                    "too-large", where, message, remedy="Give fewer rows or columns."
+                )
             self._budget.take(where, cells * member.dtype.itemsize)
             if h5py.check_string_dtype(member.dtype) is not None:
                 texts: Array = np.asarray(member.asstr(errors="replace")[()], dtype=object)
                 self._budget.take(where, sum(map(len, texts.ravel().tolist())))
                 return texts
             if member.dtype.kind not in "fiub":
-                what = f"it holds neither numbers nor text, but {member.dtype}"
-                raise gate.refusal("bad-hdf5", where, what[:200], remedy=_SAVE_AGAIN)
+                message = f"it holds neither numbers nor text, but {member.dtype}"
+                raise gate.refusal("bad-hdf5", where, message[:200], remedy=_SAVE_AGAIN)
             return np.asarray(member[()])

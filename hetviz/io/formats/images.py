@@ -16,11 +16,11 @@ from PIL import Image, ImageOps
 
 from hetviz._pandas import TEXT
 from hetviz._types import Ints
-from hetviz.errors import DataError, Problem, listed
+from hetviz.errors import DataError, Problem, limit_problems
 from hetviz.io import gate, limits
 from hetviz.io.files import Archive, Files
 from hetviz.io.infer.ids import guess_id_column
-from hetviz.io.piece import Piece, TableRead
+from hetviz.io.parsed import Piece, TableRead
 
 SIDE = 96
 FILE = "file"
@@ -36,7 +36,7 @@ def read_thumbnails(
     files: Files,
     media: str | None,
     names: pd.Series | None,
-    read: TableRead,
+    table: TableRead,
     rows: Ints,
     problems: list[Problem],
 ) -> tuple[bytes | None, ...]:
@@ -49,7 +49,7 @@ def read_thumbnails(
         The folder or zip that holds them; when absent they are files of the bundle.
     names : Series of n file names, optional
         When absent, pictures are named by the number of the row, from 0, in the table.
-    read : TableRead
+    table : TableRead
     rows : array of int, shape (n,)
         Rows of the table.
     problems : list of Problem
@@ -66,9 +66,9 @@ def read_thumbnails(
         try:
             found.append(None if not name else checked_picture(name, read_one(name)))
         except DataError as error:
-            place = read.place(row, "" if names is None else str(names.name))
-            what, remedy = error.problems[0].what, "The row has no picture."
-            problems.append(Problem("bad-picture", place, what, name or "", remedy))
+            place = table.place(row, "" if names is None else str(names.name))
+            message, remedy = error.problems[0].what, "The row has no picture."
+            problems.append(Problem("bad-picture", place, message, name or "", remedy))
             found.append(None)
     return tuple(found)
 
@@ -309,7 +309,7 @@ def _unmatched(table: Piece, way: Naming, names: Sequence[str]) -> list[Problem]
     if spare:
         shown = ", ".join(spare[:_SHOWN]) + (" ..." if len(spare) > _SHOWN else "")
         many = "1 picture is" if len(spare) == 1 else f"{len(spare):,} pictures are"
-        what = f"{many} named in no row, and not used"
-        spared = Problem("spare-pictures", table.where, what, shown, severity="note")
-        return [*listed(problems), spared]
-    return list(listed(problems))
+        message = f"{many} named in no row, and not used"
+        spared = Problem("spare-pictures", table.where, message, shown, severity="note")
+        return [*limit_problems(problems), spared]
+    return list(limit_problems(problems))

@@ -7,10 +7,10 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from hetviz.errors import DataError, Problem, listed
+from hetviz.errors import DataError, Problem, limit_problems
 from hetviz.io import gate, limits
 from hetviz.io.formats.typed_values import check_cells, columns_as_text
-from hetviz.io.piece import DECIMALS, Choices, Piece, stem
+from hetviz.io.parsed import DECIMALS, Choices, Piece, stem
 
 _MOST_DEPTH = 100
 _MOST_DIGITS = 300
@@ -68,9 +68,11 @@ def read_lines(name: str, content: bytes, choices: Choices) -> list[Piece]:
             records.append(value)
             rows.append(row)
             continue
-        what, remedy = "the line is not one JSON record", "The line is left out."
-        bad.append(Problem("bad-json", f"{name}, line {row + 1}", what, line[:60], remedy, row=row))
-    told = list(listed(bad))
+        message, remedy = "the line is not one JSON record", "The line is left out."
+        bad.append(
+            Problem("bad-json", f"{name}, line {row + 1}", message, line[:60], remedy, row=row)
+        )
+    told = list(limit_problems(bad))
     if not records:
         raise DataError(told)
     return [_piece(stem(name), name, records, rows, choices, told)]
@@ -124,8 +126,8 @@ def _loads(text: str) -> object:
 
 
 def _too_deep(name: str) -> DataError:
-    what = f"it is nested more than {_MOST_DEPTH} levels deep"
-    return gate.refusal("too-deep", name, what, remedy=_SHAPES)
+    message = f"it is nested more than {_MOST_DEPTH} levels deep"
+    return gate.refusal("too-deep", name, message, remedy=_SHAPES)
 
 
 def _tables(value: object) -> dict[str, list[Record]]:

@@ -7,10 +7,10 @@ import re
 import pandas as pd
 
 from hetviz._pandas import TEXT
-from hetviz.errors import DataError, Problem, listed
+from hetviz.errors import DataError, Problem, limit_problems
 from hetviz.io.formats.graphs import Graph, graph_pieces
 from hetviz.io.infer import encodings
-from hetviz.io.piece import Choices, Piece, stem
+from hetviz.io.parsed import Choices, Piece, stem
 
 NAMES = (".sif", ".gmt")
 _ADDRESS = re.compile(rb"\s*(?:\[InternetShortcut\]|(?:https?|ftp)://\S+\s*$)")
@@ -55,8 +55,8 @@ def _relations(
     for at, line in lines:
         parts = [part.strip() for part in line.split(separator) if part.strip()]
         if len(parts) == 2:
-            what = "two words; a line is a node, or a node, a relation and other nodes"
-            wrong.append(Problem("bad-sif", f"{name}, line {at + 1}", what, line[:80], row=at))
+            message = "two words; a line is a node, or a node, a relation and other nodes"
+            wrong.append(Problem("bad-sif", f"{name}, line {at + 1}", message, line[:80], row=at))
             continue
         source, relation, *targets = parts if len(parts) > 1 else [parts[0], ""]
         meet(source)
@@ -84,12 +84,12 @@ def _sets(
         called, *rest = (part.strip() for part in line.split("\t"))
         where = f"{name}, line {at + 1}"
         if len(rest) < 2 or not called:
-            what = "a line is a set, what is said of it, and its members, with tabs between them"
-            wrong.append(Problem("bad-gmt", where, what, line[:80], row=at))
+            message = "a line is a set, what is said of it, and its members, with tabs between them"
+            wrong.append(Problem("bad-gmt", where, message, line[:80], row=at))
             continue
         if called in sets:
-            what = "a set of this name is there already, and gets these members too"
-            notes.append(Problem("repeated-set", where, what, called[:60], severity="note"))
+            message = "a set of this name is there already, and gets these members too"
+            notes.append(Problem("repeated-set", where, message, called[:60], severity="note"))
         else:
             sets[called] = rest[0]
             row.append(at)
@@ -107,7 +107,7 @@ def _sets(
     said_of_each = [cell for cell in sets.values() if cell not in ("", "na", "NA")]
     frame = frame if said_of_each else frame[["id"]]
     facts = {"sets": f"{len(sets):,} sets of {len(members):,} members"}
-    problems = (*listed(wrong), *notes)
+    problems = (*limit_problems(wrong), *notes)
     links = pd.DataFrame(
         {
             "source_dataset": called,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from hetviz.io import gate, limits
 from hetviz.io.formats.typed_values import arrow_as_text, check_cells, text_bytes
-from hetviz.io.piece import DECIMALS, Choices, Piece, stem
+from hetviz.io.parsed import DECIMALS, Choices, Piece, stem
 
 if TYPE_CHECKING:
     import pyarrow as pa

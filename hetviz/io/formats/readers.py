@@ -9,7 +9,7 @@ from typing import cast
 from hetviz.io import gate
 from hetviz.io.formats.delimited import read_table
 from hetviz.io.formats.network_texts import NAMES, is_address, read_network
-from hetviz.io.piece import Choices, Piece, Reader, piece_of, stem
+from hetviz.io.parsed import Choices, FileReader, Piece, piece_from_table, stem
 
 
 def read_pieces(name: str, content: bytes, choices: Choices | None = None) -> list[Piece]:
@@ -42,10 +42,10 @@ def _text(name: str, content: bytes, choices: Choices) -> list[Piece]:
         )
     if name.lower().endswith(NAMES) and choices.separator is None:
         return read_network(name, content, choices)
-    return [piece_of(stem(name), read_table(name, content, choices))]
+    return [piece_from_table(stem(name), read_table(name, content, choices))]
 
 
-def _later(module: str, function: str) -> Reader:
+def _later(module: str, function: str) -> FileReader:
     """Return a reader whose module is imported when it is first needed."""
 
     def read(name: str, content: bytes, choices: Choices) -> list[Piece]:
@@ -55,13 +55,13 @@ def _later(module: str, function: str) -> Reader:
     return read
 
 
-READERS: Mapping[str, Reader] = {
+READERS: Mapping[str, FileReader] = {
     "text": _text,
     "json": _later("json_tables", "read_json"),
     "jsonl": _later("json_tables", "read_lines"),
     "parquet": _later("parquet", "read_parquet"),
     **dict.fromkeys(("xlsx", "ods"), _later("workbooks", "read_workbook")),
-    **dict.fromkeys(("xls", "xlsb"), _later("apart", "read_binary_book")),
+    **dict.fromkeys(("xls", "xlsb"), _later("isolated", "read_binary_book")),
     "arrow": _later("parquet", "read_arrow"),
     "stata": _later("statistics", "read_stata"),
     "spss": _later("statistics", "read_spss"),
@@ -74,5 +74,5 @@ READERS: Mapping[str, Reader] = {
     "graphml": _later("graphml", "read_graphml"),
     "gexf": _later("gexf", "read_gexf"),
     "gml": _later("gml", "read_gml"),
-    "hdf5": _later("apart", "read_hdf5"),
+    "hdf5": _later("isolated", "read_hdf5"),
 }

@@ -16,7 +16,7 @@ from hetviz.errors import DataError, Problem
 from hetviz.io import gate
 from hetviz.io.formats.parquet import arrow_piece
 from hetviz.io.formats.typed_values import check_cells
-from hetviz.io.piece import Choices, Piece
+from hetviz.io.parsed import Choices, Piece
 
 _WORDS = {
     "read_dta": "Stata",
@@ -124,8 +124,8 @@ def _answered(
         f"{code:g} = {labels[code]}" for code in none if (cells[is_none] == code).any()
     )
     n = int(is_none.sum())
-    what = f"{count(n, 'cell')} with a code for no answer count{'s' * (n == 1)} as missing"
-    problems.append(Problem("no-answer", where, what, said[:200], severity="note"))
+    message = f"{count(n, 'cell')} with a code for no answer count{'s' * (n == 1)} as missing"
+    problems.append(Problem("no-answer", where, message, said[:200], severity="note"))
     return cells.where(~is_none)
 
 
@@ -143,13 +143,13 @@ def _column(
         if not without and len(codes):
             return pa.array(cells.map(labels).astype(object), pa.large_string(), from_pandas=True)
         if len(without) < len(codes):
-            what = "only some values have labels, so the values stay"
+            message = "only some values have labels, so the values stay"
             some = [(code, word) for code, word in labels.items() if code in codes][:5]
             shown = "; ".join(
                 f"{code:g} = {word}" if isinstance(code, float) else f"{code} = {word}"
                 for code, word in some
             )
-            problems.append(Problem("some-labels", where, what, shown, severity="note"))
+            problems.append(Problem("some-labels", where, message, shown, severity="note"))
     is_amount = pd.api.types.is_float_dtype(cells.dtype)
     if is_amount and len(known) and (np.abs(known) < 2**53).all() and (known == known // 1).all():
         return pa.array(cells.astype("Int64"), from_pandas=True)

@@ -12,8 +12,8 @@ from hetviz._pandas import TEXT
 from hetviz.errors import Problem
 from hetviz.io import gate
 from hetviz.io.formats.images import FILE, FOLDER, ids_of_files
-from hetviz.io.infer import dialect, encodings, other_texts
-from hetviz.io.piece import Choices, Piece
+from hetviz.io.infer import dialect, encodings, text_tables
+from hetviz.io.parsed import Choices, Piece
 
 PROSE = (".md", ".markdown", ".rst")
 MAX_CHARACTERS = 1_000_000
@@ -43,14 +43,14 @@ def text_of(where: str, name: str, content: bytes, choices: Choices, notes: list
     if not words:
         raise gate.refusal("empty-file", where, "there are no words in it")
     if len(words) > MAX_CHARACTERS:
-        what = f"{len(words):,} characters; {MAX_CHARACTERS:,} are allowed in one text"
-        raise gate.refusal("too-large", where, what, remedy="Cut it into chapters.")
+        message = f"{len(words):,} characters; {MAX_CHARACTERS:,} are allowed in one text"
+        raise gate.refusal("too-large", where, message, remedy="Cut it into chapters.")
     return Text(name, words)
 
 
 def is_prose(name: str, words: str) -> bool:
     """Whether a text file is to be read, not to be looked up in as a table."""
-    if other_texts.is_drawn(words) or other_texts.is_pairs(words):
+    if text_tables.is_drawn(words) or text_tables.is_pairs(words):
         return False
     return PurePosixPath(name).suffix.lower() in PROSE or dialect.is_prose(words)
 
@@ -104,6 +104,6 @@ def _fewer(where: str, problems: Sequence[Problem]) -> tuple[Problem, ...]:
     if not guessed:
         return tuple(rest)
     shown = ", ".join(problem.where for problem in guessed[:_SHOWN])
-    what = f"{len(guessed):,} of the texts are not UTF-8; their encoding was guessed"
+    message = f"{len(guessed):,} of the texts are not UTF-8; their encoding was guessed"
     remedy = "Look at accented letters; save as UTF-8 if they are wrong."
-    return (*rest, Problem("encoding", where, what, shown, remedy, severity="note"))
+    return (*rest, Problem("encoding", where, message, shown, remedy, severity="note"))

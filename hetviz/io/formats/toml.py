@@ -51,8 +51,8 @@ def _check_depth(name: str, text: str) -> None:
     depth = max(accumulate(1 if b in "[{" else -1 for b in _BRACKETS.findall(bare)), default=0)
     deepest = max(parts, depth)
     if deepest > limits.MAX_MANIFEST_DEPTH:
-        what = f"its keys are nested {deepest:,} deep; {limits.MAX_MANIFEST_DEPTH} are allowed"
-        raise gate.refusal("too-deep", name, what)
+        message = f"its keys are nested {deepest:,} deep; {limits.MAX_MANIFEST_DEPTH} are allowed"
+        raise gate.refusal("too-deep", name, message)
 
 
 def dumps(document: Mapping[str, object]) -> str:

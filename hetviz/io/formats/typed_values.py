@@ -17,8 +17,8 @@ from hetviz.io import gate, limits
 from hetviz.io.formats.column_rows import as_series
 from hetviz.io.formats.delimited import kept_as_written
 from hetviz.io.infer import dialect
-from hetviz.io.infer.recipe import column_names, read_columns
-from hetviz.io.piece import Choices
+from hetviz.io.infer.recipe import read_columns, unique_column_names
+from hetviz.io.parsed import Choices
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -82,7 +82,7 @@ def columns_as_text(
         Notes on what was renamed or is not there any more.
     """
     notes: list[Problem] = []
-    names = column_names(where, [_clean(name) for name, _ in columns], notes)
+    names = unique_column_names(where, [_clean(name) for name, _ in columns], notes)
     decimal = choices.decimal or decimal_among(values for _, values in columns)
     out: dict[str, pd.Series] = {}
     for name, (_, values) in zip(names, columns, strict=True):
@@ -124,7 +124,7 @@ def arrow_as_text(
     import pyarrow as pa
 
     notes: list[Problem] = []
-    names = column_names(where, [_clean(name) for name in table.column_names], notes)
+    names = unique_column_names(where, [_clean(name) for name in table.column_names], notes)
     columns = dict(zip(names, table.columns, strict=True))
     words = [name for name, column in columns.items() if _is_text(column.type)]
     decimal = choices.decimal or decimal_among(
@@ -294,10 +294,10 @@ def _lost(where: str, values: Sequence[object]) -> list[Problem]:
 
 
 def _binary(where: str, n: int) -> list[Problem]:
-    what = f"{n:,} cells hold bytes, not text, and count as missing"
-    return [Problem("binary-cells", where, what, severity="note")] if n else []
+    message = f"{n:,} cells hold bytes, not text, and count as missing"
+    return [Problem("binary-cells", where, message, severity="note")] if n else []
 
 
 def _failed(where: str, n: int) -> list[Problem]:
-    what = f"{n:,} cells hold the error of a formula, such as #N/A"
-    return [Problem("formula-error", where, what, severity="note")] if n else []
+    message = f"{n:,} cells hold the error of a formula, such as #N/A"
+    return [Problem("formula-error", where, message, severity="note")] if n else []

@@ -23,7 +23,7 @@ from hetviz.io.formats.column_rows import ColumnRows
 from hetviz.io.formats.delimited import shaped
 from hetviz.io.formats.typed_values import FAILED, cell, check_cells, decimal_among
 from hetviz.io.infer import dialect
-from hetviz.io.piece import DECIMALS, Choices, Piece, TableRead, piece_of, stem
+from hetviz.io.parsed import DECIMALS, Choices, Piece, TableRead, piece_from_table, stem
 
 if TYPE_CHECKING:
     from openpyxl.worksheet._read_only import ReadOnlyWorksheet
@@ -77,12 +77,14 @@ def read_workbook(name: str, content: bytes, choices: Choices) -> list[Piece]:
     found = stored_cells(name, content, choices)
     sheets, notes = found.sheets, list(found.notes)
     if found.n_unstored:
-        what = f"{found.n_unstored:,} formulas have no stored value, and their cells are empty"
+        message = f"{found.n_unstored:,} formulas have no stored value, and their cells are empty"
         remedy = "Open it in a spreadsheet program and save it again."
-        notes.append(Problem("no-values", name, what, "", remedy, severity="note"))
+        notes.append(Problem("no-values", name, message, "", remedy, severity="note"))
     if found.n_failed:
-        what = f"{found.n_failed:,} cells hold the error of a formula, such as #N/A, and count as "
-        notes.append(Problem("formula-error", name, f"{what}missing", severity="note"))
+        message = (
+            f"{found.n_failed:,} cells hold the error of a formula, such as #N/A, and count as "
+        )
+        notes.append(Problem("formula-error", name, f"{message}missing", severity="note"))
     pieces: list[Piece] = []
     refused: list[Problem] = []
     for place, sheet in enumerate(sheets):
@@ -93,7 +95,7 @@ def read_workbook(name: str, content: bytes, choices: Choices) -> list[Piece]:
         if called != title and len(sheets) > 1:
             called = f"{called} {title}"
         try:
-            pieces.append(piece_of(called, _table(where, sheet, choices, facts)))
+            pieces.append(piece_from_table(called, _table(where, sheet, choices, facts)))
         except DataError as error:
             refused += error.problems
     if not pieces:
@@ -233,8 +235,8 @@ def _checked(name: str, content: bytes) -> _Checked:
             if _is_sparse(text, n_cells):
                 found.is_sparse = True
                 if n_cells > _MOST_SPARSE:
-                    what = f"{n_cells:,} cells lie far apart, and {_MOST_SPARSE:,} are allowed"
-                    raise gate.refusal("too-large", f"{name}, {member}", what, remedy=_AS_TEXT)
+                    message = f"{n_cells:,} cells lie far apart, and {_MOST_SPARSE:,} are allowed"
+                    raise gate.refusal("too-large", f"{name}, {member}", message, remedy=_AS_TEXT)
             n_bytes += _written_out(text, lengths)
             gate.check_size(name, n_bytes, limits.MAX_TEXT_BYTES)
         elif kind == "xlsx" and member == _TEXTS:
@@ -297,8 +299,8 @@ def _sheets(
             all_rows = _rows(where, stored(), notes)
             rows = list(islice(all_rows, _FEW))
             if _width(rows) < 2 and choices.sheet is None and len(titles) > 1:
-                what = "the sheet holds no table of several columns, and is passed over"
-                notes.append(_passed_over(where, what))
+                message = "the sheet holds no table of several columns, and is passed over"
+                notes.append(_passed_over(where, message))
             elif rows:
                 decimal = choices.decimal or decimal_among([row for _, row in rows[:500]])
                 small = len(rows) < _FEW
@@ -378,9 +380,9 @@ def _streamed(name: str, content: bytes) -> list[_Sheet]:
     ]
 
 
-def _passed_over(where: str, what: str) -> Problem:
+def _passed_over(where: str, message: str) -> Problem:
     remedy = "Name it under Read a file in another way to read it."
-    return Problem("sheet-passed-over", where, what, "", remedy, severity="note")
+    return Problem("sheet-passed-over", where, message, "", remedy, severity="note")
 
 
 def _rows(
@@ -394,8 +396,8 @@ def _rows(
             cells.pop()
         if at >= _MOST_ROWS or (last >= 0 and at - last > _GAP):
             if cells or at >= _MOST_ROWS:
-                what = f"cells far below the table, from row {at + 1} on, are passed over"
-                notes.append(Problem("far-cells", where, what, severity="note"))
+                message = f"cells far below the table, from row {at + 1} on, are passed over"
+                notes.append(Problem("far-cells", where, message, severity="note"))
                 return
             continue
         if not cells:
@@ -444,7 +446,7 @@ def _table(where: str, sheet: SheetCells, choices: Choices, facts: dict[str, str
     rows = _some(texts) if isinstance(texts, ColumnRows) else texts
     notes: list[Problem] = []
     above = (
-        dialect.rows_above(rows)
+        dialect.n_rows_above(rows)
         if choices.skip is None
         else sum(line < choices.skip for line, _ in rows)
     )
@@ -456,8 +458,8 @@ def _table(where: str, sheet: SheetCells, choices: Choices, facts: dict[str, str
             table, spare = _narrowed(table, rows, above)
             rows = _some(table)
     if spare:
-        what = f"{spare:,} cells beside the table, under no name, are passed over"
-        notes.append(Problem("cells-beside", where, what, severity="note"))
+        message = f"{spare:,} cells beside the table, under no name, are passed over"
+        notes.append(Problem("cells-beside", where, message, severity="note"))
     if decimal == ",":
         facts["decimal sign"] = DECIMALS[decimal]
     read = TableRead(where, _EMPTY, (), "", "", decimal, True, tuple(notes), facts)
@@ -485,7 +487,7 @@ def _column_as_text(values: Sequence[object], decimal: str) -> Sequence[str]:
 
 def _some(table: ColumnRows) -> list[tuple[int, list[str]]]:
     """Return some rows of a sheet, each to its last cell, as a sheet has no width."""
-    rows = table.some()
+    rows = table.sample()
     for _, cells in rows:
         while cells and not cells[-1]:
             cells.pop()
@@ -519,7 +521,7 @@ def _narrowed(
     head = rows[above][1] if above < len(rows) else []
     filled = dict(enumerate(table.n_filled(above + 1)))
     kept, spare = _belonging(head, filled, len(table) - above - 1)
-    return (table, 0) if kept is None else (table.only(kept), spare)
+    return (table, 0) if kept is None else (table.select_columns(kept), spare)
 
 
 def _belonging(

@@ -14,14 +14,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from hetviz._text import count, listed
+from hetviz._text import count, join_words
 from hetviz._types import Floats, Ints, Texts, is_sparse
 from hetviz.data import Comparisons, Dataset, HeteroData, Labels, Links
 from hetviz.data.joins.proposals import propose_joins
 from hetviz.errors import DataError, DataWarning, ParameterError, Problem
-from hetviz.errors import listed as first_of
+from hetviz.errors import limit_problems as first_of
 from hetviz.features.columns.types import Column, infer
-from hetviz.features.recipe import made_features
+from hetviz.features.recipe import make_features_with_notes
 from hetviz.io import gate
 from hetviz.io.formats.images import small
 from hetviz.io.frames.tables import Rows, as_frame, edges_of_graph, is_graph, rows_of_all
@@ -95,8 +95,8 @@ def _check_names(word: str, said: object, names: Sequence[str]) -> None:
         return
     if not isinstance(said, Mapping):
         remedy = f"Write {word}={{'{names[0]}': ...}}."
-        what = "a dictionary by dataset is needed"
-        raise DataError(Problem("not-by-dataset", word, what, repr(said)[:60], remedy))
+        message = "a dictionary by dataset is needed"
+        raise DataError(Problem("not-by-dataset", word, message, repr(said)[:60], remedy))
     unknown = [name for name in said if name not in names]
     if unknown:
         raise DataError(
@@ -128,8 +128,8 @@ def _dataset(
 ) -> tuple[Dataset, list[Labels]]:
     where = f"dataset {rows.name!r}"
     if not len(rows):
-        what = "there are no rows"
-        raise DataError(Problem("no-rows", where, what, remedy="Give at least one row."))
+        message = "there are no rows"
+        raise DataError(Problem("no-rows", where, message, remedy="Give at least one row."))
     table = pd.DataFrame(index=range(len(rows))) if rows.table is None else rows.table
     wanted = [name for name in (id_column, title, picture, *(labels or ()), *columns) if name]
     lost = [name for name in wanted if name not in table.columns]
@@ -166,7 +166,7 @@ def _dataset(
     options = {name: _options(said) for name, said in columns.items()}
     has_table = rows.X is None and (table.shape[1] or picture)
     if (options or has_table) and not _has_nothing(known, labels, named, options, picture):
-        dataset, notes = made_features(dataset, options, labels=labels)
+        dataset, notes = make_features_with_notes(dataset, options, labels=labels)
         said = [note for note in notes if note.severity == "error"]
         if said:
             raise DataError(said)
@@ -280,9 +280,9 @@ class _Links:
             elif isinstance(links, Iterable):
                 self._list(list(links))
             else:
-                what = "a table, pairs of ids, or a mapping from (source, target) to these"
+                message = "a table, pairs of ids, or a mapping from (source, target) to these"
                 kind = type(links).__name__
-                raise DataError(Problem("bad-links", "links", f"{what} is needed", kind))
+                raise DataError(Problem("bad-links", "links", f"{message} is needed", kind))
 
     def _list(self, parts: list[object]) -> None:
         if all(isinstance(part, tuple | list) and len(part) in (2, 3) for part in parts):
@@ -292,8 +292,8 @@ class _Links:
             return
         for part in parts:
             if isinstance(part, tuple | list | str):
-                what = "each link is a pair of ids, or a pair and a weight"
-                raise DataError(Problem("bad-pair", "links", what, repr(part)[:80]))
+                message = "each link is a pair of ids, or a pair and a weight"
+                raise DataError(Problem("bad-pair", "links", message, repr(part)[:80]))
             self.take(part)
 
     def _between(self, ends: object, one: Any) -> None:
@@ -308,8 +308,8 @@ class _Links:
                 self._own_columns(frame, ends)
             return
         if not (isinstance(ends, tuple) and len(ends) in (2, 3)):
-            what = "links are named by the two datasets that they join"
-            raise DataError(Problem("bad-links", "links", what, repr(ends), wanted))
+            message = "links are named by the two datasets that they join"
+            raise DataError(Problem("bad-links", "links", message, repr(ends), wanted))
         source, target, *kind = map(str, ends)
         for name in (source, target):
             self.data[name]  # refuses an unknown one
@@ -355,8 +355,8 @@ class _Links:
         where = f"links {source} - {target}"
         shape = len(self.data[source]), len(self.data[target])
         if tuple(matrix.shape) != shape:
-            what = "a matrix of links has a row for each source and a column for each target"
-            raise DataError(Problem("bad-shape", where, what, f"{matrix.shape}, not {shape}"))
+            message = "a matrix of links has a row for each source and a column for each target"
+            raise DataError(Problem("bad-shape", where, message, f"{matrix.shape}, not {shape}"))
         entries = sp.coo_array(matrix)
         i, j = (axis.astype(np.int64) for axis in entries.coords)
         weight = entries.data.astype(np.float64)
@@ -389,9 +389,9 @@ class _Links:
         if {"source_dataset", "target_dataset"} <= set(frame.columns):
             if not {"source_id", "target_id"} <= set(frame.columns):
                 remedy = "Name them source_id and target_id."
-                what = "the columns of ids are missing"
+                message = "the columns of ids are missing"
                 there = ", ".join(map(str, frame.columns))
-                raise DataError(Problem("columns", "links", what, there, remedy))
+                raise DataError(Problem("columns", "links", message, there, remedy))
             groups = frame.groupby(["source_dataset", "target_dataset"], sort=False, dropna=False)
             for (source, target), part in groups:
                 rest = part.drop(columns=["source_dataset", "target_dataset"])
@@ -416,13 +416,13 @@ class _Links:
             return
         guessed = self._by_content(frame)
         if guessed is None:
-            what = "no two columns hold ids of the datasets"
+            message = "no two columns hold ids of the datasets"
             there = ", ".join(map(str, frame.columns[:10]))
             remedy = (
                 f"Name two columns after the datasets ({names[0]}, {names[-1]}), or write "
                 f"links={{({names[0]!r}, {names[-1]!r}): pairs}}."
             )
-            raise DataError(Problem("columns", "links", what, there, remedy))
+            raise DataError(Problem("columns", "links", message, there, remedy))
         (source, first), (target, second) = guessed
         renamed = frame.rename(columns={first: "source", second: "target"})
         self.table(renamed, source, target, kind)
@@ -489,9 +489,11 @@ class _Links:
             return str(found[0]), str(found[1])
         others = [str(c) for c in frame.columns if c not in (*_NUMBERS, *_WORDS)]
         if len(others) < 2:
-            what = "two columns of ids are needed"
+            message = "two columns of ids are needed"
             there = ", ".join(map(str, frame.columns))
-            raise DataError(Problem("columns", where, what, there, "Name them source and target."))
+            raise DataError(
+                Problem("columns", where, message, there, "Name them source and target.")
+            )
         return others[0], others[1]
 
     def _known(self, where: str, dataset: Dataset, cells: pd.Series, other: str) -> Ints:
@@ -501,7 +503,7 @@ class _Links:
         if not len(lost):
             return rows
         if self.unknown == "drop":
-            some = listed([repr(keys[row]) for row in lost[:3]])
+            some = join_words([repr(keys[row]) for row in lost[:3]])
             message = f"{where}: {count(len(lost), 'row')} left out; {dataset.name!r} lacks {some}."
             warnings.warn(message, DataWarning, stacklevel=2)
             return rows
@@ -560,8 +562,8 @@ def _numbers(where: str, frame: pd.DataFrame, name: str) -> Floats | None:
     try:
         found = pd.to_numeric(frame[name]).to_numpy(np.float64, na_value=np.nan)
     except (TypeError, ValueError):
-        what = f"the column {name} does not hold numbers"
-        raise DataError(Problem("not-numbers", where, what)) from None
+        message = f"the column {name} does not hold numbers"
+        raise DataError(Problem("not-numbers", where, message)) from None
     return np.where(np.isnan(found), 1.0 if name == "weight" else 0.0, found)
 
 
@@ -585,9 +587,9 @@ def _item(item: object, data: HeteroData) -> tuple[str, object]:
     there = [name for name, dataset in data.datasets.items() if dataset.find([key])[0] >= 0]
     if len(there) == 1:
         return there[0], key
-    what = "no dataset has such an id" if not there else f"{listed(there)} have this id"
+    message = "no dataset has such an id" if not there else f"{join_words(there)} have this id"
     remedy = "Name it as (dataset, id)." if there else "Correct the id, or leave it out."
-    raise DataError(Problem("unknown-id", "items", what, str(key), remedy))
+    raise DataError(Problem("unknown-id", "items", message, str(key), remedy))
 
 
 def _compared(data: HeteroData, given: Any, reading: _Links) -> Comparisons | None:
@@ -600,8 +602,8 @@ def _compared(data: HeteroData, given: Any, reading: _Links) -> Comparisons | No
         rows = _items(frame, data)
     bad = [row for row in rows if len(row) not in (3, 4)]
     if bad:
-        what = "a comparison has 3 items (a nearer to b than to c) or 4"
-        raise DataError(Problem("bad-row", "comparisons", what, repr(bad[0])[:80]))
+        message = "a comparison has 3 items (a nearer to b than to c) or 4"
+        raise DataError(Problem("bad-row", "comparisons", message, repr(bad[0])[:80]))
     objects = [
         [data.offsets[name].start + reading._rows(data[name], [key])[0] for name, key in row]
         for row in rows
@@ -633,8 +635,8 @@ def _items(frame: pd.DataFrame, data: HeteroData) -> list[list[tuple[str, object
                     for row in range(len(frame))
                 ]
     there = ", ".join(map(str, frame.columns))
-    what = "comparisons need columns anchor, near and far (or a, b, c and d)"
-    raise DataError(Problem("columns", "comparisons", what, there))
+    message = "comparisons need columns anchor, near and far (or a, b, c and d)"
+    raise DataError(Problem("columns", "comparisons", message, there))
 
 
 def _joined(data: HeteroData) -> HeteroData:
@@ -653,9 +655,9 @@ def _joined(data: HeteroData) -> HeteroData:
         warnings.warn(message, DataWarning, stacklevel=4)
     apart = [pair for pair in combinations(data.datasets, 2) if frozenset(pair) not in done]
     if apart and not done:
-        what = "nothing seems to join these datasets: no ids, columns or places agree"
+        note_text = "nothing seems to join these datasets: no ids, columns or places agree"
         remedy = "Give links=, as pairs of ids; hetviz.propose_joins(data) lists what was found."
-        raise DataError(Problem("no-join", "links", what, "", remedy))
+        raise DataError(Problem("no-join", "links", note_text, "", remedy))
     return joined
 
 

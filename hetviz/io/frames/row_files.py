@@ -84,8 +84,10 @@ class RowFiles:
                 "no-file", pattern, "there is no such file", str(whole), "Check the path."
             )
         if len(paths) > MOST_FILES:
-            what = f"these are more than {MOST_FILES:,} files"
-            raise gate.refusal("too-many", pattern, what, f"{len(paths):,}", "Join some of them.")
+            message = f"these are more than {MOST_FILES:,} files"
+            raise gate.refusal(
+                "too-many", pattern, message, f"{len(paths):,}", "Join some of them."
+            )
         files: list[RowFile] = []
         columns: tuple[tuple[str, str], ...] = ()
         for path in paths:
@@ -95,14 +97,14 @@ class RowFiles:
                 columns = these
             elif these != columns:
                 other = next((a for a, b in zip(these, columns, strict=False) if a != b), "")
-                what = f"its columns are not those of {paths[0].name}"
+                message = f"its columns are not those of {paths[0].name}"
                 raise gate.refusal(
-                    "other-columns", path.name, what, str(other), "Save all files alike."
+                    "other-columns", path.name, message, str(other), "Save all files alike."
                 )
             files.append(RowFile(str(path.resolve()), n_rows))
         if len(columns) > limits.MAX_COLUMNS:
-            what = f"more than {limits.MAX_COLUMNS:,} columns"
-            raise gate.refusal("too-many", pattern, what, f"{len(columns):,}")
+            message = f"more than {limits.MAX_COLUMNS:,} columns"
+            raise gate.refusal("too-many", pattern, message, f"{len(columns):,}")
         return cls(tuple(files), columns)
 
     def read(self, start: int, stop: int, columns: Sequence[str]) -> pa.Table:

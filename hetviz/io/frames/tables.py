@@ -81,15 +81,15 @@ def rows_of_all(frames: object, features: Mapping[str, str]) -> list[Rows]:
             raise _refused("no-datasets", "frames", "there is no dataset", "Give at least one.")
         wrong = [name for name in frames if not isinstance(name, str)]
         if wrong:
-            what = "the names of datasets are text"
-            raise _refused("bad-name", "frames", what, _CALL, repr(wrong[0]))
+            message = "the names of datasets are text"
+            raise _refused("bad-name", "frames", message, _CALL, repr(wrong[0]))
         return [rows for name, frame in frames.items() for rows in rows_of(name, frame, features)]
     if _is_mudata(frames) or _is_anndata(frames) or is_graph(frames):
         return rows_of("nodes" if is_graph(frames) else "cells", frames, features)
     if isinstance(frames, Dataset):
         return [Rows(frames.name, dataset=frames)]
-    what = "datasets are given by name, as a dictionary"
-    raise _refused("no-names", "frames", what, _CALL, type(frames).__name__)
+    message = "datasets are given by name, as a dictionary"
+    raise _refused("no-names", "frames", message, _CALL, type(frames).__name__)
 
 
 _CALL = "Call HeteroData.from_frames({'dishes': dishes, 'wines': wines}, links=pairs)."
@@ -101,8 +101,10 @@ def rows_of(name: str, frame: Any, features: Mapping[str, str]) -> list[Rows]:
     if isinstance(frame, Dataset):
         return [Rows(name, dataset=frame)]
     if isinstance(frame, str | PurePath):
-        what = "this is text, not a table"
-        raise _refused("not-a-frame", where, what, "Read files with hetviz.load(path).", str(frame))
+        message = "this is text, not a table"
+        raise _refused(
+            "not-a-frame", where, message, "Read files with hetviz.load(path).", str(frame)
+        )
     if _is_mudata(frame):
         return [
             part
@@ -114,8 +116,8 @@ def rows_of(name: str, frame: Any, features: Mapping[str, str]) -> list[Rows]:
     if is_graph(frame):
         return [_of_graph(name, frame)]
     if hasattr(frame, "collect") and not isinstance(frame, pd.DataFrame):
-        what = "this table has not been computed yet"
-        raise _refused("lazy", where, what, "Give frame.collect().", type(frame).__name__)
+        message = "this table has not been computed yet"
+        raise _refused("lazy", where, message, "Give frame.collect().", type(frame).__name__)
     table = None if is_sparse(frame) else as_frame(where, frame)
     if table is not None:
         return [_of_frame(name, table)]
@@ -136,21 +138,21 @@ def as_frame(where: str, frame: object) -> pd.DataFrame | None:
         return _of_arrow(frame)
     if isinstance(frame, Mapping):
         if not all(np.ndim(values) or hasattr(values, "__len__") for values in frame.values()):
-            what = "a dictionary of columns is needed, each a list with a value for each row"
-            raise _refused("not-columns", where, what, "Give {'column': [values]}.")
+            message = "a dictionary of columns is needed, each a list with a value for each row"
+            raise _refused("not-columns", where, message, "Give {'column': [values]}.")
         lengths = {str(column): len(values) for column, values in frame.items()}
         if len(set(lengths.values())) > 1:
             said = ", ".join(f"{column} {n:,}" for column, n in [*lengths.items()][:5])
-            what = "the columns have different numbers of rows"
-            raise _refused("row-count", where, what, "Give each a value for each row.", said)
+            message = "the columns have different numbers of rows"
+            raise _refused("row-count", where, message, "Give each a value for each row.", said)
         return pd.DataFrame({column: _column(values) for column, values in frame.items()})
     return None
 
 
-def refuse_unknown(where: str, name: object, there: Sequence[str], what: str) -> DataError:
+def refuse_unknown(where: str, name: object, there: Sequence[str], message: str) -> DataError:
     """Return the refusal of a name, with what there is."""
     found = f"There are: {', '.join(map(str, there))}." if there else "There are none."
-    return _refused("unknown-name", where, what, found, str(name))
+    return _refused("unknown-name", where, message, found, str(name))
 
 
 def _of_arrow(frame: object) -> pd.DataFrame:
@@ -248,9 +250,9 @@ def _of_matrix(name: str, where: str, frame: object) -> Rows:
             kind = type(frame).__name__
             raise _refused("not-a-frame", where, f"{_KINDS} is needed", _CALL, kind)
     if values.ndim != 2:
-        what = f"a matrix has rows and columns; this has {values.ndim} dimension(s)"
+        message = f"a matrix has rows and columns; this has {values.ndim} dimension(s)"
         remedy = "Give x.reshape(-1, 1) for one column, x.reshape(len(x), -1) for pictures."
-        raise _refused("bad-shape", where, what, remedy, str(values.shape))
+        raise _refused("bad-shape", where, message, remedy, str(values.shape))
     return Rows(name, None, None, sp.csr_array(values) if is_sparse(values) else values)
 
 
@@ -357,5 +359,5 @@ def _objects(rows: Sequence[tuple[object, ...]], place: int) -> Array:
     return out
 
 
-def _refused(code: str, where: str, what: str, remedy: str = "", value: str = "") -> DataError:
-    return DataError(Problem(code, where, what, value[:80], remedy))
+def _refused(code: str, where: str, message: str, remedy: str = "", value: str = "") -> DataError:
+    return DataError(Problem(code, where, message, value[:80], remedy))

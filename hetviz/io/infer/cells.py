@@ -17,10 +17,10 @@ from hetviz.io.formats import toml
 
 _EXACT = re.compile(r"u?int(8|16|32|64)|float(32|64)|bool|datetime64\[(s|ms|us|ns)\]")
 _TO_QUOTE = re.compile(r'[",;|\t\r\n]|^\s|\s$')
-_MARKS = ("", "NA", "\\N", "<missing>")
+_MISSING_MARKS = ("", "NA", "\\N", "<missing>")
 
 
-def typed(frame: pd.DataFrame, decimal: str) -> tuple[pd.DataFrame, dict[str, Column]]:
+def infer_types(frame: pd.DataFrame, decimal: str) -> tuple[pd.DataFrame, dict[str, Column]]:
     """Turn columns of text into numbers where they are numbers; other text stays as it is.
 
     Missing cells become NaN. Dates stay text, year-month-day.
@@ -38,10 +38,10 @@ def typed(frame: pd.DataFrame, decimal: str) -> tuple[pd.DataFrame, dict[str, Co
     return pd.DataFrame(out, index=range(len(frame))), columns
 
 
-def exact(
+def restore_types(
     where: str, frame: pd.DataFrame, columns: Sequence[Mapping[str, object]], missing: str
 ) -> pd.DataFrame:
-    """Turn columns of text into the types that `described` wrote down.
+    """Turn columns of text into the types that `describe_columns` wrote down.
 
     Raises
     ------
@@ -68,7 +68,9 @@ def exact(
     return out
 
 
-def described(where: str, frame: pd.DataFrame) -> tuple[list[dict[str, str]], str, list[list[str]]]:
+def describe_columns(
+    where: str, frame: pd.DataFrame
+) -> tuple[list[dict[str, str]], str, list[list[str]]]:
     """Return (name, type) of each column, the mark of a missing cell, and the columns as text.
 
     Types that CSV can hold exactly keep their name; columns of anything else come back as plain
@@ -82,18 +84,18 @@ def described(where: str, frame: pd.DataFrame) -> tuple[list[dict[str, str]], st
             list(frame.columns)[:5],
             "Rename them.",
         )
-    kinds = [_kind(frame.iloc[:, at]) for at in range(frame.shape[1])]
+    kinds = [_type_name(frame.iloc[:, at]) for at in range(frame.shape[1])]
     texts = {
         str(value)
         for at, kind in enumerate(kinds)
         if kind == "str"
         for value in frame.iloc[:, at].dropna()
     }
-    marks = [*_MARKS, *(f"<missing {n}>" for n in range(len(texts)))]
+    marks = [*_MISSING_MARKS, *(f"<missing {n}>" for n in range(len(texts)))]
     missing = next(mark for mark in marks if mark not in texts)
     columns = [{"name": n, "type": k} for n, k in zip(frame.columns, kinds, strict=True)]
     cells = [
-        _written(f"{where}, column {name}", frame.iloc[:, at], kinds[at], missing)
+        _to_texts(f"{where}, column {name}", frame.iloc[:, at], kinds[at], missing)
         for at, name in enumerate(frame.columns)
     ]
     return columns, missing, cells
@@ -123,7 +125,7 @@ def _quoted(cell: str) -> str:
     return '"' + cell.replace('"', '""') + '"' if _TO_QUOTE.search(cell) else cell
 
 
-def _kind(series: pd.Series) -> str:
+def _type_name(series: pd.Series) -> str:
     name = str(series.dtype)
     if _EXACT.fullmatch(name):
         return name
@@ -132,7 +134,7 @@ def _kind(series: pd.Series) -> str:
     return "object"
 
 
-def _written(where: str, series: pd.Series, kind: str, missing: str) -> list[str]:
+def _to_texts(where: str, series: pd.Series, kind: str, missing: str) -> list[str]:
     if kind == "str":
         return [missing if pd.isna(value) else str(value) for value in series]
     if kind == "object":

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import pandas as pd
 
-from hetviz._text import count, listed
+from hetviz._text import count, join_words
 from hetviz.data import Dataset, HeteroData, Labels
 from hetviz.data.joins.proposals import name_words
 from hetviz.errors import DataError, Problem
@@ -21,19 +21,19 @@ from hetviz.io.bundle.statements import comparison_form, is_links, read_comparis
 from hetviz.io.formats.edges import graphs_joined
 from hetviz.io.infer.ids import guess_id_column
 from hetviz.io.infer.roles import named_title
-from hetviz.io.intake.drop import Parse, read_drop
 from hetviz.io.intake.loaded import DatasetInfo, FileInfo, Loaded
-from hetviz.io.piece import Choices, Drop, Piece, TableRead, has_matrix, table_of
-from hetviz.progress import Part, Progress, silent
+from hetviz.io.intake.parse import FileParser, parse_files
+from hetviz.io.parsed import Choices, ParsedFiles, Piece, TableRead, has_matrix, table_from_piece
+from hetviz.progress import Progress, ProgressPart, ignore_progress
 
 _SHARE_OF_IDS = 0.5
 # What the two ends of a link are called.
-_ENDS = frozenset(
+_END_NAMES = frozenset(
     {"source", "target", "from", "to", "src", "dst", "a", "b", "i", "j", "node", "head", "tail"}
 )
 
 
-def refers(cells: pd.Series, datasets: Collection[str]) -> bool:
+def is_reference_column(cells: pd.Series, datasets: Collection[str]) -> bool:
     """Say whether a column whose cells are ids is one that refers to items.
 
     Ages and counts are among the numbers of rows too: a column of numbers refers to items if it is
@@ -43,7 +43,7 @@ def refers(cells: pd.Series, datasets: Collection[str]) -> bool:
     if not cells.str.fullmatch(r"\d*").all():
         return True
     words = name_words(column)
-    return is_named_id(column) or any(words & (name_words(name) | _ENDS) for name in datasets)
+    return is_named_id(column) or any(words & (name_words(name) | _END_NAMES) for name in datasets)
 
 
 class NoFiles:
@@ -62,8 +62,8 @@ def read_tables(
     files: Sequence[tuple[str, bytes]],
     choices: Mapping[str, Choices] | None = None,
     base: HeteroData | None = None,
-    parse: Parse = read_drop,
-    progress: Progress = silent,
+    parse: FileParser = parse_files,
+    progress: Progress = ignore_progress,
 ) -> Loaded:
     """Read files without a manifest, each taken for datasets, links or comparisons.
 
@@ -76,7 +76,7 @@ def read_tables(
     base : HeteroData, optional
         Data that these files add to.
     parse : callable
-        Reads the bytes: `hetviz.io.intake.drop.read_drop`, or `hetviz.io.sandbox.child.read_drop`
+        Reads the bytes: `hetviz.io.intake.parse.parse_files`, or `hetviz.io.sandbox.child.read_drop`
         where they come from people who are not to be trusted with the memory of this process.
     progress : callable
         See `hetviz.progress`.
@@ -100,20 +100,20 @@ def read_tables(
     dataset: its ids are the column named as ids are, else the first of short texts that all
     differ, else the numbers of its rows; see `hetviz.io.infer.ids.guess_id_column`.
     """
-    reading = _Reading([name for name, _ in files], choices or {}, base, progress)
+    reading = _TableReader([name for name, _ in files], choices or {}, base, progress)
     return reading.result(parse(files, choices or {}))
 
 
 @dataclass(frozen=True, eq=False)
-class _Part:
+class _TablePart:
     """A piece, the file that it came in, and its table."""
 
     file: str
     piece: Piece
-    read: TableRead
+    table: TableRead
 
 
-class _Reading:
+class _TableReader:
     def __init__(
         self,
         names: Sequence[str],
@@ -124,30 +124,30 @@ class _Reading:
         self.names, self.choices, self.base = names, choices, base
         self.progress, self.n_made = progress, 0
         self.problems: list[Problem] = []
-        self.parts: list[_Part] = []
-        self.told: list[FileInfo] = []
+        self.parts: list[_TablePart] = []
+        self.file_infos: list[FileInfo] = []
         self.datasets: dict[str, Dataset] = dict(base.datasets) if base is not None else {}
         self.labels: list[Labels] = []
         self.infos: list[DatasetInfo] = []
         # What the two ends were called in tables that were found to be links.
         self.ends: dict[str, tuple[str, str]] = {}
 
-    def result(self, drop: Drop) -> Loaded:
-        for name, error in drop.refused:
-            self._refused(name, error)
-        pieces = drop.pieces if self.base is not None else graphs_joined(drop.pieces)
-        self.parts = [_Part(self._file(p.where), p, table_of(p)) for p in pieces]
-        statements, datasets, unsure = self._sorted()
+    def result(self, parsed: ParsedFiles) -> Loaded:
+        for name, error in parsed.rejected:
+            self._reject(name, error)
+        pieces = parsed.pieces if self.base is not None else graphs_joined(parsed.pieces)
+        self.parts = [_TablePart(self._file(p.where), p, table_from_piece(p)) for p in pieces]
+        statements, datasets, unsure = self._sort_parts()
         for part in datasets:
-            self._dataset(part)
-        joined = [(part, self._ends(part.read, unsure)) for part in unsure]
+            self._add_dataset(part)
+        joined = [(part, self._as_links(part.table, unsure)) for part in unsure]
         for part, ends in joined:
             if ends is None:
-                self._dataset(part)
+                self._add_dataset(part)
             else:
-                statements.append(replace(part, read=ends))
+                statements.append(replace(part, table=ends))
         if not self.datasets:
-            raise DataError(dict.fromkeys(self.problems) or [_nothing()])
+            raise DataError(dict.fromkeys(self.problems) or [_no_datasets_problem()])
         base = self.base
         data = HeteroData(
             self.datasets,
@@ -158,7 +158,7 @@ class _Reading:
         if base is not None and base.comparisons is not None:
             data = data.edit().add(base.comparisons)
         for part in statements:
-            data = self._statement(part, data)
+            data = self._add_statement(part, data)
         name = self.infos[0].dataset if self.infos else "data"
         return Loaded(
             data,
@@ -166,7 +166,7 @@ class _Reading:
             ", ".join(data.datasets),
             problems=tuple(dict.fromkeys(self.problems)),
             understood=tuple(self.infos),
-            files=tuple(self.told),
+            files=tuple(self.file_infos),
         )
 
     def _file(self, where: str) -> str:
@@ -174,40 +174,40 @@ class _Reading:
         inside = [name for name in self.names if where == name or where.startswith(f"{name}, ")]
         return max(inside, key=len, default=where)
 
-    def _sorted(self) -> tuple[list[_Part], list[_Part], list[_Part]]:
-        statements: list[_Part] = []
-        datasets: list[_Part] = []
-        unsure: list[_Part] = []
+    def _sort_parts(self) -> tuple[list[_TablePart], list[_TablePart], list[_TablePart]]:
+        statements: list[_TablePart] = []
+        datasets: list[_TablePart] = []
+        unsure: list[_TablePart] = []
         for part in self.parts:
-            read, role = part.read, self._role(part)
+            table, role = part.table, self._role(part)
             if role in ("links", "comparisons") or (
-                role is None and (is_links(read) or comparison_form(read) is not None)
+                role is None and (is_links(table) or comparison_form(table) is not None)
             ):
                 statements.append(part)
-            elif role is None and read.frame.shape[1] in (2, 3) and not has_matrix(part.piece):
+            elif role is None and table.frame.shape[1] in (2, 3) and not has_matrix(part.piece):
                 unsure.append(part)
             else:
                 datasets.append(part)
         return statements, datasets, unsure
 
-    def _choice(self, part: _Part) -> Choices:
+    def _choice(self, part: _TablePart) -> Choices:
         return self.choices.get(part.file, Choices())
 
-    def _role(self, part: _Part) -> str | None:
+    def _role(self, part: _TablePart) -> str | None:
         return self._choice(part).role or part.piece.role
 
-    def _refused(self, name: str, error: DataError) -> None:
+    def _reject(self, name: str, error: DataError) -> None:
         self.problems += error.problems
-        self.told.append(FileInfo(name, "refused", f"Left out: {error.problems[0].what}."))
+        self.file_infos.append(FileInfo(name, "refused", f"Left out: {error.problems[0].what}."))
 
-    def _tell(self, part: _Part, role: str, words: str) -> None:
-        facts = {what: value for what, value in part.read.facts.items() if value}
-        self.told.append(FileInfo(part.read.name, role, words, facts, part.file))
+    def _add_file_info(self, part: _TablePart, role: str, words: str) -> None:
+        facts = {fact: value for fact, value in part.table.facts.items() if value}
+        self.file_infos.append(FileInfo(part.table.name, role, words, facts, part.file))
 
-    def _dataset(self, part: _Part) -> None:
-        choice, piece, read = self._choice(part), part.piece, part.read
-        done, share = self.n_made, 1 / max(1, len(self.parts))
-        progress = Part(self.progress, done * share, (done + 1) * share)
+    def _add_dataset(self, part: _TablePart) -> None:
+        choice, piece, read = self._choice(part), part.piece, part.table
+        n_done, share = self.n_made, 1 / max(1, len(self.parts))
+        progress = ProgressPart(self.progress, n_done * share, (n_done + 1) * share)
         progress(0.0, f"Making features of {piece.name}")
         self.n_made += 1
         several = sum(other.file == part.file for other in self.parts) > 1
@@ -234,21 +234,21 @@ class _Reading:
                 media_column=piece.media_column,
             )
             labels = piece.label_columns or None if choice.labels is None else choice.labels
-            said = choice.recipe_of(read.name)
-            if said is not None:
+            recipe = choice.recipe_of(read.name)
+            if recipe is not None:
                 # Formats whose columns have types by themselves are read without one.
-                read = replace(read, recipe=read.recipe or said)
-                entry, labels = by_recipe(entry, labels, read.recipe or said, read)
+                read = replace(read, recipe=read.recipe or recipe)
+                entry, labels = by_recipe(entry, labels, read.recipe or recipe, read)
             elif piece.X is None:
                 entry = with_scales(entry, read.recipe, read)
             dataset, info = read_dataset(
                 NoFiles(), entry, labels, self.problems, read, piece, progress=progress
             )
         except DataError as error:
-            self._refused(read.name, error)
+            self._reject(read.name, error)
             return
-        if said is not None:
-            info = replace(info, recipe=read.recipe or said)
+        if recipe is not None:
+            info = replace(info, recipe=read.recipe or recipe)
         self.datasets[name] = dataset
         self.infos.append(info)
         coloured = [column.name for column in info.columns if column.role == "label"]
@@ -259,55 +259,62 @@ class _Reading:
             f"{count(info.n_features, 'feature')}"
         )
         words += f", named by {info.title_column}" if info.title_column else ""
-        words += f"; its labels are {listed(coloured)}." if coloured else "."
-        self._tell(part, "dataset", words)
+        words += f"; its labels are {join_words(coloured)}." if coloured else "."
+        self._add_file_info(part, "dataset", words)
 
-    def _ends(self, read: TableRead, unsure: Sequence[_Part]) -> TableRead | None:
+    def _as_links(self, table: TableRead, unsure: Sequence[_TablePart]) -> TableRead | None:
         """Return the table with its columns named as links, if two of them hold known items."""
-        columns = list(read.frame.columns)
+        columns = list(table.frame.columns)
         if "id" in map(str.lower, columns):
             return None
-        known = [set(part.ids) | set(titles_alone(part)) for part in self.datasets.values()]
+        known_ids = [set(part.ids) | set(titles_alone(part)) for part in self.datasets.values()]
         for other in unsure:
-            id_column = None if other.read is read else guess_id_column(other.read.frame)
+            id_column = None if other.table is table else guess_id_column(other.table.frame)
             if id_column is not None:
-                title = named_title(other.read.frame.columns)
+                title = named_title(other.table.frame.columns)
                 columns_of = [id_column] if title is None else [id_column, title]
-                known.append(set(other.read.frame[columns_of].to_numpy().ravel()))
+                known_ids.append(set(other.table.frame[columns_of].to_numpy().ravel()))
         for first, second in ((0, 1), (0, 2), (1, 2)):
             if second >= len(columns):
                 continue
-            ends = [set(read.frame[columns[at]]) for at in (first, second)]
-            if not all(any(_mostly(end, ids) for ids in known) for end in ends):
+            ends = [set(table.frame[columns[at]]) for at in (first, second)]
+            if not all(any(_are_mostly_ids(end, ids) for ids in known_ids) for end in ends):
                 continue
-            rest = [at for at in range(len(columns)) if at not in (first, second)]
-            if not all(refers(read.frame[columns[at]], self.datasets) for at in (first, second)):
+            other_places = [at for at in range(len(columns)) if at not in (first, second)]
+            if not all(
+                is_reference_column(table.frame[columns[at]], self.datasets)
+                for at in (first, second)
+            ):
                 continue
-            self.ends[read.name] = columns[first], columns[second]
+            self.ends[table.name] = columns[first], columns[second]
             names = {columns[first]: "source_id", columns[second]: "target_id"}
-            if rest and infer("", read.frame[columns[rest[0]]], read.decimal).kind in (
+            if other_places and infer(
+                "", table.frame[columns[other_places[0]]], table.decimal
+            ).kind in (
                 "number",
                 "constant",
             ):
-                names[columns[rest[0]]] = "weight"
-            frame = read.frame.rename(columns=names)
+                names[columns[other_places[0]]] = "weight"
+            frame = table.frame.rename(columns=names)
             if "weight" in frame:
-                frame = frame.assign(weight=self._scaled(frame["weight"], columns[rest[0]], read))
-            called = {name: column for column, name in names.items()}
-            return replace(read, frame=frame, called=called)
+                frame = frame.assign(
+                    weight=self._scaled_weights(frame["weight"], columns[other_places[0]], table)
+                )
+            original_names = {name: column for column, name in names.items()}
+            return replace(table, frame=frame, called=original_names)
         return None
 
-    def _scaled(self, cells: pd.Series, column: str, read: TableRead) -> pd.Series:
+    def _scaled_weights(self, cells: pd.Series, column: str, table: TableRead) -> pd.Series:
         """Return the weights of links, from counts and amounts those as shares of the greatest."""
-        numbers = pd.to_numeric(cells.str.replace(read.decimal, "."), errors="coerce")
-        most = float(numbers.max())
-        if not most > 1 or numbers.min() < 0:
+        numbers = pd.to_numeric(cells.str.replace(table.decimal, "."), errors="coerce")
+        largest = float(numbers.max())
+        if not largest > 1 or numbers.min() < 0:
             return cells
-        what = f"links are weighted by {column} as a share of the greatest, {most:g}"
+        message = f"links are weighted by {column} as a share of the greatest, {largest:g}"
         self.problems.append(
-            Problem("weights-scaled", f"{read.name}, column {column}", what, severity="note")
+            Problem("weights-scaled", f"{table.name}, column {column}", message, severity="note")
         )
-        shares = (numbers / most).map(repr).str.replace(".", read.decimal)
+        shares = (numbers / largest).map(repr).str.replace(".", table.decimal)
         return cells.where(numbers.isna() | (numbers <= 0), shares)
 
     def _owner(self, cells: pd.Series, column: str) -> str | None:
@@ -316,48 +323,52 @@ class _Reading:
         It knows half of them at least.
         """
         distinct = set(cells)
-        known = {
+        n_known = {
             name: int((rows_named(part, [*distinct]) >= 0).sum())
             for name, part in self.datasets.items()
         }
         words = name_words(column)
-        fit = [name for name, n in known.items() if n and n >= _SHARE_OF_IDS * len(distinct)]
+        candidates = [
+            name for name, n in n_known.items() if n and n >= _SHARE_OF_IDS * len(distinct)
+        ]
         return max(
-            fit, key=lambda name: (bool(words & name_words(name)), known[name]), default=None
+            candidates,
+            key=lambda name: (bool(words & name_words(name)), n_known[name]),
+            default=None,
         )
 
-    def _statement(self, part: _Part, data: HeteroData) -> HeteroData:
-        choice, role, read = self._choice(part), self._role(part), part.read
+    def _add_statement(self, part: _TablePart, data: HeteroData) -> HeteroData:
+        choice, role, table = self._choice(part), self._role(part), part.table
         try:
-            if role == "comparisons" or (role is None and comparison_form(read) is not None):
-                compared = read_comparisons(read, data.datasets, self.problems)
+            if role == "comparisons" or (role is None and comparison_form(table) is not None):
+                compared = read_comparisons(table, data.datasets, self.problems)
                 n = 0 if compared is None else len(compared)
-                self._tell(part, "comparisons", f"{n:,} comparisons.")
+                self._add_file_info(part, "comparisons", f"{n:,} comparisons.")
                 return data if compared is None else data.edit().add(compared)
-            entry = LinksEntry(read.name, source=choice.source, target=choice.target)
-            if is_links(read):
-                ends = self.ends.get(read.name, ("", ""))
+            entry = LinksEntry(table.name, source=choice.source, target=choice.target)
+            if is_links(table):
+                ends = self.ends.get(table.name, ("", ""))
                 entry = replace(
                     entry,
-                    source=choice.source or self._owner(read.frame["source_id"], ends[0]),
-                    target=choice.target or self._owner(read.frame["target_id"], ends[1]),
+                    source=choice.source or self._owner(table.frame["source_id"], ends[0]),
+                    target=choice.target or self._owner(table.frame["target_id"], ends[1]),
                 )
-            links = read_links(read, entry, data.datasets, self.problems)
+            links = read_links(table, entry, data.datasets, self.problems)
         except DataError as error:
-            self._refused(read.name, error)
+            self._reject(table.name, error)
             return data
         blocks = dict.fromkeys(f"{group.source} - {group.target}" for group in links)
         n = sum(map(len, links))
         words = count(n, "link") + (f": {', '.join(blocks)}." if blocks else ".")
-        self._tell(part, "links", words)
+        self._add_file_info(part, "links", words)
         return data.edit().add(*links) if links else data
 
 
-def _mostly(cells: set[str], ids: set[str]) -> bool:
+def _are_mostly_ids(cells: set[str], ids: set[str]) -> bool:
     return bool(cells) and len(cells & ids) >= _SHARE_OF_IDS * len(cells)
 
 
-def _nothing() -> Problem:
+def _no_datasets_problem() -> Problem:
     return Problem(
         "no-datasets",
         "files",

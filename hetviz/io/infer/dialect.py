@@ -9,31 +9,31 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any, NoReturn
 
+from hetviz.features.columns.number_parsing import UNKNOWN_MARKERS
 from hetviz.features.columns.types import number
-from hetviz.features.columns.written import NOT_KNOWN
 from hetviz.io import gate, limits
 
 SPACES = " "
 SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar", SPACES: "spaces"}
 SAMPLE_ROWS = 200
 MAX_CELL = 1_000_000
-_MOST_ABOVE = 30
-_LINE = re.compile(r"[^\r\n]*+(?:\r\n?|\n)|[^\r\n]++")
-_WORD = re.compile(r'"(?:[^"]|"")*+"(?=\s|$)|\S+')
-_AROUND = " \u00a0\u202f$€£%"
+_MAX_ROWS_ABOVE = 30
+_LINE_PATTERN = re.compile(r"[^\r\n]*+(?:\r\n?|\n)|[^\r\n]++")
+_WORD_PATTERN = re.compile(r'"(?:[^"]|"")*+"(?=\s|$)|\S+')
+_SURROUNDING_SIGNS = " \u00a0\u202f$€£%"
 # With several thousands signs, or one and a fraction, there is no doubt which sign is which.
 _COMMA_NUMBER = re.compile(r"[+-]?(\d+,\d+|\d{1,3}(\.\d{3})+,\d+|\d{1,3}(\.\d{3}){2,})")
 _POINT_NUMBER = re.compile(r"[+-]?(\d*\.\d+|\d{1,3}(,\d{3})+\.\d+)")
-_POINT_FOR_SURE = re.compile(r"[+-]?\d{1,3}((,\d{3})+\.\d+|(,\d{3}){2,})")
+_CERTAIN_POINT_NUMBER = re.compile(r"[+-]?\d{1,3}((,\d{3})+\.\d+|(,\d{3}){2,})")
 _HEADER_WORDS = {"id", "name", "title", "source_id", "target_id", "source", "target", "weight"}
 
 
-def lines_of(text: str, most: int) -> Iterator[str]:
-    """Yield the lines of the first `most` characters of a text, with their ends as they are.
+def lines_of(text: str, max_chars: int) -> Iterator[str]:
+    """Yield the lines of the first `max_chars` characters of a text, with their ends as they are.
 
     No more of the text is copied than one line.
     """
-    return (line[0] for line in _LINE.finditer(text, 0, most))
+    return (line[0] for line in _LINE_PATTERN.finditer(text, 0, max_chars))
 
 
 def rows_of(
@@ -64,9 +64,11 @@ def rows_of(
                 continue
             cells_so_far += len(cells)
             if len(cells) > limits.MAX_COLUMNS:
-                _too_large(name, f"{len(cells):,} columns; {limits.MAX_COLUMNS:,} are allowed")
+                _raise_too_large(
+                    name, f"{len(cells):,} columns; {limits.MAX_COLUMNS:,} are allowed"
+                )
             if count > limits.MAX_ROWS or cells_so_far > limits.MAX_CELLS:
-                refuse_rows(name)
+                raise_too_many_rows(name)
             if any(cells):
                 rows.append((count, cells))
             count += 1
@@ -82,14 +84,14 @@ def rows_of(
         raise gate.refusal(
             "bad-quotes",
             f"{name}, line {start + 1}",
-            _quotes(str(error)),
+            _quote_problem(str(error)),
             line.strip()[:60],
             "Close the quotation mark that is open there; within a text write it twice.",
         ) from None
     return rows
 
 
-def _quotes(error: str) -> str:
+def _quote_problem(error: str) -> str:
     """Say what is wrong with the quotation marks of a row in other words than the reader's."""
     if "expected after" in error:
         return "a cell goes on after its closing quotation mark, or was never closed"
@@ -98,29 +100,29 @@ def _quotes(error: str) -> str:
     return "a cell begins with a quotation mark that is never closed"
 
 
-def refuse_long(name: str, text: str) -> None:
+def check_line_count(name: str, text: str) -> None:
     """Refuse a text of more lines than a table may have rows, before they take memory.
 
     Texts with quotation marks or empty lines may have fewer rows than lines, and are told later.
     """
     if text.count("\n") > limits.MAX_ROWS + 1 and '"' not in text and "\n\n" not in text:
-        refuse_rows(name)
+        raise_too_many_rows(name)
 
 
-def refuse_rows(name: str) -> NoReturn:
+def raise_too_many_rows(name: str) -> NoReturn:
     """Say that a table has more rows or cells than are allowed."""
-    _too_large(name, f"more than {limits.MAX_ROWS:,} rows or {limits.MAX_CELLS:,} cells")
+    _raise_too_large(name, f"more than {limits.MAX_ROWS:,} rows or {limits.MAX_CELLS:,} cells")
 
 
-def _too_large(name: str, what: str) -> NoReturn:
-    raise gate.refusal("too-large", name, what, remedy="Give a smaller table.")
+def _raise_too_large(name: str, message: str) -> NoReturn:
+    raise gate.refusal("too-large", name, message, remedy="Give a smaller table.")
 
 
 def separator_of(text: str, name: str = "the text") -> str:
     """Pick the separator that splits most rows into as many cells as is usual.
 
     One that would tear apart what stands in quotation marks is picked only if all do. Spaces are
-    it where no other sign separates anything, see `_is_spaced`.
+    it where no other sign separates anything, see `_is_space_separated`.
     """
 
     def merit(separator: str) -> tuple[bool, float, float, int]:
@@ -137,7 +139,7 @@ def separator_of(text: str, name: str = "the text") -> str:
 
     merits = {separator: merit(separator) for separator in SEPARATORS if separator != SPACES}
     best = max(merits, key=lambda separator: merits[separator])
-    if (not merits[best][0] or (best == "\t" and _has_lists(text))) and _is_spaced(
+    if (not merits[best][0] or (best == "\t" and _has_lists(text))) and _is_space_separated(
         text, merits[best][3]
     ):
         return SPACES
@@ -154,27 +156,27 @@ def _has_lists(text: str) -> bool:
     )  # fmt: skip
 
 
-def tabbed(text: str) -> str:
+def tabs_for_spaces(text: str) -> str:
     """Return a text whose cells stand between spaces with one tab in the place of these."""
-    return "\n".join("\t".join(_words_of(line)) for line in lines_of(text, len(text)))
+    return "\n".join("\t".join(_split_words(line)) for line in lines_of(text, len(text)))
 
 
-def _words_of(line: str) -> list[str]:
+def _split_words(line: str) -> list[str]:
     """Return the cells of a line, one more than are allowed at most."""
     if line.lstrip().startswith("# "):
         line = "#" + line.lstrip()[1:].lstrip()
-    words = _WORD.finditer(line)
+    words = _WORD_PATTERN.finditer(line)
     return [word[0] for word in islice(words, limits.MAX_COLUMNS + 1)]
 
 
-def _is_spaced(text: str, width: int) -> bool:
+def _is_space_separated(text: str, width: int) -> bool:
     """Whether the rows are numbers between spaces, which another sign cuts into `width` cells only.
 
     Two or three columns need names: without these they are the edges of a graph, or a sentence.
     """
-    lines = (_words_of(line) for line in lines_of(text, 10 * MAX_CELL))
+    lines = (_split_words(line) for line in lines_of(text, 10 * MAX_CELL))
     rows = list(islice((row for row in lines if row and row[0][0] not in "#%"), SAMPLE_ROWS))
-    usual = usual_width(rows[1:])
+    usual = common_width(rows[1:])
     if len(rows) < 3 or usual is None or usual < max(2, width + 1):
         return False
     body = [row for row in rows[1:] if len(row) == usual]
@@ -195,15 +197,15 @@ def decimal_of(rows: Sequence[tuple[int, list[str]]], separator: str) -> str:
     """Say whether numbers are written with a point or a comma."""
     if separator == ",":
         return "."
-    cells = [cell.strip(_AROUND) for _, row in rows[:SAMPLE_ROWS] for cell in row]
-    if any(_POINT_FOR_SURE.fullmatch(cell) for cell in cells):
+    cells = [cell.strip(_SURROUNDING_SIGNS) for _, row in rows[:SAMPLE_ROWS] for cell in row]
+    if any(_CERTAIN_POINT_NUMBER.fullmatch(cell) for cell in cells):
         return "."
     with_comma = sum(bool(_COMMA_NUMBER.fullmatch(cell)) for cell in cells)
     with_point = sum(bool(_POINT_NUMBER.fullmatch(cell)) for cell in cells)
     return "," if with_comma > with_point else "."
 
 
-def rows_above(rows: Sequence[tuple[int, list[str]]]) -> int:
+def n_rows_above(rows: Sequence[tuple[int, list[str]]]) -> int:
     """Return how many rows stand above the names of the columns: a title, a date, a remark.
 
     Such a row fills few cells of a table of several columns. In a table of two columns, one filled
@@ -215,22 +217,22 @@ def rows_above(rows: Sequence[tuple[int, list[str]]]) -> int:
     filled = [sum(bool(cell.strip()) for cell in cells) for _, cells in sample]
     if len(filled) < 3:
         return 0
-    marked = _remarks(sample)
-    if marked:
-        return marked + rows_above(rows[marked:])
+    n_remarks = _n_remark_rows(sample)
+    if n_remarks:
+        return n_remarks + n_rows_above(rows[n_remarks:])
     widths = Counter(filled[1:])
     width = max(widths, key=lambda cells: (widths[cells], cells))
     above = 0
-    if _counts_what_follows(sample):
+    if _is_size_row(sample):
         return 1
-    most = min(_MOST_ABOVE, len(filled) - 1)
-    usual = usual_width([cells for _, cells in sample[1:]])
-    while above < most and (
-        filled[above] <= width / 3 or _is_no_header(sample[above][1], usual or 0)
+    max_above = min(_MAX_ROWS_ABOVE, len(filled) - 1)
+    usual = common_width([cells for _, cells in sample[1:]])
+    while above < max_above and (
+        filled[above] <= width / 3 or _is_too_narrow(sample[above][1], usual or 0)
     ):
         above += 1
     if width == 2:
-        while above < min(_MOST_ABOVE, len(filled) - 2) and filled[above] == 1:
+        while above < min(_MAX_ROWS_ABOVE, len(filled) - 2) and filled[above] == 1:
             above += 1
         below = [cell for _, cells in sample[above + 1 :] for cell in cells]
         names = [cell for cell in sample[above][1] if cell.strip()]
@@ -239,36 +241,40 @@ def rows_above(rows: Sequence[tuple[int, list[str]]]) -> int:
     return above if filled[above] > 1 else 0
 
 
-def usual_width(rows: Sequence[Sequence[str]]) -> int | None:
+def common_width(rows: Sequence[Sequence[str]]) -> int | None:
     """Return how many cells nine of ten rows have, or None where they do not agree."""
     widths = Counter(map(len, rows))
     width, count = widths.most_common(1)[0] if widths else (0, 0)
     return width if count > 0 and count >= 0.9 * len(rows) else None
 
 
-def _counts_what_follows(rows: Sequence[tuple[int, list[str]]]) -> bool:
+def _is_size_row(rows: Sequence[tuple[int, list[str]]]) -> bool:
     """Whether the first row begins with a number and has words over columns of numbers.
 
     Such a row tells how many rows and columns follow, and what their classes are called.
     """
     first = rows[0][1][0].strip()
-    return _is_number(first) and not _is_year(first) and _names_numbers([row for _, row in rows])
+    return (
+        _is_number(first)
+        and not _is_year(first)
+        and _has_word_above_numbers([row for _, row in rows])
+    )
 
 
-def _names_numbers(rows: Sequence[list[str]]) -> bool:
+def _has_word_above_numbers(rows: Sequence[list[str]]) -> bool:
     """Whether the first row has a word over a column of nothing but numbers."""
     first = [cell.strip() for cell in rows[0]]
     below = [row for row in rows[1:] if len(row) == len(first)]
     for at, cell in enumerate(first):
-        if not cell[:1].isalpha() or cell.lower() in NOT_KNOWN or _is_number(cell):
+        if not cell[:1].isalpha() or cell.lower() in UNKNOWN_MARKERS or _is_number(cell):
             continue
-        known = [row[at] for row in below if row[at].strip().lower() not in NOT_KNOWN]
-        if len(known) > 2 and all(map(_is_number, known)):
+        values = [row[at] for row in below if row[at].strip().lower() not in UNKNOWN_MARKERS]
+        if len(values) > 2 and all(map(_is_number, values)):
             return True
     return False
 
 
-def _is_no_header(cells: Sequence[str], usual: int) -> bool:
+def _is_too_narrow(cells: Sequence[str], usual: int) -> bool:
     lacking = usual - len(cells)
     if lacking < 2:
         return False
@@ -276,19 +282,19 @@ def _is_no_header(cells: Sequence[str], usual: int) -> bool:
     return 2 * len(cells) <= usual or not all(map(_is_year, numbers))
 
 
-def _remarks(rows: Sequence[tuple[int, list[str]]]) -> int:
+def _n_remark_rows(rows: Sequence[tuple[int, list[str]]]) -> int:
     """Return how many rows at the top are remarks that begin with #, as programs write them.
 
     The last of them names the columns if it has as many cells as most rows below, or the widest.
     """
-    marked = 0
-    while marked < len(rows) and rows[marked][1][0].lstrip().startswith("#"):
-        marked += 1
-    if not 0 < marked < len(rows):
+    n_remarks = 0
+    while n_remarks < len(rows) and rows[n_remarks][1][0].lstrip().startswith("#"):
+        n_remarks += 1
+    if not 0 < n_remarks < len(rows):
         return 0
-    below = Counter(len(cells) for _, cells in rows[marked:])
+    below = Counter(len(cells) for _, cells in rows[n_remarks:])
     usual = max(below, key=lambda width: (below[width], width))
-    return marked - (len(rows[marked - 1][1]) in (usual, max(below)) and max(below) > 1)
+    return n_remarks - (len(rows[n_remarks - 1][1]) in (usual, max(below)) and max(below) > 1)
 
 
 def is_prose(text: str) -> bool:
@@ -314,11 +320,11 @@ def has_header(rows: list[tuple[int, list[str]]]) -> bool:
         return True
     below = [row for _, row in rows[1:SAMPLE_ROWS] if len(row) == len(first)]
     numeric = [_is_number(cell) for cell in first]
-    if not any(numeric) or _names_numbers([first, *below]):
+    if not any(numeric) or _has_word_above_numbers([first, *below]):
         return True
     if not below:
         return not all(numeric)
-    numbers = [cell for cell, one in zip(first, numeric, strict=True) if one]
+    numbers = [cell for cell, is_numeric in zip(first, numeric, strict=True) if is_numeric]
     places = [str(at) for at in range(len(numbers) + 1)]
     if len(numbers) > 2 and numbers in (places[:-1], places[1:]) and not all(numeric):
         return True

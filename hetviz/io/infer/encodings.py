@@ -13,7 +13,7 @@ from charset_normalizer.constant import IANA_SUPPORTED
 from hetviz.errors import Problem
 from hetviz.io import gate
 
-_SAID = {
+_COMMON_NAMES = {
     "utf_8": "UTF-8",
     "utf_16": "UTF-16",
     "utf_32": "UTF-32",
@@ -56,10 +56,10 @@ _SAID = {
 }
 # Such text can hide signs of markup from whoever looks at its bytes.
 _NOT_OFFERED = {"utf_7", "hz"}
-WORDS: dict[str, str] = _SAID | {
+ENCODING_NAMES: dict[str, str] = _COMMON_NAMES | {
     codec: codec.replace("_", "-").upper()
     for codec in IANA_SUPPORTED
-    if codec not in _SAID and codec not in _NOT_OFFERED
+    if codec not in _COMMON_NAMES and codec not in _NOT_OFFERED
 }
 """Codec to what it is called, for people: the usual ones first, then all the others."""
 
@@ -70,16 +70,16 @@ _BOMS = (
     (codecs.BOM_UTF16_BE, "utf-16", "UTF-16"),
 )
 # Letters with accents stand by themselves among plain ones; other scripts come in runs of bytes.
-_LATIN = ("cp1252", "cp1250", "iso8859_2", "cp1254", "cp1257")
+_LATIN_CODECS = ("cp1252", "cp1250", "iso8859_2", "cp1254", "cp1257")
 _OLD_LATIN = ("mac_roman", "cp437", "cp850", "cp852")
-_OTHERS = ("gb18030", "big5", "cp932", "euc_jp", "cp949", "cp1251", "koi8_r", "koi8_u", "cp866",
+_OTHER_CODECS = ("gb18030", "big5", "cp932", "euc_jp", "cp949", "cp1251", "koi8_r", "koi8_u", "cp866",
            "iso8859_5", "cp1253", "iso8859_7", "cp1255", "cp1256", "tis_620")  # fmt: skip
 _RUN = re.compile(rb"[\x80-\xff]+")
 _LINE = re.compile(rb"[^\r\n]*[\x80-\xff][^\r\n]*")
-_SAMPLE = 20_000
-_CHAOS = 0.2
-_LONE = 0.7
-_SHORT = 200
+_SAMPLE_BYTES = 20_000
+_MAX_CHAOS = 0.2
+_SINGLE_BYTE_SHARE = 0.7
+_MAX_PREVIEW_CHARS = 200
 
 
 def decode(name: str, content: bytes, chosen: str | None, notes: list[Problem]) -> tuple[str, str]:
@@ -91,13 +91,13 @@ def decode(name: str, content: bytes, chosen: str | None, notes: list[Problem]) 
         If they are not in the encoding that was chosen, or no text.
     """
     if chosen is not None:
-        return _as_chosen(name, content, chosen), WORDS.get(_plain(chosen), chosen)
-    for mark, codec, words in _BOMS:
-        if content.startswith(mark):
+        return _decode_as(name, content, chosen), ENCODING_NAMES.get(_codec_name(chosen), chosen)
+    for bom, codec, label in _BOMS:
+        if content.startswith(bom):
             try:
-                return _without_nul(name, content.decode(codec)), words
+                return _check_no_nul(name, content.decode(codec)), label
             except UnicodeError:
-                raise gate.refusal("bad-encoding", name, f"this is damaged {words}") from None
+                raise gate.refusal("bad-encoding", name, f"this is damaged {label}") from None
     try:
         text = content.decode("utf-8")
     except UnicodeError:
@@ -105,28 +105,28 @@ def decode(name: str, content: bytes, chosen: str | None, notes: list[Problem]) 
     if text is not None and "\0" not in text:
         return text, "UTF-8"
     if b"\0" in content:
-        return _without_mark(name, content), "UTF-16"
-    codec, text = _guessed(content)
-    words = WORDS[codec]
+        return _decode_unmarked_utf16(name, content), "UTF-16"
+    codec, text = _guess(content)
+    label = ENCODING_NAMES[codec]
     notes.append(
         Problem(
             "encoding",
             name,
-            f"the text is not UTF-8; it was read as {words}",
+            f"the text is not UTF-8; it was read as {label}",
             remedy="If letters are wrong, choose another encoding, or save the file as UTF-8.",
             severity="note",
         )
     )
-    return text, words
+    return text, label
 
 
-def preview(content: bytes, codec: str, n_lines: int = 5) -> str | None:
+def preview_text(content: bytes, codec: str, n_lines: int = 5) -> str | None:
     """Return the first lines of a text as a codec reads them, None where it cannot.
 
     Lines with letters beyond ASCII are preferred to lines without, as these look the same in most
     encodings.
     """
-    head = content[: 10 * _SAMPLE]
+    head = content[: 10 * _SAMPLE_BYTES]
     # A cut through a letter at the end is no fault of the codec.
     cut = 0 if len(head) == len(content) else 4
     for shorter in range(cut + 1):
@@ -136,21 +136,21 @@ def preview(content: bytes, codec: str, n_lines: int = 5) -> str | None:
             continue
         lines = [line for line in text.replace("\0", "").splitlines() if line.strip()]
         telling = [line for line in lines[1:] if not line.isascii()]
-        shown = [*lines[:1], *(telling or lines[1:])][:n_lines]
-        return "\n".join(line[:_SHORT] for line in shown)
+        preview_lines = [*lines[:1], *(telling or lines[1:])][:n_lines]
+        return "\n".join(line[:_MAX_PREVIEW_CHARS] for line in preview_lines)
     return None
 
 
-def _plain(codec: str) -> str:
+def _codec_name(codec: str) -> str:
     try:
         return codecs.lookup(codec).name.replace("-", "_")
     except LookupError:
         return codec
 
 
-def _as_chosen(name: str, content: bytes, chosen: str) -> str:
+def _decode_as(name: str, content: bytes, chosen: str) -> str:
     try:
-        return _without_nul(name, content.decode(chosen).lstrip("\ufeff"))
+        return _check_no_nul(name, content.decode(chosen).lstrip("\ufeff"))
     except LookupError:
         raise gate.refusal("bad-encoding", name, "there is no such encoding", chosen) from None
     except UnicodeError:
@@ -163,13 +163,13 @@ def _as_chosen(name: str, content: bytes, chosen: str) -> str:
         ) from None
 
 
-def _guessed(content: bytes) -> tuple[str, str]:
+def _guess(content: bytes) -> tuple[str, str]:
     """Return the codec that makes most sense of bytes that are no UTF-8, and the text."""
-    sample = b"\n".join(_lines(content))
+    sample = b"\n".join(_telling_lines(content))
     runs = _RUN.findall(sample)
-    is_latin = sum(len(run) == 1 for run in runs) > _LONE * len(runs)
-    ranked = _ranked(sample, _LATIN if is_latin else _OTHERS)
-    for codec in (*ranked, *_LATIN, *_OLD_LATIN):
+    is_latin = sum(len(run) == 1 for run in runs) > _SINGLE_BYTE_SHARE * len(runs)
+    ranked = _rank_codecs(sample, _LATIN_CODECS if is_latin else _OTHER_CODECS)
+    for codec in (*ranked, *_LATIN_CODECS, *_OLD_LATIN):
         try:
             return codec, content.decode(codec)
         except UnicodeError:
@@ -177,37 +177,39 @@ def _guessed(content: bytes) -> tuple[str, str]:
     return "latin_1", content.decode("latin_1")
 
 
-def _lines(content: bytes) -> list[bytes]:
+def _telling_lines(content: bytes) -> list[bytes]:
     """Return different lines with letters beyond ASCII, some thousand bytes of them in all."""
-    found: dict[bytes, None] = {}
+    lines: dict[bytes, None] = {}
     size = 0
     for match in _LINE.finditer(content):
         line = match.group()
-        size += 0 if line in found else len(line)
-        if size > _SAMPLE and found:
+        size += 0 if line in lines else len(line)
+        if size > _SAMPLE_BYTES and lines:
             break
-        found[line[:_SAMPLE]] = None
-    return list(found)
+        lines[line[:_SAMPLE_BYTES]] = None
+    return list(lines)
 
 
-def _ranked(sample: bytes, among: tuple[str, ...]) -> list[str]:
+def _rank_codecs(sample: bytes, codecs_to_try: tuple[str, ...]) -> list[str]:
     """Return codecs by how much sense the sample makes in them, the best first."""
-    for chaos in (_CHAOS, 3 * _CHAOS):
-        matches = charset_normalizer.from_bytes(sample, cp_isolation=list(among), threshold=chaos)
+    for chaos in (_MAX_CHAOS, 3 * _MAX_CHAOS):
+        matches = charset_normalizer.from_bytes(
+            sample, cp_isolation=list(codecs_to_try), threshold=chaos
+        )
         ranked: list[tuple[tuple[float, float, float, int], str]] = []
         for match in matches:
             for codec in match.could_be_from_charset:
-                if codec in among:
+                if codec in codecs_to_try:
                     # Where two make as much sense, the more usual one, which is named first.
                     sense = (round(match.chaos, 1), -round(match.coherence, 1))
-                    known = (_signs_in_words(str(match)), *sense, among.index(codec))
-                    ranked.append((known, codec))
+                    rank = (_n_odd_signs(str(match)), *sense, codecs_to_try.index(codec))
+                    ranked.append((rank, codec))
         if ranked:
             return [codec for _, codec in sorted(ranked)]
     return []
 
 
-def _signs_in_words(text: str) -> int:
+def _n_odd_signs(text: str) -> int:
     """Return how often a sign stands where a letter must be, as in "M³ller"."""
     return sum(
         sign > "\x7f"
@@ -218,19 +220,19 @@ def _signs_in_words(text: str) -> int:
     )
 
 
-def _without_mark(name: str, content: bytes) -> str:
+def _decode_unmarked_utf16(name: str, content: bytes) -> str:
     """Decode UTF-16 that does not say so: every other byte of its first letters is zero."""
     head = content[:200]
     for codec, zeros in (("utf-16-le", head[1::2]), ("utf-16-be", head[0::2])):
         if len(content) % 2 == 0 and zeros.count(0) > 0.8 * len(zeros):
             try:
-                return _without_nul(name, content.decode(codec))
+                return _check_no_nul(name, content.decode(codec))
             except UnicodeError:
                 continue
-    return _without_nul(name, "\0")
+    return _check_no_nul(name, "\0")
 
 
-def _without_nul(name: str, text: str) -> str:
+def _check_no_nul(name: str, text: str) -> str:
     if "\0" in text:
         raise gate.refusal(
             "binary", name, "the file holds NUL bytes, so it is not text", remedy="Save it as CSV."

@@ -18,10 +18,10 @@ from hetviz.io.infer.titles import full_name
 ROW_NUMBER = "row number"
 """What the ids of a table without a column of ids are called."""
 
-TOGETHER = " · "
+ID_CELL_SEPARATOR = " · "
 """What stands between the cells of several columns that are the id together."""
 
-BESIDE = " + "
+ID_NAME_SEPARATOR = " + "
 """What stands between the names of such columns."""
 
 _NUMBER = re.compile(r"[+-]?[\d.,'’\u00a0\u202f ]*\d[\d.,]*(?:[eE][+-]?\d+)?[ \u00a0]?[%€$£]?")
@@ -30,9 +30,9 @@ _DATE = re.compile(
     r"\d{4}-\d{1,2}(-\d{1,2})?([ T]\d{1,2}:\d{2}.*)?"
     r"|\d{1,2}[./]\d{1,2}[./]\d{2,4}.*|\d{1,2}:\d{2}.*"
 )
-_SHARE = 0.5
-_LONGEST_MEAN = 60
-_MOST_WORDS = 8
+_MAX_NUMBER_SHARE = 0.5
+_MAX_MEAN_CHARS = 60
+_MAX_MEAN_WORDS = 8
 
 
 @dataclass(frozen=True)
@@ -62,16 +62,16 @@ class IdCandidate:
     @property
     def words(self) -> str:
         """The account of it, for people."""
-        name = BESIDE.join(self.columns)
+        name = ID_NAME_SEPARATOR.join(self.columns)
         if self.fits:
             return f"{name}: different in all {count(self.n_rows, 'row')}"
         empty = f", {self.n_empty:,} empty" if self.n_empty else ""
         return f"{name}: {self.n_distinct:,} different in {count(self.n_rows, 'row')}{empty}"
 
 
-def candidate(frame: pd.DataFrame, columns: Sequence[str]) -> IdCandidate:
+def id_candidate(frame: pd.DataFrame, columns: Sequence[str]) -> IdCandidate:
     """Return how well columns of a table of text could be the id of its rows together."""
-    cells = ids_of(frame, columns)
+    cells = joined_ids(frame, columns)
     empty = np.zeros(len(frame), dtype=bool)
     for name in columns:
         empty |= frame[name].str.strip().eq("").to_numpy(dtype=bool)
@@ -80,7 +80,7 @@ def candidate(frame: pd.DataFrame, columns: Sequence[str]) -> IdCandidate:
     )
 
 
-def candidates(frame: pd.DataFrame) -> list[IdCandidate]:
+def id_candidates(frame: pd.DataFrame) -> list[IdCandidate]:
     """Return each column that is not of fractions as an id, those that fit best first.
 
     Columns that only together differ in every row stand behind, where two or three columns that
@@ -90,14 +90,18 @@ def candidates(frame: pd.DataFrame) -> list[IdCandidate]:
     -----
     O(n) for each column, and for at most 20 of their pairs and triples.
     """
-    singles = [candidate(frame, [name]) for name in frame.columns if not _fractions(frame[name])]
+    singles = [
+        id_candidate(frame, [name])
+        for name in frame.columns
+        if not _holds_measurements(frame[name])
+    ]
     named = [one.columns[0] for one in singles if is_named_id(one.columns[0]) and not one.fits]
     together: list[IdCandidate] = []
     if not any(one.fits and is_named_id(one.columns[0]) for one in singles):
         sets = [(a, b) for at, a in enumerate(named) for b in named[at + 1 :]][:20]
         others = [one.columns[0] for one in singles if one.columns[0] not in named]
         sets += [(a, b) for a in named[:3] for b in others[:4]]
-        together = [one for pair in sets if (one := candidate(frame, pair)).fits]
+        together = [one for pair in sets if (one := id_candidate(frame, pair)).fits]
     fits = [one for one in singles if one.fits]
     rest = sorted(
         (one for one in singles if not one.fits), key=lambda one: (-one.n_distinct, one.n_empty)
@@ -107,15 +111,15 @@ def candidates(frame: pd.DataFrame) -> list[IdCandidate]:
     return [*fits, *together, *rest]
 
 
-def ids_of(frame: pd.DataFrame, columns: Sequence[str]) -> pd.Series:
+def joined_ids(frame: pd.DataFrame, columns: Sequence[str]) -> pd.Series:
     """Return the ids that columns of a table of text give together, one for each row."""
-    found = frame[columns[0]]
+    ids = frame[columns[0]]
     for name in columns[1:]:
-        found = found + TOGETHER + frame[name]
-    return found
+        ids = ids + ID_CELL_SEPARATOR + frame[name]
+    return ids
 
 
-def with_ids(
+def add_id_column(
     frame: pd.DataFrame, row: Sequence[int], columns: Sequence[str]
 ) -> tuple[pd.DataFrame, str]:
     """Return a table with one column of ids, and its name.
@@ -132,10 +136,14 @@ def with_ids(
     """
     if len(columns) == 1:
         return frame, str(columns[0])
-    name = BESIDE.join(columns) if columns else ROW_NUMBER
+    name = ID_NAME_SEPARATOR.join(columns) if columns else ROW_NUMBER
     while name in frame.columns:
         name += " (id)"
-    ids = ids_of(frame, columns) if columns else pd.Series([str(at + 1) for at in row], dtype=TEXT)
+    ids = (
+        joined_ids(frame, columns)
+        if columns
+        else pd.Series([str(at + 1) for at in row], dtype=TEXT)
+    )
     ids.index = frame.index
     return pd.concat([pd.DataFrame({name: ids}), frame], axis=1), name
 
@@ -155,46 +163,48 @@ def guess_id_column(frame: pd.DataFrame) -> str | None:
     exact = [name for name in names if name.strip().lower() == "id"]
     named = [name for name in names if name not in exact and is_named_id(name)]
     for name in [*exact, *named]:
-        if _differs(frame[name]) and not _fractions(frame[name]):
+        if _is_unique(frame[name]) and not _holds_measurements(frame[name]):
             return name
-    if names[0] in ("row", "column_1") and _counts_up(frame[names[0]]):
+    if names[0] in ("row", "column_1") and _is_counter(frame[names[0]]):
         return names[0]
     # Two people may have the same name some day.
     people = full_name(names) or ()
     for name in names:
         if name in exact or name in named or name in people or is_measured(name):
             continue
-        if _is_text(frame[name]) and _differs(frame[name]):
+        if _is_code_or_text(frame[name]) and _is_unique(frame[name]):
             return name
     return None
 
 
-def _differs(cells: pd.Series) -> bool:
+def _is_unique(cells: pd.Series) -> bool:
     return bool(cells.is_unique and cells.str.strip().ne("").all())
 
 
-def _fractions(cells: pd.Series) -> bool:
+def _holds_measurements(cells: pd.Series) -> bool:
     """Whether a column holds numbers with decimals, dates or times, so no ids."""
-    some = _some(cells)
-    if not some:
+    sample = _sample(cells)
+    if not sample:
         return False
-    dates = sum(bool(_DATE.fullmatch(cell)) for cell in some)
-    numbers = sum(bool(_NUMBER.fullmatch(cell)) for cell in some)
-    broken = sum(bool(_FRACTION.search(cell)) for cell in some if _NUMBER.fullmatch(cell))
-    return dates > _SHARE * len(some) or (numbers > _SHARE * len(some) and broken > 0)
+    dates = sum(bool(_DATE.fullmatch(cell)) for cell in sample)
+    numbers = sum(bool(_NUMBER.fullmatch(cell)) for cell in sample)
+    broken = sum(bool(_FRACTION.search(cell)) for cell in sample if _NUMBER.fullmatch(cell))
+    return dates > _MAX_NUMBER_SHARE * len(sample) or (
+        numbers > _MAX_NUMBER_SHARE * len(sample) and broken > 0
+    )
 
 
-def _is_text(cells: pd.Series) -> bool:
+def _is_code_or_text(cells: pd.Series) -> bool:
     """Whether a column holds short texts, or numbers that can only be codes."""
-    some = _some(cells)
-    if not some or any(cell.lower() in MISSING - {"na", "nan"} for cell in some):
+    sample = _sample(cells)
+    if not sample or any(cell.lower() in MISSING - {"na", "nan"} for cell in sample):
         return False
-    if not (all(cell.isdigit() for cell in some) and any(map(_is_code, some))):
-        plain = sum(bool(_DATE.fullmatch(cell) or _NUMBER.fullmatch(cell)) for cell in some)
-        if plain > _SHARE * len(some):
+    if not (all(cell.isdigit() for cell in sample) and any(map(_is_code, sample))):
+        plain = sum(bool(_DATE.fullmatch(cell) or _NUMBER.fullmatch(cell)) for cell in sample)
+        if plain > _MAX_NUMBER_SHARE * len(sample):
             return False
-    short = sum(map(len, some)) <= _LONGEST_MEAN * len(some)
-    return short and sum(len(cell.split()) for cell in some) <= _MOST_WORDS * len(some)
+    short = sum(map(len, sample)) <= _MAX_MEAN_CHARS * len(sample)
+    return short and sum(len(cell.split()) for cell in sample) <= _MAX_MEAN_WORDS * len(sample)
 
 
 def _is_code(cell: str) -> bool:
@@ -202,15 +212,15 @@ def _is_code(cell: str) -> bool:
     return len(cell) > 1 and cell[0] == "0" and cell.isdigit()
 
 
-def _counts_up(cells: pd.Series) -> bool:
-    found = cells.tolist()
-    first = found[0].strip()
+def _is_counter(cells: pd.Series) -> bool:
+    texts = cells.tolist()
+    first = texts[0].strip()
     if first not in ("0", "1"):
         return False
-    return all(cell.strip() == str(at + int(first)) for at, cell in enumerate(found))
+    return all(cell.strip() == str(at + int(first)) for at, cell in enumerate(texts))
 
 
-def _some(cells: pd.Series) -> list[str]:
+def _sample(cells: pd.Series) -> list[str]:
     """Return filled cells from all over a column, 500 at most."""
     step = max(1, len(cells) // 500)
     return [cell for text in cells.iloc[::step].tolist() if (cell := text.strip())]

@@ -12,14 +12,14 @@ from numpy.typing import ArrayLike
 from hetviz._pandas import TEXT
 from hetviz._types import Bools, Ints
 
-Row = tuple[int, list[str]]
+RawRow = tuple[int, list[str]]
 
-_HEAD = 1_000
-_TAIL = 30
-_AT_ONCE = 10_000
+_N_FIRST_ROWS = 1_000
+_N_LAST_ROWS = 30
+_CHUNK_ROWS = 10_000
 
 
-class FrameRows(Sequence[Row]):
+class FrameRows(Sequence[RawRow]):
     """Rows as a sequence of (row of the file, cells), held as columns.
 
     Parameters
@@ -38,24 +38,24 @@ class FrameRows(Sequence[Row]):
         return len(self.lines)
 
     @overload
-    def __getitem__(self, place: int) -> Row: ...
+    def __getitem__(self, place: int) -> RawRow: ...
 
     @overload
-    def __getitem__(self, place: slice) -> list[Row]: ...
+    def __getitem__(self, place: slice) -> list[RawRow]: ...
 
-    def __getitem__(self, place: int | slice) -> Row | list[Row]:
+    def __getitem__(self, place: int | slice) -> RawRow | list[RawRow]:
         if isinstance(place, slice):
             return self._rows(np.arange(len(self))[place])
         return self._rows(np.arange(len(self))[[place]])[0]
 
-    def __iter__(self) -> Iterator[Row]:
-        for start in range(0, len(self), _AT_ONCE):
-            yield from self._rows(np.arange(start, min(start + _AT_ONCE, len(self))))
+    def __iter__(self) -> Iterator[RawRow]:
+        for start in range(0, len(self), _CHUNK_ROWS):
+            yield from self._rows(np.arange(start, min(start + _CHUNK_ROWS, len(self))))
 
-    def _rows(self, places: Ints) -> list[Row]:
+    def _rows(self, places: Ints) -> list[RawRow]:
         cells = self._frame.iloc[places].to_numpy(dtype=object).tolist()
         lines = self.lines[places].tolist()
-        return [(line, _as_written(row)) for line, row in zip(lines, cells, strict=True)]
+        return [(line, _without_padding(row)) for line, row in zip(lines, cells, strict=True)]
 
     def take(self, places: Ints) -> FrameRows:
         """Return the rows at some places."""
@@ -65,19 +65,19 @@ class FrameRows(Sequence[Row]):
         """Return the rows without the columns behind so many."""
         return FrameRows(self._frame.iloc[:, :width], self.lines)
 
-    def few(self) -> Sequence[Row]:
+    def sample(self) -> Sequence[RawRow]:
         """Return the first and the last rows, and one with a cell in each column that has any.
 
         They are enough to tell which rows name the columns and which are no data.
         """
         n = len(self)
-        if n <= 2 * _HEAD:
+        if n <= 2 * _N_FIRST_ROWS:
             return self[:]
         telling = set()
         for at in range(self._frame.shape[1]):
             cells = self._frame.iloc[:, at]
             telling.add(int(((cells != "") & cells.notna()).to_numpy().argmax()))
-        places = {*range(_HEAD), *range(n - _TAIL, n), *telling}
+        places = {*range(_N_FIRST_ROWS), *range(n - _N_LAST_ROWS, n), *telling}
         return self._rows(np.array(sorted(places), dtype=np.int64))
 
     def body(
@@ -105,11 +105,11 @@ class FrameRows(Sequence[Row]):
             frame = frame.loc[keep]
         columns = {name: frame.iloc[:, at].fillna("") for at, name in enumerate(names[:width])}
         columns |= {name: pd.Series("", index=frame.index, dtype=TEXT) for name in names[width:]}
-        found = pd.DataFrame(columns, index=frame.index, columns=list(names), dtype=TEXT)
-        return found.reset_index(drop=True), self.lines[keep]
+        body = pd.DataFrame(columns, index=frame.index, columns=list(names), dtype=TEXT)
+        return body.reset_index(drop=True), self.lines[keep]
 
 
-def _as_written(cells: list[object]) -> list[str]:
+def _without_padding(cells: list[object]) -> list[str]:
     """Return the cells of a row without those that only fill it up to the width of the table."""
     end = len(cells)
     while end and not isinstance(cells[end - 1], str):

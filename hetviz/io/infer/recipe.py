@@ -1,9 +1,9 @@
 """How a table is to be read: which rows hold what, and what each column is.
 
-A `Recipe` is proposed for raw rows by `propose`, can be changed in any part, and is applied by
-`apply`; all three are pure. It is plain data (`Recipe.to_dict`, `Recipe.from_dict`), is kept with
+A `TableRecipe` is proposed for raw rows by `propose_recipe`, can be changed in any part, and is applied by
+`apply_recipe`; all three are pure. It is plain data (`Recipe.to_dict`, `Recipe.from_dict`), is kept with
 the project among the choices of how a file is read (``Choices.recipes``, one for each sheet or
-file), and `adapted` makes it fit a newer version of the file or a file of new rows.
+file), and `adapt_recipe` makes it fit a newer version of the file or a file of new rows.
 
 >>> from hetviz.io.infer.recipe import RawTable, apply, propose
 >>> raw = RawTable.of([["Well", "Nitrate", ""], ["", "mg/l", ""], ["A1", "<0.5", "ok"],
@@ -33,24 +33,29 @@ from hetviz._types import Bools, Floats, Ints, JsonObject
 from hetviz.errors import DataError, Problem
 from hetviz.features.columns.categories import separator_of
 from hetviz.features.columns.geographic import LATITUDE, LONGITUDE
-from hetviz.features.columns.levels import completed, known_order, proposed_order, rises
-from hetviz.features.columns.names import words_of
-from hetviz.features.columns.types import (
-    MAX_CATEGORIES,
-    MISSING,
-    coded,
-    infer,
-    plain_columns,
-    why_unusable,
+from hetviz.features.columns.levels import (
+    complete_order,
+    is_increasing,
+    known_order,
+    proposed_order,
 )
-from hetviz.features.columns.written import (
-    NOT_KNOWN,
-    SIGNS,
-    are_plain,
-    decimal_in,
+from hetviz.features.columns.names import words_of
+from hetviz.features.columns.number_parsing import (
+    SYMBOL_UNITS,
+    UNKNOWN_MARKERS,
+    detect_decimal,
+    is_plain_numbers,
     is_unit,
     number_column,
     parse,
+)
+from hetviz.features.columns.types import (
+    MAX_CATEGORIES,
+    MISSING,
+    encode_texts,
+    infer,
+    plain_columns,
+    why_unusable,
 )
 from hetviz.io.infer import dialect
 from hetviz.io.infer.ids import guess_id_column
@@ -78,13 +83,13 @@ TYPES: Mapping[str, str] = {
 """What a column can be, and what that means."""
 
 NUMBERS = ("number", "number with the rest missing", "whole number")
-_JOINED = " / "
-_SAMPLE = 1_000
-_MOST_BELOW = 10
-_MOST_WORDS = 3
-_MOST_MOVED = 60
-_ORDERED = 30
-_SCALE = 3
+_HEADER_SEPARATOR = " / "
+_SAMPLE_ROWS = 1_000
+_MAX_FOOTER_ROWS = 10
+_MAX_WORD_ROWS = 3
+_MAX_SHIFT_ROWS = 60
+_MAX_ORDER_VALUES = 30
+_MIN_SCALE_VALUES = 3
 _TITLE_WORDS = frozenset(
     {"name", "names", "title", "titel", "label", "bezeichnung", "nom", "nombre", "nome", "titre"}
 )
@@ -102,18 +107,18 @@ _YES_NO = (
     {"yes", "no"}, {"y", "n"}, {"true", "false"}, {"ja", "nein"}, {"j", "n"}, {"t", "f"},
     {"oui", "non"}, {"si", "no"}, {"sí", "no"}, {"0", "1"}, {"x", ""},
 )  # fmt: skip
-_DAY_FIRST = re.compile(
+_DAY_MONTH_YEAR = re.compile(
     r"(\d{1,2})[./-](\d{1,2})[./-](\d{4}|\d{2})"
     r"(?:[ T,]+(\d{1,2}:\d{2}(?::\d{2})?)(?: ?([AaPp])\.?[Mm]\.?)?)?"
 )
 _FIRST_DAY, _LAST_DAY = 18_000_101, 20_991_231
-_COMPACT = re.compile(r"(1[89]\d\d|20\d\d)(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])")
-_ISO = re.compile(
+_COMPACT_DATE = re.compile(r"(1[89]\d\d|20\d\d)(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])")
+_ISO_DATE = re.compile(
     r"\d{4}-\d{1,2}-\d{1,2}(?:[ T]\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?: ?[+-]\d{2}:?\d{2})?)?Z?"
 )
 # Behind a time, not the month and day of a date.
-_ZONE = re.compile(r"(:\d{2}(?:\.\d+)?) ?([+-]\d{2}:?\d{2})$")
-_PICTURE = re.compile(r".+\.(png|jpe?g|webp|gif|bmp|tiff?)", re.I)
+_UTC_OFFSET = re.compile(r"(:\d{2}(?:\.\d+)?) ?([+-]\d{2}:?\d{2})$")
+_PICTURE_NAME = re.compile(r".+\.(png|jpe?g|webp|gif|bmp|tiff?)", re.I)
 
 
 @dataclass(frozen=True)
@@ -150,7 +155,7 @@ class ColumnRecipe:
 
 
 @dataclass(frozen=True)
-class Recipe:
+class TableRecipe:
     """How a table is to be read. Rows are numbered as in the file, from 0.
 
     Attributes
@@ -190,7 +195,7 @@ class Recipe:
         }  # fmt: skip
 
     @classmethod
-    def from_dict(cls, fields: Mapping[str, Any]) -> Recipe:
+    def from_dict(cls, fields: Mapping[str, Any]) -> TableRecipe:
         """Return the recipe that `to_dict` wrote.
 
         Raises
@@ -200,8 +205,10 @@ class Recipe:
         """
         try:
             columns = tuple(
-                ColumnRecipe(**{**one, "order": tuple(map(str, one.get("order", ())))})
-                for one in fields["columns"]
+                ColumnRecipe(
+                    **{**column_fields, "order": tuple(map(str, column_fields.get("order", ())))}
+                )
+                for column_fields in fields["columns"]
             )
             units, last = fields.get("units"), fields.get("last")
             recipe = cls(
@@ -212,14 +219,14 @@ class Recipe:
                 columns,
             )
         except (KeyError, TypeError, ValueError, AttributeError):
-            what = "this is no recipe for reading a table"
-            raise DataError(Problem("bad-recipe", "recipe", what, str(fields)[:60])) from None
+            message = "this is no recipe for reading a table"
+            raise DataError(Problem("bad-recipe", "recipe", message, str(fields)[:60])) from None
         unknown = [column for column in columns if column.type not in TYPES]
         if unknown:
-            there = f"Use one of: {', '.join(TYPES)}."
+            remedy = f"Use one of: {', '.join(TYPES)}."
             raise DataError(
                 Problem("bad-recipe", f"recipe, column {column.name}", "there is no such type",
-                        str(column.type)[:60], there)
+                        str(column.type)[:60], remedy)
                 for column in unknown
             )  # fmt: skip
         return recipe
@@ -232,7 +239,7 @@ class Recipe:
         """Return the names of the columns of some types."""
         return tuple(column.name for column in self.columns if column.type in types)
 
-    def with_type(self, name: str, type: str, **fields: Any) -> Recipe:
+    def with_type(self, name: str, type: str, **fields: Any) -> TableRecipe:
         """Return a recipe in which one column is something else."""
         columns = tuple(
             replace(column, type=type, why="", said=True, **fields)
@@ -242,11 +249,11 @@ class Recipe:
         )
         return replace(self, columns=columns)
 
-    def with_order(self, name: str, *order: str) -> Recipe:
+    def with_order(self, name: str, *order: str) -> TableRecipe:
         """Return a recipe in which the values of a column have this order, the lowest first."""
         return self.with_type(name, "ordered category", order=order)
 
-    def with_ids(self, *names: str) -> Recipe:
+    def with_ids(self, *names: str) -> TableRecipe:
         """Return a recipe in which these columns are the id together, or row numbers are."""
         columns = tuple(
             replace(column, type="id", why="", said=True) if column.name in names else column
@@ -264,8 +271,8 @@ class Recipe:
     def holds_rows(self, lines: Ints) -> Bools:
         """Say of rows of the file whether they hold data, as `holds` does of one."""
         above = [*self.header, *([] if self.units is None else [self.units])]
-        held: Bools = (lines >= self.first) & ~np.isin(lines, above)
-        return held if self.last is None else held & (lines <= self.last)
+        is_data: Bools = (lines >= self.first) & ~np.isin(lines, above)
+        return is_data if self.last is None else is_data & (lines <= self.last)
 
 
 @dataclass(frozen=True, eq=False)
@@ -295,17 +302,17 @@ class RawTable:
     @classmethod
     def of(cls, rows: Iterable[Sequence[str]], name: str = "table", decimal: str = ".") -> RawTable:
         """Return a table of plain lists of cells."""
-        kept = [
+        filled_rows = [
             (line, list(cells)) for line, cells in enumerate(rows) if any(map(str.strip, cells))
         ]
-        return cls(name, kept, decimal)
+        return cls(name, filled_rows, decimal)
 
     @property
-    def few(self) -> RawTable:
+    def sample(self) -> RawTable:
         """The first and last rows, by which is told what the others are; all of a short table."""
         if not isinstance(self.rows, FrameRows):
             return self
-        return replace(self, rows=self.rows.few())
+        return replace(self, rows=self.rows.sample())
 
 
 @dataclass(frozen=True, eq=False)
@@ -326,11 +333,11 @@ class Applied:
 
     frame: pd.DataFrame
     row: tuple[int, ...]
-    recipe: Recipe
+    recipe: TableRecipe
     problems: tuple[Problem, ...] = field(default=())
 
 
-def propose(raw: RawTable) -> Recipe:
+def propose_recipe(raw: RawTable) -> TableRecipe:
     """Return how a table seems to be meant; each part of it can be said otherwise.
 
     Notes
@@ -339,10 +346,10 @@ def propose(raw: RawTable) -> Recipe:
     totals and remarks at the end are found by how many cells they fill and with what. What each
     column holds is guessed of 1,000 of its cells, its numbers of all of them.
     """
-    return apply(raw, layout(raw)).recipe
+    return apply_recipe(raw, find_layout(raw)).recipe
 
 
-def layout(raw: RawTable, header: bool | None = None, skip: int | None = None) -> Recipe:
+def find_layout(raw: RawTable, header: bool | None = None, skip: int | None = None) -> TableRecipe:
     """Return which rows of a table hold what, and nothing of its columns.
 
     Parameters
@@ -353,12 +360,12 @@ def layout(raw: RawTable, header: bool | None = None, skip: int | None = None) -
     skip : int, optional
         Rows of the file above the names, where that was said.
     """
-    few = raw.few
-    found = _rows_above(few, header, skip)
-    return replace(found, last=_last_row(few, found.first))
+    sample = raw.sample
+    recipe = _header_and_first_row(sample, header, skip)
+    return replace(recipe, last=_last_row(sample, recipe.first))
 
 
-def apply(raw: RawTable, recipe: Recipe) -> Applied:
+def apply_recipe(raw: RawTable, recipe: TableRecipe) -> Applied:
     """Return the table that raw rows hold by a recipe.
 
     Parameters
@@ -376,22 +383,22 @@ def apply(raw: RawTable, recipe: Recipe) -> Applied:
     -----
     O(cells). The same raw rows and recipe give the same table.
     """
-    return with_cells(raw, recipe)[1]
+    return apply_with_raw_cells(raw, recipe)[1]
 
 
-def with_cells(raw: RawTable, recipe: Recipe) -> tuple[pd.DataFrame, Applied]:
-    """Return the rows of data as they stand, see `raw_frame`, and as they are read, see `apply`."""
-    few = raw.few
-    frame, lines = _framed(raw, recipe, names_of(few, recipe, []))
-    found = read_columns(raw.name, frame, raw.decimal, recipe, units_of(few, recipe))
-    return frame, replace(found, row=lines)
+def apply_with_raw_cells(raw: RawTable, recipe: TableRecipe) -> tuple[pd.DataFrame, Applied]:
+    """Return the rows of data as they stand, see `raw_data_rows`, and as they are read, see `apply_recipe`."""
+    sample = raw.sample
+    frame, lines = _data_rows(raw, recipe, column_names_of(sample, recipe, []))
+    applied = read_columns(raw.name, frame, raw.decimal, recipe, column_units(sample, recipe))
+    return frame, replace(applied, row=lines)
 
 
-MARKS = ("names", "units", "first", "last")
+ROW_MARKS = ("names", "units", "first", "last")
 """What a row can be said to be: one that names the columns, of units, the first or last of data."""
 
 
-def marked(raw: RawTable, recipe: Recipe, mark: str, line: int) -> Recipe:
+def mark_row(raw: RawTable, recipe: TableRecipe, mark: str, line: int) -> TableRecipe:
     """Return a recipe in which a row is something else; said once more, it is that no longer.
 
     Parameters
@@ -399,7 +406,7 @@ def marked(raw: RawTable, recipe: Recipe, mark: str, line: int) -> Recipe:
     raw : RawTable
     recipe : Recipe
     mark : str
-        One of `MARKS`. A row next to those that name the columns joins them, any other takes their
+        One of `ROW_MARKS`. A row next to those that name the columns joins them, any other takes their
         place.
     line : int
         The row of the file, from 0.
@@ -416,17 +423,17 @@ def marked(raw: RawTable, recipe: Recipe, mark: str, line: int) -> Recipe:
         If there is no such mark or row.
     """
     lines = [at for at, _ in raw.rows]
-    if mark not in MARKS or line not in lines:
-        what = "there is no such mark or row"
-        raise DataError(Problem("bad-recipe", f"{raw.name}, row {line + 1}", what, mark))
+    if mark not in ROW_MARKS or line not in lines:
+        message = "there is no such mark or row"
+        raise DataError(Problem("bad-recipe", f"{raw.name}, row {line + 1}", message, mark))
     header, units, first, last = set(recipe.header), recipe.units, recipe.first, recipe.last
     if mark == "names":
-        near = {lines[at + by] for at, one in enumerate(lines) if one in header
+        adjacent = {lines[at + by] for at, row in enumerate(lines) if row in header
                 for by in (-1, 1) if 0 <= at + by < len(lines)}  # fmt: skip
         if line in header:
             header.remove(line)
         else:
-            header = {*header, line} if line in near else {line}
+            header = {*header, line} if line in adjacent else {line}
         units = None if units is not None and units <= max(header, default=-1) else units
     elif mark == "units":
         units = None if units == line else line
@@ -442,22 +449,22 @@ def marked(raw: RawTable, recipe: Recipe, mark: str, line: int) -> Recipe:
         first = next((at for at in lines if at > above), above + 1)
     if last is not None and last < first:
         last = None
-    form = Recipe(tuple(sorted(header)), units, first, last, ())
-    before, now = names_of(raw, recipe, []), names_of(raw, form, [])
-    called = dict(zip(before, now, strict=False))
+    moved = TableRecipe(tuple(sorted(header)), units, first, last, ())
+    old_names, new_names = column_names_of(raw, recipe, []), column_names_of(raw, moved, [])
+    new_name_of = dict(zip(old_names, new_names, strict=False))
     columns = tuple(
-        replace(column, name=called[column.name])
+        replace(column, name=new_name_of[column.name])
         for column in recipe.columns
-        if (column.said or column.type == "id") and column.name in called
+        if (column.said or column.type == "id") and column.name in new_name_of
     )
-    return replace(form, columns=columns)
+    return replace(moved, columns=columns)
 
 
 def read_columns(
     name: str,
     frame: pd.DataFrame,
     decimal: str,
-    recipe: Recipe | None = None,
+    recipe: TableRecipe | None = None,
     units: Mapping[str, str] | None = None,
     keep: Collection[str] = (),
 ) -> Applied:
@@ -483,96 +490,112 @@ def read_columns(
     Applied
         Its rows are numbered from 0.
     """
-    said = {} if recipe is None else {column.name: column for column in recipe.columns}
-    fresh = [column for column in frame.columns if column not in said]
-    ids = None if len(fresh) < frame.shape[1] else guess_id_column(frame)
-    titled = any(column.type == "title" for column in said.values())
+    recipe_of = {} if recipe is None else {column.name: column for column in recipe.columns}
+    unlisted = [column for column in frame.columns if column not in recipe_of]
+    ids = None if len(unlisted) < frame.shape[1] else guess_id_column(frame)
+    titled = any(column.type == "title" for column in recipe_of.values())
     plain = plain_columns(frame, decimal)
-    titles = _titles_of(frame, ids, plain) if fresh and not titled else ()
-    settled, notes = [], []
+    titles = _title_columns(frame, ids, plain) if unlisted and not titled else ()
+    column_recipes, notes = [], []
     is_changed = not all(isinstance(dtype, pd.StringDtype) for dtype in frame.dtypes)
     out: dict[str, pd.Series] = {}
     for column, cells in frame.items():
         column = str(column)
-        one = said.get(column)
-        if one is None:
+        column_recipe = recipe_of.get(column)
+        if column_recipe is None:
             unit = (units or {}).get(column, "")
-            one = (
-                _proposed_number(column, cells, plain[column], unit, decimal)
+            column_recipe = (
+                _propose_number_column(column, cells, plain[column], unit, decimal)
                 if column in plain and column != ids
-                else _proposed(column, cells, unit, decimal, column == ids, column in titles)
+                else _propose_column(column, cells, unit, decimal, column == ids, column in titles)
             )
             # What is no number in a table of links is a mistake to be told of.
-            odd = one.type == "number with the rest missing" and "source_id" in frame.columns
-            if odd or (one.type in NUMBERS and (column in keep or _is_key(column))):
-                one = replace(one, type="category")
-        if one.type == "ordered category":
-            there = [text for cell in coded(cells)[1] if (text := cell.strip())]
-            there = [text for text in dict.fromkeys(there) if text.lower() not in MISSING]
-            order = completed(one.order or proposed_order(there), there)
-            if not one.said and len(order) > len(one.order):
+            is_odd = (
+                column_recipe.type == "number with the rest missing"
+                and "source_id" in frame.columns
+            )
+            if is_odd or (
+                column_recipe.type in NUMBERS and (column in keep or _is_id_name(column))
+            ):
+                column_recipe = replace(column_recipe, type="category")
+        if column_recipe.type == "ordered category":
+            values = [text for cell in encode_texts(cells)[1] if (text := cell.strip())]
+            values = [text for text in dict.fromkeys(values) if text.lower() not in MISSING]
+            order = complete_order(column_recipe.order or proposed_order(values), values)
+            if not column_recipe.said and len(order) > len(column_recipe.order):
                 # A word beside the scale, below the rows that were looked at.
-                one = replace(one, type="category", order=(), why="")
+                column_recipe = replace(column_recipe, type="category", order=(), why="")
             else:
-                one = replace(one, order=order[:MAX_CATEGORIES])
-        settled.append(one)
-        if one.type == "leave out" and one.said:
+                column_recipe = replace(column_recipe, order=order[:MAX_CATEGORIES])
+        column_recipes.append(column_recipe)
+        if column_recipe.type == "leave out" and column_recipe.said:
             is_changed = True
             continue
-        told: list[Problem] = []
-        as_it_is = column in plain and (
-            one.type == "yes/no" or (one.type in (*NUMBERS, "place") and one.decimal == decimal)
+        column_notes: list[Problem] = []
+        is_unchanged = column in plain and (
+            column_recipe.type == "yes/no"
+            or (column_recipe.type in (*NUMBERS, "place") and column_recipe.decimal == decimal)
         )
-        if column not in keep and not as_it_is:
-            made, told = _converted(f"{name}, column {column}", cells, one, decimal)
-            is_changed |= made is not cells
-            cells = made
+        if column not in keep and not is_unchanged:
+            converted, column_notes = _convert_column(
+                f"{name}, column {column}", cells, column_recipe, decimal
+            )
+            is_changed |= converted is not cells
+            cells = converted
         out[column] = cells
-        notes += told
+        notes += column_notes
     # Of a wide table it takes as long to be put together as to be read.
     if is_changed:
         frame = pd.DataFrame(out, index=range(len(frame)), dtype=TEXT)
     else:
         frame = frame.set_axis(list(out), axis=1).reset_index(drop=True)
-    form = Recipe((0,), None, 1, None, ()) if recipe is None else recipe
-    found = replace(form, columns=tuple(settled))
-    return Applied(frame, tuple(range(len(frame))), found, tuple(notes))
+    base = TableRecipe((0,), None, 1, None, ()) if recipe is None else recipe
+    full_recipe = replace(base, columns=tuple(column_recipes))
+    return Applied(frame, tuple(range(len(frame))), full_recipe, tuple(notes))
 
 
-def _is_key(name: str) -> bool:
+def _is_id_name(name: str) -> bool:
     lower = name.strip().lower()
     return lower == "id" or lower.endswith("_id")
 
 
-def raw_frame(raw: RawTable, recipe: Recipe) -> pd.DataFrame:
+def raw_data_rows(raw: RawTable, recipe: TableRecipe) -> pd.DataFrame:
     """Return the rows of data as they stand, under the names of the columns."""
-    return _framed(raw, recipe, names_of(raw.few, recipe, []))[0]
+    return _data_rows(raw, recipe, column_names_of(raw.sample, recipe, []))[0]
 
 
-def adapted(recipe: Recipe, raw: RawTable) -> Recipe:
+def adapt_recipe(recipe: TableRecipe, raw: RawTable) -> TableRecipe:
     """Return a recipe as it holds for another file of the same form: a newer version, new rows.
 
     The rows of names are looked for by the names, so that a longer title or more rows do no harm;
     the end of the data is found anew, and each column stays what it was said to be.
     """
-    fresh, raw = propose(raw), raw.few
-    said = {column.name: column for column in recipe.columns}
-    found = next((form for form in _moved(recipe, raw) if _names_all(raw, form, said)), None)
-    if found is not None:
-        fresh = replace(fresh, header=found.header, units=found.units, first=found.first)
-        fresh = replace(fresh, last=_last_row(raw, found.first))
-    by_name = {column.name: column for column in fresh.columns}
-    names = names_of(raw, fresh, [])
+    adapted, raw = propose_recipe(raw), raw.sample
+    known_columns = {column.name: column for column in recipe.columns}
+    shifted = next(
+        (
+            form
+            for form in _shifted_recipes(recipe, raw)
+            if _has_all_names(raw, form, known_columns)
+        ),
+        None,
+    )
+    if shifted is not None:
+        adapted = replace(adapted, header=shifted.header, units=shifted.units, first=shifted.first)
+        adapted = replace(adapted, last=_last_row(raw, shifted.first))
+    by_name = {column.name: column for column in adapted.columns}
+    names = column_names_of(raw, adapted, [])
     columns = [
-        said.get(name) or by_name.get(name) or ColumnRecipe(name, "category") for name in names
+        known_columns.get(name) or by_name.get(name) or ColumnRecipe(name, "category")
+        for name in names
     ]
-    return replace(fresh, columns=tuple(columns))
+    return replace(adapted, columns=tuple(columns))
 
 
-def _moved(recipe: Recipe, raw: RawTable) -> Iterator[Recipe]:
+def _shifted_recipes(recipe: TableRecipe, raw: RawTable) -> Iterator[TableRecipe]:
     """Yield a recipe with its rows as they are, then further down and up."""
     top = min(recipe.header, default=0)
-    places = sorted((line for line, _ in raw.rows[:_MOST_MOVED]), key=lambda at: abs(at - top))
+    places = sorted((line for line, _ in raw.rows[:_MAX_SHIFT_ROWS]), key=lambda at: abs(at - top))
     for by in (at - top for at in places) if recipe.header else (0,):
         yield replace(
             recipe,
@@ -583,9 +606,9 @@ def _moved(recipe: Recipe, raw: RawTable) -> Iterator[Recipe]:
         )
 
 
-def _names_all(raw: RawTable, recipe: Recipe, names: Collection[str]) -> bool:
+def _has_all_names(raw: RawTable, recipe: TableRecipe, names: Collection[str]) -> bool:
     lines = {line for line, _ in raw.rows}
-    return lines.issuperset(recipe.header) and set(names_of(raw, recipe, [])) >= set(names)
+    return lines.issuperset(recipe.header) and set(column_names_of(raw, recipe, [])) >= set(names)
 
 
 @dataclass(frozen=True)
@@ -618,12 +641,14 @@ class Profile:
     examples: tuple[str, ...] = ()
 
 
-def profiles(raw: RawTable, recipe: Recipe, n_bins: int = 12) -> list[Profile]:
+def recipe_profiles(raw: RawTable, recipe: TableRecipe, n_bins: int = 12) -> list[Profile]:
     """Return what each column holds as it is read by a recipe, those left out as they stand."""
-    return described(raw_frame(raw, recipe), apply(raw, recipe), raw.decimal, n_bins)
+    return column_profiles(
+        raw_data_rows(raw, recipe), apply_recipe(raw, recipe), raw.decimal, n_bins
+    )
 
 
-def described(
+def column_profiles(
     frame: pd.DataFrame, applied: Applied, decimal: str, n_bins: int = 12
 ) -> list[Profile]:
     """Return what each column of a table holds.
@@ -631,7 +656,7 @@ def described(
     Parameters
     ----------
     frame : DataFrame
-        The cells as they stand, see `raw_frame`.
+        The cells as they stand, see `raw_data_rows`.
     applied : Applied
         The same rows as they are read.
     decimal : {".", ","}
@@ -643,106 +668,113 @@ def described(
         cells = applied.frame.get(column.name, raw_cells)
         stripped = cells.str.strip()
         missing = stripped.str.lower().isin(MISSING).to_numpy(dtype=bool)
-        lost = Counter(text.strip() for text in raw_cells[missing] if text.strip())
-        about = Profile(
+        missing_words = Counter(text.strip() for text in raw_cells[missing] if text.strip())
+        profile = Profile(
             column.name,
             column.type,
             column.unit,
             len(cells),
             int(missing.sum()),
             int(stripped[~missing].nunique()),
-            examples=tuple(word for word, _ in lost.most_common(5)),
+            examples=tuple(word for word, _ in missing_words.most_common(5)),
         )
         numbers = None
         if column.type in (*NUMBERS, "date", "place"):
-            found = infer(column.name, cells, decimal)
-            if found.values.dtype != object:
-                numbers = found.values[~np.isnan(found.values)]
+            inferred = infer(column.name, cells, decimal)
+            if inferred.values.dtype != object:
+                numbers = inferred.values[~np.isnan(inferred.values)]
         if numbers is not None and len(numbers):
             counts, edges = np.histogram(numbers, bins=n_bins)
-            about = replace(about, bins=tuple(edges.tolist()), counts=tuple(counts.tolist()))
+            profile = replace(profile, bins=tuple(edges.tolist()), counts=tuple(counts.tolist()))
         else:
             top = Counter(stripped[~missing].tolist()).most_common(8)
-            about = replace(about, values=tuple(v for v, _ in top), counts=tuple(n for _, n in top))
-        out.append(about)
+            profile = replace(
+                profile, values=tuple(v for v, _ in top), counts=tuple(n for _, n in top)
+            )
+        out.append(profile)
     return out
 
 
-def _rows_above(raw: RawTable, header: bool | None, skip: int | None) -> Recipe:
+def _header_and_first_row(raw: RawTable, header: bool | None, skip: int | None) -> TableRecipe:
     """Return the rows of names, the row of units, and the first row of data."""
     rows = [row for row in raw.rows if skip is None or row[0] >= skip]
-    some = rows[: dialect.SAMPLE_ROWS]
-    if not some:
-        return Recipe((), None, skip or 0, None, ())
-    above = 0 if skip is not None or header is False else dialect.rows_above(some)
-    below = some[above:]
+    sample = rows[: dialect.SAMPLE_ROWS]
+    if not sample:
+        return TableRecipe((), None, skip or 0, None, ())
+    above = 0 if skip is not None or header is False else dialect.n_rows_above(sample)
+    below = sample[above:]
     if not (dialect.has_header(below) if header is None else header):
-        return Recipe((), None, below[0][0], None, ())
-    named = [below[0][0]]
+        return TableRecipe((), None, below[0][0], None, ())
+    header_rows = [below[0][0]]
     # Rows of groups stand right above the names, and leave the first column empty.
-    for line, cells in reversed(some[:above]):
+    for line, cells in reversed(sample[:above]):
         filled = [cell for cell in cells if cell.strip()]
-        if named[0] - line != 1 or cells[0].strip() or not filled:
+        if header_rows[0] - line != 1 or cells[0].strip() or not filled:
             break
         if any(parse(cell, raw.decimal) for cell in filled):
             break
-        named.insert(0, line)
+        header_rows.insert(0, line)
     units, data = None, below[1:]
-    words = _rows_of_words(data, raw.decimal)
-    if words and not _is_units(data[0][1], data[1:], raw.decimal):
+    n_word_rows = _n_explaining_rows(data, raw.decimal)
+    if n_word_rows and not _is_unit_row(data[0][1], data[1:], raw.decimal):
         # A second row of names stands below groups, which leave cells empty; else it explains them.
-        if _has_groups(below[0][1], data[0][1]):
-            named.append(data[0][0])
-            words = 1
-        data = data[words:]
-    if len(data) > 1 and _is_units(data[0][1], data[1:], raw.decimal):
+        if _fills_gaps_of(below[0][1], data[0][1]):
+            header_rows.append(data[0][0])
+            n_word_rows = 1
+        data = data[n_word_rows:]
+    if len(data) > 1 and _is_unit_row(data[0][1], data[1:], raw.decimal):
         units, data = data[0][0], data[1:]
-    return Recipe(tuple(named), units, data[0][0] if data else below[-1][0] + 1, None, ())
+    return TableRecipe(
+        tuple(header_rows), units, data[0][0] if data else below[-1][0] + 1, None, ()
+    )
 
 
-def _rows_of_words(data: Sequence[tuple[int, list[str]]], decimal: str) -> int:
+def _n_explaining_rows(data: Sequence[tuple[int, list[str]]], decimal: str) -> int:
     """Return how many rows at the top hold words in all columns that hold numbers further down."""
-    some = [cells for _, cells in data[_MOST_WORDS : _MOST_WORDS + _SAMPLE // 5]]
-    measured = []
-    for at in range(max(map(len, some), default=0)):
-        column = [row[at].strip() for row in some if at < len(row) and row[at].strip()]
+    later_rows = [cells for _, cells in data[_MAX_WORD_ROWS : _MAX_WORD_ROWS + _SAMPLE_ROWS // 5]]
+    numeric_places = []
+    for at in range(max(map(len, later_rows), default=0)):
+        column = [row[at].strip() for row in later_rows if at < len(row) and row[at].strip()]
         numbers = sum(parse(cell, decimal) is not None for cell in column)
-        if len(column) >= _MOST_WORDS and numbers > 0.8 * len(column):
-            measured.append(at)
+        if len(column) >= _MAX_WORD_ROWS and numbers > 0.8 * len(column):
+            numeric_places.append(at)
 
     def is_words(cells: list[str]) -> bool:
-        there = [text for at in measured if at < len(cells) and (text := cells[at].strip())]
-        return len(there) >= max(2, 0.8 * len(measured)) and not any(
-            parse(text, decimal) or _is_date(text) or text.lower() in NOT_KNOWN for text in there
+        texts = [text for at in numeric_places if at < len(cells) and (text := cells[at].strip())]
+        return len(texts) >= max(2, 0.8 * len(numeric_places)) and not any(
+            parse(text, decimal) or _is_date(text) or text.lower() in UNKNOWN_MARKERS
+            for text in texts
         )
 
-    found = 0
-    while found < min(_MOST_WORDS, len(data)) and is_words(data[found][1]):
-        found += 1
+    n_rows = 0
+    while n_rows < min(_MAX_WORD_ROWS, len(data)) and is_words(data[n_rows][1]):
+        n_rows += 1
     # So many are rows of data in which words are usual.
-    return 0 if found == _MOST_WORDS else found
+    return 0 if n_rows == _MAX_WORD_ROWS else n_rows
 
 
-def _has_groups(above: list[str], cells: list[str]) -> bool:
+def _fills_gaps_of(above: list[str], cells: list[str]) -> bool:
     """Whether names leave cells empty that the row below fills."""
     filled = [bool(cell.strip()) for cell in (*above, *[""] * (len(cells) - len(above)))]
     below = [bool(cell.strip()) for cell in cells]
-    alone = sum(one and not other for one, other in zip(below, filled, strict=False))
-    return alone > 0 and sum(below) > sum(filled)
+    n_gaps = sum(
+        is_below and not is_above for is_below, is_above in zip(below, filled, strict=False)
+    )
+    return n_gaps > 0 and sum(below) > sum(filled)
 
 
-def _is_units(cells: list[str], below: list[tuple[int, list[str]]], decimal: str) -> bool:
+def _is_unit_row(cells: list[str], below: list[tuple[int, list[str]]], decimal: str) -> bool:
     filled = [(at, cell) for at, cell in enumerate(cells) if cell.strip()]
     if not filled or not all(is_unit(cell) for _, cell in filled):
         return False
     if any(parse(cell, decimal) for _, cell in filled):
         return False
-    measured = 0
+    n_numeric = 0
     for at, _ in filled:
         column = [row[at].strip() for _, row in below if at < len(row) and row[at].strip()]
         numbers = sum(parse(cell, decimal) is not None for cell in column)
-        measured += bool(column) and numbers > 0.5 * len(column)
-    return measured >= max(1, 0.6 * len(filled))
+        n_numeric += bool(column) and numbers > 0.5 * len(column)
+    return n_numeric >= max(1, 0.6 * len(filled))
 
 
 def _last_row(raw: RawTable, first: int) -> int | None:
@@ -750,31 +782,31 @@ def _last_row(raw: RawTable, first: int) -> int | None:
     body = [(line, cells) for line, cells in raw.rows if line >= first]
     if len(body) < 3:
         return None
-    filled = [sum(bool(cell.strip()) for cell in cells) for _, cells in body[:_SAMPLE]]
+    filled = [sum(bool(cell.strip()) for cell in cells) for _, cells in body[:_SAMPLE_ROWS]]
     usual = float(np.median(filled))
-    end = len(body) - _n_remarks(body, usual)
-    while end > 2 and len(body) - end < _MOST_BELOW:
-        apart = body[end - 1][0] - body[end - 2][0] > 1
-        if not _is_footer(body[end - 1][1], usual, apart):
+    end = len(body) - _n_trailing_remarks(body, usual)
+    while end > 2 and len(body) - end < _MAX_FOOTER_ROWS:
+        is_separate = body[end - 1][0] - body[end - 2][0] > 1
+        if not _is_footer_row(body[end - 1][1], usual, is_separate):
             break
         end -= 1
     return None if end == len(body) else body[end - 1][0]
 
 
-def _n_remarks(body: Sequence[tuple[int, list[str]]], usual: float) -> int:
+def _n_trailing_remarks(body: Sequence[tuple[int, list[str]]], usual: float) -> int:
     """Return how many rows at the end stand apart from the table and fill its first cell only."""
-    most = min(_MOST_BELOW, len(body) - 2)
-    found = 0
-    while found < most and usual >= 3:
-        cells = body[-1 - found][1]
+    max_rows = min(_MAX_FOOTER_ROWS, len(body) - 2)
+    n_remarks = 0
+    while n_remarks < max_rows and usual >= 3:
+        cells = body[-1 - n_remarks][1]
         if _last_filled(cells) != 1 or parse(cells[0]) is not None:
             break
-        found += 1
-    apart = found > 0 and body[-found][0] - body[-found - 1][0] > 1
-    return found if apart else 0
+        n_remarks += 1
+    is_separate = n_remarks > 0 and body[-n_remarks][0] - body[-n_remarks - 1][0] > 1
+    return n_remarks if is_separate else 0
 
 
-def _is_footer(cells: list[str], usual: float, apart: bool) -> bool:
+def _is_footer_row(cells: list[str], usual: float, is_separate: bool) -> bool:
     """Whether a row is a total or a remark rather than data, which may have empty cells too."""
     texts = [cell.strip() for cell in cells if cell.strip()]
     if usual < 2 or not texts or not cells[0].strip():
@@ -784,14 +816,14 @@ def _is_footer(cells: list[str], usual: float, apart: bool) -> bool:
         return True
     if len(texts) > 1:
         return False
-    return bool(_NOTES.match(texts[0])) or (apart and usual >= 3 and parse(texts[0]) is None)
+    return bool(_NOTES.match(texts[0])) or (is_separate and usual >= 3 and parse(texts[0]) is None)
 
 
-def names_of(raw: RawTable, recipe: Recipe, notes: list[Problem]) -> list[str]:
+def column_names_of(raw: RawTable, recipe: TableRecipe, notes: list[Problem]) -> list[str]:
     """Return the names of the columns, none empty and none twice; `notes` tells what was changed.
 
     Where no row names them they are called column_1, column_2 and so on. Where the rows agree on
-    another number of cells than there are names, see `_fitted`.
+    another number of cells than there are names, see `_names_for_width`.
     """
     lines = dict(raw.rows)
     rows = [lines.get(line, []) for line in recipe.header]
@@ -804,16 +836,16 @@ def names_of(raw: RawTable, recipe: Recipe, notes: list[Problem]) -> list[str]:
     if _last_filled(rows[-1]) < width:
         width = max(1, *(min(_last_filled(cells), width) for cells in (*rows, *body)))
     if len(rows) > 1:
-        measured = _measured(raw, recipe)
-        rows = [*(_spread(row, width, measured) for row in rows[:-1]), rows[-1]]
+        measured = _numeric_columns(raw, recipe)
+        rows = [*(_spread_groups(row, width, measured) for row in rows[:-1]), rows[-1]]
     titles = []
     for at in range(width):
         parts = [row[at].strip() if at < len(row) else "" for row in rows]
-        titles.append(_JOINED.join(dict.fromkeys(part for part in parts if part)))
-    return column_names(raw.name, _fitted(raw.name, titles, body, notes), notes)
+        titles.append(_HEADER_SEPARATOR.join(dict.fromkeys(part for part in parts if part)))
+    return unique_column_names(raw.name, _names_for_width(raw.name, titles, body, notes), notes)
 
 
-def _fitted(
+def _names_for_width(
     name: str, titles: list[str], body: Sequence[list[str]], notes: list[Problem]
 ) -> list[str]:
     """Return as many names as the rows have cells, where they agree and it is clear which is whose.
@@ -823,10 +855,10 @@ def _fitted(
     too many. Rows with a space after a separator may hold it in a text without quotes: these are
     told row by row.
     """
-    n, usual = len(titles), dialect.usual_width(body)
+    n, usual = len(titles), dialect.common_width(body)
     if usual is None or usual == n:
         return titles
-    said = f"{usual:,} cells in each row, and {count(n, 'name')} of columns"
+    mismatch = f"{usual:,} cells in each row, and {count(n, 'name')} of columns"
     check = "Check that the names stand over their columns, or say under Read a file in another way"
     if usual < n and max(map(len, body)) > usual:
         return titles
@@ -835,7 +867,7 @@ def _fitted(
             Problem(
                 "unfilled-column",
                 name,
-                f"{said}: the last {'is' if n - usual == 1 else f'{n - usual} are'} left out",
+                f"{mismatch}: the last {'is' if n - usual == 1 else f'{n - usual} are'} left out",
                 ", ".join(titles[usual:])[:80],
                 f"{check} which row names them.",
                 severity="note",
@@ -853,7 +885,7 @@ def _fitted(
             Problem(
                 "names-of-rows",
                 name,
-                f"{said}: the first column names the rows, and the names begin at the second",
+                f"{mismatch}: the first column names the rows, and the names begin at the second",
                 severity="note",
             )
         )
@@ -862,7 +894,7 @@ def _fitted(
         Problem(
             "names-lacking",
             name,
-            f"{said}: the last {'has' if usual - n == 1 else f'{usual - n} have'} none",
+            f"{mismatch}: the last {'has' if usual - n == 1 else f'{usual - n} have'} none",
             remedy=f"{check} that no row names them.",
             severity="note",
         )
@@ -874,7 +906,7 @@ def _is_decimal(cell: str) -> bool:
     return bool(cell) and not cell.isdigit() and parse(cell, ".") is not None
 
 
-def column_names(name: str, first: list[str], notes: list[Problem]) -> list[str]:
+def unique_column_names(name: str, first: list[str], notes: list[Problem]) -> list[str]:
     """Return names for columns, none empty and none twice; `notes` tells what was changed."""
     columns: dict[str, None] = {}
     taken = set(first)
@@ -909,7 +941,7 @@ def column_names(name: str, first: list[str], notes: list[Problem]) -> list[str]
     return list(columns)
 
 
-def _spread(row: list[str], width: int, measured: set[int]) -> list[str]:
+def _spread_groups(row: list[str], width: int, measured: set[int]) -> list[str]:
     """Return a row of groups with each group over all columns that it stands for.
 
     A group that was one merged cell stands in the first of its columns only. It ends before a
@@ -926,20 +958,20 @@ def _spread(row: list[str], width: int, measured: set[int]) -> list[str]:
     return out
 
 
-def _measured(raw: RawTable, recipe: Recipe) -> set[int]:
+def _numeric_columns(raw: RawTable, recipe: TableRecipe) -> set[int]:
     """Return the places of the columns that hold numbers, by a look at some rows."""
-    found: set[int] = set()
+    places: set[int] = set()
     body = [cells for line, cells in raw.rows if recipe.holds(line)][:200]
     for at in range(max(map(len, body), default=0)):
         cells = [row[at] for row in body if at < len(row)]
-        if number_column(cells, decimal_in(cells, raw.decimal)) is not None:
-            found.add(at)
-    return found
+        if number_column(cells, detect_decimal(cells, raw.decimal)) is not None:
+            places.add(at)
+    return places
 
 
-def units_of(raw: RawTable, recipe: Recipe) -> dict[str, str]:
+def column_units(raw: RawTable, recipe: TableRecipe) -> dict[str, str]:
     """Return the unit of each column that has one, in its own row or behind its name."""
-    names = names_of(raw, recipe, [])
+    names = column_names_of(raw, recipe, [])
     row = dict(raw.rows).get(recipe.units, []) if recipe.units is not None else []
     out = {}
     for at, name in enumerate(names):
@@ -952,8 +984,8 @@ def units_of(raw: RawTable, recipe: Recipe) -> dict[str, str]:
     return out
 
 
-def _framed(
-    raw: RawTable, recipe: Recipe, names: Sequence[str]
+def _data_rows(
+    raw: RawTable, recipe: TableRecipe, names: Sequence[str]
 ) -> tuple[pd.DataFrame, tuple[int, ...]]:
     """Return the rows of data under the names of the columns, and the row of the file of each."""
     if isinstance(raw.rows, FrameRows):
@@ -973,65 +1005,71 @@ def _last_filled(cells: Sequence[str]) -> int:
     return next((at for at in range(len(cells), 0, -1) if cells[at - 1].strip()), 0)
 
 
-def _titles_of(frame: pd.DataFrame, ids: str | None, numbers: Collection[str]) -> tuple[str, ...]:
+def _title_columns(
+    frame: pd.DataFrame, ids: str | None, numbers: Collection[str]
+) -> tuple[str, ...]:
     """Return the columns that name the rows: given and family name where they tell more apart."""
-    one = _title_of(frame, ids, numbers)
+    best = _best_title_column(frame, ids, numbers)
     both = full_name(frame.columns)
     if both is None or ids in both:
-        return () if one is None else (one,)
-    some = frame.iloc[:: max(1, len(frame) // _SAMPLE)]
-    names = joined_cells(some, both)
-    alone = one is None or one in both
-    if _is_spoken(names.tolist()) and (alone or names.nunique() > some[one].nunique()):
+        return () if best is None else (best,)
+    sample = frame.iloc[:: max(1, len(frame) // _SAMPLE_ROWS)]
+    names = joined_cells(sample, both)
+    has_no_other = best is None or best in both
+    if _are_short_words(names.tolist()) and (
+        has_no_other or names.nunique() > sample[best].nunique()
+    ):
         return both
-    return () if one is None else (one,)
+    return () if best is None else (best,)
 
 
-def _is_spoken(cells: list[str]) -> bool:
+def _are_short_words(cells: list[str]) -> bool:
     """Whether nearly all cells hold short words, as names do."""
-    few = 0.1 * len(cells)
-    if len(cells) - sum(any(map(str.isalpha, cell)) for cell in cells) > few:
+    tolerance = 0.1 * len(cells)
+    if len(cells) - sum(any(map(str.isalpha, cell)) for cell in cells) > tolerance:
         return False
     numbers = sum(parse(cell) is not None or _is_date(cell) for cell in cells)
-    return numbers <= few and sum(map(len, cells)) <= 60 * len(cells)
+    return numbers <= tolerance and sum(map(len, cells)) <= 60 * len(cells)
 
 
-def _is_name(cells: list[str]) -> bool:
+def _are_words(cells: list[str]) -> bool:
     """Whether nearly all cells are words, not codes: letters throughout and more than a few."""
     words = sum(len(re.findall(r"[^\W\d_]", cell)) >= max(4, 0.7 * len(cell)) for cell in cells)
     return words >= 0.7 * len(cells)
 
 
-def _is_description(cells: list[str]) -> bool:
+def _are_phrases(cells: list[str]) -> bool:
     """Whether the cells are phrases, which say more about a row than anybody would call it by."""
     return float(np.median([len(cell.split()) for cell in cells])) >= 4
 
 
-def _title_of(frame: pd.DataFrame, ids: str | None, numbers: Collection[str]) -> str | None:
+def _best_title_column(
+    frame: pd.DataFrame, ids: str | None, numbers: Collection[str]
+) -> str | None:
     """Return the column that names the rows best: short texts, most of them different."""
-    best, most = None, 0.0
-    step = max(1, len(frame) // _SAMPLE)
-    ids_are_names = ids is not None and _is_name(frame[ids].iloc[::step].tolist())
+    best, best_merit = None, 0.0
+    step = max(1, len(frame) // _SAMPLE_ROWS)
+    ids_are_names = ids is not None and _are_words(frame[ids].iloc[::step].tolist())
     for at, (name, cells) in enumerate(frame.items()):
         if name == ids or name in numbers:
             continue
-        some = (cells if step == 1 else cells.iloc[::step]).tolist()
-        filled = [cell for text in some if (cell := text.strip())]
-        if len(filled) < 0.9 * len(some) or not filled:
+        sample = (cells if step == 1 else cells.iloc[::step]).tolist()
+        filled = [cell for text in sample if (cell := text.strip())]
+        if len(filled) < 0.9 * len(sample) or not filled:
             continue
-        if not _is_spoken(filled):
+        if not _are_short_words(filled):
             continue
         share = len(set(filled)) / len(filled)
-        named = bool(set(words_of(str(name))) & _TITLE_WORDS)
-        if ids_are_names and not named and _is_description(filled):
+        has_title_word = bool(set(words_of(str(name))) & _TITLE_WORDS)
+        if ids_are_names and not has_title_word and _are_phrases(filled):
             continue
-        merit = share + 0.3 * named - 0.001 * at
-        if share >= (0.5 if named else 0.9) and merit > most:
-            best, most = str(name), merit
+        merit = share + 0.3 * has_title_word - 0.001 * at
+        if share >= (0.5 if has_title_word else 0.9) and merit > best_merit:
+            best, best_merit = str(name), merit
     return best
 
 
-def _proposed(
+def _propose_column(
     name: str, cells: pd.Series, unit: str, decimal: str, is_id: bool, is_title: bool
 ) -> ColumnRecipe:
     """Return what a column seems to be, by a look at 1,000 of its cells."""
@@ -1039,7 +1077,7 @@ def _proposed(
         return ColumnRecipe(name, "id", why="different in every row")
     if is_title:
         return ColumnRecipe(name, "title")
-    step = max(1, len(cells) // _SAMPLE)
+    step = max(1, len(cells) // _SAMPLE_ROWS)
     cells = cells if step == 1 else cells.iloc[::step]
     texts = cells.tolist()
     filled = [cell for text in texts if (cell := text.strip())]
@@ -1047,26 +1085,26 @@ def _proposed(
         return ColumnRecipe(name, "leave out", unit, why="empty")
     present = [cell for cell in filled if cell.lower() not in MISSING]
     distinct = {cell.lower() for cell in present}
-    if present and all(_is_date(cell) for cell in present) and not _counts(present):
+    if present and all(_is_date(cell) for cell in present) and not _may_be_counts(present):
         return ColumnRecipe(name, "date")
-    sign = decimal_in(filled, decimal)
-    found = number_column(texts, sign)
-    if found is not None:
+    sign = detect_decimal(filled, decimal)
+    parsed_numbers = number_column(texts, sign)
+    if parsed_numbers is not None:
         words = words_of(name)
-        is_place = bool((LATITUDE | LONGITUDE) & set(words)) and not found.others
+        is_place = bool((LATITUDE | LONGITUDE) & set(words)) and not parsed_numbers.others
         if is_place:
             return ColumnRecipe(name, "place", unit, sign)
         if distinct <= {"0", "1"}:
             return ColumnRecipe(name, "yes/no")
-        rest = count(sum(found.others.values()), "cell")
-        unit = unit or found.unit
-        if found.others:
-            shown = ", ".join(list(found.others)[:3])
-            why = f"{rest} without a number: {shown}"
+        n_others = count(sum(parsed_numbers.others.values()), "cell")
+        unit = unit or parsed_numbers.unit
+        if parsed_numbers.others:
+            examples = ", ".join(list(parsed_numbers.others)[:3])
+            why = f"{n_others} without a number: {examples}"
             return ColumnRecipe(name, "number with the rest missing", unit, sign, why=why)
-        whole = all(value is None or value == round(value) for value in found.values)
+        whole = all(value is None or value == round(value) for value in parsed_numbers.values)
         return ColumnRecipe(name, "whole number" if whole else "number", unit, sign)
-    if present and all(_PICTURE.fullmatch(cell) for cell in present):
+    if present and all(_PICTURE_NAME.fullmatch(cell) for cell in present):
         return ColumnRecipe(name, "picture")
     if len(distinct) == 2 and distinct in _YES_NO:
         return ColumnRecipe(name, "yes/no")
@@ -1076,52 +1114,52 @@ def _proposed(
     if kind in ("text", "unique"):
         return ColumnRecipe(name, "text")
     # Of more than that nobody would say an order: they are numbers of things.
-    order = known_order(dict.fromkeys(present)) if len(distinct) <= _ORDERED else None
+    order = known_order(dict.fromkeys(present)) if len(distinct) <= _MAX_ORDER_VALUES else None
     why = f"has an order: {' < '.join(order[:4])}{' ...' * (len(order) > 4)}" if order else ""
-    if order is not None and _scale_of(order):
+    if order is not None and _order_of_scale(order):
         return ColumnRecipe(name, "ordered category", order=order, why=why)
     return ColumnRecipe(name, "category", why=why)
 
 
-def scales(frame: pd.DataFrame) -> dict[str, tuple[str, ...]]:
+def find_scales(frame: pd.DataFrame) -> dict[str, tuple[str, ...]]:
     """Return the columns of a table of text that hold words of a scale, with their order."""
-    found = {}
+    orders = {}
     for name, cells in frame.items():
-        there = [text for cell in coded(cells)[1] if (text := str(cell).strip())]
-        there = [text for text in dict.fromkeys(there) if text.lower() not in MISSING]
+        values = [text for cell in encode_texts(cells)[1] if (text := str(cell).strip())]
+        values = [text for text in dict.fromkeys(values) if text.lower() not in MISSING]
         # What is different in every row names the rows.
-        if len(there) < len(frame) and (order := _scale_of(there)):
-            found[str(name)] = order
-    return found
+        if len(values) < len(frame) and (order := _order_of_scale(values)):
+            orders[str(name)] = order
+    return orders
 
 
-def _scale_of(values: Sequence[str]) -> tuple[str, ...]:
+def _order_of_scale(values: Sequence[str]) -> tuple[str, ...]:
     """Return different words of a scale in their order; nothing of others."""
     # Two words may be poles of anything; months and days follow one another without end.
-    if not _SCALE <= len(values) <= _ORDERED or not rises(values):
+    if not _MIN_SCALE_VALUES <= len(values) <= _MAX_ORDER_VALUES or not is_increasing(values):
         return ()
     return known_order(values) or ()
 
 
-def _proposed_number(
+def _propose_number_column(
     name: str, cells: pd.Series, values: Floats, unit: str, decimal: str
 ) -> ColumnRecipe:
-    """Return what a column of plain numbers seems to be, as `_proposed` does."""
-    known = values[~np.isnan(values)]
+    """Return what a column of plain numbers seems to be, as `_propose_column` does."""
+    numbers = values[~np.isnan(values)]
     if (LATITUDE | LONGITUDE) & set(words_of(name)):
         return ColumnRecipe(name, "place", unit, decimal)
-    whole = bool((known == np.round(known)).all())
-    if whole and _FIRST_DAY <= known.min() <= known.max() <= _LAST_DAY:
+    whole = bool((numbers == np.round(numbers)).all())
+    if whole and _FIRST_DAY <= numbers.min() <= numbers.max() <= _LAST_DAY:
         # Such as 20231231.
-        return _proposed(name, cells, unit, decimal, is_id=False, is_title=False)
-    if whole and 0 <= known.min() <= known.max() <= 1 and set(cells.tolist()) <= {"", "0", "1"}:
+        return _propose_column(name, cells, unit, decimal, is_id=False, is_title=False)
+    if whole and 0 <= numbers.min() <= numbers.max() <= 1 and set(cells.tolist()) <= {"", "0", "1"}:
         return ColumnRecipe(name, "yes/no")
     return ColumnRecipe(name, "whole number" if whole else "number", unit, decimal)
 
 
-def _counts(cells: Sequence[str]) -> bool:
+def _may_be_counts(cells: Sequence[str]) -> bool:
     """Whether what looks like compact dates could as well be numbers."""
-    return all(_COMPACT.fullmatch(cell) for cell in cells) and len(cells) < 3
+    return all(_COMPACT_DATE.fullmatch(cell) for cell in cells) and len(cells) < 3
 
 
 def _is_date(cell: str) -> bool:
@@ -1135,89 +1173,91 @@ def iso_date(cell: str, day_first: bool = True) -> str | None:
     and the month stand where both could be either.
     """
     text = cell.strip()
-    if _ISO.fullmatch(text):
+    if _ISO_DATE.fullmatch(text):
         return text
-    match = _COMPACT.fullmatch(text)
+    match = _COMPACT_DATE.fullmatch(text)
     if match:
         return "-".join(match.groups())
-    match = _DAY_FIRST.fullmatch(text)
+    match = _DAY_MONTH_YEAR.fullmatch(text)
     if match is None:
         return None
-    first, second, year, time, half = match.groups()
+    first, second, year, time, am_pm = match.groups()
     day, month = (int(first), int(second)) if day_first else (int(second), int(first))
     if month > 12:
         day, month = month, day
     if not (1 <= month <= 12 and 1 <= day <= 31):
         return None
-    if half:
-        hour, rest = time.split(":", 1)
-        time = f"{int(hour) % 12 + 12 * (half in 'pP'):02}:{rest}"
-    full = int(year) + (0 if len(year) == 4 else 2000 if int(year) < 50 else 1900)
-    return f"{full:04}-{month:02}-{day:02}" + (f" {time.zfill(5)}" if time else "")
+    if am_pm:
+        hour, minutes = time.split(":", 1)
+        time = f"{int(hour) % 12 + 12 * (am_pm in 'pP'):02}:{minutes}"
+    full_year = int(year) + (0 if len(year) == 4 else 2000 if int(year) < 50 else 1900)
+    return f"{full_year:04}-{month:02}-{day:02}" + (f" {time.zfill(5)}" if time else "")
 
 
-def _converted(
+def _convert_column(
     where: str, cells: pd.Series, column: ColumnRecipe, decimal: str
 ) -> tuple[pd.Series, list[Problem]]:
     """Return the cells of a column as they are read, and notes."""
     if column.type in NUMBERS or column.type == "place":
-        return _as_numbers(where, cells, column, decimal)
+        return _convert_numbers(where, cells, column, decimal)
     if column.type == "date":
-        return _as_dates(where, cells)
+        return _convert_dates(where, cells)
     if column.type in ("yes/no", "ordered category"):
         return cells.str.strip(), []
     return cells, []
 
 
-def _as_numbers(
+def _convert_numbers(
     where: str, cells: pd.Series, column: ColumnRecipe, decimal: str
 ) -> tuple[pd.Series, list[Problem]]:
-    if column.decimal == decimal and are_plain(cells, decimal):
+    if column.decimal == decimal and is_plain_numbers(cells, decimal):
         return cells, []
     texts = cells.tolist()
-    found = number_column(texts, column.decimal, force=True)
-    if found is None:
-        what = "no cell holds a number, so all count as missing"
-        told = Problem("no-numbers", where, what, severity="note")
-        return pd.Series([""] * len(cells), index=cells.index, dtype=TEXT), [told]
+    parsed_numbers = number_column(texts, column.decimal, force=True)
+    if parsed_numbers is None:
+        message = "no cell holds a number, so all count as missing"
+        note = Problem("no-numbers", where, message, severity="note")
+        return pd.Series([""] * len(cells), index=cells.index, dtype=TEXT), [note]
     out, first = [], ""
-    for text, value in zip(texts, found.values, strict=True):
+    for text, value in zip(texts, parsed_numbers.values, strict=True):
         if value is not None:
-            out.append(_plain(text.strip(), value, column.decimal, decimal))
+            out.append(_plain_number(text.strip(), value, column.decimal, decimal))
             first = first or (text if out[-1] != text.strip() else "")
         else:
             # What programs write for no number is told of by who makes features of it.
-            keeps = text.strip().lower() in MISSING or why_unusable(text, decimal) is not None
-            out.append(text if keeps else "")
+            stays = text.strip().lower() in MISSING or why_unusable(text, decimal) is not None
+            out.append(text if stays else "")
     notes: list[Problem] = []
-    signs = [f"{found.unit} sign"] if found.unit in SIGNS else []
-    signs += [f"unit {found.unit}"] if found.unit and not signs else []
-    signs += ["thousands signs"] * found.grouped
+    signs = [f"{parsed_numbers.unit} sign"] if parsed_numbers.unit in SYMBOL_UNITS else []
+    signs += [f"unit {parsed_numbers.unit}"] if parsed_numbers.unit and not signs else []
+    signs += ["thousands signs"] * parsed_numbers.grouped
     if signs:
-        what = f"numbers were read without their {' and '.join(signs)}"
-        notes.append(Problem("written-numbers", where, what, first, severity="note"))
-    if found.negative:
-        cells_of = count(found.negative, "cell")
-        what = f"{cells_of} in brackets or with a minus behind the number: taken as negative"
-        notes.append(Problem("negative-numbers", where, what, severity="note"))
-    n_limits = found.below + found.above
+        message = f"numbers were read without their {' and '.join(signs)}"
+        notes.append(Problem("written-numbers", where, message, first, severity="note"))
+    if parsed_numbers.negative:
+        n_cells = count(parsed_numbers.negative, "cell")
+        message = f"{n_cells} in brackets or with a minus behind the number: taken as negative"
+        notes.append(Problem("negative-numbers", where, message, severity="note"))
+    n_limits = parsed_numbers.below + parsed_numbers.above
     if n_limits:
-        marks = " and ".join(["<"] * bool(found.below) + [">"] * bool(found.above))
-        what = f"{count(n_limits, 'cell')} with {marks}: the limit is taken for the value"
-        notes.append(Problem("limits", where, what, severity="note"))
+        marks = " and ".join(
+            ["<"] * bool(parsed_numbers.below) + [">"] * bool(parsed_numbers.above)
+        )
+        message = f"{count(n_limits, 'cell')} with {marks}: the limit is taken for the value"
+        notes.append(Problem("limits", where, message, severity="note"))
     words = {
         word: n
-        for word, n in found.others.items()
+        for word, n in parsed_numbers.others.items()
         if word.lower() not in MISSING and why_unusable(word, decimal) is None
     }
     if words:
-        shown = ", ".join(f"{word} ({n:,})" for word, n in list(words.items())[:4])
-        what = f"{count(sum(words.values()), 'cell')} without a number count as missing"
-        notes.append(Problem("words-for-missing", where, what, shown, severity="note"))
+        examples = ", ".join(f"{word} ({n:,})" for word, n in list(words.items())[:4])
+        message = f"{count(sum(words.values()), 'cell')} without a number count as missing"
+        notes.append(Problem("words-for-missing", where, message, examples, severity="note"))
     return pd.Series(out, index=cells.index, dtype=TEXT), notes
 
 
-def _plain(text: str, value: float, sign: str, decimal: str) -> str:
+def _plain_number(text: str, value: float, sign: str, decimal: str) -> str:
     """Return a number as plain text, its digits as they were written where that can be."""
     digits = re.sub(r"[^0-9.,eE+-]", "", text.replace("\u2212", "-").rstrip("*"))
     thousands = "," if sign == "." else "."
@@ -1231,18 +1271,18 @@ def _plain(text: str, value: float, sign: str, decimal: str) -> str:
     return digits.replace(".", decimal)
 
 
-def _in_one_zone(times: list[str]) -> tuple[list[str], str]:
+def _without_offsets(times: list[str]) -> tuple[list[str], str]:
     """Return times without their distance from UTC, in UTC where it is not always the same."""
-    zones = {match[2] for text in times if (match := _ZONE.search(text))}
+    zones = {match[2] for text in times if (match := _UTC_OFFSET.search(text))}
     if not zones:
         return times, ""
-    if len(zones) == 1 and all(_ZONE.search(text) for text in times if text):
-        return [_ZONE.sub(r"\1", text) for text in times], f"UTC{zones.pop()}"
-    return [_in_utc(text) for text in times], "UTC"
+    if len(zones) == 1 and all(_UTC_OFFSET.search(text) for text in times if text):
+        return [_UTC_OFFSET.sub(r"\1", text) for text in times], f"UTC{zones.pop()}"
+    return [_to_utc(text) for text in times], "UTC"
 
 
-def _in_utc(text: str) -> str:
-    if not _ZONE.search(text):
+def _to_utc(text: str) -> str:
+    if not _UTC_OFFSET.search(text):
         return text
     try:
         moment = datetime.fromisoformat(text.replace(" +", "+").replace(" -", "-"))
@@ -1251,26 +1291,26 @@ def _in_utc(text: str) -> str:
     return moment.astimezone(UTC).replace(tzinfo=None).isoformat(" ")
 
 
-def _as_dates(where: str, cells: pd.Series) -> tuple[pd.Series, list[Problem]]:
+def _convert_dates(where: str, cells: pd.Series) -> tuple[pd.Series, list[Problem]]:
     # Days repeat in most columns.
-    codes, different = coded(cells)
-    texts = [cell.strip() for cell in different]
-    firsts = [int(match[1]) for text in texts if (match := _DAY_FIRST.fullmatch(text))]
-    seconds = [int(match[2]) for text in texts if (match := _DAY_FIRST.fullmatch(text))]
+    codes, distinct = encode_texts(cells)
+    texts = [cell.strip() for cell in distinct]
+    firsts = [int(match[1]) for text in texts if (match := _DAY_MONTH_YEAR.fullmatch(text))]
+    seconds = [int(match[2]) for text in texts if (match := _DAY_MONTH_YEAR.fullmatch(text))]
     day_first = not (max(seconds, default=0) > 12 >= max(firsts, default=0))
     if max(seconds, default=0) <= 12 and max(firsts, default=0) <= 12:
         # Who writes AM and PM writes the month first.
         day_first = not any(text.lower().rstrip(".").endswith("m") for text in texts)
-    found = [iso_date(text, day_first) or "" for text in texts]
-    found, zone = _in_one_zone(found)
-    dates = np.array([*found, ""], dtype=object)
-    lost = [at for at, text in enumerate(texts) if text and not dates[at]]
+    dates_found = [iso_date(text, day_first) or "" for text in texts]
+    dates_found, zone = _without_offsets(dates_found)
+    dates = np.array([*dates_found, ""], dtype=object)
+    unreadable = [at for at, text in enumerate(texts) if text and not dates[at]]
     notes = []
     if zone:
         notes.append(Problem("time-zone", where, f"times are those of {zone}", severity="note"))
-    if lost:
-        what = f"{count(int(np.isin(codes, lost).sum()), 'cell')} without a date count as missing"
+    if unreadable:
+        message = f"{count(int(np.isin(codes, unreadable).sum()), 'cell')} without a date count as missing"
         notes.append(
-            Problem("words-for-missing", where, what, texts[lost[0]][:60], severity="note")
+            Problem("words-for-missing", where, message, texts[unreadable[0]][:60], severity="note")
         )
     return pd.Series(dates[codes], index=cells.index, dtype=TEXT), notes

@@ -11,27 +11,27 @@ import pandas as pd
 from hetviz._pandas import TEXT
 from hetviz._types import Bools
 from hetviz.data.model.checks import MAX_ID_LENGTH
-from hetviz.errors import Problem, listed
+from hetviz.errors import Problem, limit_problems
 from hetviz.features.columns.names import is_named_id
 from hetviz.features.columns.types import Column
 from hetviz.io import gate
-from hetviz.io.infer.ids import candidate, guess_id_column
-from hetviz.io.piece import TableRead
+from hetviz.io.infer.ids import guess_id_column, id_candidate
+from hetviz.io.parsed import TableRead
 
 MAX_LABEL_CLASSES = 20
-_TITLES = ("title", "name", "label")
-_TITLE_LENGTH = 60
+_TITLE_NAMES = ("title", "name", "label")
+_MAX_MEAN_TITLE_CHARS = 60
 
 
 def id_columns_of(
-    read: TableRead, said: str | Sequence[str] | None, declared: bool = False
+    table: TableRead, chosen: str | Sequence[str] | None, declared: bool = False
 ) -> tuple[str, ...]:
     """Return the columns of ids: those that were said, else the one that looks like it.
 
     Parameters
     ----------
-    read : TableRead
-    said : str or sequence of str, optional
+    table : TableRead
+    chosen : str or sequence of str, optional
     declared : bool
         A column called id is one, whatever it holds: the format says so.
 
@@ -45,79 +45,77 @@ def id_columns_of(
     hetviz.errors.DataError
         If a column that was said does not exist.
     """
-    columns = list(read.frame.columns)
-    if said is not None:
-        names = (said,) if isinstance(said, str) else tuple(said)
-        there = f"There are: {', '.join(columns[:20])}."
+    columns = list(table.frame.columns)
+    if chosen is not None:
+        names = (chosen,) if isinstance(chosen, str) else tuple(chosen)
+        remedy = f"There are: {', '.join(columns[:20])}."
         for name in names:
             if name not in columns:
-                what = "there is no such column"
-                raise gate.refusal("unknown-column", read.name, what, name, there)
+                message = "there is no such column"
+                raise gate.refusal("unknown-column", table.name, message, name, remedy)
         return names
     if declared and "id" in columns:
         return ("id",)
-    found = guess_id_column(read.frame)
-    return () if found is None else (found,)
+    guessed = guess_id_column(table.frame)
+    return () if guessed is None else (guessed,)
 
 
-def row_number_note(read: TableRead) -> Problem:
+def row_number_note(table: TableRead) -> Problem:
     """Return what is told where the numbers of the rows are the ids."""
-    what = "row numbers are the ids, as no column names each row"
-    named = [name for name in map(str, read.frame.columns) if is_named_id(name)]
+    message = "row numbers are the ids, as no column names each row"
+    named = [name for name in map(str, table.frame.columns) if is_named_id(name)]
     if named:
-        one = candidate(read.frame, [named[0]])
-        again = _repeated(read, named[0]) if named[0].strip().lower() == "id" else ""
-        what = f"row numbers are the ids: {one.words}{again}"
+        option = id_candidate(table.frame, [named[0]])
+        repeated = _first_repeat(table, named[0]) if named[0].strip().lower() == "id" else ""
+        message = f"row numbers are the ids: {option.words}{repeated}"
     remedy = "To match a newer version of the file, choose a column of ids."
-    return Problem("row-numbers", read.name, what, "", remedy, "note")
+    return Problem("row-numbers", table.name, message, "", remedy, "note")
 
 
-def _repeated(read: TableRead, name: str) -> str:
+def _first_repeat(table: TableRead, name: str) -> str:
     """Return words on the first cell of a column that stood above already."""
-    cells = read.frame[name]
-    again = np.flatnonzero(cells.duplicated() & cells.str.strip().ne(""))
-    if not len(again):
+    cells = table.frame[name]
+    repeats = np.flatnonzero(cells.duplicated() & cells.str.strip().ne(""))
+    if not len(repeats):
         return ""
-    text = cells.iloc[again[0]]
+    text = cells.iloc[repeats[0]]
     first = int(np.flatnonzero(cells == text)[0])
-    places = list(read.row or range(len(cells)))
-    return (
-        f"; {text[:60]!r} in row {places[again[0]] + 1} was used before, in row {places[first] + 1}"
-    )
+    places = list(table.row or range(len(cells)))
+    return f"; {text[:60]!r} in row {places[repeats[0]] + 1} was used before, in row {places[first] + 1}"
 
 
-def rows_with_ids(read: TableRead, id_column: str, problems: list[Problem]) -> Bools:
+def rows_with_ids(table: TableRead, id_column: str, problems: list[Problem]) -> Bools:
     """Say of each row whether its id can be used, (n,); `problems` tells of those that cannot."""
-    ids = read.frame[id_column]
+    ids = table.frame[id_column]
     if ids.is_unique and ids.str.len().max() <= MAX_ID_LENGTH and ids.str.strip().ne("").all():
-        problems += _alike(f"{read.name}, column {id_column}", ids)
+        problems += _similar_id_notes(f"{table.name}, column {id_column}", ids)
         return np.ones(len(ids), dtype=bool)
-    seen: dict[str, int] = {}
-    good = np.ones(len(read.frame), dtype=bool)
+    first_row_of: dict[str, int] = {}
+    good = np.ones(len(table.frame), dtype=bool)
     bad: list[tuple[int, str, tuple[str, str, str]]] = []
     for row, text in enumerate(ids.tolist()):
-        refused = _bad_id(text, seen.get(text))
-        if refused is None:
-            seen[text] = read.row[row]
+        fault = _id_fault(text, first_row_of.get(text))
+        if fault is None:
+            first_row_of[text] = table.row[row]
         else:
             good[row] = False
-            bad.append((row, text, refused))
-    problems += listed(
+            bad.append((row, text, fault))
+    problems += limit_problems(
         Problem(
             code,
-            read.place(row, id_column),
-            what,
+            table.place(row, id_column),
+            message,
             text[:60],
             remedy,
-            row=read.row[row],
+            row=table.row[row],
         )
-        for row, text, (code, what, remedy) in bad
+        for row, text, (code, message, remedy) in bad
     )
-    problems += _alike(f"{read.name}, column {id_column}", seen)
+    problems += _similar_id_notes(f"{table.name}, column {id_column}", first_row_of)
     return good
 
 
-def _alike(place: str, ids: Collection[str] | pd.Series) -> list[Problem]:
+def _similar_id_notes(place: str, ids: Collection[str] | pd.Series) -> list[Problem]:
     """Tell of ids that people would read as the same."""
     ids = pd.Series(list(ids), dtype=TEXT) if not isinstance(ids, pd.Series) else ids
     if ids.map(str.isascii).all() and not ids.str.strip().str.casefold().duplicated().any():
@@ -131,11 +129,11 @@ def _alike(place: str, ids: Collection[str] | pd.Series) -> list[Problem]:
     if not alike:
         return []
     pair = " and ".join(map(ascii, alike[0]))
-    what = (
+    message = (
         "some ids differ only in capitals, blanks or the way accents are written, "
         f"such as {pair}; they count as different"
     )
-    return [Problem("ids-alike", place, what, severity="note")]
+    return [Problem("ids-alike", place, message, severity="note")]
 
 
 def _folded(text: str) -> str:
@@ -143,21 +141,21 @@ def _folded(text: str) -> str:
     return plain.strip().casefold()
 
 
-def _bad_id(text: str, first: int | None) -> tuple[str, str, str] | None:
+def _id_fault(text: str, first: int | None) -> tuple[str, str, str] | None:
     if not text.strip():
         return "empty-id", "the id is empty", "Give every row an id."
     if len(text) > MAX_ID_LENGTH:
-        what = f"the id has {len(text)} characters; {MAX_ID_LENGTH} are allowed"
-        return "long-id", what, "Use a shorter id column."
+        message = f"the id has {len(text)} characters; {MAX_ID_LENGTH} are allowed"
+        return "long-id", message, "Use a shorter id column."
     if first is not None:
-        what = f"the id was used before, in row {first + 1}"
-        return "duplicate-id", what, "Ids must be unique: rename one or leave one row out."
+        message = f"the id was used before, in row {first + 1}"
+        return "duplicate-id", message, "Ids must be unique: rename one or leave one row out."
     return None
 
 
 def named_title(columns: Collection[str]) -> str | None:
     """Return the column that its name says holds titles."""
-    return next((name for name in _TITLES if name in columns), None)
+    return next((name for name in _TITLE_NAMES if name in columns), None)
 
 
 def guess_labels(columns: Mapping[str, Column], never: Collection[str | None]) -> list[str]:
@@ -179,7 +177,9 @@ def guess_title(columns: Mapping[str, Column]) -> str | None:
         words = [value for value in column.values if isinstance(value, str)]
         if len(words) < 0.9 * len(column.values):
             continue
-        spoken = sum(any(sign.isalpha() for sign in word) for word in words)
-        if spoken >= 0.9 * len(words) and sum(map(len, words)) <= _TITLE_LENGTH * len(words):
+        n_with_letters = sum(any(sign.isalpha() for sign in word) for word in words)
+        if n_with_letters >= 0.9 * len(words) and sum(
+            map(len, words)
+        ) <= _MAX_MEAN_TITLE_CHARS * len(words):
             return name
     return None

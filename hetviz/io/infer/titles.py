@@ -10,13 +10,17 @@ import pandas as pd
 from hetviz._pandas import TEXT
 from hetviz.features.columns.names import words_of
 
-_GIVEN = frozenset({"first", "given", "forename", "fore", "firstname", "vorname", "prenom"})
-_FAMILY = frozenset({"last", "family", "surname", "sur", "lastname", "nachname", "apellido"})
-_TIMES = frozenset({"year", "season", "edition", "volume", "jahr", "saison", "annee"})
+_GIVEN_NAME_WORDS = frozenset(
+    {"first", "given", "forename", "fore", "firstname", "vorname", "prenom"}
+)
+_FAMILY_NAME_WORDS = frozenset(
+    {"last", "family", "surname", "sur", "lastname", "nachname", "apellido"}
+)
+_TIME_WORDS = frozenset({"year", "season", "edition", "volume", "jahr", "saison", "annee"})
 # Below this share of different names another column may tell rows apart, and from this on it does.
-_REPEATED, _APART = 0.9, 0.95
+_MAX_DISTINCT_SHARE, _MIN_DISTINCT_SHARE = 0.9, 0.95
 # 2019 and 2019/2020, not a day.
-_LONGEST = 9
+_MAX_TIME_CHARS = 9
 
 
 def full_name(columns: Iterable[str]) -> tuple[str, str] | None:
@@ -24,30 +28,38 @@ def full_name(columns: Iterable[str]) -> tuple[str, str] | None:
 
     Their names say so: nameFirst and nameLast, Vorname and Nachname.
     """
-    given: dict[frozenset[str], str] = {}
-    family: dict[frozenset[str], str] = {}
+    given_columns: dict[frozenset[str], str] = {}
+    family_columns: dict[frozenset[str], str] = {}
     for name in map(str, columns):
         plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
         words = frozenset(words_of(plain))
-        if words & _GIVEN and not words & _FAMILY:
+        if words & _GIVEN_NAME_WORDS and not words & _FAMILY_NAME_WORDS:
             # Beside a first name, the given ones are all of them.
-            rest = words - _GIVEN
-            given[rest] = given[rest] if "given" in words and rest in given else name
-        elif words & _FAMILY and not words & _GIVEN:
-            family.setdefault(words - _FAMILY, name)
+            other_words = words - _GIVEN_NAME_WORDS
+            given_columns[other_words] = (
+                given_columns[other_words]
+                if "given" in words and other_words in given_columns
+                else name
+            )
+        elif words & _FAMILY_NAME_WORDS and not words & _GIVEN_NAME_WORDS:
+            family_columns.setdefault(words - _FAMILY_NAME_WORDS, name)
     # "First game" and "last game" are no names: what is left of a name is "name", or nothing.
-    named, alone = frozenset({"name"}), frozenset[str]()
+    has_name, no_words = frozenset({"name"}), frozenset[str]()
     return next(
         (
-            (given[of_given], family[of_family])
-            for of_given, of_family in ((named, named), (alone, alone), (named, alone))
-            if of_given in given and of_family in family
+            (given_columns[of_given], family_columns[of_family])
+            for of_given, of_family in (
+                (has_name, has_name),
+                (no_words, no_words),
+                (has_name, no_words),
+            )
+            if of_given in given_columns and of_family in family_columns
         ),
         None,
     )
 
 
-def with_time(frame: pd.DataFrame, title: str) -> str | None:
+def find_time_column(frame: pd.DataFrame, title: str) -> str | None:
     """Return the column of years or seasons that tells apart rows of the same name, if one does.
 
     Parameters
@@ -57,15 +69,15 @@ def with_time(frame: pd.DataFrame, title: str) -> str | None:
     title : str
     """
     names = frame[title].str.strip()
-    if names.nunique() >= _REPEATED * len(names):
+    if names.nunique() >= _MAX_DISTINCT_SHARE * len(names):
         return None
     for column in map(str, frame.columns):
         cells = frame[column].str.strip()
-        if column == title or not set(words_of(column)) & _TIMES or cells.eq("").any():
+        if column == title or not set(words_of(column)) & _TIME_WORDS or cells.eq("").any():
             continue
-        if (names + " " + cells).nunique() >= _APART * len(
+        if (names + " " + cells).nunique() >= _MIN_DISTINCT_SHARE * len(
             names
-        ) and cells.str.len().max() <= _LONGEST:
+        ) and cells.str.len().max() <= _MAX_TIME_CHARS:
             return column
     return None
 

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from hetviz._text import listed
+from hetviz._text import join_words
 from hetviz.data import Embedding, HeteroData
-from hetviz.errors import Account, Problem
-from hetviz.io.infer.recipe import Recipe
+from hetviz.errors import Problem, ProblemReport
+from hetviz.io.infer.recipe import TableRecipe
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class DatasetInfo:
     columns: tuple[ColumnInfo, ...]
     features: str
     id_from: tuple[str, ...] = ()
-    recipe: Recipe | None = None
+    recipe: TableRecipe | None = None
 
     @property
     def id_words(self) -> str:
@@ -75,7 +75,7 @@ class DatasetInfo:
         if not self.id_from:
             return "row numbers are the ids"
         several = "s" if len(self.id_from) > 1 else ""
-        return f"ids from column{several} {listed([repr(name) for name in self.id_from])}"
+        return f"ids from column{several} {join_words([repr(name) for name in self.id_from])}"
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ class FileInfo:
 
 
 @dataclass(frozen=True, eq=False)
-class Loaded(Account):
+class Loaded(ProblemReport):
     """Data read from files, with the account of the reading.
 
     Attributes

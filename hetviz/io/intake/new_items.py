@@ -12,14 +12,14 @@ import pandas as pd
 
 from hetviz.data import Dataset
 from hetviz.data.model.checks import MAX_ID_LENGTH
-from hetviz.errors import DataError, Problem, listed
+from hetviz.errors import DataError, Problem, limit_problems
 from hetviz.features.columns.types import number
 from hetviz.io import gate
 from hetviz.io.bundle.statements import comparison_form, is_links
-from hetviz.io.infer.ids import BESIDE, guess_id_column, with_ids
-from hetviz.io.infer.number_formats import unusable_cell
-from hetviz.io.intake.drop import Parse, read_drop
-from hetviz.io.piece import Choices, Piece, TableRead, table_of
+from hetviz.io.infer.ids import ID_NAME_SEPARATOR, add_id_column, guess_id_column
+from hetviz.io.infer.unusable_numbers import unusable_cell
+from hetviz.io.intake.parse import FileParser, parse_files
+from hetviz.io.parsed import Choices, Piece, TableRead, table_from_piece
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +46,7 @@ def read_new_items(
     dataset: Dataset,
     choices: Mapping[str, Choices] | None = None,
     id_column: str | None = None,
-    parse: Parse = read_drop,
+    parse: FileParser = parse_files,
 ) -> NewItems:
     """Read files of new items of a dataset.
 
@@ -72,21 +72,21 @@ def read_new_items(
     one that looks like ids and is no column of the dataset. Without any, the items
     are called new 1, new 2 and so on.
     """
-    said = choices or {}
-    drop = parse(files, said)
-    problems = [problem for _, error in drop.refused for problem in error.problems]
-    tables = [piece for piece in drop.pieces if _holds_items(piece)]
+    choices_of = choices or {}
+    parsed = parse(files, choices_of)
+    problems = [problem for _, error in parsed.rejected for problem in error.problems]
+    tables = [piece for piece in parsed.pieces if _holds_items(piece)]
     if not tables:
-        what = "there is no table of items in it"
-        none = Problem("not-a-table", ", ".join(name for name, _ in files), what)
-        raise DataError(problems or [none])
+        message = "there is no table of items in it"
+        not_found = Problem("not-a-table", ", ".join(name for name, _ in files), message)
+        raise DataError(problems or [not_found])
     piece = tables[0]
-    rest = [other for other in drop.pieces if other is not piece]
-    what = "only the first table of items is read"
-    problems += [Problem("second-table", other.where, what) for other in rest]
-    read = table_of(piece)
+    others = [other for other in parsed.pieces if other is not piece]
+    message = "only the first table of items is read"
+    problems += [Problem("second-table", other.where, message) for other in others]
+    read = table_from_piece(piece)
     problems += read.problems
-    choice = next((said[name] for name, _ in files if name in said), Choices())
+    choice = next((choices_of[name] for name, _ in files if name in choices_of), Choices())
     named = piece.id_column if choice.id is None else choice.id
     return _items(piece, read, dataset, named, id_column, problems)
 
@@ -94,79 +94,86 @@ def read_new_items(
 def _holds_items(piece: Piece) -> bool:
     if piece.role is not None:
         return piece.role == "dataset"
-    read = table_of(piece)
+    read = table_from_piece(piece)
     return not is_links(read) and comparison_form(read) is None
 
 
 def _items(
     piece: Piece,
-    read: TableRead,
+    source_table: TableRead,
     dataset: Dataset,
-    named: str | Sequence[str] | None,
-    known: str | None,
+    chosen_id: str | Sequence[str] | None,
+    known_id_column: str | None,
     problems: list[Problem],
 ) -> NewItems:
-    frame = read.frame
+    frame = source_table.frame
     if frame.empty:
-        what = "there are no rows below the names of the columns"
-        raise gate.refusal("no-rows", read.name, what, remedy="Give at least one item.")
-    said = (named,) if isinstance(named, str) else tuple(named or ())
-    for name in said:
+        message = "there are no rows below the names of the columns"
+        raise gate.refusal("no-rows", source_table.name, message, remedy="Give at least one item.")
+    chosen = (chosen_id,) if isinstance(chosen_id, str) else tuple(chosen_id or ())
+    for name in chosen:
         if name not in frame.columns:
-            there = f"There are: {', '.join(frame.columns[:20])}."
-            raise gate.refusal("unknown-column", read.name, "there is no such column", name, there)
-    together = tuple((known or "").split(BESIDE))
-    if not said and len(together) > 1 and set(together) <= set(frame.columns):
-        said = together
+            remedy_text = f"There are: {', '.join(frame.columns[:20])}."
+            raise gate.refusal(
+                "unknown-column", source_table.name, "there is no such column", name, remedy_text
+            )
+    known_columns = tuple((known_id_column or "").split(ID_NAME_SEPARATOR))
+    if not chosen and len(known_columns) > 1 and set(known_columns) <= set(frame.columns):
+        chosen = known_columns
     column: str | None
-    if len(said) > 1:
-        frame, column = with_ids(frame, read.row, said)
+    if len(chosen) > 1:
+        frame, column = add_id_column(frame, source_table.row, chosen)
     else:
-        column = said[0] if said else _id_column(frame, dataset, known)
+        column = chosen[0] if chosen else _id_column(frame, dataset, known_id_column)
     if column is None:
-        what = "no column of ids was found, so the items are called new 1, new 2 and so on"
-        problems.append(Problem("no-ids", read.name, what, severity="note"))
-        frame = frame.assign(id=_invented(dataset, len(frame)))
+        message = "no column of ids was found, so the items are called new 1, new 2 and so on"
+        problems.append(Problem("no-ids", source_table.name, message, severity="note"))
+        frame = frame.assign(id=_new_ids(dataset, len(frame)))
         column = "id"
-    seen: dict[str, int] = {}
-    kept, bad = [], []
+    first_row_of: dict[str, int] = {}
+    good_rows, bad = [], []
     for row, text in enumerate(frame[column].tolist()):
         if not text.strip():
-            what, remedy = "the id is empty", "Give every row an id."
+            message, remedy = "the id is empty", "Give every row an id."
         elif len(text) > MAX_ID_LENGTH:
-            what, remedy = f"the id has more than {MAX_ID_LENGTH} characters", "Use a shorter one."
-        elif text in seen:
-            what = f"the id was used before, in row {seen[text] + 1}"
+            message, remedy = (
+                f"the id has more than {MAX_ID_LENGTH} characters",
+                "Use a shorter one.",
+            )
+        elif text in first_row_of:
+            message = f"the id was used before, in row {first_row_of[text] + 1}"
             remedy = "Ids must be unique: rename one or leave one row out."
         else:
-            seen[text] = read.row[row]
-            kept.append(row)
+            first_row_of[text] = source_table.row[row]
+            good_rows.append(row)
             continue
-        place = read.place(row, column)
-        bad.append(Problem("bad-id", place, what, text[:60], remedy, row=read.row[row]))
-    problems += listed(bad)
-    if not kept:
+        place = source_table.place(row, column)
+        bad.append(Problem("bad-id", place, message, text[:60], remedy, row=source_table.row[row]))
+    problems += limit_problems(bad)
+    if not good_rows:
         raise DataError(problems)
-    ids = frame[column].iloc[kept].reset_index(drop=True)
-    table = frame.drop(columns=[column, "id"], errors="ignore").iloc[kept].reset_index(drop=True)
-    table = _with_numbers(table, dataset, read, kept, problems)
+    ids = frame[column].iloc[good_rows].reset_index(drop=True)
+    table = (
+        frame.drop(columns=[column, "id"], errors="ignore").iloc[good_rows].reset_index(drop=True)
+    )
+    table = _with_numbers(table, dataset, source_table, good_rows, problems)
     table.insert(0, "id", ids)
-    media = None if piece.media is None else tuple(piece.media[row] for row in kept)
+    media = None if piece.media is None else tuple(piece.media[row] for row in good_rows)
     return NewItems(table, media, tuple(dict.fromkeys(problems)))
 
 
-def _id_column(frame: pd.DataFrame, dataset: Dataset, known: str | None) -> str | None:
-    if known is not None and known in frame.columns:
-        return known
-    own = set() if dataset.table is None else set(map(str, dataset.table.columns))
-    own |= set(dataset.feature_names or ())
+def _id_column(frame: pd.DataFrame, dataset: Dataset, known_id_column: str | None) -> str | None:
+    if known_id_column is not None and known_id_column in frame.columns:
+        return known_id_column
+    own_columns = set() if dataset.table is None else set(map(str, dataset.table.columns))
+    own_columns |= set(dataset.feature_names or ())
     for name in frame.columns:
-        if name.lower() == "id" and name not in own:
+        if name.lower() == "id" and name not in own_columns:
             return str(name)
-    return guess_id_column(frame[[name for name in frame.columns if name not in own]])
+    return guess_id_column(frame[[name for name in frame.columns if name not in own_columns]])
 
 
-def _invented(dataset: Dataset, n: int) -> list[str]:
+def _new_ids(dataset: Dataset, n: int) -> list[str]:
     taken = set(dataset.ids)
     names = (f"new {number}" for number in count(1))
     return list(islice((name for name in names if name not in taken), n))
@@ -175,7 +182,7 @@ def _invented(dataset: Dataset, n: int) -> list[str]:
 def _with_numbers(
     table: pd.DataFrame,
     dataset: Dataset,
-    read: TableRead,
+    source_table: TableRead,
     rows: Sequence[int],
     problems: list[Problem],
 ) -> pd.DataFrame:
@@ -184,22 +191,22 @@ def _with_numbers(
     Numbers that cannot be computed with are missing and told. What is no number stays text, to be
     told of by who makes features.
     """
-    own = pd.DataFrame() if dataset.table is None else dataset.table
-    names = [name for name in own.columns if pd.api.types.is_numeric_dtype(own[name])]
+    own_table = pd.DataFrame() if dataset.table is None else dataset.table
+    names = [name for name in own_table.columns if pd.api.types.is_numeric_dtype(own_table[name])]
     names += list(dataset.feature_names or ())
 
-    told: list[Problem] = []
+    notes: list[Problem] = []
 
     def value(cell: str, row: int, name: str) -> float | str:
-        unusable = list(unusable_cell(read, row, name, cell))
-        told.extend(unusable)
-        found = math.nan if unusable else number(cell, read.decimal)
-        return cell if found is None else found
+        unusable = list(unusable_cell(source_table, row, name, cell))
+        notes.extend(unusable)
+        parsed_value = math.nan if unusable else number(cell, source_table.decimal)
+        return cell if parsed_value is None else parsed_value
 
     numeric = {
         name: pd.Series(list(map(value, table[name], rows, repeat(name))), dtype=object)
         for name in dict.fromkeys(names)
         if name in table.columns
     }
-    problems += listed(told)
+    problems += limit_problems(notes)
     return table.assign(**numeric)

@@ -15,22 +15,22 @@ from hetviz._text import count
 from hetviz._types import Ints, JsonObject, Texts
 from hetviz.data import Dataset, HeteroData, Labels
 from hetviz.data.model.statements import statement_keys, statement_rows
-from hetviz.errors import Account, DataError, Problem
+from hetviz.errors import DataError, Problem, ProblemReport
 from hetviz.features.columns.options import FeatureRecipe
 from hetviz.features.recipe import columns_used, make_features, recipe_of
 from hetviz.io import gate
 from hetviz.io.bundle.items import read_dataset
 from hetviz.io.bundle.manifest import DatasetEntry
 from hetviz.io.infer.dataset import NoFiles
-from hetviz.io.intake.drop import Parse, read_drop, read_one_table
 from hetviz.io.intake.loaded import DatasetInfo
-from hetviz.io.piece import Choices, TableRead
+from hetviz.io.intake.parse import FileParser, parse_files, read_one_table
+from hetviz.io.parsed import Choices, TableRead
 
-_MOST_TOLD = 1_000
+_MAX_LISTED = 1_000
 
 
 @dataclass(frozen=True, eq=False)
-class Newer(Account):
+class NewVersion(ProblemReport):
     """Data with a newer version of one dataset, and what is different.
 
     Attributes
@@ -82,24 +82,24 @@ class Newer(Account):
         return {
             "dataset": self.dataset,
             "sentence": self.sentence,
-            "added": list(self.added[:_MOST_TOLD]),
-            "gone": list(self.gone[:_MOST_TOLD]),
-            "changed": records(self.changed.head(_MOST_TOLD)),
+            "added": list(self.added[:_MAX_LISTED]),
+            "gone": list(self.gone[:_MAX_LISTED]),
+            "changed": records(self.changed.head(_MAX_LISTED)),
             "columns_added": list(self.columns_added),
             "columns_gone": list(self.columns_gone),
-            "statements_gone": list(self.statements_gone[:_MOST_TOLD]),
+            "statements_gone": list(self.statements_gone[:_MAX_LISTED]),
             "problems": [problem.to_dict() for problem in self.problems],
         }
 
 
-def newer_version(
+def read_new_version(
     data: HeteroData,
     name: str,
     content: bytes,
     filename: str,
     info: DatasetInfo | None = None,
-    parse: Parse = read_drop,
-) -> Newer:
+    parse: FileParser = parse_files,
+) -> NewVersion:
     """Read a newer version of a dataset's file; nothing is changed but in what is returned.
 
     Parameters
@@ -134,23 +134,23 @@ def newer_version(
     """
     old = data[name]
     recipe = None if info is None or info.recipe is None else info.recipe.to_dict()
-    read = read_one_table(filename, content, parse, name, Choices(like=recipe))
+    table = read_one_table(filename, content, parse, name, Choices(like=recipe))
     problems: list[Problem] = []
     labels = {column.name: column for column in data.labels if column.dataset == name}
-    entry = _entry(old, read, info, labels)
-    there = [column for column in labels if column in read.frame.columns]
-    found, understood = read_dataset(NoFiles(), entry, there, problems, read)
+    entry = _entry(old, table, info, labels)
+    there = [column for column in labels if column in table.frame.columns]
+    found, understood = read_dataset(NoFiles(), entry, there, problems, table)
     rows = old.find(found.ids)
     if (rows < 0).all():
-        what = f"no item of the file is one of {name!r}"
+        message = f"no item of the file is one of {name!r}"
         remedy = f"Is column {understood.id_column!r} the one with the ids?"
-        raise gate.refusal("no-match", filename, what, str(found.ids[0]), remedy)
-    dataset = _with_what_came_elsewhere(old, found, rows, filename)
+        raise gate.refusal("no-match", filename, message, str(found.ids[0]), remedy)
+    dataset = _with_other_parts(old, found, rows, filename)
     after = _relabelled(data, data.edit().replace(dataset), labels, there)
     gone = old.ids[np.setdiff1d(np.arange(len(old)), rows)]
     before_columns = [] if old.table is None else list(map(str, old.table.columns))
     after_columns = [] if dataset.table is None else list(map(str, dataset.table.columns))
-    return Newer(
+    return NewVersion(
         after,
         name,
         tuple(map(str, found.ids[rows < 0])),
@@ -158,23 +158,23 @@ def newer_version(
         _changes(old, dataset, rows),
         tuple(column for column in after_columns if column not in before_columns),
         tuple(column for column in before_columns if column not in after_columns),
-        _lost(data, name, gone),
+        _statements_of(data, name, gone),
         tuple(dict.fromkeys(problems)),
         understood,
     )
 
 
 def _entry(
-    old: Dataset, read: TableRead, info: DatasetInfo | None, labels: Collection[str]
+    old: Dataset, table: TableRead, info: DatasetInfo | None, labels: Collection[str]
 ) -> DatasetEntry:
-    columns = list(read.frame.columns)
+    columns = list(table.frame.columns)
     recipe = recipe_of(old)
     used = columns_used(recipe)
     missing = [column for column in used if column not in columns]
     if missing:
         remedy = f"There are: {', '.join(columns[:20])}."
         raise DataError(
-            Problem("unknown-column", read.name, "features are made of this column", name, remedy)
+            Problem("unknown-column", table.name, "features are made of this column", name, remedy)
             for name in missing
         )
     text = (old.recipe or {}).get("text", ())
@@ -184,12 +184,12 @@ def _entry(
     known = [] if old.table is None else list(old.table.columns)
     return DatasetEntry(
         old.name,
-        read.name,
+        table.name,
         entity=old.entity,
         id=id_from,
         title=title if title in columns else None,
         text=tuple(column for column in text if column in columns),
-        features=_features_wanted(old, recipe),
+        features=_feature_columns(old, recipe),
         # What is new in the file is no feature until somebody says so.
         exclude=tuple(column for column in columns if column in left_out or column not in known),
         options={name: said for name, said in recipe["options"].items() if name in columns},
@@ -197,13 +197,13 @@ def _entry(
     )
 
 
-def _features_wanted(old: Dataset, recipe: FeatureRecipe) -> str | tuple[str, ...] | None:
+def _feature_columns(old: Dataset, recipe: FeatureRecipe) -> str | tuple[str, ...] | None:
     if "features" not in (old.recipe or {}) or recipe["chosen"] == []:
         return "none"
     return None if recipe["chosen"] is None else tuple(recipe["chosen"])
 
 
-def _with_what_came_elsewhere(old: Dataset, found: Dataset, rows: Ints, filename: str) -> Dataset:
+def _with_other_parts(old: Dataset, found: Dataset, rows: Ints, filename: str) -> Dataset:
     """Return the dataset with the features, matrices and pictures that are not in its table."""
     old_recipe = recipe_of(old)
     kinds = {step["kind"] for step in old_recipe["columns"]}
@@ -217,10 +217,10 @@ def _with_what_came_elsewhere(old: Dataset, found: Dataset, rows: Ints, filename
     new = np.flatnonzero(rows < 0)
     if parts and len(new):
         words = " and ".join("features" if word == "X" else word for word in parts)
-        what = f"{len(new):,} items are new, and {words} came from another file"
+        message = f"{len(new):,} items are new, and {words} came from another file"
         ids = ", ".join(map(str, found.ids[new[:5]]))
         remedy = "Leave them out, or open the new data as a project of their own."
-        raise gate.refusal("no-features", filename, what, ids, remedy)
+        raise gate.refusal("no-features", filename, message, ids, remedy)
     fields: dict[str, Any] = {
         word: matrix[rows] if word == "X" else matrix[np.ix_(rows, rows)]
         for word, matrix in parts.items()
@@ -295,7 +295,7 @@ def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _lost(data: HeteroData, name: str, gone: Texts) -> tuple[str, ...]:
+def _statements_of(data: HeteroData, name: str, gone: Texts) -> tuple[str, ...]:
     rows = data.offsets[name].start + data[name].find(gone)
     named = np.isin(statement_rows(data), rows).any(axis=1)
     return tuple(map(str, statement_keys(data)[named]))

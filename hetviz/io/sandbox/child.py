@@ -18,10 +18,10 @@ from hetviz._samples import MANIFEST
 from hetviz.errors import DataError, Problem
 from hetviz.io import gate, limits
 from hetviz.io.files import Archive
-from hetviz.io.formats import apart
-from hetviz.io.intake import drop, looking
-from hetviz.io.intake.looking import Look
-from hetviz.io.piece import Choices, Drop, Piece
+from hetviz.io.formats import isolated
+from hetviz.io.intake import parse, preview
+from hetviz.io.intake.preview import TablePreview
+from hetviz.io.parsed import Choices, ParsedFiles, Piece
 from hetviz.io.sandbox import process
 
 if TYPE_CHECKING:
@@ -47,11 +47,11 @@ def packed_drop(
     choices: Mapping[str, Choices],
     heard: process.Heard | None = None,
 ) -> bytes:
-    """Return what `read_drop` gives, packed; files that are not plain are not unpacked here."""
-    from hetviz.io.sandbox.pieces_as_bytes import packed
+    """Return what `parse_files` gives, packed; files that are not plain are not unpacked here."""
+    from hetviz.io.sandbox.pack_parts import packed
 
     if reads_here(files):
-        return packed(drop.read_drop(files, choices))
+        return packed(parse.parse_files(files, choices))
     try:
         return _in_child(files, choices, "read", heard)
     except DataError as error:
@@ -62,14 +62,14 @@ def read_drop(
     files: Sequence[tuple[str, bytes]],
     choices: Mapping[str, Choices],
     heard: process.Heard | None = None,
-) -> Drop:
-    """Read files as `hetviz.io.intake.drop.read_drop` does, in a process with limits where need be.
+) -> ParsedFiles:
+    """Read files as `hetviz.io.intake.parse.parse_files` does, in a process with limits where need be.
 
     Where the process does not come to its end, each file is read by itself, so that one that cannot
     be read does not stop the others.
     """
     if reads_here(files):
-        return drop.read_drop(files, choices)
+        return parse.parse_files(files, choices)
     try:
         return _drop_in_child(files, choices, heard)
     except DataError as error:
@@ -81,10 +81,10 @@ def _one_by_one(
     choices: Mapping[str, Choices],
     heard: process.Heard | None,
     error: DataError,
-) -> Drop:
+) -> ParsedFiles:
     """Read files whose process did not come to its end, for the reason that is told."""
     if len(files) == 1:
-        return Drop((), ((files[0][0], error),))
+        return ParsedFiles((), ((files[0][0], error),))
     # Where the library for HDF5 may have been it, the others are not taken apart.
     suspects = [file for file in files if _is_kind(*file, "hdf5")]
     others = [file for file in files if file not in suspects] if suspects else []
@@ -94,8 +94,8 @@ def _one_by_one(
     for some in [others, *each] if others else each:
         alone = read_drop(some, choices, heard)
         pieces += alone.pieces
-        refused += alone.refused
-    return Drop(tuple(pieces), tuple(refused))
+        refused += alone.rejected
+    return ParsedFiles(tuple(pieces), tuple(refused))
 
 
 @dataclass(frozen=True)
@@ -106,8 +106,8 @@ class Looked:
     ----------
     looks : list of Look
         None where the process does not come to its end: the reading then says why.
-    drop : bytes
-        What `read_drop` gives for them, packed; empty where that is no more work than to fetch it.
+    packed_files : bytes
+        What `parse_files` gives for them, packed; empty where that is no more work than to fetch it.
     cells : list of bytes
         The cells that were looked at, for each look, so that it can be changed without the file;
         none where they would take much room, or the look is made here in no time.
@@ -116,8 +116,8 @@ class Looked:
         the cells of workbooks.
     """
 
-    looks: list[Look]
-    drop: bytes = b""
+    looks: list[TablePreview]
+    packed_files: bytes = b""
     cells: list[bytes] = field(default_factory=list)
     parsed: dict[str, bytes] = field(default_factory=dict)
 
@@ -128,7 +128,7 @@ def look_at(
     heard: process.Heard | None = None,
     parsed: Sequence[bytes] = (),
 ) -> Looked:
-    """Look at files as `hetviz.io.intake.looking.look_at` does, in a process with limits.
+    """Look at files as `hetviz.io.intake.preview.preview_tables` does, in a process with limits.
 
     Parameters
     ----------
@@ -140,16 +140,16 @@ def look_at(
         What was parsed of them before, see `Looked`.
     """
     if is_looked_at_here(files):
-        return Looked(looking.look_at(files, choices))
+        return Looked(preview.preview_tables(files, choices))
     if all(_is_kind(*file, "hdf5") for file in files):
         # They hold no tables whose reading can be said.
         return Looked([])
     try:
-        parts = process.parts(io.BytesIO(_in_child(files, choices, "look", heard, parsed)))
-        looks = [Look.from_dict(fields) for fields in json.loads(next(parts))]
-        drop, *rest = parts
-        n = int.from_bytes(rest.pop(0))
-        return Looked(looks, drop, rest[:n], dict(_named_parts(rest[n:])))
+        output = process.parts(io.BytesIO(_in_child(files, choices, "look", heard, parsed)))
+        looks = [TablePreview.from_dict(fields) for fields in json.loads(next(output))]
+        packed_files, *parts_left = output
+        n = int.from_bytes(parts_left.pop(0))
+        return Looked(looks, packed_files, parts_left[:n], dict(_named_parts(parts_left[n:])))
     except (DataError, ValueError, StopIteration, IndexError):
         return Looked([])
 
@@ -161,7 +161,7 @@ def _named_parts(parts: Sequence[bytes]) -> Iterator[tuple[str, bytes]]:
 
 def load(
     files: Sequence[tuple[str, bytes]],
-    drop: bytes | None,
+    packed_files: bytes | None,
     choices: Mapping[str, Choices],
     into: IO[bytes],
     base: HeteroData | None = None,
@@ -173,8 +173,8 @@ def load(
     Parameters
     ----------
     files : sequence of (name, bytes)
-    drop : bytes, optional
-        What was read of them before, see `hetviz.io.sandbox.pieces_as_bytes.packed`.
+    packed_files : bytes, optional
+        What was read of them before, see `hetviz.io.sandbox.pack_parts.packed`.
     choices : mapping of file name to Choices
     into : file
         Gets the data, see `loaded_of`.
@@ -190,31 +190,33 @@ def load(
     hetviz.errors.DataError
         If nothing can be used, or the process does not come to its end.
     """
-    from hetviz.io.sandbox.loaded_as_bytes import packed_base
+    from hetviz.io.sandbox.pack_loaded import packed_base
 
-    before = b"" if base is None else packed_base(base)
+    packed_data = b"" if base is None else packed_base(base)
     where = _named(files)
 
-    def run(drop: bytes | None) -> None:
+    def run(packed_files: bytes | None) -> None:
         about = {
-            "task": "load" if drop is None else "make",
+            "task": "load" if packed_files is None else "make",
             "names": [name for name, _ in files],
             "choices": _given(choices),
-            "parsed": len(parsed) if drop is None else 0,
+            "parsed": len(parsed) if packed_files is None else 0,
         }
-        contents = [content for _, content in files] if drop is None else [drop]
-        contents += parsed if drop is None else ()
+        contents = [content for _, content in files] if packed_files is None else [packed_files]
+        contents += parsed if packed_files is None else ()
         into.seek(0)
         into.truncate()
-        given = (json.dumps(about).encode(), before, *contents)
+        given = (json.dumps(about).encode(), packed_data, *contents)
         process.run(_MODULE, given, where, making_s(), heard, into)
 
     # The library for HDF5 may turn for ever, so that such files are read with a limit of their own.
-    alone = drop is None and any(_is_kind(name, content, "hdf5") for name, content in files)
+    reads_first = packed_files is None and any(
+        _is_kind(name, content, "hdf5") for name, content in files
+    )
     try:
-        run(packed_drop(files, choices, heard) if alone else drop)
+        run(packed_drop(files, choices, heard) if reads_first else packed_files)
     except DataError:
-        if drop is not None or alone:
+        if packed_files is not None or reads_first:
             raise
         # One file that cannot be read does not stop the others.
         run(packed_drop(files, choices, heard))
@@ -304,7 +306,7 @@ def loaded_of(
     hetviz.errors.DataError
         If the bytes mean nothing.
     """
-    from hetviz.io.sandbox.loaded_as_bytes import unpacked_loaded
+    from hetviz.io.sandbox.pack_loaded import unpacked_loaded
 
     try:
         return unpacked_loaded(content[len(_MADE) :], base)
@@ -333,8 +335,8 @@ def _drop_in_child(
     files: Sequence[tuple[str, bytes]],
     choices: Mapping[str, Choices],
     heard: process.Heard | None,
-) -> Drop:
-    from hetviz.io.sandbox.pieces_as_bytes import unpacked
+) -> ParsedFiles:
+    from hetviz.io.sandbox.pack_parts import unpacked
 
     try:
         return unpacked(_in_child(files, choices, "read", heard))
@@ -384,7 +386,7 @@ def _is_kind(name: str, content: bytes, kind: str) -> bool:
 def _work_s(files: Sequence[tuple[str, bytes]]) -> int:
     """Return the seconds of work that files may take."""
     try:
-        return max(apart.work_s(content) if gate.kind_of(name, content) == "hdf5"
+        return max(isolated.work_s(content) if gate.kind_of(name, content) == "hdf5"
                    else process.PROCESSOR_S for name, content in files)  # fmt: skip
     except DataError:
         return process.PROCESSOR_S
@@ -394,11 +396,11 @@ def _read(
     stream: IO[bytes],
 ) -> tuple[list[str], list[bytes], dict[str, Choices], str, dict[str, Problem]]:
     from hetviz.io.formats import workbooks
-    from hetviz.io.sandbox.pieces_as_bytes import unpacked_cells
+    from hetviz.io.sandbox.pack_parts import unpacked_cells
 
     parts = list(process.parts(stream))
     about = json.loads(parts[0])
-    choices = {name: apart.choices_of(said) for name, said in about["choices"].items()}
+    choices = {name: isolated.choices_of(said) for name, said in about["choices"].items()}
     end = len(parts) - int(about["parsed"])
     # This process ends after its work: what it has parsed once it need not parse again.
     workbooks.keep_parsed(dict(map(unpacked_cells, parts[end:])))
@@ -417,9 +419,9 @@ def _loaded(
     """Return what `load` writes, in the process; a refusal as JSON."""
     from hetviz.data.joins.proposals import propose_joins
     from hetviz.io.infer.dataset import read_tables
-    from hetviz.io.sandbox.loaded_as_bytes import packed_loaded, unpacked_base
-    from hetviz.io.sandbox.pieces_as_bytes import unpacked
-    from hetviz.progress import Part
+    from hetviz.io.sandbox.pack_loaded import packed_loaded, unpacked_base
+    from hetviz.io.sandbox.pack_parts import unpacked
+    from hetviz.progress import ProgressPart
 
     if task == "bundle":
         return _bundle(names[0], parts[0], tell, without)
@@ -428,7 +430,7 @@ def _loaded(
     files = list(zip(names, contents if task == "load" else [b""] * len(names), strict=True))
     if task == "load":
         tell(0.05, f"Reading {_named(files)}")
-        found = drop.read_drop(files, choices)
+        found = parse.parse_files(files, choices)
         # What follows works on what was read, and is not what a damaged file makes hang.
         process.allow_all()
     else:
@@ -437,7 +439,7 @@ def _loaded(
     def told(fraction: float, message: str = "", **_: object) -> None:
         tell(fraction, message)
 
-    making = Part(told, 0.3, 0.8)
+    making = ProgressPart(told, 0.3, 0.8)
     try:
         loaded = read_tables(files, choices, base, lambda *_: found, making)
     except DataError as error:
@@ -473,13 +475,13 @@ def _bundle(
     """Return what `load_bundle` writes, in the process."""
     from hetviz.data.joins.proposals import propose_joins
     from hetviz.io.bundle.reading import read_bundle
-    from hetviz.io.sandbox.loaded_as_bytes import packed_loaded
+    from hetviz.io.sandbox.pack_loaded import packed_loaded
 
-    def parse(files: Sequence[tuple[str, bytes]], choices: Mapping[str, Choices]) -> Drop:
+    def parse(files: Sequence[tuple[str, bytes]], choices: Mapping[str, Choices]) -> ParsedFiles:
         # A damaged file has no longer to be read than by itself.
         process.allow(_work_s(files))
         try:
-            return drop.read_drop(files, choices)
+            return parse.parse_files(files, choices)
         finally:
             process.allow_all()
 
@@ -501,7 +503,7 @@ def main() -> int:
     process.confine()
     tell = process.teller()
     from hetviz.io.formats import workbooks
-    from hetviz.io.sandbox.pieces_as_bytes import arrow_bytes, packed, packed_cells
+    from hetviz.io.sandbox.pack_parts import arrow_bytes, packed, packed_cells
 
     try:
         names, parts, choices, task, without = _read(sys.stdin.buffer)
@@ -513,7 +515,7 @@ def main() -> int:
         files = list(zip(names, parts, strict=True))
         tell(0.1, f"Reading {_named(files)}")
         if task == "look":
-            looks = looking.looked_at(files, choices)
+            looks = preview.preview_with_cells(files, choices)
             tell(_READ, f"Reading {_named(files)}")
             seen = json.dumps([look.to_dict() for look, _ in looks]).encode()
             cells = [arrow_bytes(frame) for _, frame in looks]
@@ -523,7 +525,7 @@ def main() -> int:
             # files, in which the library may turn for ever, only in `load`.
             is_text = all(_is_kind(name, content, "text") for name, content in files)
             later = is_text or any(_is_kind(name, content, "hdf5") for name, content in files)
-            read = b"" if later else packed(drop.read_drop(files, choices))
+            read = b"" if later else packed(parse.parse_files(files, choices))
             parsed = packed_cells(workbooks.kept_parsed())
             if sum(map(len, parsed.values())) > _MOST_CELLS:
                 parsed = {}
@@ -531,7 +533,7 @@ def main() -> int:
             number = len(cells).to_bytes(4)
             process.write_parts(sys.stdout.buffer, (seen, read, number, *cells, *named))
         else:
-            sys.stdout.buffer.write(packed(drop.read_drop(files, choices)))
+            sys.stdout.buffer.write(packed(parse.parse_files(files, choices)))
         sys.stdout.buffer.flush()
     except (MemoryError, OSError):
         return process.TOO_LARGE

@@ -25,7 +25,7 @@ from hetviz._text import count
 from hetviz.errors import DataError, Problem
 from hetviz.io import gate, limits
 from hetviz.io.sandbox.confine import keep_off_network, refuse_calls
-from hetviz.io.sandbox.turns import TURNS
+from hetviz.io.sandbox.reader_queue import TURNS
 
 MEMORY = 4_000 * limits.MB
 RESIDENT = 2_500 * limits.MB
@@ -84,7 +84,7 @@ def run(
 ) -> bytes:
     """Run a module in a process with limits; return what it wrote.
 
-    Where as many run as may, it waits for its turn first (`hetviz.io.sandbox.turns`).
+    Where as many run as may, it waits for its turn first (`hetviz.io.sandbox.reader_queue`).
 
     Parameters
     ----------
@@ -114,14 +114,14 @@ def run(
             told = stack.enter_context(tempfile.TemporaryFile())
             write_parts(source, given)
         except OSError as error:
-            what = f"the file cannot be handed on: {error.strerror}"
-            raise gate.refusal("no-room", where, what, remedy="Free some disk space.") from None
+            message = f"the file cannot be handed on: {error.strerror}"
+            raise gate.refusal("no-room", where, message, remedy="Free some disk space.") from None
         source.seek(0)
         stack.enter_context(TURNS.turn(None if heard is None else _waiting(heard)))
         why = _watched(module, source, out, processor_s, told, heard)
         if why is not None:
-            code, what, remedy = why
-            raise Ended(Problem(code, where, what, "", remedy), _last_told(told)[1])
+            code, message, remedy = why
+            raise Ended(Problem(code, where, message, "", remedy), _last_told(told)[1])
         if into is not None:
             return b""
         out.seek(0)
@@ -259,11 +259,13 @@ def _watched(
                 last = time.monotonic()
                 heard(*_last_told(told))
             if time.monotonic() - start > WALL_S:
-                what = f"reading took longer than {WALL_S:.0f} seconds, which are allowed"
-                why = ("too-slow", what, _SMALLER)
+                message = f"reading took longer than {WALL_S:.0f} seconds, which are allowed"
+                why = ("too-slow", message, _SMALLER)
             elif _resident(process.pid) > RESIDENT:
-                what = f"reading took more than {RESIDENT / limits.MB:,.0f} MB, which are allowed"
-                why = ("too-large", what, _SMALLER)
+                message = (
+                    f"reading took more than {RESIDENT / limits.MB:,.0f} MB, which are allowed"
+                )
+                why = ("too-large", message, _SMALLER)
             if why is not None:
                 return why
             # What takes long is looked at less often, or looking would be work.
@@ -282,17 +284,17 @@ def _ending(code: int, processor_s: int) -> tuple[str, str, str] | None:
     if code == -signal.SIGXCPU:
         # Of the longer limit a part is for reading alone.
         most = "" if processor_s > PROCESSOR_S else f"{count(processor_s, 'second')} of "
-        what = f"reading took more than the {most}work that is allowed"
+        message = f"reading took more than the {most}work that is allowed"
         return (
             "too-slow",
-            what,
+            message,
             "Give fewer rows or columns; a small file that takes so long is damaged.",
         )
     if code == TOO_LARGE:
-        what = f"reading needs more than {MEMORY / limits.MB:,.0f} MB, which are allowed"
-        return ("too-large", what, _SMALLER)
-    what = "reading this file broke off the process that read it; nothing else was touched"
-    return ("reader-ended", what, _CHECK)
+        message = f"reading needs more than {MEMORY / limits.MB:,.0f} MB, which are allowed"
+        return ("too-large", message, _SMALLER)
+    message = "reading this file broke off the process that read it; nothing else was touched"
+    return ("reader-ended", message, _CHECK)
 
 
 def environment() -> dict[str, str]:

@@ -97,8 +97,8 @@ class Book:
             if id in self._book:
                 raise ValueError(f"There is a job {id!r} already.")
             self._book[id] = Job(id, owner, title, note=dict(note or {}))
-            if task.glance is not None:
-                self._keep_frame(id, task.glance)
+            if task.first_frame is not None:
+                self._keep_frame(id, task.first_frame)
         return id
 
     def _forget(self, id: str) -> None:

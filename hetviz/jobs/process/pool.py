@@ -74,7 +74,7 @@ class Pool:
         id: str | None = None,
     ) -> str:
         """Queue a task and return the job's id."""
-        seq = 0 if task.glance is None else 1
+        seq = 0 if task.first_frame is None else 1
         job = Job(id or os.urandom(8).hex(), owner, title, note=dict(note or {}), seq=seq)
         with self._lock:
             if job.id in self._waiting or self._found(job.id, owner) is not None:
@@ -105,8 +105,8 @@ class Pool:
         with self._lock:
             job, task = self._waiting.get(id, (None, None))
             if job is not None and task is not None:
-                seen = job.owner == owner and after < job.seq and task.glance is not None
-                return Frame(job.seq, task.glance or b"") if seen else None
+                seen = job.owner == owner and after < job.seq and task.first_frame is not None
+                return Frame(job.seq, task.first_frame or b"") if seen else None
         lane = self._at.get(id)
         return None if lane is None else lane.frame(id, owner, after)
 

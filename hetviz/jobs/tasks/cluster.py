@@ -9,7 +9,7 @@ import numpy as np
 from hetviz._types import Array, Ints
 from hetviz.data import Embedding, HeteroData
 from hetviz.jobs.results import Findings
-from hetviz.progress import Part, Progress
+from hetviz.progress import Progress, ProgressPart
 from hetviz.runs.cluster.cards import cluster_cards
 from hetviz.runs.cluster.codes import codes_as_text
 from hetviz.runs.cluster.contrast import Contrasts
@@ -62,7 +62,9 @@ def find_clusters(
     run = None
     if space == FULL and method:
         run = Run(data.fingerprint(), method, params, seed, weights=weights or {}, only=only)
-    found = search(data, start, method=by, space=space, run=run, progress=Part(progress, 0.0, 0.9))
+    found = search(
+        data, start, method=by, space=space, run=run, progress=ProgressPart(progress, 0.0, 0.9)
+    )
     progress(0.9, "Naming the clusters")
     taken = found.tried[found.chosen]
     cards = cluster_cards(Contrasts(data), found.Y, taken.code, taken.k)

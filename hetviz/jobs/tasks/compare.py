@@ -11,7 +11,7 @@ from hetviz.algorithms.registry import get_method
 from hetviz.data import Embedding, HeteroData
 from hetviz.errors import Cancelled
 from hetviz.jobs.results import Findings, MadeMap
-from hetviz.progress import Part, Progress
+from hetviz.progress import Progress, ProgressPart
 from hetviz.runs.compare.compare import compare
 from hetviz.runs.compare.comparison import Comparison
 from hetviz.runs.compare.search import SettingsFound, search_settings
@@ -199,7 +199,7 @@ def _stills(data: HeteroData, embeddings: Mapping[str, Embedding]) -> dict[str, 
 
 
 def _without_layout(progress: Progress, low: float, high: float) -> Progress:
-    part = Part(progress, low, high)
+    part = ProgressPart(progress, low, high)
 
     def report(fraction: float, message: str = "", **figures: object) -> None:
         # A layout of a small part is no layout of the data.

@@ -15,9 +15,9 @@ from hetviz.data.model.statements import statement_rows
 from hetviz.errors import DataError
 from hetviz.features.columns.options import FeatureRecipe
 from hetviz.features.columns.types import Column
-from hetviz.features.known import known_columns
-from hetviz.features.meaning import column_effects
-from hetviz.features.recipe import made_features, recipe_of
+from hetviz.features.interpretation import column_effects
+from hetviz.features.item_columns import item_columns
+from hetviz.features.recipe import make_features_with_notes, recipe_of
 from hetviz.metrics.conflicts.guidance_report import GuidanceReport, guidance_report
 from hetviz.metrics.conflicts.pricing import price
 from hetviz.metrics.fit.nearest import comparison_nearness, link_nearness
@@ -41,7 +41,7 @@ def recipe_of_features(
     progress(0.0, "Reading columns")
     labels = [column.name for column in data.labels if column.dataset == dataset]
     try:
-        return recipe_of(made_features(data[dataset], {}, None, labels)[0])
+        return recipe_of(make_features_with_notes(data[dataset], {}, None, labels)[0])
     except DataError:
         return False
 
@@ -49,7 +49,7 @@ def recipe_of_features(
 def effects(
     data: HeteroData, dataset: str, recipe: FeatureRecipe, places: Floats, progress: Progress
 ) -> dict[str, float]:
-    """Return how far a map shows each column, see `hetviz.features.meaning.column_effects`."""
+    """Return how far a map shows each column, see `hetviz.features.interpretation.column_effects`."""
     progress(0.0, "Comparing columns with the map")
     part = data[dataset]
     said = replace(part, recipe={**(part.recipe or {}), "features": recipe})
@@ -69,9 +69,9 @@ def regions_of_map(data: HeteroData, places: Floats, progress: Progress) -> tupl
 
 
 def columns(data: HeteroData, dataset: str, progress: Progress) -> dict[str, Column]:
-    """Return what each column of a dataset holds, see `hetviz.features.known.known_columns`."""
+    """Return what each column of a dataset holds, see `hetviz.features.item_columns.item_columns`."""
     progress(0.0, "Reading columns")
-    return known_columns(data, dataset)
+    return item_columns(data, dataset)
 
 
 def trust_of_row(

@@ -16,7 +16,7 @@ from hetviz.metrics.fit.curves import measured_curves
 from hetviz.metrics.fit.measured import Measured
 from hetviz.metrics.fit.summary import scores_of
 from hetviz.metrics.telling import most_telling
-from hetviz.progress import Part, Progress
+from hetviz.progress import Progress, ProgressPart
 from hetviz.runs.embed.first_map import FirstMap, first_map
 from hetviz.runs.embed.run import fit_run, notes_of
 
@@ -76,7 +76,7 @@ def make_map(
                 method,
                 params,
                 seed,
-                Part(progress, 0.0, 0.8),
+                ProgressPart(progress, 0.0, 0.8),
                 weights=weights,
                 only=only,
                 hold_out=hold_out,
@@ -136,7 +136,7 @@ def make_first_map(data: HeteroData, progress: Progress) -> MadeMap:
         were tried, not measured, or as far as it got.
     """
     try:
-        first = first_map(data, Part(progress, 0.0, 0.9))
+        first = first_map(data, ProgressPart(progress, 0.0, 0.9))
     except Cancelled as stopped:
         if isinstance(stopped.partial, FirstMap):
             drawn = stopped.partial

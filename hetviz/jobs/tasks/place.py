@@ -17,9 +17,9 @@ from hetviz.io import Choices
 from hetviz.io.intake.new_items import NewItems, read_new_items
 from hetviz.io.sandbox import child
 from hetviz.jobs.results import Findings
-from hetviz.progress import Part, Progress
+from hetviz.progress import Progress, ProgressPart
 from hetviz.runs.embed.run import fit_run
-from hetviz.runs.place.place_rows import Placed, cannot_place, new_rows_of, place_rows
+from hetviz.runs.place.place_rows import PlacedRows, cannot_place, new_rows_of, place_rows
 
 PLACED = "placed"
 _SETTLED = {"n_iter": 20, "n_epochs": 20}
@@ -90,7 +90,15 @@ def place_items(
         # What is to be said of the fit was said when the map was made.
         warnings.simplefilter("ignore")
         model = _model(
-            data, method, params, seed, hold_out, weights, Part(progress, 0.05, 0.85), start, only
+            data,
+            method,
+            params,
+            seed,
+            hold_out,
+            weights,
+            ProgressPart(progress, 0.05, 0.85),
+            start,
+            only,
         )
     progress(0.85, "Placing the new items")
     placed = place_rows(data, model, items.table, dataset, media=items.media)
@@ -161,7 +169,7 @@ def _rows_of(shown: Embedding, own: Embedding) -> Embedding:
     )
 
 
-def _content(placed: Placed, items: NewItems, dataset: str) -> dict[str, object]:
+def _content(placed: PlacedRows, items: NewItems, dataset: str) -> dict[str, object]:
     near: dict[str, dict[str, list[str]]] = {str(text): {} for text in placed.rows.ids}
     for id, name, other in zip(
         placed.neighbours["id"],

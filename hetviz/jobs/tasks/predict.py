@@ -13,7 +13,7 @@ from hetviz.algorithms.registry import get_method
 from hetviz.data import Embedding, HeteroData
 from hetviz.errors import ParameterError
 from hetviz.jobs.results import Findings, MadeMap
-from hetviz.progress import Part, Progress
+from hetviz.progress import Progress, ProgressPart
 from hetviz.runs.embed.run import fit_run, notes_of
 from hetviz.runs.predict.held_out_links import CHANCE, HeldOutRanking, rank_held_out
 from hetviz.runs.predict.label_blend import BLEND
@@ -102,10 +102,10 @@ def find_links(
     steps = (len(seeds) if fits else 0) + (2 * len(seeds) if hold_out else 0) + 1
     done = 0
 
-    def part() -> Part:
+    def part() -> ProgressPart:
         nonlocal done
         done += 1
-        return Part(progress, (done - 1) / steps, done / steps)
+        return ProgressPart(progress, (done - 1) / steps, done / steps)
 
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")

@@ -13,7 +13,7 @@ from hetviz._types import Bools, JsonObject
 from hetviz.core.ordinal.must_cannot import Chain, contradictions
 from hetviz.core.ordinal.partial_order import PartialOrder, circles_through
 from hetviz.data import Comparisons, HeteroData, Links
-from hetviz.data.edits.adding import add_all
+from hetviz.data.edits.adding import add_statements
 from hetviz.data.model.statements import statement_keys, statement_rows
 
 Fix = tuple[str, dict[str, Any]]
@@ -271,7 +271,7 @@ def would_contradict(
     Linear in statements, and one walk a conflict through its own connected part.
     """
     given = [statements] if isinstance(statements, Links | Comparisons) else list(statements)
-    met = add_all(data, given)
+    met = add_statements(data, given)
     return brought_about(met.data, [*met.added, *met.updated], most=most)
 
 

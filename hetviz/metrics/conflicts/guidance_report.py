@@ -15,7 +15,7 @@ from hetviz.core.ordinal.partial_order import STAGES, PartialOrder, partial_orde
 from hetviz.core.threads import one_thread
 from hetviz.data import Comparisons, HeteroData
 from hetviz.data.model.links import Links
-from hetviz.data.queries.reach import Reach, reach
+from hetviz.data.queries.reach import Reach, link_reach
 from hetviz.features.relations.comparisons import comparison_table
 from hetviz.metrics.conflicts.conflicts import Conflict, Said, conflicts_of_order, link_conflicts
 
@@ -216,7 +216,7 @@ def coverage(data: HeteroData) -> pd.DataFrame:
 
     Notes
     -----
-    O(links + rows) for each two datasets with links; see `hetviz.data.queries.reach.reach`.
+    O(links + rows) for each two datasets with links; see `hetviz.data.queries.reach.link_reach`.
     """
     groups: dict[frozenset[str], list[Links]] = {}
     for group in data.links:
@@ -226,7 +226,7 @@ def coverage(data: HeteroData) -> pd.DataFrame:
     for left, right in combinations_with_replacement(data.datasets, 2):
         here = groups.get(frozenset((left, right)), [])
         if here or left != right:
-            out.append(_row(data, left, right, here, reach(data, here)))
+            out.append(_row(data, left, right, here, link_reach(data, here)))
     return pd.DataFrame(out, columns=list(COLUMNS))
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from hetviz._types import JsonObject
 from hetviz.core.threads import one_thread
 from hetviz.data import HeteroData
-from hetviz.data.edits.adding import add_all
+from hetviz.data.edits.adding import add_statements
 from hetviz.data.model.statements import statements
 from hetviz.errors import ParameterError
 from hetviz.io import gate
@@ -94,9 +94,9 @@ def merge_guidance(
         raise ParameterError(f"keep = {keep!r}; it must be 'ours' or 'theirs'.")
     bare = HeteroData(data.datasets, labels=data.labels)
     first, second = (_read(bare, *given) for given in (("ours", ours), ("theirs", theirs)))
-    mine = add_all(bare, first.parts).data
-    met = add_all(mine, second.parts)
-    alone = add_all(bare, second.parts).data
+    mine = add_statements(bare, first.parts).data
+    met = add_statements(mine, second.parts)
+    alone = add_statements(bare, second.parts).data
     n_ours, n_theirs = (len(statements(side)) for side in (mine, alone))
     before, after = (statements(side).set_index("key") for side in (mine, met.data))
     differ = []
@@ -108,7 +108,7 @@ def merge_guidance(
                 fields[field] = sides
         if fields:
             differ.append({"key": key, "fields": fields})
-    merged = met.data if keep == "theirs" else add_all(met.data, first.parts).data
+    merged = met.data if keep == "theirs" else add_statements(met.data, first.parts).data
     n_both = n_theirs - len(met.added)
     return Merged(
         merged,

@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from hetviz._text import count, rounded
+from hetviz._text import count, round_percent
 from hetviz._types import Bools, Floats, Ints, JsonObject
 from hetviz.core.measures.satisfaction import NEAR
 from hetviz.core.threads import one_thread
 from hetviz.data import Embedding, HeteroData
-from hetviz.data.model.statements import located, statement_rows
+from hetviz.data.model.statements import statement_positions, statement_rows
 from hetviz.errors import ParameterError
-from hetviz.features.relations.user_links import bonds_of, spoken_weights
+from hetviz.features.relations.user_links import table_links, user_link_weights
 from hetviz.metrics.fit.moved import moved
 from hetviz.metrics.fit.nearest import comparison_nearness, link_nearness
 from hetviz.metrics.trust.trust import trust
@@ -148,7 +148,7 @@ def consequences(
     O(n) for the maps, O(m) for m links and O(n d) for each named item; see `hetviz.trust` for what
     is near in the data.
     """
-    places = located(data, said)
+    places = statement_positions(data, said)
     if not len(places):
         raise ParameterError("consequences: said names no statement; see hetviz.statements.")
     ends = statement_rows(data)
@@ -168,7 +168,7 @@ def consequences(
     torn = np.flatnonzero(mine & is_link & ~now)
     together = np.concatenate([np.empty(0), *(links.weight for links in data.links)])
     torn = torn[together[torn] > 0]
-    hubs = bonds_of(data).both_hold(ends[torn, 0], ends[torn, 1], spoken_weights(data))
+    hubs = table_links(data).both_hold(ends[torn, 0], ends[torn, 1], user_link_weights(data))
     rest = np.isfinite(far)
     rest[named] = False
     return Consequences(
@@ -223,7 +223,7 @@ def _without(data: HeteroData, embedding: Embedding, rows: Ints) -> Embedding:
 
 
 def _share(value: float) -> str:
-    return "under 1 %" if value < 0.01 else rounded(value)
+    return "under 1 %" if value < 0.01 else round_percent(value)
 
 
 def _of_ten(share: float) -> str:

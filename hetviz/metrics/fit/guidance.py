@@ -19,7 +19,7 @@ from hetviz.core.measures.satisfaction import (
 )
 from hetviz.core.threads import one_thread
 from hetviz.data import Embedding, HeteroData, Links
-from hetviz.data.model.checks import Gate, positions_of
+from hetviz.data.model.checks import ProblemCollector, check_positions
 from hetviz.errors import DataError, Problem
 from hetviz.metrics.fit.rows import coordinates_of
 
@@ -310,7 +310,7 @@ def guidance_curve(
         blocks = block_scores(data_or_links, embedding)
     else:
         links = [data_or_links] if isinstance(data_or_links, Links) else list(data_or_links)
-        gate = Gate()
+        gate = ProblemCollector()
         for group in links:
             for name in (group.source, group.target):
                 if name not in embedding.coordinates:
@@ -319,8 +319,8 @@ def guidance_curve(
                             "unknown-dataset", "links", "the embedding lacks this dataset", name
                         )
                     )
-            positions_of(gate, "links, source", group.i, len(embedding.ids[group.source]))
-            positions_of(gate, "links, target", group.j, len(embedding.ids[group.target]))
+            check_positions(gate, "links, source", group.i, len(embedding.ids[group.source]))
+            check_positions(gate, "links, target", group.j, len(embedding.ids[group.target]))
         gate.close()
         (blocks,) = scores_of_parts(embedding.coordinates, [links], 0)
     chosen = [block.F for block in blocks if block.sign == sign and block.n_links]

@@ -13,7 +13,7 @@ from hetviz._types import Bools, Floats, Ints
 from hetviz.core.measures.satisfaction import NEAR, distance_percentiles
 from hetviz.core.measures.satisfaction import reach as reach_of
 from hetviz.data import Dataset, Embedding, HeteroData, Links
-from hetviz.data.queries.rows import Touching, touching
+from hetviz.data.queries.rows import TouchingLinks, links_touching
 from hetviz.metrics.fit.rows import coordinates_of
 
 # A group of links lies as near as before while neither it nor its items nor the map change.
@@ -72,7 +72,7 @@ def nearest(
     row: int,
     n: int = 10,
     near: float = NEAR,
-    links: Touching | None = None,
+    links: TouchingLinks | None = None,
     *,
     reach: Floats | None = None,
 ) -> dict[str, Nearest]:
@@ -104,7 +104,7 @@ def nearest(
     Costs O(n_rows log n_rows), and `reaches` where that is not given. Rows at the same distance
     come in the order of the data.
     """
-    found = touching(data, [row]) if links is None else links
+    found = links_touching(data, [row]) if links is None else links
     linked = np.zeros(data.n_rows, dtype=bool)
     linked[found.outer[found.weight > 0]] = True
     weight = np.zeros(data.n_rows)

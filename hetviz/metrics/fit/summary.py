@@ -11,13 +11,13 @@ import numpy as np
 import pandas as pd
 
 from hetviz._html import html_table
-from hetviz._text import listed
+from hetviz._text import join_words
 from hetviz.core.measures.neighborhoods import Preservation, preservation
 from hetviz.core.measures.resolution import between_two, error_of_mean
 from hetviz.core.ordinal.comparisons import agreeing, comparison_outcomes
 from hetviz.core.threads import one_thread
 from hetviz.data import Embedding, HeteroData
-from hetviz.data.model.frozen import Frozen
+from hetviz.data.model.immutable import Immutable
 from hetviz.errors import DataWarning
 from hetviz.features.spaces.affinities import space_of
 from hetviz.metrics.fit.clustering import group_measures, label_codes, spread_ratio
@@ -60,7 +60,7 @@ _OF_LINKS = (
 
 
 @dataclass(frozen=True, eq=False)
-class Scores(Frozen):
+class Scores(Immutable):
     """Measures of one map.
 
     Attributes
@@ -235,8 +235,8 @@ def _nothing_shared(measured: Measured) -> str:
     shared = [name for name in data.datasets if name in embedding.coordinates]
     if not shared:
         return (
-            f"Nothing to measure: the map is of {listed(list(embedding.coordinates))}, the data of "
-            f"{listed(list(data.datasets))}. Name the datasets alike."
+            f"Nothing to measure: the map is of {join_words(list(embedding.coordinates))}, the data of "
+            f"{join_words(list(data.datasets))}. Name the datasets alike."
         )
     name = shared[0]
     mine, theirs = data[name].ids, embedding.ids[name]

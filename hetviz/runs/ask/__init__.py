@@ -1,1 +1,1 @@
-"""What to ask a person next."""
+"""Questions to ask a person next."""

@@ -1,4 +1,4 @@
-"""Whose label to ask for: where a column is known in part, the items that would tell most."""
+"""Items whose missing labels are the most informative to ask for."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ from hetviz.core.prediction.active import (
 )
 from hetviz.data import HeteroData, Labels
 from hetviz.data.edits.labelling import LabelValue
-from hetviz.data.model.labels import OWN, is_own
+from hetviz.data.model.labels import OWN_LABEL_PREFIX, is_own_label
 from hetviz.errors import ParameterError
-from hetviz.features.spaces.taught import unsaid_axes
+from hetviz.features.spaces.learned_groups import axes_without_user_links
 from hetviz.runs.ask.learned import plain_graph
 
-LEAST_CLASSES, MOST_CLASSES = 2, 100
+MIN_CLASSES, MAX_CLASSES = 2, 100
 
 
 @dataclass(frozen=True)
-class LabelDoubt:
-    """An item whose label is worth asking for.
+class LabelCandidate:
+    """An item with a missing label worth asking for.
 
     Attributes
     ----------
     row : int
         Global row.
     labels : tuple of (label, float)
-        Those known so far with the chance of each, the likeliest first.
+        The labels known so far with the probability of each, the likeliest first.
     gain : float
-        How much of what is open its label would speak for, in items.
+        Number of uncertain items that its label would inform about.
     """
 
     row: int
@@ -45,101 +45,111 @@ class LabelDoubt:
 
 
 def columns_to_ask(
-    data: HeteroData, wanted: Sequence[tuple[str, str]] | None = None
+    data: HeteroData, requested: Sequence[tuple[str, str]] | None = None
 ) -> list[Labels]:
-    """Return label columns known in part: those wanted, or all that a person fills.
+    """Return partly filled label columns: the requested ones, or all that a person fills.
 
     Raises
     ------
     hetviz.errors.ParameterError
-        If a wanted one is not there, or cannot be asked for.
+        If a requested column does not exist or cannot be asked for.
     """
-    there = {(one.dataset, one.name): one for one in data.labels}
-    for name in wanted or ():
-        if tuple(name) not in there:
-            found = ", ".join(f"{dataset}:{column}" for dataset, column in there) or "none"
+    columns = {(labels.dataset, labels.name): labels for labels in data.labels}
+    for name in requested or ():
+        if tuple(name) not in columns:
+            listed = ", ".join(f"{dataset}:{column}" for dataset, column in columns) or "none"
             raise ParameterError(
-                f"labels: there is no label column {':'.join(name)!r}; there are: {found}."
+                f"labels: there is no label column {':'.join(name)!r}. The columns are: {listed}."
             )
-        if not _in_part(there[name[0], name[1]]):
+        if not _is_partly_filled(columns[name[0], name[1]]):
             raise ParameterError(
                 f"labels: {':'.join(name)!r} cannot be asked for. Some items must have a label and "
-                f"some none, and there must be {LEAST_CLASSES} to {MOST_CLASSES} different ones."
+                f"some none, with {MIN_CLASSES} to {MAX_CLASSES} different labels."
             )
-    if wanted is not None:
-        return [there[dataset, column] for dataset, column in wanted]
-    return [one for one in there.values() if is_own(one.name) and _in_part(one)]
+    if requested is not None:
+        return [columns[dataset, column] for dataset, column in requested]
+    return [
+        labels
+        for labels in columns.values()
+        if is_own_label(labels.name) and _is_partly_filled(labels)
+    ]
 
 
-def columns_known_in_part(data: HeteroData) -> list[Labels]:
-    """Return the label columns that came with the data and can be asked for, most missing first."""
-    found = [one for one in data.labels if not is_own(one.name) and _in_part(one)]
-    return sorted(found, key=lambda one: int(one.known.sum()) - len(one))
+def partly_filled_columns(data: HeteroData) -> list[Labels]:
+    """Return the partly filled label columns of the data, most missing labels first."""
+    columns = [
+        labels
+        for labels in data.labels
+        if not is_own_label(labels.name) and _is_partly_filled(labels)
+    ]
+    return sorted(columns, key=lambda labels: int(labels.known.sum()) - len(labels))
 
 
-def beside(data: HeteroData) -> str:
-    """Return the name of a new column of a person's own."""
-    names = {one.name for one in data.labels}
-    tables = (part.table for part in data.datasets.values() if part.table is not None)
+def new_label_name(data: HeteroData) -> str:
+    """Return an unused name for a label column of the user."""
+    names = {labels.name for labels in data.labels}
+    tables = (dataset.table for dataset in data.datasets.values() if dataset.table is not None)
     names |= {str(name) for table in tables for name in table.columns}
     number = 1
-    while f"{OWN}{number}" in names:
+    while f"{OWN_LABEL_PREFIX}{number}" in names:
         number += 1
-    return f"{OWN}{number}"
+    return f"{OWN_LABEL_PREFIX}{number}"
 
 
-def _in_part(column: Labels) -> bool:
-    return not column.known.all() and LEAST_CLASSES <= len(column.classes) <= MOST_CLASSES
+def _is_partly_filled(column: Labels) -> bool:
+    return not column.known.all() and MIN_CLASSES <= len(column.classes) <= MAX_CLASSES
 
 
-def label_doubts(
+def label_candidates(
     data: HeteroData,
     column: Labels,
     n: int,
     *,
     allowed: Bools | None = None,
-    passed: Collection[int] = (),
+    skipped: Collection[int] = (),
     random_state: int = 0,
-) -> list[LabelDoubt]:
-    """Return items whose labels would tell most of others, the best first.
+) -> list[LabelCandidate]:
+    """Return items whose labels would inform most about other items, the best first.
 
     Parameters
     ----------
     data : HeteroData
     column : Labels
-        Known in part.
+        Partly filled.
     n : int
-        Most to return.
+        Maximum number of items.
     allowed : ndarray of bool, shape (n_rows,), optional
         Global rows to ask about.
-    passed : collection of int
-        Global rows not to ask about, of which nobody could say.
+    skipped : collection of int
+        Global rows not to ask about because the person skipped them.
     random_state : int
 
     Notes
     -----
-    On the joint axes of `hetviz.learned_from`; see `hetviz.core.prediction.active`. Items of which
-    nothing is known are not asked about. Costs the joint axes, remembered while only what a person
-    says changes, and O(n (k + axes classes)).
+    Works on the joint axes of `hetviz.learned_from`; see `hetviz.core.prediction.active`. Items
+    without features and links are not asked about. Costs the joint axes, which are cached while
+    only guidance changes, and O(n (k + axes classes)).
     """
     span = data.offsets[column.dataset]
-    Z = unsaid_axes(data, plain_graph(data, random_state), random_state=random_state)[span]
-    there = (Z != 0).any(axis=1)
-    rows = np.flatnonzero(there)
+    Z = axes_without_user_links(data, plain_graph(data, random_state), random_state=random_state)[
+        span
+    ]
+    present = (Z != 0).any(axis=1)
+    rows = np.flatnonzero(present)
     known = np.flatnonzero(column.known[rows])
     classes = cast(list[LabelValue], column.classes)
-    place = {value: code for code, value in enumerate(classes)}
+    code_of = {value: code for code, value in enumerate(classes)}
     y = np.full(len(rows), -1, dtype=np.int64)
-    y[known] = [place[column.values[row]] for row in rows[known]]
-    if len(np.unique(y[known])) < LEAST_CLASSES:
+    y[known] = [code_of[column.values[row]] for row in rows[known]]
+    if len(np.unique(y[known])) < MIN_CLASSES:
         return []
-    P = class_chances(Z[rows], y, len(place))
-    fine = np.ones(len(rows), dtype=bool) if allowed is None else allowed[span][rows]
-    fine &= ~np.isin(rows + span.start, np.array(sorted(passed), dtype=np.int64))
+    P = class_chances(Z[rows], y, len(code_of))
+    can_ask = np.ones(len(rows), dtype=bool) if allowed is None else allowed[span][rows]
+    can_ask &= ~np.isin(rows + span.start, np.array(sorted(skipped), dtype=np.int64))
     S = neighbour_likeness(Z[rows], random_state=random_state)
-    chosen, gain = most_telling(S, openness(P), known, fine, n)
+    chosen, gain = most_telling(S, openness(P), known, can_ask, n)
     return [
-        LabelDoubt(
+        LabelCandidate(
             int(rows[at]) + span.start,
             tuple(
                 (classes[code], float(P[at, code])) for code in np.argsort(-P[at], kind="stable")

@@ -1,4 +1,4 @@
-"""What the groups that a person named have in common, and who would follow them."""
+"""Groups learned from guidance or labels, with the items that would follow them."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from hetviz.core.spectral.group_axes import LEAST_NAMED
 from hetviz.core.threads import one_thread
 from hetviz.data import Dataset, HeteroData
 from hetviz.errors import ParameterError
-from hetviz.features.spaces.joint_axes import own_block
+from hetviz.features.spaces.joint_axes import symmetric_affinities
 from hetviz.features.spaces.joint_graph import joint_graph
-from hetviz.features.spaces.taught import LearnedGroup, taught_by
-from hetviz.progress import Progress, silent
+from hetviz.features.spaces.learned_groups import GroupSummary, find_learned_groups
+from hetviz.progress import Progress, ignore_progress
 
 _PERPLEXITY = 30.0
 
@@ -26,25 +26,26 @@ def learned_from(
     *,
     label: str | None = None,
     random_state: int = 0,
-    progress: Progress = silent,
-) -> list[LearnedGroup]:
-    """Learn from items said to belong together, or labelled alike, which others are like them.
+    progress: Progress = ignore_progress,
+) -> list[GroupSummary]:
+    """Learn from linked or equally labelled items which other items are like them.
 
     Parameters
     ----------
     data : HeteroData
-        Three or more items of a dataset that links of kind "said" or "accepted" join are a group.
+        Three or more items of a dataset that links of kind "said" or "accepted" connect are a
+        group.
     label : str, optional
         A label column: three or more items of a dataset with the same label are a group instead,
-        and no item that has a label follows another.
+        and labelled items follow no group.
     random_state : int
     progress : callable
 
     Returns
     -------
     list of LearnedGroup
-        One for each group; see `hetviz.features.spaces.taught.LearnedGroup`. As text each says in a
-        sentence what was found.
+        One for each group, see `hetviz.features.spaces.learned_groups.GroupSummary`; as text it is
+        a sentence.
 
     Raises
     ------
@@ -53,49 +54,55 @@ def learned_from(
 
     Notes
     -----
-    What methods with ``learn_groups`` make of the same statements, see
-    `hetviz.core.spectral.group_axes`. Followers are a proposal: measured, between a third and
-    nearly all of the first twelve are right. About half a second for 2,000 items.
+    Methods with ``learn_groups`` learn the same from the same guidance, see
+    `hetviz.core.spectral.group_axes`. Followers are suggestions: between a third and nearly all of
+    the first twelve were right in benchmarks. Takes about half a second for 2,000 items.
     """
-    named = None if label is None else _labelled(data, label)
-    if named == {}:
+    rows_by_label = None if label is None else _rows_by_label(data, label)
+    if rows_by_label == {}:
         return []
     graph = plain_graph(data, random_state, progress)
-    if named is None:
-        return taught_by(data, graph, random_state=random_state).of_items(data)
-    taught = taught_by(data, graph, random_state=random_state, groups=list(named.values()))
-    columns = [one for one in data.labels if one.name == label]
-    aside = np.concatenate(
-        [np.flatnonzero(one.known) + data.offsets[one.dataset].start for one in columns]
+    if rows_by_label is None:
+        return find_learned_groups(data, graph, random_state=random_state).of_items(data)
+    taught = find_learned_groups(
+        data, graph, random_state=random_state, groups=list(rows_by_label.values())
     )
-    of_row = {int(row): word for (_, word), rows in named.items() for row in rows}
+    columns = [labels for labels in data.labels if labels.name == label]
+    labelled_rows = np.concatenate(
+        [np.flatnonzero(labels.known) + data.offsets[labels.dataset].start for labels in columns]
+    )
+    of_row = {int(row): word for (_, word), rows in rows_by_label.items() for row in rows}
     return [
-        replace(found, label=(str(label), of_row[int(group.rows[0])]))
-        for group, found in zip(taught.groups, taught.of_items(data, aside), strict=True)
+        replace(learned, label=(str(label), of_row[int(group.rows[0])]))
+        for group, learned in zip(taught.groups, taught.of_items(data, labelled_rows), strict=True)
     ]
 
 
-def plain_graph(data: HeteroData, random_state: int = 0, progress: Progress = silent) -> JointGraph:
-    """Return the joint graph on which asking looks who is like whom, with the usual settings."""
+def plain_graph(
+    data: HeteroData, random_state: int = 0, progress: Progress = ignore_progress
+) -> JointGraph:
+    """Return the joint graph, with default settings, that tells which items are similar."""
 
-    def near(dataset: Dataset, tell: Progress) -> Sparse | None:
-        return own_block(dataset, _PERPLEXITY, "auto", random_state, tell)
+    def similarity(dataset: Dataset, report: Progress) -> Sparse | None:
+        return symmetric_affinities(dataset, _PERPLEXITY, "auto", random_state, report)
 
-    return joint_graph(data, near, progress)
+    return joint_graph(data, similarity, progress)
 
 
-def _labelled(data: HeteroData, label: str) -> dict[tuple[str, str], Ints]:
-    """Return the global rows of each label of a column, by dataset and label; of three or more."""
-    columns = [one for one in data.labels if one.name == label]
+def _rows_by_label(data: HeteroData, label: str) -> dict[tuple[str, str], Ints]:
+    """Return the global rows of each label with three or more items, by dataset and label."""
+    columns = [labels for labels in data.labels if labels.name == label]
     if not columns:
-        there = ", ".join(sorted({one.name for one in data.labels})) or "none"
-        raise ParameterError(f"label = {label!r}: no dataset has such a column; there is {there}.")
-    found = {}
+        names = ", ".join(sorted({labels.name for labels in data.labels})) or "none"
+        raise ParameterError(
+            f"label = {label!r}: no dataset has this label column. The columns are: {names}."
+        )
+    rows_by_label = {}
     for column in columns:
         start = data.offsets[column.dataset].start
         texts = np.array([str(value) for value in column.values], dtype=object)
         for value in column.classes:
             rows = np.flatnonzero(column.known & (texts == str(value))) + start
             if len(rows) >= LEAST_NAMED:
-                found[column.dataset, str(value)] = rows
-    return found
+                rows_by_label[column.dataset, str(value)] = rows
+    return rows_by_label

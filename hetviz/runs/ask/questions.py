@@ -1,4 +1,4 @@
-"""The next questions worth asking a person: what the map leaves in doubt, and what nobody said."""
+"""Questions worth asking a person next: uncertain pairs, comparisons, links and labels."""
 
 from __future__ import annotations
 
@@ -9,51 +9,56 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hetviz._text import percent, some
+from hetviz._text import join_first, percent
 from hetviz._types import JsonObject
 from hetviz.core.threads import one_thread
 from hetviz.data import Embedding, HeteroData
 from hetviz.data.edits.labelling import LabelValue
 from hetviz.errors import ParameterError
-from hetviz.features.spaces.taught import LearnedGroup
-from hetviz.runs.ask.active_learning import Doubts, Implied
-from hetviz.runs.ask.labels import columns_to_ask, label_doubts
+from hetviz.features.spaces.learned_groups import GroupSummary
+from hetviz.runs.ask.active_learning import QuestionFinder, SettledPairs
+from hetviz.runs.ask.labels import columns_to_ask, label_candidates
 from hetviz.runs.ask.learned import learned_from
 
 KINDS = ("label", "member", "pair", "comparison", "link")
 ASKED = "asked"
-"""The set that answers belong to."""
+"""Name of the guidance set that answers go to."""
 _SHARES = {"label": 1.2, "member": 1.2, "link": 0.6, "pair": 0.2, "comparison": 0.2}
 _ANSWERS = ("yes", "no")
-_NAMED_WITH = 3
-_LABELS_NAMED = 3
-_LOOK = {"pair": Doubts.pairs, "comparison": Doubts.comparisons, "link": Doubts.between}
+_MAX_NAMED = 3
+_MAX_LABELS_NAMED = 3
+_FINDERS = {
+    "pair": QuestionFinder.find_pairs,
+    "comparison": QuestionFinder.find_comparisons,
+    "link": QuestionFinder.find_links,
+}
 
 
 @dataclass(frozen=True)
 class Question:
-    """One question, with two answers or, of a label, as many as there are labels.
+    """One question, with the answers yes and no or, for a label, any of its labels.
 
     Attributes
     ----------
     kind : {"label", "member", "pair", "comparison", "link"}
-        Which label an item has; whether an item belongs to a group that somebody named; whether
-        two items of a dataset belong together; whether the first of three is nearer to the second
-        (yes) or to the third (no); whether items of two datasets belong together.
+        "label": which label an item has. "member": whether an item belongs to a named group.
+        "pair": whether two items of a dataset belong together. "comparison": whether the first of
+        three items is closer to the second (yes) or to the third (no). "link": whether items of
+        two datasets belong together.
     rows : tuple of int
-        Global rows: two, or three for a comparison; for a label the item; for a group the item,
-        then up to three of those that were named.
+        Global rows: two, or three for a comparison. For a label the item. For a group the item,
+        then up to three of the named items.
     items : tuple of (str, str)
-        Dataset and id of each.
+        Dataset and id of each row.
     text, why : str
-        The question, and why it is asked, in plain words.
+        The question and the reason for it, as sentences.
     gain : float
-        What an answer is worth beside other questions of its kind; comparable only within a call.
+        Value of an answer; comparable only with questions of the same kind and call.
     label : tuple of (str, str)
-        Column and label that the item would get, where that is asked; of the kind "label" the
-        label is empty.
+        Column and label that a yes would give to the item; ("", "") for other questions. For the
+        kind "label" the label is empty.
     options : tuple of text or number
-        Of the kind "label": the labels known so far, the likeliest first.
+        For the kind "label": the labels known so far, the likeliest first.
     """
 
     kind: str
@@ -67,33 +72,38 @@ class Question:
 
     @property
     def key(self) -> str:
-        """The question as text that outlives changes of row numbers; see `skip`."""
+        """The question as text that stays the same when row numbers change; see `skip`."""
         items = [list(item) for item in self.items]
         return json.dumps([*items, [*self.label]] if self.label[0] else items, ensure_ascii=False)
 
-    def answer(self, said: LabelValue) -> JsonObject:
-        """Return the command that keeps an answer, as a JSON-ready dictionary.
+    def answer(self, answer: LabelValue) -> JsonObject:
+        """Return the command that records an answer, as a JSON-ready dictionary.
 
-        The answer is "yes" or "no"; of the kind "label" one of `options`, or another label. That an
-        item lacks a label is no label: who asks must remember it, see `skip`.
+        The answer is "yes" or "no"; for the kind "label" one of `options`, or another label. "This
+        item has no label" cannot be recorded: the caller must remember it, see `skip`.
         """
         if self.kind == "label":
-            word = next((one for one in self.options if str(one) == str(said)), said)
-            if not str(word).strip():
-                raise ParameterError("answer: '' is no label.")
+            label = next((option for option in self.options if str(option) == str(answer)), answer)
+            if not str(label).strip():
+                raise ParameterError("answer: an empty text is no label. Give a label.")
             dataset, id_ = self.items[0]
             column = self.label[0]
-            return {"op": "set-labels", "dataset": dataset, "column": column, "values": {id_: word}}
-        if said not in _ANSWERS:
-            raise ParameterError(f"answer: {said!r}; one of yes, no.")
+            return {
+                "op": "set-labels",
+                "dataset": dataset,
+                "column": column,
+                "values": {id_: label},
+            }
+        if answer not in _ANSWERS:
+            raise ParameterError(f"answer: {answer!r} is not allowed. Use yes or no.")
         if self.kind == "comparison":
             a, b, c = (list(item) for item in self.items)
-            rows = [[a, b, c] if said == "yes" else [a, c, b]]
+            rows = [[a, b, c] if answer == "yes" else [a, c, b]]
             return {"op": "add-comparisons", "rows": rows, "set": ASKED}
         if self.label[0]:
-            column, word = self.label
+            column, label = self.label
             dataset, id_ = self.items[0]
-            values = {id_: word if said == "yes" else None}
+            values = {id_: label if answer == "yes" else None}
             return {"op": "set-labels", "dataset": dataset, "column": column, "values": values}
         (source, source_id), (target, _), *_ = self.items
         return {
@@ -101,13 +111,13 @@ class Question:
             "source": source,
             "target": target,
             "pairs": [[source_id, other] for _, other in self.items[1:]],
-            "weight": 1.0 if said == "yes" else -1.0,
+            "weight": 1.0 if answer == "yes" else -1.0,
             "set": ASKED,
         }
 
     def to_dict(self) -> JsonObject:
         """Return the question, JSON-ready."""
-        told: JsonObject = {
+        content: JsonObject = {
             "kind": self.kind,
             "items": [list(item) for item in self.items],
             "text": self.text,
@@ -115,10 +125,10 @@ class Question:
             "gain": self.gain,
         }
         if self.label[0]:
-            told["label"] = list(self.label)
+            content["label"] = list(self.label)
         if self.options:
-            told["options"] = list(self.options)
-        return told
+            content["options"] = list(self.options)
+        return content
 
 
 @one_thread()
@@ -131,46 +141,45 @@ def suggest_questions(
     random_state: int = 0,
     kinds: Sequence[str] = KINDS,
     only: ArrayLike | None = None,
-    learned: Sequence[LearnedGroup] | None = None,
+    learned: Sequence[GroupSummary] | None = None,
     candidates: Sequence[tuple[int, int, float]] = (),
     labels: Sequence[tuple[str, str]] | None = None,
 ) -> list[Question]:
-    """Return the questions whose answers would tell the map most.
+    """Return the questions whose answers would inform the map most.
 
     Parameters
     ----------
     data : HeteroData
     embedding : Embedding
-        The map as it is; rows without a place are asked about only across datasets.
+        The current map. Questions within a dataset are only about rows with a place on it.
     n : int
-        Most questions to return; fewer where there is nothing left to ask.
+        Maximum number of questions.
     skip : collection of str
         Keys of questions not to ask again, see `Question.key`.
     random_state : int
-        Seeds which of equally unguided items are looked at; the same seed, the same questions.
+        Seed for the sampled items; the same seed gives the same questions.
     kinds : sequence of {"label", "member", "pair", "comparison", "link"}
     only : array of int, optional
         Global rows to ask about; all by default.
     learned : sequence of LearnedGroup, optional
-        What was learned from groups that somebody named, as a map with ``learn_groups`` has it in
-        ``diagnostics_["learned"]``; by default it is found anew.
+        Learned groups, as in ``diagnostics_["learned"]`` of a map with ``learn_groups``; computed
+        when absent.
     candidates : sequence of (int, int, float)
-        Global rows of two datasets that may be linked and how likely that is, the likeliest first,
-        as by `hetviz.predict_links`: they are asked about in place of what the map leaves in
-        doubt, first each item once.
+        Global rows of two datasets and the probability of a link, the likeliest first, as from
+        `hetviz.predict_links`. They replace the uncertain links of the map. Each item comes once
+        before any comes twice.
     labels : sequence of (dataset, label), optional
-        Label columns known in part whose missing labels are asked for; by default those that are
-        called as a person's own are, "my label 1" and so on.
+        Partly filled label columns whose missing labels are asked for; by default those of the
+        user, named "my label 1" and so on.
 
     Returns
     -------
     list of Question
-        The kinds mixed, each with the most valuable first: about half are of labels and half about
-        members of groups that somebody named, where there are such; of the others 6 in 10 across
-        datasets where that can be asked. No two questions of a kind name the same item or items
-        next to each other in the data, but for labels and likely links. Never asked: what a
-        statement says, what follows from items said to be the same or to belong together, labels
-        that are known, and rows of one object.
+        All kinds mixed, the most valuable of each first. About half are about labels and half
+        about members of named groups, where these exist. Of the others, 6 in 10 are across
+        datasets where that is possible. No two questions of a kind name the same item or similar
+        items, except for labels and likely links. Known links and comparisons, conclusions from
+        them, known labels and rows of one object are never asked.
 
     Raises
     ------
@@ -178,9 +187,9 @@ def suggest_questions(
 
     Notes
     -----
-    How likely two items belong together is taken from statements about items like them, not from
-    the map; see `hetviz.runs.ask.active_learning`. At most 600 items are looked at a call, so that
-    the cost is O(n d) for n rows of d features.
+    The probability that two items belong together comes from links of similar items, not from the
+    map; see `hetviz.runs.ask.active_learning`. A call considers at most 600 items, so the cost is
+    O(n d) for n rows of d features.
 
     Examples
     --------
@@ -191,123 +200,126 @@ def suggest_questions(
     5
     """
     if n < 1:
-        raise ParameterError(f"suggest_questions: n = {n!r}; a whole number of 1 or more.")
+        raise ParameterError(f"suggest_questions: n = {n!r} is not a whole number of 1 or more.")
     unknown = [kind for kind in kinds if kind not in KINDS]
     if unknown or not kinds:
         raise ParameterError(
-            f"suggest_questions: kinds = {list(kinds)!r}; some of {', '.join(KINDS)}."
+            f"suggest_questions: kinds = {list(kinds)!r}. Choose from {', '.join(KINDS)}."
         )
-    found = {}
-    asked_before = _rows_of(data, skip)
+    questions = {}
+    skipped = _rows_of_keys(data, skip)
     if "label" in kinds:
-        found["label"] = _labels(data, labels, n, only, asked_before, random_state)
+        questions["label"] = _label_questions(data, labels, n, only, skipped, random_state)
     if "member" in kinds:
         groups = learned_from(data, random_state=random_state) if learned is None else learned
-        found["member"] = still_open(data, _members(data, groups, only), skip)
-    looked = [kind for kind in _LOOK if kind in kinds]
-    if looked and len(found.get("member", ())) < n:
-        doubts = Doubts(data, embedding, random_state, only, asked_before)
-        found |= {
-            kind: [_question(data, kind, *row) for row in _LOOK[kind](doubts, n)] for kind in looked
+        questions["member"] = still_open(data, _member_questions(data, groups, only), skip)
+    searched = [kind for kind in _FINDERS if kind in kinds]
+    if searched and len(questions.get("member", ())) < n:
+        finder = QuestionFinder(data, embedding, random_state, only, skipped)
+        questions |= {
+            kind: [_question(data, kind, *row) for row in _FINDERS[kind](finder, n)]
+            for kind in searched
         }
     if "link" in kinds and candidates:
-        likely = still_open(data, _likely(data, candidates, only), skip)
-        # After these nothing else is asked across: what is only in doubt seems odd to a person.
-        found["link"] = likely or found.get("link", [])
-    return _mixed(found, n)
+        likely_links = still_open(data, _link_questions(data, candidates, only), skip)
+        # Likely links replace the uncertain ones, which seem odd to a person next to them.
+        questions["link"] = likely_links or questions.get("link", [])
+    return _mix_kinds(questions, n)
 
 
-def _likely(
+def _link_questions(
     data: HeteroData, candidates: Sequence[tuple[int, int, float]], only: ArrayLike | None
 ) -> list[Question]:
-    wanted = None if only is None else set(np.asarray(only).tolist())
-    asked: list[Question] = []
+    allowed = None if only is None else set(np.asarray(only).tolist())
+    first: list[Question] = []
     later: list[Question] = []
     seen: set[int] = set()
-    for one, other, score in candidates:
-        pair = (int(one), int(other))
-        if wanted is not None and not wanted >= set(pair):
+    for left, right, score in candidates:
+        pair = (int(left), int(right))
+        if allowed is not None and not allowed >= set(pair):
             continue
-        why = f"The known links and what the two are like make it likely: {percent(score, 2)}."
-        into = later if seen & set(pair) else asked
+        why = f"Other links and similar items suggest it ({percent(score, 2)})."
+        target = later if seen & set(pair) else first
         seen |= set(pair)
-        into.append(_question(data, "link", pair, why, float(score)))
-    return asked + later
+        target.append(_question(data, "link", pair, why, float(score)))
+    return first + later
 
 
-def _labels(
+def _label_questions(
     data: HeteroData,
-    wanted: Sequence[tuple[str, str]] | None,
+    requested: Sequence[tuple[str, str]] | None,
     n: int,
     only: ArrayLike | None,
-    asked_before: Sequence[tuple[int, ...]],
+    skipped_rows: Sequence[tuple[int, ...]],
     random_state: int,
 ) -> list[Question]:
-    """Return the questions for missing labels, the columns in turn."""
-    passed = {rows[0] for rows in asked_before if len(rows) == 1}
+    """Return questions about missing labels, alternating between columns."""
+    skipped = {rows[0] for rows in skipped_rows if len(rows) == 1}
     allowed = None
     if only is not None:
         allowed = np.zeros(data.n_rows, dtype=bool)
         allowed[np.asarray(only, dtype=np.int64)] = True
-    asked: list[tuple[int, Question]] = []
-    for column in columns_to_ask(data, wanted):
-        doubts = label_doubts(
-            data, column, n, allowed=allowed, passed=passed, random_state=random_state
+    ranked: list[tuple[int, Question]] = []
+    for column in columns_to_ask(data, requested):
+        candidates = label_candidates(
+            data, column, n, allowed=allowed, skipped=skipped, random_state=random_state
         )
-        for rank, doubt in enumerate(doubts):
-            row = doubt.row - data.offsets[column.dataset].start
+        for rank, candidate in enumerate(candidates):
+            row = candidate.row - data.offsets[column.dataset].start
             item = (column.dataset, str(data[column.dataset].ids[row]))
-            first = doubt.labels[:_LABELS_NAMED]
-            words = ", ".join(f"“{word}”" for word, _ in first)
-            why = "Its label is open: what is known does not settle it."
-            if round(doubt.gain) > 1:
-                why = f"Its label is open, and would tell of about {doubt.gain:.0f} items in doubt."
-            asked.append(
+            likeliest = candidate.labels[:_MAX_LABELS_NAMED]
+            words = ", ".join(f"“{label}”" for label, _ in likeliest)
+            why = "Its label is uncertain: links and features do not settle it."
+            if round(candidate.gain) > 1:
+                why = f"Its label would help with about {candidate.gain:.0f} other uncertain items."
+            ranked.append(
                 (
                     rank,
                     Question(
                         "label",
-                        (doubt.row,),
+                        (candidate.row,),
                         (item,),
-                        f"Which label fits “{_title(data, item)}”: {words}, or another?",
+                        f"Which label fits “{_title_of(data, item)}”: {words}, or another?",
                         why,
-                        doubt.gain,
+                        candidate.gain,
                         (column.name, ""),
-                        tuple(word for word, _ in doubt.labels),
+                        tuple(label for label, _ in candidate.labels),
                     ),
                 )
             )
-    return [question for _, question in sorted(asked, key=lambda pair: pair[0])]
+    return [question for _, question in sorted(ranked, key=lambda pair: pair[0])]
 
 
-def _members(
-    data: HeteroData, groups: Sequence[LearnedGroup], only: ArrayLike | None
+def _member_questions(
+    data: HeteroData, groups: Sequence[GroupSummary], only: ArrayLike | None
 ) -> list[Question]:
-    """Return a question for each item that may follow a group, the groups in turn."""
-    asked: list[tuple[int, Question]] = []
-    wanted = None if only is None else set(np.asarray(only).tolist())
+    """Return a question for each item that may follow a group, alternating between groups."""
+    ranked: list[tuple[int, Question]] = []
+    allowed = None if only is None else set(np.asarray(only).tolist())
     for group in groups:
         if group.dataset not in data.datasets:
             continue
-        every = [(group.dataset, name) for name in group.named]
-        named = every[:_NAMED_WITH]
-        words = some([f"“{_title(data, item)}”" for item in every], _NAMED_WITH)
+        named_items = [(group.dataset, name) for name in group.named]
+        named = named_items[:_MAX_NAMED]
+        words = join_first([f"“{_title_of(data, item)}”" for item in named_items], _MAX_NAMED)
         for rank, (id_, certainty) in enumerate(group.to_ask):
             items = ((group.dataset, id_), *named)
             rows = tuple(data.position(*item) for item in items)
-            if wanted is not None and rows[0] not in wanted:
+            if allowed is not None and rows[0] not in allowed:
                 continue
-            text = f"Does “{_title(data, items[0])}” belong with {words}?"
+            text = f"Does “{_title_of(data, items[0])}” belong with {words}?"
             if group.label[0]:
-                text = f"Is “{_title(data, items[0])}” also “{group.label[1]}”, like {words}?"
-            why = f"It is like them in what is known of it: {percent(certainty, 2)} sure."
+                text = f"Is “{_title_of(data, items[0])}” also “{group.label[1]}”, like {words}?"
+            why = f"It is similar to them ({percent(certainty, 2)} sure)."
             if not group.learned:
-                why = f"Of all others it is most like them; {len(every)} named leave it open."
-            asked.append((rank, Question("member", rows, items, text, why, certainty, group.label)))
-    return [question for _, question in sorted(asked, key=lambda pair: pair[0])]
+                why = f"It is the most similar to the {len(named_items)} items, but uncertain."
+            ranked.append(
+                (rank, Question("member", rows, items, text, why, certainty, group.label))
+            )
+    return [question for _, question in sorted(ranked, key=lambda pair: pair[0])]
 
 
-def _title(data: HeteroData, item: tuple[str, str]) -> str:
+def _title_of(data: HeteroData, item: tuple[str, str]) -> str:
     dataset = data[item[0]]
     return str(dataset.titles[int(dataset.find([item[1]])[0])])
 
@@ -315,60 +327,59 @@ def _title(data: HeteroData, item: tuple[str, str]) -> str:
 def still_open(
     data: HeteroData, questions: Sequence[Question], skip: Collection[str] = ()
 ) -> list[Question]:
-    """Return those of some earlier questions that the data do not answer by now.
-
-    The rows must be those of the data that they were asked about.
-    """
+    """Return the earlier questions that the data do not answer yet; rows must not have changed."""
     if not questions:
-        # What is implied takes a while to find out where there are many links.
+        # Finding settled pairs takes a while with many links.
         return []
-    implied = Implied.of(data)
-    out = []
+    settled = SettledPairs.of(data)
+    open_questions = []
     for question in questions:
         rows = np.array([question.rows])
         if question.label[0]:
             if question.key not in skip and not _has_label(data, question):
-                out.append(question)
+                open_questions.append(question)
             continue
         by_pair = question.kind != "comparison"
-        known = implied.known(rows[:, 0], rows[:, 1]) if by_pair else implied.compared(rows)
-        if question.key not in skip and not known[0]:
-            out.append(question)
-    return out
+        is_known = (
+            settled.is_known(rows[:, 0], rows[:, 1]) if by_pair else settled.is_compared(rows)
+        )
+        if question.key not in skip and not is_known[0]:
+            open_questions.append(question)
+    return open_questions
 
 
 def _has_label(data: HeteroData, question: Question) -> bool:
     dataset, id_ = question.items[0]
     row = data[dataset].position(id_)
     return any(
-        bool(one.known[row])
-        for one in data.labels
-        if (one.dataset, one.name) == (dataset, question.label[0])
+        bool(labels.known[row])
+        for labels in data.labels
+        if (labels.dataset, labels.name) == (dataset, question.label[0])
     )
 
 
-def _rows_of(data: HeteroData, keys: Collection[str]) -> list[tuple[int, ...]]:
-    """Return the global rows of questions; those that name an item that is gone are left out."""
-    out = []
+def _rows_of_keys(data: HeteroData, keys: Collection[str]) -> list[tuple[int, ...]]:
+    """Return the global rows of questions whose items all exist."""
+    rows = []
     for key in keys:
         items = [item for item in json.loads(key) if item[0] in data.datasets]
         if all(name in data.datasets and data[name].find([id_])[0] >= 0 for name, id_ in items):
-            out.append(tuple(data.position(name, id_) for name, id_ in items))
-    return out
+            rows.append(tuple(data.position(name, id_) for name, id_ in items))
+    return rows
 
 
-def _mixed(found: dict[str, list[Question]], n: int) -> list[Question]:
-    """Deal the kinds out by their shares; where one has run out the others fill up."""
-    taken = dict.fromkeys(found, 0)
-    out: list[Question] = []
-    while len(out) < n:
-        open_ = [kind for kind in found if taken[kind] < len(found[kind])]
+def _mix_kinds(questions: dict[str, list[Question]], n: int) -> list[Question]:
+    """Mix the kinds by their shares; the others fill up when one is empty."""
+    n_taken = dict.fromkeys(questions, 0)
+    mixed: list[Question] = []
+    while len(mixed) < n:
+        open_ = [kind for kind in questions if n_taken[kind] < len(questions[kind])]
         if not open_:
             break
-        kind = min(open_, key=lambda kind: ((taken[kind] + 1) / _SHARES[kind], -_SHARES[kind]))
-        out.append(found[kind][taken[kind]])
-        taken[kind] += 1
-    return out
+        kind = min(open_, key=lambda kind: ((n_taken[kind] + 1) / _SHARES[kind], -_SHARES[kind]))
+        mixed.append(questions[kind][n_taken[kind]])
+        n_taken[kind] += 1
+    return mixed
 
 
 def _question(
@@ -381,7 +392,7 @@ def _question(
                 items.append((name, str(data[name].ids[row - span.start])))
                 names.append(f"“{data[name].titles[row - span.start]}”")
     if kind == "comparison":
-        text = f"Is {names[0]} nearer to {names[1]} than to {names[2]}?"
+        text = f"Is {names[0]} closer to {names[1]} than to {names[2]}?"
     else:
         text = f"Do {names[0]} and {names[1]} belong together?"
     return Question(kind, rows, tuple(items), text, why, gain)

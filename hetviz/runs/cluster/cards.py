@@ -13,7 +13,7 @@ from hetviz._json import records
 from hetviz._types import Bools, Floats, Ints, JsonObject, Sparse
 from hetviz.core.clustering.partition import exemplars
 from hetviz.data import HeteroData
-from hetviz.features.relations.label_links import CANDIDATES
+from hetviz.features.relations.label_links import MAX_CANDIDATES
 from hetviz.runs.cluster.contrast import Contrasts, Known
 
 EXEMPLARS = 8
@@ -233,8 +233,8 @@ def _members(data: HeteroData, rows: Ints, Y: Floats) -> tuple[dict[str, int], d
             continue
         counts[name] = len(mine)
         placed = mine[np.isfinite(Y[mine]).all(axis=1)]
-        if len(placed) > CANDIDATES:
-            at = np.linspace(0, len(placed) - 1, CANDIDATES).round().astype(np.int64)
+        if len(placed) > MAX_CANDIDATES:
+            at = np.linspace(0, len(placed) - 1, MAX_CANDIDATES).round().astype(np.int64)
             placed = placed[at]
         chosen = placed[exemplars(Y[placed], EXEMPLARS)] if len(placed) else mine[:EXEMPLARS]
         typical[name] = chosen - span.start

@@ -11,7 +11,7 @@ from hetviz._json import records
 from hetviz._types import Ints, JsonObject, Texts
 from hetviz.core.threads import one_thread
 from hetviz.data import Embedding, HeteroData
-from hetviz.progress import Part, Progress, silent
+from hetviz.progress import Progress, ProgressPart, ignore_progress
 from hetviz.runs.cluster.cards import ClusterCard, cluster_cards
 from hetviz.runs.cluster.codes import cluster_frame
 from hetviz.runs.cluster.contrast import Contrasts
@@ -135,7 +135,7 @@ def clusters(
     >>> hetviz.clusters(data, hetviz.embed(data, "guided-projection"), n_clusters=10)
     Clustering(10 clusters by k-means on the map itself)
     """
-    report = silent if progress is None else progress
+    report = ignore_progress if progress is None else progress
     found = search(
         data,
         embedding,
@@ -146,7 +146,7 @@ def clusters(
         run=run,
         held_out=held_out,
         random_state=random_state,
-        progress=Part(report, 0.0, 0.9),
+        progress=ProgressPart(report, 0.0, 0.9),
     )
     report(0.9, "Describing the clusters")
     taken = found.tried[found.chosen]

@@ -13,8 +13,8 @@ import scipy.sparse as sp
 from hetviz._types import Bools, Floats, Ints, Texts
 from hetviz.data import Dataset, HeteroData
 from hetviz.features.columns.types import Column
-from hetviz.features.known import groups_of, known_columns
-from hetviz.features.meaning import feature_names
+from hetviz.features.interpretation import feature_names
+from hetviz.features.item_columns import group_values, item_columns
 from hetviz.features.relations.words import item_words
 from hetviz.metrics.contrast import corrected, higher_or_lower, more_often
 
@@ -67,7 +67,7 @@ class Contrasts:
 
     @cached_property
     def _columns(self) -> dict[str, dict[str, Column]]:
-        return {name: known_columns(self.data, name) for name in self.data.datasets}
+        return {name: item_columns(self.data, name) for name in self.data.datasets}
 
     @cached_property
     def labels(self) -> list[Known]:
@@ -127,7 +127,7 @@ class Contrasts:
         mine = codes[self.data.offsets[name]][here]
         parts, tests = [], 0
         for column in self._columns[name].values():
-            values = groups_of(column)
+            values = group_values(column)
             if values is None:
                 continue
             values = values[here]
@@ -169,7 +169,7 @@ def _numbers_of(dataset: Dataset, columns: dict[str, Column]) -> tuple[list[str]
     found = {
         column.name: column.values.astype(np.float64)
         for column in columns.values()
-        if column.kind == "number" and groups_of(column) is None
+        if column.kind == "number" and group_values(column) is None
     }
     X = dataset.X
     if X is not None and X.shape[0] * X.shape[1] <= _MOST_CELLS:

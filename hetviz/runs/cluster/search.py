@@ -20,11 +20,11 @@ from hetviz.core.clustering.partition_choice import (
 )
 from hetviz.data import Embedding, HeteroData
 from hetviz.errors import Cancelled, HetvizError, ParameterError
-from hetviz.features.known import known_columns
+from hetviz.features.item_columns import item_columns
 from hetviz.metrics.fit.clustering import rand_on_links
 from hetviz.metrics.fit.measured import same_rows
 from hetviz.metrics.fit.rows import coordinates_of
-from hetviz.progress import Part, Progress, silent
+from hetviz.progress import Progress, ProgressPart, ignore_progress
 from hetviz.runs.cluster.cards import capital, value_words
 from hetviz.runs.cluster.contrast import plain_text
 from hetviz.runs.embed.run import Run, fit_again
@@ -78,11 +78,13 @@ def search(
     progress: Progress | None = None,
 ) -> Search:
     """Look for clusters; see `hetviz.clusters`, which describes the chosen ones as well."""
-    report = silent if progress is None else progress
+    report = ignore_progress if progress is None else progress
     _check(method, n_clusters, label, space)
-    Y, words = _points(data, embedding, space, run, Part(report, 0.0, 0.5 * (space == FULL)))
+    Y, words = _points(
+        data, embedding, space, run, ProgressPart(report, 0.0, 0.5 * (space == FULL))
+    )
     placed = np.flatnonzero(np.isfinite(Y).all(axis=1))
-    part = Part(report, 0.5 * (space == FULL), 1.0)
+    part = ProgressPart(report, 0.5 * (space == FULL), 1.0)
     names: tuple[str, ...] | None = None
     if method == LABEL:
         code, names = label_clusters(data, str(label))
@@ -176,7 +178,7 @@ def label_clusters(data: HeteroData, label: str) -> tuple[Ints, tuple[str, ...]]
     code = np.full(data.n_rows, None, dtype=object)
     there = False
     for name, rows in data.offsets.items():
-        column = known_columns(data, name).get(label)
+        column = item_columns(data, name).get(label)
         if column is None:
             continue
         there = True

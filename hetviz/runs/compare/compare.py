@@ -25,7 +25,7 @@ from hetviz.metrics.fit.guidance import guidance_curve
 from hetviz.metrics.fit.measured import Measured
 from hetviz.metrics.fit.rows import coordinates_of
 from hetviz.metrics.fit.summary import scores_of
-from hetviz.progress import Progress, silent
+from hetviz.progress import Progress, ignore_progress
 from hetviz.runs.compare.comparison import Candidate, Comparison, Curve, Fitted
 from hetviz.runs.compare.measures import LOOK_AT, overall
 from hetviz.runs.compare.predicted_links import (
@@ -150,7 +150,7 @@ def judge(
         if not 0 <= share < 1:
             raise ParameterError(f"compare: {name} = {share!r}; a share from 0 to below 1.")
     rounds = tuple(range(random_state, random_state + seeds))
-    work = _Work(data, candidates, rounds, hold_out, progress or silent)
+    work = _Work(data, candidates, rounds, hold_out, progress or ignore_progress)
     try:
         for seed in rounds:
             train, held_out = work.split(seed)

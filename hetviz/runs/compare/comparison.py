@@ -13,7 +13,7 @@ import pandas as pd
 from scipy.special import stdtrit
 
 from hetviz._html import html_table
-from hetviz._text import in_seconds, listed, per_hundred
+from hetviz._text import format_seconds, join_words, per_hundred
 from hetviz._types import Floats, Json, JsonObject
 from hetviz.core.measures.resolution import least_significant
 from hetviz.data import Embedding
@@ -512,7 +512,7 @@ def recommended(found: Comparison, measure: str, tied: Sequence[str]) -> Recomme
     splits = f"{len(found.seeds)} splits" if len(found.seeds) > 1 else "one split"
     value = per_hundred(found.mean(best, measure))
     if len(tied) > 1:
-        names = listed(_few([found.candidate(k).title for k in tied]))
+        names = join_words(_few([found.candidate(k).title for k in tied]))
         shares = {per_hundred(found.mean(k, measure)) for k in tied}
         low, high = min(shares, key=float), max(shares, key=float)
         values = high if low == high else f"{low} to {high}"
@@ -554,5 +554,5 @@ def _simpler(found: Comparison, key: str, tied: Sequence[str]) -> str:
     why = ", which is solved in one step" if one_step else ", which is the simpler method"
     mine, theirs = found.seconds(key), max(found.seconds(other.key) for other in beaten)
     if theirs >= 2 * mine:
-        why += f" and quicker ({in_seconds(mine)} against {in_seconds(theirs)})"
+        why += f" and quicker ({format_seconds(mine)} against {format_seconds(theirs)})"
     return why

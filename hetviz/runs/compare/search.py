@@ -9,16 +9,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hetviz._text import in_seconds, listed, per_hundred
+from hetviz._text import format_seconds, join_words, per_hundred
 from hetviz._types import JsonObject
 from hetviz.algorithms.cost import known_seconds
 from hetviz.algorithms.registry import get_method
-from hetviz.core.growing import Point, Searched, Span, grow
+from hetviz.core.grid_search import GridSearchResult, Point, Span, search_grid
 from hetviz.core.threads import one_thread
 from hetviz.data import HeteroData
 from hetviz.errors import Cancelled, NotApplicableError, ParameterError
 from hetviz.params import Choice, Flag, Integer, Param, PerDataset, Real
-from hetviz.progress import Part, Progress, silent
+from hetviz.progress import Progress, ProgressPart, ignore_progress
 from hetviz.runs.compare.compare import candidate, judge
 from hetviz.runs.compare.comparison import Candidate, Comparison
 from hetviz.runs.compare.measures import MEASURES
@@ -60,7 +60,7 @@ class SearchCost(NamedTuple):
         if self.seconds is None:
             return f"{words}; how long a fit takes was not measured yet."
         low, high = (self.seconds * self.n_splits * n for n in (self.n_first, self.n_most))
-        return f"{words}: {in_seconds(low)} to {in_seconds(high)}."
+        return f"{words}: {format_seconds(low)} to {format_seconds(high)}."
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,7 +133,7 @@ class SettingsFound:
 
     def _names(self, keys: Sequence[str]) -> str:
         declared = get_method(self.method).params
-        return listed([(declared[key].label or key).lower() for key in keys])
+        return join_words([(declared[key].label or key).lower() for key in keys])
 
     def to_dict(self) -> JsonObject:
         """Return everything but the embeddings, JSON-ready; `from_dict` reads it."""
@@ -249,11 +249,13 @@ def search_settings(
         )
     by = measure or _BY[0 if data.links else 1]
     search = _Search(data, method, fixed, by, seeds, hold_out, test, random_state, most)
-    search.progress = progress or silent
+    search.progress = progress or ignore_progress
     try:
         declared = get_method(method).params
         start = {name: (params or {}).get(name, declared[name].default) for name in spans}
-        found = grow(search.score, spans, start=start, whole_grid=whole_grid, most=most)
+        found = search_grid(
+            search.score, spans, start=start, whole_grid=whole_grid, max_points=most
+        )
         confirmed = search.confirm(found)
     except Cancelled as stopped:
         stopped.partial = search.result(None, None) if search.tried is not None else None
@@ -297,7 +299,7 @@ def spans_of(method: str, settings: Settings | None = None, grows: bool = True) 
         try:
             values = [declared[name].check(value) for value in given]
         except ValueError:
-            wanted = declared[name].wanted()
+            wanted = declared[name].describe_allowed()
             raise ParameterError(f"search: {name} = {list(given)!r}; each is {wanted}.") from None
         spans[name] = _span(declared[name], values, grows)
     return spans
@@ -393,14 +395,14 @@ class _Search:
                 comparisons=test if compared else 0.0,
                 random_state=random_state + _LAST_SPLIT,
             )
-        self.progress: Progress = silent
+        self.progress: Progress = ignore_progress
         self.tried: Comparison | None = None
 
     def score(self, points: Sequence[Point]) -> list[float]:
         """Fit and judge some settings, and keep them."""
         done = 0 if self.tried is None else len(self.tried.candidates)
         of = self._most + 2 * bool(self._test)
-        part = Part(self.progress, min(done / of, 1.0), min((done + len(points)) / of, 1.0))
+        part = ProgressPart(self.progress, min(done / of, 1.0), min((done + len(points)) / of, 1.0))
 
         def report(fraction: float, message: str = "", **figures: object) -> None:
             # Layouts and bars of single settings are not those of the search.
@@ -425,14 +427,14 @@ class _Search:
             for key in map(self._words, points)
         ]
 
-    def confirm(self, found: Searched) -> Comparison | None:
+    def confirm(self, found: GridSearchResult) -> Comparison | None:
         """Judge what was found, beside the default settings, by what the search never saw."""
         if not self._test or not math.isfinite(found.score):
             return None
         plain = self._point_of(found.tried[0][0], DEFAULT)
         best = self._point_of(found.best, BEST)
         pair = [best] if plain.params == best.params else [plain, best]
-        part = Part(self.progress, 0.95, 1.0)
+        part = ProgressPart(self.progress, 0.95, 1.0)
 
         def report(fraction: float, message: str = "", **figures: object) -> None:
             part(fraction, "Judged by what the search never saw")
@@ -447,7 +449,7 @@ class _Search:
             random_state=self._random_state + _LAST_SPLIT,
         )
 
-    def result(self, found: Searched | None, confirmed: Comparison | None) -> SettingsFound:
+    def result(self, found: GridSearchResult | None, confirmed: Comparison | None) -> SettingsFound:
         """Return what there is; of a search that was stopped the best so far."""
         tried = self.tried
         if tried is None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from hetviz._text import listed, per_hundred
+from hetviz._text import join_words, per_hundred
 from hetviz._types import Ints, JsonObject
 from hetviz.algorithms.ranking import (
     Standing,
@@ -23,7 +23,7 @@ from hetviz.algorithms.ranking import (
 from hetviz.algorithms.registry import get_method, suggest
 from hetviz.core.threads import one_thread
 from hetviz.data import Embedding, HeteroData
-from hetviz.data.queries.rows import part_of
+from hetviz.data.queries.rows import select_rows
 from hetviz.errors import (
     Cancelled,
     DataError,
@@ -31,9 +31,9 @@ from hetviz.errors import (
     ParameterError,
     Problem,
 )
-from hetviz.features.spaces.joint_axes import glance, leading_features
-from hetviz.features.spaces.landmarks import ABOVE, N_LANDMARKS, landmarks, placed_by
-from hetviz.progress import Part, Progress, silent
+from hetviz.features.spaces.joint_axes import leading_features, quick_sketch
+from hetviz.features.spaces.landmarks import MIN_ROWS, N_LANDMARKS, landmarks, place_by_landmarks
+from hetviz.progress import Progress, ProgressPart, ignore_progress
 from hetviz.runs.compare.compare import candidate, judge
 from hetviz.runs.compare.comparison import Candidate, Comparison
 from hetviz.runs.embed.run import Made, fit_run, notes_of
@@ -213,17 +213,17 @@ def choose(
     hetviz.errors.Cancelled
         When `progress` raises it.
     """
-    report = silent if progress is None else progress
+    report = ignore_progress if progress is None else progress
     ordered = _in_order(data)
     if not ordered:
         reasons = [reason for verdict in suggest(data) for reason in verdict.reasons]
         raise NotApplicableError("A first map", dict.fromkeys(reasons))
     # Of very many items, methods are tried on landmarks: what is best there can be afforded then.
-    part = data if data.n_rows <= ABOVE else part_of(data, landmarks(data))
+    part = data if data.n_rows <= MIN_ROWS else select_rows(data, landmarks(data))
     tried = _affordable(data, part.n_rows, ordered, seconds)
     if len(tried) < 2 and part is data and data.n_rows > N_LANDMARKS:
         # So they are where there is time for no two of them on all items, but on these.
-        few = part_of(data, landmarks(data))
+        few = select_rows(data, landmarks(data))
         on_few = _affordable(data, few.n_rows, ordered, seconds)
         part, tried = (few, on_few) if len(on_few) > 1 else (part, tried)
     if len(tried) > 1:
@@ -285,7 +285,7 @@ def first_map(
     ----------
     data : HeteroData
     progress : callable, optional
-        Gets a first glance, see `hetviz.features.spaces.joint_axes.glance`, then partial layouts of
+        Gets a first glance, see `hetviz.features.spaces.joint_axes.quick_sketch`, then partial layouts of
         the method that `hetviz.suggest` names first, which is drawn before others are tried; of
         more than 20,000 rows, of a few thousand landmarks before, and of all rows after that.
     seconds, random_state
@@ -298,14 +298,16 @@ def first_map(
     hetviz.errors.Cancelled
         When `progress` raises it; its ``partial`` is a FirstMap of what there was, if anything was.
     """
-    report = silent if progress is None else progress
+    report = ignore_progress if progress is None else progress
     if not all(dataset.is_featureless for dataset in data.datasets.values()):
-        report(0.0, "A first glance", layout=lambda: glance(data, random_state))
-    if data.n_rows > ABOVE:
+        report(0.0, "A first glance", layout=lambda: quick_sketch(data, random_state))
+    if data.n_rows > MIN_ROWS:
         return _of_many(data, report, seconds, random_state)
-    made = _drawn(data, choose(data, seconds=0.0), random_state, Part(report, 0.0, 0.4))
+    made = _drawn(data, choose(data, seconds=0.0), random_state, ProgressPart(report, 0.0, 0.4))
     try:
-        choice = choose(data, Part(report, 0.4, 0.8), seconds=seconds, random_state=random_state)
+        choice = choose(
+            data, ProgressPart(report, 0.4, 0.8), seconds=seconds, random_state=random_state
+        )
     except Cancelled as stopped:
         stopped.partial = made
         raise
@@ -313,7 +315,7 @@ def first_map(
         made = replace(made, choice=choice)
     else:
         try:
-            made = _drawn(data, choice, random_state, Part(report, 0.8, 1.0))
+            made = _drawn(data, choice, random_state, ProgressPart(report, 0.8, 1.0))
         except Cancelled as stopped:
             # What was drawn first is better than nothing.
             if not isinstance(stopped.partial, FirstMap):
@@ -325,19 +327,23 @@ def first_map(
 def _of_many(data: HeteroData, report: Progress, seconds: float, random_state: int) -> FirstMap:
     """Draw landmarks, choose by them, and draw all with what was chosen."""
     rows = landmarks(data)
-    drawn = _drawn(data, choose(data, seconds=0.0), random_state, Part(report, 0.0, 0.05), rows)
+    drawn = _drawn(
+        data, choose(data, seconds=0.0), random_state, ProgressPart(report, 0.0, 0.05), rows
+    )
     everywhere = _by_landmarks(
         data, rows, drawn, random_state, lambda: report(0.05, "Placing all items")
     )
     try:
         report(0.05, "All items by their landmarks", layout=everywhere.embedding.stacked)
-        choice = choose(data, Part(report, 0.05, 0.2), seconds=seconds, random_state=random_state)
+        choice = choose(
+            data, ProgressPart(report, 0.05, 0.2), seconds=seconds, random_state=random_state
+        )
         if (choice.method, choice.params) != (drawn.method, drawn.params):
-            quiet = _words_alone(Part(report, 0.2, 0.25), "Landmarks by what was chosen")
+            quiet = _words_alone(ProgressPart(report, 0.2, 0.25), "Landmarks by what was chosen")
             drawn = _drawn(data, choice, random_state, quiet, rows)
         # What the method itself would begin with, which is on the screen already.
         start = replace(drawn.embedding, note="landmarks")
-        made = _drawn(data, choice, random_state, Part(report, 0.25, 1.0), start=start)
+        made = _drawn(data, choice, random_state, ProgressPart(report, 0.25, 1.0), start=start)
     except Cancelled as stopped:
         if not isinstance(stopped.partial, FirstMap):
             stopped.partial = everywhere
@@ -362,7 +368,9 @@ def _by_landmarks(
     beat: Callable[[], None],
 ) -> FirstMap:
     features = leading_features(data, random_state=random_state)
-    Y = placed_by(data, rows, drawn.embedding.stacked()[rows], features, random_state, beat)
+    Y = place_by_landmarks(
+        data, rows, drawn.embedding.stacked()[rows], features, random_state, beat
+    )
     places = {name: Y[span] for name, span in data.offsets.items()}
     return replace(drawn, embedding=drawn.embedding.moved(places))
 
@@ -419,14 +427,14 @@ def embed(
         what = "data of the type HeteroData are needed"
         call = "Call hetviz.embed(HeteroData.from_frames({'name': table, ...}, links=pairs))."
         raise DataError(Problem("not-data", "embed", what, kind, call))
-    report = silent if progress is None else progress
+    report = ignore_progress if progress is None else progress
     if key is None:
         if params:
             said = ", ".join(params)
             raise ParameterError(f"embed: {said} belong to a method; name it: embed(data, 'umap').")
-        choice = choose(data, Part(report, 0.0, 0.6), random_state=random_state)
+        choice = choose(data, ProgressPart(report, 0.0, 0.6), random_state=random_state)
         key, params = choice.method, dict(choice.params)
-        report = Part(report, 0.6, 1.0)
+        report = ProgressPart(report, 0.6, 1.0)
     fitted = fit_run(data, key, params, random_state, report, start=start)
     return fitted.embedding.with_made(Made(data, fitted.run))
 
@@ -519,7 +527,7 @@ def _why(found: Comparison, chosen: Candidate, n_rows: int = 0) -> str:
     after = found.mean(second, measure)
     rest = [found.candidate(key).title for key in others if key != second]
     words += f", {found.candidate(second).title} {per_hundred(after)}"
-    words += f"; tried too: {listed(rest)}" if rest else ""
+    words += f"; tried too: {join_words(rest)}" if rest else ""
     if mine < after:
         words += ". They tie, and the simpler one was taken"
     return f"{words}. Judged by held-out links, neighbours and labels, of those that apply."

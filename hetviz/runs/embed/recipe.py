@@ -16,7 +16,7 @@ from hetviz._types import Ints
 from hetviz.algorithms.registry import get_method
 from hetviz.data import Embedding, HeteroData
 from hetviz.data.model.diagnostics import to_json
-from hetviz.data.queries.rows import part_of
+from hetviz.data.queries.rows import select_rows
 from hetviz.errors import DataWarning, ParameterError
 from hetviz.io import Loaded, coordinates_csv, gate, read_bundle
 from hetviz.io.formats import toml
@@ -298,7 +298,7 @@ def write_run(
     scope = fitted.scope
     judged = scope.held_out
     if judged is None and held_out is not None:
-        judged = held_out if scope.rows is None else part_of(held_out, scope.rows)
+        judged = held_out if scope.rows is None else select_rows(held_out, scope.rows)
     scores = evaluate(scope.shown, fitted.model.embedding_, judged).to_dict()
     sha256 = coordinates_hash(fitted.embedding)
     record: dict[str, Any] = {

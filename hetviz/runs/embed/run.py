@@ -18,7 +18,7 @@ from hetviz.algorithms.base import BaseEmbedder
 from hetviz.algorithms.registry import get_method
 from hetviz.data import Embedding, HeteroData
 from hetviz.errors import Cancelled, ConvergenceWarning, DataWarning
-from hetviz.progress import Progress, silent
+from hetviz.progress import Progress, ignore_progress
 from hetviz.runs.embed.scope import Scope, scope_of
 
 _PACKAGES = ("numpy", "scipy", "scikit-learn", "pandas")
@@ -145,7 +145,7 @@ def fit_run(
     settings = scope.params(checked)
     if "random_state" in method.params:
         settings["random_state"] = seed
-    report = silent if progress is None else progress
+    report = ignore_progress if progress is None else progress
     started = time.perf_counter()
     try:
         model = method(**settings).fit(scope.seen, scope.progress(report), start)

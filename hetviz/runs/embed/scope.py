@@ -11,9 +11,9 @@ import numpy as np
 
 from hetviz._types import Ints, Reals
 from hetviz.data import Embedding, HeteroData
-from hetviz.data.model.checks import global_rows
+from hetviz.data.model.checks import check_global_rows
 from hetviz.data.model.links import kind_key
-from hetviz.data.queries.rows import part_of
+from hetviz.data.queries.rows import select_rows
 from hetviz.errors import DataError, Problem
 from hetviz.io import gate, read_table
 from hetviz.io.bundle.lookup import Lookup
@@ -125,8 +125,8 @@ def scope_of(
     """
     # Refuses a wrong key or factor, also one whose links take no part.
     data.edit().weigh(weights or {})
-    rows = None if only is None else global_rows(only, data.n_rows)
-    shown, held_out = data if rows is None else part_of(data, rows), None
+    rows = None if only is None else check_global_rows(only, data.n_rows)
+    shown, held_out = data if rows is None else select_rows(data, rows), None
     if hold_out:
         shown, held_out = shown.holdout(hold_out, hold_out, random_state=seed)
     kinds = set(map(kind_key, shown.links))

@@ -13,7 +13,7 @@ from hetviz._types import Array, Floats
 from hetviz.algorithms.base import BaseEmbedder
 from hetviz.core.graph.affinities import neighbors_needed
 from hetviz.core.graph.distances import cross_squared_distances
-from hetviz.core.graph.neighbors import Cells, cross_neighbors_by_cells
+from hetviz.core.graph.neighbors import NeighborCells, cross_neighbors_by_cells
 from hetviz.core.layout.placement import PERPLEXITY, median_places, medians_of
 from hetviz.core.spectral.blocks import LinearMap
 from hetviz.data import Dataset
@@ -90,7 +90,7 @@ class RefinedPlacer:
         features, places, ends = read("features"), read("places"), read("ends")
         # The rows of a cell stand one after another.
         members = [np.arange(a, b) for a, b in pairwise(ends.tolist())]
-        cells = Cells(np.array(read("centres")), members)
+        cells = NeighborCells(np.array(read("centres")), members)
         k, perplexity = neighbors_needed(len(features) + 1, PERPLEXITY)
         out = np.empty((len(X), places.shape[1]))
         for start in range(0, len(X), _ROWS):

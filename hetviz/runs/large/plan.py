@@ -395,9 +395,9 @@ def forecast(recipe: LargeRecipe) -> dict[str, int]:
 
 def _of_landmarks(recipe: LargeRecipe) -> int:
     """Return about how many bytes the map of landmarks takes, or the distances of rows to them."""
-    takes = get_method(recipe.method).takes
+    memory = get_method(recipe.method).memory_estimate
     rows = min(recipe.landmarks, sum(table.n for table in recipe.plan.tables))
-    return int(max(takes.least + takes.row * rows, _TO_LANDMARKS))
+    return int(max(memory.base + memory.per_row * rows, _TO_LANDMARKS))
 
 
 def _of_refined(recipe: LargeRecipe) -> int:

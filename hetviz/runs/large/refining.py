@@ -16,14 +16,14 @@ import scipy.sparse as sp
 
 from hetviz._types import Array, Floats, Ints, JsonObject, Sparse
 from hetviz.algorithms.registry import get_method
-from hetviz.core.graph.affinities import LEAST_ROWS, conditional_affinities, neighbors_needed
+from hetviz.core.graph.affinities import MIN_ROWS, conditional_affinities, neighbors_needed
 from hetviz.core.graph.joint import Balance, JointGraph, balance_exponent, joint_affinities
-from hetviz.core.graph.neighbors import Cells, Neighbors, affordable_neighbors
-from hetviz.core.layout.sne import Apart, Layout, Phase
+from hetviz.core.graph.neighbors import NeighborCells, Neighbors, affordable_neighbors
+from hetviz.core.layout.sne import ApartPairs, Phase, SneLayout
 from hetviz.core.layout.umap import UmapLayout, fuzzy_graph, fuzzy_union
 from hetviz.core.measures.out_of_sample import placement_error
 from hetviz.params import value_for
-from hetviz.progress import Part, Progress
+from hetviz.progress import Progress, ProgressPart
 from hetviz.runs.large import steps
 from hetviz.runs.large.placers import RefinedPlacer
 from hetviz.runs.large.plan import LargeRecipe, Plan
@@ -86,7 +86,9 @@ def refined(
         recall: dict[str, float] = {}
         found: list[Neighbors | None] = []
         for t, table in enumerate(plan.tables):
-            part = Part(report, 0.4 * t / len(plan.tables), 0.4 * (t + 1) / len(plan.tables))
+            part = ProgressPart(
+                report, 0.4 * t / len(plan.tables), 0.4 * (t + 1) / len(plan.tables)
+            )
             near = _neighbors(X[t], before[t], recipe.seed, part)
             found.append(near)
             if near is not None:
@@ -94,7 +96,7 @@ def refined(
         P, negative = _affinities(recipe, plan, found, rows, pairs)
         after = list(before)
         if P is not None:
-            after = _descended(recipe, P, negative, before, Part(report, 0.4, 1.0))
+            after = _descended(recipe, P, negative, before, ProgressPart(report, 0.4, 1.0))
         del P, negative
         steps.keep_refined(plan, rows, _by_block(plan, rows, after))
         if sum(map(len, rows)) < sum(block.n for block in plan.blocks):
@@ -148,7 +150,7 @@ def _by_block(plan: Plan, rows: Sequence[Ints], Y: Sequence[Floats]) -> list[Flo
 def _neighbors(X: Array, Y: Floats, seed: int, progress: Progress) -> Neighbors | None:
     """Return the nearest rows of each; None of so few rows, or of such that nothing tells apart."""
     n = len(X)
-    if n < LEAST_ROWS or not np.isfinite(Y).all() or not np.ptp(X, axis=0).any():
+    if n < MIN_ROWS or not np.isfinite(Y).all() or not np.ptp(X, axis=0).any():
         return None
     return affordable_neighbors(X, neighbors_needed(n, PERPLEXITY)[0], seed, progress)
 
@@ -234,7 +236,7 @@ def _descended(
         drawn.run(progress)
         whole[held] = drawn.positions
     else:
-        layout = Layout(P, start, apart=Apart(left, right, apart, strength))
+        layout = SneLayout(P, start, apart=ApartPairs(left, right, apart, strength))
         layout.run([Phase(recipe.refine)], progress)
         whole[held] = layout.positions
     return np.split(whole, np.cumsum([len(Y) for Y in before])[:-1])
@@ -267,7 +269,7 @@ def _fuzzy(graph: JointGraph, strength: float) -> Sparse:
 def _keep_for_others(plan: Plan, t: int, X: Array, Y: Floats, seed: int) -> None:
     """Keep what rows are placed by that are not refined, the rows of a cell beside each other."""
     there = np.flatnonzero(np.isfinite(Y).all(axis=1))
-    cells = Cells.of(X[there], seed)
+    cells = NeighborCells.around_sample(X[there], seed)
     order = there[np.concatenate(cells.members)]
     ends = np.cumsum([0, *map(len, cells.members)])
     arrays = {"features": X[order], "places": Y[order], "ends": ends, "centres": cells.centres}

@@ -27,10 +27,10 @@ from hetviz.core.spectral.moments import POSITIVE, Key
 from hetviz.core.threads import one_thread
 from hetviz.data import Dataset, HeteroData, Links
 from hetviz.errors import DataError, HetvizError, NotApplicableError, ParameterError, Problem
-from hetviz.features.spaces.projection import own_spread
+from hetviz.features.spaces.projection import default_spread
 from hetviz.io import gate
 from hetviz.io.formats import toml
-from hetviz.progress import Part, Progress, silent
+from hetviz.progress import Progress, ProgressPart, ignore_progress
 from hetviz.runs.embed.run import fit_run, versions
 from hetviz.runs.large import steps
 from hetviz.runs.large.judging import judged
@@ -88,7 +88,7 @@ def run_large(
     check_room(recipe)
     _check_method(recipe)
     target = Path(out)
-    report = _limited(progress or silent, recipe)
+    report = _limited(progress or ignore_progress, recipe)
     began = time.perf_counter()
     try:
         target.mkdir(parents=True, exist_ok=True)
@@ -156,7 +156,7 @@ class _Work:
     def step(self, words: str, share: float) -> Iterator[Callable[[float], None]]:
         """Tell how far a step is that takes a share of what is left, and note how long it takes."""
         low, high = self._done, self._done + share * (1.0 - self._done)
-        report, began = Part(self._report, low, high), time.perf_counter()
+        report, began = ProgressPart(self._report, low, high), time.perf_counter()
         report(0.0, words)
         yield lambda done: report(done, words)
         self.seconds[words] = self.seconds.get(words, 0.0) + time.perf_counter() - began
@@ -412,7 +412,7 @@ def _exact(recipe: LargeRecipe, work: _Work, pairs: steps.Pairs) -> tuple[Linear
     )
     exponent = params["axis_scale"]
     if isinstance(exponent, str):
-        exponent = own_spread(params["n_components"])
+        exponent = default_spread(params["n_components"])
     scale = axis_scale(guided.mu, exponent)
     scale[~guided.placed] = np.nan
     names = [table.name for table in tables]

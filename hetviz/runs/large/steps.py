@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 import scipy.sparse as sp
 
-from hetviz._types import LARGEST, Array, Floats, Ints, Sparse
+from hetviz._types import MAX_MAGNITUDE, Array, Floats, Ints, Sparse
 from hetviz.core.graph.distances import cross_squared_distances
 from hetviz.core.graph.neighbors import nearest_columns
 from hetviz.core.spectral import moments
 from hetviz.core.spectral.moments import NEGATIVE, POSITIVE, Key
 from hetviz.core.spectral.prepare import within
-from hetviz.errors import DataError, Problem, listed
+from hetviz.errors import DataError, Problem, limit_problems
 from hetviz.runs.large.plan import LinkTable, Plan, Table
 
 if TYPE_CHECKING:
@@ -72,13 +72,13 @@ def read_features(table: Table, start: int, stop: int) -> Array:
     for first in range(0, len(X), 32_768):
         piece = X[first : first + 32_768]
         if not within(piece):
-            bad = np.argwhere(~(np.abs(piece.astype(np.float64)) <= LARGEST))[0]
+            bad = np.argwhere(~(np.abs(piece.astype(np.float64)) <= MAX_MAGNITUDE))[0]
             name = table.features[min(int(bad[1]), len(table.features) - 1)]
             raise DataError(
                 Problem(
                     "not-finite",
                     f"{table.name}, row {start + first + int(bad[0]) + 1:,}, column {name}",
-                    f"a feature value is missing, infinite or beyond {LARGEST:g}",
+                    f"a feature value is missing, infinite or beyond {MAX_MAGNITUDE:g}",
                     str(piece[tuple(bad)]),
                     "Fill it in, rescale it, or leave the row or the feature out.",
                 )
@@ -272,7 +272,7 @@ def _known(plan: Plan, t: int, h: int, *, checked: bool = True) -> tuple[pa.Arra
         twice = counts.field("values").filter(pc.greater(counts.field("counts"), 1))
         name = plan.tables[t].name
         raise DataError(
-            listed(
+            limit_problems(
                 Problem("duplicate-id", name, "two rows have this id", str(text), "Keep one.")
                 for text in twice[:SHOWN].to_pylist()
             )

@@ -1,4 +1,4 @@
-"""Asking a map about something new: what lies nearest to it, without adding it."""
+"""Items closest to a new item, found without adding it to the map."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ from hetviz.runs.predict.pair_scores import ScoresLinks
 
 
 @dataclass(frozen=True, eq=False)
-class Answer:
-    """Where something new belongs on a map, and what is nearest to it.
+class NearestItems:
+    """The place of a new item on a map and the items closest to it.
 
     Attributes
     ----------
     dataset : str
-        The dataset that it is taken for an item of.
+        The dataset of the new item.
     place : array of shape (k,)
-        On the axes of the map.
+        Its coordinates on the axes of the map.
     matched : DataFrame
-        Columns id and score, the best first: items of its own dataset that it was found alike, and
-        how alike (0 to 1); empty where the method placed it by its features.
+        Columns id and score, the best first: similar items of its dataset and their similarity
+        (0 to 1). Empty where the method placed it by its features.
     nearest : DataFrame
-        Columns dataset, id, score and rank (from 1 in each dataset): the share of the dataset that
-        lies farther away, or what the method itself scores links with.
+        Columns dataset, id, score and rank (from 1 in each dataset). The score is the share of the
+        dataset that is farther away, or the method's own score for a link.
     how : str
-        What was compared and how it was placed, in one or two sentences.
+        One or two sentences about what was compared and how it was placed.
     """
 
     dataset: str
@@ -47,7 +47,7 @@ class Answer:
     how: str
 
     def to_dict(self) -> JsonObject:
-        """Return the answer as JSON-ready values."""
+        """Return the result as JSON-ready values."""
         return {
             "dataset": self.dataset,
             "place": self.place.tolist(),
@@ -67,26 +67,26 @@ def nearest_to(
     picture: bytes | None = None,
     row: Mapping[str, object] | None = None,
     top: int = 10,
-) -> Answer:
-    """Find the items nearest to something that is not in the data.
+) -> NearestItems:
+    """Find the items closest to a new item.
 
     Parameters
     ----------
     data : HeteroData
     fitted_run : FittedRun, fitted method, or Embedding
-        The map to ask. Only a method can place new rows itself; see Notes.
+        The map. Only a fitted method can place new rows itself; see Notes.
     dataset : str
-        Which dataset it would be an item of.
+        The dataset that the new item belongs to.
     text : str, optional
-        Words. Where the features of the dataset were made from columns of text, they get the
-        features that such a column would have given; elsewhere they are matched, word by word,
-        with the titles of the items and the columns declared as text.
+        Words. If the features of the dataset were made from text columns, the words are turned
+        into the same features. Otherwise they are matched, word by word, with the titles of the
+        items and the columns declared as text.
     picture : bytes, optional
         PNG, JPEG or WEBP; compared with the pictures of the items by shapes and colours.
     row : mapping of str to object, optional
-        Values of columns, as many as are known.
+        Values of columns; missing columns are allowed.
     top : int
-        How many items of each dataset.
+        Number of items of each dataset.
 
     Returns
     -------
@@ -97,19 +97,18 @@ def nearest_to(
     hetviz.errors.ParameterError
         Unless exactly one of `text`, `picture` and `row` is given, and `top` is 1 or more.
     hetviz.errors.DataError
-        For an unknown dataset or column, a picture that cannot be read, words that no item has, or
-        a dataset that has nothing to compare with.
+        For an unknown dataset or column, an unreadable picture, words that no item has, or a
+        dataset without anything to compare.
     hetviz.errors.HetvizError
-        If none of the items like it has a place on the map.
+        If no similar item has a place on the map.
 
     Notes
     -----
-    With features of its own, and a method that places new items, it lies where
-    ``transform`` puts it. Otherwise its place is the weighted median of the items of its dataset
-    that are most alike: axis by axis (see `hetviz.core.layout.placement`), of words the place of an
-    item that has just these, or else of the most central of the items that share them; `Answer.how`
-    says what was compared. Nothing is added and no other item moves. Costs O(n p) for n items of p
-    features.
+    With features and a method that places new items, ``transform`` gives the place. Otherwise the
+    place is the weighted median of the most similar items of its dataset, axis by axis (see
+    `hetviz.core.layout.placement`). Words take the place of an item with exactly these words, else
+    of the most central item that shares them. `NearestItems.how` tells what was compared. Nothing
+    is added and no other item moves. Costs O(n p) for n items of p features.
 
     Examples
     --------
@@ -120,11 +119,11 @@ def nearest_to(
     >>> answer.matched["id"].tolist()
     ['k_cat']
     """
-    given = [value is not None for value in (text, picture, row)]
-    if sum(given) != 1:
-        raise ParameterError("nearest_to: give one of text, picture and row.")
+    is_given = [value is not None for value in (text, picture, row)]
+    if sum(is_given) != 1:
+        raise ParameterError("nearest_to: give exactly one of text, picture and row.")
     if top < 1:
-        raise ParameterError(f"nearest_to: top = {top}; it must be 1 or more.")
+        raise ParameterError(f"nearest_to: top = {top} is too small. Give 1 or more.")
     owner = data[dataset]
     if text is not None:
         item = from_text(owner, text)
@@ -140,24 +139,24 @@ def nearest_to(
     else:
         embedding, model = model, None
     places = coordinates_of(data, embedding)
-    place = None if model is None else _by_method(model, item)
+    place = None if model is None else _place_by_method(model, item)
     matched = pd.DataFrame({"id": np.empty(0, object), "score": np.empty(0)})
     if place is not None and model is not None:
-        how = f"{item.how} {model.card.title} placed it by its features."
+        how = f"{item.summary} {model.card.title} placed it by its features."
     else:
-        place, rows, alike = item.among(owner, places[owner.name])
+        place, rows, similarity = item.locate(owner, places[owner.name])
         if place is None:
             raise HetvizError(
-                f"None of the {owner.name} like it has a place on this map, so it has none either."
+                f"None of the similar {owner.name} has a place on this map, so it has none either."
             )
-        matched = pd.DataFrame({"id": owner.ids[rows], "score": alike})
-        how = f"{item.how} It lies in the middle of the {owner.name} most like it."
-    nearest = _nearest(data, places, place, top, model, item)
-    return Answer(owner.name, place, matched, nearest, how)
+        matched = pd.DataFrame({"id": owner.ids[rows], "score": similarity})
+        how = f"{item.summary} It is placed in the middle of the most similar {owner.name}."
+    nearest = _nearest_items(data, places, place, top, model, item)
+    return NearestItems(owner.name, place, matched, nearest, how)
 
 
-def _by_method(model: BaseEmbedder, item: NewItem) -> Floats | None:
-    """Return where the method puts it; None where it cannot."""
+def _place_by_method(model: BaseEmbedder, item: NewItem) -> Floats | None:
+    """Return the place that the method gives, or None where it cannot."""
     if item.rows is None or Capability.OUT_OF_SAMPLE not in model.card.capabilities:
         return None
     if item.rows.name not in model.embedding_.coordinates:
@@ -166,7 +165,7 @@ def _by_method(model: BaseEmbedder, item: NewItem) -> Floats | None:
     return placed if np.isfinite(placed).all() else None
 
 
-def _nearest(
+def _nearest_items(
     data: HeteroData,
     places: Mapping[str, Floats],
     place: Floats,
@@ -174,28 +173,28 @@ def _nearest(
     model: BaseEmbedder | None,
     item: NewItem,
 ) -> pd.DataFrame:
-    found = []
+    tables = []
     for name, Y in places.items():
-        there = np.flatnonzero(np.isfinite(Y).all(axis=1))
-        if not len(there):
+        placed = np.flatnonzero(np.isfinite(Y).all(axis=1))
+        if not len(placed):
             continue
-        squared = ((Y[there] - place) ** 2).sum(axis=1)
+        squared = ((Y[placed] - place) ** 2).sum(axis=1)
         score = _share_farther(squared)
-        own = _own_scores(model, item, data[name], there, place, Y)
-        if own is not None:
-            score = own
+        own_scores = _own_scores(model, item, data[name], placed, place, Y)
+        if own_scores is not None:
+            score = own_scores
         order = np.lexsort((squared, -score))[:top]
-        found.append(
+        tables.append(
             pd.DataFrame(
                 {
                     "dataset": name,
-                    "id": data[name].ids[there[order]],
+                    "id": data[name].ids[placed[order]],
                     "score": score[order],
                     "rank": np.arange(1, len(order) + 1),
                 }
             )
         )
-    return pd.concat(found, ignore_index=True)
+    return pd.concat(tables, ignore_index=True)
 
 
 def _share_farther(squared: Floats) -> Floats:
@@ -207,15 +206,15 @@ def _own_scores(
     model: BaseEmbedder | None,
     item: NewItem,
     other: Dataset,
-    there: Ints,
+    placed: Ints,
     place: Floats,
     Y: Floats,
 ) -> Floats | None:
-    """Return the method's own scores of links with items of another dataset, where it has any."""
+    """Return the method's own scores of links to another dataset, or None."""
     if item.rows is None or model is None or not isinstance(model, ScoresLinks):
         return None
     if other.name == item.rows.name:
         return None
     fitted = other.find(model.embedding_.ids[other.name])
-    rows = other.as_new(there, fitted)
-    return np.asarray(model.link_scores(item.rows, rows, place[None], Y[there])[0])
+    rows = other.as_new(placed, fitted)
+    return np.asarray(model.link_scores(item.rows, rows, place[None], Y[placed])[0])

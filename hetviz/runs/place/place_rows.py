@@ -1,4 +1,4 @@
-"""New rows on a fitted map: where they lie, how sure that is, and what is near; nothing moves."""
+"""New rows placed on a fitted map, with uncertainty and neighbours; no other item moves."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from hetviz.core.threads import one_thread
 from hetviz.data import Dataset, Embedding, HeteroData
 from hetviz.data.model.out_of_sample import NewLink
 from hetviz.errors import DataError, HetvizError, ParameterError, Problem
-from hetviz.features.rows_like import rows_like
+from hetviz.features.new_rows import make_new_rows
 from hetviz.metrics.fit.rows import coordinates_of
 from hetviz.runs.embed.run import FittedRun
 
-_BLOCK = 256
+_BLOCK_ROWS = 256
 
 
 @dataclass(frozen=True, eq=False)
-class Placed:
+class PlacedRows:
     """New rows of a dataset on a map.
 
     Attributes
@@ -36,15 +36,15 @@ class Placed:
     embedding : Embedding
         Of the new rows only.
     doubt : DataFrame
-        For each row: id, doubt (0 to 1, the greater of the next two), elsewhere (share of the
-        items most like it that are not near it on the map), unlike (0 where it is as like the
-        items that are there as they are among each other, towards 1 the less it is), why (in
-        words). NaN where it has no place, or nothing to compare by.
+        Uncertainty of each row: id, doubt (0 to 1, the greater of the next two), elsewhere (share
+        of the most similar items that are not close on the map), unlike (0 where it is as similar
+        to the existing items as these are to each other, up to 1), why (a sentence). NaN without a
+        place or anything to compare.
     neighbours : DataFrame
-        For each row the nearest items of each dataset: id, dataset, neighbour, title, rank,
+        The closest items of each dataset for each row: id, dataset, neighbour, title, rank,
         distance (on the axes of the map).
     problems : tuple of Problem
-        What was passed over, and notes.
+        Skipped rows, columns and links, and notes.
     """
 
     rows: Dataset
@@ -59,8 +59,8 @@ class Placed:
         table["doubt"], table["why"] = self.doubt["doubt"], self.doubt["why"]
         first = self.neighbours[self.neighbours["rank"] == 1]
         for name in first["dataset"].unique():
-            near = first[first["dataset"] == name].set_index("id")["neighbour"]
-            table[f"nearest_{name}"] = table["id"].map(near)
+            nearest = first[first["dataset"] == name].set_index("id")["neighbour"]
+            table[f"nearest_{name}"] = table["id"].map(nearest)
         return table
 
 
@@ -74,32 +74,32 @@ def place_rows(
     media: Sequence[object] | None = None,
     links: Iterable[NewLink] = (),
     k: int = 5,
-) -> Placed:
-    """Place new rows of a dataset on a fitted map; what is on it stays where it is.
+) -> PlacedRows:
+    """Place new rows of a dataset on a fitted map without moving other items.
 
     Parameters
     ----------
     data : HeteroData
-        What the method was fitted to.
+        The data of the fit.
     fitted_run : FittedRun or fitted method
-        Also one read by `hetviz.load_model`.
+        Also a method read by `hetviz.load_model`.
     rows : DataFrame or Dataset
-        A table with a column ``id`` and columns as in the table of the dataset; a column with the
-        name of another dataset lists ids or titles of its items, as in ``"red; round"``, as
-        links. Or rows with features (or a kernel of shape (n_new, n_fitted)) of their own.
+        A table with a column ``id`` and columns as in the table of the dataset. A column with the
+        name of another dataset lists ids or titles of its items as links, as in ``"red; round"``.
+        Or a dataset with features, or a kernel of shape (n_new, n_fitted).
     dataset : str
-        Which dataset they are rows of.
+        The dataset that the rows belong to.
     media : sequence of bytes, paths or None, optional
         Pictures of the rows of a table.
     links : iterable of (dataset, id, dataset, id[, weight])
         Further links of new rows.
     k : int
-        How many neighbours in each dataset.
+        Number of neighbours in each dataset.
 
     Returns
     -------
     Placed
-        Without the rows whose id is there already; these are among the problems.
+        Without rows whose id exists already; `problems` lists them.
 
     Raises
     ------
@@ -112,7 +112,7 @@ def place_rows(
 
     Notes
     -----
-    Costs what ``transform`` costs, and O(m n (p + d)) for m new and n other rows.
+    Costs the same as ``transform``, plus O(m n (p + d)) for m new and n other rows.
 
     Examples
     --------
@@ -125,36 +125,31 @@ def place_rows(
     True
     """
     if k < 1:
-        raise ParameterError(f"place_rows: k = {k}; it must be 1 or more.")
+        raise ParameterError(f"place_rows: k = {k} is too small. Give 1 or more.")
     model = fitted_run.model if isinstance(fitted_run, FittedRun) else fitted_run
     check_places(model, data)
     owner = data[dataset]
     problems: list[Problem] = []
-    new, listed = new_rows_of(data, owner, rows, media, problems)
-    embedding = model.transform(new, [*listed, *links])
+    new, column_links = new_rows_of(data, owner, rows, media, problems)
+    embedding = model.transform(new, [*column_links, *links])
     places = coordinates_of(data, model.embedding_)
     Y = embedding.coordinates[owner.name]
     problems += [
-        Problem("no-place", f"new rows of {owner.name!r}", "nothing gives it a place", str(text))
+        Problem("no-place", f"new rows of {owner.name!r}", "it has no place", str(text))
         for text in new.ids[~embedding.placed[owner.name]]
     ]
-    found = _doubt(owner, new, Y, places[owner.name])
-    return Placed(
+    uncertainty = _row_uncertainty(owner, new, Y, places[owner.name])
+    return PlacedRows(
         new,
         embedding,
-        _table(owner, new, found),
+        _uncertainty_table(owner, new, uncertainty),
         _neighbours(data, places, new, Y, k),
         tuple(dict.fromkeys(problems)),
     )
 
 
 def check_places(model: BaseEmbedder, data: HeteroData) -> None:
-    """Refuse methods that cannot place new items, with the names of those that could.
-
-    Raises
-    ------
-    hetviz.errors.HetvizError
-    """
+    """Raise HetvizError for a method that cannot place new items; name methods that can."""
     if Capability.OUT_OF_SAMPLE in model.card.capabilities:
         if not hasattr(model, "embedding_"):
             raise HetvizError(f"{model.card.title}: call fit before place_rows.")
@@ -163,14 +158,18 @@ def check_places(model: BaseEmbedder, data: HeteroData) -> None:
 
 
 def cannot_place(title: str, data: HeteroData) -> str:
-    """Say that a method cannot place new items, and which could with these data."""
-    able = [
+    """Return a message that a method cannot place new items, with the methods that can."""
+    alternatives = [
         card.title
         for card in methods()
         if Capability.OUT_OF_SAMPLE in card.capabilities and not card.reasons_against(data)
     ]
-    words = f"{title} cannot place new items without moving the others."
-    return f"{words} With these data these can: {', '.join(able)}." if able else words
+    message = f"{title} cannot place new items without moving the others."
+    return (
+        f"{message} For these data, these can: {', '.join(alternatives)}."
+        if alternatives
+        else message
+    )
 
 
 def new_rows_of(
@@ -180,64 +179,60 @@ def new_rows_of(
     media: Sequence[object] | None,
     problems: list[Problem],
 ) -> tuple[Dataset, list[NewLink]]:
-    """Return the rows that are not there yet, and the links that columns list.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        If there are none, or they do not match the dataset.
-    """
+    """Return the rows with new ids and the links listed in their columns."""
     where = f"new rows of {owner.name!r}"
     if isinstance(rows, Dataset):
-        given = rows if rows.name == owner.name else replace(rows, name=owner.name)
-        fresh = _fresh(where, owner, list(given.ids), problems)
-        whole = len(fresh) == len(given)
-        return (given if whole else given.as_new(fresh, np.arange(len(owner)))), []
+        new_rows = rows if rows.name == owner.name else replace(rows, name=owner.name)
+        new_positions = _new_ids(where, owner, list(new_rows.ids), problems)
+        all_new = len(new_positions) == len(new_rows)
+        return (new_rows if all_new else new_rows.as_new(new_positions, np.arange(len(owner)))), []
     if not len(rows):
         raise DataError(Problem("no-rows", where, "there are no rows", remedy="Give at least one."))
     if "id" not in rows.columns:
-        remedy = f"There are: {', '.join(map(str, rows.columns[:20]))}."
-        raise DataError(Problem("unknown-column", where, "there is no column of ids", "id", remedy))
-    fresh = _fresh(where, owner, [str(text) for text in rows["id"]], problems)
-    table = rows.iloc[fresh].reset_index(drop=True)
+        remedy = f"The columns are: {', '.join(map(str, rows.columns[:20]))}."
+        raise DataError(Problem("unknown-column", where, "there is no id column", "id", remedy))
+    new_positions = _new_ids(where, owner, [str(text) for text in rows["id"]], problems)
+    table = rows.iloc[new_positions].reset_index(drop=True)
     ids = [str(text) for text in table.pop("id")]
-    listed: list[NewLink] = []
+    column_links: list[NewLink] = []
     for name in table.columns:
         if name in data.datasets and name != owner.name:
-            listed += _listed(data[str(name)], owner.name, ids, table[name], where, problems)
-    known = [] if owner.table is None else list(owner.table.columns)
-    known += [*(owner.feature_names or ()), *data.datasets]
+            column_links += _links_of_column(
+                data[str(name)], owner.name, ids, table[name], where, problems
+            )
+    known_columns = [] if owner.table is None else list(owner.table.columns)
+    known_columns += [*(owner.feature_names or ()), *data.datasets]
     problems += [
         Problem(
             "unused-column",
             where,
-            "the dataset has no such column; it is passed over",
+            "the dataset has no such column, so it is ignored",
             str(name),
             severity="note",
         )
         for name in table.columns
-        if name not in known
+        if name not in known_columns
     ]
-    shown = None if media is None else [media[row] for row in fresh]
-    return rows_like(owner, ids, table, shown, problems), listed
+    new_media = None if media is None else [media[row] for row in new_positions]
+    return make_new_rows(owner, ids, table, new_media, problems), column_links
 
 
-def _fresh(where: str, owner: Dataset, ids: list[str], problems: list[Problem]) -> Ints:
-    """Return which ids are not there yet."""
-    known = owner.find(ids) >= 0
-    if not ids or known.all():
-        what = "every id is there already" if ids else "there are no rows"
-        first = ids[0] if ids else ""
-        raise DataError(Problem("no-rows", where, what, first, "Give at least one new row."))
+def _new_ids(where: str, owner: Dataset, ids: list[str], problems: list[Problem]) -> Ints:
+    """Return the positions of ids that do not exist yet."""
+    is_known = owner.find(ids) >= 0
+    if not ids or is_known.all():
+        what = "all ids exist already" if ids else "there are no rows"
+        example = ids[0] if ids else ""
+        raise DataError(Problem("no-rows", where, what, example, "Give at least one new row."))
     problems += [
-        Problem("known-id", where, "it is there already and stays", text, severity="note")
-        for text, there in zip(ids, known, strict=True)
-        if there
+        Problem("known-id", where, "it exists already and stays unchanged", text, severity="note")
+        for text, exists in zip(ids, is_known, strict=True)
+        if exists
     ]
-    return np.flatnonzero(~known)
+    return np.flatnonzero(~is_known)
 
 
-def _listed(
+def _links_of_column(
     other: Dataset,
     name: str,
     ids: list[str],
@@ -247,68 +242,72 @@ def _listed(
 ) -> list[NewLink]:
     """Return links to the items that the cells of a column list."""
     by_title = {str(title): str(id) for id, title in zip(other.ids, other.titles, strict=True)}
-    found: list[NewLink] = []
+    links: list[NewLink] = []
     for text, cell in zip(ids, cells, strict=True):
         parts = [] if not isinstance(cell, str) else [part.strip() for part in cell.split(";")]
         for part in dict.fromkeys(filter(None, parts)):
             target = part if other.find([part])[0] >= 0 else by_title.get(part)
             if target is None:
-                what = f"no item of {other.name!r} is called so; the link is left out"
+                what = f"no item of {other.name!r} has this name, so the link is left out"
                 place = f"{where}, id {text}, column {other.name}"
                 problems.append(Problem("unknown-id", place, what, part, severity="note"))
             else:
-                found.append((name, text, other.name, target))
-    return found
+                links.append((name, text, other.name, target))
+    return links
 
 
-def _doubt(owner: Dataset, new: Dataset, Y_new: Floats, Y: Floats) -> Doubt | None:
-    """Return the doubt of the rows; None where nothing describes them."""
+def _row_uncertainty(owner: Dataset, new: Dataset, Y_new: Floats, Y: Floats) -> Doubt | None:
+    """Return the uncertainty of the rows; None where nothing describes them."""
     usual = 0.0
     if new.X is not None and owner.X is not None:
         usual = usual_distance(owner.X, np.random.default_rng(0))
     elif new.kernel is None and new.distance is None:
         return None
-    found = []
-    for start in range(0, len(new), _BLOCK):
-        rows = slice(start, start + _BLOCK)
+    parts = []
+    for start in range(0, len(new), _BLOCK_ROWS):
+        rows = slice(start, start + _BLOCK_ROWS)
         if new.X is not None and owner.X is not None:
-            away = cross_squared_distances(new.X[rows], owner.X)
+            squared = cross_squared_distances(new.X[rows], owner.X)
         elif new.distance is not None:
-            away = np.asarray(new.distance[rows] ** 2, dtype=np.float64)
+            squared = np.asarray(new.distance[rows] ** 2, dtype=np.float64)
         else:
-            away = -np.asarray(new.kernel, dtype=np.float64)[rows]
-        found.append(doubt(away, Y_new[rows], Y, usual))
+            squared = -np.asarray(new.kernel, dtype=np.float64)[rows]
+        parts.append(doubt(squared, Y_new[rows], Y, usual))
     return Doubt(
-        np.concatenate([part.elsewhere for part in found]),
-        np.concatenate([part.unlike for part in found]),
-        found[0].k,
+        np.concatenate([part.elsewhere for part in parts]),
+        np.concatenate([part.unlike for part in parts]),
+        parts[0].k,
     )
 
 
-def _table(owner: Dataset, new: Dataset, found: Doubt | None) -> pd.DataFrame:
-    nothing: Floats = np.full(len(new), np.nan)
-    elsewhere = nothing if found is None else found.elsewhere
-    unlike = nothing if found is None else found.unlike
-    total = nothing if found is None else np.where(np.isnan(elsewhere), np.nan, found.total)
-    k = 0 if found is None else found.k
-    why = [_why(owner.name, a, b, k) for a, b in zip(elsewhere, unlike, strict=True)]
+def _uncertainty_table(owner: Dataset, new: Dataset, uncertainty: Doubt | None) -> pd.DataFrame:
+    missing: Floats = np.full(len(new), np.nan)
+    elsewhere = missing if uncertainty is None else uncertainty.elsewhere
+    unlike = missing if uncertainty is None else uncertainty.unlike
+    total = (
+        missing if uncertainty is None else np.where(np.isnan(elsewhere), np.nan, uncertainty.total)
+    )
+    k = 0 if uncertainty is None else uncertainty.k
+    why = [_uncertainty_reason(owner.name, a, b, k) for a, b in zip(elsewhere, unlike, strict=True)]
     return pd.DataFrame(
         {"id": new.ids, "doubt": total, "elsewhere": elsewhere, "unlike": unlike, "why": why}
     )
 
 
-def _why(name: str, elsewhere: float, unlike: float, k: int) -> str:
+def _uncertainty_reason(name: str, elsewhere: float, unlike: float, k: int) -> str:
     if k == 0:
-        return "It has only links: nothing else to judge its place by."
+        return "It has only links, so its place cannot be checked."
     if np.isnan(elsewhere):
         return "It has no place."
     if unlike >= max(elsewhere, 0.1):
         times = 1.0 / (1.0 - unlike) if unlike < 1.0 else np.inf
-        return f"It is unlike all {name}: the nearest is {times:.1f} times as far as is usual."
+        return (
+            f"It is unlike all {name}. The most similar one is {times:.1f} times as far as usual."
+        )
     n = round(elsewhere * k)
     if n:
-        return f"{n} of the {k} {name} most like it lie elsewhere on the map."
-    return f"The {name} most like it lie around it."
+        return f"{n} of the {k} most similar {name} are elsewhere on the map."
+    return f"The most similar {name} are close to it."
 
 
 def _neighbours(
@@ -317,16 +316,16 @@ def _neighbours(
     columns: dict[str, list[Any]] = {
         name: [] for name in ("id", "dataset", "neighbour", "title", "rank", "distance")
     }
-    there = {name: np.flatnonzero(np.isfinite(Y).all(axis=1)) for name, Y in places.items()}
+    placed = {name: np.flatnonzero(np.isfinite(Y).all(axis=1)) for name, Y in places.items()}
     for row in np.flatnonzero(np.isfinite(Y_new).all(axis=1)):
         for name, Y in places.items():
-            away = np.sqrt(((Y[there[name]] - Y_new[row]) ** 2).sum(axis=1))
-            order = np.argsort(away, kind="stable")[:k]
-            near = there[name][order]
-            columns["id"] += [new.ids[row]] * len(near)
-            columns["dataset"] += [name] * len(near)
-            columns["neighbour"] += data[name].ids[near].tolist()
-            columns["title"] += data[name].titles[near].tolist()
-            columns["rank"] += range(1, len(near) + 1)
-            columns["distance"] += away[order].tolist()
+            distances = np.sqrt(((Y[placed[name]] - Y_new[row]) ** 2).sum(axis=1))
+            order = np.argsort(distances, kind="stable")[:k]
+            nearest = placed[name][order]
+            columns["id"] += [new.ids[row]] * len(nearest)
+            columns["dataset"] += [name] * len(nearest)
+            columns["neighbour"] += data[name].ids[nearest].tolist()
+            columns["title"] += data[name].titles[nearest].tolist()
+            columns["rank"] += range(1, len(nearest) + 1)
+            columns["distance"] += distances[order].tolist()
     return pd.DataFrame(columns)

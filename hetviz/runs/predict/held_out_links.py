@@ -11,7 +11,7 @@ from hetviz._types import Bools, Floats, Ints
 from hetviz.data import HeteroData
 from hetviz.features.relations.profiles import NearestProfiles
 from hetviz.metrics.fit.ranking import link_ranking
-from hetviz.progress import Part, Progress
+from hetviz.progress import Progress, ProgressPart
 from hetviz.runs.embed.run import fit_run
 from hetviz.runs.predict.link_predictor import (
     STACK,
@@ -126,7 +126,7 @@ def rank_held_out(
         asked[METHOD] = PairScorer.of(train, model, source, target).scores
     elif method is not None:
         chosen = with_chosen_axes(train, method, source, target, params, seed)
-        fitted = fit_run(train, method, chosen, seed, Part(progress, 0.3, 1.0)).model
+        fitted = fit_run(train, method, chosen, seed, ProgressPart(progress, 0.3, 1.0)).model
         scorer = PairScorer.of(train, fitted, source, target)
         asked[METHOD], own = scorer.scores, scorer.share is None
     if plain.applies:

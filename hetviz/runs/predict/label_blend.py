@@ -11,18 +11,18 @@ import pandas as pd
 from sklearn.model_selection import KFold, StratifiedKFold
 
 from hetviz._types import Floats, Ints
+from hetviz.algorithms.memory import memory_refusal
 from hetviz.algorithms.predictor import Predicted
-from hetviz.algorithms.room import refusal
 from hetviz.core.prediction.blend import mean_weights, pool_weights, pooled, reliability
 from hetviz.core.prediction.gbc import CLASSES
 from hetviz.data import HeteroData
-from hetviz.data.model.diagnostics import SHARE, diagnostic, keyed
+from hetviz.data.model.diagnostics import SHARE, by_key, make_diagnostic
 from hetviz.errors import NotApplicableError
-from hetviz.features.relations.labelled import (
+from hetviz.features.relations.label_problems import (
     LabelProblem,
-    given_values,
     label_column,
     label_problem,
+    values_by_class,
 )
 from hetviz.progress import Progress
 from hetviz.runs.predict.label_models import (
@@ -168,7 +168,7 @@ def by_blend(
 ) -> LabelPrediction:
     """Predict a label by the blend; see `hetviz.predict_labels`."""
     need = bytes_for(data, label_column(data, dataset, label))
-    if (too_much := refusal(need, data.n_rows)) is not None:
+    if (too_much := memory_refusal(need, data.n_rows)) is not None:
         raise NotApplicableError(TITLE, [too_much])
     problem = label_problem(data, dataset, label, random_state=random_state, featureless=True)
     column, y, task = problem.column, problem.y, problem.column.task
@@ -221,9 +221,9 @@ def by_blend(
         None,
         reasons=_sentences(held, table, task),
         figures=figures,
-        diagnostics=keyed(
+        diagnostics=by_key(
             [
-                diagnostic(
+                make_diagnostic(
                     "weights",
                     "Weight of models",
                     f"How much each of the models that are blended counts in what is predicted of "
@@ -276,7 +276,7 @@ def _table(data: HeteroData, problem: LabelProblem, found: Blend, rows: Ints) ->
         useful = float(np.mean(away**2)) < float(np.mean(guess**2))
         decided = np.full(len(rows), useful)
     frame = predicted.frame(column.dataset, ids, column.classes)
-    table = labelled_table(frame, column, given_values(data, column))
+    table = labelled_table(frame, column, values_by_class(data, column))
     known = table["known"].to_numpy()
     table["decided"] = decided | known
     if column.task != CLASSES:

@@ -17,13 +17,13 @@ from sklearn.ensemble import (
 from sklearn.linear_model import LogisticRegression, Ridge
 
 from hetviz._types import Floats, Ints, Matrix, Sparse, is_sparse
-from hetviz.algorithms.room import Takes
+from hetviz.algorithms.memory import MemoryEstimate
 from hetviz.core.prediction.blend import propagate, row_shares, walk_features
 from hetviz.core.prediction.gbc import CLASSES, GbcSettings, fit_gbc, probabilities
 from hetviz.core.prediction.link_ridge import thin_factor, unit_rows
 from hetviz.core.spectral.blocks import as_dense
 from hetviz.data import HeteroData
-from hetviz.features.relations.labelled import LabelColumn, LabelProblem
+from hetviz.features.relations.label_problems import LabelColumn, LabelProblem
 from hetviz.features.spaces.basis import chosen_kind, fit_basis
 
 OWN, NEIGHBOURS, WALKED, EVERYTHING = (
@@ -90,7 +90,7 @@ def bytes_for(data: HeteroData, column: LabelColumn) -> float:
     columns += _SAID_BY * n_classes
     leaves = n_known if column.classes else n_known / 2
     trees = _TREES * 2 * leaves * (_NODE + _NUMBER * n_classes)
-    return Takes(least=_LEAST, row=0.0).of(data) + _NUMBER * columns * n + trees
+    return MemoryEstimate(base=_LEAST, per_row=0.0).of(data) + _NUMBER * columns * n + trees
 
 
 def inputs_of(data: HeteroData, problem: LabelProblem, random_state: int) -> Inputs:

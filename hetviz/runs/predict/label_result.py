@@ -12,7 +12,7 @@ import pandas as pd
 from hetviz._types import Json, JsonObject
 from hetviz.data import Embedding
 from hetviz.data.model.diagnostics import Diagnostic, to_json
-from hetviz.features.relations.labelled import LabelColumn
+from hetviz.features.relations.label_problems import LabelColumn
 
 _MOST_NUMBERS = 100_000
 _MOST_ROUNDS_TOLD = 100
@@ -107,7 +107,7 @@ def labelled_table(
         From `hetviz.algorithms.predictor.Predicted.frame`.
     column : LabelColumn
     given : mapping
-        From `hetviz.features.relations.labelled.given_values`.
+        From `hetviz.features.relations.label_problems.values_by_class`.
     """
     known = np.isfinite(column.y)
     label = frame["label"].to_numpy(dtype=object).copy()

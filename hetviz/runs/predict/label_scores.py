@@ -13,8 +13,8 @@ import scipy.sparse as sp
 from hetviz._types import Bools, Floats, Ints, is_sparse
 from hetviz.core.prediction import gbc
 from hetviz.core.prediction.gbc import GbcSettings, GbcSource, fit_gbc, probabilities
-from hetviz.features.relations.labelled import LabelProblem
-from hetviz.progress import Part, Progress
+from hetviz.features.relations.label_problems import LabelProblem
+from hetviz.progress import Progress, ProgressPart
 
 
 def split_labels(
@@ -161,7 +161,7 @@ def held_out_errors(
         seen = np.full(len(problem.y), np.nan)
         seen[shown] = problem.y[shown]
         low, high = repeat / repeats, (repeat + 0.5) / repeats
-        _, fitted = model.train(problem, seen, Part(progress, low, high))
+        _, fitted = model.train(problem, seen, ProgressPart(progress, low, high))
         everything = np.ones(len(seen), dtype=bool)
         found = [("gbc", fitted.joint, everything)]
         for step in baselines(problem, seen, settings):

@@ -23,11 +23,11 @@ from hetviz.core.prediction.transfer import Selection, bridge, quantile_bins, se
 from hetviz.core.spectral.blocks import as_dense
 from hetviz.data import Dataset, Embedding, HeteroData, Labels
 from hetviz.errors import NotApplicableError
-from hetviz.features.known import known_columns
-from hetviz.features.relations.labelled import (
+from hetviz.features.item_columns import item_columns
+from hetviz.features.relations.label_problems import (
     LabelColumn,
-    given_values,
     label_column,
+    values_by_class,
     without_column,
 )
 from hetviz.features.spaces.basis import fit_basis
@@ -235,7 +235,7 @@ def _shown(data: HeteroData, target: LabelColumn, y: Floats, source: LabelColumn
         )
     names = {target.dataset, source.dataset}
     links = [group for group in data.links if {group.source, group.target} <= names]
-    given = given_values(data, target)
+    given = values_by_class(data, target)
     told = [given.get(text, text) for text in target.classes]
     values = [
         None if np.isnan(code) else told[int(code)] if target.classes else float(code) for code in y
@@ -291,7 +291,7 @@ def by_transfer(
     if in_its_terms and repeats:
         held = _held_out(data, target, learned, share, repeats, random_state, progress, params)
     frame = _predicted(target, outputs).frame(dataset, data[dataset].ids, target.classes)
-    given = given_values(data, target if in_its_terms else learned)
+    given = values_by_class(data, target if in_its_terms else learned)
     table = labelled_table(frame, target, given)
     if not target.classes:
         known = table["known"].to_numpy()
@@ -364,7 +364,7 @@ def _target(
     data: HeteroData, dataset: str, label: str, learned: LabelColumn
 ) -> tuple[LabelColumn, bool]:
     """Return the label to predict, and whether enough is known to predict it in its own terms."""
-    if label in known_columns(data, data[dataset].name):
+    if label in item_columns(data, data[dataset].name):
         column = label_column(data, dataset, label)
         if np.isfinite(column.y).sum() >= LEAST_LABELS:
             return column, True

@@ -14,9 +14,9 @@ from hetviz.algorithms.registry import get_method
 from hetviz.core.threads import one_thread
 from hetviz.data import HeteroData, Labels
 from hetviz.errors import ParameterError
-from hetviz.features.relations.labelled import LabelColumn, given_values, label_column
+from hetviz.features.relations.label_problems import LabelColumn, label_column, values_by_class
 from hetviz.features.spaces.sources import entity_sources
-from hetviz.progress import Part, Progress, silent
+from hetviz.progress import Progress, ProgressPart, ignore_progress
 from hetviz.runs.predict.label_blend import BLEND, by_blend
 from hetviz.runs.predict.label_result import LabelPrediction, labelled_table
 from hetviz.runs.predict.label_scores import error_table, held_out_errors
@@ -98,7 +98,7 @@ def predict_labels(
     >>> found.held_out["model"].tolist()
     ['gbc', 'countries alone', 'guess']
     """
-    report = silent if progress is None else progress
+    report = ignore_progress if progress is None else progress
     if method is None:
         method = "gbc" if params else BLEND
     if method not in METHODS:
@@ -149,16 +149,16 @@ def _by_consensus(
     column = label_column(data, dataset, label, str(params.get("task", "auto")))
     model: Any = kind(**parameters.check("gbc", kind.params, given))
     seen = with_label(with_sources(data, dataset, sources), column)
-    model.fit(seen, Part(progress, 0.0, 0.3 if repeats else 1.0))
+    model.fit(seen, ProgressPart(progress, 0.0, 0.3 if repeats else 1.0))
     held = error_table({}, {})
     if repeats:
-        part = Part(progress, 0.3, 1.0)
+        part = ProgressPart(progress, 0.3, 1.0)
         held = held_out_errors(
             model.problem_, model, model.settings_, share, repeats, random_state, part
         )
     weights = pd.DataFrame(model.weight_table(), columns=["round", "source", "weight"])
     frame = model.predictions_[dataset].frame(dataset, data[dataset].ids, model.classes_)
-    table = labelled_table(frame, column, given_values(data, column))
+    table = labelled_table(frame, column, values_by_class(data, column))
     progress(1.0, "Done")
     return LabelPrediction(
         dataset,

@@ -16,8 +16,8 @@ from sklearn.metrics import average_precision_score
 from hetviz import params as parameters
 from hetviz._types import Bools, Floats, Ints, Sparse, is_sparse
 from hetviz.algorithms.base import BaseEmbedder
+from hetviz.algorithms.memory import MemoryEstimate, memory_refusal
 from hetviz.algorithms.registry import get_method
-from hetviz.algorithms.room import Takes, refusal
 from hetviz.core.graph.affinities import conditional_affinities, neighbors_needed
 from hetviz.core.graph.neighbors import neighbors_by_cells
 from hetviz.core.kernels.kernels import RbfKernel, landmark_map, median_bandwidth
@@ -43,7 +43,7 @@ from hetviz.core.threads import one_thread
 from hetviz.data import Dataset, HeteroData, Links
 from hetviz.errors import HetvizError, NotApplicableError, ParameterError
 from hetviz.features.spaces.affinities import own_affinities
-from hetviz.progress import Progress, silent
+from hetviz.progress import Progress, ignore_progress
 
 TITLE = "Known links and likeness, weighed"
 STACK = "stack"
@@ -64,7 +64,7 @@ _FEW_LINKS, _MANY_LINKS, _VERY_MANY_LINKS = 500, 5_000, 50_000
 _COMPARED_IN_CELLS, _TINY = 8_000, 1e-9
 _MOST_WALKED = 12_000
 # Nothing of it grows with all pairs: 340 MB were measured for 1,500 items and as much for 6,000.
-_TAKES = Takes(least=400e6)
+_TAKES = MemoryEstimate(base=400e6)
 _SMALL = 30_000
 _ROWS_JUDGED, _PAIRS_JUDGED, _LINKS_JUDGED = 1_500, 20_000, 5_000
 _LEAST_LINKS = 10
@@ -507,7 +507,7 @@ def fit_link_predictor(
     down to 96 above; walks cost O(links n) for all pairs and are left out above 12,000 items. Above
     8,000 items of a dataset the nearest by features are looked for in cells around each.
     """
-    report = silent if progress is None else progress
+    report = ignore_progress if progress is None else progress
     unknown = [name for name in members or () if name not in FACTORISATIONS]
     if unknown:
         raise ParameterError(
@@ -519,7 +519,7 @@ def fit_link_predictor(
     if not problem.n_links:
         reason = f"It needs links between {source} and {target}, and none is known."
         raise NotApplicableError(TITLE, [reason])
-    if (too_much := refusal(_TAKES.of(data), data.n_rows)) is not None:
+    if (too_much := memory_refusal(_TAKES.of(data), data.n_rows)) is not None:
         raise NotApplicableError(TITLE, [too_much])
     if members is None:
         small = not quick and problem.shape[0] * problem.shape[1] <= _SMALL

@@ -16,7 +16,7 @@ from hetviz.core.spectral.blocks import as_dense
 from hetviz.core.threads import one_thread
 from hetviz.data import Dataset, HeteroData
 from hetviz.errors import ParameterError
-from hetviz.features.meaning import feature_names, shared_words
+from hetviz.features.interpretation import feature_names, shared_words
 from hetviz.runs.predict.link_predictor import (
     STACK,
     LinkPredictor,

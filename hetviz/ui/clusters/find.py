@@ -1,4 +1,4 @@
-"""Looking for clusters: how, where, and how many; what was tried is kept, so a slider is quick."""
+"""Search for clusters: method, space and number, with cached trials."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from hetviz.runs.cluster.codes import codes_of_text, pack_codes
 from hetviz.ui.map import layers
 from hetviz.ui.shell import background, session, theme
 from hetviz.workspace import Finding, SetClusters, SetView, State
-from hetviz.workspace.commands.clusters import bounded_names
+from hetviz.workspace.commands.clusters import unique_names
 
 KIND = "clusters"
-TASK = "hetviz.jobs.tasks.cluster:find_clusters"
+TASK = "find-clusters"
 METHODS = {
     "k-means": "k-means",
     "hdbscan": "HDBSCAN",
@@ -28,12 +28,12 @@ METHODS = {
     "label": "By label",
 }
 SPACES = {"map": "On the map", "full": "In more axes"}
-_BY, _SPACE, _LABEL = "clusters-by", "clusters-space", "clusters-label"
+_METHOD_KEY, _SPACE_KEY, _LABEL_KEY = "clusters-by", "clusters-space", "clusters-label"
 
 
-def show(state: State) -> None:
-    """Show how clusters are looked for, and the slider of their number."""
-    tried = tried_of(state)
+def show_form(state: State) -> None:
+    """Show how clusters are found, and the slider of their number."""
+    trials = trials_of(state)
     with st.container(
         horizontal=True, vertical_alignment="center", gap="small", key="clusters-where"
     ):
@@ -41,14 +41,14 @@ def show(state: State) -> None:
             "How to find clusters",
             list(METHODS),
             format_func=METHODS.__getitem__,
-            key=_BY,
+            key=_METHOD_KEY,
             persist_state="session",
             label_visibility="collapsed",
             width=150,
-            on_change=_ask_if_found,
+            on_change=_find_again,
         )
-        if _by() == "label":
-            _labels(state)
+        if _chosen_method() == "label":
+            _choose_label(state)
             return
         st.segmented_control(
             "Where to look for them",
@@ -56,217 +56,221 @@ def show(state: State) -> None:
             format_func=SPACES.__getitem__,
             default="map",
             required=True,
-            key=_SPACE,
+            key=_SPACE_KEY,
             persist_state="session",
             label_visibility="collapsed",
-            on_change=_ask_if_found,
+            on_change=_find_again,
         )
-        if state.clustering is None or tried is None:
+        if state.clustering is None or trials is None:
             st.button(
                 "Find clusters",
                 type="primary",
                 key="primary_find-clusters",
-                disabled=background.live() is not None,
-                on_click=ask,
+                disabled=background.running_job() is not None,
+                on_click=find_clusters,
             )
-    if tried is not None and state.clustering is not None:
-        now = len(state.clustering.names)
+    if trials is not None and state.clustering is not None:
+        n_clusters = len(state.clustering.names)
         with st.container(
             horizontal=True, vertical_alignment="bottom", gap="small", key="clusters-number"
         ):
-            _number(tried, now)
-            _why(tried, now)
-            to_map()
+            _number_slider(trials, n_clusters)
+            _number_popover(trials, n_clusters)
+            colour_button()
 
 
-def to_map() -> None:
-    """Offer the map in the colours of the clusters."""
+def colour_button() -> None:
+    """Show the button that colours the map by cluster."""
     st.button(
         "Colour by cluster",
         type="tertiary",
         key="clusters-to-map",
         help="Colour the map by these clusters, with their names.",
-        on_click=_to_map,
+        on_click=_colour_by_cluster,
     )
 
 
-def _to_map() -> None:
-    session.do(SetView(colour=CLUSTER.key))
+def _colour_by_cluster() -> None:
+    session.run_command(SetView(colour=CLUSTER.key))
 
 
-def _by() -> str:
-    return str(st.session_state.get(_BY) or "k-means")
+def _chosen_method() -> str:
+    return str(st.session_state.get(_METHOD_KEY) or "k-means")
 
 
-def _space() -> str:
-    return str(st.session_state.get(_SPACE) or "map")
+def _chosen_space() -> str:
+    return str(st.session_state.get(_SPACE_KEY) or "map")
 
 
-def tried_of(state: State) -> Mapping[str, Any] | None:
-    """Return what was tried on this map in the way that is chosen now, if anything."""
-    kept: Finding | None = state.findings.get(KIND)
-    found = state.clustering
-    if kept is None or found is None or found.run != state.chosen:
+def trials_of(state: State) -> Mapping[str, Any] | None:
+    """Return the trials on this map with the chosen method and space, or None."""
+    finding: Finding | None = state.findings.get(KIND)
+    clustering = state.clustering
+    if finding is None or clustering is None or clustering.run != state.chosen:
         return None
-    how = kept.content["how"]
-    same = how["method"] == _by() and how["asked"] == _space()
-    return kept.content if same and found.how.get("method") == how["method"] else None
+    how = finding.content["how"]
+    is_same = how["method"] == _chosen_method() and how["asked"] == _chosen_space()
+    return finding.content if is_same and clustering.how.get("method") == how["method"] else None
 
 
-def _number(tried: Mapping[str, Any], now: int) -> None:
-    numbers = sorted({*(int(row["k"]) for row in tried["choice"]), now})
+def _number_slider(trials: Mapping[str, Any], n_clusters: int) -> None:
+    numbers = sorted({*(int(row["k"]) for row in trials["choice"]), n_clusters})
     if len(numbers) > 1:
-        key = f"clusters-k-{now}-{len(numbers)}"
+        key = f"clusters-k-{n_clusters}-{len(numbers)}"
         st.select_slider(
             "How many clusters",
             numbers,
-            value=now,
+            value=n_clusters,
             key=key,
             label_visibility="collapsed",
-            on_change=_take,
-            args=(key, now),
+            on_change=_set_number,
+            args=(key, n_clusters),
         )
 
 
-def _why(tried: Mapping[str, Any], now: int) -> None:
+def _number_popover(trials: Mapping[str, Any], n_clusters: int) -> None:
     with st.popover("Why so many?", type="tertiary"):
-        theme.quiet(
+        theme.show_note(
             "Found again: how alike the clusters of two halves of the items are. Set apart: "
             "how much nearer items are to their own cluster than to the next. Links kept: "
             "links that say together inside one cluster, links that say apart between two. "
             "In more axes: the method of this map is fitted once more, with up to ten; a joint map "
             "has more, on which links and likeness are joined."
         )
-        rows = with_unseen(session.workspace().state, tried["choice"], tried)
+        rows = with_hidden_links(session.workspace().state, trials["choice"], trials)
         st.plotly_chart(
-            choice_figure(rows, now, session.theme()),
+            choice_figure(rows, n_clusters, session.theme()),
             key="clusters-choice",
             theme=None,
             config={"displayModeBar": False},
-            alt=choice_alt(rows, now),
+            alt=choice_alt(rows, n_clusters),
         )
 
 
-def with_unseen(
-    state: State, choice: Sequence[Mapping[str, Any]], tried: Mapping[str, Any]
+def with_hidden_links(
+    state: State, choice: Sequence[Mapping[str, Any]], trials: Mapping[str, Any]
 ) -> list[dict[str, Any]]:
-    """Return the measures of each number, links that came to judge maps by among them."""
+    """Return the measures of each number, with those of hidden links."""
     from hetviz.metrics.fit.clustering import rand_on_links
     from hetviz.metrics.fit.measured import same_rows
 
     rows = [dict(row) for row in choice]
-    data, held = state.opened(), state.held_out
-    if held is None or not same_rows(data, held):
+    data, held_out = state.opened(), state.held_out
+    if held_out is None or not same_rows(data, held_out):
         return rows
-    for row, text in zip(rows, tried["codes"], strict=True):
+    for row, text in zip(rows, trials["codes"], strict=True):
         if row.get("rand_held_out") is None:
             row["rand_held_out"] = rand_on_links(
-                held, codes_of_text(text, data.n_rows, int(row["k"]))
+                held_out, codes_of_text(text, data.n_rows, int(row["k"]))
             )
     return rows
 
 
-def _labels(state: State) -> None:
+def _choose_label(state: State) -> None:
     columns = label_columns(state)
     if not columns:
-        theme.quiet("No dataset has a column of a few different values.")
+        theme.show_note("No dataset has a column of a few different values.")
         return
     st.selectbox(
         "Label",
         columns,
         format_func=spoken,
-        key=_LABEL,
+        key=_LABEL_KEY,
         label_visibility="collapsed",
         width=170,
-        on_change=ask,
+        on_change=find_clusters,
     )
-    found = state.clustering
-    if found is None or found.how.get("method") != "label":
-        st.button("Show as clusters", type="primary", key="primary_label-clusters", on_click=ask)
+    clustering = state.clustering
+    if clustering is None or clustering.how.get("method") != "label":
+        st.button(
+            "Show as clusters", type="primary", key="primary_label-clusters", on_click=find_clusters
+        )
     else:
-        to_map()
+        colour_button()
 
 
 def label_columns(state: State) -> list[str]:
-    """Return the columns of categories, labels first, each name once."""
-    found = [
+    """Return the categorical columns, labels first, each name once."""
+    names = [
         str(json.loads(option.key)[1])
         for option in colour_options(state.opened())
         if option.kind == "categories"
     ]
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(names))
 
 
-def _ask_if_found() -> None:
-    """Look again in the way chosen now, where there are clusters already."""
+def _find_again() -> None:
+    """Find clusters again with the chosen method if there are clusters already."""
     state = session.workspace().state
-    if state.clustering is not None and _by() != "label" and tried_of(state) is None:
-        ask()
+    if state.clustering is not None and _chosen_method() != "label" and trials_of(state) is None:
+        find_clusters()
 
 
-def ask() -> None:
-    """Look for clusters in the way that is chosen."""
+def find_clusters() -> None:
+    """Find clusters with the chosen method."""
     state = session.workspace().state
     run = state.run
     if run is None:
         return
-    if _by() == "label":
-        _by_label(state)
+    if _chosen_method() == "label":
+        _cluster_by_label(state)
         return
     arguments = {
-        "by": _by(),
-        "space": _space(),
+        "by": _chosen_method(),
+        "space": _chosen_space(),
         "method": run.method,
         "params": dict(run.params),
         "seed": run.seed,
         "hold_out": run.hold_out,
         "weights": dict(run.weights),
     }
-    background.find("Clusters", TASK, arguments, start=run)
+    background.start_task("Clusters", TASK, arguments, start=run)
 
 
-def _by_label(state: State) -> None:
+def _cluster_by_label(state: State) -> None:
     from hetviz.runs.cluster.search import label_clusters
 
     columns = label_columns(state)
-    label = str(st.session_state.get(_LABEL) or (columns[0] if columns else ""))
+    label = str(st.session_state.get(_LABEL_KEY) or (columns[0] if columns else ""))
     try:
         codes, names = label_clusters(state.opened(), label)
     except HetvizError as error:
-        session.tell(str(error))
+        session.add_message(str(error))
         return
     how = {"method": "label", "label": label, "space": "on the map itself", "asked": "map"}
-    put(codes, list(names), how)
+    set_clusters(codes, list(names), how)
 
 
-def _take(key: str, shown: int) -> None:
-    """Show another number of clusters, of those tried."""
+def _set_number(key: str, n_shown: int) -> None:
+    """Show another number of clusters, from the trials."""
     state = session.workspace().state
-    tried = tried_of(state)
-    wanted = int(st.session_state[key])
+    trials = trials_of(state)
+    n_wanted = int(st.session_state[key])
     # A slider that is gone may be heard once more: it would undo what came after it.
-    if wanted == shown or state.clustering is None or len(state.clustering.names) != shown:
+    if n_wanted == n_shown or state.clustering is None or len(state.clustering.names) != n_shown:
         return
-    numbers = [] if tried is None else [int(row["k"]) for row in tried["choice"]]
-    if tried is None or wanted not in numbers:
+    numbers = [] if trials is None else [int(row["k"]) for row in trials["choice"]]
+    if trials is None or n_wanted not in numbers:
         return
     from hetviz.runs.cluster.cards import cluster_names
 
-    place = numbers.index(wanted)
+    position = numbers.index(n_wanted)
     data = state.opened()
-    codes = codes_of_text(tried["codes"][place], data.n_rows, wanted)
-    names = cluster_names(layers.contrasts_of(data), codes, wanted)
-    put(codes, names, tried["how"], tried["stability"][place])
+    codes = codes_of_text(trials["codes"][position], data.n_rows, n_wanted)
+    names = cluster_names(layers.get_contrasts(data), codes, n_wanted)
+    set_clusters(codes, names, trials["how"], trials["stability"][position])
 
 
-def put(
+def set_clusters(
     codes: object,
     names: Sequence[str],
     how: Mapping[str, object],
     stability: Sequence[float | None] = (),
 ) -> None:
-    """Put the items in clusters, and let the map show them."""
+    """Assign the items to clusters and colour the map by them."""
     workspace = session.workspace()
     blob = workspace.blobs.put(pack_codes(np.asarray(codes, dtype=np.int64)))
-    told = bounded_names(names)
-    session.do(SetClusters(blob, told, dict(how), workspace.state.chosen, list(stability)))
+    bounded = unique_names(names)
+    session.run_command(
+        SetClusters(blob, bounded, dict(how), workspace.state.chosen, list(stability))
+    )

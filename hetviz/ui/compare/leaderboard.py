@@ -1,4 +1,4 @@
-"""The leaderboard: what was found, in words, as a table and as curves."""
+"""Result of a comparison in words, as a table and as curves."""
 
 from __future__ import annotations
 
@@ -6,15 +6,21 @@ import math
 
 import streamlit as st
 
-from hetviz._text import in_seconds, per_hundred
+from hetviz._text import format_seconds, per_hundred
 from hetviz.plots.overlaid import overlaid_alt, overlaid_figure
 from hetviz.runs.compare.comparison import Comparison
 from hetviz.runs.compare.measures import MEASURES
-from hetviz.ui.compare.results import comparison_of, deciding, is_current, run_of, short_title
+from hetviz.ui.compare.results import (
+    comparison_of,
+    deciding_measures,
+    is_current,
+    run_of,
+    short_title,
+)
 from hetviz.ui.shell import background, session, theme
 from hetviz.workspace import ChooseRun, Finding, State
 
-_OTHERS = (
+_OTHER_MEASURES = (
     "links_kept_held_out",
     "link_score_precision_held_out",
     "comparison_accuracy_held_out",
@@ -23,103 +29,118 @@ _OTHERS = (
     "degree_auc_held_out",
     "links_kept",
 )
-_MOST_OTHERS = 4
-_ROOMY = 6
+_MAX_OTHERS = 4
+_MAX_ROWS_WITH_VARIANT = 6
 
 
-def headline(state: State, kept: Finding) -> None:
-    """Say what was found, and what the number means."""
-    found = comparison_of(kept)
-    measure = judged_by(found)
-    best = found.best(measure)
+def show_headline(state: State, finding: Finding) -> None:
+    """Show which method is best and what the score means."""
+    comparison = comparison_of(finding)
+    measure = deciding_measure(comparison)
+    best = comparison.best(measure)
     if measure is None or best is None:
-        theme.headline("Nothing could be measured", "The reasons are listed below.")
+        theme.show_headline("Nothing could be measured", "The reasons are listed below.")
         return
-    said = MEASURES[measure]
-    value = per_hundred(found.mean(best, measure))
-    title = short_title(found.candidate(best).title)
-    tied = found.tied(measure)
+    measure_text = MEASURES[measure]
+    value = per_hundred(comparison.mean(best, measure))
+    title = short_title(comparison.candidate(best).title)
+    tied = comparison.tied(measure)
     if len(tied) > 1:
-        names = [short_title(found.candidate(key).title) for key in tied]
-        who = theme.listed(names) if len(names) <= 3 else f"{len(names)} methods"
-        words = f"{who} tie: {value} in 100"
+        names = [short_title(comparison.candidate(key).title) for key in tied]
+        winners = theme.join_words(names) if len(names) <= 3 else f"{len(names)} methods"
+        headline_text = f"{winners} tie: {value} in 100"
     else:
-        words = f"{title} {said.does} best: {value} in 100"
-    if said.chance is not None:
-        words += f", against {per_hundred(said.chance)} by chance"
-    theme.headline(words, f"{_line(found, measure)}{_alike(found, measure)}")
-    theme.quiet(found.limits(measure))
-    if not is_current(state, kept):
-        theme.quiet("Found before the data changed. Compare again to use what was said since.")
-    elif not found.complete:
-        theme.quiet("Stopped early: only what was complete by then is shown.")
+        headline_text = f"{title} {measure_text.does} best: {value} in 100"
+    if measure_text.chance is not None:
+        headline_text += f", against {per_hundred(measure_text.chance)} by chance"
+    theme.show_headline(
+        headline_text, f"{_method_text(comparison, measure)}{_ties_text(comparison, measure)}"
+    )
+    theme.show_note(comparison.limits(measure))
+    if not is_current(state, finding):
+        theme.show_note("Found before the data changed. Compare again to use what was said since.")
+    elif not comparison.complete:
+        theme.show_note("Stopped early: only what was complete by then is shown.")
 
 
-def advice(state: State, kept: Finding) -> None:
-    """Show which map to take, and why."""
-    found = comparison_of(kept)
-    measure = judged_by(found)
+def show_advice(state: State, finding: Finding) -> None:
+    """Show which map to trust, and why."""
+    comparison = comparison_of(finding)
+    measure = deciding_measure(comparison)
     if measure is not None:
-        _advice(state, kept, found, measure)
+        _show_advice(state, finding, comparison, measure)
 
 
-def more(kept: Finding) -> None:
-    """Show every measure, the curves, and what methods said."""
-    found = comparison_of(kept)
-    measure = judged_by(found)
+def show_details(finding: Finding) -> None:
+    """Show all measures, the curves and the notes of the methods."""
+    comparison = comparison_of(finding)
+    measure = deciding_measure(comparison)
     if measure is not None:
         with st.expander("All measures, and the curves"):
-            st.html(f'<div class="hv-wide" tabindex="0">{table(found, measure)}</div>')
-            if found.told_of_links:
-                theme.quiet(found.told_of_links)
-            _curves(found, measure)
-    _failures(found)
+            st.html(f'<div class="hv-wide" tabindex="0">{table_html(comparison, measure)}</div>')
+            if comparison.told_of_links:
+                theme.show_note(comparison.told_of_links)
+            _show_curves(comparison, measure)
+    _show_failures(comparison)
 
 
-def _alike(found: Comparison, measure: str) -> str:
-    """Say which others the splits do not tell apart from the best one."""
-    first = next(iter(found.places(measure)), [])
-    names = [short_title(found.candidate(key).title) for key in first]
-    if len(names) < 2 or len(found.seeds) < 2:
+def _ties_text(comparison: Comparison, measure: str) -> str:
+    """Return which methods the splits cannot distinguish from the best one."""
+    tied_keys = next(iter(comparison.places(measure)), [])
+    names = [short_title(comparison.candidate(key).title) for key in tied_keys]
+    if len(names) < 2 or len(comparison.seeds) < 2:
         return ""
-    who = theme.listed(names) if len(names) <= 3 else f"The first {len(names)}"
-    return f" {who} cannot be told apart by these {len(found.seeds)} splits."
+    subject = theme.join_words(names) if len(names) <= 3 else f"The first {len(names)}"
+    return f" {subject} cannot be told apart by these {len(comparison.seeds)} splits."
 
 
-def judged_by(found: Comparison) -> str | None:
-    """Return the measure that decides: the visitor's, else the most telling one."""
-    options = deciding(found)
-    wanted = st.session_state.get("compare-measure")
-    return wanted if wanted in options else next(iter(options), None)
+def deciding_measure(comparison: Comparison) -> str | None:
+    """Return the measure to rank by: the chosen one, else the most informative."""
+    options = deciding_measures(comparison)
+    chosen = st.session_state.get("compare-measure")
+    return chosen if chosen in options else next(iter(options), None)
 
 
-def table(found: Comparison, measure: str) -> str:
+def table_html(comparison: Comparison, measure: str) -> str:
     """Return the leaderboard as HTML, ranked by a measure."""
-    rows = found.table[found.table["n_fits"] > 0]
+    rows = comparison.table[comparison.table["n_fits"] > 0]
     rows = rows.sort_values(measure, ascending=False, kind="stable", na_position="last")
-    others = [key for key in _OTHERS if key in found.measures and key != measure][:_MOST_OTHERS]
-    top = {key: rows[key].max() for key in [measure, *others]}
-    longest = max(float(top[measure]), 1e-9)
-    heads = [f"{MEASURES[measure].label}, in 100", *(MEASURES[key].label for key in others), "Time"]
-    head = "".join(f'<th scope="col">{theme.esc(words)}</th>' for words in heads)
+    other_measures = [
+        key for key in _OTHER_MEASURES if key in comparison.measures and key != measure
+    ][:_MAX_OTHERS]
+    best = {key: rows[key].max() for key in [measure, *other_measures]}
+    longest = max(float(best[measure]), 1e-9)
+    heads = [
+        f"{MEASURES[measure].label}, in 100",
+        *(MEASURES[key].label for key in other_measures),
+        "Time",
+    ]
+    head = "".join(f'<th scope="col">{theme.escape_html(words)}</th>' for words in heads)
     body = ""
     for key, row in rows.iterrows():
-        candidate = found.candidate(str(key))
-        name, _, aside = candidate.title.rstrip(")").partition(" (")
-        small = f"<small>{theme.esc(aside)}</small>" if aside and len(rows) <= _ROOMY else ""
-        cells = [_bar(row[measure], row[f"{measure}_se"], longest, row[measure] == top[measure])]
-        cells += [
-            _value(row[other], row[f"{other}_se"], row[other] == top[other]) for other in others
+        candidate = comparison.candidate(str(key))
+        name, _, variant = candidate.title.rstrip(")").partition(" (")
+        small = (
+            f"<small>{theme.escape_html(variant)}</small>"
+            if variant and len(rows) <= _MAX_ROWS_WITH_VARIANT
+            else ""
+        )
+        cells = [
+            _bar_html(row[measure], row[f"{measure}_se"], longest, row[measure] == best[measure])
         ]
-        cells.append(theme.esc(in_seconds(row["seconds"])))
+        cells += [
+            _value_html(row[other], row[f"{other}_se"], row[other] == best[other])
+            for other in other_measures
+        ]
+        cells.append(theme.escape_html(format_seconds(row["seconds"])))
         inner = "".join(f"<td>{cell}</td>" for cell in cells)
-        body += f'<tr><th scope="row">{theme.esc(name)}{small}</th>{inner}</tr>'
+        body += f'<tr><th scope="row">{theme.escape_html(name)}{small}</th>{inner}</tr>'
     limits = [
-        ("At most, on these data", found.ceiling),
-        ("Smallest difference told", found.resolution),
+        ("At most, on these data", comparison.ceiling),
+        ("Smallest difference told", comparison.resolution),
     ]
     for words, limit in limits:
-        inner = "".join(f"<td>{_limit(limit(key))}</td>" for key in [measure, *others])
+        inner = "".join(f"<td>{_limit_html(limit(key))}</td>" for key in [measure, *other_measures])
         body += f'<tr class="limit"><th scope="row">{words}</th>{inner}<td></td></tr>'
     return (
         f'<table class="hv-board"><thead><tr><th scope="col">Method</th>{head}</tr></thead>'
@@ -127,43 +148,49 @@ def table(found: Comparison, measure: str) -> str:
     )
 
 
-def _limit(value: float) -> str:
+def _limit_html(value: float) -> str:
     return "–" if math.isnan(value) else f"<em>{per_hundred(value)}</em>"
 
 
-def _bar(value: float, error: float, longest: float, best: bool) -> str:
+def _bar_html(value: float, error: float, longest: float, is_best: bool) -> str:
     # What is left of the cell is for the number at the end of the bar.
     width = 0.0 if math.isnan(value) else 60 * max(value, 0.0) / longest
-    words = _value(value, error, best)
-    return f'<div class="bar"><i style="width:{width:.1f}%"></i>{words}</div>'
+    value_html = _value_html(value, error, is_best)
+    return f'<div class="bar"><i style="width:{width:.1f}%"></i>{value_html}</div>'
 
 
-def _value(value: float, error: float, best: bool) -> str:
+def _value_html(value: float, error: float, is_best: bool) -> str:
     if math.isnan(value):
         return "–"
-    words = per_hundred(value)
-    number = f"<b>{words}</b>" if best else f"<em>{words}</em>"
+    score = per_hundred(value)
+    number = f"<b>{score}</b>" if is_best else f"<em>{score}</em>"
     return number if math.isnan(error) else f"{number}<small>± {100 * error:.1f}</small>"
 
 
-def _line(found: Comparison, measure: str) -> str:
-    """Say how it was measured, in one line."""
-    splits = len(found.seeds)
+def _method_text(comparison: Comparison, measure: str) -> str:
+    """Return in one line how the score was measured."""
+    splits = len(comparison.seeds)
     if not measure.endswith("_held_out"):
         return f"Mean of {theme.count(splits, 'split')}. {MEASURES[measure].meaning}"
-    often = {0.2: "Every fifth", 0.1: "Every tenth", 0.5: "Every second"}.get(found.hold_out)
-    what = "link" if "links" in measure else "statement"
+    share_word = {0.2: "Every fifth", 0.1: "Every tenth", 0.5: "Every second"}.get(
+        comparison.hold_out
+    )
+    noun = "link" if "links" in measure else "statement"
     if "comparison" in measure:
-        what = "comparison"
-    share = f"{often} {what}" if often else f"{100 * found.hold_out:.0f} % of the {what}s"
-    verb = "was" if often else "were"
+        noun = "comparison"
+    share = (
+        f"{share_word} {noun}"
+        if share_word
+        else f"{100 * comparison.hold_out:.0f} % of the {noun}s"
+    )
+    verb = "was" if share_word else "were"
     times = "" if splits == 1 else f", {splits} times over"
     return f"{share} {verb} held out{times}. {MEASURES[measure].meaning}"
 
 
-def measure_choice(kept: Finding) -> None:
-    """Show the choice of the measure that decides."""
-    options = deciding(comparison_of(kept))
+def choose_measure(finding: Finding) -> None:
+    """Show the choice of the measure to rank by."""
+    options = deciding_measures(comparison_of(finding))
     if not options:
         return
     st.session_state.setdefault("compare-measure", options[0])
@@ -180,49 +207,49 @@ def measure_choice(kept: Finding) -> None:
     )
 
 
-def _advice(state: State, kept: Finding, found: Comparison, measure: str) -> None:
-    advice = found.recommend(measure)
-    run = None if advice.method is None else run_of(state, kept, advice.method)
-    words, button = st.columns([3.6, 1], vertical_alignment="center")
-    with words:
-        st.html(f'<p class="hv-advice">{theme.esc(advice.sentence)}</p>')
-    with button:
+def _show_advice(state: State, finding: Finding, comparison: Comparison, measure: str) -> None:
+    advice = comparison.recommend(measure)
+    run = None if advice.method is None else run_of(state, finding, advice.method)
+    text_column, button_column = st.columns([3.6, 1], vertical_alignment="center")
+    with text_column:
+        st.html(f'<p class="hv-advice">{theme.escape_html(advice.sentence)}</p>')
+    with button_column:
         if run is not None:
-            use_button(state, run.id, "Use this map", "use-advised", primary=True)
+            use_map_button(state, run.id, "Use this map", "use-advised", primary=True)
 
 
-def use_button(state: State, id: str, label: str, key: str, *, primary: bool = False) -> None:
-    """Show the button that makes a map the one to work with."""
-    now = id == state.chosen
+def use_map_button(state: State, id: str, label: str, key: str, *, primary: bool = False) -> None:
+    """Show the button that makes a map the working map."""
+    is_chosen = id == state.chosen
     with st.container(key=f"primary_{key}" if primary else f"box-{key}", width="content"):
         st.button(
-            "Working map" if now else label,
+            "Working map" if is_chosen else label,
             key=key,
             type="primary" if primary else "secondary",
-            disabled=now,
-            on_click=_use,
+            disabled=is_chosen,
+            on_click=_choose_map,
             args=(id,),
             help="The Map page and all others then work with it.",
         )
 
 
-def _use(id: str) -> None:
-    session.do(ChooseRun(id))
+def _choose_map(id: str) -> None:
+    session.run_command(ChooseRun(id))
 
 
-def _curves(found: Comparison, measure: str) -> None:
+def _show_curves(comparison: Comparison, measure: str) -> None:
     kind = "given" if measure == "links_kept" else "held_out"
     curves = {
-        short_title(found.candidate(key).title): parts[kind]
-        for key, parts in found.curves.items()
+        short_title(comparison.candidate(key).title): parts[kind]
+        for key, parts in comparison.curves.items()
         if kind in parts
     }
-    best = found.best(measure)
+    best = comparison.best(measure)
     if not curves or best is None:
         return
-    theme.section("Given links kept" if kind == "given" else "Held-out links kept")
+    theme.show_section("Given links kept" if kind == "given" else "Held-out links kept")
     st.plotly_chart(
-        overlaid_figure(curves, short_title(found.candidate(best).title), session.theme()),
+        overlaid_figure(curves, short_title(comparison.candidate(best).title), session.theme()),
         key="compare-curves",
         theme=None,
         config={"displayModeBar": False},
@@ -230,20 +257,24 @@ def _curves(found: Comparison, measure: str) -> None:
     )
 
 
-def _failures(found: Comparison) -> None:
-    if background.live() is not None:
+def _show_failures(comparison: Comparison) -> None:
+    if background.running_job() is not None:
         return
-    noted = {
-        key: " ".join(notes) for key, notes in found.notes.items() if key not in found.failures
+    method_notes = {
+        key: " ".join(notes)
+        for key, notes in comparison.notes.items()
+        if key not in comparison.failures
     }
-    refused, wrong = len(found.refusals), len(found.errors)
-    parts = (
-        (f"{theme.count(refused, 'method')} refused these data", found.refusals),
-        (f"{theme.count(wrong, 'method')} went wrong", found.errors),
-        ("Notes of the methods", noted),
+    n_refused, n_errors = len(comparison.refusals), len(comparison.errors)
+    sections = (
+        (f"{theme.count(n_refused, 'method')} refused these data", comparison.refusals),
+        (f"{theme.count(n_errors, 'method')} went wrong", comparison.errors),
+        ("Notes of the methods", method_notes),
     )
-    for title, said in parts:
-        if said:
+    for title, reasons in sections:
+        if reasons:
             with st.expander(title):
-                rows = [[found.candidate(key).title, reason] for key, reason in said.items()]
-                theme.table(["Method", "What it said"], rows, words=True)
+                rows = [
+                    [comparison.candidate(key).title, reason] for key, reason in reasons.items()
+                ]
+                theme.show_table(["Method", "What it said"], rows, words=True)

@@ -1,4 +1,4 @@
-"""What the last comparison found, read back from the project."""
+"""Access to the findings of the last comparison."""
 
 from __future__ import annotations
 
@@ -10,39 +10,39 @@ from hetviz.workspace import Finding, Run, State
 COMPARE, SWEEP = "compare", "sweep"
 
 
-def kept_of(state: State, kind: str = COMPARE) -> Finding | None:
-    """Return the findings of that kind, if any."""
+def finding_of(state: State, kind: str = COMPARE) -> Finding | None:
+    """Return the findings of a kind, or None."""
     return state.findings.get(kind)
 
 
-def comparison_of(kept: Finding) -> Comparison:
+def comparison_of(finding: Finding) -> Comparison:
     """Return findings as a comparison, without embeddings."""
-    return session.cached(
-        ("comparison", id(kept)), kept, lambda: Comparison.from_dict(kept.content)
+    return session.get_or_compute(
+        ("comparison", id(finding)), finding, lambda: Comparison.from_dict(finding.content)
     )
 
 
-def is_current(state: State, kept: Finding) -> bool:
-    """Whether it is about the data as they are now."""
-    return state.guided is not None and kept.fingerprint == state.guided.fingerprint()
+def is_current(state: State, finding: Finding) -> bool:
+    """Return whether the findings are about the open data."""
+    return state.guided is not None and finding.fingerprint == state.guided.fingerprint()
 
 
-def deciding(found: Comparison) -> list[str]:
-    """Return the measures that may decide, the most telling first."""
-    return [key for key in found.measures if key in MEASURES]
+def deciding_measures(comparison: Comparison) -> list[str]:
+    """Return the measures to rank by, the most informative first."""
+    return [key for key in comparison.measures if key in MEASURES]
 
 
-def run_of(state: State, kept: Finding, key: str) -> Run | None:
-    """Return the map of a candidate, if it is still there."""
-    ids = maps_of(kept)
+def run_of(state: State, finding: Finding, key: str) -> Run | None:
+    """Return the map of a candidate, or None if it was removed."""
+    ids = maps_of(finding)
     return next((run for run in state.runs if run.id == ids.get(key)), None)
 
 
 def short_title(title: str) -> str:
-    """Return a method's title without what stands in brackets."""
+    """Return a method's title without the part in brackets."""
     return title.split(" (", maxsplit=1)[0]
 
 
-def maps_of(kept: Finding) -> dict[str, str]:
-    """Return the id of the map of each candidate, those of earlier runs of the table too."""
-    return maps_by_candidate(kept.content, kept.runs)
+def maps_of(finding: Finding) -> dict[str, str]:
+    """Return the map id of each candidate, including earlier runs of the table."""
+    return maps_by_candidate(finding.content, finding.runs)

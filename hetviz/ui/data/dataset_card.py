@@ -1,4 +1,4 @@
-"""The Data page's parts: a card for each dataset, what links them, what else is known."""
+"""Dataset cards and the relations between items, on the Data page."""
 
 from __future__ import annotations
 
@@ -8,45 +8,45 @@ import streamlit as st
 from hetviz.data import Dataset, HeteroData
 from hetviz.plots.colour import spoken
 from hetviz.plots.palette import shape_of
-from hetviz.ui.data import feature_table, joining, new_version, upload
+from hetviz.ui.data import feature_table, join_panel, new_version, upload
 from hetviz.ui.shell import session, theme
-from hetviz.ui.widgets import failed
+from hetviz.ui.widgets import failure
 from hetviz.workspace import DropDataset, RenameDataset, State
 
 
-def card(state: State, name: str) -> None:
-    """Show one dataset: what it holds and how it is used; rename and remove."""
-    data = _open(state)
+def show_card(state: State, name: str) -> None:
+    """Show one dataset with its size, features and actions."""
+    data = _opened(state)
     dataset = data[name]
-    place = list(data.datasets).index(name)
+    number = list(data.datasets).index(name)
     info = next((info for info in state.understood if info.dataset == name), None)
-    with st.container(border=True, key=f"dataset-{place}"):
+    with st.container(border=True, key=f"dataset-{number}"):
         with st.container(horizontal=True, vertical_alignment="center"):
             st.html(
-                f'<div class="hv-card"><h3>{shape_of(place)[1]} {theme.esc(name)}</h3></div>',
+                f'<div class="hv-card"><h3>{shape_of(number)[1]} {theme.escape_html(name)}</h3></div>',
                 width="content",
             )
-            look_line = _line(dataset)
-            st.html(f'<p class="hv-quiet">{theme.esc(look_line)}</p>', width="content")
+            size = _size_text(dataset)
+            st.html(f'<p class="hv-quiet">{theme.escape_html(size)}</p>', width="content")
             st.space("stretch")
-            _actions(data, name, place)
+            _show_actions(data, name, number)
         if info is not None:
-            facts = [f"features: {upload.feature_words(info)}", info.id_words]
+            facts = [f"features: {upload.feature_text(info)}", info.id_words]
             if info.title_column:
                 facts.append(f"named by {spoken(info.title_column)}")
-            theme.quiet("; ".join(facts)[:1].upper() + "; ".join(facts)[1:] + ".")
+            theme.show_note("; ".join(facts)[:1].upper() + "; ".join(facts)[1:] + ".")
         views = [other for other in data.views(dataset.entity) if other != name]
         if views:
-            theme.quiet(f"Shows the same things as {theme.listed(views)}.")
-        with failed.told(f"features-{place}"):
-            feature_table.show(state, name, place)
-        _problems(state, name, info.file if info else None)
+            theme.show_note(f"Shows the same things as {theme.join_words(views)}.")
+        with failure.show_failure(f"features-{number}"):
+            feature_table.show_features(state, name, number)
+        _show_problems(state, name, info.file if info else None)
 
 
-def links_summary(state: State) -> None:
-    """Show what is known of how items relate: links by pair of datasets, comparisons, labels."""
-    data = _open(state)
-    theme.section("What is known of how items relate")
+def show_relations(state: State) -> None:
+    """Show the links by pair of datasets, the comparisons and the labels."""
+    data = _opened(state)
+    theme.show_section("What is known of how items relate")
     rows = []
     for group in data.links:
         linked_i = len(np.unique(group.i))
@@ -59,16 +59,18 @@ def links_summary(state: State) -> None:
                 f"{len(data[group.source]) - linked_i:,} {group.source}, "
                 f"{len(data[group.target]) - linked_j:,} {group.target}"
             )
-        between = f"within {group.source}" if group.within else f"{group.source} – {group.target}"
+        ends = f"within {group.source}" if group.within else f"{group.source} – {group.target}"
         if not any(sign in "123456789" for sign in unlinked):
             unlinked = "none"
         together, apart = int((group.weight > 0).sum()), int((group.weight < 0).sum())
         signs = [f"{together:,} together"] * bool(together) + [f"{apart:,} apart"] * bool(apart)
-        rows.append((f"{between}: {group.kind}", f"{', '.join(signs)}; without one: {unlinked}"))
+        rows.append((f"{ends}: {group.kind}", f"{', '.join(signs)}; without one: {unlinked}"))
     for name, words in rows:
-        st.html(f'<div class="hv-card"><h3>{theme.esc(name)}</h3><p>{theme.esc(words)}</p></div>')
+        st.html(
+            f'<div class="hv-card"><h3>{theme.escape_html(name)}</h3><p>{theme.escape_html(words)}</p></div>'
+        )
     if not rows:
-        theme.quiet(
+        theme.show_note(
             "No links yet. Add a table with the columns source_id and target_id to say which items "
             "belong together."
         )
@@ -80,13 +82,13 @@ def links_summary(state: State) -> None:
             (f"Label “{spoken(label.name)}” of {label.dataset}", f"{len(label.classes)} values")
         )
     if state.held_out is not None:
-        kept = sum(map(len, state.held_out.links))
-        facts.append(("Links kept aside to judge maps by", f"{kept:,}"))
+        n_hidden = sum(map(len, state.held_out.links))
+        facts.append(("Links kept aside to judge maps by", f"{n_hidden:,}"))
     if facts:
-        theme.pairs(facts)
+        theme.show_pairs(facts)
 
 
-def _line(dataset: Dataset) -> str:
+def _size_text(dataset: Dataset) -> str:
     words = theme.count(len(dataset), "row")
     if dataset.X is not None:
         words += f", {theme.count(dataset.X.shape[1], 'feature')}"
@@ -99,41 +101,41 @@ def _line(dataset: Dataset) -> str:
     return words
 
 
-def _actions(data: HeteroData, name: str, place: int) -> None:
-    joining.same_things(data, name, place)
-    new_version.offer(name, place)
-    with st.popover("Edit", type="tertiary", key=f"edit-{place}"):
-        key = f"new-name-{place}-{name}"
+def _show_actions(data: HeteroData, name: str, number: int) -> None:
+    join_panel.same_items_popover(data, name, number)
+    new_version.version_popover(name, number)
+    with st.popover("Edit", type="tertiary", key=f"edit-{number}"):
+        key = f"new-name-{number}-{name}"
         st.text_input("New name", value=name, max_chars=200, key=key)
-        st.button("Rename", key=f"do-rename-{place}", on_click=_rename, args=(name, key))
+        st.button("Rename", key=f"do-rename-{number}", on_click=_rename, args=(name, key))
         if len(data.datasets) > 1:
-            linked = sum(len(g) for g in data.links if name in (g.source, g.target))
-            theme.quiet(
-                f"Removed, {name} goes with {theme.count(linked, 'link')}. Undo brings all of it "
+            n_links = sum(len(g) for g in data.links if name in (g.source, g.target))
+            theme.show_note(
+                f"Removed, {name} goes with {theme.count(n_links, 'link')}. Undo brings all of it "
                 "back."
             )
-            st.button("Remove", key=f"do-remove-{place}", on_click=_drop, args=(name,))
+            st.button("Remove", key=f"do-remove-{number}", on_click=_remove, args=(name,))
 
 
-def _drop(name: str) -> None:
-    session.do(DropDataset(name))
+def _remove(name: str) -> None:
+    session.run_command(DropDataset(name))
 
 
 def _rename(name: str, key: str) -> None:
-    session.do(RenameDataset(name, str(st.session_state[key])))
+    session.run_command(RenameDataset(name, str(st.session_state[key])))
 
 
-def _problems(state: State, name: str, file: str | None) -> None:
-    mine = [
+def _show_problems(state: State, name: str, file: str | None) -> None:
+    own_problems = [
         problem
         for problem in state.problems
         if (file is not None and problem.where.startswith(file)) or repr(name) in problem.where
     ]
-    if mine:
-        with st.expander(f"{theme.count(len(mine), 'thing')} noticed while reading"):
-            upload.problem_table(mine)
+    if own_problems:
+        with st.expander(f"{theme.count(len(own_problems), 'thing')} noticed while reading"):
+            upload.show_problems(own_problems)
 
 
-def _open(state: State) -> HeteroData:
+def _opened(state: State) -> HeteroData:
     assert state.data is not None  # noqa: S101 - the page asks only where data are open
     return state.data

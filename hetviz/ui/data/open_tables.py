@@ -1,4 +1,4 @@
-"""The tables of the open data, as the reading screen shows dropped ones: tabs, columns, rows."""
+"""Tables of the open datasets: a tab each, with column summaries and the first and last rows."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import streamlit as st
 
 from hetviz._pandas import is_missing
 from hetviz.data import Dataset, HeteroData
-from hetviz.io.infer.opened import SAMPLE, profiles_of
+from hetviz.io.infer.dataset_profiles import MAX_SAMPLE_ROWS, profiles_of
 from hetviz.plots.colour import spoken
 from hetviz.plots.palette import shape_of
 from hetviz.ui.data import sheets
@@ -17,81 +17,97 @@ from hetviz.ui.map import pictures
 from hetviz.ui.shell import session
 from hetviz.workspace import State
 
-_ABOVE, _BELOW = 8, 1
+_FIRST_ROWS, _LAST_ROWS = 8, 1
 # More are not sent: their names are on the card below, with what features are made of them.
-_COLUMNS = 300
-_TABS = 60
-_LONG = 80
-_KINDS = {"unique": "text", "constant": "one value", "empty": "nothing"}
+_MAX_COLUMNS = 300
+_MAX_TABS = 60
+_MAX_CELL_CHARS = 80
+_KIND_NAMES = {"unique": "text", "constant": "one value", "empty": "nothing"}
 
 
-def show(state: State) -> None:
-    """Show a tab for each dataset: what its columns hold, its first rows and its last."""
+def show_tables(state: State) -> None:
+    """Show a tab for each dataset, with its columns and its first and last rows."""
     data = state.opened()
-    names = list(data.datasets)[:_TABS]
+    names = list(data.datasets)[:_MAX_TABS]
     # One entry for all: what is kept for a session are a few things.
-    made = session.cached(
-        ("open-tables", id(data)), data, lambda: {name: _sheet(data[name]) for name in names}
+    cached = session.get_or_compute(
+        ("open-tables", id(data)), data, lambda: {name: _sheet_of(data[name]) for name in names}
     )
-    told = [_described(data, name, place, made[name]) for place, name in enumerate(names)]
-    sheets.draw("open-tables", {"sheets": told, "types": [], "can_undo": False})
+    described = [
+        _sheet_of_session(data, name, number, cached[name]) for number, name in enumerate(names)
+    ]
+    sheets.draw_sheets("open-tables", {"sheets": described, "types": [], "can_undo": False})
 
 
-def _described(data: HeteroData, name: str, place: int, sheet: dict[str, Any]) -> dict[str, Any]:
+def _sheet_of_session(
+    data: HeteroData, name: str, number: int, sheet: dict[str, Any]
+) -> dict[str, Any]:
     sid = str(st.session_state["sid"])
 
-    def faced(rows: list[list[Any]]) -> list[list[Any]]:
-        return [[*row, pictures.address(sid, data, name, row[0])] for row in rows]
+    def faced(table_rows: list[list[Any]]) -> list[list[Any]]:
+        return [[*row, pictures.picture_address(sid, data, name, row[0])] for row in table_rows]
 
     return sheet | {
         "key": name,
         "title": name,
-        "glyph": shape_of(place)[1],
+        "glyph": shape_of(number)[1],
         "above": faced(sheet["above"]),
         "below": faced(sheet["below"]),
     }
 
 
-def _sheet(dataset: Dataset) -> dict[str, object]:
+def _sheet_of(dataset: Dataset) -> dict[str, object]:
     table = pd.DataFrame() if dataset.table is None else dataset.table
     names = [str(column) for column in table.columns]
-    own = next((c for c in names if list(table[c].head(50)) == list(dataset.ids[:50])), None)
-    shown = names[: _COLUMNS - 1]
+    id_column = next((c for c in names if list(table[c].head(50)) == list(dataset.ids[:50])), None)
+    columns_shown = names[: _MAX_COLUMNS - 1]
     columns = [
-        _column(dataset, one.name, one.type, own) | sheets.pictured(one, one.type == "date")
-        for one in profiles_of(dataset, shown)
+        _column_info(dataset, profile.name, profile.type, id_column)
+        | sheets.chart_data(profile, profile.type == "date")
+        for profile in profiles_of(dataset, columns_shown)
     ]
-    if own is None:
+    if id_column is None:
         columns.insert(0, _id_column(len(dataset)))
     n = len(dataset)
-    below = max(_ABOVE, n - _BELOW)
+    first_below = max(_FIRST_ROWS, n - _LAST_ROWS)
 
     def rows(start: int, stop: int) -> list[list[Any]]:
-        out = []
+        lines = []
         for row in range(start, min(stop, n)):
-            cells = [_cell(table[name].iloc[row]) for name in shown]
-            out.append([row, cells if own is not None else [str(dataset.ids[row])[:_LONG], *cells]])
-        return out
+            cells = [_cell_text(table[name].iloc[row]) for name in columns_shown]
+            lines.append(
+                [
+                    row,
+                    cells
+                    if id_column is not None
+                    else [str(dataset.ids[row])[:_MAX_CELL_CHARS], *cells],
+                ]
+            )
+        return lines
 
-    sampled = n > SAMPLE
+    sampled = n > MAX_SAMPLE_ROWS
     title = dataset.title_column
     return {
         "opened": True,
-        "size": f"{n:,} × {len(names) + (own is None):,}",
+        "size": f"{n:,} × {len(names) + (id_column is None):,}",
         "told": f"named by {spoken(title)}" if title else "named by their ids",
-        "rows_told": f"of a sample of {-(-n // -(-n // SAMPLE)):,} rows" if sampled else "",
-        "n_columns": len(names) + (own is None),
+        "rows_told": f"of a sample of {-(-n // -(-n // MAX_SAMPLE_ROWS)):,} rows"
+        if sampled
+        else "",
+        "n_columns": len(names) + (id_column is None),
         "n_data": n,
         "columns": columns,
-        "above": rows(0, _ABOVE),
-        "below": rows(below, n),
-        "between": max(0, below - _ABOVE),
+        "above": rows(0, _FIRST_ROWS),
+        "below": rows(first_below, n),
+        "between": max(0, first_below - _FIRST_ROWS),
     }
 
 
-def _column(dataset: Dataset, name: str, kind: str, own: str | None) -> dict[str, object]:
+def _column_info(
+    dataset: Dataset, name: str, kind: str, id_column: str | None
+) -> dict[str, object]:
     is_title = name == dataset.title_column
-    short = "id" if name == own else "title" if is_title else _KINDS.get(kind, kind)
+    short = "id" if name == id_column else "title" if is_title else _KIND_NAMES.get(kind, kind)
     unit = dataset.units.get(name, "")
     return {
         "name": spoken(name),
@@ -123,9 +139,9 @@ def _id_column(n: int) -> dict[str, object]:
     }
 
 
-def _cell(value: object) -> str | None:
+def _cell_text(value: object) -> str | None:
     if is_missing(value):
         return None
     if isinstance(value, float):
         return f"{value:.6g}" if abs(value) < 1e15 else str(value)
-    return str(value)[:_LONG]
+    return str(value)[:_MAX_CELL_CHARS]

@@ -1,4 +1,4 @@
-"""Own files: take them in, say what was understood and what was wrong, go on or leave it."""
+"""Upload of files: reading, review of what was understood, and opening or discarding them."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from hetviz.data.joins.proposals import Proposal
 from hetviz.errors import HetvizError, Problem
 from hetviz.io import DatasetInfo, FileInfo, Loaded, gate
 from hetviz.io.formats.anndata import OTHERS
-from hetviz.io.infer.recipe import Recipe
-from hetviz.io.intake.looking import Look
-from hetviz.io.intake.unzipped import tables_of_zip
+from hetviz.io.infer.recipe import TableRecipe
+from hetviz.io.intake.preview import TablePreview
+from hetviz.io.intake.zip_tables import tables_of_zip
 from hetviz.io.sandbox.process import Heard
-from hetviz.ui.data import belonging, reading, sheets
-from hetviz.ui.data.reading import Said
+from hetviz.ui.data import join_choice, reading_options, sheets
+from hetviz.ui.data.reading_options import FileChoices
 from hetviz.ui.shell import background, session, theme
 from hetviz.workspace import AddTables, OpenBundle, is_project
 from hetviz.workspace.store.content import (
@@ -30,15 +30,15 @@ from hetviz.workspace.store.content import (
     read_zip,
 )
 
-PROJECT = "project-file"
+PROJECT_KEY = "project-file"
 """Where in the session a project file lies that was dropped and waits to be opened."""
-_SHOWN = 200
-_SHAPING = ("encoding", "separator", "decimal", "header", "skip", "sheet", "role")
-_NO_ITEMS = ("links", "comparisons")
+_MAX_PROBLEMS = 200
+_TABLE_FIELDS = ("encoding", "separator", "decimal", "header", "skip", "sheet", "role")
+_LINK_ROLES = ("links", "comparisons")
 
 
 @dataclass(frozen=True, eq=False)
-class Staged:
+class StagedFiles:
     """Files that were handed in and not yet opened.
 
     Attributes
@@ -49,7 +49,7 @@ class Staged:
         Open them instead of what is open, or add them to it.
     choices : mapping of str to mapping
         How to read each file, where the user said so.
-    before : tuple of such mappings
+    history : tuple of such mappings
         What was said before, the last at the end.
     looks : tuple of Look or None
         What stands in the tables; None before they were looked at.
@@ -62,25 +62,25 @@ class Staged:
         Whether they have been read.
     proposals : tuple of Proposal
         How they seem to belong together.
-    looked : tuple of (looks, choices), or None
+    last_looks : tuple of (looks, choices), or None
         What stood in the tables when they were looked at before, and what had been said then.
     """
 
     files: Mapping[str, str]
     fresh: bool
-    choices: Said = field(default_factory=dict)
-    before: tuple[Said, ...] = ()
-    looks: tuple[Look, ...] | None = None
+    choices: FileChoices = field(default_factory=dict)
+    history: tuple[FileChoices, ...] = ()
+    looks: tuple[TablePreview, ...] | None = None
     loaded: Loaded | None = None
     problems: tuple[Problem, ...] = ()
     message: str = ""
     read: bool = False
     proposals: tuple[Proposal, ...] = ()
-    looked: tuple[tuple[Look, ...], Said] | None = None
+    last_looks: tuple[tuple[TablePreview, ...], FileChoices] | None = None
 
     @property
     def is_bundle(self) -> bool:
-        """Whether it is one zip."""
+        """Whether it is a single zip."""
         return len(self.files) == 1 and next(iter(self.files)).lower().endswith((".zip", ".hetviz"))
 
 
@@ -95,85 +95,85 @@ def drop_zone(label: str, fresh: bool) -> None:
             label,
             accept_multiple_files=True,
             key=key,
-            on_change=_stage,
+            on_change=_on_upload,
             args=(key, fresh),
             label_visibility="collapsed",
         )
 
 
 def is_staged() -> bool:
-    """Whether files wait for a decision, or to be looked at before that."""
+    """Return whether uploaded files wait for a decision."""
     return st.session_state.get("staged") is not None
 
 
-def staged() -> Staged | None:
-    """Return the files that wait for a decision, if any; they have been looked at by then."""
-    found: Staged | None = st.session_state.get("staged")
-    if found is not None and found.looks is None:
+def staged_files() -> StagedFiles | None:
+    """Return the uploaded files that wait for a decision, with their looks, or None."""
+    staged: StagedFiles | None = st.session_state.get("staged")
+    if staged is not None and staged.looks is None:
         # Here and not where the files arrive, so that the page can say what it waits for.
-        with _waiting("Looking at the files", "stop-looking") as heard:
-            found = replace(found, looks=_looks(found, heard))
-        st.session_state["staged"] = found
-    return found
+        with _progress_with_cancel("Looking at the files", "stop-looking") as on_progress:
+            staged = replace(staged, looks=_look_at_files(staged, on_progress))
+        st.session_state["staged"] = staged
+    return staged
 
 
 @contextmanager
-def _waiting(words: str, key: str) -> Iterator[Heard]:
+def _progress_with_cancel(text: str, key: str) -> Iterator[Heard]:
     """Say what the page waits for, how far it has come, and let it be left.
 
     Only what is read in a process of its own tells anything, half a second after it began.
     What is told is drawn at once; where a click waits meanwhile, drawing ends this run of the page,
     and with it that process.
     """
-    place = st.empty()
+    box = st.empty()
     bars: list[Any] = []
 
-    def heard(fraction: float, message: str) -> None:
-        said = f"{theme.plain(message or words)} …"
+    def on_progress(fraction: float, message: str) -> None:
+        label = f"{theme.escape_markdown(message or text)} …"
         if bars:
-            bars[0].progress(fraction, said)
+            bars[0].progress(fraction, label)
             return
-        with place.container(key=f"{key}-wait"):
-            bars.append(st.progress(fraction, said))
-            st.button("Cancel", key=key, on_click=_forget)
+        with box.container(key=f"{key}-wait"):
+            bars.append(st.progress(fraction, label))
+            st.button("Cancel", key=key, on_click=_discard)
 
-    yield heard
-    place.empty()
+    yield on_progress
+    box.empty()
 
 
-def _looks(waiting: Staged, heard: Heard) -> tuple[Look, ...]:
-    if waiting.is_bundle:
+def _look_at_files(staged: StagedFiles, on_progress: Heard) -> tuple[TablePreview, ...]:
+    if staged.is_bundle:
         return ()
     workspace = session.workspace()
     try:
-        contents = StoredFiles(workspace.blobs, waiting.files)
+        contents = StoredFiles(workspace.blobs, staged.files)
         cache = workspace.blobs.read_cache
-        return look_at_files(contents, waiting.choices, cache, waiting.looked, heard)
+        return look_at_files(contents, staged.choices, cache, staged.last_looks, on_progress)
     except HetvizError:
         # The reading says why.
         return ()
 
 
-def _stage(key: str, fresh: bool) -> None:
+def _on_upload(key: str, fresh: bool) -> None:
     uploads = st.session_state.get(key) or []
     if not uploads:
         return
     contents: dict[str, bytes] = {}
     for upload in uploads:
-        given = upload.name, upload.getvalue()
-        name, content = gate.ungzipped(*given)
-        contents |= [given if name in contents else (name, content)]
+        uploaded = upload.name, upload.getvalue()
+        name, content = gate.ungzipped(*uploaded)
+        contents |= [uploaded if name in contents else (name, content)]
     st.session_state["uploads"] = st.session_state.get("uploads", 0) + 1
     name, content = next(iter(contents.items()))
     if fresh and len(contents) == 1 and is_project(name, content):
-        _forget()
-        st.session_state[PROJECT] = (name, content)
+        _discard()
+        st.session_state[PROJECT_KEY] = (name, content)
     else:
-        stage(contents, fresh)
+        stage_files(contents, fresh)
 
 
-def stage(contents: Mapping[str, bytes], fresh: bool) -> None:
-    """Have files wait for a decision."""
+def stage_files(contents: Mapping[str, bytes], fresh: bool) -> None:
+    """Store files until the visitor decides to open them."""
     st.session_state.pop("opening", None)
     workspace = session.workspace()
     try:
@@ -181,302 +181,321 @@ def stage(contents: Mapping[str, bytes], fresh: bool) -> None:
             tables_of_zip(name, content) or {name: content} for name, content in contents.items()
         ]
         # Of two files of one name each stays in its zip.
-        together = {name: content for files in unpacked for name, content in files.items()}
-        contents = together if len(together) == sum(map(len, unpacked)) else contents
+        merged = {name: content for files in unpacked for name, content in files.items()}
+        contents = merged if len(merged) == sum(map(len, unpacked)) else contents
         files = {name: workspace.blobs.put(content) for name, content in contents.items()}
     except HetvizError as error:
-        session.tell(str(error))
+        session.add_message(str(error))
         return
     # Whoever drops files wants a map next: the worker gets ready while they are looked at.
     background.RUNNER.warm()
-    st.session_state["staged"] = Staged(files, fresh)
+    st.session_state["staged"] = StagedFiles(files, fresh)
 
 
-def _read(waiting: Staged, heard: Heard) -> Staged:
+def _read_files(staged: StagedFiles, on_progress: Heard) -> StagedFiles:
     workspace = session.workspace()
     loaded: Loaded | None = None
     problems: tuple[Problem, ...] = ()
     message = ""
     try:
-        contents = StoredFiles(workspace.blobs, waiting.files)
-        if waiting.is_bundle and waiting.fresh:
+        contents = StoredFiles(workspace.blobs, staged.files)
+        if staged.is_bundle and staged.fresh:
             name, content = next(iter(contents.items()))
-            loaded = read_zip(content, name, workspace.blobs.read_cache, heard)
+            loaded = read_zip(content, name, workspace.blobs.read_cache, on_progress)
         else:
-            base = None if waiting.fresh else workspace.state.data
+            base = None if staged.fresh else workspace.state.data
             cache = workspace.blobs.read_cache
-            loaded = read_files(contents, waiting.choices, base, cache, heard)
+            loaded = read_files(contents, staged.choices, base, cache, on_progress)
         problems = loaded.problems
     except HetvizError as error:
         problems = tuple(getattr(error, "problems", ()))
         message = "" if problems else str(error)
-    return replace(waiting, loaded=loaded, problems=problems, message=message, read=True)
+    return replace(staged, loaded=loaded, problems=problems, message=message, read=True)
 
 
-def _proposals(waiting: Staged) -> tuple[Proposal, ...]:
-    """Return how the files seem to belong together, and to what they are added to."""
-    loaded = waiting.loaded
+def _join_proposals(staged: StagedFiles) -> tuple[Proposal, ...]:
+    """Return proposals to join the files with each other and with the open data."""
+    loaded = staged.loaded
     # What comes as a bundle was joined by who made it.
     if loaded is None or loaded.map is not None:
         return ()
-    base = None if waiting.fresh else session.workspace().state.data
-    old = set() if base is None else set(base.datasets)
+    base = None if staged.fresh else session.workspace().state.data
+    open_names = set() if base is None else set(base.datasets)
     return tuple(
-        one
-        for one in proposals_of(loaded)
-        if one.join.source not in old or (one.match.made is None and one.join.target not in old)
+        proposal
+        for proposal in proposals_of(loaded)
+        if proposal.join.source not in open_names
+        or (proposal.match.made is None and proposal.join.target not in open_names)
     )
 
 
-def account(waiting: Staged) -> None:
-    """Say what was understood and what was wrong, and ask how to go on."""
+def show_review(staged: StagedFiles) -> None:
+    """Show what was understood and what was wrong, with buttons to accept or cancel."""
     head = st.container(key="staged-head")
     with st.container(key="reading"):
         left, side = st.columns([2.6, 1], gap="large")
     with side:
         right = st.container(key="reading-side")
     with left:
-        if waiting.looks:
-            can_undo = bool(waiting.before)
-            known = () if waiting.loaded is None else waiting.loaded.files
-            roles = {info.name: info.role for info in known}
-            sheets.show(waiting.looks, waiting.choices, can_undo, _say, _take_back, roles)
-        if not waiting.read:
+        if staged.looks:
+            can_undo = bool(staged.history)
+            files = () if staged.loaded is None else staged.loaded.files
+            roles = {info.name: info.role for info in files}
+            sheets.show_sheets(
+                staged.looks, staged.choices, can_undo, _apply_edit, _undo_edit, roles
+            )
+        if not staged.read:
             # Below the tables, which can be worked on meanwhile.
-            with _waiting("Reading the files", "stop-reading") as heard:
-                waiting = _read(waiting, heard)
-                waiting = replace(waiting, proposals=_proposals(waiting))
-            st.session_state["staged"] = waiting
-            if waiting.loaded and any(info.role in _NO_ITEMS for info in waiting.loaded.files):
+            with _progress_with_cancel("Reading the files", "stop-reading") as on_progress:
+                staged = _read_files(staged, on_progress)
+                staged = replace(staged, proposals=_join_proposals(staged))
+            st.session_state["staged"] = staged
+            if staged.loaded and any(info.role in _LINK_ROLES for info in staged.loaded.files):
                 # Their tabs said what the tables would be as datasets.
                 st.rerun()
-    loaded = waiting.loaded
-    errors = [problem for problem in waiting.problems if problem.severity == "error"]
-    notes = [problem for problem in waiting.problems if problem.severity != "error"]
+    loaded = staged.loaded
+    errors = [problem for problem in staged.problems if problem.severity == "error"]
+    notes = [problem for problem in staged.problems if problem.severity != "error"]
     with head:
         if loaded is None:
-            theme.headline(
+            theme.show_headline(
                 "These files could not be read",
                 "Nothing was changed: what you had open is still there.",
             )
         else:
-            theme.headline(found(loaded, waiting.proposals), _second_line(loaded, waiting, errors))
+            theme.show_headline(
+                tables_title(loaded, staged.proposals), _subtitle(loaded, staged, errors)
+            )
     with right:
         # The button stands before the ticks, which nobody needs to change.
-        decide = st.container()
-        chosen = belonging.Belonging()
+        buttons = st.container()
+        joins = join_choice.ChosenJoins()
         if loaded is not None:
-            chosen = belonging.ask(loaded.data, waiting.proposals, "door")
-        with decide:
-            _decide(waiting, errors, chosen)
+            joins = join_choice.choose_joins(loaded.data, staged.proposals, "door")
+        with buttons:
+            _show_buttons(staged, errors, joins)
         if loaded is not None:
             for info in loaded.files:
                 st.html(
-                    f'<div class="hv-told"><b>{theme.esc(info.name)}</b>'
-                    f"<span>{theme.esc(info.words)}{_how_read(info)}</span></div>"
+                    f'<div class="hv-told"><b>{theme.escape_html(info.name)}</b>'
+                    f"<span>{theme.escape_html(info.words)}{_reading_html(info)}</span></div>"
                 )
-        theme.section("Other files", "instead of these")
-        drop_zone("Other files", waiting.fresh)
+        theme.show_section("Other files", "instead of these")
+        drop_zone("Other files", staged.fresh)
     with left:
-        reading.choices_form(
-            waiting.files, waiting.choices, _reread, _sheets(waiting), _matrices(waiting)
+        reading_options.show_options(
+            staged.files,
+            staged.choices,
+            _apply_options,
+            _sheet_names(staged),
+            _matrix_names(staged),
         )
-        if waiting.message:
-            st.error(theme.plain(waiting.message))
+        if staged.message:
+            st.error(theme.escape_markdown(staged.message))
         if errors:
-            theme.section(
+            theme.show_section(
                 "What was wrong", theme.count(sum(problem.count for problem in errors), "problem")
             )
-            problem_table(errors)
+            show_problems(errors)
         if notes:
-            theme.section("Worth knowing", theme.count(len(notes), "note"))
-            problem_table(notes)
+            theme.show_section("Worth knowing", theme.count(len(notes), "note"))
+            show_problems(notes)
 
 
-def _decide(waiting: Staged, errors: list[Problem], chosen: belonging.Belonging) -> None:
+def _show_buttons(
+    staged: StagedFiles, errors: list[Problem], joins: join_choice.ChosenJoins
+) -> None:
     with st.container(horizontal=True, key="decide"):
-        if waiting.loaded is not None:
+        if staged.loaded is not None:
             with st.container(key="primary_go", width="content"):
                 st.button(
-                    _go_label(waiting, errors),
+                    _accept_label(staged, errors),
                     type="primary",
                     key="go-on",
-                    on_click=_go_on,
-                    args=(waiting, chosen),
+                    on_click=_accept,
+                    args=(staged, joins),
                 )
-        st.button("Cancel" if waiting.loaded else "Back", key="leave", on_click=_forget)
+        st.button("Cancel" if staged.loaded else "Back", key="leave", on_click=_discard)
 
 
-def _sheets(waiting: Staged) -> dict[str, list[str]]:
-    """Return the sheets that messages name, by workbook."""
-    told = [problem.where for problem in waiting.problems]
-    told += [] if waiting.loaded is None else [info.name for info in waiting.loaded.files]
-    found: dict[str, list[str]] = {}
-    for name in waiting.files:
+def _sheet_names(staged: StagedFiles) -> dict[str, list[str]]:
+    """Return the sheet names that messages mention, by workbook."""
+    places = [problem.where for problem in staged.problems]
+    places += [] if staged.loaded is None else [info.name for info in staged.loaded.files]
+    names_by_file: dict[str, list[str]] = {}
+    for name in staged.files:
         start = f"{name}, sheet "
-        sheets = [where.removeprefix(start) for where in told if where.startswith(start)]
-        found[name] = list(dict.fromkeys(re.split(r", (?:row|column) ", s)[0] for s in sheets))
-    return found
+        sheets = [where.removeprefix(start) for where in places if where.startswith(start)]
+        names_by_file[name] = list(
+            dict.fromkeys(re.split(r", (?:row|column) ", s)[0] for s in sheets)
+        )
+    return names_by_file
 
 
-def _matrices(waiting: Staged) -> dict[str, list[str]]:
-    """Return the matrices of an AnnData file that could be its features, by file."""
-    found: dict[str, list[str]] = {}
-    for info in () if waiting.loaded is None else waiting.loaded.files:
-        told = [info.facts.get("features", ""), *info.facts.get(OTHERS, "").split(", ")]
-        named = [re.split(r"[ ,]", words)[0] for words in told if words]
-        found[info.file] = sorted({*found.get(info.file, ()), *named})
-    return found
+def _matrix_names(staged: StagedFiles) -> dict[str, list[str]]:
+    """Return the matrices of an AnnData file that can be its features, by file."""
+    names_by_file: dict[str, list[str]] = {}
+    for info in () if staged.loaded is None else staged.loaded.files:
+        facts = [info.facts.get("features", ""), *info.facts.get(OTHERS, "").split(", ")]
+        names = [re.split(r"[ ,]", words)[0] for words in facts if words]
+        names_by_file[info.file] = sorted({*names_by_file.get(info.file, ()), *names})
+    return names_by_file
 
 
-def _how_read(info: FileInfo) -> str:
-    """Say how a file was read, as HTML."""
+def _reading_html(info: FileInfo) -> str:
+    """Return how a file was read, as HTML."""
     if not info.facts:
         return ""
-    told = "; ".join(f"{what}: {value}" for what, value in info.facts.items())
-    return f'<br><span class="hv-quiet">Read with {theme.esc(told)}.</span>'
+    facts = "; ".join(f"{fact}: {value}" for fact, value in info.facts.items())
+    return f'<br><span class="hv-quiet">Read with {theme.escape_html(facts)}.</span>'
 
 
-def summary(loaded: Loaded) -> str:
-    """Say what data hold: datasets with their rows, and links."""
+def contents_text(loaded: Loaded) -> str:
+    """Return the datasets with their rows, and the number of links."""
     parts = [f"{len(dataset):,} {name}" for name, dataset in loaded.data.datasets.items()]
     links = sum(map(len, loaded.data.links))
-    return theme.listed(parts) + (f", joined by {theme.count(links, 'link')}" if links else "")
+    return theme.join_words(parts) + (f", joined by {theme.count(links, 'link')}" if links else "")
 
 
-def found(loaded: Loaded, proposals: Sequence[Proposal]) -> str:
-    """Say which tables belong together; how many rows there are, where none do."""
-    sure = [one for one in proposals if one.sure]
-    joined = {name for one in sure for name in one.ends}
-    together = [name for name in loaded.data.datasets if name in joined]
-    if len(together) < 2:
-        return summary(loaded)
+def tables_title(loaded: Loaded, proposals: Sequence[Proposal]) -> str:
+    """Return which tables belong together, or else what they contain."""
+    certain = [proposal for proposal in proposals if proposal.sure]
+    joined = {name for proposal in certain for name in proposal.ends}
+    joined_names = [name for name in loaded.data.datasets if name in joined]
+    if len(joined_names) < 2:
+        return contents_text(loaded)
     alone = [name for name in loaded.data.datasets if name not in joined]
-    words = f"{theme.listed(together)} belong together"
+    words = f"{theme.join_words(joined_names)} belong together"
     return (
-        f"{words}; {theme.listed(alone)} {'stands' if len(alone) == 1 else 'stand'} alone"
+        f"{words}; {theme.join_words(alone)} {'stands' if len(alone) == 1 else 'stand'} alone"
         if alone
         else words
     )
 
 
-def problem_table(problems: list[Problem]) -> None:
+def show_problems(problems: list[Problem]) -> None:
     """Show problems as a table: place, problem, value, what to do."""
     head = ["Place", "Problem", "Value", "What to do"]
     rows = [
         [problem.where, problem.what, str(problem.value or ""), problem.remedy]
-        for problem in problems[:_SHOWN]
+        for problem in problems[:_MAX_PROBLEMS]
     ]
     filled = [k for k in range(len(head)) if any(row[k] for row in rows)]
-    theme.table([head[k] for k in filled], [[row[k] for k in filled] for row in rows], words=True)
-    if len(problems) > _SHOWN:
-        theme.quiet(f"… and {len(problems) - _SHOWN:,} more")
+    theme.show_table(
+        [head[k] for k in filled], [[row[k] for k in filled] for row in rows], words=True
+    )
+    if len(problems) > _MAX_PROBLEMS:
+        theme.show_note(f"… and {len(problems) - _MAX_PROBLEMS:,} more")
 
 
-def feature_words(info: DatasetInfo) -> str:
-    """Say where the features of a dataset come from."""
+def feature_text(info: DatasetInfo) -> str:
+    """Return where the features of a dataset come from."""
     return info.features or "no features"
 
 
-def _second_line(loaded: Loaded, waiting: Staged, errors: list[Problem]) -> str:
+def _subtitle(loaded: Loaded, staged: StagedFiles, errors: list[Problem]) -> str:
     if not errors:
         all_used = "Everything in these files can be used."
-        rows = summary(loaded)
-        return all_used if found(loaded, waiting.proposals) == rows else f"{rows}. {all_used}"
+        rows = contents_text(loaded)
+        return all_used if tables_title(loaded, staged.proposals) == rows else f"{rows}. {all_used}"
     n = sum(problem.count for problem in errors)
-    row, rows = _left_out(waiting, errors, "row"), _left_out(waiting, errors, "rows")
-    some = theme.count(n, row, rows)
-    are = "it is" if n == 1 else "they are"
-    return f"{some} cannot be used as {are}; the table says why. Nothing has been opened yet."
+    row, rows = _excluded_noun(staged, errors, "row"), _excluded_noun(staged, errors, "rows")
+    affected = theme.count(n, row, rows)
+    pronoun_verb = "it is" if n == 1 else "they are"
+    return f"{affected} cannot be used as {pronoun_verb}; the table says why. Nothing has been opened yet."
 
 
-def _left_out(waiting: Staged, errors: list[Problem], rows: str) -> str:
-    """Return what errors are about: rows, whole files, or some of both."""
-    whole = [problem.where in waiting.files for problem in errors]
+def _excluded_noun(staged: StagedFiles, errors: list[Problem], rows: str) -> str:
+    """Return what the errors affect: rows, whole files, or both."""
+    is_whole_file = [problem.where in staged.files for problem in errors]
     files = rows.replace("row", "file")
-    return rows if not any(whole) else files if all(whole) else f"{rows} or {files}"
+    return rows if not any(is_whole_file) else files if all(is_whole_file) else f"{rows} or {files}"
 
 
-def _go_label(waiting: Staged, errors: list[Problem]) -> str:
+def _accept_label(staged: StagedFiles, errors: list[Problem]) -> str:
     if errors:
-        one = sum(problem.count for problem in errors) == 1
-        what = _left_out(waiting, errors, "row" if one else "rows").replace(" or ", " and ")
-        return f"Leave {'this' if one else 'these'} {what} out and go on"
-    return "Map them" if waiting.fresh else "Add them"
+        is_single = sum(problem.count for problem in errors) == 1
+        noun = _excluded_noun(staged, errors, "row" if is_single else "rows").replace(
+            " or ", " and "
+        )
+        return f"Leave {'this' if is_single else 'these'} {noun} out and go on"
+    return "Map them" if staged.fresh else "Add them"
 
 
-def _go_on(waiting: Staged, chosen: belonging.Belonging) -> None:
-    if waiting.is_bundle and waiting.fresh:
-        name, blob = next(iter(waiting.files.items()))
-        done = session.do(OpenBundle(blob, name, leave_out=True))
+def _accept(staged: StagedFiles, joins: join_choice.ChosenJoins) -> None:
+    if staged.is_bundle and staged.fresh:
+        name, blob = next(iter(staged.files.items()))
+        done = session.run_command(OpenBundle(blob, name, leave_out=True))
     else:
-        done = session.do(
-            AddTables(
-                dict(waiting.files), dict(waiting.choices), leave_out=True, fresh=waiting.fresh
-            )
+        done = session.run_command(
+            AddTables(dict(staged.files), dict(staged.choices), leave_out=True, fresh=staged.fresh)
         )
     if not done:
         return
-    _forget()
-    if chosen.command is not None:
-        session.do(chosen.command)
+    _discard()
+    if joins.command is not None:
+        session.run_command(joins.command)
     if session.workspace().state.run is None:
         background.make_first_map()
-    if waiting.fresh:
+    if staged.fresh:
         st.session_state["go-to"] = "map"
 
 
-def _reread(choices: Said) -> None:
-    waiting: Staged | None = st.session_state.get("staged")
-    if waiting is None:
+def _apply_options(choices: FileChoices) -> None:
+    staged: StagedFiles | None = st.session_state.get("staged")
+    if staged is None:
         return
-    kept = {}
+    merged = {}
     for name, fields in choices.items():
-        before = waiting.choices.get(name, {})
+        current = staged.choices.get(name, {})
         # What was said of rows and columns holds as long as these stay the same.
-        same = all(fields.get(field) == before.get(field) for field in _SHAPING)
-        recipes = before.get("recipes", {}) if same else {}
-        kept[name] = {**fields, "recipes": recipes} if recipes else dict(fields)
-    _change(waiting, kept)
+        same_shape = all(fields.get(field) == current.get(field) for field in _TABLE_FIELDS)
+        recipes = current.get("recipes", {}) if same_shape else {}
+        merged[name] = {**fields, "recipes": recipes} if recipes else dict(fields)
+    _set_choices(staged, merged)
 
 
-def _say(look: Look, edit: sheets.Edit | None) -> None:
-    """Read a table in another way from now on; None for as proposed."""
-    waiting: Staged | None = st.session_state.get("staged")
-    if waiting is None:
+def _apply_edit(look: TablePreview, edit: sheets.RecipeEdit | None) -> None:
+    """Change how a table is read, None resets it to the proposal."""
+    staged: StagedFiles | None = st.session_state.get("staged")
+    if staged is None:
         return
-    fields = dict(waiting.choices.get(look.file, {}))
-    recipes = {name: one for name, one in fields.pop("recipes", {}).items() if name != look.sheet}
+    fields = dict(staged.choices.get(look.file, {}))
+    recipes = {
+        name: recipe_fields
+        for name, recipe_fields in fields.pop("recipes", {}).items()
+        if name != look.sheet
+    }
     if edit is not None:
         # What was said a moment ago may not have been looked at yet.
-        now = waiting.choices.get(look.file, {}).get("recipes", {}).get(look.sheet)
-        recipe = edit(look.recipe if now is None else Recipe.from_dict(now))
+        current = staged.choices.get(look.file, {}).get("recipes", {}).get(look.sheet)
+        recipe = edit(look.recipe if current is None else TableRecipe.from_dict(current))
         recipes[look.sheet] = recipe.to_dict()
     if recipes:
         fields["recipes"] = recipes
-    _change(waiting, {**waiting.choices, look.file: fields})
+    _set_choices(staged, {**staged.choices, look.file: fields})
 
 
-def _change(waiting: Staged, choices: Said) -> None:
-    before = (*waiting.before, waiting.choices)
-    st.session_state["staged"] = Staged(
-        waiting.files, waiting.fresh, choices, before, looked=_looked(waiting)
+def _set_choices(staged: StagedFiles, choices: FileChoices) -> None:
+    history = (*staged.history, staged.choices)
+    st.session_state["staged"] = StagedFiles(
+        staged.files, staged.fresh, choices, history, last_looks=_last_looks(staged)
     )
 
 
-def _take_back() -> None:
-    waiting: Staged | None = st.session_state.get("staged")
-    if waiting is not None and waiting.before:
-        *before, last = waiting.before
-        st.session_state["staged"] = Staged(
-            waiting.files, waiting.fresh, last, tuple(before), looked=_looked(waiting)
+def _undo_edit() -> None:
+    staged: StagedFiles | None = st.session_state.get("staged")
+    if staged is not None and staged.history:
+        *history, choices = staged.history
+        st.session_state["staged"] = StagedFiles(
+            staged.files, staged.fresh, choices, tuple(history), last_looks=_last_looks(staged)
         )
 
 
-def _looked(waiting: Staged) -> tuple[tuple[Look, ...], Said] | None:
-    """Return the last looks; of several clicks in quick succession only the first has some."""
-    return (waiting.looks, waiting.choices) if waiting.looks else waiting.looked
+def _last_looks(staged: StagedFiles) -> tuple[tuple[TablePreview, ...], FileChoices] | None:
+    """Return the last looks and choices, as after quick clicks only the first has looks."""
+    return (staged.looks, staged.choices) if staged.looks else staged.last_looks
 
 
-def _forget() -> None:
+def _discard() -> None:
     st.session_state.pop("staged", None)

@@ -34,117 +34,117 @@ from hetviz.runs.compare.measures import MEASURES
 from hetviz.runs.embed.recipe import coordinates_hash
 from hetviz.runs.embed.run import Run as Made
 from hetviz.runs.embed.run import versions
-from hetviz.ui.compare.results import comparison_of, deciding, kept_of, short_title
-from hetviz.ui.export.options import Chosen
+from hetviz.ui.compare.results import comparison_of, deciding_measures, finding_of, short_title
+from hetviz.ui.export.options import ExportOptions
 from hetviz.ui.shell import background, session, theme
 from hetviz.ui.widgets import charts
-from hetviz.ui.widgets.downloads import button, stem_of
-from hetviz.workspace import SHIPPED, Run, State, save_project
-
-_FIT = "hetviz.exports.model:fit_model"
+from hetviz.ui.widgets.downloads import download_button, stem_of
+from hetviz.workspace import ORIGINAL_MAP, Run, State, save_project
 
 
 @dataclass(frozen=True, eq=False)
-class Source:
-    """All that the files are made of."""
+class ExportSource:
+    """Everything the files are made from."""
 
     state: State
     run: Run
     data: HeteroData
     embedding: Embedding
-    chosen: Chosen
+    options: ExportOptions
     stem: str
 
     @property
-    def how(self) -> str:
-        """How the map was made, in words for a caption; empty where nobody knows."""
+    def method_title(self) -> str:
+        """Title of the method for captions, empty if it is unknown."""
         titles = {card.key: card.title for card in methods()}
         return titles.get(self.run.method, "")
 
 
-def the_map(of: Source) -> None:
-    """Offer the map."""
-    title = of.how
-    settings, colours = of.chosen.settings, of.chosen.colours
+def show_map_files(source: ExportSource) -> None:
+    """Show the downloads of the map."""
+    title = source.method_title
+    settings, colours = source.options.settings, source.options.colours
     with st.container(horizontal=True, key="export-map"):
-        for form in ("pdf", "svg", "png"):
+        for extension in ("pdf", "svg", "png"):
             make = partial(
                 map_bytes,
-                of.data,
-                of.embedding,
+                source.data,
+                source.embedding,
                 settings,
-                form,
+                extension,
                 title=title,
                 colours=colours,
-                name=of.state.title,
+                name=source.state.title,
             )
-            button(f"{form.upper()} of the map", f"{of.stem}-map.{form}", make)
+            download_button(
+                f"{extension.upper()} of the map", f"{source.stem}-map.{extension}", make
+            )
         page = partial(
             interactive_map,
-            of.data,
-            of.embedding,
+            source.data,
+            source.embedding,
             colours,
-            title=of.state.title,
+            title=source.state.title,
             subtitle=title,
             hidden=settings.hidden,
         )
-        button(
+        download_button(
             "Interactive page",
-            f"{of.stem}-map.html",
+            f"{source.stem}-map.html",
             lambda: page().encode(),
             "One file that opens without a server: search, pictures, what lies near.",
         )
 
 
-def charts_of(of: Source) -> None:
-    """Offer the curve and the leaderboard."""
-    kinds = charts.curves_of(charts.figures(of.state, of.run))
-    sorts = [sort for sort in ("links", "comparisons", "apart") if kinds.get(sort)]
-    for sort in sorts[:1]:
-        theme.section("The curve", "how much of what was said the map keeps")
+def show_chart_files(source: ExportSource) -> None:
+    """Show the downloads of the curve and the comparison of methods."""
+    kinds = charts.curves_of(charts.run_figures(source.state, source.run))
+    kinds_shown = [kind for kind in ("links", "comparisons", "apart") if kinds.get(kind)]
+    for kind in kinds_shown[:1]:
+        theme.show_section("The curve", "how much of what was said the map keeps")
         with st.container(horizontal=True, key="export-curve"):
-            for form in ("pdf", "svg", "png"):
+            for extension in ("pdf", "svg", "png"):
                 draw = partial(
                     curve_bytes,
-                    kinds[sort],
-                    sort,
-                    of.chosen.settings,
-                    form,
-                    name=of.state.title,
+                    kinds[kind],
+                    kind,
+                    source.options.settings,
+                    extension,
+                    name=source.state.title,
                 )
-                button(form.upper(), f"{of.stem}-curve.{form}", draw)
-    _leaderboard(of)
+                download_button(extension.upper(), f"{source.stem}-curve.{extension}", draw)
+    _show_comparison_files(source)
 
 
-def _leaderboard(of: Source) -> None:
-    kept = kept_of(of.state)
-    found = None if kept is None else comparison_of(kept)
-    measure = None if found is None else next(iter(deciding(found)), None)
-    if found is None or measure is None:
+def _show_comparison_files(source: ExportSource) -> None:
+    finding = finding_of(source.state)
+    comparison = None if finding is None else comparison_of(finding)
+    measure = None if comparison is None else next(iter(deciding_measures(comparison)), None)
+    if comparison is None or measure is None:
         return
-    table = found.table[found.table["n_fits"] > 0].dropna(subset=[measure])
-    names = [short_title(found.candidate(str(key)).title) for key in table.index]
-    said = MEASURES[measure]
-    theme.section("The comparison of methods")
+    table = comparison.table[comparison.table["n_fits"] > 0].dropna(subset=[measure])
+    names = [short_title(comparison.candidate(str(key)).title) for key in table.index]
+    measure_text = MEASURES[measure]
+    theme.show_section("The comparison of methods")
     with st.container(horizontal=True, key="export-bars"):
-        for form in ("pdf", "svg", "png"):
+        for extension in ("pdf", "svg", "png"):
             draw = partial(
                 bars_bytes,
                 names,
                 table[measure].tolist(),
                 table[f"{measure}_se"].tolist(),
-                said.label,
-                said.chance,
-                of.chosen.settings,
-                form,
-                name=of.state.title,
+                measure_text.label,
+                measure_text.chance,
+                source.options.settings,
+                extension,
+                name=source.state.title,
             )
-            button(form.upper(), f"{of.stem}-methods.{form}", draw)
+            download_button(extension.upper(), f"{source.stem}-methods.{extension}", draw)
 
 
-def tables(of: Source) -> None:
-    """Offer coordinates, neighbours, the selection, what was said."""
-    theme.section("Tables", "with your own ids")
+def show_table_files(source: ExportSource) -> None:
+    """Show the downloads of coordinates, neighbours, the selection and the guidance."""
+    theme.show_section("Tables", "with your own ids")
     exact = st.checkbox(
         "Exactly as they are",
         key="export-exact",
@@ -152,45 +152,58 @@ def tables(of: Source) -> None:
         "in front in CSV files. Tick this for programs that read the ids back.",
     )
     codes: dict[str, Any] = {}
-    if of.state.clustering is not None:
-        names = [*of.state.clustering.names, ""]
-        codes["cluster"] = [names[code] for code in of.state.clustering.of(of.data).tolist()]
-    made: dict[str, Callable[[], Any]] = {
-        "Coordinates": partial(coordinates_table, of.data, of.embedding, codes),
-        "Neighbours": partial(neighbors_table, of.data, of.embedding),
+    if source.state.clustering is not None:
+        names = [*source.state.clustering.names, ""]
+        codes["cluster"] = [
+            names[code] for code in source.state.clustering.of(source.data).tolist()
+        ]
+    makers: dict[str, Callable[[], Any]] = {
+        "Coordinates": partial(coordinates_table, source.data, source.embedding, codes),
+        "Neighbours": partial(neighbors_table, source.data, source.embedding),
     }
-    selected = session.workspace().glance.selection
+    selected = session.workspace().view_state.selection
     if len(selected):
         label = f"Selection ({len(selected):,})"
-        made[label] = partial(selection_table, of.data, of.embedding, selected)
-    for label, make in made.items():
-        stem = f"{of.stem}-{label.split(' ')[0].lower()}"
+        makers[label] = partial(selection_table, source.data, source.embedding, selected)
+    for label, make in makers.items():
+        stem = f"{source.stem}-{label.split(' ')[0].lower()}"
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.html(f'<span class="hv-now">{theme.esc(label)}</span>', width=118)
-            for form in ("csv", "parquet"):
-                words = {"csv": "CSV", "parquet": "Parquet"}[form]
-                button(words, f"{stem}.{form}", partial(_table, make, form, exact))
+            st.html(f'<span class="hv-now">{theme.escape_html(label)}</span>', width=118)
+            for extension in ("csv", "parquet"):
+                format_name = {"csv": "CSV", "parquet": "Parquet"}[extension]
+                download_button(
+                    format_name,
+                    f"{stem}.{extension}",
+                    partial(_table_content, make, extension, exact),
+                )
     with st.container(horizontal=True):
-        button("What was said (CSV)", f"{of.stem}-guidance.csv", partial(guidance_csv, of.data))
-        button(
+        download_button(
+            "What was said (CSV)", f"{source.stem}-guidance.csv", partial(guidance_csv, source.data)
+        )
+        download_button(
             "For Embedding Atlas",
-            f"{of.stem}-atlas.parquet",
-            partial(_table, partial(atlas_table, of.data, of.embedding), "parquet", False),
+            f"{source.stem}-atlas.parquet",
+            partial(
+                _table_content,
+                partial(atlas_table, source.data, source.embedding),
+                "parquet",
+                False,
+            ),
         )
 
 
-def _table(make: Callable[[], Any], form: str, exact: bool) -> bytes:
-    return table_bytes(make(), form, exact=exact)
+def _table_content(make: Callable[[], Any], extension: str, exact: bool) -> bytes:
+    return table_bytes(make(), extension, exact=exact)
 
 
-def again(of: Source) -> None:
-    """Offer the report, the recipe with its data, and the fitted method."""
-    run, state = of.run, of.state
-    known = run.method in {card.key for card in methods()}
-    made = None
-    if known:
-        made = Made(
-            of.data.fingerprint(),
+def show_report_files(source: ExportSource) -> None:
+    """Show the downloads of the report, the recipe with its data, and the fitted method."""
+    run, state = source.run, source.state
+    is_known = run.method in {card.key for card in methods()}
+    fitted_run = None
+    if is_known:
+        fitted_run = Made(
+            source.data.fingerprint(),
             run.method,
             run.params,
             run.seed,
@@ -200,68 +213,74 @@ def again(of: Source) -> None:
             run.only,
             run.hold_out,
         )
-    theme.section("To show and to repeat")
-    figures_ = charts.figures(state, run)
+    theme.show_section("To show and to repeat")
+    scores = charts.run_figures(state, run)
     report = partial(
         report_page,
-        of.data,
-        of.embedding,
-        run=made,
+        source.data,
+        source.embedding,
+        run=fitted_run,
         figures={
-            "scores": figures_["scores"],
-            "kinds": charts.curves_of(figures_),
-            "diagnostics": figures_.get("diagnostics"),
+            "scores": scores["scores"],
+            "kinds": charts.curves_of(scores),
+            "diagnostics": scores.get("diagnostics"),
         },
-        clusters=None if state.clustering is None else state.clustering.summary(of.data),
-        title=f"{state.title}: {of.how or run.title}",
-        notes=tuple(figures_.get("notes", ())),
-        settings=of.chosen.settings,
-        colours=of.chosen.colours,
+        clusters=None if state.clustering is None else state.clustering.summary(source.data),
+        title=f"{state.title}: {source.method_title or run.title}",
+        notes=tuple(scores.get("notes", ())),
+        settings=source.options.settings,
+        colours=source.options.colours,
     )
     with st.container(horizontal=True):
-        button("Report", f"{of.stem}-report.html", lambda: report().encode())
-        if made is not None:
-            drawn = of.chosen.settings.to_dict()
-            if drawn["colour"] not in {option.key for option in colour_options(of.data)}:
-                drawn["colour"] = ""
-            recipe = partial(_recipe, of, made, drawn)
-            button("Reproduce this", f"{of.stem}-recipe.zip", recipe)
-        if made is not None:
-            _model(of)
-    theme.quiet(
+        download_button("Report", f"{source.stem}-report.html", lambda: report().encode())
+        if fitted_run is not None:
+            figure_settings = source.options.settings.to_dict()
+            if figure_settings["colour"] not in {
+                option.key for option in colour_options(source.data)
+            }:
+                figure_settings["colour"] = ""
+            recipe = partial(_recipe_content, source, fitted_run, figure_settings)
+            download_button("Reproduce this", f"{source.stem}-recipe.zip", recipe)
+        if fitted_run is not None:
+            _show_model_file(source)
+    theme.show_note(
         "The report has a methods paragraph and citations. Reproduce this holds the data, a recipe "
         "and a Python script."
     )
     if not state.is_current(run):
-        theme.quiet("The data changed since this map: a recipe would make another one.")
+        theme.show_note("The data changed since this map: a recipe would make another one.")
 
 
-def _recipe(of: Source, made: Made, drawn: dict[str, Any]) -> bytes:
+def _recipe_content(
+    source: ExportSource, fitted_run: Made, figure_settings: dict[str, Any]
+) -> bytes:
     # A shipped map was rounded when it was written, so its hash says nothing.
-    digest = "" if of.run.id == SHIPPED else coordinates_hash(of.embedding)
-    return recipe_zip(of.data, made, sha256=digest, figures=drawn, title=of.state.title)
+    digest = "" if source.run.id == ORIGINAL_MAP else coordinates_hash(source.embedding)
+    return recipe_zip(
+        source.data, fitted_run, sha256=digest, figures=figure_settings, title=source.state.title
+    )
 
 
-def _model(of: Source) -> None:
-    kept = of.state.findings.get(MODEL)
-    fresh = kept is not None and kept.fingerprint == of.run.fingerprint
-    if kept is not None and fresh and kept.content["method"] == of.run.method:
-        size = _size(int(kept.content["bytes"]))
-        make = partial(base64.b64decode, kept.content["zip"])
-        button(f"Fitted method, {size}", f"{of.stem}-model.zip", make)
+def _show_model_file(source: ExportSource) -> None:
+    finding = source.state.findings.get(MODEL)
+    is_current = finding is not None and finding.fingerprint == source.run.fingerprint
+    if finding is not None and is_current and finding.content["method"] == source.run.method:
+        size = _size_text(int(finding.content["bytes"]))
+        make = partial(base64.b64decode, finding.content["zip"])
+        download_button(f"Fitted method, {size}", f"{source.stem}-model.zip", make)
         return
     st.button(
         "Prepare the fitted method",
         key="export-model",
-        disabled=background.live() is not None or of.run.only is not None,
-        on_click=_fit,
-        args=(of.run,),
+        disabled=background.running_job() is not None or source.run.only is not None,
+        on_click=_fit_model,
+        args=(source.run,),
         help="Fits the method again and keeps it, to place new items later: "
         "hetviz.load_model reads it. No pickle.",
     )
 
 
-def _fit(run: Run) -> None:
+def _fit_model(run: Run) -> None:
     arguments = {
         "method": run.method,
         "params": dict(run.params),
@@ -269,24 +288,26 @@ def _fit(run: Run) -> None:
         "hold_out": run.hold_out,
         "weights": dict(run.weights),
     }
-    background.find("Fitted method", _FIT, arguments)
+    background.start_task("Fitted method", "fit-model", arguments)
 
 
-def _size(n: int) -> str:
+def _size_text(n_bytes: int) -> str:
     """Return a number of bytes in words."""
-    return f"{n / 1e6:.1f} MB" if n >= 1e6 else f"{max(n / 1e3, 1):.0f} kB"
+    return f"{n_bytes / 1e6:.1f} MB" if n_bytes >= 1e6 else f"{max(n_bytes / 1e3, 1):.0f} kB"
 
 
-def the_project(state: State) -> None:
-    """Offer the project, and its data by themselves."""
-    theme.section("To go on elsewhere", "or to keep")
+def show_project_files(state: State) -> None:
+    """Show the downloads of the project and its data."""
+    theme.show_section("To go on elsewhere", "or to keep")
     stem = stem_of(state.title)
     with st.container(horizontal=True, key="export-project"):
-        button("Project", f"{stem}.hetviz", partial(save_project, session.workspace()))
-        button("Data as guided", f"{stem}.zip", partial(bundle_bytes, state.opened(), stem))
-    theme.quiet(
+        download_button("Project", f"{stem}.hetviz", partial(save_project, session.workspace()))
+        download_button(
+            "Data as guided", f"{stem}.zip", partial(bundle_bytes, state.opened(), stem)
+        )
+    theme.show_note(
         "Project: one file with the data, all maps, clusters, names, groups and every step since "
         "the first, so that undo works and what you took out is still in it. Dropped on the Start "
         "page it opens again, here or on another computer."
     )
-    theme.quiet("Data as guided: only the data as they are now, with what was said of them.")
+    theme.show_note("Data as guided: only the data as they are now, with what was said of them.")

@@ -1,4 +1,4 @@
-"""How the figure is to look: size, colour, names, which datasets."""
+"""Options of the exported figure: size, colour, names, datasets."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hetviz.ui.map import layers
 from hetviz.ui.shell import theme
 from hetviz.workspace import Run, State
 
-_NAMES = {
+_NAME_OPTIONS = {
     "groups": "Groups",
     "groups and items": "Groups and items",
     "items": "Items",
@@ -22,57 +22,50 @@ _DPI = (150, 300, 600)
 
 
 @dataclass(frozen=True, eq=False)
-class Chosen:
-    """What was chosen.
-
-    Attributes
-    ----------
-    settings : FigureSettings
-    colours : Colouring
-        Of the map as it is now.
-    """
+class ExportOptions:
+    """Options of the exported figure."""
 
     settings: FigureSettings
     colours: Colouring
 
 
-def show(state: State, run: Run) -> Chosen:
-    """Show the options; return what is chosen."""
+def choose_options(state: State, run: Run) -> ExportOptions:
+    """Show the options and return the choice."""
     data = state.opened()
-    theme.section("How it looks")
+    theme.show_section("How it looks")
     size = st.selectbox("Size", list(SIZES), key="export-size", persist_state="session")
-    options = [*layers.options(state, run), *colour_options(data)]
+    options = [*layers.layer_options(state, run), *colour_options(data)]
     titles = {option.key: option.title for option in options}
     keys = list(titles)
-    shown = layers.colours_of(state, run).option.key
+    current = layers.colours_of(state, run).option.key
     colour = st.selectbox(
         "Colour",
         keys,
-        index=keys.index(shown) if shown in keys else 0,
+        index=keys.index(current) if current in keys else 0,
         # Options of a list are shown as they are, not read as markdown.
         format_func=titles.__getitem__,
-        key=f"export-colour-{shown}",
+        key=f"export-colour-{current}",
     )
     names = st.selectbox(
         "Written on the map",
-        list(_NAMES),
-        format_func=_NAMES.__getitem__,
+        list(_NAME_OPTIONS),
+        format_func=_NAME_OPTIONS.__getitem__,
         key="export-names",
         persist_state="session",
     )
     hidden: tuple[str, ...] = ()
     if len(data.datasets) > 1:
-        there = list(data.datasets)
-        kept = st.pills(
+        datasets = list(data.datasets)
+        visible = st.pills(
             "Datasets",
-            there,
+            datasets,
             selection_mode="multi",
-            default=[name for name in there if name not in state.view.hidden],
-            format_func=theme.plain,
-            key=f"export-datasets-{'|'.join(there)}",
+            default=[name for name in datasets if name not in state.view.hidden],
+            format_func=theme.escape_markdown,
+            key=f"export-datasets-{'|'.join(datasets)}",
         )
         # With none chosen there would be nothing to draw.
-        hidden = tuple(name for name in there if name not in kept) if kept else ()
+        hidden = tuple(name for name in datasets if name not in visible) if visible else ()
     with st.container(horizontal=True, vertical_alignment="bottom"):
         dpi = st.selectbox(
             "Dots an inch (PNG)", _DPI, index=1, key="export-dpi", width=150,
@@ -81,5 +74,5 @@ def show(state: State, run: Run) -> Chosen:
         caption = st.checkbox("Caption below", key="export-caption", persist_state="session")
     width, height = SIZES[size]
     settings = FigureSettings(colour, width, height, dpi, names, hidden, caption)
-    seen = replace(state, view=replace(state.view, colour=colour))
-    return Chosen(settings, layers.colours_of(seen, run))
+    coloured_state = replace(state, view=replace(state.view, colour=colour))
+    return ExportOptions(settings, layers.colours_of(coloured_state, run))

@@ -1,4 +1,4 @@
-"""Saying something new: two items together or apart, one nearer to this than to that."""
+"""Forms that add links, comparisons and labels."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from hetviz._text import short
+from hetviz._text import shorten
 from hetviz.data import Comparisons, HeteroData, Labels, Links
 from hetviz.data.edits.by_id import comparisons_by_id, links_by_id
 from hetviz.errors import HetvizError
-from hetviz.features.known import groups_of
+from hetviz.features.item_columns import group_values
 from hetviz.features.relations.comparisons import (
     comparisons_from_hierarchy,
     comparisons_from_label,
@@ -19,53 +19,58 @@ from hetviz.features.relations.comparisons import (
 from hetviz.features.relations.label_links import links_from_labels
 from hetviz.metrics.conflicts.conflicts import would_contradict
 from hetviz.ui.guidance import sentences
-from hetviz.ui.map.search import search
+from hetviz.ui.map.search import search_items
 from hetviz.ui.shell import session, theme
 from hetviz.ui.shell.paths import PAGES
 from hetviz.ui.statements import commands
 from hetviz.ui.widgets import item_chip, item_text
 from hetviz.workspace import AddComparisons, AddLinks, Command, SetLabels
 
-_LINK, _COMPARISON, _LABEL, _COLUMN = "Two items", "Nearer to", "Label", "From a column"
-_MOST_LISTED = 3_000
-_MOST_FOUND = 40
-_NAME = 60
-_PREVIEWED = 3
+_LINK_FORM, _COMPARISON_FORM, _LABEL_FORM, _COLUMN_FORM = (
+    "Two items",
+    "Nearer to",
+    "Label",
+    "From a column",
+)
+_MAX_LISTED = 3_000
+_MAX_HITS = 40
+_NAME_CHARS = 60
+_MAX_PREVIEWED = 3
 _LINKS, _COLUMN_LABEL = "same value: together", "same value: nearer than another"
 _RATING, _TREE = "like numbers: nearer than unlike", "same branch of a tree: nearer"
 
 
-def offer(data: HeteroData) -> None:
-    """Offer the forms."""
+def show_popover(data: HeteroData) -> None:
+    """Show the button that opens the forms."""
     with st.popover("Add", icon=":material/add:", key="add"), st.container(width=380):
-        way = st.segmented_control(
+        form = st.segmented_control(
             "What to add",
-            [_LINK, _COMPARISON, _LABEL, _COLUMN],
-            default=_LINK,
+            [_LINK_FORM, _COMPARISON_FORM, _LABEL_FORM, _COLUMN_FORM],
+            default=_LINK_FORM,
             required=True,
             key="add-way",
             label_visibility="collapsed",
         )
-        if way == _LINK:
-            _link(data)
-        elif way == _COMPARISON:
-            _comparison(data)
-        elif way == _LABEL:
-            _label(data)
+        if form == _LINK_FORM:
+            _link_form(data)
+        elif form == _COMPARISON_FORM:
+            _comparison_form(data)
+        elif form == _LABEL_FORM:
+            _label_form(data)
         else:
-            _from_column(data)
+            _column_form(data)
 
 
-def _link(data: HeteroData) -> None:
-    first = _item(data, "One item", "add-p")
-    second = _item(data, "The other item", "add-q")
+def _link_form(data: HeteroData) -> None:
+    first = _choose_item(data, "One item", "add-p")
+    second = _choose_item(data, "The other item", "add-q")
     weight = st.slider(
         "−1 apart, 1 together", -1.0, 1.0, 1.0, 0.05, key="add-weight",
     )  # fmt: skip
     note = st.text_input("Note", max_chars=500, key="add-note")
     command: AddLinks | None = None
     if first is not None and second is not None and first != second and weight:
-        p, q = item_chip.item_at(data, first), item_chip.item_at(data, second)
+        p, q = item_chip.find_item(data, first), item_chip.find_item(data, second)
         command = AddLinks(
             p.dataset.name,
             q.dataset.name,
@@ -74,186 +79,192 @@ def _link(data: HeteroData) -> None:
             note=note.strip(),
         )
     elif first is not None and first == second:
-        theme.quiet("An item is not linked to itself: choose two.")
-    _warn(data, command)
-    _button("Add the link", "add-link", command)
+        theme.show_note("An item is not linked to itself: choose two.")
+    _warn_of_conflict(data, command)
+    _submit_button("Add the link", "add-link", command)
     st.page_link(
         PAGES / "data.py",
         label="Link many by a shared key, on the Data page",
-        query_params=session.address(),
+        query_params=session.url_params(),
     )
 
 
-def _comparison(data: HeteroData) -> None:
+def _comparison_form(data: HeteroData) -> None:
     rows = [
-        _item(data, "This item", "add-a"),
-        _item(data, "is nearer to", "add-b"),
-        _item(data, "than to", "add-c"),
+        _choose_item(data, "This item", "add-a"),
+        _choose_item(data, "is nearer to", "add-b"),
+        _choose_item(data, "than to", "add-c"),
     ]
     note = st.text_input("Note", max_chars=500, key="add-compared-note")
-    known = [row for row in rows if row is not None]
+    chosen = [row for row in rows if row is not None]
     command: AddComparisons | None = None
-    if len(known) == 3 and len(set(known)) == 3:
-        items = [item_chip.item_at(data, row) for row in known]
+    if len(chosen) == 3 and len(set(chosen)) == 3:
+        items = [item_chip.find_item(data, row) for row in chosen]
         command = AddComparisons(
             [[[item.dataset.name, str(item.dataset.ids[item.row])] for item in items]],
             note=note.strip(),
         )
-    elif len(set(known)) < len(known):
-        theme.quiet("Three different items are needed.")
-    _warn(data, command)
-    _button("Add the comparison", "add-comparison", command)
+    elif len(set(chosen)) < len(chosen):
+        theme.show_note("Three different items are needed.")
+    _warn_of_conflict(data, command)
+    _submit_button("Add the comparison", "add-comparison", command)
 
 
-def _warn(data: HeteroData, command: AddLinks | AddComparisons | None) -> None:
-    """Say what the new statement would contradict, before it is said."""
+def _warn_of_conflict(data: HeteroData, command: AddLinks | AddComparisons | None) -> None:
+    """Warn of statements that the new one contradicts."""
     if command is None:
         return
     if isinstance(command, AddLinks):
         ends = command.source, command.target, command.pairs, command.weight
-        found = would_contradict(data, links_by_id(data, *ends, kind=command.kind))
+        conflicts = would_contradict(data, links_by_id(data, *ends, kind=command.kind))
     else:
-        found = would_contradict(data, comparisons_by_id(data, command.rows, command.weight))
-    for conflict in found[:1]:
-        st.warning(theme.plain(f"This contradicts: {conflict.sentence}"))
+        conflicts = would_contradict(data, comparisons_by_id(data, command.rows, command.weight))
+    for conflict in conflicts[:1]:
+        st.warning(theme.escape_markdown(f"This contradicts: {conflict.sentence}"))
 
 
-def _label(data: HeteroData) -> None:
-    theme.quiet("A label column that is not there yet is begun with the first item.")
-    row = _item(data, "Item", "add-labelled")
+def _label_form(data: HeteroData) -> None:
+    theme.show_note("A label column that is not there yet is begun with the first item.")
+    row = _choose_item(data, "Item", "add-labelled")
     column = st.text_input(
-        "Label column", commands.own_column(data), max_chars=100, key="add-label-column"
+        "Label column", commands.own_label_column(data), max_chars=100, key="add-label-column"
     )
     value = st.text_input("Its label", max_chars=200, key="add-label-value")
     command: Command | None = None
     if row is not None and column.strip() and value.strip():
-        found = item_chip.item_at(data, row)
-        values = {str(found.dataset.ids[found.row]): value.strip()}
-        command = SetLabels(found.dataset.name, column.strip(), values)
-    _button("Set the label", "add-label", command)
+        item = item_chip.find_item(data, row)
+        values = {str(item.dataset.ids[item.row]): value.strip()}
+        command = SetLabels(item.dataset.name, column.strip(), values)
+    _submit_button("Set the label", "add-label", command)
 
 
-def _button(label: str, key: str, command: Command | None) -> None:
+def _submit_button(label: str, key: str, command: Command | None) -> None:
     with st.container(key=f"primary_{key}"):
         st.button(
             label,
             type="primary",
             key=key,
             disabled=command is None,
-            on_click=_do,
+            on_click=_run_command,
             args=(command,),
         )
 
 
-def _do(command: Command) -> None:
-    session.do(command)
+def _run_command(command: Command) -> None:
+    session.run_command(command)
 
 
-def _item(data: HeteroData, label: str, key: str) -> int | None:
-    """Ask for an item; return its global row."""
-    if data.n_rows <= _MOST_LISTED:
+def _choose_item(data: HeteroData, label: str, key: str) -> int | None:
+    """Ask for an item and return its global row."""
+    if data.n_rows <= _MAX_LISTED:
         options = list(range(data.n_rows))
     else:
         text = st.text_input(f"{label}: its name", key=f"{key}-text", max_chars=100)
-        options = search(data, text, _MOST_FOUND)
+        options = search_items(data, text, _MAX_HITS)
         if text.strip() and not options:
-            theme.quiet("No item is called that.")
+            theme.show_note("No item is called that.")
     row: int | None = st.selectbox(
         label,
         options,
-        index=None if data.n_rows <= _MOST_LISTED else 0 if options else None,
-        format_func=lambda row: _name(data, row),
+        index=None if data.n_rows <= _MAX_LISTED else 0 if options else None,
+        format_func=lambda row: _item_label(data, row),
         placeholder="Type a name",
         key=f"{key}-row",
     )
     return row
 
 
-def _name(data: HeteroData, row: int) -> str:
-    found = item_chip.item_at(data, row)
-    return f"{found.glyph} {short(found.title, _NAME)}"
+def _item_label(data: HeteroData, row: int) -> str:
+    item = item_chip.find_item(data, row)
+    return f"{item.glyph} {shorten(item.title, _NAME_CHARS)}"
 
 
-def _from_column(data: HeteroData) -> None:
-    """Ask for a column and what it says; show how much that makes before it is added."""
+def _column_form(data: HeteroData) -> None:
+    """Ask for a column to derive statements from, with examples."""
     dataset = str(st.selectbox("Dataset", list(data.datasets), key="derive-dataset"))
-    none = f"{dataset} has neither labels nor columns."
-    columns = item_text.offered(data, dataset, none, "add")
+    no_columns = f"{dataset} has neither labels nor columns."
+    columns = item_text.choosable_columns(data, dataset, no_columns, "add")
     if not columns:
         return
     column = str(st.selectbox("Column", list(columns), key=f"derive-column-{dataset}"))
-    numbers = columns[column].kind in ("number", "date")
-    groups = groups_of(columns[column]) is not None
-    ways = [_LINKS, _COLUMN_LABEL] * groups + ([_RATING] if numbers else [_TREE])
-    way = str(st.selectbox("What it says", ways, key=f"derive-way-{numbers}-{groups}"))
+    is_number = columns[column].kind in ("number", "date")
+    has_groups = group_values(columns[column]) is not None
+    methods = [_LINKS, _COLUMN_LABEL] * has_groups + ([_RATING] if is_number else [_TREE])
+    method = str(st.selectbox("What it says", methods, key=f"derive-way-{is_number}-{has_groups}"))
     separator = ">"
-    if way == _TREE:
+    if method == _TREE:
         separator = st.text_input(
             "Between the steps of the tree, as in animal > cat", ">", max_chars=5, key="derive-sep"
         )
     try:
-        command, shown = _made(data, dataset, column, way, separator)
+        command, statements = _derived(data, dataset, column, method, separator)
     except HetvizError as error:
-        theme.quiet(str(error))
+        theme.show_note(str(error))
         return
-    _preview(data, shown)
-    number = len(shown)
+    _show_examples(data, statements)
+    n_statements = len(statements)
     with st.container(key="primary_derive"):
         st.button(
-            f"Add {theme.count(number, 'link' if isinstance(shown, Links) else 'comparison')}",
+            f"Add {theme.count(n_statements, 'link' if isinstance(statements, Links) else 'comparison')}",
             type="primary",
             key="do-derive",
-            disabled=not number,
-            on_click=_derive,
+            disabled=not n_statements,
+            on_click=_run_derived,
             args=(command,),
         )
 
 
-def _made(
-    data: HeteroData, dataset: str, column: str, way: str, separator: str
+def _derived(
+    data: HeteroData, dataset: str, column: str, method: str, separator: str
 ) -> tuple[Command, Links | Comparisons]:
     name = f"from {column}"
-    if way == _LINKS:
-        each = st.slider("Typical items of each value", 2, 15, 3, key="derive-each")
-        apart = st.checkbox("And different values apart", key="derive-apart")
-        links = session.cached(
-            ("derived", id(data), dataset, column, each, apart),
+    if method == _LINKS:
+        n_typical = st.slider("Typical items of each value", 2, 15, 3, key="derive-each")
+        with_apart = st.checkbox("And different values apart", key="derive-apart")
+        links = session.get_or_compute(
+            ("derived", id(data), dataset, column, n_typical, with_apart),
             data,
             lambda: links_from_labels(
-                _labelled(data, dataset, column), column, each, apart, dataset=dataset
+                _with_label(data, dataset, column), column, n_typical, with_apart, dataset=dataset
             ),
         )
-        return _links(data, links, name), links
-    most = st.select_slider("At most", [50, 100, 200, 500, 1000, 2000], 200, key="derive-most")
-    draw: Callable[[], Comparisons]
-    if way == _COLUMN_LABEL:
-        draw = lambda: comparisons_from_label(data, dataset, column, n_comparisons=most)  # noqa: E731
-    elif way == _RATING:
-        draw = lambda: comparisons_from_rating(data, dataset, column, n_comparisons=most)  # noqa: E731
-    else:
-        draw = lambda: comparisons_from_hierarchy(  # noqa: E731
-            data, dataset, column, separator=separator, n_comparisons=most
-        )
-    compared = session.cached(
-        ("derived", id(data), dataset, column, way, most, separator), data, draw
+        return _link_command(data, links, name), links
+    max_comparisons = st.select_slider(
+        "At most", [50, 100, 200, 500, 1000, 2000], 200, key="derive-most"
     )
-    return AddComparisons(_rows(data, compared), set=name), compared
+    derive: Callable[[], Comparisons]
+    if method == _COLUMN_LABEL:
+        derive = lambda: comparisons_from_label(
+            data, dataset, column, n_comparisons=max_comparisons
+        )  # noqa: E731
+    elif method == _RATING:
+        derive = lambda: comparisons_from_rating(
+            data, dataset, column, n_comparisons=max_comparisons
+        )  # noqa: E731
+    else:
+        derive = lambda: comparisons_from_hierarchy(  # noqa: E731
+            data, dataset, column, separator=separator, n_comparisons=max_comparisons
+        )
+    comparisons = session.get_or_compute(
+        ("derived", id(data), dataset, column, method, max_comparisons, separator), data, derive
+    )
+    return AddComparisons(_comparison_rows(data, comparisons), set=name), comparisons
 
 
-def _derive(command: Command) -> None:
-    session.do(command)
+def _run_derived(command: Command) -> None:
+    session.run_command(command)
 
 
-def _labelled(data: HeteroData, dataset: str, column: str) -> HeteroData:
+def _with_label(data: HeteroData, dataset: str, column: str) -> HeteroData:
     """Return data in which a column is a label."""
     if any((label.dataset, label.name) == (dataset, column) for label in data.labels):
         return data
-    values = groups_of(item_text.columns_of(data, dataset)[column])
+    values = group_values(item_text.columns_of(data, dataset)[column])
     label = Labels(dataset, column, [] if values is None else values)
     return HeteroData(data.datasets, data.links, data.comparisons, [*data.labels, label])
 
 
-def _links(data: HeteroData, links: Links, name: str) -> AddLinks:
+def _link_command(data: HeteroData, links: Links, name: str) -> AddLinks:
     source, target = data[links.source].ids[links.i], data[links.target].ids[links.j]
     pairs = [[str(p), str(q)] for p, q in zip(source, target, strict=True)]
     return AddLinks(
@@ -261,31 +272,33 @@ def _links(data: HeteroData, links: Links, name: str) -> AddLinks:
     )
 
 
-def _rows(data: HeteroData, compared: Comparisons) -> list[list[list[str]]]:
+def _comparison_rows(data: HeteroData, comparisons: Comparisons) -> list[list[list[str]]]:
     return [
         [
             [item.dataset.name, str(item.dataset.ids[item.row])]
-            for item in (item_chip.item_at(data, int(row)) for row in objects)
+            for item in (item_chip.find_item(data, int(row)) for row in objects)
         ]
-        for objects in compared.objects
+        for objects in comparisons.objects
     ]
 
 
-def _preview(data: HeteroData, shown: Links | Comparisons) -> None:
-    """Show the first few of what would be added."""
+def _show_examples(data: HeteroData, statements: Links | Comparisons) -> None:
+    """Show the first statements that would be added."""
     rows: list[dict[str, object]]
-    if isinstance(shown, Links):
-        p, q = data.offsets[shown.source].start, data.offsets[shown.target].start
+    if isinstance(statements, Links):
+        p, q = data.offsets[statements.source].start, data.offsets[statements.target].start
         rows = [
             {"form": "link", "p": p + i, "q": q + j, "weight": weight}
-            for i, j, weight in zip(shown.i, shown.j, shown.weight, strict=True)
-        ][:_PREVIEWED]
+            for i, j, weight in zip(statements.i, statements.j, statements.weight, strict=True)
+        ][:_MAX_PREVIEWED]
     else:
         rows = [
             {"form": "comparison", **dict(zip("abcd", pair, strict=True))}
-            for pair in shown.pairs[:_PREVIEWED]
+            for pair in statements.pairs[:_MAX_PREVIEWED]
         ]
-    st.html("".join(f'<p class="hv-statement">{sentences.sentence(data, row)}</p>' for row in rows))
-    more = len(shown) - len(rows)
-    if more > 0:
-        theme.quiet(f"… and {more:,} more. They make one set, which can be switched off.")
+    st.html(
+        "".join(f'<p class="hv-statement">{sentences.sentence_html(data, row)}</p>' for row in rows)
+    )
+    n_others = len(statements) - len(rows)
+    if n_others > 0:
+        theme.show_note(f"… and {n_others:,} more. They make one set, which can be switched off.")

@@ -1,4 +1,4 @@
-"""What cannot all be true, each conflict with its statements and fixes of one click."""
+"""Contradicting statements, with one-click fixes."""
 
 from __future__ import annotations
 
@@ -11,78 +11,86 @@ from hetviz.metrics.conflicts.conflicts import Conflict
 from hetviz.metrics.conflicts.guidance_report import GuidanceReport
 from hetviz.ui.guidance import sentences
 from hetviz.ui.guidance.ledger import Ledger, by_key
-from hetviz.ui.map import away
+from hetviz.ui.map import worker_results
 from hetviz.ui.shell import background, session, theme
-from hetviz.ui.widgets import failed
+from hetviz.ui.widgets import failure
 from hetviz.workspace import from_dict
 
-_FIRST, _MOST = 2, 20
-_FIXES, _LINES = 1, 4
+_N_OPEN, _MAX_CONFLICTS = 2, 20
+_N_MAIN_FIXES, _MAX_LINES = 1, 4
 
 
 def report_of(data: HeteroData) -> GuidanceReport | None:
-    """Return the look at what was said, taken once for the data; None while it is not there."""
+    """Return the cached report on the guidance, or None until it is ready."""
     try:
-        return _report(data)
-    except away.Failed:
+        return _load_report(data)
+    except worker_results.WorkerError:
         # It is told where the conflicts would stand.
         return None
 
 
-def _report(data: HeteroData) -> GuidanceReport | None:
+def _load_report(data: HeteroData) -> GuidanceReport | None:
     task = "hetviz.jobs.tasks.look:report"
-    found: GuidanceReport | None = away.found(background.owner(), data, "report", task, {})
-    return found
+    report: GuidanceReport | None = worker_results.fetch_from_worker(
+        background.job_owner(), data, "report", task, {}
+    )
+    return report
 
 
-def show(data: HeteroData, ledger: Ledger) -> None:
+def show_conflicts(data: HeteroData, ledger: Ledger) -> None:
     """Show the conflicts among links and among comparisons, the smallest first."""
-    with failed.told("conflicts"):
-        _shown(data, ledger)
+    with failure.show_failure("conflicts"):
+        _show_conflicts(data, ledger)
 
 
-def _shown(data: HeteroData, ledger: Ledger) -> None:
-    report = _report(data)
+def _show_conflicts(data: HeteroData, ledger: Ledger) -> None:
+    report = _load_report(data)
     if report is None:
-        theme.section("Conflicts")
-        theme.quiet("What was said is being looked through.")
+        theme.show_section("Conflicts")
+        theme.show_note("What was said is being looked through.")
         return
-    found = report.conflicts
-    theme.section("Conflicts", f"{report.n_conflicts:,} open" if found else "none")
-    if not found:
-        theme.quiet("Nothing that was said contradicts anything else.")
-    rows = by_key(ledger, {key for conflict in found[:_MOST] for key in conflict.keys})
-    for number, conflict in enumerate(found[:_FIRST]):
-        one(data, conflict, rows, f"conflict-{number}")
-    if len(found) > _FIRST:
-        with st.expander(f"{report.n_conflicts - _FIRST:,} more"):
-            for number, conflict in enumerate(found[_FIRST:_MOST], _FIRST):
-                one(data, conflict, rows, f"conflict-{number}")
-            if report.n_conflicts > _MOST:
-                theme.quiet("The others appear here as these are settled.")
-    again = sum(len(keys) - 1 for keys in report.repeated)
-    if again:
-        theme.quiet(f"{theme.count(again, 'link')} repeat what was said before.")
-        _button("Keep the first of each", "keep-first", report.repeated_fix)
+    conflicts = report.conflicts
+    theme.show_section("Conflicts", f"{report.n_conflicts:,} open" if conflicts else "none")
+    if not conflicts:
+        theme.show_note("Nothing that was said contradicts anything else.")
+    rows = by_key(ledger, {key for conflict in conflicts[:_MAX_CONFLICTS] for key in conflict.keys})
+    for number, conflict in enumerate(conflicts[:_N_OPEN]):
+        show_conflict(data, conflict, rows, f"conflict-{number}")
+    if len(conflicts) > _N_OPEN:
+        with st.expander(f"{report.n_conflicts - _N_OPEN:,} more"):
+            for number, conflict in enumerate(conflicts[_N_OPEN:_MAX_CONFLICTS], _N_OPEN):
+                show_conflict(data, conflict, rows, f"conflict-{number}")
+            if report.n_conflicts > _MAX_CONFLICTS:
+                theme.show_note("The others appear here as these are settled.")
+    n_repeated = sum(len(keys) - 1 for keys in report.repeated)
+    if n_repeated:
+        theme.show_note(f"{theme.count(n_repeated, 'link')} repeat what was said before.")
+        _fix_button("Keep the first of each", "keep-first", report.repeated_fix)
 
 
-def one(
+def show_conflict(
     data: HeteroData, conflict: Conflict, rows: Mapping[str, Mapping[str, object]], key: str
 ) -> None:
     """Show one conflict with its fixes."""
-    told = [rows[name] for name in conflict.keys if name in rows]
+    statements = [rows[name] for name in conflict.keys if name in rows]
     with st.container(key=key, gap="xsmall"):
-        lines = "".join(f"<p>{sentences.sentence(data, row)}</p>" for row in told[:_LINES])
-        more = f"<p>… and {len(told) - _LINES:,} more</p>" if len(told) > _LINES else ""
+        lines = "".join(
+            f"<p>{sentences.sentence_html(data, row)}</p>" for row in statements[:_MAX_LINES]
+        )
+        others = (
+            f"<p>… and {len(statements) - _MAX_LINES:,} more</p>"
+            if len(statements) > _MAX_LINES
+            else ""
+        )
         st.html(
-            f'<div class="hv-conflict" title="{theme.esc(conflict.sentence)}">{lines}{more}'
+            f'<div class="hv-conflict" title="{theme.escape_html(conflict.sentence)}">{lines}{others}'
             "<small>These cannot all be true.</small></div>"
         )
-        _fixes(conflict.fixes, key)
+        _show_fixes(conflict.fixes, key)
         with st.container(horizontal=True, gap="small"):
-            if len(conflict.fixes) > _FIXES:
+            if len(conflict.fixes) > _N_MAIN_FIXES:
                 with st.popover("Other ways", type="tertiary", key=f"{key}-more"):
-                    _fixes(conflict.fixes, key, _FIXES, None)
+                    _show_fixes(conflict.fixes, key, _N_MAIN_FIXES, None)
             st.button(
                 "Show on the map",
                 type="tertiary",
@@ -92,19 +100,19 @@ def one(
             )
 
 
-def _fixes(
+def _show_fixes(
     fixes: Sequence[tuple[str, Mapping[str, object]]],
     key: str,
     start: int = 0,
-    stop: int | None = _FIXES,
+    stop: int | None = _N_MAIN_FIXES,
 ) -> None:
-    for place, (words, command) in list(enumerate(fixes))[start:stop]:
-        _button(words, f"{key}-fix-{place}", command)
+    for place, (label, command) in list(enumerate(fixes))[start:stop]:
+        _fix_button(label, f"{key}-fix-{place}", command)
 
 
-def _button(words: str, key: str, command: Mapping[str, object]) -> None:
-    st.button(theme.plain(words), key=key, on_click=_fix, args=(command,))
+def _fix_button(words: str, key: str, command: Mapping[str, object]) -> None:
+    st.button(theme.escape_markdown(words), key=key, on_click=_apply_fix, args=(command,))
 
 
-def _fix(command: Mapping[str, object]) -> None:
-    session.do(from_dict(command))
+def _apply_fix(command: Mapping[str, object]) -> None:
+    session.run_command(from_dict(command))

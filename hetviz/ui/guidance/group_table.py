@@ -1,4 +1,4 @@
-"""Groups that were named: each one row, its items, weight and note changed as one."""
+"""Table of named groups, each edited as one statement."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import streamlit as st
 from hetviz.data import HeteroData
 from hetviz.data.queries.groups import NamedGroup
 from hetviz.ui.guidance import editor, sentences
-from hetviz.ui.guidance.ledger import KEPT, Ledger, groups_of, titles
+from hetviz.ui.guidance.ledger import MET, Ledger, groups_of, titles
 from hetviz.ui.shell import selection, session, theme
 from hetviz.ui.widgets import item_chip
 from hetviz.workspace import (
@@ -24,37 +24,39 @@ from hetviz.workspace import (
     RenameSet,
 )
 
-_NAME, _DO = "table-groups", "do-groups"
-_SEEN = 8
-_ALL_ITEMS = 2_000
-_LEAST = 2
+_TABLE_KEY, _BUTTON_KEY = "table-groups", "do-groups"
+_MAX_ROWS = 8
+_MAX_ITEM_CHOICES = 2_000
+_MIN_ITEMS = 2
 _SHOW, _ADD, _REMOVE = "Show on the map", "Add what is selected", "Remove"
 
 
-def show(data: HeteroData, ledger: Ledger) -> None:
+def show_groups(data: HeteroData, ledger: Ledger) -> None:
     """Show each group as a row."""
     groups = groups_of(data)
     if not groups:
-        theme.quiet("No group yet: select three items or more on the map and say Together.")
+        theme.show_note("No group yet: select three items or more on the map and say Together.")
         return
     names = titles(data)
-    every = ledger.links[ledger.links["key"].isin([key for group in groups for key in group.keys])]
-    links = every.set_index("key")
+    group_links = ledger.links[
+        ledger.links["key"].isin([key for group in groups for key in group.keys])
+    ]
+    links = group_links.set_index("key")
     frame = pd.DataFrame(index=pd.Index([group.name for group in groups], name="key"))
     frame["name"] = [group.name for group in groups]
     frame["items"] = [[str(row) for row in group.rows.tolist()] for group in groups]
     frame["weight"] = [group.weight for group in groups]
     fates = [links.loc[list(group.keys), "fate"] for group in groups]
-    frame["kept"] = [100.0 * float((fate == KEPT).mean()) for fate in fates]
+    frame["kept"] = [100.0 * float((fate == MET).mean()) for fate in fates]
     frame["note"] = [group.note for group in groups]
     frame["do"] = [[_SHOW, _ADD, _REMOVE]] * len(groups)
-    offered = range(data.n_rows) if data.n_rows <= _ALL_ITEMS else _members(groups)
-    text = st.column_config.TextColumn
+    item_choices = range(data.n_rows) if data.n_rows <= _MAX_ITEM_CHOICES else _all_members(groups)
+    text_column = st.column_config.TextColumn
     columns: dict[str, Any] = {
-        "name": text("Group", max_chars=150, width=150),
+        "name": text_column("Group", max_chars=150, width=150),
         "items": st.column_config.MultiselectColumn(
             "Its items",
-            options=[str(row) for row in offered],
+            options=[str(row) for row in item_choices],
             format_func=lambda row: str(names[int(row)]),
             width=330,
             help="Take an item out, or put another in: what was said holds for all of them.",
@@ -76,26 +78,28 @@ def show(data: HeteroData, ledger: Ledger) -> None:
             width=105,
             help="The share of its pairs that the map keeps.",
         ),
-        "do": st.column_config.ButtonColumn("", width=44, type="tertiary", key=_DO, on_click=_do),
-        "note": text("Note", max_chars=500, width=110),
+        "do": st.column_config.ButtonColumn(
+            "", width=44, type="tertiary", key=_BUTTON_KEY, on_click=_on_button
+        ),
+        "note": text_column("Note", max_chars=500, width=110),
     }
-    editor.table(
-        _NAME,
+    editor.show_table(
+        _TABLE_KEY,
         frame,
         columns,
         {"name", "items", "weight", "note"},
         _save,
-        _SEEN,
+        _MAX_ROWS,
         f"Table of {theme.count(len(groups), 'group')}",
     )
-    pairs = sum(len(group.keys) for group in groups)
-    theme.quiet(
-        f"{theme.count(len(groups), 'group')}: {theme.count(pairs, 'link')} between all pairs of "
+    n_links = sum(len(group.keys) for group in groups)
+    theme.show_note(
+        f"{theme.count(len(groups), 'group')}: {theme.count(n_links, 'link')} between all pairs of "
         "their items, which are not repeated under Links. Double-click a cell to change it."
     )
 
 
-def changed(data: HeteroData, group: NamedGroup, cells: Mapping[str, Any]) -> list[Command]:
+def change_commands(data: HeteroData, group: NamedGroup, cells: Mapping[str, Any]) -> list[Command]:
     """Return the commands that change a group.
 
     Parameters
@@ -110,12 +114,12 @@ def changed(data: HeteroData, group: NamedGroup, cells: Mapping[str, Any]) -> li
     commands: list[Command] = []
     if "items" in cells:
         commands.append(DropStatements(list(group.keys)))
-        items = [item_chip.item_at(data, row) for row in sorted(map(int, cells["items"] or ()))]
-        if len(items) < _LEAST:
+        items = [item_chip.find_item(data, row) for row in sorted(map(int, cells["items"] or ()))]
+        if len(items) < _MIN_ITEMS:
             return commands
-        named = [[item.dataset.name, str(item.dataset.ids[item.row])] for item in items]
+        members = [[item.dataset.name, str(item.dataset.ids[item.row])] for item in items]
         note, weight = fields.get("note", group.note), fields.get("weight", group.weight)
-        pairs = [list(pair) for pair in combinations(named, 2)]
+        pairs = [list(pair) for pair in combinations(members, 2)]
         commands.append(AddPairs(pairs, weight, group.kind, note, group.name, group.who))
     elif fields:
         commands.append(EditStatements(dict.fromkeys(group.keys, fields)))
@@ -125,7 +129,7 @@ def changed(data: HeteroData, group: NamedGroup, cells: Mapping[str, Any]) -> li
     return commands
 
 
-def _members(groups: Collection[NamedGroup]) -> list[int]:
+def _all_members(groups: Collection[NamedGroup]) -> list[int]:
     return sorted({row for group in groups for row in group.rows.tolist()})
 
 
@@ -136,28 +140,34 @@ def _save(changes: Mapping[str, Mapping[str, object]]) -> None:
         command
         for name, cells in changes.items()
         if name in groups
-        for command in changed(data, groups[name], cells)
+        for command in change_commands(data, groups[name], cells)
     ]
     if commands:
-        session.do(Act([one.to_dict() for one in commands], "change of a group"))
+        session.run_command(
+            Act([group_command.to_dict() for group_command in commands], "change of a group")
+        )
 
 
-def _do() -> None:
-    name = editor.clicked(_NAME, _DO)
+def _on_button() -> None:
+    name = editor.clicked_key(_TABLE_KEY, _BUTTON_KEY)
     state = session.workspace().state
     data = state.opened()
-    group = next((one for one in groups_of(data) if one.name == name), None)
+    group = next((candidate for candidate in groups_of(data) if candidate.name == name), None)
     if group is None:
         return
-    label = str(st.session_state[_DO]["label"])
+    label = str(st.session_state[_BUTTON_KEY]["label"])
     if label == _REMOVE:
-        session.do(DropStatements(list(group.keys)))
+        session.run_command(DropStatements(list(group.keys)))
     elif label == _ADD:
-        rows = {*group.rows.tolist(), *selection.chosen(state).tolist()}
+        rows = {*group.rows.tolist(), *selection.selected_rows(state).tolist()}
         if len(rows) == len(group.rows):
-            session.tell("Nothing else is selected: first select on the map what belongs to it.")
+            session.add_message(
+                "Nothing else is selected: first select on the map what belongs to it."
+            )
             return
-        commands = changed(data, group, {"items": rows})
-        session.do(Act([one.to_dict() for one in commands], f"more in {group.name}"))
+        commands = change_commands(data, group, {"items": rows})
+        session.run_command(
+            Act([candidate.to_dict() for candidate in commands], f"more in {group.name}")
+        )
     else:
         sentences.show_on_map(group.rows.tolist())

@@ -1,4 +1,4 @@
-"""Labels: what group each item is in, edited in place."""
+"""Table of the labels of items, edited in place."""
 
 from __future__ import annotations
 
@@ -10,36 +10,38 @@ import pandas as pd
 import streamlit as st
 
 from hetviz.data import HeteroData, Labels
-from hetviz.data.queries.filters import folded
+from hetviz.data.queries.filters import fold_text
 from hetviz.ui.guidance import editor
-from hetviz.ui.guidance.table import PAGE
+from hetviz.ui.guidance.table import PAGE_SIZE
 from hetviz.ui.shell import session, theme
 from hetviz.ui.widgets import item_chip, pager
-from hetviz.ui.widgets.item_chip import item_at
+from hetviz.ui.widgets.item_chip import find_item
 from hetviz.workspace import SetLabels
 
-_SEEN = 14
+_MAX_ROWS = 14
 _ALL, _UNKNOWN, _KNOWN = "all items", "without a label", "with a label"
 
 
-def count(data: HeteroData) -> int:
-    """Return how many labels items have."""
+def count_labels(data: HeteroData) -> int:
+    """Return how many labels the items have."""
     return sum(int(label.known.sum()) for label in data.labels)
 
 
-def show(data: HeteroData) -> None:
-    """Show a label column, or say how to have one."""
+def show_labels(data: HeteroData) -> None:
+    """Show a label column, or how to add one."""
     if not data.labels:
-        theme.quiet("No labels yet. Begin a column at Add; then write a label to each item here.")
+        theme.show_note(
+            "No labels yet. Begin a column at Add; then write a label to each item here."
+        )
         return
     with st.container(horizontal=True, key="label-filters"):
-        label, rows = _asked(data)
-    _page(data, label, rows)
+        label, rows = _choose_rows(data)
+    _show_page(data, label, rows)
 
 
-def _asked(data: HeteroData) -> tuple[Labels, list[int]]:
-    """Ask which label column and which of its items to show; return their rows."""
-    place = st.selectbox(
+def _choose_rows(data: HeteroData) -> tuple[Labels, list[int]]:
+    """Ask for a label column and a filter, and return the label with the matching rows."""
+    position = st.selectbox(
         "Label",
         range(len(data.labels)),
         format_func=lambda k: f"{data.labels[k].name} of {data.labels[k].dataset}",
@@ -47,11 +49,11 @@ def _asked(data: HeteroData) -> tuple[Labels, list[int]]:
         label_visibility="collapsed",
         width=190,
     )
-    label = data.labels[place]
-    which = st.selectbox(
+    label = data.labels[position]
+    choice = st.selectbox(
         "Which",
         [_ALL, _UNKNOWN, _KNOWN, *map(str, label.classes)],
-        key=f"label-which-{place}",
+        key=f"label-which-{position}",
         label_visibility="collapsed",
         width=190,
     )
@@ -64,38 +66,38 @@ def _asked(data: HeteroData) -> tuple[Labels, list[int]]:
         width=220,
         max_chars=100,
     )
-    wanted = folded(text.strip())
-    shown = np.ones(len(label), dtype=bool)
-    if which in (_KNOWN, _UNKNOWN):
-        shown = label.known == (which == _KNOWN)
-    elif which != _ALL:
-        shown = np.array([str(value) == which for value in label.values]) & label.known
-    wanted = folded(text.strip())
-    if wanted:
-        shown &= [wanted in folded(str(name)) for name in data[label.dataset].titles]
-    return label, np.flatnonzero(shown).tolist()
+    needle = fold_text(text.strip())
+    mask = np.ones(len(label), dtype=bool)
+    if choice in (_KNOWN, _UNKNOWN):
+        mask = label.known == (choice == _KNOWN)
+    elif choice != _ALL:
+        mask = np.array([str(value) == choice for value in label.values]) & label.known
+    needle = fold_text(text.strip())
+    if needle:
+        mask &= [needle in fold_text(str(name)) for name in data[label.dataset].titles]
+    return label, np.flatnonzero(mask).tolist()
 
 
-def _page(data: HeteroData, label: Labels, rows: list[int]) -> None:
-    """Show some of the items with their labels."""
+def _show_page(data: HeteroData, label: Labels, rows: list[int]) -> None:
+    """Show a page of items with their labels."""
     if not rows:
-        theme.quiet("No item fits this choice.")
+        theme.show_note("No item fits this choice.")
         return
-    pages = -(-len(rows) // PAGE)
-    place = st.container()
+    pages = -(-len(rows) // PAGE_SIZE)
+    table_box = st.container()
     with st.container(horizontal=True, vertical_alignment="center", key="below-labels"):
-        theme.quiet(f"{theme.count(len(rows), 'item')}. Double-click a label to change it.")
-        number = pager.show(pages, f"page-labels-{pages}")
-    part = rows[(number - 1) * PAGE : number * PAGE]
-    with place:
-        _table(data, label, part)
+        theme.show_note(f"{theme.count(len(rows), 'item')}. Double-click a label to change it.")
+        number = pager.choose_page(pages, f"page-labels-{pages}")
+    part = rows[(number - 1) * PAGE_SIZE : number * PAGE_SIZE]
+    with table_box:
+        _show_table(data, label, part)
 
 
-def _table(data: HeteroData, label: Labels, rows: list[int]) -> None:
+def _show_table(data: HeteroData, label: Labels, rows: list[int]) -> None:
     dataset = data[label.dataset]
     start = data.offsets[label.dataset].start
     frame = pd.DataFrame(index=pd.Index([str(dataset.ids[row]) for row in rows], name="key"))
-    frame["face"] = [item_chip.picture_of(data, item_at(data, start + row)) for row in rows]
+    frame["face"] = [item_chip.picture_of(data, find_item(data, start + row)) for row in rows]
     frame["item"] = [str(dataset.titles[row]) for row in rows]
     frame["label"] = ["" if label.values[row] is None else str(label.values[row]) for row in rows]
     columns: dict[str, Any] = {}
@@ -103,22 +105,22 @@ def _table(data: HeteroData, label: Labels, rows: list[int]) -> None:
         columns["face"] = st.column_config.ImageColumn("", width=44)
     columns["item"] = st.column_config.TextColumn(dataset.name, width="medium")
     columns["label"] = st.column_config.TextColumn(label.name, width="medium", max_chars=200)
-    editor.table(
+    editor.show_table(
         f"table-label-{label.dataset}-{label.name}",
         frame,
         columns,
         {"label"},
         lambda changes: _save(label, changes),
-        _SEEN,
+        _MAX_ROWS,
         f"Table of {theme.count(len(rows), 'item')} with their {label.name}",
     )
 
 
 def _save(label: Labels, changes: Mapping[str, Mapping[str, Any]]) -> None:
     # A label of numbers stays one: what was typed is taken for the value that reads the same.
-    known = {str(value): value for value in label.classes}
+    class_of_text = {str(value): value for value in label.classes}
     values = {
-        key: known.get(cells["label"], cells["label"]) if cells["label"] else None
+        key: class_of_text.get(cells["label"], cells["label"]) if cells["label"] else None
         for key, cells in changes.items()
     }
-    session.do(SetLabels(label.dataset, label.name, values))
+    session.run_command(SetLabels(label.dataset, label.name, values))

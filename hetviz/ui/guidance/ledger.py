@@ -1,4 +1,4 @@
-"""All that was said, one row a statement, each with how far the map keeps it."""
+"""Table of all statements, with how well the map meets each of them."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ import pandas as pd
 
 from hetviz._types import Bools, Floats, Ints, Texts
 from hetviz.data import Comparisons, HeteroData, Links
-from hetviz.data.model.meta import NOTED, text_of
-from hetviz.data.model.same_items import of_items
-from hetviz.data.model.statements import COMPARED as COMPARED_SET
+from hetviz.data.model.item_cache import cached_for_items
+from hetviz.data.model.meta import META_COLUMNS, meta_text
+from hetviz.data.model.statements import COMPARISON_SET as COMPARED_SET
 from hetviz.data.model.statements import statement_keys, statements
-from hetviz.data.queries.filters import folded
+from hetviz.data.queries.filters import fold_text
 from hetviz.data.queries.groups import NamedGroup, named_groups
 from hetviz.plots.curve import LOOK_AT
-from hetviz.ui.map import away, search
-from hetviz.ui.map.array_cache import kept
-from hetviz.ui.map.links_of_rows import hidden_from
+from hetviz.ui.map import search, worker_results
+from hetviz.ui.map.array_cache import get_or_compute
+from hetviz.ui.map.links_of_rows import links_hidden_from
 from hetviz.ui.shell import background
 from hetviz.workspace import State
 
-KEPT, BROKEN, NO_PLACE, UNSEEN = "kept", "not kept", "no place", ""
+MET, UNMET, UNPLACED, UNKNOWN = "kept", "not kept", "no place", ""
 LINK_ENDS = ("p", "q")
-COMPARED = ("a", "b", "c", "d")
+COMPARISON_ENDS = ("a", "b", "c", "d")
 
 
 @dataclass(frozen=True, eq=False)
-class Listed:
+class StatementTable:
     """The statements of one form as a table offers them, with what there is to choose among them.
 
     Attributes
@@ -42,7 +42,7 @@ class Listed:
         Positions in `rows`, the worst kept first.
     fates, sets, pairs : tuple of str
         Those that occur; sets as they were first said, the datasets that are joined sorted.
-    held, off, own, observed : bool
+    has_held_out, has_off, is_editable, has_observed : bool
         Whether any is held out, any is switched off, all can be edited, any was observed.
     """
 
@@ -51,24 +51,24 @@ class Listed:
     fates: tuple[str, ...]
     sets: tuple[str, ...]
     pairs: tuple[str, ...]
-    held: bool
-    off: bool
-    own: bool
-    observed: bool
+    has_held_out: bool
+    has_off: bool
+    is_editable: bool
+    has_observed: bool
 
     @classmethod
-    def of(cls, rows: pd.DataFrame) -> Listed:
+    def of(cls, rows: pd.DataFrame) -> StatementTable:
         """Return them; O(n log n)."""
         return cls(
             rows,
             np.argsort(goodness(rows), kind="stable"),
-            _levels(rows["fate"]),
-            _levels(rows["set"]),
-            tuple(sorted(_levels(rows["joins"]))),
+            _occurring(rows["fate"]),
+            _occurring(rows["set"]),
+            tuple(sorted(_occurring(rows["joins"]))),
             bool(rows["held"].any()),
             bool((~rows["on"]).any()),
             bool(rows["own"].all()),
-            "relation" in _levels(rows["role"]),
+            "relation" in _occurring(rows["role"]),
         )
 
 
@@ -80,10 +80,10 @@ class Ledger:
     ----------
     links, comparisons : DataFrame
         The rows of `hetviz.statements` of that form, with the global rows of their items (p, q or
-        a, b, c, d), ``own`` (it can be edited), ``on`` (its set is switched on), ``held`` (the
+        a, b, c, d), ``is_editable`` (it can be edited), ``on`` (its set is switched on), ``has_held_out`` (the
         method of the map did not see it), ``near`` (how far the map keeps it, 0 to 1) and ``fate``
         (kept, not kept, no place, or empty where there is no map).
-    aside : DataFrame
+    hidden : DataFrame
         Links that came with the data to judge maps by, the same columns; they cannot be edited.
     groups : tuple of NamedGroup
         Whose links are shown as the one statement that each group is.
@@ -91,113 +91,119 @@ class Ledger:
 
     links: pd.DataFrame
     comparisons: pd.DataFrame
-    aside: pd.DataFrame
+    hidden: pd.DataFrame
     groups: tuple[NamedGroup, ...]
 
-    def of(self, form: str) -> pd.DataFrame:
+    def statements(self, form: str) -> pd.DataFrame:
         """Return the links or the comparisons."""
         return self.comparisons if form == "comparison" else self.links
 
-    def listed(self, form: str) -> Listed:
-        """Return the links or the comparisons as their table offers them."""
+    def listed(self, form: str) -> StatementTable:
+        """Return the links or the comparisons as their table shows them."""
         return self.listed_comparisons if form == "comparison" else self.listed_links
 
     @cached_property
-    def listed_links(self) -> Listed:
-        """The links without those of groups."""
+    def listed_links(self) -> StatementTable:
+        """Links that do not belong to groups."""
         grouped = [key for group in self.groups for key in group.keys]
         if not grouped:
-            return Listed.of(self.links)
-        return Listed.of(self.links[~self.links["key"].isin(grouped)])
+            return StatementTable.of(self.links)
+        return StatementTable.of(self.links[~self.links["key"].isin(grouped)])
 
     @cached_property
-    def listed_comparisons(self) -> Listed:
-        """The comparisons."""
-        return Listed.of(self.comparisons)
+    def listed_comparisons(self) -> StatementTable:
+        """All comparisons."""
+        return StatementTable.of(self.comparisons)
 
     @cached_property
     def sets(self) -> pd.DataFrame:
-        """One row a set: set, number, on; in the order in which they were first said."""
-        found: dict[str, tuple[int, bool]] = {}
+        """Set, number of statements and whether it is on, one row a set, oldest first."""
+        sets: dict[str, tuple[int, bool]] = {}
         for part in (self.links, self.comparisons):
-            said = part["set"].cat
-            code, m = said.codes.to_numpy(), len(said.categories)
+            categories = part["set"].cat
+            code, m = categories.codes.to_numpy(), len(categories.categories)
             numbers = np.bincount(code, minlength=m).tolist()
-            off = np.bincount(code, weights=~part["on"].to_numpy(), minlength=m).tolist()
-            for name, more, without in zip(said.categories, numbers, off, strict=True):
-                if more:
-                    number, on = found.get(str(name), (0, True))
-                    found[str(name)] = (number + more, on and not without)
-        rows = [(name, number, on) for name, (number, on) in found.items()]
+            off_counts = np.bincount(code, weights=~part["on"].to_numpy(), minlength=m).tolist()
+            for name, n_added, n_off in zip(
+                categories.categories, numbers, off_counts, strict=True
+            ):
+                if n_added:
+                    number, is_on = sets.get(str(name), (0, True))
+                    sets[str(name)] = (number + n_added, is_on and not n_off)
+        rows = [(name, number, is_on) for name, (number, is_on) in sets.items()]
         return pd.DataFrame(rows, columns=["set", "number", "on"])
 
 
 def ledger_of(state: State) -> Ledger | None:
-    """Return what was said, with how far the shown map keeps it; kept until either changes.
-
-    Of large data it is made beside the page; None until then.
-    """
-    data, run = _data(state), state.run
-    return away.made(
-        background.owner(),
+    """Return the cached ledger of the open data and shown map, or None until it is ready."""
+    data, run = _opened(state), state.run
+    return worker_results.compute_in_thread(
+        background.job_owner(),
         data,
         ("ledger", id(run), state.off, id(state.held_out)),
-        partial(_read, state),
+        partial(_make_ledger, state),
         (run, state.held_out),
     )
 
 
 def groups_of(data: HeteroData) -> list[NamedGroup]:
-    """Return the groups that were named; found once for each object of data."""
-    return kept(data, "named-groups", lambda: named_groups(data))
+    """Return the cached named groups of these data."""
+    return get_or_compute(data, "named-groups", lambda: named_groups(data))
 
 
-def _levels(cells: pd.Series) -> tuple[str, ...]:
-    """Return the texts that occur in a column of categories, in the order of these."""
-    said = cells.astype("category").cat
-    number = np.bincount(said.codes.to_numpy() + 1, minlength=len(said.categories) + 1)[1:]
-    return tuple(str(said.categories[k]) for k in np.flatnonzero(number).tolist())
+def _occurring(cells: pd.Series) -> tuple[str, ...]:
+    """Return the categories that occur in a column, in their order."""
+    categories = cells.astype("category").cat
+    counts = np.bincount(categories.codes.to_numpy() + 1, minlength=len(categories.categories) + 1)[
+        1:
+    ]
+    return tuple(str(categories.categories[k]) for k in np.flatnonzero(counts).tolist())
 
 
-def _read(state: State) -> Ledger:
-    data, run = _data(state), state.run
-    links, compared = _links(data), _comparisons(data)
-    for said in (links, compared):
-        said["on"] = ~said["set"].isin(list(state.off))
-    near_links, near_compared = np.full(len(links), np.nan), np.full(len(compared), np.nan)
+def _make_ledger(state: State) -> Ledger:
+    data, run = _opened(state), state.run
+    links, comparisons = _link_frame(data), _comparison_frame(data)
+    for frame in (links, comparisons):
+        frame["on"] = ~frame["set"].isin(list(state.off))
+    link_closeness, comparison_closeness = (
+        np.full(len(links), np.nan),
+        np.full(len(comparisons), np.nan),
+    )
     embedding = None if run is None else state.embedding(run)
     if run is not None and embedding is not None:
         from hetviz.metrics.fit.nearest import comparison_nearness, link_nearness
 
-        near_links = link_nearness(data, embedding)
-        near_compared = comparison_nearness(data, embedding)
-        hidden = hidden_from(state.guided or data, run)
+        link_closeness = link_nearness(data, embedding)
+        comparison_closeness = comparison_nearness(data, embedding)
+        hidden = links_hidden_from(state.guided or data, run)
         if hidden is not None:
             links["held"] = links["key"].isin(statement_keys(hidden))
-            compared["held"] = compared["key"].isin(statement_keys(hidden))
-    seen = embedding is not None
-    links = _judged(links, near_links, seen)
-    compared["near"] = near_compared
-    compared["fate"] = _fates(near_compared > 0.5, near_compared, seen)
-    found = Ledger(links, compared, _aside(state, data, links), tuple(groups_of(data)))
+            comparisons["held"] = comparisons["key"].isin(statement_keys(hidden))
+    has_map = embedding is not None
+    links = _with_fate(links, link_closeness, has_map)
+    comparisons["near"] = comparison_closeness
+    comparisons["fate"] = _fate_column(comparison_closeness > 0.5, comparison_closeness, has_map)
+    ledger = Ledger(links, comparisons, _hidden_links(state, data, links), tuple(groups_of(data)))
     # What a page would wait for otherwise.
     for form in ("link", "comparison"):
-        found.listed(form)
-    return found
+        ledger.listed(form)
+    return ledger
 
 
-def _judged(links: pd.DataFrame, near: Floats, seen: bool) -> pd.DataFrame:
-    together, close = links["weight"].to_numpy() > 0, near >= 1.0 - LOOK_AT
-    return links.assign(near=near, fate=_fates(together == close, near, seen))
+def _with_fate(links: pd.DataFrame, closeness: Floats, has_map: bool) -> pd.DataFrame:
+    is_together, is_close = links["weight"].to_numpy() > 0, closeness >= 1.0 - LOOK_AT
+    return links.assign(
+        near=closeness, fate=_fate_column(is_together == is_close, closeness, has_map)
+    )
 
 
-def _fates(kept: Bools, near: Floats, seen: bool) -> pd.Categorical:
-    code = np.where(kept, 0, 1)
-    code[np.isnan(near)] = 2 if seen else 3
-    return pd.Categorical.from_codes(code, pd.Index([KEPT, BROKEN, NO_PLACE, UNSEEN], dtype=object))
+def _fate_column(is_met: Bools, closeness: Floats, has_map: bool) -> pd.Categorical:
+    code = np.where(is_met, 0, 1)
+    code[np.isnan(closeness)] = 2 if has_map else 3
+    return pd.Categorical.from_codes(code, pd.Index([MET, UNMET, UNPLACED, UNKNOWN], dtype=object))
 
 
-def _links(data: HeteroData) -> pd.DataFrame:
+def _link_frame(data: HeteroData) -> pd.DataFrame:
     """Return the links as `hetviz.statements` has them, without the ids of their items.
 
     Texts are categories: a million links come from few sets, and each cell is four bytes.
@@ -209,123 +215,135 @@ def _links(data: HeteroData) -> pd.DataFrame:
         "q": joined + [links.j + data.offsets[links.target].start for links in groups],
     }
     weight = [np.empty(0), *(links.weight for links in groups)]
-    score = [np.full(len(one), np.nan) if one.score is None else one.score for one in groups]
+    score = [
+        np.full(len(group), np.nan) if group.score is None else group.score for group in groups
+    ]
     m = sum(map(len, groups))
-    found = {
-        "key": _objects(statement_keys(data)[:m]),
-        "form": _said([("link", m)]),
-        "source": _said([(links.source, len(links)) for links in groups]),
-        "target": _said([(links.target, len(links)) for links in groups]),
-        "joins": _said([(joins([one.source, one.target]), len(one)) for one in groups]),
+    columns = {
+        "key": _text_series(statement_keys(data)[:m]),
+        "form": _text_categories([("link", m)]),
+        "source": _text_categories([(links.source, len(links)) for links in groups]),
+        "target": _text_categories([(links.target, len(links)) for links in groups]),
+        "joins": _text_categories(
+            [(datasets_text([group.source, group.target]), len(group)) for group in groups]
+        ),
         **{name: np.concatenate(parts) for name, parts in ends.items()},
         "weight": np.concatenate(weight),
         "score": np.concatenate([np.empty(0), *score]),
-        "kind": _said([(links.kind, len(links)) for links in groups]),
-        "role": _said([(links.role, len(links)) for links in groups]),
-        **_noted(groups, [links.kind for links in groups]),
+        "kind": _text_categories([(links.kind, len(links)) for links in groups]),
+        "role": _text_categories([(links.role, len(links)) for links in groups]),
+        **_note_columns(groups, [links.kind for links in groups]),
         "held": False,
         "own": True,
     }
-    return pd.DataFrame(found, index=range(m))
+    return pd.DataFrame(columns, index=range(m))
 
 
-def _objects(texts: Texts) -> pd.Series:
+def _text_series(texts: Texts) -> pd.Series:
     """Return a column as it is: another form of a million texts takes a third of a second."""
     return pd.Series(texts, dtype=object)
 
 
-def _comparisons(data: HeteroData) -> pd.DataFrame:
-    compared = data.comparisons
-    pairs = np.empty((0, 4), dtype=np.int64) if compared is None else compared.pairs
-    several = [] if compared is None else [compared]
-    t = len(pairs)
+def _comparison_frame(data: HeteroData) -> pd.DataFrame:
+    comparisons = data.comparisons
+    pairs = np.empty((0, 4), dtype=np.int64) if comparisons is None else comparisons.pairs
+    groups = [] if comparisons is None else [comparisons]
+    n_comparisons = len(pairs)
     names = list(data.datasets)
     part = np.searchsorted([rows.stop for rows in data.offsets.values()], pairs, side="right")
-    code, which = np.unique(part, axis=0, return_inverse=True)
-    words = [joins(names[k] for k in row) for row in code.tolist()]
-    found = {
-        "key": _objects(statement_keys(data)[sum(map(len, data.links)) :]),
-        "form": _said([("comparison", t)]),
-        "joins": pd.Categorical(np.array(words, dtype=object)[which.ravel()] if t else []),
-        **dict(zip(COMPARED, pairs.T, strict=True)),
-        "weight": np.empty(0) if compared is None else compared.weight,
+    code, code_of_row = np.unique(part, axis=0, return_inverse=True)
+    texts = [datasets_text(names[k] for k in row) for row in code.tolist()]
+    columns = {
+        "key": _text_series(statement_keys(data)[sum(map(len, data.links)) :]),
+        "form": _text_categories([("comparison", n_comparisons)]),
+        "joins": pd.Categorical(
+            np.array(texts, dtype=object)[code_of_row.ravel()] if n_comparisons else []
+        ),
+        **dict(zip(COMPARISON_ENDS, pairs.T, strict=True)),
+        "weight": np.empty(0) if comparisons is None else comparisons.weight,
         "score": np.nan,
-        "kind": _said([("", t)]),
-        "role": _said([("guidance", t)]),
-        **_noted(several, [COMPARED_SET] * len(several)),
+        "kind": _text_categories([("", n_comparisons)]),
+        "role": _text_categories([("guidance", n_comparisons)]),
+        **_note_columns(groups, [COMPARED_SET] * len(groups)),
         "held": False,
         "own": True,
     }
-    return pd.DataFrame(found, index=range(t))
+    return pd.DataFrame(columns, index=range(n_comparisons))
 
 
-def joins(names: Iterable[str]) -> str:
-    """Return the datasets that a statement joins, in words; which stands first is no matter."""
-    several = sorted(set(names))
-    return " – ".join(several) if len(several) > 1 else f"within {several[0]}"
+def datasets_text(names: Iterable[str]) -> str:
+    """Return the datasets of a statement in words, whatever their order."""
+    ordered = sorted(set(names))
+    return " – ".join(ordered) if len(ordered) > 1 else f"within {ordered[0]}"
 
 
-def _said(parts: Sequence[tuple[str | Texts, int]]) -> pd.Categorical:
+def _text_categories(parts: Sequence[tuple[str | Texts, int]]) -> pd.Categorical:
     """Return texts below each other: of each part one for all of its rows, or one a row."""
-    place: dict[str, int] = {}
+    code_of_text: dict[str, int] = {}
     codes = [np.empty(0, dtype=np.int64)]
-    for text, m in parts:
+    for text, n_rows in parts:
         if isinstance(text, str):
-            codes.append(np.full(m, place.setdefault(text, len(place))))
+            codes.append(np.full(n_rows, code_of_text.setdefault(text, len(code_of_text))))
         else:
             code, levels = pd.factorize(text)
-            at = np.array([place.setdefault(str(level), len(place)) for level in levels], dtype=int)
-            codes.append(at[code])
-    return pd.Categorical.from_codes(np.concatenate(codes), pd.Index([*place], dtype=object))
+            new_codes = np.array(
+                [code_of_text.setdefault(str(level), len(code_of_text)) for level in levels],
+                dtype=int,
+            )
+            codes.append(new_codes[code])
+    return pd.Categorical.from_codes(np.concatenate(codes), pd.Index([*code_of_text], dtype=object))
 
 
-def _noted(
-    several: Sequence[Links | Comparisons], named: Sequence[str]
+def _note_columns(
+    groups: Sequence[Links | Comparisons], default_sets: Sequence[str]
 ) -> dict[str, pd.Categorical]:
-    """Return what is noted beside statements; a set without a name is called `named`."""
-    found = {}
-    for column in NOTED:
+    """Return the notes on statements, with default names for sets without one."""
+    columns = {}
+    for column in META_COLUMNS:
         parts: list[tuple[str | Texts, int]] = []
-        for said, name in zip(several, named, strict=True):
+        for group, name in zip(groups, default_sets, strict=True):
             empty = name if column == "set" else ""
-            if said.meta is None or column not in said.meta.columns:
-                parts.append((empty, len(said)))
+            if group.meta is None or column not in group.meta.columns:
+                parts.append((empty, len(group)))
             else:
-                cells = text_of(said.meta, column, len(said)).to_numpy(dtype=object)
-                parts.append((np.where(cells == "", empty, cells), len(said)))
-        found[column] = _said(parts)
-    return found
+                cells = meta_text(group.meta, column, len(group)).to_numpy(dtype=object)
+                parts.append((np.where(cells == "", empty, cells), len(group)))
+        columns[column] = _text_categories(parts)
+    return columns
 
 
-def _aside(state: State, data: HeteroData, links: pd.DataFrame) -> pd.DataFrame:
-    """Return the links that came to judge maps by, as far as their items are still there."""
-    held = state.held_out
-    if held is None or not len(held.links):
+def _hidden_links(state: State, data: HeteroData, links: pd.DataFrame) -> pd.DataFrame:
+    """Return the links hidden for judging maps whose items are in the open data."""
+    held_out = state.held_out
+    if held_out is None or not len(held_out.links):
         return links.iloc[:0]
-    said = statements(held)
-    said = said[said["form"] == "link"].reset_index(drop=True)
+    frame = statements(held_out)
+    frame = frame[frame["form"] == "link"].reset_index(drop=True)
     ends = []
     for end in ("source", "target"):
-        rows = np.full(len(said), -1, dtype=np.int64)
-        for name in said[end].unique():
-            mine = (said[end] == name).to_numpy()
+        rows = np.full(len(frame), -1, dtype=np.int64)
+        for name in frame[end].unique():
+            mask = (frame[end] == name).to_numpy()
             if name in data.datasets:
-                found = data[name].find(said.loc[mine, f"{end}_id"].to_numpy(dtype=object))
-                rows[mine] = np.where(found >= 0, found + data.offsets[name].start, -1)
+                rows_found = data[name].find(frame.loc[mask, f"{end}_id"].to_numpy(dtype=object))
+                rows[mask] = np.where(rows_found >= 0, rows_found + data.offsets[name].start, -1)
         ends.append(rows)
-    words = {pair: joins(pair) for pair in set(zip(said["source"], said["target"], strict=True))}
-    said = said.assign(on=True, held=True, own=False, p=ends[0], q=ends[1]).assign(
-        joins=[words[pair] for pair in zip(said["source"], said["target"], strict=True)]
+    texts = {
+        pair: datasets_text(pair)
+        for pair in set(zip(frame["source"], frame["target"], strict=True))
+    }
+    frame = frame.assign(on=True, held=True, own=False, p=ends[0], q=ends[1]).assign(
+        joins=[texts[pair] for pair in zip(frame["source"], frame["target"], strict=True)]
     )
-    there = (ends[0] >= 0) & (ends[1] >= 0)
+    is_present = (ends[0] >= 0) & (ends[1] >= 0)
     run = state.run
     embedding = None if run is None else state.embedding(run)
-    near = np.full(len(said), np.nan)
+    closeness = np.full(len(frame), np.nan)
     if embedding is not None:
         from hetviz.metrics.fit.nearest import link_nearness
 
-        near = link_nearness(held, embedding)
-    return _judged(said, near, embedding is not None)[there].reset_index(drop=True)
+        closeness = link_nearness(held_out, embedding)
+    return _with_fate(frame, closeness, embedding is not None)[is_present].reset_index(drop=True)
 
 
 def records(rows: pd.DataFrame) -> list[dict[str, Any]]:
@@ -338,21 +356,23 @@ def goodness(rows: pd.DataFrame) -> Floats:
 
     Pairs said to be apart are the better kept the farther apart they lie.
     """
-    near = rows["near"].to_numpy(dtype=np.float64)
-    good = np.where(rows["weight"] > 0, near, 1.0 - near) + (rows["fate"] == KEPT).to_numpy()
-    return np.asarray(np.nan_to_num(good, nan=3.0), dtype=np.float64)
+    closeness = rows["near"].to_numpy(dtype=np.float64)
+    values = (
+        np.where(rows["weight"] > 0, closeness, 1.0 - closeness) + (rows["fate"] == MET).to_numpy()
+    )
+    return np.asarray(np.nan_to_num(values, nan=3.0), dtype=np.float64)
 
 
 def by_key(ledger: Ledger, keys: Collection[str]) -> dict[str, dict[str, object]]:
     """Return the rows of those keys."""
     parts = (ledger.links, ledger.comparisons)
-    found = [row for part in parts for row in records(part[part["key"].isin(keys)])]
-    return {str(row["key"]): row for row in found}
+    matching = [row for part in parts for row in records(part[part["key"].isin(keys)])]
+    return {str(row["key"]): row for row in matching}
 
 
 def titles(data: HeteroData) -> Texts:
-    """Return what each global row is called."""
-    return of_items(
+    """Return the title of each global row."""
+    return cached_for_items(
         data.datasets.values(),
         "titles",
         lambda: np.array(
@@ -361,34 +381,36 @@ def titles(data: HeteroData) -> Texts:
     )
 
 
-def naming(data: HeteroData, rows: pd.DataFrame, text: str) -> Bools:
-    """Say which statements hold a text in the name of an item, their kind, set or note."""
-    wanted = " ".join(folded(text).split())
-    hit_rows = _names_holding(data, wanted)
-    hit = np.zeros(len(rows), dtype=bool)
+def matches_text(data: HeteroData, rows: pd.DataFrame, text: str) -> Bools:
+    """Return which statements contain a text in an item's name, their kind, set or note."""
+    needle = " ".join(fold_text(text).split())
+    is_named = _rows_named(data, needle)
+    mask = np.zeros(len(rows), dtype=bool)
     for end in ends_of(rows):
-        hit |= hit_rows[rows[end].to_numpy()]
+        mask |= is_named[rows[end].to_numpy()]
     for column in ("kind", "set", "note"):
         if column in rows:
             cells = rows[column].astype("category").cat
-            level = np.array([wanted in folded(str(cell)) for cell in cells.categories], dtype=bool)
+            is_match = np.array(
+                [needle in fold_text(str(cell)) for cell in cells.categories], dtype=bool
+            )
             code = cells.codes.to_numpy()
-            hit |= np.append(level, False)[code]
-    return hit
+            mask |= np.append(is_match, False)[code]
+    return mask
 
 
-def _names_holding(data: HeteroData, wanted: str) -> Bools:
-    """Say of each global row whether its name holds a text."""
-    found = np.zeros(data.n_rows, dtype=bool)
-    found[search.named(data, wanted)] = True
-    return found
+def _rows_named(data: HeteroData, needle: str) -> Bools:
+    """Return which global rows have a name that contains a text."""
+    mask = np.zeros(data.n_rows, dtype=bool)
+    mask[search.rows_with_title(data, needle)] = True
+    return mask
 
 
 def ends_of(rows: pd.DataFrame) -> Iterable[str]:
     """Return the columns that hold the items of statements."""
-    return LINK_ENDS if "p" in rows else COMPARED
+    return LINK_ENDS if "p" in rows else COMPARISON_ENDS
 
 
-def _data(state: State) -> HeteroData:
+def _opened(state: State) -> HeteroData:
     assert state.data is not None  # noqa: S101 - asked for only where data are open
     return state.data

@@ -1,4 +1,4 @@
-"""All that was said of how items relate, how far the map keeps it, and saying more."""
+"""The Guidance page: all statements, how well the map meets them, and forms to add more."""
 
 from __future__ import annotations
 
@@ -6,73 +6,73 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from hetviz._text import per_hundred, rounded
+from hetviz._text import per_hundred, round_percent
 from hetviz.data import HeteroData
 from hetviz.plots.curve import LOOK_AT, kept_at
 from hetviz.ui.guidance import add, ask_me, conflicts, curves, group_table, label_table, table
 from hetviz.ui.guidance import file as guidance_file
 from hetviz.ui.guidance.conflicts import report_of
 from hetviz.ui.guidance.ledger import Ledger, ledger_of
-from hetviz.ui.map import away
+from hetviz.ui.map import worker_results
 from hetviz.ui.shell import background, session, theme
-from hetviz.ui.statements import draft, outcome
-from hetviz.ui.widgets import charts, failed, set_switches
+from hetviz.ui.statements import actions, consequences
+from hetviz.ui.widgets import charts, failure, set_switches
 from hetviz.workspace import RenameSet, State
 
-_HEIGHT = 260
+_SETS_HEIGHT_PX = 260
 
 
 def show(state: State, *, wide: bool, widen: Callable[[], None]) -> None:
-    """Show guidance: what one acts on; with room also the tables. `widen` makes that room."""
+    """Show the Guidance page, with the tables if `wide`; `widen` makes room for them."""
     data = state.opened()
-    if guidance_file.waits():
-        guidance_file.account(data)
+    if guidance_file.is_pending():
+        guidance_file.show_review(data)
         return
     ledger = None
-    with failed.told("ledger"):
+    with failure.show_failure("ledger"):
         ledger = ledger_of(state)
     if ledger is None:
-        _headline(state, data)
-        if not away.at_work(background.owner()):
+        _show_headline(state, data)
+        if not worker_results.is_working(background.job_owner()):
             return
-        theme.quiet("The links are being put in order: the table is here in a moment.")
-        ask_me.card(state)
+        theme.show_note("The links are being put in order: the table is here in a moment.")
+        ask_me.show_card(state)
         return
     if not wide:
-        _headline(state, data)
+        _show_headline(state, data)
         if state.run is not None:
-            outcome.show(state, state.run, "-guidance")
+            consequences.show_consequences(state, state.run, "-guidance")
         _offer_refit(state)
         st.button("Open the table", type="tertiary", key="guidance-wide", on_click=widen)
         if state.run is not None:
-            curves.glance(state)
-        _beside(state, data, ledger)
+            curves.show_small_curve(state)
+        _show_side(state, data, ledger)
         if state.run is not None:
-            curves.broken(state, data, ledger, "link", curves.usual("link"))
+            curves.show_unmet(state, data, ledger, "link", curves.usual_point("link"))
         return
     left, right = st.columns([2.5, 1], gap="medium")
     with left:
-        _headline(state, data)
-        _tables(state, data, ledger)
+        _show_headline(state, data)
+        _show_tables(state, data, ledger)
     with right:
-        curves.glance(state, low=True)
-        _beside(state, data, ledger)
+        curves.show_small_curve(state, low=True)
+        _show_side(state, data, ledger)
 
 
-def _beside(state: State, data: HeteroData, ledger: Ledger) -> None:
-    ask_me.card(state)
-    conflicts.show(state.guided or data, ledger)
-    _sets(state, ledger)
-    _reach(data)
+def _show_side(state: State, data: HeteroData, ledger: Ledger) -> None:
+    ask_me.show_card(state)
+    conflicts.show_conflicts(state.guided or data, ledger)
+    _show_sets(state, ledger)
+    _show_reach(data)
 
 
-def _tables(state: State, data: HeteroData, ledger: Ledger) -> None:
-    groups, alone = ledger.groups, len(ledger.listed("link").rows)
+def _show_tables(state: State, data: HeteroData, ledger: Ledger) -> None:
+    groups, n_links = ledger.groups, len(ledger.listed("link").rows)
     counts = {
-        "link": ("Links", alone),
+        "link": ("Links", n_links),
         "group": ("Groups", len(groups)),
         "comparison": ("Comparisons", len(ledger.comparisons)),
-        "label": ("Labels", label_table.count(data)),
+        "label": ("Labels", label_table.count_labels(data)),
     }
     with st.container(horizontal=True, vertical_alignment="center", key="guidance-tools"):
         form = st.segmented_control(
@@ -86,24 +86,24 @@ def _tables(state: State, data: HeteroData, ledger: Ledger) -> None:
         )
         st.space("stretch")
         _offer_refit(state)
-        add.offer(data)
-        guidance_file.offer(data)
+        add.show_popover(data)
+        guidance_file.show_popover(data)
     if form == "label":
-        label_table.show(data)
+        label_table.show_labels(data)
     elif form == "group":
-        group_table.show(data, ledger)
+        group_table.show_groups(data, ledger)
     else:
-        table.show(data, ledger, form)
+        table.show_statements(data, ledger, form)
     if state.run is not None and form in ("link", "comparison"):
-        one, other = st.columns(2, gap="large")
-        with one:
-            read = curves.measured(state, data, form)
-        with other:
-            curves.broken(state, data, ledger, form, read)
+        curve_column, unmet_column = st.columns(2, gap="large")
+        with curve_column:
+            point = curves.show_curves(state, data, form)
+        with unmet_column:
+            curves.show_unmet(state, data, ledger, form, point)
 
 
-def _reach(data: HeteroData) -> None:
-    """Show a table of the datasets that links join, and of those that none do."""
+def _show_reach(data: HeteroData) -> None:
+    """Show how many items each kind of link reaches."""
     report = report_of(data)
     table = None if report is None else report.coverage
     if table is None or table.empty:
@@ -113,32 +113,37 @@ def _reach(data: HeteroData) -> None:
         for row in table.to_dict("records"):
             within = row["source"] == row["target"]
             pair = f"within {row['source']}" if within else f"{row['source']} – {row['target']}"
-            reached = [(row["source"], row["source_linked"], row["source_items"])]
-            reached += (
-                [] if within else [(row["target"], row["target_linked"], row["target_items"])]
-            )
+            sides = [(row["source"], row["source_linked"], row["source_items"])]
+            sides += [] if within else [(row["target"], row["target_linked"], row["target_items"])]
             links = f"{row['together']:,}" + (
                 f" and {row['apart']:,} apart" if row["apart"] else ""
             )
-            items = "; ".join(f"{some:,} of {all_:,} {name}" for name, some, all_ in reached)
+            items = "; ".join(
+                f"{n_linked:,} of {n_items:,} {name}" for name, n_linked, n_items in sides
+            )
             rows.append([pair, links if row["together"] or row["apart"] else "none", items])
-        theme.table(["Datasets", "Links", "Items that have one"], rows, words=True)
+        theme.show_table(["Datasets", "Links", "Items that have one"], rows, words=True)
 
 
-def _sets(state: State, ledger: Ledger) -> None:
-    """Show a switch for each set, with how many statements it holds."""
+def _show_sets(state: State, ledger: Ledger) -> None:
+    """Show a switch for each set, with its number of statements."""
     sets = ledger.sets
     if sets.empty:
         return
-    off = int((~sets["on"]).sum())
-    theme.section("What counts", f"{theme.count(off, 'set')} off" if off else "")
-    theme.quiet("What one action said is a set. Switch one off, and the map goes without it.")
-    rows = [(str(name), int(number), bool(on)) for name, number, on in sets.to_numpy()]
+    n_off = int((~sets["on"]).sum())
+    theme.show_section("What counts", f"{theme.count(n_off, 'set')} off" if n_off else "")
+    theme.show_note("What one action said is a set. Switch one off, and the map goes without it.")
+    rows = [(str(name), int(number), bool(is_on)) for name, number, is_on in sets.to_numpy()]
     # The newest is what one would try first.
-    set_switches.show(rows[::-1], draft.switch, "sets", _HEIGHT)
-    st.toggle("Refit after each change", value=draft.refits(), key="refit-each", on_change=_refits)
-    if not draft.refits() and state.run is not None and not state.is_current(state.run):
-        st.button("Refit now", key="refit-now", on_click=draft.now)
+    set_switches.show_switches(rows[::-1], actions.switch_set, "sets", _SETS_HEIGHT_PX)
+    st.toggle(
+        "Refit after each change",
+        value=actions.is_auto_refit(),
+        key="refit-each",
+        on_change=_on_refit_each,
+    )
+    if not actions.is_auto_refit() and state.run is not None and not state.is_current(state.run):
+        st.button("Refit now", key="refit-now", on_click=actions.refit_now)
     with st.popover("Rename a set", type="tertiary", key="rename-set"):
         old = st.selectbox("Set", list(sets["set"]), key="rename-set-which")
         new = st.text_input("New name", max_chars=150, key=f"rename-set-to-{old}")
@@ -151,55 +156,59 @@ def _sets(state: State, ledger: Ledger) -> None:
         )
 
 
-def _refits() -> None:
-    st.session_state[draft.REFIT] = bool(st.session_state["refit-each"])
+def _on_refit_each() -> None:
+    st.session_state[actions.AUTO_REFIT] = bool(st.session_state["refit-each"])
 
 
 def _rename(old: str, new: str) -> None:
-    session.do(RenameSet(old, new))
+    session.run_command(RenameSet(old, new))
 
 
-def _headline(state: State, data: HeteroData) -> None:
-    """Say how much was said and how far the map keeps it."""
+def _show_headline(state: State, data: HeteroData) -> None:
+    """Show how much guidance there is and how well the map meets it."""
     parts = [
         theme.count(sum(map(len, data.links)), "link"),
         theme.count(0 if data.comparisons is None else len(data.comparisons), "comparison"),
-        theme.count(label_table.count(data), "label"),
+        theme.count(label_table.count_labels(data), "label"),
     ]
-    said = [part for part in parts if not part.startswith("0 ")]
-    known = f"{theme.listed(said)}."
+    counts = [part for part in parts if not part.startswith("0 ")]
+    count_sentence = f"{theme.join_words(counts)}."
     run = state.run
     if run is None:
-        theme.headline(f"{theme.listed(said)}, and no map yet", "Make a map to see what it keeps.")
+        theme.show_headline(
+            f"{theme.join_words(counts)}, and no map yet", "Make a map to see what it keeps."
+        )
         return
-    curves = charts.figures(state, run)["curves"]
-    scores = charts.figures(state, run)["scores"]
+    curves = charts.run_figures(state, run)["curves"]
+    scores = charts.run_figures(state, run)["scores"]
     share = f"{LOOK_AT:.0%}".replace("%", " %")
-    found = theme.listed(said)
-    line = []
+    title = theme.join_words(counts)
+    sentences = []
     if "given" in curves:
         kept, chance = per_hundred(kept_at(curves["given"])), per_hundred(LOOK_AT)
-        found = f"The map keeps {kept} of 100 links, where chance keeps {chance}"
-        line += [known, f"Kept: the pair is among the nearest {share} of all pairs."]
+        title = f"The map keeps {kept} of 100 links, where chance keeps {chance}"
+        sentences += [count_sentence, f"Kept: the pair is among the nearest {share} of all pairs."]
     if "held_out" in curves:
-        line.append(f"Of links it was not shown it keeps {rounded(kept_at(curves['held_out']))}.")
+        sentences.append(
+            f"Of links it was not shown it keeps {round_percent(kept_at(curves['held_out']))}."
+        )
     if "comparison_accuracy" in scores:
-        share = rounded(scores["comparison_accuracy"])
+        share = round_percent(scores["comparison_accuracy"])
         if "given" in curves:
-            line.append(f"It agrees with {share} of the comparisons; by chance 50 %.")
+            sentences.append(f"It agrees with {share} of the comparisons; by chance 50 %.")
         else:
-            found = f"The map agrees with {share} of the comparisons"
-            line += [known, "By chance it would agree with 50 %."]
+            title = f"The map agrees with {share} of the comparisons"
+            sentences += [count_sentence, "By chance it would agree with 50 %."]
     if "comparison_accuracy_held_out" in scores:
-        share = rounded(scores["comparison_accuracy_held_out"])
-        line.append(f"Of comparisons it was not shown it agrees with {share}.")
-    theme.headline(found, " ".join(line))
+        share = round_percent(scores["comparison_accuracy_held_out"])
+        sentences.append(f"Of comparisons it was not shown it agrees with {share}.")
+    theme.show_headline(title, " ".join(sentences))
 
 
 def _offer_refit(state: State) -> None:
-    """Offer to make the map again where what was said has changed since."""
+    """Offer to refit the map if the guidance changed since it was made."""
     run = state.run
-    if run is None or state.is_current(run) or background.live() is not None:
+    if run is None or state.is_current(run) or background.running_job() is not None:
         return
     with st.container(key="primary_refit", width="content"):
         st.button(
@@ -214,4 +223,4 @@ def _offer_refit(state: State) -> None:
 
 def _refit(state: State) -> None:
     if not background.refit(state):
-        session.tell("This map cannot be made again: its method is not known here.")
+        session.add_message("This map cannot be made again: its method is not known here.")

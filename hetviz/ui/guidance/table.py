@@ -1,4 +1,4 @@
-"""The tables of links and comparisons: filtered, worst kept first, edited in place."""
+"""Tables of links and comparisons: filtered, worst first, edited in place."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ import streamlit as st
 
 from hetviz._types import Ints, Texts
 from hetviz.data import HeteroData
-from hetviz.data.model.statements import COMPARED as COMPARED_SET
+from hetviz.data.model.statements import COMPARISON_SET as COMPARED_SET
 from hetviz.plots.curve import LOOK_AT
 from hetviz.ui.guidance import editor, sentences
 from hetviz.ui.guidance.ledger import (
-    BROKEN,
-    KEPT,
-    NO_PLACE,
+    MET,
+    UNMET,
+    UNPLACED,
     Ledger,
-    Listed,
+    StatementTable,
     goodness,
     ledger_of,
-    naming,
+    matches_text,
     records,
     titles,
 )
@@ -31,21 +31,21 @@ from hetviz.ui.shell import session, theme
 from hetviz.ui.widgets import item_chip, pager
 from hetviz.workspace import DropStatements, EditStatements, ReverseComparisons
 
-PAGE = 200
-_SEEN = 12
-_ALL, _HELD, _OFF = "all of them", "held out", "switched off"
-_FATES = {"those not kept": BROKEN, "those kept": KEPT, "those without a place": NO_PLACE}
+PAGE_SIZE = 200
+_MAX_VISIBLE_ROWS = 12
+_ALL_STATEMENTS, _HELD, _OFF = "all of them", "held out", "switched off"
+_FATES = {"those not kept": UNMET, "those kept": MET, "those without a place": UNPLACED}
 _ALL_SETS, _ALL_PAIRS = "in all sets", "of all datasets"
-_WORDS = {"link": ("link", "links"), "comparison": ("comparison", "comparisons")}
+_NOUNS = {"link": ("link", "links"), "comparison": ("comparison", "comparisons")}
 _TEXTS = ("kind", "note", "who", "when", "set", "fate")
 
 
-def show(data: HeteroData, ledger: Ledger, form: str) -> None:
-    """Show the links or the comparisons, with what to choose among them by."""
-    said = ledger.listed(form)
+def show_statements(data: HeteroData, ledger: Ledger, form: str) -> None:
+    """Show the links or the comparisons with their filters."""
+    listed = ledger.listed(form)
     with st.container(horizontal=True, key="guidance-filters"):
-        among, order = _asked(data, ledger, said, form)
-    _page(data, form, among, order, len(said.rows))
+        frame, order = _choose_statements(data, ledger, listed, form)
+    _show_page(data, form, frame, order, len(listed.rows))
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,9 +63,9 @@ class _Order:
         Positions in `keys` of those that fitted the choice, in their order.
     order : array of int
         Positions of the statements of `ledger` that fit the choice.
-    own : array of int
+    editable : array of int
         Those of `order` that can be edited.
-    observed : bool
+    has_observed : bool
         Whether any of them was observed, not said.
     """
 
@@ -74,30 +74,30 @@ class _Order:
     keys: Texts
     first: Ints
     order: Ints
-    own: Ints
-    observed: bool
+    editable: Ints
+    has_observed: bool
 
 
-def _asked(
-    data: HeteroData, ledger: Ledger, said: Listed, form: str
+def _choose_statements(
+    data: HeteroData, ledger: Ledger, listed: StatementTable, form: str
 ) -> tuple[pd.DataFrame, _Order]:
-    """Ask which statements to show; return all there are to choose from, and which, in order."""
-    aside = ledger.aside if form == "link" else ledger.aside.iloc[:0]
-    choices = [_ALL, *(words for words, fate in _FATES.items() if fate in said.fates)]
-    choices += [_HELD] * bool(said.held or len(aside)) + [_OFF] * said.off
-    which = st.selectbox(
+    """Ask for filters and return all statements with the order of those to show."""
+    hidden = ledger.hidden if form == "link" else ledger.hidden.iloc[:0]
+    choices = [_ALL_STATEMENTS, *(words for words, fate in _FATES.items() if fate in listed.fates)]
+    choices += [_HELD] * bool(listed.has_held_out or len(hidden)) + [_OFF] * listed.has_off
+    fate_choice = st.selectbox(
         "Which", choices, key=f"which-{form}", label_visibility="collapsed", width=170
     )
-    part = _ALL_SETS
-    if len(said.sets) > 1:
-        part = st.selectbox(
+    set_choice = _ALL_SETS
+    if len(listed.sets) > 1:
+        set_choice = st.selectbox(
             "Set",
-            [_ALL_SETS, *said.sets],
+            [_ALL_SETS, *listed.sets],
             key=f"which-set-{form}",
             label_visibility="collapsed",
             width=170,
         )
-    between = _between(said, form)
+    datasets = _choose_datasets(listed, form)
     text = st.text_input(
         "Find",
         key=f"find-{form}",
@@ -107,47 +107,57 @@ def _asked(
         width=190,
         max_chars=100,
     )
-    among = said.rows
-    if which == _HELD:
-        among = pd.concat([among[among["held"]], aside])
-    choice = (session.workspace().state.chosen, which, part, between, text.strip())
-    kept: _Order | None = st.session_state.get(f"order-{form}")
-    if kept is not None and kept.choice == choice and kept.ledger is ledger:
-        return among, kept
-    whole = np.argsort(goodness(among), kind="stable") if which == _HELD else said.order
-    fits = np.ones(len(among), dtype=bool)
-    if which == _OFF:
-        fits &= ~among["on"].to_numpy()
-    elif which in _FATES:
-        fits &= (among["fate"] == _FATES[which]).to_numpy()
-    if part != _ALL_SETS:
-        fits &= (among["set"] == part).to_numpy()
-    if between is not None:
-        fits &= (among["joins"] == between).to_numpy()
+    frame = listed.rows
+    if fate_choice == _HELD:
+        frame = pd.concat([frame[frame["held"]], hidden])
+    choice = (session.workspace().state.chosen, fate_choice, set_choice, datasets, text.strip())
+    earlier: _Order | None = st.session_state.get(f"order-{form}")
+    if earlier is not None and earlier.choice == choice and earlier.ledger is ledger:
+        return frame, earlier
+    full_order = (
+        np.argsort(goodness(frame), kind="stable") if fate_choice == _HELD else listed.order
+    )
+    mask = np.ones(len(frame), dtype=bool)
+    if fate_choice == _OFF:
+        mask &= ~frame["on"].to_numpy()
+    elif fate_choice in _FATES:
+        mask &= (frame["fate"] == _FATES[fate_choice]).to_numpy()
+    if set_choice != _ALL_SETS:
+        mask &= (frame["set"] == set_choice).to_numpy()
+    if datasets is not None:
+        mask &= (frame["joins"] == datasets).to_numpy()
     if text.strip():
-        fits &= naming(data, among, text)
-    order = whole if fits.all() else whole[fits[whole]]
-    keys: Texts = among["key"].to_numpy(dtype=object)
+        mask &= matches_text(data, frame, text)
+    order = full_order if mask.all() else full_order[mask[full_order]]
+    keys: Texts = frame["key"].to_numpy(dtype=object)
     first = order
-    if kept is not None and kept.choice == choice:
+    if earlier is not None and earlier.choice == choice:
         # Otherwise a weight that changes its sign would take its row elsewhere under the hand.
-        order = as_before(order, places_in(kept.keys, keys), kept.first, len(kept.keys))
-        keys, first = kept.keys, kept.first
-    own = order if said.own and which != _HELD else order[among["own"].to_numpy()[order]]
-    observed = said.observed and bool((among["role"] == "relation").to_numpy()[order].any())
-    found = _Order(choice, ledger, keys, first, order, own, observed)
-    st.session_state[f"order-{form}"] = found
-    return among, found
+        order = in_earlier_order(
+            order, positions_in(earlier.keys, keys), earlier.first, len(earlier.keys)
+        )
+        keys, first = earlier.keys, earlier.first
+    editable = (
+        order
+        if listed.is_editable and fate_choice != _HELD
+        else order[frame["own"].to_numpy()[order]]
+    )
+    has_observed = listed.has_observed and bool(
+        (frame["role"] == "relation").to_numpy()[order].any()
+    )
+    result = _Order(choice, ledger, keys, first, order, editable, has_observed)
+    st.session_state[f"order-{form}"] = result
+    return frame, result
 
 
-def as_before(order: Ints, places: Ints, first: Ints, n: int) -> Ints:
+def in_earlier_order(order: Ints, positions: Ints, first: Ints, n: int) -> Ints:
     """Return an order of rows as it was when its list was first asked for.
 
     Parameters
     ----------
     order : array of int
         Rows that are wanted now, in an order of their own.
-    places : array of int
+    positions : array of int
         Where each row stood among the n of that time; -1 where it was not there.
     first : array of int
         Which of those fitted, in the order of that time.
@@ -158,90 +168,92 @@ def as_before(order: Ints, places: Ints, first: Ints, n: int) -> Ints:
     array of int
         The rows that did not fit then first, as in `order`; behind them the others. O(n).
     """
-    fitted = np.zeros(n + 1, dtype=bool)
-    fitted[first] = True
-    new = order[~fitted[places[order]]]
+    was_listed = np.zeros(n + 1, dtype=bool)
+    was_listed[first] = True
+    new = order[~was_listed[positions[order]]]
     row = np.full(n + 1, -1, dtype=np.int64)
-    row[places[order]] = order
-    known = row[first]
-    return np.concatenate([new, known[known >= 0]])
+    row[positions[order]] = order
+    listed_rows = row[first]
+    return np.concatenate([new, listed_rows[listed_rows >= 0]])
 
 
-def places_in(old: Texts, new: Texts) -> Ints:
+def positions_in(old: Texts, new: Texts) -> Ints:
     """Return the position in `old` of each text of `new`, -1 where it is not there.
 
     Most stand in the same order in both, before and behind what differs, and are found so.
     """
 
     def alike(a: Texts, b: Texts) -> int:
-        same = np.asarray(a == b)
-        return len(same) if same.all() else int(np.argmin(same))
+        is_equal = np.asarray(a == b)
+        return len(is_equal) if is_equal.all() else int(np.argmin(is_equal))
 
     n = min(len(old), len(new))
     first = alike(old[:n], new[:n])
-    rest = n - first
-    last = alike(old[::-1][:rest], new[::-1][:rest])
-    out = np.full(len(new), -1, dtype=np.int64)
-    out[:first] = np.arange(first)
-    out[len(new) - last :] = np.arange(len(old) - last, len(old))
-    place = {old[k]: k for k in range(first, len(old) - last)}
+    n_left = n - first
+    last = alike(old[::-1][:n_left], new[::-1][:n_left])
+    positions = np.full(len(new), -1, dtype=np.int64)
+    positions[:first] = np.arange(first)
+    positions[len(new) - last :] = np.arange(len(old) - last, len(old))
+    position_of_text = {old[k]: k for k in range(first, len(old) - last)}
     for k in range(first, len(new) - last):
-        out[k] = place.get(new[k], -1)
-    return out
+        positions[k] = position_of_text.get(new[k], -1)
+    return positions
 
 
-def _between(said: Listed, form: str) -> str | None:
-    """Ask for the datasets that statements join, where there are several choices."""
-    if len(said.pairs) < 2:
+def _choose_datasets(listed: StatementTable, form: str) -> str | None:
+    """Ask for the datasets that statements connect, if there are several pairs."""
+    if len(listed.pairs) < 2:
         return None
-    found = st.selectbox(
+    choice = st.selectbox(
         "Datasets",
-        [_ALL_PAIRS, *said.pairs],
+        [_ALL_PAIRS, *listed.pairs],
         key=f"which-pair-{form}",
         label_visibility="collapsed",
         width=190,
     )
-    return None if found == _ALL_PAIRS else found
+    return None if choice == _ALL_PAIRS else choice
 
 
-def _page(data: HeteroData, form: str, among: pd.DataFrame, found: _Order, total: int) -> None:
-    """Show the statements asked for, a page of them at a time."""
-    one, many = _WORDS[form]
-    order = found.order
+def _show_page(
+    data: HeteroData, form: str, frame: pd.DataFrame, order_found: _Order, total: int
+) -> None:
+    """Show a page of the statements."""
+    noun, plural = _NOUNS[form]
+    order = order_found.order
     if not len(order):
-        theme.quiet(
-            f"No {one} fits this choice; there are {total:,}." if total else f"No {many} yet."
+        theme.show_note(
+            f"No {noun} fits this choice; there are {total:,}." if total else f"No {plural} yet."
         )
         return
-    pages = -(-len(order) // PAGE)
-    place = st.container()
+    pages = -(-len(order) // PAGE_SIZE)
+    table_box = st.container()
     with st.container(horizontal=True, vertical_alignment="center", key=f"below-{form}"):
-        shown = f"{theme.count(len(order), one)}"
-        shown += "" if len(order) == total else f" of {total:,}"
-        theme.quiet(f"{shown}, worst kept first. Double-click a cell to change it.")
-        _change_all(form, among, found.own)
-        number = pager.show(pages, f"page-{form}-{pages}")
-    part = among.iloc[order[(number - 1) * PAGE : number * PAGE]]
-    with place:
-        _table(data, form, part, found.observed)
+        count_text = f"{theme.count(len(order), noun)}"
+        count_text += "" if len(order) == total else f" of {total:,}"
+        theme.show_note(f"{count_text}, worst kept first. Double-click a cell to change it.")
+        _offer_bulk_edit(form, frame, order_found.editable)
+        number = pager.choose_page(pages, f"page-{form}-{pages}")
+    page_rows = frame.iloc[order[(number - 1) * PAGE_SIZE : number * PAGE_SIZE]]
+    with table_box:
+        _show_table(data, form, page_rows, order_found.has_observed)
 
 
-def _table(data: HeteroData, form: str, rows: pd.DataFrame, observed: bool) -> None:
+def _show_table(data: HeteroData, form: str, rows: pd.DataFrame, has_observed: bool) -> None:
     name = f"table-{form}"
     frame = _frame(data, form, rows)
-    columns: dict[str, Any] = _items(data, form, rows, frame)
-    number = st.column_config.NumberColumn
-    text = st.column_config.TextColumn
+    columns: dict[str, Any] = _item_config(data, form, rows, frame)
+    number_column = st.column_config.NumberColumn
+    text_column = st.column_config.TextColumn
     if form == "link":
-        columns["weight"] = number(
+        columns["weight"] = number_column(
             "Weight", min_value=-1.0, max_value=1.0, step=0.05, format="%.2f", width=86,
             help="From −1, apart, to 1, together.",
         )  # fmt: skip
         if rows["score"].notna().any():
-            columns["score"] = number("Score", format="%.3g", width=70)
-        columns["kind"] = text("Kind", max_chars=150, width=78)
+            columns["score"] = number_column("Score", format="%.3g", width=70)
+        columns["kind"] = text_column("Kind", max_chars=150, width=78)
     else:
-        columns["weight"] = number(
+        columns["weight"] = number_column(
             "Weight", min_value=0.0, step=0.1, format="%.2f", width=78,
             help="How much it counts beside the others; above 0.",
         )  # fmt: skip
@@ -257,7 +269,7 @@ def _table(data: HeteroData, form: str, rows: pd.DataFrame, observed: bool) -> N
             else "The far distance as a share of both: above 50 % the map agrees."
         ),
     )
-    columns["fate"] = text(
+    columns["fate"] = text_column(
         "Kept?",
         width=76,
         help=(
@@ -268,124 +280,128 @@ def _table(data: HeteroData, form: str, rows: pd.DataFrame, observed: bool) -> N
         ),
     )
     # Before what may need a table wider than the window.
-    columns |= _buttons(form, frame)
-    columns["note"] = text("Note", max_chars=500, width=110 if form == "link" else 80)
-    own_sets = frame["set"] != (frame["kind"] if form == "link" else COMPARED_SET)
-    for column, label, some in (
-        ("set", "Set", own_sets),
+    columns |= _button_config(form, frame)
+    columns["note"] = text_column("Note", max_chars=500, width=110 if form == "link" else 80)
+    has_own_set = frame["set"] != (frame["kind"] if form == "link" else COMPARED_SET)
+    for column, label, is_set in (
+        ("set", "Set", has_own_set),
         ("who", "Said by", frame["who"] != ""),
         ("when", "When", frame["when"] != ""),
     ):
-        if some.any():
-            columns[column] = text(label, width=90)
+        if is_set.any():
+            columns[column] = text_column(label, width=90)
     editable = {"weight", "score", "kind", "note"} & set(columns)
-    editor.table(
+    editor.show_table(
         name,
         frame,
         columns,
         editable if rows["own"].all() else set(),
         _save,
-        _SEEN,
-        f"Table of {theme.count(len(rows), *_WORDS[form])}, worst kept first",
+        _MAX_VISIBLE_ROWS,
+        f"Table of {theme.count(len(rows), *_NOUNS[form])}, worst kept first",
     )
-    if observed and form == "link":
-        theme.quiet("Some of these were observed, not said; they count as links all the same.")
+    if has_observed and form == "link":
+        theme.show_note("Some of these were observed, not said; they count as links all the same.")
 
 
 def _frame(data: HeteroData, form: str, rows: pd.DataFrame) -> pd.DataFrame:
     names = titles(data)
-    out = pd.DataFrame(index=pd.Index(rows["key"].to_numpy(), name="key"))
-    for end in _shown_ends(form, rows):
-        at = rows[end].to_numpy()
-        shown = _faces(data, at)
-        if shown is not None:
-            out[f"{end}-face"] = shown
-        out[end] = names[at]
-    out["weight"] = rows["weight"].to_numpy(dtype=np.float64)
-    out["score"] = rows["score"].to_numpy(dtype=np.float64)
-    out["near"] = 100.0 * rows["near"].to_numpy(dtype=np.float64)
+    table = pd.DataFrame(index=pd.Index(rows["key"].to_numpy(), name="key"))
+    for end in _item_columns(form, rows):
+        item_rows = rows[end].to_numpy()
+        pictures = _picture_addresses(data, item_rows)
+        if pictures is not None:
+            table[f"{end}-face"] = pictures
+        table[end] = names[item_rows]
+    table["weight"] = rows["weight"].to_numpy(dtype=np.float64)
+    table["score"] = rows["score"].to_numpy(dtype=np.float64)
+    table["near"] = 100.0 * rows["near"].to_numpy(dtype=np.float64)
     for column in _TEXTS:
-        out[column] = rows[column].astype(object).fillna("").to_numpy()
-    out["when"] = [str(moment)[:10] for moment in out["when"]]
-    return out
+        table[column] = rows[column].astype(object).fillna("").to_numpy()
+    table["when"] = [str(moment)[:10] for moment in table["when"]]
+    return table
 
 
-def _shown_ends(form: str, rows: pd.DataFrame) -> tuple[str, ...]:
+def _item_columns(form: str, rows: pd.DataFrame) -> tuple[str, ...]:
     if form == "link":
         return ("p", "q")
     return ("a", "b", "d") if (rows["a"] == rows["c"]).all() else ("a", "b", "c", "d")
 
 
-def _faces(data: HeteroData, rows: Ints) -> list[str] | None:
-    """Return the addresses of pictures, empty where an item has none; None if none has one."""
+def _picture_addresses(data: HeteroData, rows: Ints) -> list[str] | None:
+    """Return the addresses of pictures, empty where missing, or None without any picture."""
     if all(part.media is None for part in data.datasets.values()):
         return None
-    found = [item_chip.picture_of(data, item_chip.item_at(data, int(row))) or "" for row in rows]
-    return found if any(found) else None
+    addresses = [
+        item_chip.picture_of(data, item_chip.find_item(data, int(row))) or "" for row in rows
+    ]
+    return addresses if any(addresses) else None
 
 
-def _items(
+def _item_config(
     data: HeteroData, form: str, rows: pd.DataFrame, frame: pd.DataFrame
 ) -> dict[str, object]:
-    """Return the columns of the items, named after their dataset where that is one."""
-    ends = _shown_ends(form, rows)
-    said = {
+    """Return the columns of the items, named after their dataset if all are of one."""
+    ends = _item_columns(form, rows)
+    headings = {
         "link": ("One item", "The other"),
         "comparison": ("This", "is nearer to", "than to")
         if len(ends) == 3
         else ("These", "two", "are nearer than", "and"),
     }[form]
     columns: dict[str, Any] = {}
-    for end, words in zip(ends, said, strict=True):
+    for end, heading in zip(ends, headings, strict=True):
         if f"{end}-face" in frame:
             columns[f"{end}-face"] = st.column_config.ImageColumn("", width=44)
-        first, last = (item_chip.item_at(data, int(k)) for k in (rows[end].min(), rows[end].max()))
-        alone = form == "link" and first.dataset is last.dataset
-        label = f"{first.glyph} {first.dataset.name}" if alone else words
+        first, last = (
+            item_chip.find_item(data, int(k)) for k in (rows[end].min(), rows[end].max())
+        )
+        is_single_dataset = form == "link" and first.dataset is last.dataset
+        label = f"{first.glyph} {first.dataset.name}" if is_single_dataset else heading
         columns[end] = st.column_config.TextColumn(label, width=134 if form == "link" else 104)
     return columns
 
 
-def _buttons(form: str, frame: pd.DataFrame) -> dict[str, object]:
-    """Add what can be done with a row, at its end."""
-    offered = ["Show on the map", *(["Turn round"] if form == "comparison" else []), "Remove"]
-    frame["do"] = [offered] * len(frame)
+def _button_config(form: str, frame: pd.DataFrame) -> dict[str, object]:
+    """Add a menu of actions at the end of each row."""
+    labels = ["Show on the map", *(["Turn round"] if form == "comparison" else []), "Remove"]
+    frame["do"] = [labels] * len(frame)
     return {
         "do": st.column_config.ButtonColumn(
-            "", width=44, type="tertiary", key=f"do-{form}", on_click=_do, args=(form,)
+            "", width=44, type="tertiary", key=f"do-{form}", on_click=_on_button, args=(form,)
         )
     }
 
 
-def _do(form: str) -> None:
-    key = editor.clicked(f"table-{form}", f"do-{form}")
+def _on_button(form: str) -> None:
+    key = editor.clicked_key(f"table-{form}", f"do-{form}")
     if key is None:
         return
     label = str(st.session_state[f"do-{form}"]["label"])
     if label == "Remove":
-        session.do(DropStatements([key]))
+        session.run_command(DropStatements([key]))
     elif label == "Turn round":
-        session.do(ReverseComparisons([key]))
+        session.run_command(ReverseComparisons([key]))
     else:
         ledger = ledger_of(session.workspace().state)
         if ledger is None:
             return
-        rows = ledger.of(form)
-        found = rows[(rows["key"] == key).to_numpy()]
-        if len(found):
-            sentences.show_on_map(sentences.items_of(records(found)[0]))
+        rows = ledger.statements(form)
+        matching = rows[(rows["key"] == key).to_numpy()]
+        if len(matching):
+            sentences.show_on_map(sentences.rows_of_statement(records(matching)[0]))
 
 
 def _save(changes: Mapping[str, Mapping[str, object]]) -> None:
-    session.do(EditStatements({key: dict(cells) for key, cells in changes.items()}))
+    session.run_command(EditStatements({key: dict(cells) for key, cells in changes.items()}))
 
 
-def _change_all(form: str, among: pd.DataFrame, own: Ints) -> None:
-    """Offer one change for all statements that the filter lets through: `own` among those."""
-    word = "link" if form == "link" else "comparison"
-    with st.popover("Change all shown", key=f"bulk-{form}", disabled=not len(own)):
-        theme.quiet(
-            f"For {theme.count(len(own), word)}: all that the choice at the left shows, on every "
+def _offer_bulk_edit(form: str, frame: pd.DataFrame, editable: Ints) -> None:
+    """Offer one change for all editable statements that pass the filter."""
+    noun = "link" if form == "link" else "comparison"
+    with st.popover("Change all shown", key=f"bulk-{form}", disabled=not len(editable)):
+        theme.show_note(
+            f"For {theme.count(len(editable), noun)}: all that the choice at the left shows, on every "
             "page of the table. One undo takes it back."
         )
         low = -1.0 if form == "link" else 0.05
@@ -398,29 +414,29 @@ def _change_all(form: str, among: pd.DataFrame, own: Ints) -> None:
                 "Set the weight",
                 key=f"bulk-set-{form}",
                 disabled=weight == 0,
-                on_click=_edit,
-                args=(among, own, "weight", weight),
+                on_click=_edit_all,
+                args=(frame, editable, "weight", weight),
             )
             st.button(
-                f"Remove {theme.count(len(own), word)}",
+                f"Remove {theme.count(len(editable), noun)}",
                 key=f"bulk-remove-{form}",
-                on_click=_remove,
-                args=(among, own),
+                on_click=_remove_all,
+                args=(frame, editable),
             )
         note = st.text_input("Note", max_chars=500, key=f"bulk-note-{form}")
         st.button(
             "Write the note",
             key=f"bulk-note-do-{form}",
             disabled=not note.strip(),
-            on_click=_edit,
-            args=(among, own, "note", note.strip()),
+            on_click=_edit_all,
+            args=(frame, editable, "note", note.strip()),
         )
 
 
-def _edit(among: pd.DataFrame, own: Ints, column: str, value: object) -> None:
-    keys = among["key"].to_numpy()[own].tolist()
-    session.do(EditStatements({key: {column: value} for key in keys}))
+def _edit_all(frame: pd.DataFrame, editable: Ints, column: str, value: object) -> None:
+    keys = frame["key"].to_numpy()[editable].tolist()
+    session.run_command(EditStatements({key: {column: value} for key in keys}))
 
 
-def _remove(among: pd.DataFrame, own: Ints) -> None:
-    session.do(DropStatements(among["key"].to_numpy()[own].tolist()))
+def _remove_all(frame: pd.DataFrame, editable: Ints) -> None:
+    session.run_command(DropStatements(frame["key"].to_numpy()[editable].tolist()))

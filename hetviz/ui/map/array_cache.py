@@ -18,18 +18,18 @@ import numpy as np
 from hetviz._types import Array
 from hetviz.data import HeteroData
 
-SESSION_BYTES = 96_000_000
-ALL_BYTES = 768_000_000
+MAX_SESSION_BYTES = 96_000_000
+MAX_TOTAL_BYTES = 768_000_000
 # Below this the saving is less than the round trip's own length.
-WORTH_PACKING = 64_000
-_PARTS = 64
+MIN_GZIP_BYTES = 64_000
+_MAX_RESULTS = 64
 
 T = TypeVar("T")
-Kind = Literal["<f4", "<i4", "|i1", "|u1"]
+ArrayType = Literal["<f4", "<i4", "|i1", "|u1"]
 
 
 @dataclass(frozen=True, eq=False)
-class Packed:
+class PackedArray:
     """An array as the browser gets it: little-endian bytes under the hash of its content.
 
     Attributes
@@ -42,11 +42,11 @@ class Packed:
     """
 
     key: str
-    kind: Kind
+    kind: ArrayType
     content: bytes
 
     @classmethod
-    def of(cls, array: Array, kind: Kind) -> Packed:
+    def of(cls, array: Array, kind: ArrayType) -> PackedArray:
         """Return `array` in the given little-endian type."""
         content = np.ascontiguousarray(array, dtype=np.dtype(kind)).tobytes()
         digest = hashlib.blake2b(content, digest_size=16, person=kind.encode())
@@ -55,16 +55,16 @@ class Packed:
     @cached_property
     def zipped(self) -> bytes | None:
         """The content with gzip, or None where that saves less than a quarter."""
-        if len(self.content) < WORTH_PACKING:
+        if len(self.content) < MIN_GZIP_BYTES:
             return None
         # A part of it tells, at a fraction of the time that coordinates would waste.
-        probe = self.content[:WORTH_PACKING]
+        probe = self.content[:MIN_GZIP_BYTES]
         if len(gzip.compress(probe, 1)) > 0.75 * len(probe):
             return None
         return gzip.compress(self.content, 4, mtime=0)
 
 
-class Shelves:
+class ArrayCache:
     """Arrays that each session's browser may ask for; those not used for longest are dropped.
 
     Parameters
@@ -73,13 +73,15 @@ class Shelves:
         Most bytes kept for one session, and for all together.
     """
 
-    def __init__(self, session_bytes: int = SESSION_BYTES, all_bytes: int = ALL_BYTES) -> None:
+    def __init__(
+        self, session_bytes: int = MAX_SESSION_BYTES, all_bytes: int = MAX_TOTAL_BYTES
+    ) -> None:
         self._session_bytes, self._all_bytes = session_bytes, all_bytes
-        self._arrays: OrderedDict[tuple[str, str], Packed] = OrderedDict()
+        self._arrays: OrderedDict[tuple[str, str], PackedArray] = OrderedDict()
         self._bytes: dict[str, int] = {}
         self._lock = threading.Lock()
 
-    def put(self, session: str, array: Packed) -> str:
+    def put(self, session: str, array: PackedArray) -> str:
         """Keep an array for a session and return its key."""
         with self._lock:
             place = (session, array.key)
@@ -90,7 +92,7 @@ class Shelves:
             self._arrays.move_to_end(place)
             return array.key
 
-    def get(self, session: str, key: str) -> Packed | None:
+    def get(self, session: str, key: str) -> PackedArray | None:
         """Return an array of a session, or None if it is not (or no longer) there."""
         with self._lock:
             found = self._arrays.get((session, key))
@@ -123,16 +125,18 @@ class Shelves:
             del self._bytes[place[0]]
 
 
-SHELVES = Shelves()
+ARRAY_CACHE = ArrayCache()
 
 # By identity of the data, which never change; what is kept must not hold the data itself alive.
-_KEPT: WeakKeyDictionary[HeteroData, OrderedDict[Hashable, tuple[object, Any, float]]] = (
+_CACHE: WeakKeyDictionary[HeteroData, OrderedDict[Hashable, tuple[object, Any, float]]] = (
     WeakKeyDictionary()
 )
 _LOCK = threading.Lock()
 
 
-def kept(data: HeteroData, key: Hashable, make: Callable[[], T], also: object = None) -> T:
+def get_or_compute(
+    data: HeteroData, key: Hashable, make: Callable[[], T], also: object = None
+) -> T:
     """Return what `make` gives, kept as long as `data` live, the 64 used last.
 
     Parameters
@@ -145,7 +149,7 @@ def kept(data: HeteroData, key: Hashable, make: Callable[[], T], also: object = 
         Kept alive with the result, so that `key` may name it by its identity.
     """
     with _LOCK:
-        store = _KEPT.setdefault(data, OrderedDict())
+        store = _CACHE.setdefault(data, OrderedDict())
         if key in store:
             store.move_to_end(key)
             found: T
@@ -155,15 +159,15 @@ def kept(data: HeteroData, key: Hashable, make: Callable[[], T], also: object = 
     made = make()
     with _LOCK:
         store[key] = (also, made, time.monotonic())
-        while len(store) > _PARTS:
+        while len(store) > _MAX_RESULTS:
             store.popitem(last=False)
     return made
 
 
-def known(data: HeteroData, key: Hashable) -> Any:
-    """Return what `kept` keeps under a key, None where that is nothing."""
+def get_cached(data: HeteroData, key: Hashable) -> Any:
+    """Return what `get_or_compute` keeps under a key, None where that is nothing."""
     with _LOCK:
-        store = _KEPT.get(data, OrderedDict())
+        store = _CACHE.get(data, OrderedDict())
         if key not in store:
             return None
         store.move_to_end(key)
@@ -172,19 +176,19 @@ def known(data: HeteroData, key: Hashable) -> Any:
         return found
 
 
-def forget(data: HeteroData, key: Hashable) -> None:
-    """Let go of what `kept` keeps under a key."""
+def drop_cached(data: HeteroData, key: Hashable) -> None:
+    """Let go of what `get_or_compute` keeps under a key."""
     with _LOCK:
-        _KEPT.get(data, OrderedDict()).pop(key, None)
+        _CACHE.get(data, OrderedDict()).pop(key, None)
 
 
-def forget_unused(after: float) -> None:
-    """Let go of what `kept` kept and nobody asked for in so many seconds.
+def drop_unused(after: float) -> None:
+    """Let go of what `get_or_compute` kept and nobody asked for in so many seconds.
 
     Data that outlive their visitors, as those of samples do, would keep each one's maps alive.
     """
     oldest = time.monotonic() - after
     with _LOCK:
-        for store in list(_KEPT.values()):
+        for store in list(_CACHE.values()):
             while store and next(iter(store.values()))[2] < oldest:
                 store.popitem(last=False)

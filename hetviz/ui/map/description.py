@@ -16,7 +16,7 @@ from urllib.parse import quote
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hetviz._text import is_word, short
+from hetviz._text import is_word, shorten
 from hetviz.data import HeteroData
 from hetviz.jobs import Job
 from hetviz.plots.colour import (
@@ -34,18 +34,25 @@ from hetviz.plots.palette import Theme, number_scale, shape_of, tokens
 from hetviz.plots.planar import unjoined
 from hetviz.ui.map import layers, selection_codec
 from hetviz.ui.map import parts as map_parts
-from hetviz.ui.map.array_cache import SHELVES, Packed, kept
-from hetviz.ui.map.parts import data_of, frame_of, geometry, hidden_layers, passing_rows, seen
+from hetviz.ui.map.array_cache import ARRAY_CACHE, PackedArray, get_or_compute
+from hetviz.ui.map.parts import (
+    data_of,
+    filter_mask,
+    frame_of,
+    get_geometry,
+    hidden_layers,
+    visible_mask,
+)
 from hetviz.workspace import Run, State
 
 Mode = Literal["work", "look"]
 
 THEMES: tuple[Theme, ...] = ("light", "dark")
-_LOOKED_AT = 200
+_MAX_TITLES_CHECKED = 200
 _SCALE_STEPS = 10
 
 
-def spec(
+def map_spec(
     state: State,
     run: Run | None,
     *,
@@ -83,22 +90,22 @@ def spec(
     """
     data = data_of(state)
     colours = layers.colours_of(state, run, session)
-    form = geometry(state, run)
+    form = get_geometry(state, run)
     frame = frame_of(state, run)
     selected = np.asarray(selection, dtype=np.int64)
     hidden = tuple(name for name in state.view.hidden if name in data.datasets)
-    passes = passing_rows(state)
-    unplaced = seen(state) & ~form.placed
+    passes = filter_mask(state)
+    unplaced = visible_mask(state) & ~form.placed
 
-    def shelf(packed: Packed) -> str:
-        return SHELVES.put(session, packed)
+    def shelf(packed: PackedArray) -> str:
+        return ARRAY_CACHE.put(session, packed)
 
     return {
         "session": session,
         "n": data.n_rows,
         "fingerprint": data.fingerprint(),
         "mode": mode,
-        "geometry": places(state, run, session) | {"reach": _reach(state, run)},
+        "geometry": map_places(state, run, session) | {"reach": _link_reach(state, run)},
         "renderer": os.environ.get("HETVIZ_MAP", "auto"),
         "title": "" if run is None else run.title,
         "alt": map_alt(data, colours, hidden),
@@ -110,69 +117,69 @@ def spec(
         "outside": frame.outside,
         # A map that is being made tells of its places itself.
         "unplaced": 0 if run is None else int(unplaced.sum()),
-        "notes": [*_warning(run), *form.notes, *_unjoined(data, run, hidden)],
-        "datasets": kept(data, "datasets", lambda: _datasets(data)),
-        "colour": _colour(data, colours, session),
-        "mask": None if passes is None else shelf(map_parts.packed_mask(state)),
+        "notes": [*_method_note(run), *form.notes, *_unjoined_datasets(data, run, hidden)],
+        "datasets": get_or_compute(data, "datasets", lambda: _dataset_specs(data)),
+        "colour": _colour_spec(data, colours, session),
+        "mask": None if passes is None else shelf(map_parts.pack_filter_mask(state)),
         "hidden": list(hidden),
-        "names": _names(state, run, colours),
-        "order": shelf(map_parts.order(state, run)),
+        "names": _category_names(state, run, colours),
+        "order": shelf(map_parts.naming_order(state, run)),
         "selection": {
-            "key": shelf(Packed.of(selection_codec.pack_rows(selected, data.n_rows), "|u1"))
+            "key": shelf(PackedArray.of(selection_codec.pack_rows(selected, data.n_rows), "|u1"))
             if len(selected)
             else None,
             "count": len(selected),
             "version": version,
         },
-        "camera": _camera(camera),
+        "camera": _valid_camera(camera),
         # The map was made for what was just said.
         "answers": bool(run is not None and (run.figures or {}).get("consequences")),
         "live": None if live is None else {"job": live.id, "title": live.title},
         "tokens": {name: asdict(tokens(name)) for name in THEMES},
         "colours": [
             {"key": option.key, "title": option.title}
-            for option in (*colour_options(data), *layers.options(state, run))
+            for option in (*colour_options(data), *layers.layer_options(state, run))
         ],
-        "urls": urls(session),
+        "urls": map_urls(session),
     }
 
 
-def places(state: State, run: Run | None, session: str) -> dict[str, Any]:
+def map_places(state: State, run: Run | None, session: str) -> dict[str, Any]:
     """Return the keys of the arrays of a map's places."""
-    form = geometry(state, run)
+    form = get_geometry(state, run)
     return {
         "id": form.id,
-        "pieces": [SHELVES.put(session, piece) for piece in form.pieces],
+        "pieces": [ARRAY_CACHE.put(session, piece) for piece in form.pieces],
         "extent": list(form.extent),
     }
 
 
-def _reach(state: State, run: Run | None) -> list[list[float | None]] | None:
+def _link_reach(state: State, run: Run | None) -> list[list[float | None]] | None:
     """Return how far apart the ends of a link may lie to count as kept, for each two datasets."""
     embedding = None if run is None else state.embedding(run)
     # Of a map of more axes than are drawn, the lengths that are seen are others.
     if embedding is None or any(Y.shape[1] != 2 for Y in embedding.coordinates.values()):
         return None
-    reach = map_parts.reach(state, run)
+    reach = map_parts.link_reach(state, run)
     if reach is None:
         return None
     return [[length if np.isfinite(length) else None for length in row] for row in reach.tolist()]
 
 
-def urls(session: str) -> dict[str, str]:
+def map_urls(session: str) -> dict[str, str]:
     """Return the map's addresses, relative to the app's root; those ending in / take one part."""
     own = quote(session, safe="")
     parts = {name: f"hv/{name}/{own}/" for name in ("array", "frame", "item")}
     return parts | {name: f"hv/{name}/{own}" for name in ("items", "search", "links", "atlas")}
 
 
-def _warning(run: Run | None) -> list[str]:
+def _method_note(run: Run | None) -> list[str]:
     """Return what the method itself says must be known of its map, after its title and a colon."""
     words = "" if run is None else run.embedding.note.partition(": ")[2]
     return [f"{words[:1].upper()}{words[1:].rstrip('.')}."] if words else []
 
 
-def _unjoined(data: HeteroData, run: Run | None, hidden: tuple[str, ...]) -> list[str]:
+def _unjoined_datasets(data: HeteroData, run: Run | None, hidden: tuple[str, ...]) -> list[str]:
     """Say which datasets share the picture only."""
     if run is None:
         return []
@@ -180,12 +187,12 @@ def _unjoined(data: HeteroData, run: Run | None, hidden: tuple[str, ...]) -> lis
     return unjoined(run.embedding, {*hidden, *gone})
 
 
-def _datasets(data: HeteroData) -> list[dict[str, object]]:
+def _dataset_specs(data: HeteroData) -> list[dict[str, object]]:
     found = []
     for place, (name, dataset) in enumerate(data.datasets.items()):
         symbol, glyph, factor = shape_of(place)
         rows = data.offsets[name]
-        few = dataset.titles[:: max(1, len(dataset) // _LOOKED_AT)]
+        few = dataset.titles[:: max(1, len(dataset) // _MAX_TITLES_CHECKED)]
         found.append(
             {
                 "name": name,
@@ -202,17 +209,17 @@ def _datasets(data: HeteroData) -> list[dict[str, object]]:
     return found
 
 
-def _colour(data: HeteroData, colours: Colouring, session: str) -> dict[str, object]:
+def _colour_spec(data: HeteroData, colours: Colouring, session: str) -> dict[str, object]:
     numbers = colours.option.kind == "numbers"
     # Layers of different maps have the same key.
     own = id(colours)
-    values = kept(data, ("colour", own), lambda: _packed_colour(colours), colours)
-    low, high = kept(data, ("range", own), lambda: number_range(colours.value), colours)
+    values = get_or_compute(data, ("colour", own), lambda: _pack_colour(colours), colours)
+    low, high = get_or_compute(data, ("range", own), lambda: number_range(colours.value), colours)
     palette = {name: list(colours.colours(name)) for name in THEMES}
     scale = {name: list(number_scale(_SCALE_STEPS, name)) for name in THEMES}
-    counts = kept(data, ("counts", own), lambda: _counts(colours), colours)
+    counts = get_or_compute(data, ("counts", own), lambda: _category_counts(colours), colours)
     return {
-        "key": SHELVES.put(session, values),
+        "key": ARRAY_CACHE.put(session, values),
         "kind": "numbers" if numbers else "categories",
         "option": colours.option.key,
         "title": colours.option.title,
@@ -228,13 +235,13 @@ def _colour(data: HeteroData, colours: Colouring, session: str) -> dict[str, obj
     }
 
 
-def _packed_colour(colours: Colouring) -> Packed:
+def _pack_colour(colours: Colouring) -> PackedArray:
     if colours.option.kind == "numbers":
-        return Packed.of(colours.value, "<f4")
-    return Packed.of(colours.code, "|i1")
+        return PackedArray.of(colours.value, "<f4")
+    return PackedArray.of(colours.code, "|i1")
 
 
-def _counts(colours: Colouring) -> dict[str, object]:
+def _category_counts(colours: Colouring) -> dict[str, object]:
     """Return how many rows each category has, how many others there are, and rows without."""
     if colours.option.kind == "numbers":
         return {"categories": [], "other": 0, "none": int(np.isnan(colours.value).sum())}
@@ -246,13 +253,13 @@ def _counts(colours: Colouring) -> dict[str, object]:
     }
 
 
-def _names(state: State, run: Run | None, colours: Colouring) -> list[dict[str, object]]:
+def _category_names(state: State, run: Run | None, colours: Colouring) -> list[dict[str, object]]:
     """Return the name of each category, and where it may stand, best first."""
     data = data_of(state)
 
     def make() -> list[tuple[str, int, list[list[float]]]]:
-        form, frame = geometry(state, run), frame_of(state, run)
-        dots = np.flatnonzero(seen(state) & form.placed)
+        form, frame = get_geometry(state, run), frame_of(state, run)
+        dots = np.flatnonzero(visible_mask(state) & form.placed)
         points = form.points[dots].astype(np.float64)
         code = colours.code[dots]
         inside = frame.inside(points)
@@ -261,36 +268,38 @@ def _names(state: State, run: Run | None, colours: Colouring) -> list[dict[str, 
         for k, category in enumerate(colours.categories):
             members = points[code == k]
             if len(members):
-                name = short(spoken(category), LONGEST_NAME)
+                name = shorten(spoken(category), LONGEST_NAME)
                 at = name_anchors(frame, members, points, name, NAME_FONT)
                 found.append((name, k, at.tolist()))
         return found
 
     def within() -> list[tuple[str, int, list[list[float]]]]:
-        form, frame = geometry(state, run), frame_of(state, run)
-        shown = seen(state) & form.placed
+        form, frame = get_geometry(state, run), frame_of(state, run)
+        shown = visible_mask(state) & form.placed
         points = form.points.astype(np.float64)
         shown[shown] = frame.inside(points[shown])
         found = []
-        for part in layers.part_names_of(state, run):
+        for part in layers.cluster_part_names(state, run):
             members = points[part.rows[shown[part.rows]]]
             if len(members):
-                name = short(spoken(part.name), LONGEST_NAME)
+                name = shorten(spoken(part.name), LONGEST_NAME)
                 at = name_anchors(frame, members, points[shown], name, NAME_FONT)
                 found.append((name, part.cluster, at.tolist()))
         return found
 
     parts: list[tuple[str, int, list[list[float]]]] = []
     if colours.option.key == CLUSTER.key:
-        parts = kept(data, ("parts", id(colours), id(run), *_view(state)), within, (run, colours))
-    key = ("names", id(run), id(colours), *_view(state))
+        parts = get_or_compute(
+            data, ("parts", id(colours), id(run), *_view_key(state)), within, (run, colours)
+        )
+    key = ("names", id(run), id(colours), *_view_key(state))
     return [
         {
             "text": name,
             "code": k,
             "at": at,
         }
-        for name, k, at in kept(data, key, make, (run, colours))
+        for name, k, at in get_or_compute(data, key, make, (run, colours))
     ] + [
         {
             "text": name,
@@ -302,11 +311,11 @@ def _names(state: State, run: Run | None, colours: Colouring) -> list[dict[str, 
     ]
 
 
-def _view(state: State) -> tuple[Hashable, ...]:
+def _view_key(state: State) -> tuple[Hashable, ...]:
     return hidden_layers(state), tuple(state.filters)
 
 
-def _camera(camera: Mapping[str, Any] | None) -> dict[str, list[float]] | None:
+def _valid_camera(camera: Mapping[str, Any] | None) -> dict[str, list[float]] | None:
     """Return a camera of two finite ranges, or None."""
     try:
         found = {axis: [float(end) for end in (camera or {})[axis]] for axis in ("x", "y")}

@@ -15,51 +15,57 @@ from hetviz.ui.shell import session, theme
 from hetviz.ui.widgets import item_text, weights
 from hetviz.workspace import ChooseRun, DropRun, RenameRun, Run, StarRun, State
 
-_MOST_TITLE = 80
-_SCROLLS_FROM = 4
-_HEIGHT = 300
+_MAX_TITLE_CHARS = 80
+_MIN_RUNS_SCROLLED = 4
+_LIST_HEIGHT = 300
 
 
-def show(state: State) -> None:
+def show_history(state: State) -> None:
     """Show the list; starred maps first, then the newest."""
     if not state.runs:
         return
-    theme.section("Maps made so far", f"{len(state.runs):,}")
-    runs = in_order(state)
-    height: int | Literal["content"] = _HEIGHT if len(runs) >= _SCROLLS_FROM else "content"
+    theme.show_section("Maps made so far", f"{len(state.runs):,}")
+    runs = sort_runs(state)
+    height: int | Literal["content"] = (
+        _LIST_HEIGHT if len(runs) >= _MIN_RUNS_SCROLLED else "content"
+    )
     with st.container(height=height, border=False, key="map-list"):
         for run in runs:
-            _entry(state, run)
+            _show_run(state, run)
 
 
-def in_order(state: State) -> list[Run]:
+def sort_runs(state: State) -> list[Run]:
     """Return the maps, the starred ones first, then the newest."""
     newest = list(reversed(state.runs))
     return [run for run in newest if run.starred] + [run for run in newest if not run.starred]
 
 
-def _entry(state: State, run: Run) -> None:
+def _show_run(state: State, run: Run) -> None:
     with st.container(border=True, key=f"map-{run.id}", gap="xsmall"):
         with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
             key = f"map-name-{run.id}-{run.title}"
             st.text_input(
                 "Name of this map",
                 value=run.title,
-                max_chars=_MOST_TITLE,
+                max_chars=_MAX_TITLE_CHARS,
                 key=key,
                 label_visibility="collapsed",
-                on_change=_rename,
+                on_change=_rename_run,
                 args=(run.id, key),
             )
             now = run.id == state.chosen
-            _button("Shown" if now else "Show", f"show-{run.id}", ChooseRun(run.id), disabled=now)
+            _run_button(
+                "Shown" if now else "Show", f"show-{run.id}", ChooseRun(run.id), disabled=now
+            )
             star = ("★", "Take the star away") if run.starred else ("☆", "Keep at the top")
-            _button(star[0], f"star-{run.id}", StarRun(run.id, not run.starred), star[1])
-            _button("×", f"drop-{run.id}", DropRun(run.id), "Remove this map; undo brings it back")
-        theme.quiet(" · ".join(facts(state, run)))
+            _run_button(star[0], f"star-{run.id}", StarRun(run.id, not run.starred), star[1])
+            _run_button(
+                "×", f"drop-{run.id}", DropRun(run.id), "Remove this map; undo brings it back"
+            )
+        theme.show_note(" · ".join(run_facts(state, run)))
 
 
-def _button(
+def _run_button(
     label: str,
     key: str,
     command: ChooseRun | StarRun | DropRun,
@@ -68,15 +74,21 @@ def _button(
 ) -> None:
     kind: Literal["secondary", "tertiary"] = "secondary" if help is None else "tertiary"
     st.button(
-        label, key=key, type=kind, help=help, disabled=disabled, on_click=_do, args=(command,)
+        label,
+        key=key,
+        type=kind,
+        help=help,
+        disabled=disabled,
+        on_click=_run_command,
+        args=(command,),
     )
 
 
-def facts(state: State, run: Run) -> list[str]:
+def run_facts(state: State, run: Run) -> list[str]:
     """Say where a map comes from and how well it does, one short phrase each."""
-    method = _method(run.method)
+    method = _find_method(run.method)
     words = [] if method is None or method[0] == run.title else [method[0]]
-    words += [when_words(run.when)] if run.when else ["came with the data"]
+    words += [time_text(run.when)] if run.when else ["came with the data"]
     scores = (run.figures or {}).get("scores", {})
     if "guidance_area" in scores:
         kept = f"links kept {scores['guidance_area']:.2f}"
@@ -86,29 +98,29 @@ def facts(state: State, run: Run) -> list[str]:
     words.append(theme.count(placed, "item"))
     if not state.is_current(run):
         words.append("data changed since")
-    return words + settings(state.data, run)
+    return words + changed_settings(state.data, run)
 
 
-def settings(data: HeteroData | None, run: Run) -> list[str]:
+def changed_settings(data: HeteroData | None, run: Run) -> list[str]:
     """Say which settings differ from the method's own, in plain words."""
-    method = _method(run.method)
+    method = _find_method(run.method)
     declared = {} if method is None else method[1]
     words = [
-        f"{(param.label or name).lower()}: {_value(param, run.params[name])}"
+        f"{(param.label or name).lower()}: {_value_text(param, run.params[name])}"
         for name, param in declared.items()
         if name in run.params and run.params[name] != param.default and name != "random_state"
     ]
     if run.hold_out:
-        words.append(f"{item_text.share_words(run.hold_out)} of the links held out")
+        words.append(f"{item_text.share_text(run.hold_out)} of the links held out")
     for key, factor in run.weights.items():
-        kind = key if data is None else weights.kind_words(data, key)
+        kind = key if data is None else weights.kind_title(data, key)
         words.append(f"without {kind}" if factor == 0 else f"{kind} × {factor:g}")
     if run.seed:
         words.append(f"seed {run.seed}")
     return words
 
 
-def _method(key: str) -> tuple[str, dict[str, Param]] | None:
+def _find_method(key: str) -> tuple[str, dict[str, Param]] | None:
     from hetviz.algorithms.registry import get_method
 
     try:
@@ -119,11 +131,13 @@ def _method(key: str) -> tuple[str, dict[str, Param]] | None:
     return method.card.title, dict(method.params)
 
 
-def _value(param: Param, value: object) -> str:
+def _value_text(param: Param, value: object) -> str:
     if isinstance(param, PerDataset) and isinstance(value, dict):
-        return ", ".join(f"{name} {_value(param.inner, inner)}" for name, inner in value.items())
+        return ", ".join(
+            f"{name} {_value_text(param.inner, inner)}" for name, inner in value.items()
+        )
     if isinstance(param, PerDataset):
-        return _value(param.inner, value)
+        return _value_text(param.inner, value)
     if isinstance(param, Choice) and value in param.options:
         return str(param.options[value] or value)
     if isinstance(value, bool):
@@ -131,7 +145,7 @@ def _value(param: Param, value: object) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def when_words(text: str) -> str:
+def time_text(text: str) -> str:
     """Return a moment as the visitor's clock shows it."""
     try:
         moment = datetime.fromisoformat(text)
@@ -148,9 +162,9 @@ def when_words(text: str) -> str:
     return f"{here:%-d %B}{year}, {here:%H:%M}"
 
 
-def _rename(run: str, key: str) -> None:
-    session.do(RenameRun(run, str(st.session_state[key])))
+def _rename_run(run: str, key: str) -> None:
+    session.run_command(RenameRun(run, str(st.session_state[key])))
 
 
-def _do(command: ChooseRun | StarRun | DropRun) -> None:
-    session.do(command)
+def _run_command(command: ChooseRun | StarRun | DropRun) -> None:
+    session.run_command(command)

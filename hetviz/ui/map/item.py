@@ -11,7 +11,7 @@ from hetviz.plots.palette import shape_of
 
 
 @dataclass(frozen=True, eq=False)
-class Item:
+class MapItem:
     """One row, found.
 
     Attributes
@@ -38,9 +38,9 @@ class Item:
         return shape_of(self.place)[1]
 
 
-def item_at(data: HeteroData, row: int) -> Item:
+def find_item(data: HeteroData, row: int) -> MapItem:
     """Find a global row."""
     starts = [rows.start for rows in data.offsets.values()]
     place = int(np.searchsorted(starts, row, side="right")) - 1
     name = list(data.datasets)[place]
-    return Item(data[name], place, int(row) - starts[place])
+    return MapItem(data[name], place, int(row) - starts[place])

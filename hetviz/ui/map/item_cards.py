@@ -10,25 +10,25 @@ import numpy as np
 import pandas as pd
 
 from hetviz._pandas import is_missing
-from hetviz._text import is_name, is_word, short
+from hetviz._text import is_name, is_word, shorten
 from hetviz._types import Ints
 from hetviz.data import Dataset, HeteroData
 from hetviz.plots.colour import Colouring, spoken
 from hetviz.ui.map import pictures
-from hetviz.ui.map.array_cache import kept
-from hetviz.ui.map.item import Item, item_at
+from hetviz.ui.map.array_cache import get_or_compute
+from hetviz.ui.map.item import MapItem, find_item
 
-LONGEST_WORD = 24
-_LONGEST_TITLE, _LONGEST_FACT, _LONGEST_TEXT = 200, 160, 400
-_MOST_FACTS = 40
+MAX_WORD_CHARS = 24
+_MAX_TITLE_CHARS, _MAX_FACT_CHARS, _MAX_TEXT_CHARS = 200, 160, 400
+_MAX_FACTS = 40
 
 
-def items(data: HeteroData, rows: Iterable[int]) -> list[dict[str, Any]]:
+def item_names(data: HeteroData, rows: Iterable[int]) -> list[dict[str, Any]]:
     """Return name and dataset of rows, whether the name is one, and whether it fits on the map."""
     found = []
     for row in rows:
-        item = item_at(data, row)
-        title = short(item.title, _LONGEST_TITLE)
+        item = find_item(data, row)
+        title = shorten(item.title, _MAX_TITLE_CHARS)
         named = is_name(item.title, str(item.dataset.ids[item.row]))
         found.append(
             {
@@ -36,13 +36,13 @@ def items(data: HeteroData, rows: Iterable[int]) -> list[dict[str, Any]]:
                 "title": title,
                 "dataset": item.dataset.name,
                 "named": named,
-                "word": named and len(title) <= LONGEST_WORD and is_word(title),
+                "word": named and len(title) <= MAX_WORD_CHARS and is_word(title),
             }
         )
     return found
 
 
-def card(data: HeteroData, row: int, colours: Colouring, session: str) -> dict[str, Any]:
+def item_card(data: HeteroData, row: int, colours: Colouring, session: str) -> dict[str, Any]:
     """Return what is known of one row, for its card.
 
     Parameters
@@ -55,21 +55,21 @@ def card(data: HeteroData, row: int, colours: Colouring, session: str) -> dict[s
     session : str
         For the address of the picture.
     """
-    item = item_at(data, row)
+    item = find_item(data, row)
     name = item.dataset.name
     return {
         "row": row,
-        "title": short(item.title, _LONGEST_TITLE),
+        "title": shorten(item.title, _MAX_TITLE_CHARS),
         "dataset": name,
-        "facts": list(_facts(data, item))[:_MOST_FACTS],
-        "text": _text(item),
-        "picture": pictures.address(session, data, name, item.row),
-        "links": int(kept(data, "degree", lambda: degree(data))[row]),
-        "colour": _colour(colours, row),
+        "facts": list(_iter_facts(data, item))[:_MAX_FACTS],
+        "text": _item_text(item),
+        "picture": pictures.picture_address(session, data, name, item.row),
+        "links": int(get_or_compute(data, "degree", lambda: link_counts(data))[row]),
+        "colour": _colour_value(colours, row),
     }
 
 
-def degree(data: HeteroData) -> Ints:
+def link_counts(data: HeteroData) -> Ints:
     """Return how many links each row has, of either sign, shape (n_rows,)."""
     total = np.zeros(data.n_rows, dtype=np.int64)
     for links in data.links:
@@ -78,10 +78,10 @@ def degree(data: HeteroData) -> Ints:
     return total
 
 
-def _facts(data: HeteroData, item: Item) -> Iterator[tuple[str, str]]:
+def _iter_facts(data: HeteroData, item: MapItem) -> Iterator[tuple[str, str]]:
     dataset, row = item.dataset, item.row
     if str(dataset.ids[row]) != item.title:
-        yield "id", short(str(dataset.ids[row]), _LONGEST_FACT)
+        yield "id", shorten(str(dataset.ids[row]), _MAX_FACT_CHARS)
     told = {dataset.title_column, (dataset.recipe or {}).get("media"), *_text_columns(dataset)}
     values: dict[str, Any] = {}
     if dataset.table is not None:
@@ -92,13 +92,13 @@ def _facts(data: HeteroData, item: Item) -> Iterator[tuple[str, str]]:
             values.setdefault(label.name, label.values[row])
     units = dataset.units
     for column, value in values.items():
-        words = value_words(value)
+        words = value_text(value)
         if column not in told and words:
             unit = f" {units[column]}" if column in units else ""
-            yield spoken(column), f"{short(words, _LONGEST_FACT)}{unit}"
+            yield spoken(column), f"{shorten(words, _MAX_FACT_CHARS)}{unit}"
 
 
-def value_words(value: object) -> str:
+def value_text(value: object) -> str:
     """Return a cell in words: six digits at most, yes and no, empty where it is missing."""
     if is_missing(value):
         return ""
@@ -120,15 +120,15 @@ def _text_columns(dataset: Dataset) -> list[str]:
     return [name for name in names if name in there and name != dataset.title_column]
 
 
-def _text(item: Item) -> str | None:
+def _item_text(item: MapItem) -> str | None:
     table = item.dataset.table
     if table is None:
         return None
-    parts = [value_words(table[name].iloc[item.row]) for name in _text_columns(item.dataset)]
-    return short(" ".join(filter(None, parts)), _LONGEST_TEXT) or None
+    parts = [value_text(table[name].iloc[item.row]) for name in _text_columns(item.dataset)]
+    return shorten(" ".join(filter(None, parts)), _MAX_TEXT_CHARS) or None
 
 
-def _colour(colours: Colouring, row: int) -> dict[str, object] | None:
+def _colour_value(colours: Colouring, row: int) -> dict[str, object] | None:
     """Return what the colour of a row says, or None where it has no value."""
     title = colours.option.title
     if colours.option.kind == "numbers":

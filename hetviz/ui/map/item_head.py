@@ -12,24 +12,24 @@ from typing import Any
 
 import numpy as np
 
-from hetviz._text import short
+from hetviz._text import shorten
 from hetviz.data import HeteroData
-from hetviz.data.queries.rows import Touching, touching
+from hetviz.data.queries.rows import TouchingLinks, links_touching
 from hetviz.metrics.fit.nearest import Nearest, nearest
 from hetviz.plots.colour import Colouring, spoken
 from hetviz.ui.map import pictures
-from hetviz.ui.map.item import Item, item_at
+from hetviz.ui.map.item import MapItem, find_item
 from hetviz.ui.map.layers import colours_of
-from hetviz.ui.map.parts import geometry, reach
+from hetviz.ui.map.parts import get_geometry, link_reach
 from hetviz.workspace import Run, State
 
-PICTURES = 10
-MOST_ENDS = 12
-MOST_ROWS = 20_000
-_NAME, _STAND_INS = 44, 4
+N_NEAREST = 10
+MAX_LINKED = 12
+MAX_ROWS = 20_000
+_MAX_NAME_CHARS, _MAX_LINKED_PICTURES = 44, 4
 
 
-def head(state: State, run: Run, row: int, session: str) -> dict[str, Any] | None:
+def item_head(state: State, run: Run, row: int, session: str) -> dict[str, Any] | None:
     """Return what the browser shows of an item before the panel has come, JSON-ready.
 
     Parameters
@@ -51,38 +51,38 @@ def head(state: State, run: Run, row: int, session: str) -> dict[str, Any] | Non
     """
     data = state.data
     embedding = None if data is None else state.embedding(run)
-    if data is None or embedding is None or data.n_rows > MOST_ROWS:
+    if data is None or embedding is None or data.n_rows > MAX_ROWS:
         return None
-    item = item_at(data, row)
-    links = touching(data, [row])
-    near = near_of(state, run, row)
+    item = find_item(data, row)
+    links = links_touching(data, [row])
+    near = nearest_items(state, run, row)
     if not near:
         return None
     return {
-        "of": geometry(state, run).id,
-        "line": line(data, item, row, colours_of(state, run)),
-        "faces": faces(data, item, session, links),
-        "own": own_picture(data, item),
+        "of": get_geometry(state, run).id,
+        "line": item_line(data, item, row, colours_of(state, run)),
+        "faces": picture_addresses(data, item, session, links),
+        "own": has_picture(data, item),
         "glyph": item.glyph,
         "linked": [
-            {"title": title, "kept": kept, "told": told(name, found)}
-            | {"ends": ends(data, found, session), "more": more(found)}
-            for name, found, title, kept in sections(near)
+            {"title": title, "kept": kept, "told": bar_legend(name, found)}
+            | {"ends": linked_items(data, found, session), "more": n_unlisted(found)}
+            for name, found, title, kept in linked_sections(near)
         ],
     }
 
 
-def near_of(
-    state: State, run: Run, row: int, n: int = PICTURES, links: Touching | None = None
+def nearest_items(
+    state: State, run: Run, row: int, n: int = N_NEAREST, links: TouchingLinks | None = None
 ) -> dict[str, Nearest]:
     """Return the nearest of each dataset, with what counts as near everywhere in the app."""
     embedding = state.embedding(run)
     if embedding is None:
         return {}
-    return nearest(state.opened(), embedding, row, n, links=links, reach=reach(state, run))
+    return nearest(state.opened(), embedding, row, n, links=links, reach=link_reach(state, run))
 
 
-def sections(near: dict[str, Nearest]) -> list[tuple[str, Nearest, str, str]]:
+def linked_sections(near: dict[str, Nearest]) -> list[tuple[str, Nearest, str, str]]:
     """Return each dataset that the item is linked with, its title, and how many links are kept."""
     there = {name: found for name, found in near.items() if len(found.ends)}
     return [
@@ -96,34 +96,34 @@ def sections(near: dict[str, Nearest]) -> list[tuple[str, Nearest, str, str]]:
     ]
 
 
-def told(name: str, found: Nearest) -> str:
+def bar_legend(name: str, found: Nearest) -> str:
     """Say what the bars of the ends mean."""
     if not found.n_near:
         return f"How many {name} lie nearer. None lies near enough for a link to count as kept."
     return f"How many {name} lie nearer. The mark: the {found.n_near:,} that count as near."
 
 
-def more(found: Nearest) -> int:
+def n_unlisted(found: Nearest) -> int:
     """Return how many ends are not listed."""
-    return max(len(found.ends) - MOST_ENDS, 0)
+    return max(len(found.ends) - MAX_LINKED, 0)
 
 
-def ends(data: HeteroData, found: Nearest, session: str) -> list[dict[str, Any]]:
+def linked_items(data: HeteroData, found: Nearest, session: str) -> list[dict[str, Any]]:
     """Return what of one dataset the item is linked with, the nearest first."""
     rows = []
     for row, nearer, weight, met in zip(
-        found.ends[:MOST_ENDS].tolist(),
+        found.ends[:MAX_LINKED].tolist(),
         found.nearer.tolist(),
         found.weight.tolist(),
         found.met().tolist(),
         strict=False,
     ):
-        item = item_at(data, row)
-        share = 100.0 * length(nearer, found.n_near, found.n_others)
+        item = find_item(data, row)
+        share = 100.0 * bar_length(nearer, found.n_near, found.n_others)
         rows.append(
             {
-                "title": short(item.title, _NAME),
-                "picture": pictures.address(session, data, item.dataset.name, item.row),
+                "title": shorten(item.title, _MAX_NAME_CHARS),
+                "picture": pictures.picture_address(session, data, item.dataset.name, item.row),
                 "glyph": item.glyph,
                 "apart": weight < 0,
                 "met": met,
@@ -134,7 +134,7 @@ def ends(data: HeteroData, found: Nearest, session: str) -> list[dict[str, Any]]
     return rows
 
 
-def length(nearer: int, n_near: int, n_others: int) -> float:
+def bar_length(nearer: int, n_near: int, n_others: int) -> float:
     """Return how long a bar stands for a rank: 1 for the nearest, one half where near ends.
 
     By the logarithm of the rank, so that the first few differ as much as the last hundreds.
@@ -146,7 +146,7 @@ def length(nearer: int, n_near: int, n_others: int) -> float:
     return 0.5 * (1.0 - min((log1p(nearer) - edge) / beyond, 1.0))
 
 
-def line(data: HeteroData, item: Item, row: int, colours: Colouring) -> str:
+def item_line(data: HeteroData, item: MapItem, row: int, colours: Colouring) -> str:
     """Say what it is: its dataset, and the group that its colour on the map stands for."""
     dataset = item.dataset
     words = dataset.name
@@ -160,26 +160,30 @@ def line(data: HeteroData, item: Item, row: int, colours: Colouring) -> str:
     return f"{words} · {group if group[:1].isalpha() else f'{colours.option.title} {group}'}"
 
 
-def faces(data: HeteroData, item: Item, session: str, links: Touching | None = None) -> list[str]:
+def picture_addresses(
+    data: HeteroData, item: MapItem, session: str, links: TouchingLinks | None = None
+) -> list[str]:
     """Return the address of an item's picture; without one, of those it is linked with most.
 
     One address for its own, up to four for those; none where there is none.
     """
-    own = pictures.address(session, data, item.dataset.name, item.row)
+    own = pictures.picture_address(session, data, item.dataset.name, item.row)
     if own:
         return [own]
     if all(dataset.media is None for dataset in data.datasets.values()):
         return []
-    found = links or touching(data, [data.offsets[item.dataset.name].start + item.row])
+    found = links or links_touching(data, [data.offsets[item.dataset.name].start + item.row])
     together = found.weight > 0
     order = np.argsort(-found.weight[together], kind="stable")
     rows = dict.fromkeys(found.outer[together][order].tolist())
-    others = (item_at(data, row) for row in rows)
-    addresses = (pictures.address(session, data, other.dataset.name, other.row) for other in others)
-    return list(islice(filter(None, addresses), _STAND_INS))
+    others = (find_item(data, row) for row in rows)
+    addresses = (
+        pictures.picture_address(session, data, other.dataset.name, other.row) for other in others
+    )
+    return list(islice(filter(None, addresses), _MAX_LINKED_PICTURES))
 
 
-def own_picture(data: HeteroData, item: Item) -> bool:
+def has_picture(data: HeteroData, item: MapItem) -> bool:
     """Whether an item has a picture of its own."""
     media = item.dataset.media
     return media is not None and media[item.row] is not None

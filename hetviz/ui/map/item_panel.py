@@ -4,50 +4,52 @@ from __future__ import annotations
 
 import streamlit as st
 
-from hetviz._text import short
+from hetviz._text import shorten
 from hetviz.data import HeteroData
-from hetviz.data.queries.rows import Touching, touching
+from hetviz.data.queries.rows import TouchingLinks, links_touching
 from hetviz.metrics.fit.nearest import Nearest
 from hetviz.plots.colour import spoken
 from hetviz.ui.map import item_head, item_trust, item_why
 from hetviz.ui.shell import selection, session, theme
 from hetviz.ui.widgets import charts, item_chip, item_text
-from hetviz.ui.widgets.item_chip import Item
+from hetviz.ui.widgets.item_chip import MapItem
 from hetviz.workspace import Run, State
 
-_WORDS = 8
-_FACTS, _LONG = 5, 400
+_MAX_NAMES = 8
+_N_FACTS, _MAX_TEXT_CHARS = 5, 400
 
 
-def show(state: State, row: int) -> None:
+def show_item(state: State, row: int) -> None:
     """Show one item."""
     data, run = state.data, state.run
     if data is None:
         return
-    item = item_chip.item_at(data, row)
-    links = touching(data, [row])
-    item_chip.head(data, item, item_head.line(data, item, row, charts.colours(state)))
-    near = {} if run is None else _nearest(state, run, row)
+    item = item_chip.find_item(data, row)
+    links = links_touching(data, [row])
+    item_chip.show_head(
+        data, item, item_head.item_line(data, item, row, charts.colouring_of(state))
+    )
+    near = {} if run is None else _find_nearest(state, run, row)
     if run is not None and not near:
-        theme.quiet("This item has no place on this map.")
-    _links(state, row, links, near)
+        theme.show_note("This item has no place on this map.")
+    _show_links(state, row, links, near)
     # The browser shows head and links by itself until they are here.
     st.html(f'<i class="hv-of" data-of="{row}"></i>')
     for name, found in near.items():
-        _neighbours(data, name, found)
-    _facts(data, item)
+        _show_neighbours(data, name, found)
+    _show_facts(data, item)
     if run is not None and near:
-        item_why.show(state, run, row)
-        item_trust.show(state, run, row)
+        item_why.show_item_why(state, run, row)
+        item_trust.show_item_trust(state, run, row)
     neighbours = [int(other) for found in near.values() for other in found.rows]
     linked = links.leads_to().tolist()
     with st.container(horizontal=True, gap="small"):
-        _button("Select neighbours", "pick-near", [row, *neighbours], bool(neighbours))
-        _button("Select linked", "pick-linked", linked, bool(linked))
-        st.button("Clear", type="tertiary", key="clear", on_click=selection.clear)
+        _select_button("Select neighbours", "pick-near", [row, *neighbours], bool(neighbours))
+        _select_button("Select linked", "pick-linked", linked, bool(linked))
+        st.button("Clear", type="tertiary", key="clear", on_click=selection.clear_selection)
 
 
-def _facts(data: HeteroData, item: Item) -> None:
+def _show_facts(data: HeteroData, item: MapItem) -> None:
     """Show the row's columns: few at once, all on request, long texts as text."""
     dataset = item.dataset
     hidden = {dataset.title_column, (dataset.recipe or {}).get("media")}
@@ -63,107 +65,112 @@ def _facts(data: HeteroData, item: Item) -> None:
             unit = f" {dataset.units[name]}" if name in dataset.units else ""
             facts.append((spoken(name), f"{words}{unit}"))
     if own != item.title:
-        facts.append(("Id", short(own, 40)))
+        facts.append(("Id", shorten(own, 40)))
     if facts or texts:
-        theme.section("What is known of it")
+        theme.show_section("What is known of it")
     if facts:
-        theme.pairs(facts[:_FACTS])
+        theme.show_pairs(facts[:_N_FACTS])
     for _, words in texts[:1]:
-        theme.quiet(short(words, _LONG))
-    longer = [pair for pair in texts if len(pair[1]) > _LONG] or texts[1:]
-    if len(facts) > _FACTS or longer:
+        theme.show_note(shorten(words, _MAX_TEXT_CHARS))
+    longer = [pair for pair in texts if len(pair[1]) > _MAX_TEXT_CHARS] or texts[1:]
+    if len(facts) > _N_FACTS or longer:
         with st.expander(f"All {theme.count(len(facts) + len(texts), 'column')}"):
-            theme.pairs(facts)
+            theme.show_pairs(facts)
             for name, words in texts:
                 st.html(
-                    f'<p class="hv-text"><b>{theme.esc(spoken(name))}</b> {theme.esc(words)}</p>'
+                    f'<p class="hv-text"><b>{theme.escape_html(spoken(name))}</b> {theme.escape_html(words)}</p>'
                 )
 
 
-def _nearest(state: State, run: Run, row: int) -> dict[str, Nearest]:
+def _find_nearest(state: State, run: Run, row: int) -> dict[str, Nearest]:
     data = state.data
     if data is None:
         return {}
-    return session.cached(
+    return session.get_or_compute(
         ("nearest", id(data), id(run), row),
         (data, run),
-        lambda: item_head.near_of(state, run, row),
+        lambda: item_head.nearest_items(state, run, row),
     )
 
 
-def _neighbours(data: HeteroData, name: str, found: Nearest) -> None:
+def _show_neighbours(data: HeteroData, name: str, found: Nearest) -> None:
     rows = found.rows
-    pictures = [item_chip.picture_of(data, item_chip.item_at(data, int(row))) for row in rows]
+    pictures = [item_chip.picture_of(data, item_chip.find_item(data, int(row))) for row in rows]
     mostly = sum(address is not None for address in pictures) > len(rows) / 2
-    rows = rows if mostly else rows[:_WORDS]
+    rows = rows if mostly else rows[:_MAX_NAMES]
     marked = set(found.rows[found.linked].tolist())
     aside = f"{len(rows)} of {found.n_others:,}" + ("; outlined: linked" if marked else "")
-    theme.section(f"Nearest {name}", aside)
-    (item_chip.strip if mostly else item_chip.chips)(data, rows.tolist(), marked)
+    theme.show_section(f"Nearest {name}", aside)
+    (item_chip.show_pictures if mostly else item_chip.show_names)(data, rows.tolist(), marked)
 
 
-def _links(state: State, row: int, links: Touching, near: dict[str, Nearest]) -> None:
+def _show_links(state: State, row: int, links: TouchingLinks, near: dict[str, Nearest]) -> None:
     """Say what it is linked with, and how near that lies on the map."""
     data = state.data
     if data is None:
         return
-    held = _held_out(state, row)
-    there = item_head.sections(near)
+    held = _held_out_links(state, row)
+    there = item_head.linked_sections(near)
     if len(links) and not there:
-        theme.section("Linked with", theme.count(len(links), "link"))
+        theme.show_section("Linked with", theme.count(len(links), "link"))
         return
     if not len(links) and held is not None:
-        theme.quiet("Its links are held out: the map is judged by them and was not made from them.")
+        theme.show_note(
+            "Its links are held out: the map is judged by them and was not made from them."
+        )
     elif not len(links) and data.links:
-        theme.quiet("No link touches this item.")
+        theme.show_note("No link touches this item.")
     for name, found, title, kept in there:
-        theme.section(title, kept)
-        _ends(data, name, found)
+        theme.show_section(title, kept)
+        _show_linked(data, name, found)
     if held is not None and state.run is not None:
-        unseen = item_head.near_of(state, state.run, row, 1, held)
-        theme.pairs(
+        unseen = item_head.nearest_items(state, state.run, row, 1, held)
+        theme.show_pairs(
             [
-                (f"Held-out {name} among the {found.n_near:,} that count as near", _kept(found))
+                (
+                    f"Held-out {name} among the {found.n_near:,} that count as near",
+                    _n_near_text(found),
+                )
                 for name, found in unseen.items()
                 if found.n_links
             ]
         )
 
 
-def _kept(found: Nearest) -> str:
+def _n_near_text(found: Nearest) -> str:
     return f"{found.n_links_near:,} of {found.n_links:,}"
 
 
-def _held_out(state: State, row: int) -> Touching | None:
+def _held_out_links(state: State, row: int) -> TouchingLinks | None:
     """Return the links that came with the data to judge a map by, of this item."""
     held = state.held_out
     if held is None or state.data is None or held.n_rows != state.data.n_rows:
         return None
-    found = touching(held, [row])
+    found = links_touching(held, [row])
     return found if len(found) else None
 
 
-def _button(label: str, key: str, rows: list[int], enabled: bool) -> None:
-    st.button(label, key=key, disabled=not enabled, on_click=selection.choose, args=(rows,))
+def _select_button(label: str, key: str, rows: list[int], enabled: bool) -> None:
+    st.button(label, key=key, disabled=not enabled, on_click=selection.select_rows, args=(rows,))
 
 
-def _ends(data: HeteroData, name: str, found: Nearest) -> None:
+def _show_linked(data: HeteroData, name: str, found: Nearest) -> None:
     """List what of one dataset the item is linked with, the nearest first."""
-    theme.quiet(item_head.told(name, found))
+    theme.show_note(item_head.bar_legend(name, found))
     rows = []
-    for end in item_head.ends(data, found, str(st.session_state["sid"])):
+    for end in item_head.linked_items(data, found, str(st.session_state["sid"])):
         face = (
-            f'<img src="{theme.esc(end["picture"])}" alt="" loading="lazy">'
+            f'<img src="{theme.escape_html(end["picture"])}" alt="" loading="lazy">'
             if end["picture"]
             else f'<i aria-hidden="true">{end["glyph"]}</i>'
         )
         apart = " <em>apart</em>" if end["apart"] else ""
         rows.append(
             f"<li{'' if end['met'] else ' class=not'}>{face}"
-            f"<span>{theme.esc(end['title'])}{apart}</span>"
+            f"<span>{theme.escape_html(end['title'])}{apart}</span>"
             f'<u aria-hidden="true"><i style="width:{end["share"]}%"></i></u>'
             f"<b>{end['nearer']}</b></li>"
         )
-    more = item_head.more(found)
+    more = item_head.n_unlisted(found)
     tail = f"<li class=more>… and {more:,} more, farther away</li>" if more else ""
     st.html(f'<ul class="hv-ends-of">{"".join(rows)}{tail}</ul>')

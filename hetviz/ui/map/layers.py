@@ -20,8 +20,8 @@ from hetviz.plots.colour import (
     cluster_colouring,
     layer_colouring,
 )
-from hetviz.ui.map import away, parts
-from hetviz.ui.map.array_cache import Packed, kept
+from hetviz.ui.map import parts, worker_results
+from hetviz.ui.map.array_cache import PackedArray, get_or_compute
 from hetviz.workspace import Run, State
 
 if TYPE_CHECKING:
@@ -29,13 +29,13 @@ if TYPE_CHECKING:
     from hetviz.runs.cluster.parts import PartName
     from hetviz.runs.cluster.regions import Level
 
-_REGIONS = "hetviz.jobs.tasks.look:regions_of_map"
-_TRUST = "hetviz.jobs.tasks.look:trust_of_rows"
-FOG_STEPS = 200
-NO_FOG = 255
+_REGIONS_TASK = "hetviz.jobs.tasks.look:regions_of_map"
+_TRUST_TASK = "hetviz.jobs.tasks.look:trust_of_rows"
+TRUST_STEPS = 200
+UNKNOWN_TRUST = 255
 
 
-def options(state: State, run: Run | None) -> list[ColourOption]:
+def layer_options(state: State, run: Run | None) -> list[ColourOption]:
     """Return the layers that the map can be coloured by."""
     if run is None or state.data is None:
         return []
@@ -43,7 +43,7 @@ def options(state: State, run: Run | None) -> list[ColourOption]:
     return (
         clusters
         + [LAYERS["trust"]]
-        + ([LAYERS["stability"]] if len(_alike(state, run)) > 1 else [])
+        + ([LAYERS["stability"]] if len(_comparable_runs(state, run)) > 1 else [])
     )
 
 
@@ -52,19 +52,19 @@ def colours_of(state: State, run: Run | None, session: str = "") -> Colouring:
 
     Of a large map it is that of the data too until `session` has what it asks to be found out.
     """
-    data, key = parts.data_of(state), state.view.colour or _most_telling(state)
+    data, key = parts.data_of(state), state.view.colour or _best_colour(state)
     if key is None and run is None and len(data.datasets) > 1:
         # Of a map that is being made no column is known to be told by it.
         key = BY_DATASET
     if key == CLUSTER.key and run is not None and state.clustering is not None:
         found = state.clustering
-        return kept(
+        return get_or_compute(
             data, (key, id(found)), lambda: cluster_colouring(found.names, found.of(data)), found
         )
-    if run is None or key not in {option.key for option in options(state, run)}:
-        return parts.colours_of(data, key)
+    if run is None or key not in {option.key for option in layer_options(state, run)}:
+        return parts.get_colouring(data, key)
     if key == "stability":
-        runs = _alike(state, run)
+        runs = _comparable_runs(state, run)
         name: tuple[object, ...] = (key, *map(id, runs))
 
         def make() -> Colouring:
@@ -73,27 +73,27 @@ def colours_of(state: State, run: Run | None, session: str = "") -> Colouring:
             places = [found for one in runs if (found := state.embedding(one)) is not None]
             return layer_colouring("stability", stability(places))
 
-        return kept(data, name, make, runs)
+        return get_or_compute(data, name, make, runs)
     try:
-        trusted = trust_of(state, run, session)
-    except away.Failed:
+        trusted = find_trust(state, run, session)
+    except worker_results.WorkerError:
         # It is told beside the map.
         trusted = None
     if trusted is None:
         # Until it is known the map has the colours that need not be found out.
-        return parts.colours_of(data, None)
-    return kept(
+        return parts.get_colouring(data, None)
+    return get_or_compute(
         data, ("trust colours", id(run), state.off), lambda: layer_colouring("trust", trusted), run
     )
 
 
-def _most_telling(state: State) -> str | None:
+def _best_colour(state: State) -> str | None:
     """Return the colour that the first map was found to tell most about, if that is known."""
     found = (run.figures.get("colour") for run in state.runs if run.figures)
     return next((str(key) for key in found if key), None)
 
 
-def contrasts_of(data: HeteroData) -> Contrasts:
+def get_contrasts(data: HeteroData) -> Contrasts:
     """Return what the items of the data can be told apart by, read once."""
 
     def make() -> Contrasts:
@@ -102,19 +102,19 @@ def contrasts_of(data: HeteroData) -> Contrasts:
 
         return Contrasts(data)
 
-    return kept(data, "contrasts", make)
+    return get_or_compute(data, "contrasts", make)
 
 
-def regions_of(
+def find_regions(
     state: State, run: Run, session: str, *, seen: bool = True
 ) -> tuple[Level, ...] | None:
     """Return the regions of a map, at two levels, with their names; None while they are read."""
-    places = parts.geometry(state, run).points.astype(np.float64)
-    found: tuple[Level, ...] | None = away.found(
+    places = parts.get_geometry(state, run).points.astype(np.float64)
+    found: tuple[Level, ...] | None = worker_results.fetch_from_worker(
         session,
         parts.data_of(state),
         ("regions", id(run)),
-        _REGIONS,
+        _REGIONS_TASK,
         {"places": places},
         run,
         seen=seen,
@@ -122,7 +122,7 @@ def regions_of(
     return found
 
 
-def part_names_of(state: State, run: Run | None) -> list[PartName]:
+def cluster_part_names(state: State, run: Run | None) -> list[PartName]:
     """Return names for the parts of the clusters, for who looks nearer."""
     data, found = parts.data_of(state), state.clustering
     if run is None or found is None:
@@ -131,13 +131,13 @@ def part_names_of(state: State, run: Run | None) -> list[PartName]:
     def make() -> list[PartName]:
         from hetviz.runs.cluster.parts import part_names
 
-        Y = parts.geometry(state, run).points.astype(np.float64)
-        return part_names(contrasts_of(data), Y, found.of(data), found.names)
+        Y = parts.get_geometry(state, run).points.astype(np.float64)
+        return part_names(get_contrasts(data), Y, found.of(data), found.names)
 
-    return kept(data, ("part names", id(found), id(run)), make, (found, run))
+    return get_or_compute(data, ("part names", id(found), id(run)), make, (found, run))
 
 
-def trust_of(state: State, run: Run, session: str, *, seen: bool = True) -> Floats | None:
+def find_trust(state: State, run: Run, session: str, *, seen: bool = True) -> Floats | None:
     """Return how far the surroundings of each row can be believed, 0 to 1; NaN where unknown.
 
     None while that is being found out.
@@ -146,11 +146,11 @@ def trust_of(state: State, run: Run, session: str, *, seen: bool = True) -> Floa
     embedding = state.embedding(run)
     if embedding is None:
         return np.full(data.n_rows, np.nan)
-    found: Floats | None = away.found(
+    found: Floats | None = worker_results.fetch_from_worker(
         session,
         state.guided or data,
         ("trust", id(run), state.off),
-        _TRUST,
+        _TRUST_TASK,
         {"embedding": embedding},
         run,
         seen=seen,
@@ -158,32 +158,32 @@ def trust_of(state: State, run: Run, session: str, *, seen: bool = True) -> Floa
     return found
 
 
-def failures(state: State, run: Run | None) -> dict[str, away.Failed]:
+def find_failures(state: State, run: Run | None) -> dict[str, worker_results.WorkerError]:
     """Return why a map has no names of regions, or no colours and haze of trust, by place."""
     if run is None:
         return {}
     data = parts.data_of(state)
     asked = {
-        "regions": (data, ("regions", id(run)), _REGIONS),
-        "trust": (state.guided or data, ("trust", id(run), state.off), _TRUST),
+        "regions": (data, ("regions", id(run)), _REGIONS_TASK),
+        "trust": (state.guided or data, ("trust", id(run), state.off), _TRUST_TASK),
     }
-    found = {place: away.failure(*what) for place, what in asked.items()}
+    found = {place: worker_results.find_failure(*what) for place, what in asked.items()}
     return {place: failed for place, failed in found.items() if failed is not None}
 
 
-def fog_of(state: State, run: Run, session: str) -> Packed | None:
+def trust_overlay(state: State, run: Run, session: str) -> PackedArray | None:
     """Return the trust of each row for the browser: 0 to 200, 255 where it is unknown.
 
     None while that is being found out.
     """
-    score = trust_of(state, run, session, seen=False)
+    score = find_trust(state, run, session, seen=False)
     if score is None:
         return None
-    steps = np.where(np.isfinite(score), np.rint(FOG_STEPS * np.nan_to_num(score)), NO_FOG)
-    return Packed.of(steps, "|u1")
+    steps = np.where(np.isfinite(score), np.rint(TRUST_STEPS * np.nan_to_num(score)), UNKNOWN_TRUST)
+    return PackedArray.of(steps, "|u1")
 
 
-def _alike(state: State, run: Run) -> tuple[Run, ...]:
+def _comparable_runs(state: State, run: Run) -> tuple[Run, ...]:
     """Return the maps of the data as they are now to compare a map with, itself among them.
 
     Those of its own method where there are several, else of any; all with as many axes.

@@ -9,17 +9,17 @@ import numpy as np
 from hetviz._types import Bools, Floats, Ints
 from hetviz.data import HeteroData
 from hetviz.errors import HetvizError
-from hetviz.ui.map.array_cache import kept
+from hetviz.ui.map.array_cache import get_or_compute
 from hetviz.workspace import Run, State
 
-MOST_LINKS = 300
-MOST_BUNDLED = 5_000
-_FEW = 12
-_SPREAD = 2654435761
+MAX_DRAWN_LINKS = 300
+MAX_COUNTED_LINKS = 5_000
+_MAX_ROWS_DRAWN = 12
+_HASH_FACTOR = 2654435761
 
 
 @dataclass(frozen=True, eq=False)
-class Ends:
+class LinkEnds:
     """Links between global rows.
 
     Attributes
@@ -36,7 +36,7 @@ class Ends:
     held: Bools
 
 
-def strongest(
+def strongest_links(
     state: State, run: Run | None, rows: Ints, most: int | None = None
 ) -> dict[str, object]:
     """Return links that have an end among `rows`, JSON-ready.
@@ -61,13 +61,13 @@ def strongest(
     data = state.data
     assert data is not None  # noqa: S101 - the caller has looked
     if most is None:
-        most = MOST_LINKS if len(rows) <= _FEW else MOST_BUNDLED
-    ends = _ends(state, run)
+        most = MAX_DRAWN_LINKS if len(rows) <= _MAX_ROWS_DRAWN else MAX_COUNTED_LINKS
+    ends = _link_ends(state, run)
     member = np.zeros(data.n_rows, dtype=bool)
     member[rows] = True
     touched = np.flatnonzero(member[ends.p] | member[ends.q])
     # Weights are mostly 1: without this the first rows of the file would take all places.
-    tie = (touched * _SPREAD % 2**32) / 2**32
+    tie = (touched * _HASH_FACTOR % 2**32) / 2**32
     strength = np.abs(ends.weight[touched]) + 1e-9 * tie
     if len(touched) > most:
         top = np.argpartition(-strength, most)[:most]
@@ -75,39 +75,39 @@ def strongest(
     chosen = touched[np.argsort(-strength)]
     return {
         "links": [
-            [int(ends.p[k]), int(ends.q[k]), float(ends.weight[k]), _WORDS[bool(ends.held[k])]]
+            [int(ends.p[k]), int(ends.q[k]), float(ends.weight[k]), _KIND_NAMES[bool(ends.held[k])]]
             for k in chosen
         ],
         "total": int((member[ends.p] | member[ends.q]).sum()),
     }
 
 
-_WORDS = {False: "given", True: "held"}
+_KIND_NAMES = {False: "given", True: "held"}
 
 
-def _ends(state: State, run: Run | None) -> Ends:
+def _link_ends(state: State, run: Run | None) -> LinkEnds:
     data = state.data
     assert data is not None  # noqa: S101 - the caller has looked
     aside = state.held_out
 
-    def make() -> Ends:
-        p, q, weight = _global(data, data)
+    def make() -> LinkEnds:
+        p, q, weight = _global_links(data, data)
         held = np.zeros(len(p), dtype=bool)
-        hidden = None if run is None else hidden_from(data, run)
+        hidden = None if run is None else links_hidden_from(data, run)
         if hidden is not None:
-            first, second, _ = _global(data, hidden)
-            held = np.isin(_pair(p, q, data.n_rows), _pair(first, second, data.n_rows))
+            first, second, _ = _global_links(data, hidden)
+            held = np.isin(_pair_keys(p, q, data.n_rows), _pair_keys(first, second, data.n_rows))
         if aside is not None:
-            more = _global(data, aside)
+            more = _global_links(data, aside)
             p, q, weight = (np.concatenate(both) for both in zip((p, q, weight), more, strict=True))
             held = np.concatenate([held, np.ones(len(more[0]), dtype=bool)])
-        return Ends(p, q, weight, held)
+        return LinkEnds(p, q, weight, held)
 
     key = ("ends", id(aside), id(run) if run is not None and run.hold_out else None)
-    return kept(data, key, make, (aside, run))
+    return get_or_compute(data, key, make, (aside, run))
 
 
-def hidden_from(data: HeteroData, run: Run) -> HeteroData | None:
+def links_hidden_from(data: HeteroData, run: Run) -> HeteroData | None:
     """Return the links that the method of a run did not see: the same draw as then."""
     if not run.hold_out or run.fingerprint != data.fingerprint():
         return None
@@ -120,7 +120,7 @@ def hidden_from(data: HeteroData, run: Run) -> HeteroData | None:
         return None
 
 
-def _global(data: HeteroData, other: HeteroData) -> tuple[Ints, Ints, Floats]:
+def _global_links(data: HeteroData, other: HeteroData) -> tuple[Ints, Ints, Floats]:
     """Return the links of `other` between rows of `data`, found by dataset and id."""
     row_of: dict[str, Ints] = {}
     for name, part in other.datasets.items():
@@ -139,6 +139,6 @@ def _global(data: HeteroData, other: HeteroData) -> tuple[Ints, Ints, Floats]:
     return p[known], q[known], weight[known]
 
 
-def _pair(p: Ints, q: Ints, n: int) -> Ints:
+def _pair_keys(p: Ints, q: Ints, n: int) -> Ints:
     pair: Ints = np.minimum(p, q) * n + np.maximum(p, q)
     return pair

@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from hetviz.algorithms.registry import Verdict
 
 # In the session: what the form says, and how many maps were started from it.
-_RECIPE, STARTED = "recipe", "maps-started"
+_FORM_STATE, N_STARTED = "recipe", "maps-started"
 
 
-def show(state: State) -> None:
+def show_form(state: State) -> None:
     """Show the choice of method, its form, and the button that makes a map."""
     # The catalogue loads the numerical libraries; the map is drawn by then.
     from hetviz.algorithms.base import too_few_axes
@@ -31,8 +31,8 @@ def show(state: State) -> None:
     data = state.data
     if data is None:
         return
-    by_key = {verdict.card.key: verdict for verdict in verdicts(state)}
-    theme.section("Make another map" if state.run else "Make a map")
+    by_key = {verdict.card.key: verdict for verdict in rank_methods(state)}
+    theme.show_section("Make another map" if state.run else "Make a map")
     key = st.selectbox(
         "Method",
         list(by_key),
@@ -41,20 +41,20 @@ def show(state: State) -> None:
         label_visibility="collapsed",
     )
     verdict = by_key[key]
-    theme.quiet(verdict.card.summary.split(". ")[0].rstrip(".") + ".")
-    reasons = "".join(f"<li>{theme.esc(reason)}</li>" for reason in verdict.reasons)
+    theme.show_note(verdict.card.summary.split(". ")[0].rstrip(".") + ".")
+    reasons = "".join(f"<li>{theme.escape_html(reason)}</li>" for reason in verdict.reasons)
     if not verdict.suits:
         st.html(f'<ul class="hv-reasons no">{reasons}</ul>')
     declared = get_method(key).params
     with st.expander("Settings"):
         if verdict.suits and reasons:
             st.html(f'<ul class="hv-reasons">{reasons}</ul>')
-        plain = {name: param for name, param in declared.items() if name != weights.PARAMETER}
+        plain = {name: param for name, param in declared.items() if name != weights.WEIGHTS_PARAM}
         params = param_form(key, plain, list(data.datasets))
         too_few = too_few_axes(params)
         if too_few:
             words = "A neighbour map needs 3 axes or more, such as 10: set Axes above."
-            st.html(f'<ul class="hv-reasons no"><li>{theme.esc(words)}</li></ul>')
+            st.html(f'<ul class="hv-reasons no"><li>{theme.escape_html(words)}</li></ul>')
         seed = int(
             st.number_input(
                 "Seed", 0, 2**31 - 1, 0, key="seed", help="The same seed gives the same map."
@@ -63,14 +63,14 @@ def show(state: State) -> None:
     factors: Mapping[str, float] = {}
     if data.links or len(data.datasets) > 1:
         with st.expander("Weights"):
-            params |= weights.of_datasets(key, declared, data)
-            factors = weights.of_links(data)
-    st.session_state[_RECIPE] = {
+            params |= weights.ask_dataset_weights(key, declared, data)
+            factors = weights.ask_link_weights(data)
+    st.session_state[_FORM_STATE] = {
         "method": key,
         "title": verdict.card.title,
         "params": params,
         "seed": seed,
-        "hold": _hold(data),
+        "hold": _held_out_share(data),
         "weights": factors,
     }
     with st.container(key="primary_run"):
@@ -79,56 +79,62 @@ def show(state: State) -> None:
             type="primary",
             key="run",
             width="stretch",
-            disabled=not verdict.suits or bool(too_few) or background.live() is not None,
-            on_click=make,
+            disabled=not verdict.suits or bool(too_few) or background.running_job() is not None,
+            on_click=make_map,
         )
 
 
-def make(only: Ints | None = None) -> None:
+def make_map(only: Ints | None = None) -> None:
     """Start making the map that the form describes, of all items or of these global rows."""
-    recipe: Mapping[str, Any] | None = st.session_state.get(_RECIPE)
+    recipe: Mapping[str, Any] | None = st.session_state.get(_FORM_STATE)
     if recipe is not None:
         background.make_map(**recipe, only=only)
-        st.session_state[STARTED] = st.session_state.get(STARTED, 0) + 1
+        st.session_state[N_STARTED] = st.session_state.get(N_STARTED, 0) + 1
 
 
 def can_make(state: State) -> bool:
     """Whether a map could be started now."""
-    return background.live() is None and any(verdict.suits for verdict in verdicts(state))
+    return background.running_job() is None and any(
+        verdict.suits for verdict in rank_methods(state)
+    )
 
 
-def verdicts(state: State) -> list[Verdict]:
+def rank_methods(state: State) -> list[Verdict]:
     """Return what each method says of the open data, the best first."""
     from hetviz.algorithms.registry import suggest
 
     data = state.data
     if data is None:
         return []
-    found: list[Verdict] = session.cached(("verdicts", id(data)), data, lambda: suggest(data))
+    found: list[Verdict] = session.get_or_compute(
+        ("verdicts", id(data)), data, lambda: suggest(data)
+    )
     return found
 
 
-def no_map(state: State) -> None:
+def show_no_map(state: State) -> None:
     """Say why there is no map, and what to do."""
-    if any(verdict.suits for verdict in verdicts(state)):
-        theme.headline("No map yet", "Choose a method under Item, beside the map, and make one.")
+    if any(verdict.suits for verdict in rank_methods(state)):
+        theme.show_headline(
+            "No map yet", "Choose a method under Item, beside the map, and make one."
+        )
     else:
-        theme.headline(
+        theme.show_headline(
             "These data cannot be mapped yet",
             "A map needs at least two items that differ in a column of numbers or words, or links "
             "that say which items belong together. Add a file on the Data page, or open other data "
             "on the Start page.",
         )
-        st.page_link(PAGES / "data.py", label="Add a file", query_params=session.address())
-        st.page_link(PAGES / "start.py", label="Open other data", query_params=session.address())
+        st.page_link(PAGES / "data.py", label="Add a file", query_params=session.url_params())
+        st.page_link(PAGES / "start.py", label="Open other data", query_params=session.url_params())
 
 
-def _hold(data: HeteroData) -> float:
+def _held_out_share(data: HeteroData) -> float:
     kinds = ["links"] * bool(data.links) + ["comparisons"] * bool(data.comparisons)
     if not kinds:
         return 0.0
     held = st.toggle(
-        f"Hold out 20 % of the {theme.listed(kinds)}",
+        f"Hold out 20 % of the {theme.join_words(kinds)}",
         key="hold",
         help="The method does not see them; how many the map keeps anyway tells how far to "
         "trust it.",

@@ -11,10 +11,10 @@ import streamlit as st
 from hetviz.plots.curve import kept_at
 from hetviz.ui.map import group_panel, item_panel, new_map, quality
 from hetviz.ui.map.component import component
-from hetviz.ui.map.panel_view import TABS, view_of
-from hetviz.ui.shell import background, selection, session, theme, words
-from hetviz.ui.statements import drafted, outcome, wording
-from hetviz.ui.widgets import charts, failed
+from hetviz.ui.map.panel_view import TABS, get_panel_view
+from hetviz.ui.shell import background, help_texts, selection, session, theme
+from hetviz.ui.statements import consequences, draft_panel, statement_draft
+from hetviz.ui.widgets import charts, failure
 from hetviz.workspace import State
 
 _KEY = "panel-tabs"
@@ -24,7 +24,7 @@ _HINTS = (
     "Draw around several to see what sets them apart.",
     "Scroll to zoom, double-click to see all.",
 )
-_FIRST_MAP = (
+_FIRST_MAP_TEXTS = (
     "At first items lie where features and links alone would put them. Then one method draws them, "
     "others are tried on held-out links and neighbours, and the best map of these stays.",
     "Cancel keeps the map that was drawn by then, if one was.",
@@ -32,29 +32,29 @@ _FIRST_MAP = (
 _FIRST_KEYS = ("Shift + drag", "A, B", "T, X", "N and P", "/", "Esc", "?")
 
 
-def turn_to(tab: str, *, opens: bool = True, wide: bool = False) -> None:
+def open_tab(tab: str, *, opens: bool = True, wide: bool = False) -> None:
     """Turn to a tab; with `opens`, open the panel too."""
-    view = view_of()
+    view = get_panel_view()
     if (tab, wide, opens) != (view.tab, view.wide, False):
         view.tab, view.wide, view.opens = tab, wide, opens
         view.turn += 1
 
 
-def show() -> None:
+def show_panel() -> None:
     """Show the panel."""
-    _body()
+    _show_body()
 
 
 @st.fragment
-def _body() -> None:
+def _show_body() -> None:
     """Show the tabs that are seen; what changes within one of them runs this part alone."""
-    if _stamp() != st.session_state.get("panel-stamp") or "go-to" in st.session_state:
+    if _page_state() != st.session_state.get("panel-stamp") or "go-to" in st.session_state:
         # Something was changed from here that the map and the bar above show too.
         st.rerun()
-    state, view = session.workspace().state, view_of()
-    tabs = view.see({tab: _shown_of(tab) for tab in TABS})
+    state, view = session.workspace().state, get_panel_view()
+    tabs = view.see({tab: _tab_state(tab) for tab in TABS})
     with st.container(key="panel", gap=None):
-        component.tabs(
+        component.show_tabs(
             {
                 "tab": view.tab,
                 "there": tabs,
@@ -62,110 +62,116 @@ def _body() -> None:
                 "wide": view.wide,
                 "turn": view.turn,
                 "open": view.opens,
-                "chosen": bool(len(selection.chosen(state))),
-                "kept": _kept(state) if view.tab in TABS[:2] else {},
+                "chosen": bool(len(selection.selected_rows(state))),
+                "kept": _shares_close(state) if view.tab in TABS[:2] else {},
             },
             _KEY,
-            on_view=_turned,
+            on_view=_on_tab_change,
         )
         width = "wide" if view.wide else "narrow"
         with st.container(key="panel-body", gap=None), st.container(key=f"panel-{width}", gap=None):
             places = {tab: st.container(key=f"tab-{tab.lower()}", gap="small") for tab in TABS}
             for tab in tabs:
-                with places[tab], failed.told(f"tab-{tab}"):
-                    _SHOWN[tab](state)
+                with places[tab], failure.show_failure(f"tab-{tab}"):
+                    _TAB_RENDERERS[tab](state)
 
 
-def _shown_of(tab: str) -> tuple[object, ...]:
+def _tab_state(tab: str) -> tuple[object, ...]:
     """Return what a tab depends on: where that is another now, the tab is drawn anew when asked."""
     workspace = session.workspace()
-    return (workspace.version, background.live() is None, *(_stamp() if tab == TABS[0] else ()))
+    return (
+        workspace.version,
+        background.running_job() is None,
+        *(_page_state() if tab == TABS[0] else ()),
+    )
 
 
-def _kept(state: State) -> dict[str, int]:
+def _shares_close(state: State) -> dict[str, int]:
     """Return how many of 100 links the shown map keeps, for its picture below the map."""
     run = state.run
-    given = None if run is None else charts.figures(state, run)["curves"].get("given")
+    given = None if run is None else charts.run_figures(state, run)["curves"].get("given")
     return {} if run is None or given is None else {run.id: round(100 * kept_at(given))}
 
 
-def drawn() -> None:
+def note_drawn() -> None:
     """Note what the whole page, of which the panel is a part, was drawn for."""
-    st.session_state["panel-stamp"] = _stamp()
+    st.session_state["panel-stamp"] = _page_state()
 
 
-def _stamp() -> tuple[object, ...]:
+def _page_state() -> tuple[object, ...]:
     workspace = session.workspace()
     told = len(st.session_state.get("messages", ()))
-    groups = tuple((name, hash(rows.tobytes())) for name, rows in workspace.glance.groups.items())
+    groups = tuple(
+        (name, hash(rows.tobytes())) for name, rows in workspace.view_state.groups.items()
+    )
     return workspace.version, workspace.selection_version, groups, told
 
 
-def _turned() -> None:
+def _on_tab_change() -> None:
     result: Any = st.session_state.get(_KEY)
     value = None if result is None else result.get("view")
     if isinstance(value, dict) and value.get("tab") in TABS:
-        view = view_of()
+        view = get_panel_view()
         view.tab, view.wide = str(value["tab"]), bool(value.get("wide"))
 
 
-def _item(state: State) -> None:
-    rows = selection.chosen(state)
-    groups = wording.groups(state)
+def _show_item_tab(state: State) -> None:
+    rows = selection.selected_rows(state)
+    groups = statement_draft.get_groups(state)
     named = not len(rows) or any(np.array_equal(rows, group) for group in groups.values())
     # While something else is being said, what the last statement did would be taken for its doing.
-    if named and drafted.show(state):
+    if named and draft_panel.show_draft(state):
         return
     if state.run is not None:
-        outcome.show(state, state.run)
+        consequences.show_consequences(state, state.run)
     if len(rows) == 1:
-        item_panel.show(state, int(rows[0]))
+        item_panel.show_item(state, int(rows[0]))
     elif len(rows):
-        group_panel.show(state, rows)
-    elif state.run is not None and not outcome.what_moved(state, state.run):
-        _hints()
+        group_panel.show_group(state, rows)
+    elif state.run is not None and not consequences.show_moved(state, state.run):
+        _show_hints()
     if state.run is not None:
-        quality.show(state, state.run)
-    elif background.live() is None:
-        new_map.show(state)
+        quality.show_quality(state, state.run)
+    elif background.running_job() is None:
+        new_map.show_form(state)
     else:
         # The form loads the numerical libraries, and while a map is made no other one can be.
-        theme.section("The first map is being made")
-        for line in _FIRST_MAP:
-            theme.quiet(line)
+        theme.show_section("The first map is being made")
+        for line in _FIRST_MAP_TEXTS:
+            theme.show_note(line)
 
 
-def _guidance(state: State) -> None:
+def _show_guidance_tab(state: State) -> None:
     from hetviz.ui.guidance import page
 
-    page.show(state, wide=view_of().wide, widen=lambda: turn_to("Guidance", wide=True))
+    page.show(state, wide=get_panel_view().wide, widen=lambda: open_tab("Guidance", wide=True))
 
 
-def _clusters(state: State) -> None:
+def _show_clusters_tab(state: State) -> None:
     from hetviz.ui.clusters import page
 
     page.show(state)
 
 
-def _predict(state: State) -> None:
+def _show_predict_tab(state: State) -> None:
     from hetviz.ui.predict import page
 
     page.show(state)
 
 
-_SHOWN: dict[str, Callable[[State], None]] = {
-    "Item": _item,
-    "Guidance": _guidance,
-    "Clusters": _clusters,
-    "Predict": _predict,
+_TAB_RENDERERS: dict[str, Callable[[State], None]] = {
+    "Item": _show_item_tab,
+    "Guidance": _show_guidance_tab,
+    "Clusters": _show_clusters_tab,
+    "Predict": _show_predict_tab,
 }
 
 
-def _hints() -> None:
+def _show_hints() -> None:
     lines = "".join(f"<li>{line}</li>" for line in _HINTS)
     keys = "".join(
         f"<dt><kbd>{key}</kbd></dt><dd>{does}</dd>"
-        for key, does in words.KEYS
+        for key, does in help_texts.KEYS
         if key in _FIRST_KEYS
     )
     st.html(f'<ul class="hv-hints">{lines}</ul><dl class="hv-key-list">{keys}</dl>')

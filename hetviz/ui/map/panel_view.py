@@ -13,7 +13,7 @@ TABS = ("Item", "Guidance", "Clusters", "Predict")
 
 
 @dataclass(eq=False)
-class View:
+class PanelView:
     """What the panel shows; kept in the session.
 
     Attributes
@@ -53,19 +53,19 @@ class View:
         return [self.tab, *(tab for tab in TABS if tab in self.seen and tab != self.tab)]
 
 
-_VIEWS: weakref.WeakValueDictionary[str, View] = weakref.WeakValueDictionary()
+_VIEWS: weakref.WeakValueDictionary[str, PanelView] = weakref.WeakValueDictionary()
 
 
-def view_of() -> View:
+def get_panel_view() -> PanelView:
     """Return the view of the running session."""
     kept = st.session_state.get("panel-view")
-    if not isinstance(kept, View):
-        kept = st.session_state["panel-view"] = View()
+    if not isinstance(kept, PanelView):
+        kept = st.session_state["panel-view"] = PanelView()
         _VIEWS[kept.token] = kept
     return kept
 
 
-def turned(token: str, tab: str) -> bool:
+def note_tab(token: str, tab: str) -> bool:
     """Note that the browser turned to a tab without asking; False where there is no such view."""
     view = _VIEWS.get(token)
     if view is None or tab not in TABS:

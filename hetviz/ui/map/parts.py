@@ -15,24 +15,24 @@ from numpy.typing import NDArray
 
 from hetviz._types import Bools, Floats, Ints
 from hetviz.data import HeteroData
-from hetviz.data.model.same_items import of_items
+from hetviz.data.model.item_cache import cached_for_items
 from hetviz.data.queries.filters import passing
 from hetviz.metrics.fit.nearest import reaches
 from hetviz.plots.colour import Colouring, colouring
 from hetviz.plots.label_placement import Frame
 from hetviz.plots.planar import Drawn, drawn
 from hetviz.ui.map import priority
-from hetviz.ui.map.array_cache import Packed, kept
+from hetviz.ui.map.array_cache import PackedArray, get_or_compute
 from hetviz.workspace import Run, State
 
 T = TypeVar("T")
 
 # Above so many rows only a sample of them can get a picture or a word.
-MANY = 100_000
+MAX_ROWS_ALL_NAMED = 100_000
 # Places travel in pieces of so many rows, so that a large map grows before one's eyes.
 PIECE_ROWS = 250_000
 # Whole numbers of 20 bits; the largest stands for no place.
-STEPS = 2**20 - 2
+GRID_STEPS = 2**20 - 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +55,7 @@ class Geometry:
     points: NDArray[np.float32]
     placed: Bools
     notes: tuple[str, ...]
-    pieces: tuple[Packed, ...]
+    pieces: tuple[PackedArray, ...]
     extent: tuple[float, float, float, float]
 
     @property
@@ -64,7 +64,7 @@ class Geometry:
         return self.pieces[0].key
 
 
-def geometry(state: State, run: Run | None) -> Geometry:
+def get_geometry(state: State, run: Run | None) -> Geometry:
     """Return the map of a run as it is drawn; no row has a place without a run."""
     data = data_of(state)
 
@@ -75,12 +75,12 @@ def geometry(state: State, run: Run | None) -> Geometry:
             form = Drawn(nowhere, np.zeros(data.n_rows, dtype=bool), ())
         else:
             form = drawn(embedding)
-        return _on_grid(form)
+        return _round_to_grid(form)
 
-    return _of_same_items(data, ("geometry", id(run)), make, run)
+    return _compute_for_items(data, ("geometry", id(run)), make, run)
 
 
-def reach(state: State, run: Run | None) -> Floats | None:
+def link_reach(state: State, run: Run | None) -> Floats | None:
     """Return the distance up to which a link counts as kept, for each two datasets that it joins.
 
     Of shape (n_datasets, n_datasets), NaN of two that no link joins; None without a map.
@@ -92,25 +92,25 @@ def reach(state: State, run: Run | None) -> Floats | None:
     links = [*data.links, *(() if held is None else held.links)]
     joined = frozenset((one.source, one.target) for one in links)
     key = ("reach", id(run), joined)
-    return _of_same_items(data, key, lambda: reaches(data, embedding, joined=joined), run)
+    return _compute_for_items(data, key, lambda: reaches(data, embedding, joined=joined), run)
 
 
-def _on_grid(form: Drawn) -> Geometry:
+def _round_to_grid(form: Drawn) -> Geometry:
     there = form.points[form.placed]
     low = there.min(axis=0) if len(there) else np.zeros(2)
     high = there.max(axis=0) if len(there) else np.ones(2)
     high = np.where(high > low, high, low + 1.0)
-    steps = np.full(form.points.shape, STEPS + 1, dtype=np.int64)
-    steps[form.placed] = np.rint((there - low) / (high - low) * STEPS)
+    steps = np.full(form.points.shape, GRID_STEPS + 1, dtype=np.int64)
+    steps[form.placed] = np.rint((there - low) / (high - low) * GRID_STEPS)
     # As the browser computes them, so that both mean the same numbers.
-    points = np.where(form.placed[:, None], low + steps * (high - low) / STEPS, np.nan)
+    points = np.where(form.placed[:, None], low + steps * (high - low) / GRID_STEPS, np.nan)
     number = max(1, -(-len(steps) // PIECE_ROWS))
-    pieces = tuple(Packed.of(_planes(steps[k::number]), "|u1") for k in range(number))
+    pieces = tuple(PackedArray.of(_byte_planes(steps[k::number]), "|u1") for k in range(number))
     extent = (float(low[0]), float(low[1]), float(high[0]), float(high[1]))
     return Geometry(points.astype(np.float32), form.placed, form.notes, pieces, extent)
 
 
-def _planes(steps: Ints) -> NDArray[np.uint8]:
+def _byte_planes(steps: Ints) -> NDArray[np.uint8]:
     high = (steps.T >> 4).astype("<u2")
     low = ((steps[:, 0] & 15) | ((steps[:, 1] & 15) << 4)).astype(np.uint8)
     return np.concatenate([np.frombuffer(high.tobytes(), dtype=np.uint8), low])
@@ -119,45 +119,47 @@ def _planes(steps: Ints) -> NDArray[np.uint8]:
 def frame_of(state: State, run: Run | None) -> Frame:
     """Return the part of the plane to begin with: around what is placed on shown layers."""
     data = data_of(state)
-    form = geometry(state, run)
+    form = get_geometry(state, run)
 
     def make() -> Frame:
-        return Frame.around(form.points[layers(state) & form.placed].astype(np.float64))
+        return Frame.around(form.points[layer_mask(state) & form.placed].astype(np.float64))
 
-    return _of_same_items(data, ("frame", id(run), hidden_layers(state)), make, run)
+    return _compute_for_items(data, ("frame", id(run), hidden_layers(state)), make, run)
 
 
-def colours_of(data: HeteroData, key: str | None) -> Colouring:
+def get_colouring(data: HeteroData, key: str | None) -> Colouring:
     """Return a colouring of the data, made once."""
-    return kept(data, ("colouring", key), lambda: colouring(data, key))
+    return get_or_compute(data, ("colouring", key), lambda: colouring(data, key))
 
 
-def passing_rows(state: State) -> Bools | None:
+def filter_mask(state: State) -> Bools | None:
     """Return which rows pass the filters, shape (n_rows,), or None without any filter."""
     data, filters = data_of(state), tuple(state.filters)
     if not filters:
         return None
-    return kept(data, ("passing", filters), lambda: passing(data, filters))
+    return get_or_compute(data, ("passing", filters), lambda: passing(data, filters))
 
 
-def sample(state: State, run: Run | None) -> Ints:
+def named_sample(state: State, run: Run | None) -> Ints:
     """Return the rows of a large map that may get a picture or a word, in order."""
     data = data_of(state)
-    form = geometry(state, run)
+    form = get_geometry(state, run)
 
     def make() -> Ints:
-        return priority.sample(form.points, seen(state) & form.placed)
+        return priority.sample_rows(form.points, visible_mask(state) & form.placed)
 
     key = ("sample", id(run), hidden_layers(state), tuple(state.filters))
     # A filter may ask for what is said of items; without one their places alone matter.
-    return (kept if state.filters else _of_same_items)(data, key, make, run)
+    return (get_or_compute if state.filters else _compute_for_items)(data, key, make, run)
 
 
-def _of_same_items(data: HeteroData, key: Hashable, make: Callable[[], T], run: Run | None) -> T:
+def _compute_for_items(
+    data: HeteroData, key: Hashable, make: Callable[[], T], run: Run | None
+) -> T:
     """Return what the items and a map alone make, kept for all data that say more of the same."""
     if not data.datasets:
-        return kept(data, key, make, run)
-    return of_items(data.datasets.values(), key, make, run)
+        return get_or_compute(data, key, make, run)
+    return cached_for_items(data.datasets.values(), key, make, run)
 
 
 def data_of(state: State) -> HeteroData:
@@ -178,7 +180,7 @@ def hidden_layers(state: State) -> frozenset[str]:
     return frozenset(state.view.hidden)
 
 
-def layers(state: State) -> Bools:
+def layer_mask(state: State) -> Bools:
     """Return which rows belong to datasets that are shown."""
     data = data_of(state)
     shown = np.zeros(data.n_rows, dtype=bool)
@@ -187,33 +189,35 @@ def layers(state: State) -> Bools:
     return shown
 
 
-def seen(state: State) -> Bools:
+def visible_mask(state: State) -> Bools:
     """Return which rows are on shown layers and pass the filters."""
-    passes = passing_rows(state)
-    shown = layers(state)
+    passes = filter_mask(state)
+    shown = layer_mask(state)
     return shown if passes is None else shown & passes
 
 
-def packed_mask(state: State) -> Packed:
+def pack_filter_mask(state: State) -> PackedArray:
     """Return which rows pass the filters, for the browser; asked for only with filters."""
-    passes = passing_rows(state)
+    passes = filter_mask(state)
     assert passes is not None  # noqa: S101 - as the caller promised
-    return kept(data_of(state), ("mask", tuple(state.filters)), lambda: Packed.of(passes, "|u1"))
+    return get_or_compute(
+        data_of(state), ("mask", tuple(state.filters)), lambda: PackedArray.of(passes, "|u1")
+    )
 
 
-def order(state: State, run: Run | None) -> Packed:
+def naming_order(state: State, run: Run | None) -> PackedArray:
     """Return the rows in the order in which they get a picture or a word."""
     data = data_of(state)
-    form = geometry(state, run)
-    if data.n_rows > MANY:
+    form = get_geometry(state, run)
+    if data.n_rows > MAX_ROWS_ALL_NAMED:
         key: tuple[Any, ...] = ("order", id(run), hidden_layers(state), tuple(state.filters))
     else:
         key = ("order", id(run))
 
-    def make() -> Packed:
-        many = data.n_rows > MANY
-        rows = sample(state, run) if many else np.flatnonzero(form.placed)
-        weight = kept(data, "linked weight", lambda: priority.linked_weight(data))
-        return Packed.of(priority.by_importance(rows, form.points, weight), "<i4")
+    def make() -> PackedArray:
+        many = data.n_rows > MAX_ROWS_ALL_NAMED
+        rows = named_sample(state, run) if many else np.flatnonzero(form.placed)
+        weight = get_or_compute(data, "linked weight", lambda: priority.sum_link_weights(data))
+        return PackedArray.of(priority.sort_by_importance(rows, form.points, weight), "<i4")
 
-    return kept(data, key, make, run)
+    return get_or_compute(data, key, make, run)

@@ -20,7 +20,7 @@ _TYPES = (
 )
 
 
-def address(session: str, data: HeteroData, dataset: str, row: int) -> str | None:
+def picture_address(session: str, data: HeteroData, dataset: str, row: int) -> str | None:
     """Return the address of a row's picture, or None if it has none."""
     media = data[dataset].media
     if media is None or media[row] is None:
@@ -29,7 +29,7 @@ def address(session: str, data: HeteroData, dataset: str, row: int) -> str | Non
     return f"/picture/{session}/{row}/{quote(dataset, safe='')}?v={data.fingerprint()[:8]}"
 
 
-def content(media: Any) -> tuple[bytes, str] | None:
+def read_picture(media: Any) -> tuple[bytes, str] | None:
     """Return a picture's bytes and type, or None if it is no picture we know."""
     if media is None:
         return None

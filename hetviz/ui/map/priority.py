@@ -7,11 +7,11 @@ import numpy as np
 from hetviz._types import Bools, Floats, Ints, Reals
 from hetviz.data import HeteroData
 
-SAMPLE = 50_000
+MAX_SAMPLE = 50_000
 _COARSE, _FINE = 24, 160
 
 
-def linked_weight(data: HeteroData) -> Floats:
+def sum_link_weights(data: HeteroData) -> Floats:
     """Return the weights of the links of each row that say together, summed, shape (n_rows,)."""
     total = np.zeros(data.n_rows)
     for links in data.links:
@@ -23,7 +23,7 @@ def linked_weight(data: HeteroData) -> Floats:
     return total
 
 
-def by_importance(rows: Ints, points: Reals, weight: Floats) -> Ints:
+def sort_by_importance(rows: Ints, points: Reals, weight: Floats) -> Ints:
     """Return `rows`, the first of every part of the map first, then the second of every part.
 
     Parameters
@@ -37,12 +37,12 @@ def by_importance(rows: Ints, points: Reals, weight: Floats) -> Ints:
     """
     if not len(rows):
         return rows
-    part = _cells(points[rows], _COARSE)
+    part = _grid_cells(points[rows], _COARSE)
     heaviest = weight[rows]
-    return rows[np.lexsort((-heaviest, _place_in(part, -heaviest)))]
+    return rows[np.lexsort((-heaviest, _rank_in_group(part, -heaviest)))]
 
 
-def sample(points: Reals, among: Bools, most: int = SAMPLE) -> Ints:
+def sample_rows(points: Reals, among: Bools, most: int = MAX_SAMPLE) -> Ints:
     """Return at most `most` rows of `among`, at least one of every small cell that holds any.
 
     Notes
@@ -53,12 +53,12 @@ def sample(points: Reals, among: Bools, most: int = SAMPLE) -> Ints:
     if len(rows) <= most:
         return rows
     drawn = np.random.default_rng(0).random(len(rows))
-    first = _place_in(_cells(points[rows], _FINE), drawn) == 0
+    first = _rank_in_group(_grid_cells(points[rows], _FINE), drawn) == 0
     chosen: Ints = np.lexsort((drawn, ~first))[:most]
     return np.sort(rows[chosen])
 
 
-def _cells(points: Reals, n: int) -> Ints:
+def _grid_cells(points: Reals, n: int) -> Ints:
     """Return the cell of each point on an n x n grid over all but the outermost of them."""
     low, high = np.quantile(points, [0.006, 0.994], axis=0)
     share = (points - low) / np.where(high > low, high - low, 1.0)
@@ -67,7 +67,7 @@ def _cells(points: Reals, n: int) -> Ints:
     return cells
 
 
-def _place_in(group: Ints, key: Floats) -> Ints:
+def _rank_in_group(group: Ints, key: Floats) -> Ints:
     """Return the place of each entry within its group, the smallest `key` at 0."""
     order = np.lexsort((key, group))
     ordered = group[order]

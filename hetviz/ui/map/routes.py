@@ -21,78 +21,80 @@ from starlette.routing import BaseRoute, Route
 
 from hetviz.jobs import Job
 from hetviz.jobs.results import Frame
-from hetviz.ui.map import answers, panel_view, pictures
-from hetviz.ui.map.answers import (
-    ANSWERS,
-    ASK_AGAIN,
-    BINARY,
-    FOREVER,
-    NEVER,
-    Answer,
-    Asked,
-    Open,
-    Refused,
-    whole_number,
-)
-from hetviz.ui.map.array_cache import WORTH_PACKING, Packed
+from hetviz.ui.map import map_requests, panel_view, pictures
+from hetviz.ui.map.array_cache import MIN_GZIP_BYTES, PackedArray
 from hetviz.ui.map.component.assets import PLOTLY, asset_response, asset_version
+from hetviz.ui.map.map_requests import (
+    BINARY,
+    CACHE_FOREVER,
+    HANDLERS,
+    NO_STORE,
+    REVALIDATE,
+    MapRequest,
+    MapResponse,
+    OpenProject,
+    RequestError,
+    parse_integer,
+)
 from hetviz.workspace import SESSIONS
 
-_POLL_S, _TICK_S = 5.0, 0.05
-_A_DAY = "private, max-age=86400"
+_MAX_POLL_S, _TICK_S = 5.0, 0.05
+_CACHE_ONE_DAY = "private, max-age=86400"
 
 
-def routes() -> list[BaseRoute]:
+def map_routes() -> list[BaseRoute]:
     """Return the routes to serve beside the pages."""
-    own = [name for name in ANSWERS if name not in ("item", "links")]
+    own = [name for name in HANDLERS if name not in ("item", "links")]
     return [
-        Route("/hv/plotly.js", _answering(_plotly)),
-        Route("/hv/asset/{version}/{file}", _answering(_asset)),
-        Route("/hv/array/{session}/{key}", _answering(_array)),
+        Route("/hv/plotly.js", _guarded(_plotly)),
+        Route("/hv/asset/{version}/{file}", _guarded(_asset)),
+        Route("/hv/array/{session}/{key}", _guarded(_array)),
         Route("/hv/frame/{session}/{job}", _frame),
-        *(Route(f"/hv/{name}/{{session}}", _answering(_of_open(name))) for name in own),
-        Route("/hv/item/{session}/{part}", _answering(_of_open("item"))),
+        *(Route(f"/hv/{name}/{{session}}", _guarded(_project_handler(name))) for name in own),
+        Route("/hv/item/{session}/{part}", _guarded(_project_handler("item"))),
         Route("/hv/links/{session}", _links, methods=["POST"]),
-        Route("/hv/tab/{view}/{tab}", _answering(_tab), methods=["POST"]),
-        Route("/picture/{session}/{row:int}/{dataset:path}", _answering(_picture)),
+        Route("/hv/tab/{view}/{tab}", _guarded(_tab), methods=["POST"]),
+        Route("/picture/{session}/{row:int}/{dataset:path}", _guarded(_picture)),
     ]
 
 
-def _answering(handler: Callable[[Request], Response]) -> Callable[[Request], Response]:
+def _guarded(handler: Callable[[Request], Response]) -> Callable[[Request], Response]:
     def guarded(request: Request) -> Response:
         try:
             return handler(request)
-        except Refused as refused:
-            return refusal(refused)
+        except RequestError as refused:
+            return error_response(refused)
 
     return guarded
 
 
-def _of_open(name: str) -> Callable[[Request], Response]:
+def _project_handler(name: str) -> Callable[[Request], Response]:
     """Return the handler of a question about what a session has open."""
 
     def handler(request: Request) -> Response:
         part = str(request.path_params.get("part", ""))
-        found = ANSWERS[name](_opened(request), Asked(part, request.query_params))
-        return _sent(request, found)
+        found = HANDLERS[name](_open_project(request), MapRequest(part, request.query_params))
+        return _send_response(request, found)
 
     return handler
 
 
-def _sent(request: Request, found: Answer) -> Response:
+def _send_response(request: Request, found: MapResponse) -> Response:
     content = found.content
-    if isinstance(content, Packed):
+    if isinstance(content, PackedArray):
         zipped = content.zipped if accepts_gzip(request) else None
-        return answer(request, content.content, zipped, BINARY, found.keep)
+        return send_content(request, content.content, zipped, BINARY, found.keep)
     if isinstance(content, bytes):
-        return Response(content, media_type=found.kind, headers=guards(found.keep))
-    return json_answer(request, content, found.keep)
+        return Response(content, media_type=found.kind, headers=response_headers(found.keep))
+    return json_response(request, content, found.keep)
 
 
 def _plotly(request: Request) -> Response:
     known = request.query_params.get("v") == PLOTLY
     plain, zipped = _plotly_script()
-    return answer(request, plain, zipped, "text/javascript", FOREVER if known else ASK_AGAIN)
+    return send_content(
+        request, plain, zipped, "text/javascript", CACHE_FOREVER if known else REVALIDATE
+    )
 
 
 @cache
@@ -105,37 +107,41 @@ def _plotly_script() -> tuple[bytes, bytes]:
 def _asset(request: Request) -> Response:
     found = asset_response(request.path_params["file"])
     if found is None:
-        raise Refused
+        raise RequestError
     # A page of an older version gets the newer file, but may not keep it under that name.
     known = request.path_params["version"] == asset_version()
-    return answer(request, found[0], None, found[1], FOREVER if known else ASK_AGAIN)
+    return send_content(request, found[0], None, found[1], CACHE_FOREVER if known else REVALIDATE)
 
 
 def _array(request: Request) -> Response:
     session, key = request.path_params["session"], request.path_params["key"]
-    return _sent(request, Answer(answers.array(session, key), FOREVER))
+    return _send_response(
+        request, MapResponse(map_requests.find_array(session, key), CACHE_FOREVER)
+    )
 
 
 async def _frame(request: Request) -> Response:
     """Answer when there is a partial map later than `after`, when the job is over, or after 5 s."""
     session, job = request.path_params["session"], request.path_params["job"]
     try:
-        after = whole_number(request.query_params.get("after", "0"), 0, 2**53)
-    except Refused as refused:
-        return refusal(refused)
-    until = time.monotonic() + _POLL_S
+        after = parse_integer(request.query_params.get("after", "0"), 0, 2**53)
+    except RequestError as refused:
+        return error_response(refused)
+    until = time.monotonic() + _MAX_POLL_S
     while True:
-        found = _frame_of(job, session, after)
+        found = _find_frame(job, session, after)
         if found is None:
             # Over and taken, or of another session. A browser logs every 404 as an error.
-            return Response(status_code=204, headers=guards(NEVER) | {"X-State": "gone"})
+            return Response(
+                status_code=204, headers=response_headers(NO_STORE) | {"X-State": "gone"}
+            )
         snapshot, frame = found
         if frame is not None or not snapshot.live or time.monotonic() >= until:
             break
         if await request.is_disconnected():
             break
         await asyncio.sleep(_TICK_S)
-    headers = guards(NEVER) | {
+    headers = response_headers(NO_STORE) | {
         "X-Seq": str(after if frame is None else frame.seq),
         "X-State": snapshot.state,
     }
@@ -146,7 +152,7 @@ async def _frame(request: Request) -> Response:
     return Response(frame.layout, media_type=BINARY, headers=headers)
 
 
-def _frame_of(job: str, session: str, after: int) -> tuple[Job, Frame | None] | None:
+def _find_frame(job: str, session: str, after: int) -> tuple[Job, Frame | None] | None:
     from hetviz.ui.shell import background
 
     snapshot = background.RUNNER.get(job, session)
@@ -156,72 +162,74 @@ def _frame_of(job: str, session: str, after: int) -> tuple[Job, Frame | None] | 
 async def _links(request: Request) -> Response:
     try:
         # Finding a session may read it from disk.
-        opened = await run_in_threadpool(_opened, request)
-        body = await _body(request, 4 * opened.data.n_rows)
-        found = await run_in_threadpool(ANSWERS["links"], opened, Asked(body=body))
-        return await run_in_threadpool(_sent, request, found)
-    except Refused as refused:
-        return refusal(refused)
+        opened = await run_in_threadpool(_open_project, request)
+        body = await _read_body(request, 4 * opened.data.n_rows)
+        found = await run_in_threadpool(HANDLERS["links"], opened, MapRequest(body=body))
+        return await run_in_threadpool(_send_response, request, found)
+    except RequestError as refused:
+        return error_response(refused)
 
 
 def _tab(request: Request) -> Response:
     """Note which tab of the panel is looked at, for the next time that the panel is drawn."""
-    if not panel_view.turned(request.path_params["view"], request.path_params["tab"]):
-        raise Refused
-    return Response(status_code=204, headers=guards(NEVER))
+    if not panel_view.note_tab(request.path_params["view"], request.path_params["tab"]):
+        raise RequestError
+    return Response(status_code=204, headers=response_headers(NO_STORE))
 
 
 def _picture(request: Request) -> Response:
-    opened = _opened(request)
+    opened = _open_project(request)
     dataset = opened.data.datasets.get(request.path_params["dataset"])
     row = request.path_params["row"]
     if dataset is None or dataset.media is None or row >= len(dataset):
-        raise Refused
-    found = pictures.content(dataset.media[row])
+        raise RequestError
+    found = pictures.read_picture(dataset.media[row])
     if found is None:
-        raise Refused
-    return Response(found[0], media_type=found[1], headers=guards(_A_DAY))
+        raise RequestError
+    return Response(found[0], media_type=found[1], headers=response_headers(_CACHE_ONE_DAY))
 
 
-def _opened(request: Request) -> Open:
+def _open_project(request: Request) -> OpenProject:
     session = request.path_params["session"]
     workspace = SESSIONS.find(session)
     state = None if workspace is None else workspace.state
     if state is None or state.data is None:
-        raise Refused
-    return Open(session, state, state.data)
+        raise RequestError
+    return OpenProject(session, state, state.data)
 
 
-async def _body(request: Request, most: int) -> bytes:
+async def _read_body(request: Request, most: int) -> bytes:
     parts, size = [], 0
     async for part in request.stream():
         size += len(part)
         if size > most:
-            raise Refused(413)
+            raise RequestError(413)
         parts.append(part)
     return b"".join(parts)
 
 
-def refusal(refused: Refused) -> Response:
+def error_response(refused: RequestError) -> Response:
     """Return the answer to a request that was refused."""
-    return Response(status_code=refused.status, headers=guards(NEVER))
+    return Response(status_code=refused.status, headers=response_headers(NO_STORE))
 
 
-def json_answer(request: Request, value: object, keep: str) -> Response:
+def json_response(request: Request, value: object, keep: str) -> Response:
     """Return a value as JSON, packed where it is long and the browser takes it."""
     # ASCII, so that half a surrogate pair in somebody's data cannot fail here.
     text = json.dumps(value, separators=(",", ":"), allow_nan=False).encode("ascii")
-    large = len(text) > WORTH_PACKING and accepts_gzip(request)
+    large = len(text) > MIN_GZIP_BYTES and accepts_gzip(request)
     zipped = gzip.compress(text, 4, mtime=0) if large else None
-    return answer(request, text, zipped, "application/json", keep)
+    return send_content(request, text, zipped, "application/json", keep)
 
 
-def answer(request: Request, plain: bytes, zipped: bytes | None, kind: str, keep: str) -> Response:
+def send_content(
+    request: Request, plain: bytes, zipped: bytes | None, kind: str, keep: str
+) -> Response:
     """Return content of a media type, in its packed form if there is one and it is accepted."""
-    headers = guards(keep) | {"Vary": "Accept-Encoding"}
+    headers = response_headers(keep) | {"Vary": "Accept-Encoding"}
     if zipped is not None and accepts_gzip(request):
         return Response(zipped, media_type=kind, headers=headers | {"Content-Encoding": "gzip"})
-    if len(plain) > WORTH_PACKING and kind == BINARY:
+    if len(plain) > MIN_GZIP_BYTES and kind == BINARY:
         # It was tried and not worth it; said so that nobody tries again.
         headers["Content-Encoding"] = "identity"
     return Response(plain, media_type=kind, headers=headers)
@@ -232,7 +240,7 @@ def accepts_gzip(request: Request) -> bool:
     return "gzip" in request.headers.get("Accept-Encoding", "")
 
 
-def guards(keep: str) -> dict[str, str]:
+def response_headers(keep: str) -> dict[str, str]:
     """Return the headers of every answer: who may keep it, and that it is only what it says."""
     return {
         "Cache-Control": keep,

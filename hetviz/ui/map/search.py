@@ -11,20 +11,20 @@ import numpy as np
 
 from hetviz._types import Ints
 from hetviz.data import HeteroData
-from hetviz.data.model.same_items import of_items
-from hetviz.data.queries.filters import folded
+from hetviz.data.model.item_cache import cached_for_items
+from hetviz.data.queries.filters import fold_text
 
-MOST_FOUND = 12
-LONGEST_QUERY = 100
+MAX_HITS = 12
+MAX_QUERY_CHARS = 100
 # Hits looked at for each way to match, of which the shortest names are kept.
-_LOOKED_AT = 300
-_LONGEST_NAME = 300
+_MAX_HITS_CHECKED = 300
+_MAX_NAME_CHARS = 300
 # White space that is no single space between words; line breaks part the texts.
 _UNTIDY = re.compile(r"[^\S \n]|  |\n | \n")
 
 
 @dataclass(frozen=True, eq=False)
-class Index:
+class TextIndex:
     """Texts joined into one, each after a line break, so that one search runs over all.
 
     Attributes
@@ -39,16 +39,16 @@ class Index:
     starts: Ints
 
     @classmethod
-    def of(cls, texts: Iterable[str]) -> Index:
+    def of(cls, texts: Iterable[str]) -> TextIndex:
         """Return the index of texts, their rows in order."""
         lines = list(texts)
         joined = "\n".join(lines)
         tidy = joined.count("\n") == len(lines) - 1 and not _UNTIDY.search(f"\n{joined}\n")
-        if not tidy or max(map(len, lines)) > _LONGEST_NAME:
-            lines = [" ".join(text[:_LONGEST_NAME].split()) for text in lines]
+        if not tidy or max(map(len, lines)) > _MAX_NAME_CHARS:
+            lines = [" ".join(text[:_MAX_NAME_CHARS].split()) for text in lines]
             joined = "\n".join(lines)
         # Folded all at once, which is much quicker; it keeps line breaks and makes none.
-        whole = "\n" + folded(joined)
+        whole = "\n" + fold_text(joined)
         lengths = np.fromiter(map(len, whole.split("\n")[1:]), dtype=np.int64) + 1
         starts = np.concatenate([[0], np.cumsum(lengths)[:-1]])
         return cls(whole + "\n", starts[: len(lines)])
@@ -65,7 +65,7 @@ class Index:
 
     def _found(self, needle: str) -> Iterator[int]:
         at = self.text.find(needle)
-        for _ in range(_LOOKED_AT):
+        for _ in range(_MAX_HITS_CHECKED):
             if at < 0:
                 return
             row = bisect_right(self.starts, at) - 1
@@ -80,32 +80,34 @@ class Index:
 
 
 @dataclass(frozen=True, eq=False)
-class Names:
+class NameIndex:
     """Indexes of the titles of all rows, and of the ids of those whose title is another text."""
 
-    titles: Index
-    ids: Index
+    titles: TextIndex
+    ids: TextIndex
     id_rows: Ints
 
 
-def names_of(data: HeteroData) -> Names:
+def get_name_index(data: HeteroData) -> NameIndex:
     """Return the indexes of the data, made once; O(characters)."""
 
-    def make() -> Names:
+    def make() -> NameIndex:
         titles = [str(t) for dataset in data.datasets.values() for t in dataset.titles]
         ids = [str(t) for dataset in data.datasets.values() for t in dataset.ids]
         rows = np.flatnonzero(np.array(titles, dtype=object) != np.array(ids, dtype=object))
-        return Names(Index.of(titles), Index.of([ids[row] for row in rows.tolist()]), rows)
+        return NameIndex(
+            TextIndex.of(titles), TextIndex.of([ids[row] for row in rows.tolist()]), rows
+        )
 
-    return of_items(data.datasets.values(), "names", make)
+    return cached_for_items(data.datasets.values(), "names", make)
 
 
-def named(data: HeteroData, text: str) -> Ints:
+def rows_with_title(data: HeteroData, text: str) -> Ints:
     """Return all global rows whose title holds a text that is folded already."""
-    return names_of(data).titles.holding(text)
+    return get_name_index(data).titles.holding(text)
 
 
-def search(data: HeteroData, query: str, most: int = MOST_FOUND) -> list[int]:
+def search_items(data: HeteroData, query: str, most: int = MAX_HITS) -> list[int]:
     """Return global rows that fit a query, best first.
 
     Notes
@@ -113,10 +115,10 @@ def search(data: HeteroData, query: str, most: int = MOST_FOUND) -> list[int]:
     Whole titles come first, then titles that begin with the query, ids that do, titles in which a
     word does, titles that hold it anywhere, ids that do; among equals the shorter name.
     """
-    needle = " ".join(folded(query[:LONGEST_QUERY]).split())
+    needle = " ".join(fold_text(query[:MAX_QUERY_CHARS]).split())
     if not needle:
         return []
-    names = names_of(data)
+    names = get_name_index(data)
     found: dict[int, None] = {}
     ways = (
         (names.titles, f"\n{needle}\n"),

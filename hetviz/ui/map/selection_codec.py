@@ -21,7 +21,7 @@ def pack_rows(rows: ArrayLike, n: int) -> NDArray[np.uint8]:
     return np.packbits(bits, bitorder="little")
 
 
-def rows_of_bits(packed: object, n: int) -> Ints:
+def unpack_rows(packed: object, n: int) -> Ints:
     """Return the rows that base64 text of their bits names, in order.
 
     Raises
@@ -36,14 +36,14 @@ def rows_of_bits(packed: object, n: int) -> Ints:
             raise ValueError
         raw = base64.b64decode(packed, validate=True)
     except (ValueError, binascii.Error):
-        raise refusal("the rows do not fit the data") from None
+        raise selection_error("the rows do not fit the data") from None
     bits = np.unpackbits(np.frombuffer(raw, dtype=np.uint8), bitorder="little")
     if len(raw) != n_bytes or bits[n:].any():
-        raise refusal("the rows do not fit the data")
+        raise selection_error("the rows do not fit the data")
     return np.flatnonzero(bits)
 
 
-def rows_of_message(value: object, data: HeteroData) -> Ints:
+def read_selection(value: object, data: HeteroData) -> Ints:
     """Return the rows that a selection of the browser means, in order.
 
     Parameters
@@ -59,12 +59,12 @@ def rows_of_message(value: object, data: HeteroData) -> Ints:
         If it is no selection, or one on other data.
     """
     if not isinstance(value, Mapping):
-        raise refusal("this is no selection")
+        raise selection_error("this is no selection")
     if value.get("fingerprint") not in (None, data.fingerprint()):
-        raise refusal("it was made before the data changed")
-    return rows_of_bits(value.get("packed"), data.n_rows)
+        raise selection_error("it was made before the data changed")
+    return unpack_rows(value.get("packed"), data.n_rows)
 
 
-def refusal(what: str) -> DataError:
+def selection_error(what: str) -> DataError:
     """Return the refusal of a selection."""
     return DataError(Problem("bad-selection", "selection", what, ""))

@@ -9,7 +9,7 @@ import streamlit as st
 from hetviz.errors import HetvizError
 from hetviz.plots.colour import LAYERS
 from hetviz.plots.curve import kept_at
-from hetviz.ui.map import description, layers, panel, ready, selection_codec
+from hetviz.ui.map import description, layers, panel, preload, selection_codec
 from hetviz.ui.map.component import component
 from hetviz.ui.shell import background, session
 from hetviz.ui.shell import theme as look
@@ -19,15 +19,15 @@ from hetviz.ui.widgets import charts
 from hetviz.workspace import ChooseRun, SetView, State
 
 _STAGE = "map"
-_MOST_FILM = 6
+_MAX_FILM = 6
 
 
-def stage(state: State, place: str) -> None:
+def show_map(state: State, place: str) -> None:
     """Show the one map of all places: to work with, to look at on the start page, else hidden.
 
     Where there are no data, or no map and none in the making, there is none.
     """
-    job = background.live()
+    job = background.running_job()
     if state.data is None or (state.run is None and (job is None or not job.seq)):
         return
     workspace = session.workspace()
@@ -36,48 +36,48 @@ def stage(state: State, place: str) -> None:
     if work and state.view.colour in LAYERS:
         with st.spinner("Finding out where this map can be trusted"):
             layers.colours_of(state, state.run, sid)
-    spec = description.spec(
+    spec = description.map_spec(
         state,
         state.run,
         session=sid,
         mode="work" if work else "look",
-        selection=workspace.glance.selection,
-        camera=workspace.glance.camera,
+        selection=workspace.view_state.selection,
+        camera=workspace.view_state.camera,
         version=workspace.selection_version,
         live=job,
     )
     if work:
         run = state.run
-        ready.begin(state.data, None if run is None else charts.embedding_of(state, run))
+        preload.start_preload(state.data, None if run is None else charts.embedding_of(state, run))
     with st.container(key=_STAGE, border=False):
-        component.draw(
+        component.draw_map(
             {
                 **spec,
                 "name": _STAGE,
                 "stage": True,
                 "place": place,
                 # Another number has the browser ask again for what it did not get.
-                "failed": len(layers.failures(state, state.run)),
-                "acts": messages.spec(state, sid),
-                "film": _film(state, sid),
-                "said": [*gallery.borrowed_words(state), *_notes(spec)],
+                "failed": len(layers.find_failures(state, state.run)),
+                "acts": messages.draft_spec(state, sid),
+                "film": _film_spec(state, sid),
+                "said": [*gallery.borrowed_colour_notes(state), *_map_notes(spec)],
             },
-            _key(_STAGE),
+            _component_key(_STAGE),
             height="100%",
-            on_selection=_selected,
-            on_camera=_moved,
-            on_hidden=_hidden,
-            on_act=_acted,
-            on_colour=_coloured,
-            on_run=_chosen,
+            on_selection=_on_selection,
+            on_camera=_on_camera,
+            on_hidden=_on_hidden,
+            on_act=_on_act,
+            on_colour=_on_colour,
+            on_run=_on_run,
         )
 
 
-def _film(state: State, sid: str) -> list[dict[str, object]]:
+def _film_spec(state: State, sid: str) -> list[dict[str, object]]:
     """Return the maps made so far, as the browser draws them small."""
     found = []
-    for run in state.runs[-_MOST_FILM:]:
-        places = description.places(state, run, sid)
+    for run in state.runs[-_MAX_FILM:]:
+        places = description.map_places(state, run, sid)
         figures = run.figures or {}
         scores, given = figures.get("scores", {}), figures.get("curves", {}).get("given")
         found.append(
@@ -93,64 +93,66 @@ def _film(state: State, sid: str) -> list[dict[str, object]]:
     return found
 
 
-def _notes(spec: dict[str, Any]) -> list[str]:
+def _map_notes(spec: dict[str, Any]) -> list[str]:
     said = list(spec["notes"])
     if spec["unplaced"]:
         said.append(f"{look.count(spec['unplaced'], 'item')} without a place on this map.")
     return said
 
 
-def _key(name: str) -> str:
+def _component_key(name: str) -> str:
     # A map of its own for each project that this tab opens. Streamlit refuses keys with two
     # underscores, which an id may have.
     return f"{name}-{st.session_state['sid'].encode().hex()[:16]}"
 
 
-def _said(name: str) -> Any:
+def _browser_value(name: str) -> Any:
     """Return what the browser last said of a state of the map, or None."""
-    result = st.session_state.get(_key(_STAGE))
+    result = st.session_state.get(_component_key(_STAGE))
     return None if result is None else result.get(name)
 
 
-def _selected() -> None:
-    value, workspace = _said("selection"), session.workspace()
+def _on_selection() -> None:
+    value, workspace = _browser_value("selection"), session.workspace()
     state = workspace.state
     if not isinstance(value, dict) or state.data is None:
         return
     try:
-        rows = selection_codec.rows_of_message(value, state.data)
-        workspace.set_glance(selection=rows, heard=int(value.get("version", 0)))
+        rows = selection_codec.read_selection(value, state.data)
+        workspace.set_view_state(selection=rows, browser_version=int(value.get("version", 0)))
         if len(rows):
-            panel.turn_to("Item", opens=False)
+            panel.open_tab("Item", opens=False)
     except HetvizError:
         # Made on data or a map that is no longer there: the browser is told what is selected now.
-        workspace.set_glance(selection=workspace.glance.selection)
+        workspace.set_view_state(selection=workspace.view_state.selection)
 
 
-def _moved() -> None:
+def _on_camera() -> None:
     try:
-        session.workspace().set_glance(camera=_said("camera") or {})
+        session.workspace().set_view_state(camera=_browser_value("camera") or {})
     except HetvizError:
         return
 
 
-def _hidden() -> None:
-    state, hidden = session.workspace().state, _said("hidden") or []
+def _on_hidden() -> None:
+    state, hidden = session.workspace().state, _browser_value("hidden") or []
     if state.data is not None:
-        session.do(SetView(hidden=tuple(name for name in state.data.datasets if name in hidden)))
+        session.run_command(
+            SetView(hidden=tuple(name for name in state.data.datasets if name in hidden))
+        )
 
 
-def _acted() -> None:
-    messages.acted(_said("act"))
+def _on_act() -> None:
+    messages.handle_requests(_browser_value("act"))
 
 
-def _coloured() -> None:
-    state, key = session.workspace().state, _said("colour")
+def _on_colour() -> None:
+    state, key = session.workspace().state, _browser_value("colour")
     if state.data is not None and isinstance(key, str) and key != state.view.colour:
-        session.do(SetView(colour=key))
+        session.run_command(SetView(colour=key))
 
 
-def _chosen() -> None:
-    state, run = session.workspace().state, _said("run")
+def _on_run() -> None:
+    state, run = session.workspace().state, _browser_value("run")
     if run != state.chosen and any(one.id == run for one in state.runs):
-        session.do(ChooseRun(str(run)))
+        session.run_command(ChooseRun(str(run)))

@@ -19,8 +19,8 @@ from hetviz._types import Ints
 from hetviz.algorithms.base import Capability
 from hetviz.algorithms.registry import get_method
 from hetviz.data import Embedding, HeteroData, Links
-from hetviz.data.edits.adding import add_all
-from hetviz.data.edits.by_id import row_by_id
+from hetviz.data.edits.adding import add_statements
+from hetviz.data.edits.by_id import rows_by_id
 from hetviz.errors import DataError, HetvizError, ParameterError, Problem
 from hetviz.exports.page import picture_address
 from hetviz.features.relations.grouping import links_between
@@ -28,22 +28,29 @@ from hetviz.metrics.fit.consequences import Consequences, consequences
 from hetviz.plots.colour import ColourOption, colour_options
 from hetviz.runs.embed.run import fit_run
 from hetviz.ui.map import description, layers, selection_codec
-from hetviz.ui.map.answers import ANSWERS, Answer, Asked, Open, Refused, array
-from hetviz.ui.map.array_cache import SHELVES, Packed
+from hetviz.ui.map.array_cache import ARRAY_CACHE, PackedArray
 from hetviz.ui.map.component.assets import asset_version, text_assets
-from hetviz.ui.map.item import item_at
+from hetviz.ui.map.item import find_item
+from hetviz.ui.map.map_requests import (
+    HANDLERS,
+    MapRequest,
+    MapResponse,
+    OpenProject,
+    RequestError,
+    find_array,
+)
 from hetviz.workspace import Run, State
-from hetviz.workspace.state import View
+from hetviz.workspace.state import DisplaySettings
 
 _HERE = Path(__file__).parent
-_MOST_COLOURS = 6
+_MAX_SUGGESTIONS = 6
 
-Named = Mapping[str, Iterable[object]] | pd.DataFrame
+ItemSelection = Mapping[str, Iterable[object]] | pd.DataFrame
 """Items: ids by dataset, or a table with the columns dataset and id."""
 
 
-def _script() -> str:
-    """Return the module that anywidget loads: the files of the map's component as they are."""
+def _widget_script() -> str:
+    """Return the module that anywidget loads, with the files of the map component."""
     files = {name: text for name, text in text_assets().items() if name.endswith(".js")}
     # "</" would end the script of a page that a notebook is exported to.
     modules = json.dumps(files).replace("</", "<\\/")
@@ -51,8 +58,8 @@ def _script() -> str:
     return f"const VERSION = {json.dumps(asset_version())};\nconst MODULES = {modules};\n{own}"
 
 
-def _style() -> str:
-    """Return the style sheet of the map, and what it needs outside the app."""
+def _widget_style() -> str:
+    """Return the style sheet of the map and of the widget."""
     own = (_HERE / "widget.css").read_text(encoding="utf-8")
     return text_assets()["map.css"] + own
 
@@ -102,8 +109,8 @@ class MapWidget(anywidget.AnyWidget):
     ['d0004', 'd0005']
     """
 
-    _esm = _script()
-    _css = _style()
+    _esm = _widget_script()
+    _css = _widget_style()
     _spec = traitlets.Dict().tag(sync=True)
     # What the browser says.
     _selection = traitlets.Dict(allow_none=True, default_value=None).tag(sync=True)
@@ -124,35 +131,35 @@ class MapWidget(anywidget.AnyWidget):
         height: int = 520,
     ) -> None:
         self._session = f"notebook-{uuid4().hex}"
-        _check_same(data, embedding)
+        _check_same_items(data, embedding)
         self._rows: Ints = np.empty(0, dtype=np.int64)
         self._version = 0
         self._height = int(height)
         self._method, self._params, self._seed = method, dict(params or {}), int(seed)
-        self._earlier: list[tuple[HeteroData, Embedding]] = []
-        self._take(data, embedding)
+        self._history: list[tuple[HeteroData, Embedding]] = []
+        self._set_map(data, embedding)
         super().__init__(selection={}, colour=colour)
-        self._tell()
-        self.on_msg(self._heard)
+        self._send_spec()
+        self.on_msg(self._on_message)
 
     @property
     def data(self) -> HeteroData:
-        """The data with all that was said."""
+        """Data with all guidance."""
         return self._data
 
     @property
     def embedding(self) -> Embedding:
-        """The map that is shown."""
+        """Shown map."""
         return self._embedding
 
     @property
     def colours(self) -> list[str]:
-        """What the items can be coloured by."""
-        return [option.title for option in self._options()]
+        """Titles of the possible colourings."""
+        return [option.title for option in self._colour_options()]
 
     def selected(self) -> pd.DataFrame:
-        """Return what is selected: dataset, id and title of each item."""
-        items = [item_at(self._data, int(row)) for row in self._rows]
+        """Return the selected items with dataset, id and title."""
+        items = [find_item(self._data, int(row)) for row in self._rows]
         return pd.DataFrame(
             {
                 "dataset": [item.dataset.name for item in items],
@@ -163,8 +170,8 @@ class MapWidget(anywidget.AnyWidget):
 
     def say(
         self,
-        together: Named | tuple[Named, Named] | bool = False,
-        apart: tuple[Named, Named] | None = None,
+        together: ItemSelection | tuple[ItemSelection, ItemSelection] | bool = False,
+        apart: tuple[ItemSelection, ItemSelection] | None = None,
         *,
         weight: float = 1.0,
         progress: Any = None,
@@ -202,27 +209,29 @@ class MapWidget(anywidget.AnyWidget):
             )
         if not 0 < weight <= 1:
             raise ParameterError(f"weight = {weight!r}; it must be above 0 and at most 1.")
-        found: list[Links] = []
+        links: list[Links] = []
         if together is not False and together is not None:
             first, second = self._groups(together)
-            found += links_between(self._data, first, second, weight, in_turn=True)
+            links += links_between(self._data, first, second, weight, in_turn=True)
         if apart is not None:
             if not isinstance(apart, tuple):
                 raise ParameterError("apart: two groups are needed: apart=(these, those).")
             first, second = self._groups(apart)
-            found += links_between(self._data, first, second, -weight, in_turn=True)
-        if not found:
+            links += links_between(self._data, first, second, -weight, in_turn=True)
+        if not links:
             raise ParameterError("say: name what belongs together, or apart.")
-        stated = add_all(self._data, found)
-        can = get_method(self._method).card.capabilities
+        updated = add_statements(self._data, links)
+        capabilities = get_method(self._method).card.capabilities
         before = self._embedding
-        start = before if Capability.WARM_START in can else None
-        fitted = fit_run(stated.data, self._method, self._params, self._seed, progress, start=start)
-        self._earlier.append((self._data, before))
-        self._take(stated.data, fitted.embedding)
-        self._tell()
-        said = [*stated.added, *stated.updated]
-        return consequences(stated.data, before, fitted.embedding, said)
+        start = before if Capability.WARM_START in capabilities else None
+        fitted = fit_run(
+            updated.data, self._method, self._params, self._seed, progress, start=start
+        )
+        self._history.append((self._data, before))
+        self._set_map(updated.data, fitted.embedding)
+        self._send_spec()
+        new_links = [*updated.added, *updated.updated]
+        return consequences(updated.data, before, fitted.embedding, new_links)
 
     def take_back(self) -> None:
         """Take back what was said last, and its map.
@@ -232,87 +241,87 @@ class MapWidget(anywidget.AnyWidget):
         hetviz.errors.ParameterError
             If nothing was said.
         """
-        if not self._earlier:
+        if not self._history:
             raise ParameterError("take_back: nothing was said on this map.")
-        self._take(*self._earlier.pop())
-        self._tell()
+        self._set_map(*self._history.pop())
+        self._send_spec()
 
-    def _take(self, data: HeteroData, embedding: Embedding) -> None:
+    def _set_map(self, data: HeteroData, embedding: Embedding) -> None:
         self._data, self._embedding = data, embedding
         title = "" if self._method is None else get_method(self._method).card.title
         run = Run(uuid4().hex, self._method or "", title, embedding, data.fingerprint())
         self._state = State(data=data, runs=(run,), chosen=run.id)
 
-    def _tell(self) -> None:
-        """Send the description of what is to be drawn."""
+    def _send_spec(self) -> None:
+        """Send the description of the map to the browser."""
         hidden = tuple(name for name in self._hidden if name in self._data.datasets)
-        view = View(colour=self.colour, hidden=hidden)
+        view = DisplaySettings(colour=self.colour, hidden=hidden)
         runs, chosen = self._state.runs, self._state.chosen
         self._state = State(data=self._data, runs=runs, chosen=chosen, view=view)
-        spec = description.spec(
+        spec = description.map_spec(
             self._state,
             self._state.run,
             session=self._session,
             selection=self._rows,
             version=self._version,
         )
-        own = {"name": "map", "height": f"{self._height}px", "plotly": "", "regions": True}
+        overrides = {"name": "map", "height": f"{self._height}px", "plotly": "", "regions": True}
         if spec["renderer"] == "plotly":
-            own["renderer"] = "auto"
-        self._spec = {**spec, **own}
+            overrides["renderer"] = "auto"
+        self._spec = {**spec, **overrides}
 
-    def _options(self) -> list[ColourOption]:
-        own = layers.options(self._state, self._state.run)
-        return [*colour_options(self._data), *own]
+    def _colour_options(self) -> list[ColourOption]:
+        map_options = layers.layer_options(self._state, self._state.run)
+        return [*colour_options(self._data), *map_options]
 
-    def _groups(self, named: object) -> tuple[Ints, Ints | None]:
-        if named is True:
+    def _groups(self, items: object) -> tuple[Ints, Ints | None]:
+        if items is True:
             return self._rows, None
-        if isinstance(named, tuple):
-            if len(named) != 2:
-                raise ParameterError(f"two groups are needed, not {len(named)}.")
-            return self._rows_of(named[0]), self._rows_of(named[1])
-        return self._rows_of(named), None
+        if isinstance(items, tuple):
+            if len(items) != 2:
+                raise ParameterError(f"two groups are needed, not {len(items)}.")
+            return self._rows_of(items[0]), self._rows_of(items[1])
+        return self._rows_of(items), None
 
-    def _rows_of(self, named: object) -> Ints:
-        """Return global rows of items given by dataset and id, in order."""
-        if named is None:
-            named = {}
-        if isinstance(named, pd.DataFrame):
-            if not {"dataset", "id"} <= set(named.columns):
+    def _rows_of(self, items: object) -> Ints:
+        """Return the sorted global rows of items given by dataset and id."""
+        if items is None:
+            items = {}
+        if isinstance(items, pd.DataFrame):
+            if not {"dataset", "id"} <= set(items.columns):
                 raise DataError(
                     Problem(
                         "no-columns",
                         "selection",
                         "a table of items needs the columns dataset and id",
-                        ", ".join(map(str, named.columns)),
+                        ", ".join(map(str, items.columns)),
                     )
                 )
-            named = {str(name): part["id"].tolist() for name, part in named.groupby("dataset")}
-        if not isinstance(named, Mapping):
+            items = {str(name): part["id"].tolist() for name, part in items.groupby("dataset")}
+        if not isinstance(items, Mapping):
             raise DataError(
                 Problem(
                     "bad-selection",
                     "selection",
                     "items are given as {'dataset': [ids]}",
-                    type(named).__name__,
+                    type(items).__name__,
                 )
             )
-        found = [
-            row_by_id(self._data, str(name), list(ids), "selection")
+        rows_by_dataset = [
+            rows_by_id(self._data, str(name), list(ids), "selection")
             + self._data.offsets[str(name)].start
-            for name, ids in named.items()
+            for name, ids in items.items()
         ]
-        rows = np.concatenate(found) if found else np.empty(0, dtype=np.int64)
+        rows = np.concatenate(rows_by_dataset) if rows_by_dataset else np.empty(0, dtype=np.int64)
         return np.unique(rows).astype(np.int64)
 
     def _keys_of(self, rows: Ints) -> dict[str, list[object]]:
-        found: dict[str, list[object]] = {}
+        keys: dict[str, list[object]] = {}
         for row in rows.tolist():
-            item = item_at(self._data, row)
+            item = find_item(self._data, row)
             key = item.dataset.key(str(item.dataset.ids[item.row]))
-            found.setdefault(item.dataset.name, []).append(key)
-        return found
+            keys.setdefault(item.dataset.name, []).append(key)
+        return keys
 
     @traitlets.validate("selection")
     def _valid_selection(self, proposal: traitlets.Bunch) -> dict[str, list[object]]:
@@ -320,103 +329,105 @@ class MapWidget(anywidget.AnyWidget):
 
     @traitlets.validate("colour")
     def _valid_colour(self, proposal: traitlets.Bunch) -> str | None:
-        wanted = proposal["value"]
-        for option in self._options():
-            if wanted in (option.key, option.title):
+        name = proposal["value"]
+        for option in self._colour_options():
+            if name in (option.key, option.title):
                 return option.key
-        if wanted is None:
+        if name is None:
             return None
-        among = get_close_matches(str(wanted), self.colours, _MOST_COLOURS, 0.3) or self.colours
-        names = ", ".join(map(repr, among[:_MOST_COLOURS]))
+        suggestions = (
+            get_close_matches(str(name), self.colours, _MAX_SUGGESTIONS, 0.3) or self.colours
+        )
+        names = ", ".join(map(repr, suggestions[:_MAX_SUGGESTIONS]))
         raise ParameterError(
-            f"colour = {wanted!r}; there is {names}; widget.colours has all {len(self.colours)}."
+            f"colour = {name!r}; there is {names}; widget.colours has all {len(self.colours)}."
         )
 
     @traitlets.observe("selection")
-    def _selection_set(self, change: traitlets.Bunch) -> None:
+    def _on_selection(self, change: traitlets.Bunch) -> None:
         rows = self._rows_of(change["new"])
         if np.array_equal(rows, self._rows):
             return
         self._rows, self._version = rows, self._version + 1
-        self._tell()
+        self._send_spec()
 
     @traitlets.observe("colour")
-    def _colour_set(self, change: object) -> None:
-        self._tell()
+    def _on_colour(self, change: object) -> None:
+        self._send_spec()
 
     @traitlets.observe("_hidden")
-    def _hidden_set(self, change: object) -> None:
-        self._tell()
+    def _on_hidden(self, change: object) -> None:
+        self._send_spec()
 
     @traitlets.observe("_selection")
-    def _selected_there(self, change: traitlets.Bunch) -> None:
+    def _on_browser_selection(self, change: traitlets.Bunch) -> None:
         try:
-            rows = selection_codec.rows_of_message(change["new"], self._data)
+            rows = selection_codec.read_selection(change["new"], self._data)
         except HetvizError:
             # Made on a map that has gone: the browser is told what is selected now.
             self._version += 1
-            self._tell()
+            self._send_spec()
             return
         self._rows = rows
         self._version = max(self._version, int(change["new"].get("version", 0)))
         self.selection = self._keys_of(rows)
 
-    def _heard(self, _: object, message: object, buffers: list[bytes]) -> None:
+    def _on_message(self, _: object, message: object, buffers: list[bytes]) -> None:
         if not isinstance(message, dict):
             return
         if "ask" in message:
             body = bytes(buffers[0]) if buffers else b""
             self._answer(message["ask"], str(message.get("path", "")), body)
         elif message.get("trigger") == "colour":
-            known = {option.key for option in self._options()}
-            if message.get("value") in known:
+            keys = {option.key for option in self._colour_options()}
+            if message.get("value") in keys:
                 self.colour = message["value"]
         elif message.get("trigger") == "missing":
-            self._tell()
+            self._send_spec()
 
     def _answer(self, ask: object, path: str, body: bytes) -> None:
         try:
-            found = self._found(path, body)
-        except Refused as refused:
-            self.send({"answer": ask, "status": refused.status})
+            response = self._find_response(path, body)
+        except RequestError as error:
+            self.send({"answer": ask, "status": error.status})
             return
-        whole, kind = found.content, found.kind
-        if isinstance(whole, Packed):
-            whole, kind = whole.content, "application/octet-stream"
-        elif not isinstance(whole, bytes):
-            whole = json.dumps(whole, separators=(",", ":"), allow_nan=False).encode("ascii")
-        self.send({"answer": ask, "status": 200, "kind": kind}, [whole])
+        content, kind = response.content, response.kind
+        if isinstance(content, PackedArray):
+            content, kind = content.content, "application/octet-stream"
+        elif not isinstance(content, bytes):
+            content = json.dumps(content, separators=(",", ":"), allow_nan=False).encode("ascii")
+        self.send({"answer": ask, "status": 200, "kind": kind}, [content])
 
-    def _found(self, path: str, body: bytes) -> Answer:
+    def _find_response(self, path: str, body: bytes) -> MapResponse:
         url = urlsplit(path)
         parts = [unquote(part) for part in url.path.split("/")]
         if len(parts) not in (3, 4) or parts[0] != "hv" or parts[2] != self._session:
-            raise Refused
-        what, part = parts[1], "".join(parts[3:])
-        if what == "array":
-            return Answer(array(self._session, part), "")
-        if what not in ANSWERS:
-            raise Refused
-        opened = Open(self._session, self._state, self._data)
-        found = ANSWERS[what](opened, Asked(part, dict(parse_qsl(url.query)), body))
-        if what == "item" and found.content["picture"] is not None:
-            found.content["picture"] = self._picture(int(part))
-        return found
+            raise RequestError
+        request, part = parts[1], "".join(parts[3:])
+        if request == "array":
+            return MapResponse(find_array(self._session, part), "")
+        if request not in HANDLERS:
+            raise RequestError
+        opened = OpenProject(self._session, self._state, self._data)
+        response = HANDLERS[request](opened, MapRequest(part, dict(parse_qsl(url.query)), body))
+        if request == "item" and response.content["picture"] is not None:
+            response.content["picture"] = self._picture(int(part))
+        return response
 
     def _picture(self, row: int) -> str | None:
-        item = item_at(self._data, row)
+        item = find_item(self._data, row)
         media = item.dataset.media
         return None if media is None else picture_address(media[item.row])
 
     def close(self) -> None:
-        """Take the widget away, and what was kept for it."""
-        SHELVES.clear(self._session)
+        """Close the widget and clear its cache."""
+        ARRAY_CACHE.clear(self._session)
         super().close()
 
 
-def _check_same(data: HeteroData, embedding: Embedding) -> None:
-    known = [name for name in data.datasets if name in embedding.coordinates]
-    if not any(np.isin(data[name].ids, embedding.ids[name]).any() for name in known):
+def _check_same_items(data: HeteroData, embedding: Embedding) -> None:
+    shared = [name for name in data.datasets if name in embedding.coordinates]
+    if not any(np.isin(data[name].ids, embedding.ids[name]).any() for name in shared):
         raise DataError(
             Problem(
                 "other-data",

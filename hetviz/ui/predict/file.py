@@ -1,4 +1,4 @@
-"""New items from a file: where they belong on the map, before they are kept or left."""
+"""New items from a file, placed on the map before they are added to the data."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from hetviz.features.recipe import columns_used
 from hetviz.io import gate
 from hetviz.plots.out_of_sample import newcomers_alt, newcomers_figure
 from hetviz.runs.place.place_rows import cannot_place
-from hetviz.ui.data.upload import problem_table
+from hetviz.ui.data.upload import show_problems
 from hetviz.ui.shell import background, session
 from hetviz.ui.shell import theme as look
 from hetviz.ui.widgets import charts
 from hetviz.workspace import Finding, KeepItems, LeaveItems, Run, State
 
 KIND = "placed"
-TASK = "hetviz.jobs.tasks.place:place_items"
-_DOUBTFUL = 0.5
-_SHOWN = 200
-_NAMED = 12
+TASK = "place-items"
+_DOUBT_THRESHOLD = 0.5
+_MAX_ROWS = 200
+_MAX_COLUMNS = 12
 
 
 def show(state: State) -> None:
@@ -35,41 +35,41 @@ def show(state: State) -> None:
     if data is None:
         return
     if run is None:
-        look.headline("No map yet", "New items are placed on a map: make one on the Map page.")
+        look.show_headline("No map yet", "New items are placed on a map: make one on the Map page.")
         return
-    kept = state.findings.get(KIND)
-    if kept is not None and _fits(kept, data, run):
-        _result(state, run, kept)
+    finding = state.findings.get(KIND)
+    if finding is not None and _is_current(finding, data, run):
+        _show_result(state, run, finding)
         return
-    look.headline("Add new items to this map", _can_line(state, run))
-    if _why_not(state, run):
+    look.show_headline("Add new items to this map", _subtitle(state, run))
+    if _refusal_reason(state, run):
         return
-    wide, _ = st.columns([1.2, 1], gap="large")
-    with wide:
+    form_column, _ = st.columns([1.2, 1], gap="large")
+    with form_column:
         # First those whose columns are enough to place an item by.
-        names = sorted(data.datasets, key=lambda name: not _made_of_columns(data[name]))
+        names = sorted(data.datasets, key=lambda name: not _has_column_features(data[name]))
         name = st.selectbox("They are", names, key="newfile-dataset")
-        look.quiet(_columns_line(data[name]))
+        look.show_note(_columns_text(data[name]))
         key = f"newfile-{st.session_state.get('uploads', 0)}"
         with st.container(key="own-files-new"):
             st.file_uploader(
                 "A table with a row for each new item",
                 accept_multiple_files=True,
                 key=key,
-                on_change=_place,
+                on_change=_place_uploads,
                 args=(key, name),
-                disabled=background.live() is not None,
+                disabled=background.running_job() is not None,
             )
 
 
-def _made_of_columns(dataset: Dataset) -> bool:
+def _has_column_features(dataset: Dataset) -> bool:
     return bool(columns_used((dataset.recipe or {}).get("features")))
 
 
-def _columns_line(dataset: Dataset) -> str:
-    """Say which columns a file of new items needs."""
-    given = columns_used((dataset.recipe or {}).get("features"))
-    names = given or list(dataset.feature_names or ())
+def _columns_text(dataset: Dataset) -> str:
+    """Return which columns a file of new items needs."""
+    used = columns_used((dataset.recipe or {}).get("features"))
+    names = used or list(dataset.feature_names or ())
     if dataset.kernel is not None or dataset.distance is not None:
         return (
             f"The {dataset.name} are known only by how alike each two are, so no table can place "
@@ -80,23 +80,21 @@ def _columns_line(dataset: Dataset) -> str:
             f"The {dataset.name} have no columns to be placed by: name a column after another "
             "dataset, and list in it the items that each new one belongs with."
         )
-    more = [f"{len(names) - _NAMED} more"] if len(names) > _NAMED else []
-    shown = look.listed([*names[:_NAMED], *more])
-    words = (
-        "Needed are an id and, as far as known," if given else "Needed are an id and the numbers"
-    )
-    return f"{words} {shown}. Other columns are kept or passed over."
+    others = [f"{len(names) - _MAX_COLUMNS} more"] if len(names) > _MAX_COLUMNS else []
+    listed = look.join_words([*names[:_MAX_COLUMNS], *others])
+    start = "Needed are an id and, as far as known," if used else "Needed are an id and the numbers"
+    return f"{start} {listed}. Other columns are kept or passed over."
 
 
-def _can_line(state: State, run: Run) -> str:
-    return _why_not(state, run) or (
+def _subtitle(state: State, run: Run) -> str:
+    return _refusal_reason(state, run) or (
         "Drop a table with the columns of one of the datasets. You see where its items belong and "
         "how sure that is; nothing that is on the map moves, and nothing is kept until you say so."
     )
 
 
-def _why_not(state: State, run: Run) -> str:
-    """Say why nothing can be placed on the map, if so."""
+def _refusal_reason(state: State, run: Run) -> str:
+    """Return why nothing can be placed on the map, or an empty text."""
     if run.method not in {card.key for card in methods()}:
         return "This map was read with the data, and no method is known to have made it."
     card = get_method(run.method).card
@@ -107,8 +105,8 @@ def _why_not(state: State, run: Run) -> str:
     return ""
 
 
-def _fits(kept: Finding, data: HeteroData, run: Run) -> bool:
-    content = kept.content
+def _is_current(finding: Finding, data: HeteroData, run: Run) -> bool:
+    content = finding.content
     name = content["dataset"]
     return (
         name in data.datasets
@@ -117,7 +115,7 @@ def _fits(kept: Finding, data: HeteroData, run: Run) -> bool:
     )
 
 
-def _place(key: str, name: str) -> None:
+def _place_uploads(key: str, name: str) -> None:
     uploads = st.session_state.get(key) or []
     workspace = session.workspace()
     state = workspace.state
@@ -128,7 +126,7 @@ def _place(key: str, name: str) -> None:
     files = {filename: workspace.blobs.put(content) for filename, content in contents}
     st.session_state["uploads"] = st.session_state.get("uploads", 0) + 1
     info = next((info for info in state.understood if info.dataset == name), None)
-    known = None if info is None else info.id_column
+    id_column = None if info is None else info.id_column
     # New rows are read as it was said that the first were.
     like = None if info is None or info.recipe is None else {"like": info.recipe.to_dict()}
     choices = {} if like is None else dict.fromkeys(files, like)
@@ -136,25 +134,25 @@ def _place(key: str, name: str) -> None:
         "dataset": name,
         "files": files,
         "choices": choices,
-        "id_column": known,
+        "id_column": id_column,
         "method": run.method,
         "params": dict(run.params),
         "seed": run.seed,
         "hold_out": run.hold_out,
         "weights": dict(run.weights),
-        "asked": {"run": run.id, "files": files, "id_column": known, "choices": choices},
+        "asked": {"run": run.id, "files": files, "id_column": id_column, "choices": choices},
     }
-    background.find("New items", TASK, arguments, start=run, only=run.only)
+    background.start_task("New items", TASK, arguments, start=run, only=run.only)
 
 
-def _result(state: State, run: Run, kept: Finding) -> None:
-    content, data = kept.content, state.opened()
+def _show_result(state: State, run: Run, finding: Finding) -> None:
+    content, data = finding.content, state.opened()
     n = len(content["ids"])
-    doubtful = [one is not None and one >= _DOUBTFUL for one in content["doubt"]]
-    unplaced = sum(place is None for place in content["places"])
-    look.headline(
-        f"{look.count(n - unplaced, 'new item')} of {content['dataset']} placed on the map",
-        _doubt_line(n - unplaced, sum(doubtful), unplaced),
+    is_doubtful = [doubt is not None and doubt >= _DOUBT_THRESHOLD for doubt in content["doubt"]]
+    n_unplaced = sum(coordinates is None for coordinates in content["places"])
+    look.show_headline(
+        f"{look.count(n - n_unplaced, 'new item')} of {content['dataset']} placed on the map",
+        _doubt_text(n - n_unplaced, sum(is_doubtful), n_unplaced),
     )
     with st.container(horizontal=True, key="newfile-decide"):
         with st.container(key="primary_keep-items", width="content"):
@@ -162,62 +160,67 @@ def _result(state: State, run: Run, kept: Finding) -> None:
                 "Keep them in the data",
                 type="primary",
                 key="keep-items",
-                on_click=_keep,
+                on_click=_keep_items,
                 args=(content, run.id),
             )
-        st.button("Leave", key="leave-items", on_click=_leave)
-    _map(state, run, content, doubtful)
-    _table(data, content)
+        st.button("Leave", key="leave-items", on_click=_discard_items)
+    _show_map(state, run, content, is_doubtful)
+    _show_table(data, content)
     problems = [Problem(**fields) for fields in content["problems"]]
     if problems:
-        look.section("Worth knowing", look.count(len(problems), "note"))
-        problem_table(problems)
+        look.show_section("Worth knowing", look.count(len(problems), "note"))
+        show_problems(problems)
 
 
-def _doubt_line(n: int, doubtful: int, unplaced: int) -> str:
-    words = "Nothing that was there has moved. "
-    if doubtful:
-        words += f"{doubtful:,} of them {'is' if doubtful == 1 else 'are'} in doubt: "
-        words += "what is most like them lies elsewhere, or nothing is like them."
+def _doubt_text(n: int, n_doubtful: int, n_unplaced: int) -> str:
+    text = "Nothing that was there has moved. "
+    if n_doubtful:
+        text += f"{n_doubtful:,} of them {'is' if n_doubtful == 1 else 'are'} in doubt: "
+        text += "what is most like them lies elsewhere, or nothing is like them."
     elif n:
-        words += "None is in much doubt: each lies among the items most like it."
-    return words + (f" {look.count(unplaced, 'item')} could not be placed." if unplaced else "")
+        text += "None is in much doubt: each lies among the items most like it."
+    return text + (f" {look.count(n_unplaced, 'item')} could not be placed." if n_unplaced else "")
 
 
-def _table(data: HeteroData, content: Mapping[str, Any]) -> None:
-    look.section("New items", "the nearest of each dataset")
+def _show_table(data: HeteroData, content: Mapping[str, Any]) -> None:
+    look.show_section("New items", "the nearest of each dataset")
     head = ["Item", "Doubt", "Why", *(f"Nearest {name}" for name in data.datasets)]
     rows = []
-    for at, title in enumerate(content["titles"][:_SHOWN]):
-        doubt = content["doubt"][at]
-        row = [title, "–" if doubt is None else f"{100 * doubt:.0f} %", content["why"][at]]
+    for number, title in enumerate(content["titles"][:_MAX_ROWS]):
+        doubt = content["doubt"][number]
+        row = [title, "–" if doubt is None else f"{100 * doubt:.0f} %", content["why"][number]]
         for name in data.datasets:
-            found = content["near"][at].get(name, [])
-            near = [str(data[name].titles[k]) for k in data[name].find(found[:2]) if k >= 0]
-            row.append(", ".join(near) or "–")
+            near_ids = content["near"][number].get(name, [])
+            near_titles = [
+                str(data[name].titles[k]) for k in data[name].find(near_ids[:2]) if k >= 0
+            ]
+            row.append(", ".join(near_titles) or "–")
         rows.append(row)
-    look.table(head, rows, words=True)
-    look.quiet(
+    look.show_table(head, rows, words=True)
+    look.show_note(
         "Doubt: how many of the items most like it lie elsewhere on the map, or how much farther "
         "than usual the nearest is; the greater of the two."
     )
-    if len(content["ids"]) > _SHOWN:
-        look.quiet(f"… and {len(content['ids']) - _SHOWN:,} more")
+    if len(content["ids"]) > _MAX_ROWS:
+        look.show_note(f"… and {len(content['ids']) - _MAX_ROWS:,} more")
 
 
-def _map(state: State, run: Run, content: Mapping[str, Any], doubtful: list[bool]) -> None:
+def _show_map(state: State, run: Run, content: Mapping[str, Any], is_doubtful: list[bool]) -> None:
     embedding = charts.embedding_of(state, run)
     if embedding is None:
         return
-    nowhere = [np.nan] * embedding.n_components
-    places = np.array([nowhere if at is None else at for at in content["places"]], dtype=float)
+    no_place = [np.nan] * embedding.n_components
+    places = np.array(
+        [no_place if coordinates is None else coordinates for coordinates in content["places"]],
+        dtype=float,
+    )
     theme = session.theme()
-    figure = session.cached(
+    figure = session.get_or_compute(
         ("newfile-map", id(content), id(embedding), theme),
         (content, embedding),
-        lambda: newcomers_figure(embedding, places, content["titles"], doubtful, theme),
+        lambda: newcomers_figure(embedding, places, content["titles"], is_doubtful, theme),
     )
-    look.section("Their places", "a diamond is in doubt")
+    look.show_section("Their places", "a diamond is in doubt")
     st.plotly_chart(
         figure,
         key="newfile-map",
@@ -227,24 +230,24 @@ def _map(state: State, run: Run, content: Mapping[str, Any], doubtful: list[bool
     )
 
 
-def _keep(content: Mapping[str, Any], run: str) -> None:
-    asked = content["asked"]
+def _keep_items(content: Mapping[str, Any], run: str) -> None:
+    request = content["asked"]
     command = KeepItems(
         content["dataset"],
-        dict(asked["files"]),
+        dict(request["files"]),
         run,
         dict(zip(content["ids"], content["places"], strict=True)),
-        asked.get("choices", {}),
-        asked["id_column"],
+        request.get("choices", {}),
+        request["id_column"],
     )
-    if session.do(command):
+    if session.run_command(command):
         n = len(content["ids"])
-        session.tell(
+        session.add_message(
             f"{look.count(n, 'new item')} joined {content['dataset']}, at these places. "
             "The map stays; make it again whenever you like.",
             "note",
         )
 
 
-def _leave() -> None:
-    session.do(LeaveItems())
+def _discard_items() -> None:
+    session.run_command(LeaveItems())

@@ -1,4 +1,4 @@
-"""Labels predicted: how right they are, which are doubtful, and taking them over."""
+"""Predicted labels: how accurate they are, which are doubtful, and accepting them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 import streamlit as st
 
 from hetviz.data import HeteroData
-from hetviz.features.relations.labelled import label_column
+from hetviz.features.relations.label_problems import label_column
 from hetviz.plots.colour import spoken
 from hetviz.plots.predicted_labels import (
     doubt_alt,
@@ -30,8 +30,8 @@ from hetviz.ui.widgets import charts, pair_list
 from hetviz.workspace import Finding, SetLabels, State
 
 KIND = "labels"
-_LEAST_BINS = 2
-_NAMES = {
+_MIN_BINS = 2
+_MODEL_NAMES = {
     "blend": "all that is known",
     "gbc": "consensus of the sources",
     "hemap": "transfer",
@@ -39,123 +39,131 @@ _NAMES = {
     "joined features": "all features joined",
     "guess": "always the usual",
 }
-_DECISIONS = {
+_DECISION_TITLES = {
     "accept": "The transfer can be trusted",
     "caution": "Take this transfer with caution",
     "too risky": "Too risky to transfer",
 }
-_ASKED = 6
-_SURE = 90
+_MAX_QUESTIONS = 6
+_DEFAULT_SURE_PERCENT = 90
 
 
 def show(state: State) -> None:
     """Show the section."""
-    kept = state.findings.get(KIND)
-    if kept is None or state.data is None or kept.content["dataset"] not in state.data.datasets:
-        _nothing()
-        _, narrow = st.columns([1.75, 1], gap="large")
-        with narrow:
-            label_form.show(state)
+    finding = state.findings.get(KIND)
+    if (
+        finding is None
+        or state.data is None
+        or finding.content["dataset"] not in state.data.datasets
+    ):
+        _show_empty()
+        _, side_column = st.columns([1.75, 1], gap="large")
+        with side_column:
+            label_form.show_form(state)
         return
-    content = kept.content
-    items = items_of(state, kept)
-    theme.headline(_found(content, items), _in_words(content, items))
-    if state.guided is None or kept.fingerprint != state.guided.fingerprint():
-        theme.quiet("Predicted before the data changed. Predict again to use what you said since.")
-    wide, narrow = st.columns([1.75, 1], gap="large")
-    with wide:
+    content = finding.content
+    items = labelled_items(state, finding)
+    theme.show_headline(_title(content, items), _subtitle(content, items))
+    if state.guided is None or finding.fingerprint != state.guided.fingerprint():
+        theme.show_note(
+            "Predicted before the data changed. Predict again to use what you said since."
+        )
+    main_column, side_column = st.columns([1.75, 1], gap="large")
+    with main_column:
         with st.container(horizontal=True, vertical_alignment="center", key="labels-bar"):
-            accept(kept, items)
-            other = st.popover("Other labels", type="tertiary", key="labels-other")
-            with other, st.container(width=380):
-                label_form.show(state)
-        _map(state, kept, items)
-        doubtful(state, kept, items)
-    with narrow:
-        _errors(content)
-        _weights(content)
-        _reliability(content)
+            show_accept(finding, items)
+            popover = st.popover("Other labels", type="tertiary", key="labels-other")
+            with popover, st.container(width=380):
+                label_form.show_form(state)
+        _show_map(state, finding, items)
+        show_doubtful(state, finding, items)
+    with side_column:
+        _show_errors(content)
+        _show_weights(content)
+        _show_reliability(content)
         for reason in [*content["reasons"], *content["notes"]]:
-            theme.quiet(str(reason))
+            theme.show_note(str(reason))
 
 
-def _nothing() -> None:
-    if background.live() is not None:
-        theme.headline("Predicting", "Labels appear here as soon as they are judged.")
+def _show_empty() -> None:
+    if background.running_job() is not None:
+        theme.show_headline("Predicting", "Labels appear here as soon as they are judged.")
     else:
-        theme.headline(
+        theme.show_headline(
             "No label predicted yet",
             "Choose a label at the right. Items without it get one, with how sure it is, and "
             "labels that are held out tell how often that is right.",
         )
 
 
-def _found(content: Mapping[str, Any], items: list[Labelled]) -> str:
+def _title(content: Mapping[str, Any], items: list[LabelledItem]) -> str:
     if content["decision"] is not None:
-        what = f"{spoken(content['label'])} of {content['dataset']}"
-        errors = _errors_of(content)
+        label_title = f"{spoken(content['label'])} of {content['dataset']}"
+        errors = _error_by_model(content)
         if "hemap" in errors and min(errors, key=errors.__getitem__) != "hemap":
-            return f"{what}: its own labels tell more than the transfer"
-        return f"{_DECISIONS[content['decision']]}: {what}"
-    errors = _errors_of(content)
-    open_ = sum(not item.known for item in items)
-    what = f"{spoken(content['label'])} of {content['dataset']}"
+            return f"{label_title}: its own labels tell more than the transfer"
+        return f"{_DECISION_TITLES[content['decision']]}: {label_title}"
+    errors = _error_by_model(content)
+    n_open = sum(not item.is_known for item in items)
+    label_title = f"{spoken(content['label'])} of {content['dataset']}"
     if content["method"] not in errors:
-        return f"{what}: {theme.count(open_, 'label')} predicted"
+        return f"{label_title}: {theme.count(n_open, 'label')} predicted"
     error = errors[content["method"]]
     if content["classes"]:
-        return f"{what}: {100 * (1 - error):.0f} of 100 held-out labels are predicted right"
-    return f"{what}: held-out numbers are missed by about {error:.3g}"
+        return f"{label_title}: {100 * (1 - error):.0f} of 100 held-out labels are predicted right"
+    return f"{label_title}: held-out numbers are missed by about {error:.3g}"
 
 
-def _in_words(content: Mapping[str, object], items: list[Labelled]) -> str:
-    open_ = sum(not item.known for item in items)
-    words = [f"By {content['title']}."]
-    if open_:
-        has = theme.count(open_, "item has", "items have")
-        words.append(f"{has} no label of their own." if open_ > 1 else f"{has} none of its own.")
-    errors = _errors_of(content)
+def _subtitle(content: Mapping[str, object], items: list[LabelledItem]) -> str:
+    n_open = sum(not item.is_known for item in items)
+    sentences = [f"By {content['title']}."]
+    if n_open:
+        subject = theme.count(n_open, "item has", "items have")
+        sentences.append(
+            f"{subject} no label of their own." if n_open > 1 else f"{subject} none of its own."
+        )
+    errors = _error_by_model(content)
     if content["method"] in errors and "guess" in errors:
         guess = errors["guess"]
         if content["classes"]:
-            words.append(
+            sentences.append(
                 f"Always guessing the commonest is right in {100 * (1 - guess):.0f} of 100."
             )
         else:
-            words.append(f"Always guessing the mean misses by {guess:.3g}.")
-    return " ".join(words)
+            sentences.append(f"Always guessing the mean misses by {guess:.3g}.")
+    return " ".join(sentences)
 
 
-def _errors_of(content: Mapping[str, Any]) -> dict[str, float]:
-    held = content["held_out"]
-    return dict(zip(held["model"], held["error"], strict=True))
+def _error_by_model(content: Mapping[str, Any]) -> dict[str, float]:
+    tests = content["held_out"]
+    return dict(zip(tests["model"], tests["error"], strict=True))
 
 
-def _map(state: State, kept: Finding, items: list[Labelled]) -> None:
+def _show_map(state: State, finding: Finding, items: list[LabelledItem]) -> None:
     run, data = state.run, state.data
     if run is None or data is None:
         return
     embedding = charts.embedding_of(state, run)
     if embedding is None:
         return
-    content = kept.content
+    content = finding.content
     doubt = np.array([item.doubt for item in items], dtype=float)
     if not content["classes"] and np.isfinite(doubt).any():
         doubt = doubt / (np.nanmax(doubt) or 1.0)
-    figure = session.cached(
-        ("doubt", id(data), id(run), id(kept), session.theme()),
-        (data, run, kept),
+    figure = session.get_or_compute(
+        ("doubt", id(data), id(run), id(finding), session.theme()),
+        (data, run, finding),
         lambda: doubt_figure(
             embedding,
             [item.row for item in items],
             [item.label for item in items],
             doubt,
-            _coloured(data, content),
+            _classes_in_colour_order(data, content),
             session.theme(),
             300,
         ),
     )
-    theme.section("On the map", "larger: more doubtful")
+    theme.show_section("On the map", "larger: more doubtful")
     st.plotly_chart(
         figure,
         key="labels-map",
@@ -165,39 +173,39 @@ def _map(state: State, kept: Finding, items: list[Labelled]) -> None:
     )
 
 
-def _coloured(data: HeteroData, content: Mapping[str, Any]) -> list[str]:
+def _classes_in_colour_order(data: HeteroData, content: Mapping[str, Any]) -> list[str]:
     """Return the classes in the order of their colours on the Map page."""
-    classes = [str(one) for one in content["classes"]]
+    classes = [str(name) for name in content["classes"]]
     key = json.dumps([content["dataset"], content["label"]])
-    first = [one for one in parts.colours_of(data, key).categories if one in classes]
-    return [*first, *(one for one in classes if one not in first)]
+    coloured = [name for name in parts.get_colouring(data, key).categories if name in classes]
+    return [*coloured, *(name for name in classes if name not in coloured)]
 
 
-def _errors(content: Mapping[str, Any]) -> None:
+def _show_errors(content: Mapping[str, Any]) -> None:
     held = content["held_out"]
     if not held["model"]:
-        theme.quiet("Not tested: too few labels are known, or no test was asked for.")
+        theme.show_note("Not tested: too few labels are known, or no test was asked for.")
         return
     aside = "wrong of those held out" if content["classes"] else "how far off, in its own unit"
-    theme.section("Error on held-out labels", aside)
+    theme.show_section("Error on held-out labels", aside)
     st.plotly_chart(
-        error_figure(held, _NAMES, bool(content["classes"]), session.theme()),
+        error_figure(held, _MODEL_NAMES, bool(content["classes"]), session.theme()),
         key="labels-errors",
         theme=None,
         config={"displayModeBar": False},
-        alt=error_alt(held, _NAMES, bool(content["classes"])),
+        alt=error_alt(held, _MODEL_NAMES, bool(content["classes"])),
     )
     tests = max(held["repeats"], default=1)
     if tests > 1:
-        theme.quiet(f"Mean of {tests} tests; the line is one standard error.")
+        theme.show_note(f"Mean of {tests} tests; the line is one standard error.")
 
 
-def _reliability(content: Mapping[str, Any]) -> None:
-    """Show how often the likeliest class was right, by how sure the model was."""
+def _show_reliability(content: Mapping[str, Any]) -> None:
+    """Show how often the likeliest class was right, by its probability."""
     rows = content["figures"].get("reliability") or []
-    if len(rows) < _LEAST_BINS:
+    if len(rows) < _MIN_BINS:
         return
-    theme.section("Is it as sure as it says?", "of labels that were held out")
+    theme.show_section("Is it as sure as it says?", "of labels that were held out")
     st.plotly_chart(
         reliability_figure(rows, session.theme()),
         key="labels-reliability",
@@ -207,11 +215,11 @@ def _reliability(content: Mapping[str, Any]) -> None:
     )
 
 
-def _weights(content: Mapping[str, Any]) -> None:
+def _show_weights(content: Mapping[str, Any]) -> None:
     weights = content["weights"]
     if len(set(weights["source"])) < 2:
         return
-    theme.section("How far each source is trusted", "over the rounds")
+    theme.show_section("How far each source is trusted", "over the rounds")
     st.plotly_chart(
         weights_figure(weights, session.theme()),
         key="labels-weights",
@@ -222,7 +230,7 @@ def _weights(content: Mapping[str, Any]) -> None:
 
 
 @dataclass(frozen=True)
-class Labelled:
+class LabelledItem:
     """An item with its label.
 
     Attributes
@@ -231,11 +239,11 @@ class Labelled:
         Global.
     id : str
     label : text, number or None
-    known : bool
+    is_known : bool
         Whether the data say so by now.
     doubt : float
         Of classes from 0 to 1; of numbers in their own unit; NaN where it is not known.
-    decided : bool
+    is_decided : bool
         Whether it is told better than by a guess.
     interval : tuple of two numbers, optional
         Of a number: nine of ten that were hidden lay within such bounds.
@@ -244,131 +252,139 @@ class Labelled:
     row: int
     id: str
     label: Any
-    known: bool
+    is_known: bool
     doubt: float
-    decided: bool = True
+    is_decided: bool = True
     interval: tuple[float, float] | None = None
 
 
-def items_of(state: State, kept: Finding) -> list[Labelled]:
-    """Return the items that are still there."""
+def labelled_items(state: State, finding: Finding) -> list[LabelledItem]:
+    """Return the labelled items that are in the open data."""
     data = state.data
     if data is None:
         return []
 
-    def make() -> list[Labelled]:
-        name, label = kept.content["dataset"], kept.content["label"]
-        now = np.zeros(len(data[name]), dtype=bool)
+    def make() -> list[LabelledItem]:
+        name, label = finding.content["dataset"], finding.content["label"]
+        has_label = np.zeros(len(data[name]), dtype=bool)
         if label in label_form.label_columns(data, name):
-            now = np.isfinite(label_column(data, name, label).y)
-        table = kept.content["table"]
-        out = []
+            has_label = np.isfinite(label_column(data, name, label).y)
+        table = finding.content["table"]
+        labelled = []
         n = len(table["id"])
         decided = table.get("decided") or [True] * n
         bounds = list(
             zip(table.get("low") or [None] * n, table.get("high") or [None] * n, strict=True)
         )
         columns = [table[key] for key in ("id", "label", "known", "doubt")]
-        for id, said, known, doubt, sure, (low, high) in zip(
+        for id, predicted, known, doubt, is_decided, (low, high) in zip(
             *columns, decided, bounds, strict=True
         ):
             row = pair_list.row_of(data, name, id)
             if row is not None:
-                there = bool(known or now[row - data.offsets[name].start])
+                is_known = bool(known or has_label[row - data.offsets[name].start])
                 doubt = np.nan if doubt is None else doubt
-                within = None if low is None or high is None else (low, high)
-                out.append(Labelled(row, id, said, there, doubt, bool(sure), within))
-        return out
+                interval = None if low is None or high is None else (low, high)
+                labelled.append(
+                    LabelledItem(row, id, predicted, is_known, doubt, bool(is_decided), interval)
+                )
+        return labelled
 
-    return session.cached(("labelled", id(data), id(kept)), (data, kept), make)
+    return session.get_or_compute(("labelled", id(data), id(finding)), (data, finding), make)
 
 
-def accept(kept: Finding, items: list[Labelled]) -> None:
-    """Show how sure a label must be, and the button that takes those over."""
-    open_ = [item for item in items if not item.known and item.label is not None]
-    if not open_:
-        theme.quiet("Every item has a label of its own: nothing to take over.")
+def show_accept(finding: Finding, items: list[LabelledItem]) -> None:
+    """Show the required certainty and the button that accepts labels."""
+    candidates = [item for item in items if not item.is_known and item.label is not None]
+    if not candidates:
+        theme.show_note("Every item has a label of its own: nothing to take over.")
         return
-    sure = [item for item in open_ if item.decided]
-    unknown = len(open_) - len(sure)
-    if unknown:
-        theme.quiet(f"{theme.count(unknown, 'label')} could only be guessed.")
-    if kept.content["classes"]:
-        least = st.slider("At least so sure, %", 50, 100, _SURE, key="labels-sure", width=220)
-        sure = [item for item in sure if item.doubt <= 1.0 - 0.01 * least]
+    accepted = [item for item in candidates if item.is_decided]
+    n_unknown = len(candidates) - len(accepted)
+    if n_unknown:
+        theme.show_note(f"{theme.count(n_unknown, 'label')} could only be guessed.")
+    if finding.content["classes"]:
+        min_percent = st.slider(
+            "At least so sure, %", 50, 100, _DEFAULT_SURE_PERCENT, key="labels-sure", width=220
+        )
+        accepted = [item for item in accepted if item.doubt <= 1.0 - 0.01 * min_percent]
     with st.container(key="primary_take", width="content"):
         st.button(
-            f"Accept {theme.count(len(sure), 'label')}",
+            f"Accept {theme.count(len(accepted), 'label')}",
             type="primary",
             key="accept-labels",
-            disabled=not sure,
-            on_click=_take,
-            args=(kept, {item.id: item.label for item in sure}),
+            disabled=not accepted,
+            on_click=_accept_labels,
+            args=(finding, {item.id: item.label for item in accepted}),
         )
 
 
-def doubtful(state: State, kept: Finding, items: list[Labelled]) -> None:
-    """Ask for the labels of the items that are most in doubt."""
-    data, classes = state.data, kept.content["classes"]
-    asked = [item for item in items if not item.known]
+def show_doubtful(state: State, finding: Finding, items: list[LabelledItem]) -> None:
+    """Ask for the labels of the most doubtful items."""
+    data, classes = state.data, finding.content["classes"]
+    questions = [item for item in items if not item.is_known]
     title = "The most doubtful"
-    if not asked and classes and kept.content["method"] == "gbc":
-        asked = [item for item in items if item.doubt > 0.5]
+    if not questions and classes and finding.content["method"] == "gbc":
+        questions = [item for item in items if item.doubt > 0.5]
         title = "Labels given that look wrong"
-    asked.sort(key=lambda item: -np.nan_to_num(item.doubt))
-    if data is None or not asked:
+    questions.sort(key=lambda item: -np.nan_to_num(item.doubt))
+    if data is None or not questions:
         return
-    theme.section(title, "your answer is kept at once")
-    for item in asked[:_ASKED]:
-        words, answer = st.columns([2, 1], vertical_alignment="center", gap="small")
-        with words:
-            st.html(pair_list.item(data, item.row, _aside(item, bool(classes))))
-        with answer:
-            key = f"label-{kept.when}-{item.row}"
+    theme.show_section(title, "your answer is kept at once")
+    for item in questions[:_MAX_QUESTIONS]:
+        item_column, answer_column = st.columns([2, 1], vertical_alignment="center", gap="small")
+        with item_column:
+            st.html(pair_list.item_html(data, item.row, _label_text(item, bool(classes))))
+        with answer_column:
+            key = f"label-{finding.when}-{item.row}"
             if classes:
                 st.selectbox(
-                    f"{kept.content['label']} of this item",
+                    f"{finding.content['label']} of this item",
                     classes,
                     index=None,
                     placeholder="Which is it?",
                     key=key,
                     label_visibility="collapsed",
                     on_change=_answer,
-                    args=(kept, item.id, key),
+                    args=(finding, item.id, key),
                 )
             else:
                 st.number_input(
-                    f"{kept.content['label']} of this item",
+                    f"{finding.content['label']} of this item",
                     value=None,
                     placeholder="What is it?",
                     key=key,
                     label_visibility="collapsed",
                     on_change=_answer,
-                    args=(kept, item.id, key),
+                    args=(finding, item.id, key),
                 )
 
 
-def _aside(item: Labelled, classes: bool) -> str:
+def _label_text(item: LabelledItem, classes: bool) -> str:
     if item.label is None:
         return "no guess"
-    if not item.decided and not item.known:
+    if not item.is_decided and not item.is_known:
         return f"does not know; perhaps {item.label if classes else f'{float(item.label):.4g}'}"
     if classes:
         return f"{item.label}, {100 * (1 - item.doubt):.0f} % sure".replace("nan % sure", "unsure")
-    if item.interval is not None and not item.known:
+    if item.interval is not None and not item.is_known:
         return f"{float(item.label):.4g}, from {item.interval[0]:.4g} to {item.interval[1]:.4g}"
     spread = "" if np.isnan(item.doubt) else f" ± {item.doubt:.2g}"
     return f"{float(item.label):.4g}{spread}"
 
 
-def _take(kept: Finding, values: dict[str, object]) -> None:
-    note = f"accepted from {kept.content['title']}"
-    session.do(SetLabels(kept.content["dataset"], kept.content["label"], values, note=note))
+def _accept_labels(finding: Finding, values: dict[str, object]) -> None:
+    note = f"accepted from {finding.content['title']}"
+    session.run_command(
+        SetLabels(finding.content["dataset"], finding.content["label"], values, note=note)
+    )
 
 
-def _answer(kept: Finding, id: str, key: str) -> None:
+def _answer(finding: Finding, id: str, key: str) -> None:
     value = st.session_state[key]
     if value is not None:
-        session.do(
-            SetLabels(kept.content["dataset"], kept.content["label"], {id: value}, note="answered")
+        session.run_command(
+            SetLabels(
+                finding.content["dataset"], finding.content["label"], {id: value}, note="answered"
+            )
         )

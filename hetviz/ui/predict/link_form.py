@@ -1,4 +1,4 @@
-"""What links to look for: between which datasets, by which method, and how it is tested."""
+"""Form that chooses datasets, method and test of a link search."""
 
 from __future__ import annotations
 
@@ -15,34 +15,36 @@ from hetviz.runs.predict.link_predictor import AXES_CHOSEN, STACK
 from hetviz.runs.predict.link_predictor import TITLE as STACK_TITLE
 from hetviz.runs.predict.pair_scores import PROFILES, PROFILES_TITLE
 from hetviz.ui.map import new_map
-from hetviz.ui.predict import quick
+from hetviz.ui.predict import candidate_search
 from hetviz.ui.shell import background, theme
 from hetviz.ui.widgets.param_form import param_form
 from hetviz.workspace import State
 
-TASK = "hetviz.jobs.tasks.predict:find_links"
+TASK = "find-links"
 _MAP = "map"
-_SCORING = ("mkpe", "kbmf2k", "pmvge", "code")
-_AXES, _HOLD_OUT = 10, 0.2
+_SCORING_METHODS = ("mkpe", "kbmf2k", "pmvge", "code")
+_MAX_AXES, _HOLD_OUT = 10, 0.2
 
 
-def chosen(data: HeteroData) -> tuple[str, str]:
-    """Return the two datasets that were chosen; first those that most links join."""
-    found = st.session_state.get("links-source"), st.session_state.get("links-target")
-    if all(name in data.datasets for name in found):
-        return str(found[0]), str(found[1])
+def chosen_datasets(data: HeteroData) -> tuple[str, str]:
+    """Return the two chosen datasets, by default those with most links between them."""
+    chosen = st.session_state.get("links-source"), st.session_state.get("links-target")
+    if all(name in data.datasets for name in chosen):
+        return str(chosen[0]), str(chosen[1])
     names = list(data.datasets)
-    return next(iter(quick.linked_pairs(data)), (names[0], names[min(1, len(names) - 1)]))
+    return next(
+        iter(candidate_search.linked_pairs(data)), (names[0], names[min(1, len(names) - 1)])
+    )
 
 
-def show(state: State) -> None:
+def show_form(state: State) -> None:
     """Show the choices and the button that starts the search."""
     data = state.data
     if data is None:
         return
     names = list(data.datasets)
-    theme.section("Find links", "between or within datasets")
-    first, second = chosen(data)
+    theme.show_section("Find links", "between or within datasets")
+    first, second = chosen_datasets(data)
     source = st.selectbox(
         "Between", names, index=names.index(first), key="links-source", persist_state="session"
     )
@@ -54,18 +56,18 @@ def show(state: State) -> None:
         help="May be the same one.",
         persist_state="session",
     )
-    offered = _offered(state, source == target)
-    key = st.selectbox("By", list(offered), format_func=offered.__getitem__, key="links-method")
+    choices = _method_choices(state, source == target)
+    key = st.selectbox("By", list(choices), format_func=choices.__getitem__, key="links-method")
     run = state.run
-    by_map = key == _MAP and run is not None
-    method = run.method if by_map and run is not None else key
-    params = dict(run.params) if by_map and run is not None else {}
-    fits = not by_map and key not in (PROFILES, STACK)
-    theme.quiet(_summary(key))
+    uses_map = key == _MAP and run is not None
+    method = run.method if uses_map and run is not None else key
+    params = dict(run.params) if uses_map and run is not None else {}
+    is_fitted = not uses_map and key not in (PROFILES, STACK)
+    theme.show_note(_summary(key))
     with st.expander("Settings"):
-        if fits:
-            params = param_form(f"links-{key}", _wider(method), names)
-        starts = int(
+        if is_fitted:
+            params = param_form(f"links-{key}", _params_with_more_axes(method), names)
+        n_repeats = int(
             st.number_input(
                 "Repeats",
                 1,
@@ -75,21 +77,21 @@ def show(state: State) -> None:
                 help="So many starts of the method, and so many tests.",
             )
         )
-        tested = st.toggle(
+        is_tested = st.toggle(
             "Test with 20 % of the links held out",
             value=True,
             key="links-tested",
             help="Tells how far to trust what is found. Takes as long again.",
         )
-    _not_offered(state, source == target)
+    _show_unsuitable(state, source == target)
     with st.container(key="primary_find"):
         st.button(
             "Find links",
             type="primary",
             key="find-links",
             width="stretch",
-            disabled=background.live() is not None,
-            on_click=background.find,
+            disabled=background.running_job() is not None,
+            on_click=background.start_task,
             args=(f"Links between {source} and {target}", TASK),
             kwargs={
                 "arguments": {
@@ -97,50 +99,54 @@ def show(state: State) -> None:
                     "target": target,
                     "method": method,
                     "params": params,
-                    "seeds": list(range(starts)),
-                    "hold_out": _HOLD_OUT if tested else 0.0,
+                    "seeds": list(range(n_repeats)),
+                    "hold_out": _HOLD_OUT if is_tested else 0.0,
                     "top": predict.TOP,
                 },
-                "start": run if by_map else None,
+                "start": run if uses_map else None,
             },
         )
 
 
-def _offered(state: State, within: bool) -> dict[str, str]:
-    """Return ways by key: the default, the shown map, then methods that score links themselves."""
+def _method_choices(state: State, within: bool) -> dict[str, str]:
+    """Return methods by key: the default, the shown map, then others that score links."""
     out: dict[str, str] = {STACK: STACK_TITLE}
     run = state.run
     if run is not None and run.method in {card.key for card in methods()}:
         out[_MAP] = f"The map shown: {run.title}"
     out[PROFILES] = PROFILES_TITLE
-    found = [verdict for verdict in new_map.verdicts(state) if not _reasons(verdict, within)]
-    order = {key: place for place, key in enumerate(_SCORING)}
+    found = [
+        verdict
+        for verdict in new_map.rank_methods(state)
+        if not _unsuitable_reasons(verdict, within)
+    ]
+    order = {key: place for place, key in enumerate(_SCORING_METHODS)}
     for verdict in sorted(found, key=lambda one: order.get(one.card.key, len(order))):
         out[verdict.card.key] = verdict.card.title
     return out
 
 
-def _reasons(verdict: Verdict, within: bool) -> list[str]:
-    """Return why a method is not offered for links."""
+def _unsuitable_reasons(verdict: Verdict, is_within: bool) -> list[str]:
+    """Return why a method cannot predict links here."""
     if not verdict.suits:
         return list(verdict.reasons)
-    needed = Capability.WITHIN_LINKS if within else Capability.LINKS
+    needed = Capability.WITHIN_LINKS if is_within else Capability.LINKS
     if needed not in verdict.card.capabilities:
-        return [f"It does not learn from {'links within a dataset' if within else 'links'}."]
+        return [f"It does not learn from {'links within a dataset' if is_within else 'links'}."]
     return []
 
 
-def _not_offered(state: State, within: bool) -> None:
-    rest = [
+def _show_unsuitable(state: State, is_within: bool) -> None:
+    unsuitable = [
         (verdict.card.title, reasons)
-        for verdict in new_map.verdicts(state)
-        if (reasons := _reasons(verdict, within))
+        for verdict in new_map.rank_methods(state)
+        if (reasons := _unsuitable_reasons(verdict, is_within))
     ]
-    if rest:
+    if unsuitable:
         with st.expander("Why other methods are not offered"):
             lines = "".join(
-                f"<li><b>{theme.esc(title)}</b> {theme.esc(' '.join(reasons))}</li>"
-                for title, reasons in rest
+                f"<li><b>{theme.escape_html(title)}</b> {theme.escape_html(' '.join(reasons))}</li>"
+                for title, reasons in unsuitable
             )
             st.html(f'<ul class="hv-reasons no">{lines}</ul>')
 
@@ -155,18 +161,18 @@ def _summary(key: str) -> str:
     return get_method(key).card.summary.split(". ")[0].rstrip(".") + "."
 
 
-def _wider(method: str) -> dict[str, Param]:
+def _params_with_more_axes(method: str) -> dict[str, Param]:
     """Return a method's parameters with more axes than a picture needs: they find links better.
 
     Where hidden links choose the number, it is not asked for.
     """
-    out: dict[str, Param] = {}
+    params: dict[str, Param] = {}
     for name, param in get_method(method).params.items():
         if name == "n_components" and method in AXES_CHOSEN:
             continue
         if name == "n_components" and isinstance(param, Integer):
-            most = _AXES if param.high is None else min(_AXES, param.high)
-            out[name] = replace(param, default=most)
+            n_axes = _MAX_AXES if param.high is None else min(_MAX_AXES, param.high)
+            params[name] = replace(param, default=n_axes)
         else:
-            out[name] = param
-    return out
+            params[name] = param
+    return params

@@ -1,4 +1,4 @@
-"""The ranked pairs: check, accept as links, reject as apart, show on the map, download."""
+"""Ranked list of link candidates, with buttons to accept, reject, show and download."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from hetviz.ui.shell import selection, session, theme
 from hetviz.ui.widgets import pair_list
 from hetviz.workspace import AddLinks, Finding, State
 
-A_PAGE = 8
+PAGE_SIZE = 8
 ACCEPTED, REJECTED = "accepted", "rejected"
 
 
 @dataclass(frozen=True, eq=False)
-class Candidate:
+class LinkCandidate:
     """A pair that might be linked.
 
     Attributes
@@ -30,14 +30,14 @@ class Candidate:
     rows : tuple of int
         Global rows of both items.
     titles : tuple of str
-    why : tuple of two lists of int
+    evidence : tuple of two lists of int
         Global rows that the first and the second item are linked with.
     """
 
     record: dict[str, Any]
     rows: tuple[int, int]
     titles: tuple[str, str]
-    why: tuple[list[int], list[int]]
+    evidence: tuple[list[int], list[int]]
 
     @property
     def ids(self) -> tuple[str, str]:
@@ -45,27 +45,29 @@ class Candidate:
         return self.record["source_id"], self.record["target_id"]
 
 
-def candidates(state: State, kept: Finding) -> list[Candidate]:
-    """Return the pairs that no link tells of by now, the likeliest first."""
+def open_candidates(state: State, finding: Finding) -> list[LinkCandidate]:
+    """Return the pairs without a link, the likeliest first."""
     data = state.data
     if data is None:
         return []
-    return session.cached(
-        ("candidates", id(data), id(kept)), (data, kept), lambda: _left(data, kept)
+    return session.get_or_compute(
+        ("candidates", id(data), id(finding)),
+        (data, finding),
+        lambda: _open_candidates(data, finding),
     )
 
 
-def _left(data: HeteroData, kept: Finding) -> list[Candidate]:
-    source, target = kept.content["source"], kept.content["target"]
+def _open_candidates(data: HeteroData, finding: Finding) -> list[LinkCandidate]:
+    source, target = finding.content["source"], finding.content["target"]
     known = known_pairs(data, source, target)
-    m = len(data[target])
-    found = []
-    for record in kept.content["candidates"]:
+    n_target = len(data[target])
+    candidates = []
+    for record in finding.content["candidates"]:
         p = pair_list.row_of(data, source, record["source_id"])
         q = pair_list.row_of(data, target, record["target_id"])
         if p is None or q is None:
             continue
-        pair = (p - data.offsets[source].start) * m + q - data.offsets[target].start
+        pair = (p - data.offsets[source].start) * n_target + q - data.offsets[target].start
         if (
             np.searchsorted(known, pair) < len(known)
             and known[np.searchsorted(known, pair)] == pair
@@ -75,91 +77,91 @@ def _left(data: HeteroData, kept: Finding) -> list[Candidate]:
             str(data[source].titles[p - data.offsets[source].start]),
             str(data[target].titles[q - data.offsets[target].start]),
         )
-        why = (
-            _rows(data, target, record["source_evidence"]),
-            _rows(data, source, record["target_evidence"]),
+        evidence = (
+            _rows_of_ids(data, target, record["source_evidence"]),
+            _rows_of_ids(data, source, record["target_evidence"]),
         )
-        found.append(Candidate(record, (p, q), titles, why))
-    return found
+        candidates.append(LinkCandidate(record, (p, q), titles, evidence))
+    return candidates
 
 
-def _rows(data: HeteroData, dataset: str, ids: list[str]) -> list[int]:
+def _rows_of_ids(data: HeteroData, dataset: str, ids: list[str]) -> list[int]:
     rows = (pair_list.row_of(data, dataset, id) for id in ids)
     return [row for row in rows if row is not None]
 
 
-def show(state: State, kept: Finding, left: list[Candidate]) -> None:
+def show_list(state: State, kept: Finding, left: list[LinkCandidate]) -> None:
     """Show the list with its buttons."""
     data = state.data
     if data is None or not left:
         return
-    pages = -(-len(left) // A_PAGE)
+    pages = -(-len(left) // PAGE_SIZE)
     bar = st.container(horizontal=True, vertical_alignment="center", gap="small", key="links-bar")
     page = min(int(st.session_state.get("links-page") or 1), pages)
-    shown = left[(page - 1) * A_PAGE : page * A_PAGE]
+    shown = left[(page - 1) * PAGE_SIZE : page * PAGE_SIZE]
     for candidate in shown:
         box, words = st.columns([0.05, 1], vertical_alignment="top", gap="small")
         with box:
             st.checkbox(
-                theme.plain(" and ".join(candidate.titles)),
-                key=_key(kept, candidate),
+                theme.escape_markdown(" and ".join(candidate.titles)),
+                key=_checkbox_key(kept, candidate),
                 label_visibility="collapsed",
             )
         with words:
             st.html(
-                pair_list.pair(
-                    data, *candidate.rows, _aside(candidate.record, kept), *candidate.why
+                pair_list.pair_html(
+                    data, *candidate.rows, _score_text(candidate.record, kept), *candidate.evidence
                 )
             )
     if pages > 1:
         st.pagination(pages, key="links-page")
-    picked = [one for one in left if st.session_state.get(_key(kept, one))]
+    picked = [one for one in left if st.session_state.get(_checkbox_key(kept, one))]
     with bar:
-        _buttons(kept, left, shown, picked)
+        _show_buttons(kept, left, shown, picked)
 
 
-def _buttons(
-    kept: Finding,
-    left: list[Candidate],
-    shown: list[Candidate],
-    picked: list[Candidate],
+def _show_buttons(
+    finding: Finding,
+    candidates: list[LinkCandidate],
+    shown: list[LinkCandidate],
+    checked: list[LinkCandidate],
 ) -> None:
-    n = len(picked)
+    n_checked = len(checked)
     with st.container(key="primary_accept", width="content"):
         st.button(
-            f"Accept {n:,} as links" if n else "Accept as links",
+            f"Accept {n_checked:,} as links" if n_checked else "Accept as links",
             type="primary",
             key="accept-links",
-            disabled=not n,
-            on_click=_say,
-            args=(kept, picked, True),
+            disabled=not n_checked,
+            on_click=_add_and_uncheck,
+            args=(finding, checked, True),
         )
     st.button(
-        f"Reject {n:,} as apart" if n else "Reject as apart",
+        f"Reject {n_checked:,} as apart" if n_checked else "Reject as apart",
         key="reject-links",
-        disabled=not n,
+        disabled=not n_checked,
         help="Says that they are apart, which methods may use. Undo takes it back.",
-        on_click=_say,
-        args=(kept, picked, False),
+        on_click=_add_and_uncheck,
+        args=(finding, checked, False),
     )
     st.button(
         "Show on the map",
         key="links-to-map",
-        disabled=not n,
-        on_click=_to_map,
-        args=(picked,),
+        disabled=not n_checked,
+        on_click=_show_on_map,
+        args=(checked,),
     )
-    every = all(one in picked for one in shown)
+    all_checked = all(candidate in checked for candidate in shown)
     st.button(
-        "Uncheck these" if every else f"Check these {len(shown):,}",
+        "Uncheck these" if all_checked else f"Check these {len(shown):,}",
         key="check-links",
         type="tertiary",
-        on_click=_check,
-        args=(kept, shown, not every),
+        on_click=_set_checked,
+        args=(finding, shown, not all_checked),
     )
     st.download_button(
         "Download CSV",
-        data=lambda: _csv(kept, left),
+        data=lambda: _csv_text(finding, candidates),
         file_name="links.csv",
         mime="text/csv",
         key="links-csv",
@@ -168,60 +170,60 @@ def _buttons(
     )
 
 
-def _aside(record: dict[str, object], kept: Finding) -> str:
-    if kept.content["by_map"]:
+def _score_text(record: dict[str, object], finding: Finding) -> str:
+    if finding.content["by_map"]:
         return f"no. {record['rank']:,}"
-    words = f"{record['score']:.2f}"
+    text = f"{record['score']:.2f}"
     best, worst = record["rank_best"], record["rank_worst"]
-    if len(kept.content["seeds"]) > 1 and kept.runs:
-        words += " · rank " + (f"{best:,}" if best == worst else f"{best:,} to {worst:,}")
-    return words
+    if len(finding.content["seeds"]) > 1 and finding.runs:
+        text += " · rank " + (f"{best:,}" if best == worst else f"{best:,} to {worst:,}")
+    return text
 
 
-def _key(kept: Finding, candidate: Candidate) -> str:
-    return f"link-{kept.when}-{candidate.record['rank']}"
+def _checkbox_key(finding: Finding, candidate: LinkCandidate) -> str:
+    return f"link-{finding.when}-{candidate.record['rank']}"
 
 
-def _check(kept: Finding, shown: list[Candidate], value: bool) -> None:
+def _set_checked(finding: Finding, shown: list[LinkCandidate], value: bool) -> None:
     for candidate in shown:
-        st.session_state[_key(kept, candidate)] = value
+        st.session_state[_checkbox_key(finding, candidate)] = value
 
 
-def _say(kept: Finding, picked: list[Candidate], together: bool) -> None:
-    say(kept, picked, together)
-    _check(kept, picked, False)
+def _add_and_uncheck(finding: Finding, checked: list[LinkCandidate], together: bool) -> None:
+    add_links(finding, checked, together)
+    _set_checked(finding, checked, False)
 
 
-def say(kept: Finding, picked: list[Candidate], together: bool) -> bool:
-    """Say that pairs are links, or apart; return whether it was done."""
-    content = kept.content
-    word = ACCEPTED if together else REJECTED
-    return session.do(
+def add_links(finding: Finding, checked: list[LinkCandidate], together: bool) -> bool:
+    """Add pairs as links, or as apart, and return whether that succeeded."""
+    content = finding.content
+    kind = ACCEPTED if together else REJECTED
+    return session.run_command(
         AddLinks(
             content["source"],
             content["target"],
-            [list(one.ids) for one in picked],
+            [list(candidate.ids) for candidate in checked],
             weight=1.0 if together else -1.0,
-            kind=word,
-            set=f"{word} from {content['title']}",
+            kind=kind,
+            set=f"{kind} from {content['title']}",
         )
     )
 
 
-def _to_map(picked: list[Candidate]) -> None:
-    selection.choose(row for one in picked for row in one.rows)
+def _show_on_map(checked: list[LinkCandidate]) -> None:
+    selection.select_rows(row for candidate in checked for row in candidate.rows)
     st.session_state["go-to"] = "map"
 
 
-def _csv(kept: Finding, left: list[Candidate]) -> str:
-    source, target = kept.content["source"], kept.content["target"]
+def _csv_text(finding: Finding, candidates: list[LinkCandidate]) -> str:
+    source, target = finding.content["source"], finding.content["target"]
     head = ["source_dataset", "source_id", "target_dataset", "target_id", "score", "rank"]
     head += ["rank_best", "rank_worst", "source_title", "target_title"]
     lines = [
-        [source, one.ids[0], target, one.ids[1]]
-        + [f"{one.record['score']:.6g}"]
-        + [str(one.record[key]) for key in ("rank", "rank_best", "rank_worst")]
-        + list(one.titles)
-        for one in left
+        [source, candidate.ids[0], target, candidate.ids[1]]
+        + [f"{candidate.record['score']:.6g}"]
+        + [str(candidate.record[key]) for key in ("rank", "rank_best", "rank_worst")]
+        + list(candidate.titles)
+        for candidate in candidates
     ]
     return cells.csv_text(head, lines)

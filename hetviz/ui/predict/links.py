@@ -1,4 +1,4 @@
-"""Links that nobody has given yet: what was found, how sure it is, and what to do with it."""
+"""Link prediction: candidates with evidence, questions about them, and tests."""
 
 from __future__ import annotations
 
@@ -9,36 +9,36 @@ from typing import Any
 
 import streamlit as st
 
-from hetviz._text import short
+from hetviz._text import shorten
 from hetviz.data import HeteroData
 from hetviz.errors import HetvizError
 from hetviz.plots.predicted_links import WORDS, precision_alt, precision_figure
 from hetviz.runs.predict.link_predictor import STACK
 from hetviz.ui.map.component import component
-from hetviz.ui.predict import link_form, link_list, quick
-from hetviz.ui.predict.link_list import Candidate
+from hetviz.ui.predict import candidate_search, link_form, link_list
+from hetviz.ui.predict.link_list import LinkCandidate
 from hetviz.ui.shell import session, theme
 from hetviz.ui.widgets import item_chip, pair_list
 from hetviz.workspace import Finding, State
 
 KIND = "links"
-_EVERY, _ENOUGH = 5, 10
-_BEAT = 0.7
-_NAME = 60
-_CODE = re.compile(r"[a-z]{0,2}_?\d+\Z")
+_ANSWERS_PER_SEARCH, _MIN_ANSWERS = 5, 10
+_REFRESH_S = 0.7
+_NAME_CHARS = 60
+_CODE_NAME = re.compile(r"[a-z]{0,2}_?\d+\Z")
 
 
 @dataclass
-class _Asked:
+class _AnswerSession:
     """What this visitor was asked about two datasets; kept in the session.
 
     Attributes
     ----------
     finding : Finding, optional
         Candidates worked out unasked.
-    answers : int
+    n_answers : int
         How many answers there were when they were.
-    later : set of (str, str)
+    skipped : set of (str, str)
         Ids of pairs put off.
     expected : dict of (str, str) to float
         Of pairs answered here, the probability that they were linked.
@@ -47,120 +47,139 @@ class _Asked:
     """
 
     finding: Finding | None = None
-    answers: int = 0
-    later: set[tuple[str, str]] = field(default_factory=set)
+    n_answers: int = 0
+    skipped: set[tuple[str, str]] = field(default_factory=set)
     expected: dict[tuple[str, str], float] = field(default_factory=dict)
     steps: list[int] = field(default_factory=list)
 
 
 def show(state: State) -> None:
-    """Show the section: candidates first, the choices below them."""
+    """Show the section, candidates first and the form below."""
     data = state.guided
     if data is None or state.data is None:
         return
-    source, target = link_form.chosen(state.data)
-    asked = _asked(source, target)
-    kept = state.findings.get(KIND)
-    if kept is not None and (kept.content["source"], kept.content["target"]) != (source, target):
-        kept = None
-    tested = kept is not None
-    if kept is None:
-        kept = _unasked(data, source, target, asked)
-    left = [] if kept is None else _in_order(link_list.candidates(state, kept), asked)
-    wide, narrow = st.columns([1.75, 1], gap="large")
-    with wide:
-        if kept is None:
-            component.proposals([], "proposed", "Predict")
+    source, target = link_form.chosen_datasets(state.data)
+    answer_session = _answer_session(source, target)
+    finding = state.findings.get(KIND)
+    if finding is not None and (finding.content["source"], finding.content["target"]) != (
+        source,
+        target,
+    ):
+        finding = None
+    is_tested = finding is not None
+    if finding is None:
+        finding = _search_unasked(data, source, target, answer_session)
+    candidates = (
+        []
+        if finding is None
+        else _skipped_last(link_list.open_candidates(state, finding), answer_session)
+    )
+    main_column, side_column = st.columns([1.75, 1], gap="large")
+    with main_column:
+        if finding is None:
+            component.draw_proposals([], "proposed", "Predict")
         else:
-            _headline(state, kept, left, tested)
-            _question(state, kept, left, asked)
-            if left:
-                with st.expander(f"All {theme.count(len(left), 'candidate')}"):
-                    link_list.show(state, kept, left)
-    with narrow:
-        if kept is not None:
-            _test(kept.content)
-        if left or (
-            (source, target) in _joined(data) and not quick.too_large(data, source, target)
+            _show_headline(state, finding, candidates, is_tested)
+            _show_question(state, finding, candidates, answer_session)
+            if candidates:
+                with st.expander(f"All {theme.count(len(candidates), 'candidate')}"):
+                    link_list.show_list(state, finding, candidates)
+    with side_column:
+        if finding is not None:
+            _show_test(finding.content)
+        if candidates or (
+            (source, target) in _linked_pairs(data)
+            and not candidate_search.is_too_large(data, source, target)
         ):
-            with st.popover(_between(source, target), type="tertiary", key="links-other"):
-                link_form.show(state)
+            with st.popover(_popover_label(source, target), type="tertiary", key="links-other"):
+                link_form.show_form(state)
         else:
-            link_form.show(state)
+            link_form.show_form(state)
 
 
-def _between(source: str, target: str) -> str:
-    words = f"among {source}" if source == target else f"between {source} and {target}"
-    return theme.plain(f"Links {words}: choose, and test")
+def _popover_label(source: str, target: str) -> str:
+    datasets = f"among {source}" if source == target else f"between {source} and {target}"
+    return theme.escape_markdown(f"Links {datasets}: choose, and test")
 
 
-def _asked(source: str, target: str) -> _Asked:
-    every = st.session_state.setdefault("predict-asked", {})
-    found: _Asked = every.setdefault((st.session_state["sid"], source, target), _Asked())
-    return found
+def _answer_session(source: str, target: str) -> _AnswerSession:
+    sessions = st.session_state.setdefault("predict-asked", {})
+    answer_session: _AnswerSession = sessions.setdefault(
+        (st.session_state["sid"], source, target), _AnswerSession()
+    )
+    return answer_session
 
 
-def _in_order(left: list[Candidate], asked: _Asked) -> list[Candidate]:
-    """Return candidates, those put off behind the others."""
-    return sorted(left, key=lambda one: one.ids in asked.later)
+def _skipped_last(
+    candidates: list[LinkCandidate], answer_session: _AnswerSession
+) -> list[LinkCandidate]:
+    """Return the candidates with skipped ones at the end."""
+    return sorted(candidates, key=lambda candidate: candidate.ids in answer_session.skipped)
 
 
-def _unasked(data: HeteroData, source: str, target: str, asked: _Asked) -> Finding | None:
+def _search_unasked(
+    data: HeteroData, source: str, target: str, answer_session: _AnswerSession
+) -> Finding | None:
     """Return what was found unasked; until there is something, say why.
 
     After every few answers, and whenever something else was changed, they are looked for anew;
     those from before stay until then.
     """
-    before, now = asked.finding, sum(_answers(data, source, target))
-    changed = before is None or before.fingerprint != data.fingerprint()
-    if before is not None and changed:
-        changed = now - asked.answers >= _EVERY or now == asked.answers
-    if not changed:
-        return before
-    if (source, target) not in _joined(data):
-        theme.headline(
+    previous, n_answers = answer_session.finding, sum(_count_answers(data, source, target))
+    is_outdated = previous is None or previous.fingerprint != data.fingerprint()
+    if previous is not None and is_outdated:
+        is_outdated = (
+            n_answers - answer_session.n_answers >= _ANSWERS_PER_SEARCH
+            or n_answers == answer_session.n_answers
+        )
+    if not is_outdated:
+        return previous
+    if (source, target) not in _linked_pairs(data):
+        theme.show_headline(
             "No link to learn from",
             f"No link between {source} and {target} is known. Choose other datasets, or a method "
             "that needs none.",
         )
         return None
-    if quick.too_large(data, source, target):
-        theme.headline(
+    if candidate_search.is_too_large(data, source, target):
+        theme.show_headline(
             "Links that may be missing",
             "There are many items, so the search starts when you ask for it.",
         )
         return None
-    found = quick.candidates(data, source, target)
-    if found.content:
-        title = str(found.content["title"])
-        asked.finding = Finding(KIND, title, found.content, data.fingerprint(), (), "unasked")
-        asked.answers = now
-        return asked.finding
-    if found.problem:
-        theme.headline("No candidates", found.problem)
-        return before
-    if before is None:
-        theme.headline("Looking for links", "They appear here as soon as they are ranked.")
-    st.fragment(run_every=_BEAT)(_wait)(data, source, target, before is None)
-    return before
+    search = candidate_search.search_candidates(data, source, target)
+    if search.content:
+        title = str(search.content["title"])
+        answer_session.finding = Finding(
+            KIND, title, search.content, data.fingerprint(), (), "unasked"
+        )
+        answer_session.n_answers = n_answers
+        return answer_session.finding
+    if search.problem:
+        theme.show_headline("No candidates", search.problem)
+        return previous
+    if previous is None:
+        theme.show_headline("Looking for links", "They appear here as soon as they are ranked.")
+    st.fragment(run_every=_REFRESH_S)(_wait_for_candidates)(data, source, target, previous is None)
+    return previous
 
 
-def _wait(data: HeteroData, source: str, target: str, shown: bool) -> None:
-    """Look whether the candidates are there."""
-    found = quick.candidates(data, source, target)
-    if found.over:
+def _wait_for_candidates(data: HeteroData, source: str, target: str, show_bar: bool) -> None:
+    """Rerun the page once the candidates are ready."""
+    search = candidate_search.search_candidates(data, source, target)
+    if search.is_finished:
         st.rerun()
-    if shown:
-        st.progress(min(found.fraction, 1.0))
+    if show_bar:
+        st.progress(min(search.fraction, 1.0))
 
 
-def _joined(data: HeteroData) -> set[tuple[str, str]]:
-    pairs = quick.linked_pairs(data)
+def _linked_pairs(data: HeteroData) -> set[tuple[str, str]]:
+    pairs = candidate_search.linked_pairs(data)
     return {*pairs, *((q, p) for p, q in pairs)}
 
 
-def _answers(data: HeteroData, source: str, target: str) -> tuple[int, int]:
-    """Return how many candidates between two datasets were accepted, and how many rejected."""
+def _count_answers(data: HeteroData, source: str, target: str) -> tuple[int, int]:
+    """Return how many candidates of two datasets were accepted, and how many rejected."""
     count = {link_list.ACCEPTED: 0, link_list.REJECTED: 0}
     for links in data.links:
         if links.kind in count and {links.source, links.target} == {source, target}:
@@ -168,17 +187,21 @@ def _answers(data: HeteroData, source: str, target: str) -> tuple[int, int]:
     return count[link_list.ACCEPTED], count[link_list.REJECTED]
 
 
-def _question(state: State, kept: Finding, left: list[Candidate], asked: _Asked) -> None:
-    """Ask about the first candidate, with what speaks for it and against it."""
+def _show_question(
+    state: State, finding: Finding, candidates: list[LinkCandidate], answer_session: _AnswerSession
+) -> None:
+    """Ask about the first candidate, with the evidence for and against it."""
     data = state.data
-    if data is None or not left:
-        component.proposals([], "proposed", "Predict")
+    if data is None or not candidates:
+        component.draw_proposals([], "proposed", "Predict")
         return
-    first = left[0]
-    shown = [(*one.rows, *one.titles) for one in left[: link_list.A_PAGE]]
-    component.proposals(shown, "proposed", "Predict")
+    first = candidates[0]
+    pairs = [
+        (*candidate.rows, *candidate.titles) for candidate in candidates[: link_list.PAGE_SIZE]
+    ]
+    component.draw_proposals(pairs, "proposed", "Predict")
     with st.container(border=True, key="ask-pair"):
-        st.html(item_chip.faces(data, first.rows))
+        st.html(item_chip.cards_html(data, first.rows))
         answers = (("Accept", "accept", "y", True), ("Reject", "reject", "n", False))
         for column, (label, key, letter, together) in zip(
             st.columns(2, gap="small"), answers, strict=True
@@ -189,7 +212,7 @@ def _question(state: State, kept: Finding, left: list[Candidate], asked: _Asked)
                 width="stretch",
                 shortcut=letter,
                 on_click=_answer,
-                args=(kept, first, together, asked),
+                args=(finding, first, together, answer_session),
             )
         with st.container(horizontal=True, gap="small", key="ask-pair-below"):
             st.button(
@@ -197,92 +220,101 @@ def _question(state: State, kept: Finding, left: list[Candidate], asked: _Asked)
                 key="later-pair",
                 type="tertiary",
                 shortcut="s",
-                on_click=asked.later.add,
+                on_click=answer_session.skipped.add,
                 args=(first.ids,),
             )
-            mine = bool(asked.steps) and session.workspace().steps == asked.steps[-1]
+            can_undo = (
+                bool(answer_session.steps) and session.workspace().steps == answer_session.steps[-1]
+            )
             st.button(
                 "Undo answer",
                 key="undo-pair",
                 type="tertiary",
                 shortcut="u",
-                disabled=not mine,
+                disabled=not can_undo,
                 on_click=_undo,
-                args=(asked,),
+                args=(answer_session,),
             )
-    st.html(reasons(data, kept.content, first))
-    theme.quiet(_precision(data, kept.content, left, asked))
+    st.html(evidence_html(data, finding.content, first))
+    theme.show_note(_precision_text(data, finding.content, candidates, answer_session))
 
 
-def _answer(kept: Finding, one: Candidate, together: bool, asked: _Asked) -> None:
+def _answer(
+    finding: Finding, candidate: LinkCandidate, together: bool, answer_session: _AnswerSession
+) -> None:
     # While a page is drawn anew its old buttons may still hear a key, and it would count twice.
-    open_ = link_list.candidates(session.workspace().state, kept)
-    if one.ids not in {other.ids for other in open_}:
+    candidates = link_list.open_candidates(session.workspace().state, finding)
+    if candidate.ids not in {other.ids for other in candidates}:
         return
-    if link_list.say(kept, [one], together):
-        asked.expected[one.ids] = float(one.record["score"])
-        asked.steps.append(session.workspace().steps)
+    if link_list.add_links(finding, [candidate], together):
+        answer_session.expected[candidate.ids] = float(candidate.record["score"])
+        answer_session.steps.append(session.workspace().steps)
 
 
-def _undo(asked: _Asked) -> None:
-    if not asked.steps or session.workspace().steps != asked.steps[-1]:
+def _undo(answer_session: _AnswerSession) -> None:
+    if not answer_session.steps or session.workspace().steps != answer_session.steps[-1]:
         return
     try:
         session.workspace().undo()
     except HetvizError as error:
-        session.tell(str(error))
+        session.add_message(str(error))
         return
-    asked.steps.pop()
-    asked.expected.popitem()
+    answer_session.steps.pop()
+    answer_session.expected.popitem()
 
 
-def _precision(
-    data: HeteroData, content: Mapping[str, Any], left: list[Candidate], asked: _Asked
+def _precision_text(
+    data: HeteroData,
+    content: Mapping[str, Any],
+    candidates: list[LinkCandidate],
+    answer_session: _AnswerSession,
 ) -> str:
-    """Say how often the candidates were right, once there is something to say."""
-    yes, no = _answers(data, content["source"], content["target"])
-    judged = yes + no
-    if not judged:
+    """Return how often the candidates were right, once there are enough answers."""
+    n_right, n_wrong = _count_answers(data, content["source"], content["target"])
+    n_answers = n_right + n_wrong
+    if not n_answers:
         return "Nothing is asked of you: what you answer is kept at once, and can be undone."
-    if judged < _ENOUGH:
-        more = theme.count(_ENOUGH - judged, "answer")
-        return f"{judged} judged, {yes} of them right. After {more} more it says how far to trust."
-    words = (
-        f"Precision so far: {yes} of {judged} candidates were right, {100 * yes / judged:.0f} %."
-    )
-    if not content["by_map"] and len(asked.expected) == judged:
-        words += f" It had expected {sum(asked.expected.values()):.1f}."
-    return words
+    if n_answers < _MIN_ANSWERS:
+        missing = theme.count(_MIN_ANSWERS - n_answers, "answer")
+        return f"{n_answers} judged, {n_right} of them right. After {missing} more it says how far to trust."
+    text = f"Precision so far: {n_right} of {n_answers} candidates were right, {100 * n_right / n_answers:.0f} %."
+    if not content["by_map"] and len(answer_session.expected) == n_answers:
+        text += f" It had expected {sum(answer_session.expected.values()):.1f}."
+    return text
 
 
-def _headline(state: State, kept: Finding, left: list[Candidate], tested: bool) -> None:
-    content = kept.content
-    between = f"between {content['source']} and {content['target']}"
+def _show_headline(
+    state: State, finding: Finding, candidates: list[LinkCandidate], is_tested: bool
+) -> None:
+    content = finding.content
+    datasets = f"between {content['source']} and {content['target']}"
     if content["source"] == content["target"]:
-        between = f"among {content['source']}"
-    if left:
-        first = left[0]
+        datasets = f"among {content['source']}"
+    if candidates:
+        first = candidates[0]
         title = f"“{first.titles[0]}” and “{first.titles[1]}” look most like a missing link"
     elif any(content["once"]) and not content["candidates"]:
-        one, other = content["source"], content["target"]
+        linked_once, other = content["source"], content["target"]
         if not content["once"][0]:
-            one, other = other, one
-        title = f"Every item of {one} has its one link"
-        theme.headline(title, f"The known links say that each goes with one of {other} only.")
+            linked_once, other = other, linked_once
+        title = f"Every item of {linked_once} has its one link"
+        theme.show_headline(title, f"The known links say that each goes with one of {other} only.")
         return
     else:
-        title = f"Nothing is left to judge {between}"
-    by = "known links and likeness" if content["method"] == STACK else content["title"]
-    words = f"By {by}, {between}."
-    if left and not content["by_map"] and content["method"] == STACK:
-        words = f"{100 * left[0].record['score']:.0f} in 100 such pairs are linked. {words}"
-    theme.headline(title, " ".join([words, _in_words(content)]) if tested else words)
-    if tested and (state.guided is None or kept.fingerprint != state.guided.fingerprint()):
-        theme.quiet("Found before the data changed. Find links again to use what you said since.")
+        title = f"Nothing is left to judge {datasets}"
+    method = "known links and likeness" if content["method"] == STACK else content["title"]
+    text = f"By {method}, {datasets}."
+    if candidates and not content["by_map"] and content["method"] == STACK:
+        text = f"{100 * candidates[0].record['score']:.0f} in 100 such pairs are linked. {text}"
+    theme.show_headline(title, " ".join([text, _test_text(content)]) if is_tested else text)
+    if is_tested and (state.guided is None or finding.fingerprint != state.guided.fingerprint()):
+        theme.show_note(
+            "Found before the data changed. Find links again to use what you said since."
+        )
 
 
-def _in_words(content: Mapping[str, Any]) -> str:
-    """Say how far to trust the ranking."""
+def _test_text(content: Mapping[str, Any]) -> str:
+    """Return how far to trust the ranking."""
     test = content["test"]
     if test is None:
         if content["hold_out"]:
@@ -292,27 +324,27 @@ def _in_words(content: Mapping[str, Any]) -> str:
         key: next((row[1] for row in rows if row[0] == 10), None)
         for key, rows in test["precision"].items()
     }
-    mine, chance = at_ten.get("method"), at_ten.get("chance")
-    if mine is None or chance is None:
+    own_precision, chance = at_ten.get("method"), at_ten.get("chance")
+    if own_precision is None or chance is None:
         return ""
-    hidden = f"{content['hold_out']:.0%}".replace("%", " %")
-    words = (
-        f"With {hidden} of the links held out, {10 * mine:.1f} of the best 10 pairs were "
+    share_hidden = f"{content['hold_out']:.0%}".replace("%", " %")
+    text = (
+        f"With {share_hidden} of the links held out, {10 * own_precision:.1f} of the best 10 pairs were "
         f"held-out links; by chance {10 * chance:.2f}"
     )
-    plain = at_ten.get("profiles")
-    if plain is not None:
-        words += f", by {WORDS['profiles']} {10 * plain:.1f}"
-        if plain > mine:
-            words += ": the plain guess did better"
-    return f"{words}."
+    baseline = at_ten.get("profiles")
+    if baseline is not None:
+        text += f", by {WORDS['profiles']} {10 * baseline:.1f}"
+        if baseline > own_precision:
+            text += ": the plain guess did better"
+    return f"{text}."
 
 
-def _test(content: Mapping[str, Any]) -> None:
+def _show_test(content: Mapping[str, Any]) -> None:
     test = content["test"]
     if test is None:
         return
-    theme.section("Held-out links found", theme.count(test["n_links"], "held-out link"))
+    theme.show_section("Held-out links found", theme.count(test["n_links"], "held-out link"))
     st.plotly_chart(
         precision_figure(test["precision"], session.theme()),
         key="links-precision",
@@ -322,17 +354,23 @@ def _test(content: Mapping[str, Any]) -> None:
     )
     unseen = (test.get("unseen") or {}).get("auc", {})
     rows = [
-        [WORDS[key], _with_error(value), _with_error(unseen[key]) if key in unseen else "–"]
+        [
+            WORDS[key],
+            _percent_with_error(value),
+            _percent_with_error(unseen[key]) if key in unseen else "–",
+        ]
         for key, value in test["auc"].items()
     ]
-    theme.table(["Held-out link above another pair, of 100 times", "held-out links", "items"], rows)
-    by = "scores of its own" if test.get("own_scores", True) else "how near pairs lie on its map"
-    theme.quiet(
-        f"Judged by {by}. Held-out links: single links were held out. Items: all links of some "
+    theme.show_table(
+        ["Held-out link above another pair, of 100 times", "held-out links", "items"], rows
+    )
+    basis = "scores of its own" if test.get("own_scores", True) else "how near pairs lie on its map"
+    theme.show_note(
+        f"Judged by {basis}. Held-out links: single links were held out. Items: all links of some "
         f"{content['source']} were."
     )
     with st.expander("What these figures say"):
-        theme.quiet(
+        theme.show_note(
             f"In each of {test['repeats']} tests some links were held out, the method was fitted "
             f"to the rest, and all {test['n_pairs']:,} pairs that no remaining link tells of were "
             "ranked. Pairs that nobody has linked count as wrong here, though some may be right: "
@@ -341,13 +379,13 @@ def _test(content: Mapping[str, Any]) -> None:
         )
 
 
-def _with_error(value: list[float | None]) -> str:
+def _percent_with_error(value: list[float | None]) -> str:
     mean, error = value
-    words = f"{100 * (mean or 0.0):.1f}"
-    return words if not error else f"{words} ± {100 * error:.1f}"
+    text = f"{100 * (mean or 0.0):.1f}"
+    return text if not error else f"{text} ± {100 * error:.1f}"
 
 
-def reasons(data: HeteroData, content: Mapping[str, Any], one: Candidate) -> str:
+def evidence_html(data: HeteroData, content: Mapping[str, Any], candidate: LinkCandidate) -> str:
     """Return HTML of what speaks for a candidate and against it.
 
     Parameters
@@ -355,52 +393,65 @@ def reasons(data: HeteroData, content: Mapping[str, Any], one: Candidate) -> str
     data : HeteroData
     content : mapping
         Of the findings that it is of.
-    one : Candidate
+    candidate : Candidate
     """
     source, target = content["source"], content["target"]
-    a, b = (theme.esc(short(title, _NAME)) for title in one.titles)
-    record = one.record
+    a, b = (theme.escape_html(shorten(title, _NAME_CHARS)) for title in candidate.titles)
+    record = candidate.record
 
     def rows(key: str, dataset: str) -> list[int]:
-        found = (pair_list.row_of(data, dataset, id) for id in record.get(key, ()))
-        return [row for row in found if row is not None]
+        found_rows = (pair_list.row_of(data, dataset, id) for id in record.get(key, ()))
+        return [row for row in found_rows if row is not None]
 
-    like, unlike = rows("alike_linked", source), rows("alike_not_linked", source)
-    speaks, against = [], []
-    if like:
-        shared = [name for name in record.get("shared_features", ()) if not _CODE.match(name)]
-        by = f", by {theme.esc(theme.listed(shared))}" if shared else ""
-        some = pair_list.small(data, like)
-        speaks.append(f"{some} {_go(like)} with {b} and {_are(like)} like {a}{by}.")
-    carried = []
+    similar_linked, similar_unlinked = (
+        rows("alike_linked", source),
+        rows("alike_not_linked", source),
+    )
+    pros, cons = [], []
+    if similar_linked:
+        features = [
+            name for name in record.get("shared_features", ()) if not _CODE_NAME.match(name)
+        ]
+        by_features = f", by {theme.escape_html(theme.join_words(features))}" if features else ""
+        items = pair_list.inline_html(data, similar_linked)
+        pros.append(
+            f"{items} {_verb_go(similar_linked)} with {b} and {_verb_are(similar_linked)} like {a}{by_features}."
+        )
+    known_links = []
     for k, other in record.get("carried_by", ()):
         p, q = pair_list.row_of(data, source, k), pair_list.row_of(data, target, other)
         if p is not None and q is not None:
-            carried.append(f"{pair_list.small(data, [p])} with {pair_list.small(data, [q])}")
-    if carried:
-        speaks.append(f"Known links that count most: {', '.join(carried)}.")
-    if not like and not carried:
-        if one.why[1]:
-            speaks.append(f"{pair_list.small(data, one.why[1])} {_go(one.why[1])} with {b}.")
-        if one.why[0]:
-            speaks.append(f"{a} goes with {pair_list.small(data, one.why[0])}.")
-    if unlike:
-        some = pair_list.small(data, unlike)
-        against.append(f"{some} {_are(unlike)} like {a} too, and {_go(unlike)} with others only.")
-    for title, known in ((a, one.why[0]), (b, one.why[1])):
-        if not known:
-            against.append(f"{title} has no link yet: this rests on likeness alone.")
+            known_links.append(
+                f"{pair_list.inline_html(data, [p])} with {pair_list.inline_html(data, [q])}"
+            )
+    if known_links:
+        pros.append(f"Known links that count most: {', '.join(known_links)}.")
+    if not similar_linked and not known_links:
+        if candidate.evidence[1]:
+            pros.append(
+                f"{pair_list.inline_html(data, candidate.evidence[1])} {_verb_go(candidate.evidence[1])} with {b}."
+            )
+        if candidate.evidence[0]:
+            pros.append(f"{a} goes with {pair_list.inline_html(data, candidate.evidence[0])}.")
+    if similar_unlinked:
+        items = pair_list.inline_html(data, similar_unlinked)
+        cons.append(
+            f"{items} {_verb_are(similar_unlinked)} like {a} too, and {_verb_go(similar_unlinked)} with others only."
+        )
+    for title, linked in ((a, candidate.evidence[0]), (b, candidate.evidence[1])):
+        if not linked:
+            cons.append(f"{title} has no link yet: this rests on likeness alone.")
     parts = [
-        f"<dt>{word}</dt><dd>{'</dd><dd>'.join(lines)}</dd>"
-        for word, lines in (("For it", speaks), ("Against it", against))
+        f"<dt>{heading}</dt><dd>{'</dd><dd>'.join(lines)}</dd>"
+        for heading, lines in (("For it", pros), ("Against it", cons))
         if lines
     ]
     return f'<dl class="hv-why">{"".join(parts)}</dl>'
 
 
-def _go(rows: Sequence[int]) -> str:
+def _verb_go(rows: Sequence[int]) -> str:
     return "goes" if len(rows) == 1 else "go"
 
 
-def _are(rows: Sequence[int]) -> str:
+def _verb_are(rows: Sequence[int]) -> str:
     return "is" if len(rows) == 1 else "are"

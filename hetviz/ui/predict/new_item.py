@@ -1,4 +1,4 @@
-"""Something new: words, a picture or a row, and what lies nearest to it, without adding it."""
+"""New items: words, a picture or a row, with the nearest items on the map."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ from hetviz.algorithms.base import BaseEmbedder, Capability
 from hetviz.algorithms.registry import get_method, methods
 from hetviz.data import Dataset, Embedding, HeteroData
 from hetviz.errors import HetvizError
-from hetviz.features.relations.words import described_by
+from hetviz.features.relations.words import description_columns
 from hetviz.io import gate
 from hetviz.io.formats.images import checked_picture
 from hetviz.plots.colour import spoken
 from hetviz.plots.predicted_links import proposed_figure
 from hetviz.runs.embed.run import fit_run
-from hetviz.runs.place.nearest_to import Answer, nearest_to
+from hetviz.runs.place.nearest_to import NearestItems, nearest_to
 from hetviz.ui.shell import selection, session, theme
 from hetviz.ui.widgets import charts, pair_list
 from hetviz.workspace import Run, State
 
-WORDS, PICTURE, ROW = "Words", "A picture", "A row"
-_ASKED = "asked-new"
-_TOP, _LISTED = 10, 7
-_MOST_FIELDS = 12
-_MOST_ROWS = 5_000
-_SIDE = 160
+WORDS_KIND, PICTURE_KIND, ROW_KIND = "Words", "A picture", "A row"
+_NEW_ITEM_KEY = "asked-new"
+_N_NEAREST, _MAX_LISTED = 10, 7
+_MAX_FIELDS = 12
+_MAX_REFIT_ROWS = 5_000
+_PICTURE_SIDE_PX = 160
 
 
 @dataclass(frozen=True)
-class Question:
-    """What was asked last."""
+class NewItem:
+    """The new item entered last."""
 
     dataset: str
     text: str | None = None
@@ -44,7 +44,7 @@ class Question:
 
     @property
     def words(self) -> str:
-        """What to call it in a headline."""
+        """Its name in a headline."""
         if self.text is not None:
             return f"“{self.text}”"
         if self.picture is not None:
@@ -58,58 +58,60 @@ def show(state: State) -> None:
     if data is None:
         return
     if run is None:
-        theme.headline("No map yet", "Something new is placed on a map: make one on the Map page.")
+        theme.show_headline(
+            "No map yet", "Something new is placed on a map: make one on the Map page."
+        )
         return
-    asked: Question | None = st.session_state.get(_ASKED)
-    if asked is not None and asked.dataset not in data.datasets:
-        asked = None
-    answer, refused = (None, "") if asked is None else _answer(state, run, asked)
-    if asked is None or (answer is None and not refused):
-        theme.headline(
+    new_item: NewItem | None = st.session_state.get(_NEW_ITEM_KEY)
+    if new_item is not None and new_item.dataset not in data.datasets:
+        new_item = None
+    answer, error = (None, "") if new_item is None else _find_nearest(state, run, new_item)
+    if new_item is None or (answer is None and not error):
+        theme.show_headline(
             "Ask the map about something new",
             "Type words, drop a picture, or fill in a row. You see what lies nearest in every "
             "dataset; nothing is added and nothing moves.",
         )
     elif answer is None:
-        theme.headline(f"{asked.words} could not be placed", refused)
+        theme.show_headline(f"{new_item.words} could not be placed", error)
     else:
-        _headline(data, asked, answer)
-    wide, narrow = st.columns([1.75, 1], gap="large")
-    with narrow:
-        _form(data)
-    with wide:
-        if answer is not None and asked is not None:
-            _map(state, run, answer, asked)
-            _lists(data, answer)
+        _show_headline(data, new_item, answer)
+    main_column, form_column = st.columns([1.75, 1], gap="large")
+    with form_column:
+        _show_form(data)
+    with main_column:
+        if answer is not None and new_item is not None:
+            _show_map(state, run, answer, new_item)
+            _show_lists(data, answer)
 
 
-def _headline(data: HeteroData, asked: Question, answer: Answer) -> None:
-    first = _best(data, answer)
-    near = theme.listed([f"“{title}”" for title in first])
-    theme.headline(f"{asked.words} lies nearest {near}", answer.how)
+def _show_headline(data: HeteroData, new_item: NewItem, answer: NearestItems) -> None:
+    first = _nearest_titles(data, answer)
+    nearest = theme.join_words([f"“{title}”" for title in first])
+    theme.show_headline(f"{new_item.words} lies nearest {nearest}", answer.how)
 
 
-def _best(data: HeteroData, answer: Answer) -> list[str]:
+def _nearest_titles(data: HeteroData, answer: NearestItems) -> list[str]:
     top = answer.nearest[answer.nearest["rank"] == 1]
     pairs = zip(top["dataset"], top["id"], strict=True)
     return [str(data[name].titles[data[name].position(id)]) for name, id in pairs]
 
 
-def _form(data: HeteroData) -> None:
-    theme.section("New item")
+def _show_form(data: HeteroData) -> None:
+    theme.show_section("New item")
     names = list(data.datasets)
     name = st.selectbox("It would be one of the", names, key="new-dataset")
     owner = data[name]
-    kinds = [WORDS]
-    if owner.media is not None and any(one is not None for one in owner.media):
-        kinds.append(PICTURE)
-    fields = _fields(owner)
+    kinds = [WORDS_KIND]
+    if owner.media is not None and any(media is not None for media in owner.media):
+        kinds.append(PICTURE_KIND)
+    fields = _field_names(owner)
     if fields:
-        kinds.append(ROW)
+        kinds.append(ROW_KIND)
     kind = st.segmented_control(
-        "What you have", kinds, default=WORDS, key=f"new-kind-{name}", required=True
+        "What you have", kinds, default=WORDS_KIND, key=f"new-kind-{name}", required=True
     )
-    if kind == PICTURE:
+    if kind == PICTURE_KIND:
         st.file_uploader(
             "A picture",
             type=["png", "jpg", "jpeg", "webp"],
@@ -117,71 +119,73 @@ def _form(data: HeteroData) -> None:
             on_change=_ask_picture,
             args=(name,),
         )
-        theme.quiet(f"It is compared with the pictures of the {name}, and kept nowhere.")
+        theme.show_note(f"It is compared with the pictures of the {name}, and kept nowhere.")
         return
     with st.form(f"new-form-{name}-{kind}", border=False):
-        if kind == ROW:
+        if kind == ROW_KIND:
             for field in fields:
                 st.text_input(spoken(field), key=f"new-{name}-{field}", max_chars=2_000)
-            theme.quiet("Leave open what you do not know.")
+            theme.show_note("Leave open what you do not know.")
         else:
-            columns = described_by(owner) or ["id"]
+            columns = description_columns(owner) or ["id"]
             st.text_input(
                 "Words",
                 key=f"new-text-{name}",
                 max_chars=2_000,
-                help=f"Looked for in {theme.listed(columns)} of the {name}.",
+                help=f"Looked for in {theme.join_words(columns)} of the {name}.",
             )
         with st.container(key="primary_ask"):
             st.form_submit_button(
                 "Find what is near",
                 type="primary",
                 width="stretch",
-                on_click=_ask_row if kind == ROW else _ask_words,
-                args=(name, fields) if kind == ROW else (name,),
+                on_click=_ask_row if kind == ROW_KIND else _ask_words,
+                args=(name, fields) if kind == ROW_KIND else (name,),
             )
 
 
-def _fields(owner: Dataset) -> list[str]:
-    """Return columns to ask for: those that make the features, else those of the table."""
+def _field_names(owner: Dataset) -> list[str]:
+    """Return the columns to fill in: those of the features, else those of the table."""
     steps = ((owner.recipe or {}).get("features") or {}).get("columns", ())
     if steps:
-        return [str(step["column"]) for step in steps][:_MOST_FIELDS]
+        return [str(step["column"]) for step in steps][:_MAX_FIELDS]
     if owner.table is None:
         return []
     hidden = {owner.title_column, (owner.recipe or {}).get("media")}
-    return [str(name) for name in owner.table.columns if name not in hidden][:_MOST_FIELDS]
+    return [str(name) for name in owner.table.columns if name not in hidden][:_MAX_FIELDS]
 
 
 def _ask_words(name: str) -> None:
     text = str(st.session_state[f"new-text-{name}"]).strip()
-    st.session_state[_ASKED] = Question(name, text) if text else None
+    st.session_state[_NEW_ITEM_KEY] = NewItem(name, text) if text else None
 
 
 def _ask_row(name: str, fields: list[str]) -> None:
     values = [(field, str(st.session_state[f"new-{name}-{field}"]).strip()) for field in fields]
-    st.session_state[_ASKED] = Question(name, row=tuple(pair for pair in values if pair[1]))
+    st.session_state[_NEW_ITEM_KEY] = NewItem(name, row=tuple(pair for pair in values if pair[1]))
 
 
 def _ask_picture(name: str) -> None:
-    given = st.session_state[f"new-picture-{name}"]
-    if given is None:
-        st.session_state[_ASKED] = None
+    upload = st.session_state[f"new-picture-{name}"]
+    if upload is None:
+        st.session_state[_NEW_ITEM_KEY] = None
         return
     try:
-        st.session_state[_ASKED] = Question(name, picture=_small(given.name, given.getvalue()))
+        st.session_state[_NEW_ITEM_KEY] = NewItem(
+            name, picture=_thumbnail(upload.name, upload.getvalue())
+        )
     except HetvizError as error:
-        session.tell(str(error))
+        session.add_message(str(error))
 
 
-def _small(name: str, content: bytes) -> bytes:
-    """Return a picture that has passed the gate, no larger than it is looked at."""
+def _thumbnail(name: str, content: bytes) -> bytes:
+    """Return a checked picture, scaled down to the size it is compared at."""
     from PIL import Image
 
     checked_picture(name, content)
     try:
         with Image.open(io.BytesIO(content)) as opened:
-            opened.thumbnail((_SIDE, _SIDE))
+            opened.thumbnail((_PICTURE_SIDE_PX, _PICTURE_SIDE_PX))
             out = io.BytesIO()
             opened.convert("RGBA").save(out, "PNG")
     except (OSError, SyntaxError, ValueError, EOFError):
@@ -189,29 +193,31 @@ def _small(name: str, content: bytes) -> bytes:
     return out.getvalue()
 
 
-def _answer(state: State, run: Run, asked: Question) -> tuple[Answer | None, str]:
+def _find_nearest(state: State, run: Run, new_item: NewItem) -> tuple[NearestItems | None, str]:
     data = state.data
     if data is None:
         return None, ""
 
-    def make() -> tuple[Answer | None, str]:
+    def make() -> tuple[NearestItems | None, str]:
         try:
             return nearest_to(
                 data,
-                _fitted(state, run),
-                dataset=asked.dataset,
-                text=asked.text,
-                picture=asked.picture,
-                row=dict(asked.row) if asked.text is None and asked.picture is None else None,
-                top=_TOP,
+                _model_or_map(state, run),
+                dataset=new_item.dataset,
+                text=new_item.text,
+                picture=new_item.picture,
+                row=dict(new_item.row)
+                if new_item.text is None and new_item.picture is None
+                else None,
+                top=_N_NEAREST,
             ), ""
         except HetvizError as error:
             return None, str(error)
 
-    return session.cached(("answer", id(data), id(run), asked), (data, run), make)
+    return session.get_or_compute(("answer", id(data), id(run), new_item), (data, run), make)
 
 
-def _fitted(state: State, run: Run) -> BaseEmbedder | Embedding:
+def _model_or_map(state: State, run: Run) -> BaseEmbedder | Embedding:
     """Return the method that made a map where fitting it once more is quick, else the map.
 
     Neighbour maps place new items where the map itself says: between those most like them.
@@ -221,10 +227,10 @@ def _fitted(state: State, run: Run) -> BaseEmbedder | Embedding:
     assert embedding is not None  # noqa: S101 - asked for only where a map is open
     if data is None or run.only is not None or run.hold_out or not state.is_current(run):
         return embedding
-    if run.method not in {card.key for card in methods()} or data.n_rows > _MOST_ROWS:
+    if run.method not in {card.key for card in methods()} or data.n_rows > _MAX_REFIT_ROWS:
         return embedding
-    can = get_method(run.method).card.capabilities
-    if Capability.OUT_OF_SAMPLE not in can or Capability.ITERATIVE in can:
+    capabilities = get_method(run.method).card.capabilities
+    if Capability.OUT_OF_SAMPLE not in capabilities or Capability.ITERATIVE in capabilities:
         return embedding
 
     def fit() -> BaseEmbedder | Embedding:
@@ -233,37 +239,37 @@ def _fitted(state: State, run: Run) -> BaseEmbedder | Embedding:
         except HetvizError:
             return embedding
         # Another version of a package may have given the axes another sign or order.
-        same = np.allclose(
+        is_same = np.allclose(
             np.nan_to_num(model.embedding_.stacked()),
             np.nan_to_num(embedding.stacked()),
             rtol=1e-4,
             atol=1e-6,
         )
-        return model if same else embedding
+        return model if is_same else embedding
 
-    return session.cached(("model", id(data), id(run)), (data, run), fit)
+    return session.get_or_compute(("model", id(data), id(run)), (data, run), fit)
 
 
-def _map(state: State, run: Run, answer: Answer, asked: Question) -> None:
+def _show_map(state: State, run: Run, answer: NearestItems, new_item: NewItem) -> None:
     data = state.data
     embedding = charts.embedding_of(state, run)
     if data is None or embedding is None:
         return
-    names = _named(data, answer.nearest[answer.nearest["rank"] <= 3])
-    flat = embedding.n_components == len(answer.place) == 2
-    figure = session.cached(
-        ("new-item-map", id(data), id(run), asked, session.theme()),
+    names = _titles_by_row(data, answer.nearest[answer.nearest["rank"] <= 3])
+    is_flat = embedding.n_components == len(answer.place) == 2
+    figure = session.get_or_compute(
+        ("new-item-map", id(data), id(run), new_item, session.theme()),
         (data, run),
         lambda: proposed_figure(
             embedding,
             np.empty((0, 2), dtype=np.int64),
             names,
-            answer.place.tolist() if flat else None,
+            answer.place.tolist() if is_flat else None,
             session.theme(),
             290,
         ),
     )
-    theme.section("Its place", f"★ on {run.title}" if flat else run.title)
+    theme.show_section("Its place", f"★ on {run.title}" if is_flat else run.title)
     st.plotly_chart(
         figure,
         key="new-item-map",
@@ -273,21 +279,21 @@ def _map(state: State, run: Run, answer: Answer, asked: Question) -> None:
     )
 
 
-def _named(data: HeteroData, table: Any) -> Mapping[int, str]:
-    out = {}
+def _titles_by_row(data: HeteroData, table: Any) -> Mapping[int, str]:
+    titles = {}
     for name, id in zip(table["dataset"], table["id"], strict=True):
         row = pair_list.row_of(data, str(name), str(id))
         if row is not None:
-            at = row - data.offsets[str(name)].start
-            out[row] = str(data[str(name)].titles[at])
-    return out
+            position = row - data.offsets[str(name)].start
+            titles[row] = str(data[str(name)].titles[position])
+    return titles
 
 
-def _lists(data: HeteroData, answer: Answer) -> None:
+def _show_lists(data: HeteroData, answer: NearestItems) -> None:
     parts: list[tuple[str, Any]] = []
     if len(answer.matched):
-        alike = answer.matched.assign(dataset=answer.dataset)
-        parts.append(("Most like it", alike))
+        similar = answer.matched.assign(dataset=answer.dataset)
+        parts.append(("Most like it", similar))
     for name in data.datasets:
         part = answer.nearest[answer.nearest["dataset"] == name]
         if len(part):
@@ -296,27 +302,27 @@ def _lists(data: HeteroData, answer: Answer) -> None:
     rows: list[int] = []
     for column, (title, part) in zip(columns, parts, strict=True):
         with column:
-            theme.section(title)
+            theme.show_section(title)
             lines = []
             for name, id, score in list(
                 zip(part["dataset"], part["id"], part["score"], strict=True)
-            )[:_LISTED]:
+            )[:_MAX_LISTED]:
                 row = pair_list.row_of(data, str(name), str(id))
                 if row is not None:
                     rows.append(row)
-                    lines.append(pair_list.item(data, row, _score(float(score))))
+                    lines.append(pair_list.item_html(data, row, _score_text(float(score))))
             st.html("".join(lines))
-    theme.quiet(
+    theme.show_note(
         "Nearest: 1 is nothing lies closer, or what the method itself says of a link. Most like "
         "it: 1 is the same."
     )
-    st.button("Show them on the map", key="new-to-map", on_click=_to_map, args=(tuple(rows),))
+    st.button("Show them on the map", key="new-to-map", on_click=_show_on_map, args=(tuple(rows),))
 
 
-def _score(value: float) -> str:
+def _score_text(value: float) -> str:
     return f"{value:.3f}"
 
 
-def _to_map(rows: tuple[int, ...]) -> None:
-    selection.choose(rows)
+def _show_on_map(rows: tuple[int, ...]) -> None:
+    selection.select_rows(rows)
     st.session_state["go-to"] = "map"

@@ -1,4 +1,4 @@
-"""Links that nobody has given yet, labels, and something new."""
+"""The Predict page: links, labels and new items."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SECTIONS = {
 
 
 def show(state: State) -> None:
-    """Show what is to be predicted, and what was."""
+    """Show the Predict page."""
     chosen = st.segmented_control(
         "What to predict",
         list(SECTIONS),

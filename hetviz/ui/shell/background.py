@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import re
 import secrets
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
@@ -11,26 +10,26 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from hetviz._moved import current_task
 from hetviz._types import Ints
 from hetviz.algorithms.registry import get_method, methods
 from hetviz.core.threads import one_thread
 from hetviz.data import Embedding, HeteroData
 from hetviz.errors import HetvizError, NotApplicableError
-from hetviz.features.spaces.joint_axes import glance, glance_is_quick
-from hetviz.io.sandbox.turns import TURNS
+from hetviz.features.spaces.joint_axes import is_sketch_quick, quick_sketch
+from hetviz.io.sandbox.reader_queue import TURNS
 from hetviz.jobs import Findings, Job, MadeMap, Pool, Runner, Task
 from hetviz.jobs.results import packed
+from hetviz.jobs.tasks.registry import TASKS, find_task_id
 from hetviz.serve.config import settings
 from hetviz.serve.figures import Figures, Now
-from hetviz.ui.map import away
+from hetviz.ui.map import worker_results
 from hetviz.ui.shell import people, session
 from hetviz.workspace import (
     SESSIONS,
     Command,
     EndJob,
     KeepFindings,
-    Pending,
+    PendingJob,
     RecordRun,
     Run,
     StartJob,
@@ -41,34 +40,31 @@ from hetviz.workspace.store.packing import pack_coordinates, pack_json, pack_row
 
 log = logging.getLogger(__name__)
 
-FIRST = "First map"
-BESIDE, AWAY = ":beside", ":away"
-_COMPARED = "compare"
-# A journal may come from anybody, and the worker would call whatever it names.
-_TASK = re.compile(r"hetviz\.(jobs\.tasks\.[a-z]+|exports\.model_task):[a-z][a-z_]*\Z")
+FIRST_MAP_TITLE = "First map"
+BACKGROUND, WORKER = ":beside", ":away"
+_COMPARISON = "compare"
 # In the note of a job of which nothing is kept: what it was asked about.
-_MARK = "foresees"
-_FORESEEN: dict[str, tuple[str, MadeMap | None]] = {}
-_MOST_FORESEEN = 200
-MAP, FIRST_MAP = "hetviz.jobs.tasks.maps:make_map", "hetviz.jobs.tasks.maps:make_first_map"
+_PREVIEW_OF = "foresees"
+_PREVIEWS: dict[str, tuple[str, MadeMap | None]] = {}
+_MAX_PREVIEWS = 200
 
 
-def owner() -> str:
+def job_owner() -> str:
     """Return who owns this visitor's jobs."""
     return str(st.session_state["sid"])
 
 
-def beside() -> str:
+def background_owner() -> str:
     """Return who owns what is worked out for this visitor unasked; it gives way to their jobs."""
-    return owner() + BESIDE
+    return job_owner() + BACKGROUND
 
 
-def live() -> Job | None:
+def running_job() -> Job | None:
     """Return the visitor's job that waits or runs, if any."""
     found = None
-    for job in RUNNER.jobs(owner()):
+    for job in RUNNER.jobs(job_owner()):
         if job.live:
-            found = found or (None if _MARK in job.note else job)
+            found = found or (None if _PREVIEW_OF in job.note else job)
         else:
             # Kept in the workspace by now.
             RUNNER.take(job.id, job.owner)
@@ -102,7 +98,7 @@ def make_map(
     }
     if said:
         arguments["said"] = list(said)
-    _start(title, MAP, arguments, only, None if start is None else start.id, loose)
+    _start_job(title, "make-map", arguments, only, None if start is None else start.id, loose)
 
 
 def make_first_map() -> None:
@@ -111,7 +107,7 @@ def make_first_map() -> None:
     Where that is quick, a first glance is worked out here: the page that comes next can show it,
     before a worker has so much as got the data.
     """
-    _start(FIRST, FIRST_MAP, {}, glanced=True)
+    _start_job(FIRST_MAP_TITLE, "make-first-map", {}, glanced=True)
 
 
 def refit(state: State, loose: Ints | None = None, said: Collection[str] = ()) -> bool:
@@ -121,7 +117,11 @@ def refit(state: State, loose: Ints | None = None, said: Collection[str] = ()) -
     what held them is gone. What the statements of the keys `said` did is told with the map.
     """
     run = state.run
-    if run is None or run.method not in {card.key for card in methods()} or live() is not None:
+    if (
+        run is None
+        or run.method not in {card.key for card in methods()}
+        or running_job() is not None
+    ):
         return False
     make_map(
         run.method,
@@ -138,19 +138,19 @@ def refit(state: State, loose: Ints | None = None, said: Collection[str] = ()) -
     return True
 
 
-def foresee(state: State, data: HeteroData, said: Collection[str], mark: str) -> None:
+def start_preview(state: State, data: HeteroData, said: Collection[str], mark: str) -> None:
     """Start finding out what the shown map would become for other data, in place of what was asked.
 
     Nothing of it is kept with the project. While work is under way that was asked for, it waits to
     be asked again.
     """
     run = state.run
-    if run is None or live() is not None:
+    if run is None or running_job() is not None:
         return
-    running = [job for job in RUNNER.jobs(owner()) if job.live and _MARK in job.note]
-    if any(job.note[_MARK] == mark for job in running):
+    running = [job for job in RUNNER.jobs(job_owner()) if job.live and _PREVIEW_OF in job.note]
+    if any(job.note[_PREVIEW_OF] == mark for job in running):
         return
-    _forget_foresight()
+    _cancel_previews()
     arguments = {
         "data": data,
         "method": run.method,
@@ -158,36 +158,36 @@ def foresee(state: State, data: HeteroData, said: Collection[str], mark: str) ->
         "seed": run.seed,
         "hold_out": run.hold_out,
         "weights": dict(run.weights),
-        "start": _to_go_on_from(state, run, run.method, None),
+        "start": _start_positions(state, run, run.method, None),
         "said": list(said),
     }
-    RUNNER.submit(owner(), "Preview", Task(MAP, arguments), {_MARK: mark})
+    RUNNER.submit(job_owner(), "Preview", Task(TASKS["make-map"], arguments), {_PREVIEW_OF: mark})
 
 
-def foreseeing() -> bool:
+def is_previewing() -> bool:
     """Whether that is under way."""
-    return any(job.live and _MARK in job.note for job in RUNNER.jobs(owner()))
+    return any(job.live and _PREVIEW_OF in job.note for job in RUNNER.jobs(job_owner()))
 
 
-def foreseen() -> tuple[str, MadeMap | None]:
+def last_preview() -> tuple[str, MadeMap | None]:
     """Return what was found out last, by its mark; None where it failed."""
-    return _FORESEEN.get(owner(), ("", None))
+    return _PREVIEWS.get(job_owner(), ("", None))
 
 
-def forget(id: str) -> None:
+def drop_jobs(id: str) -> None:
     """Let go of what came of jobs of a session that nobody looks at: the project has it by now."""
-    for who in (id, id + BESIDE, id + AWAY):
+    for who in (id, id + BACKGROUND, id + WORKER):
         for job in RUNNER.jobs(who):
             RUNNER.take(job.id, who)
-    _FORESEEN.pop(id, None)
+    _PREVIEWS.pop(id, None)
 
 
-def send_away(session_id: str, id: str, task: Task) -> bool:
-    """Have a worker find out what the pages of a session need to know; see `hetviz.ui.map.away`.
+def send_to_worker(session_id: str, id: str, task: Task) -> bool:
+    """Have a worker find out what the pages of a session need to know; see `hetviz.ui.map.worker_results`.
 
     Nothing begins while a job of the visitor runs: what was asked for goes first.
     """
-    who = session_id + AWAY
+    who = session_id + WORKER
     for job in RUNNER.jobs(who):
         if not job.live:
             RUNNER.take(job.id, who)
@@ -197,13 +197,13 @@ def send_away(session_id: str, id: str, task: Task) -> bool:
     return True
 
 
-def _forget_foresight() -> None:
-    for job in RUNNER.jobs(owner()):
-        if job.live and _MARK in job.note:
+def _cancel_previews() -> None:
+    for job in RUNNER.jobs(job_owner()):
+        if job.live and _PREVIEW_OF in job.note:
             RUNNER.cancel(job.id, job.owner)
 
 
-def find(
+def start_task(
     title: str,
     task: str,
     arguments: Mapping[str, object],
@@ -216,8 +216,8 @@ def find(
     ----------
     title : str
     task : str
-        ``"hetviz.jobs.<module>:<function>"``, called with the data, the arguments and ``progress``;
-        it returns `hetviz.jobs.Findings`.
+        Id of a task in `hetviz.jobs.tasks.registry`, called with the data, the arguments and
+        ``progress``; it returns `hetviz.jobs.Findings`.
     arguments : mapping
         JSON-ready. In ``files``, blobs by name of file, of which the task gets the bytes.
     start : Run, optional
@@ -225,17 +225,15 @@ def find(
     only : array of int, optional
         Global rows that the task gets, as ``only``.
     """
-    _start(title, task, arguments, only, None if start is None else start.id)
+    _start_job(title, task, arguments, only, None if start is None else start.id)
 
 
-def again(pending: Pending) -> None:
+def restart_job(pending: PendingJob) -> None:
     """Start once more what gave no result."""
     note = dict(pending.note)
-    task, arguments = note.get("task"), note.get("arguments")
-    if isinstance(task, str):
-        task = current_task(task)
-    if not isinstance(task, str) or not _TASK.match(task) or not isinstance(arguments, dict):
-        session.tell(f"{pending.title}: this cannot be started again.")
+    task, arguments = find_task_id(note.get("task")), note.get("arguments")
+    if task is None or not isinstance(arguments, dict):
+        session.add_message(f"{pending.title}: this cannot be started again.")
         return
     state = session.workspace().state
     blob = note.get("only")
@@ -244,29 +242,29 @@ def again(pending: Pending) -> None:
         try:
             only = unpack_rows(session.workspace().blobs.get(blob), state.data.n_rows)
         except HetvizError as error:
-            session.tell(f"{pending.title}: {error}")
+            session.add_message(f"{pending.title}: {error}")
             return
-    _start(pending.title, task, arguments, only, note.get("start"))
+    _start_job(pending.title, task, arguments, only, note.get("start"))
 
 
-def dismiss(pending: Pending) -> None:
+def dismiss_job(pending: PendingJob) -> None:
     """Forget how a job ended."""
-    session.do(EndJob(pending.job))
+    session.run_command(EndJob(pending.job))
 
 
-def cancel(id: str) -> None:
+def cancel_job(id: str) -> None:
     """Ask a job of this visitor to stop."""
-    RUNNER.cancel(id, owner())
+    RUNNER.cancel(id, job_owner())
 
 
-def stop_all(project: str) -> None:
+def stop_all_jobs(project: str) -> None:
     """Ask all work that is under way for a project to stop."""
-    for name in (project, project + BESIDE, project + AWAY):
+    for name in (project, project + BACKGROUND, project + WORKER):
         for job in RUNNER.jobs(name):
             RUNNER.cancel(job.id, job.owner)
 
 
-def _start(
+def _start_job(
     title: str,
     task: str,
     arguments: Mapping[str, Any],
@@ -278,9 +276,9 @@ def _start(
     workspace = session.workspace()
     state = workspace.state
     data = state.guided
-    if data is None or live() is not None:
+    if data is None or running_job() is not None:
         return
-    _forget_foresight()
+    _cancel_previews()
     job = secrets.token_hex(8)
     note = {
         "task": task,
@@ -289,8 +287,8 @@ def _start(
         "start": start,
         "fingerprint": data.fingerprint(),
     }
-    if session.do(StartJob(job, title, note)):
-        for unasked in (*RUNNER.jobs(beside()), *RUNNER.jobs(owner() + AWAY)):
+    if session.run_command(StartJob(job, title, note)):
+        for unasked in (*RUNNER.jobs(background_owner()), *RUNNER.jobs(job_owner() + WORKER)):
             RUNNER.cancel(unasked.id, unasked.owner)
         given = dict(arguments) | ({} if only is None else {"only": only})
         if "files" in given:
@@ -299,20 +297,20 @@ def _start(
             }
         earlier = next((run for run in state.runs if run.id == start), None)
         if earlier is not None:
-            given["start"] = _to_go_on_from(state, earlier, str(arguments["method"]), loose)
+            given["start"] = _start_positions(state, earlier, str(arguments["method"]), loose)
         # In the server's records, not in the project's log: that may be given to others.
         who = {"person": people.name_in_records()}
-        seen = _glance(data) if glanced and glance_is_quick(data) else None
-        work = Task(task, {"data": data, **given}, seen)
-        RUNNER.submit(owner(), title, work, {**note, **who}, job)
+        seen = _quick_sketch(data) if glanced and is_sketch_quick(data) else None
+        work = Task(TASKS[task], {"data": data, **given}, seen)
+        RUNNER.submit(job_owner(), title, work, {**note, **who}, job)
 
 
 @one_thread()
-def _glance(data: HeteroData) -> bytes:
-    return packed(glance(data))
+def _quick_sketch(data: HeteroData) -> bytes:
+    return packed(quick_sketch(data))
 
 
-def _to_go_on_from(state: State, run: Run, method: str, loose: Ints | None) -> Embedding | None:
+def _start_positions(state: State, run: Run, method: str, loose: Ints | None) -> Embedding | None:
     """Return where items are on a map, but for those that are loose."""
     places = state.embedding(run)
     if places is None:
@@ -330,29 +328,29 @@ def _to_go_on_from(state: State, run: Run, method: str, loose: Ints | None) -> E
     )
 
 
-def ended(job: Job) -> None:
+def on_job_end(job: Job) -> None:
     """Keep how a job ended; called by the runner, whether or not anybody is looking."""
-    if _MARK in job.note:
+    if _PREVIEW_OF in job.note:
         if job.state != "cancelled":
             made = job.result if isinstance(job.result, MadeMap) else None
-            _FORESEEN[job.owner] = (str(job.note[_MARK]), made)
-            while len(_FORESEEN) > _MOST_FORESEEN:
-                _FORESEEN.pop(next(iter(_FORESEEN)), None)
+            _PREVIEWS[job.owner] = (str(job.note[_PREVIEW_OF]), made)
+            while len(_PREVIEWS) > _MAX_PREVIEWS:
+                _PREVIEWS.pop(next(iter(_PREVIEWS)), None)
         return
-    if job.owner.endswith(AWAY):
-        away.ended(job)
+    if job.owner.endswith(WORKER):
+        worker_results.on_job_end(job)
         return
     who = str(job.note.get("person") or "")
     took = {"title": job.title, "state": job.state, "processor_s": job.processor_s}
-    people.audit().note("job", who, job.owner, **took)
+    people.get_audit().note("job", who, job.owner, **took)
     FIGURES.job(job.state, job.processor_s)
     workspace = SESSIONS.find(job.owner)
     if workspace is None:
-        for told in BESIDE_ENDED:
+        for told in ON_BACKGROUND_END:
             told(job)
         return
     try:
-        workspace.do(outcome(job, workspace))
+        workspace.do(outcome_command(job, workspace))
     except HetvizError as error:
         guided = workspace.state.guided
         same = guided is not None and guided.fingerprint() == str(job.note.get("fingerprint"))
@@ -364,14 +362,14 @@ def ended(job: Job) -> None:
             log.exception("How a job ended could not be kept: %s", job.title)
 
 
-def outcome(job: Job, workspace: Workspace) -> Command:
+def outcome_command(job: Job, workspace: Workspace) -> Command:
     """Return the command that keeps what a job made, or why it made nothing."""
     # A stopped one may have come to a map of some use.
     if job.state == "cancelled" and job.result is None:
         return EndJob(job.id, "cancelled", "Nothing was changed.")
     if job.state == "failed":
         # That nothing suits the data is what the Map page says itself.
-        silent = job.title == FIRST and isinstance(job.error, NotApplicableError)
+        silent = job.title == FIRST_MAP_TITLE and isinstance(job.error, NotApplicableError)
         return EndJob(job.id) if silent else EndJob(job.id, "failed", str(job.error))
     made, fingerprint = job.result, str(job.note["fingerprint"])
     guided = workspace.state.guided
@@ -383,12 +381,12 @@ def outcome(job: Job, workspace: Workspace) -> Command:
             made.kind,
             job.title,
             fingerprint,
-            workspace.blobs.put(pack_json(_content(made, fingerprint, workspace))),
-            [_fields(one, fingerprint, workspace) for one in made.maps],
+            workspace.blobs.put(pack_json(_merge_findings(made, fingerprint, workspace))),
+            [_run_fields(one, fingerprint, workspace) for one in made.maps],
             job.id,
         )
     arguments = job.note["arguments"]
-    fields = _fields(made, fingerprint, workspace) | {
+    fields = _run_fields(made, fingerprint, workspace) | {
         "seed": int(arguments.get("seed", 0)),
         "hold_out": float(arguments.get("hold_out", 0.0)),
         "weights": arguments.get("weights", {}),
@@ -399,10 +397,10 @@ def outcome(job: Job, workspace: Workspace) -> Command:
     return RecordRun(**fields)
 
 
-def _content(made: Findings, fingerprint: str, workspace: Workspace) -> Mapping[str, Any]:
+def _merge_findings(made: Findings, fingerprint: str, workspace: Workspace) -> Mapping[str, Any]:
     """Return what was found; a comparison goes on with the table that is there."""
     before = workspace.state.findings.get(made.kind)
-    if made.kind != _COMPARED or before is None or before.fingerprint != fingerprint:
+    if made.kind != _COMPARISON or before is None or before.fingerprint != fingerprint:
         return made.content
     # It loads pandas, which the server needs for nothing else.
     from hetviz.runs.compare.comparison import joined_content
@@ -410,7 +408,7 @@ def _content(made: Findings, fingerprint: str, workspace: Workspace) -> Mapping[
     return joined_content(before.content, before.runs, made.content)
 
 
-def _fields(made: MadeMap, fingerprint: str, workspace: Workspace) -> dict[str, Any]:
+def _run_fields(made: MadeMap, fingerprint: str, workspace: Workspace) -> dict[str, Any]:
     """Return a map as fields of the command that records it."""
     figures = None if made.figures is None else workspace.blobs.put(pack_json(made.figures))
     return {
@@ -426,17 +424,17 @@ def _fields(made: MadeMap, fingerprint: str, workspace: Workspace) -> dict[str, 
     }
 
 
-def _now() -> Now:
+def _server_load() -> Now:
     running, waiting = RUNNER.load()
     alive = len(RUNNER.worker_pids) if isinstance(RUNNER, Pool) else 1
     can_work = alive > 0 or not waiting
     return Now(alive, running, waiting, SESSIONS.n_open, can_work, *TURNS.load())
 
 
-# Told of jobs of no project, which `beside` owns.
-BESIDE_ENDED: list[Callable[[Job], None]] = []
+# Told of jobs of no project, which `background_owner` owns.
+ON_BACKGROUND_END: list[Callable[[Job], None]] = []
 # How the server does, for who runs it.
-FIGURES = Figures(lambda: SESSIONS.home, _now)
+FIGURES = Figures(lambda: SESSIONS.home_folder, _server_load)
 # One for the whole server; a plain module value, so that clearing a cache cannot drop it.
-RUNNER: Runner = Pool(ended, settings().work.workers)
-away.SEND[:] = [send_away]
+RUNNER: Runner = Pool(on_job_end, settings().work.workers)
+worker_results.SEND_TASK[:] = [send_to_worker]

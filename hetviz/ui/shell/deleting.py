@@ -6,19 +6,19 @@ import streamlit as st
 
 from hetviz.ui.shell import background, people, session
 from hetviz.workspace import SESSIONS
-from hetviz.workspace.store.sessions import is_id
+from hetviz.workspace.store.sessions import is_session_id
 
 
-def delete(project: object) -> None:
+def delete_project(project: object) -> None:
     """Delete all that is kept of a project, where the visitor may; they asked for it twice."""
-    if not is_id(project) or not SESSIONS.exists(str(project)):
+    if not is_session_id(project) or not SESSIONS.exists(str(project)):
         return
     sid = str(project)
-    if people.role(sid) != "own":
-        session.tell("This project is somebody else's, so its files stay.")
+    if people.get_role(sid) != "own":
+        session.add_message("This project is somebody else's, so its files stay.")
         return
-    background.stop_all(sid)
-    people.forget(sid)
+    background.stop_all_jobs(sid)
+    people.forget_project(sid)
     SESSIONS.remove(sid)
     if sid == st.session_state["sid"]:
-        session.move_to(session.new_session())
+        session.open_project(session.new_session())

@@ -11,9 +11,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from hetviz.ui.map.component import asset_response
 from hetviz.ui.shell import theme
 
-_END = b"</head>"
+_HEAD_END = b"</head>"
 # What makes the answer another one than the whole page as plain text.
-_ASIDE = (b"accept-encoding", b"if-none-match", b"if-modified-since", b"range")
+_DROPPED_HEADERS = (b"accept-encoding", b"if-none-match", b"if-modified-since", b"range")
 
 
 class FirstPaint:
@@ -43,7 +43,7 @@ class FirstPaint:
         async def answer(message: Message) -> None:
             nonlocal begun, body
             if message["type"] == "http.response.start":
-                if not message_is_page(message):
+                if not is_page(message):
                     await send(message)
                 else:
                     begun = message
@@ -54,20 +54,20 @@ class FirstPaint:
             body += message.get("body", b"")
             if message.get("more_body"):
                 return
-            await _whole(send, begun, body, "gzip" in headers.get("accept-encoding", ""))
+            await _send_page(send, begun, body, "gzip" in headers.get("accept-encoding", ""))
 
-        plain = [(name, value) for name, value in scope["headers"] if name not in _ASIDE]
+        plain = [(name, value) for name, value in scope["headers"] if name not in _DROPPED_HEADERS]
         await self._app({**scope, "headers": plain}, receive, answer)
 
 
-def message_is_page(message: Message) -> bool:
+def is_page(message: Message) -> bool:
     """Whether an answer that begins is a page."""
     headers = Headers(raw=message["headers"])
     return message["status"] == 200 and headers.get("content-type", "").startswith("text/html")
 
 
-async def _whole(send: Send, begun: Message, body: bytes, packed: bool) -> None:
-    page = _packed(body) if packed else dressed(body)
+async def _send_page(send: Send, begun: Message, body: bytes, packed: bool) -> None:
+    page = _gzip_page(body) if packed else add_style(body)
     headers = MutableHeaders(raw=begun["headers"])
     # They belong to the page without the rules.
     for name in ("etag", "last-modified", "accept-ranges"):
@@ -80,19 +80,19 @@ async def _whole(send: Send, begun: Message, body: bytes, packed: bool) -> None:
     await send({"type": "http.response.body", "body": page})
 
 
-def dressed(page: bytes) -> bytes:
+def add_style(page: bytes) -> bytes:
     """Return a page with our rules at the end of its head."""
-    style = f"<style>{_sheet()}</style>".encode()
-    head, found, rest = page.partition(_END)
+    style = f"<style>{_style_sheet()}</style>".encode()
+    head, found, rest = page.partition(_HEAD_END)
     return head + style + found + rest if found else page
 
 
 @functools.lru_cache(maxsize=4)
-def _packed(page: bytes) -> bytes:
-    return gzip.compress(dressed(page), 6, mtime=0)
+def _gzip_page(page: bytes) -> bytes:
+    return gzip.compress(add_style(page), 6, mtime=0)
 
 
 @functools.cache
-def _sheet() -> str:
+def _style_sheet() -> str:
     found = asset_response("map.css")
-    return theme.sheet() + ("" if found is None else found[0].decode())
+    return theme.style_sheet() + ("" if found is None else found[0].decode())

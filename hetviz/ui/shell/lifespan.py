@@ -24,18 +24,18 @@ from hetviz.errors import HetvizError
 from hetviz.jobs import Pool
 from hetviz.serve.config import settings
 from hetviz.serve.records import set_up_log
-from hetviz.ui.map.array_cache import SHELVES, forget_unused
+from hetviz.ui.map.array_cache import ARRAY_CACHE, drop_unused
 from hetviz.ui.shell import background
+from hetviz.ui.shell.atomic_callbacks import make_callbacks_atomic
 from hetviz.ui.shell.paths import FIRST_SAMPLE
-from hetviz.ui.shell.whole import carry_out_whole
 from hetviz.workspace import SESSIONS
 from hetviz.workspace.store.content import read_sample
-from hetviz.workspace.store.sessions import REST_AFTER_S
+from hetviz.workspace.store.sessions import IDLE_S
 
 # Making maps loads scikit-learn; that waits until a first visitor has likely seen the first map, or
 # the two would take the processors from each other.
-LATER = ("hetviz.algorithms.registry", "hetviz.jobs.tasks.maps")
-_LATER_S = 15.0
+LATE_MODULES = ("hetviz.algorithms.registry", "hetviz.jobs.tasks.maps")
+_LATE_IMPORT_S = 15.0
 # Of mallopt, as malloc.h numbers them.
 _TRIM_THRESHOLD, _MMAP_THRESHOLD, _ARENA_MAX = -1, -3, -8
 
@@ -43,20 +43,20 @@ _TRIM_THRESHOLD, _MMAP_THRESHOLD, _ARENA_MAX = -1, -3, -8
 @asynccontextmanager
 async def lifespan(app: object) -> AsyncIterator[None]:
     """Warm up beside the server's start, rest when all have left, and end the worker at the end."""
-    be_frugal()
-    ask_nobody()
-    carry_out_whole()
+    limit_malloc()
+    disable_external_ip_lookup()
+    make_callbacks_atomic()
     if settings().log != "quiet":
         set_up_log(settings().log)
-    Thread(target=_warm, name="warm-up", daemon=True).start()
-    resting = asyncio.create_task(keep_resting())
+    Thread(target=_warm_up, name="warm-up", daemon=True).start()
+    resting = asyncio.create_task(free_memory_periodically())
     yield
     resting.cancel()
     if isinstance(background.RUNNER, Pool):
         background.RUNNER.close()
 
 
-def ask_nobody() -> None:
+def disable_external_ip_lookup() -> None:
     """Keep Streamlit from asking a server of Amazon for our address.
 
     It does so for each request from another site, to tell whether that is ourselves. There is no
@@ -65,7 +65,7 @@ def ask_nobody() -> None:
     net_util.get_external_ip = lambda: None
 
 
-def _warm() -> None:
+def _warm_up() -> None:
     importlib.import_module("hetviz.plots")
     share_memory_with_arrow()
     if FIRST_SAMPLE in samples():
@@ -74,41 +74,41 @@ def _warm() -> None:
         except HetvizError:
             # The page that opens it says what is wrong.
             return
-    settle()
-    time.sleep(_LATER_S)
+    collect_garbage()
+    time.sleep(_LATE_IMPORT_S)
     background.RUNNER.warm()
-    for name in LATER:
+    for name in LATE_MODULES:
         importlib.import_module(name)
-    settle()
+    collect_garbage()
 
 
-def be_frugal() -> None:
+def limit_malloc() -> None:
     """Have the C library hold little of the memory that was freed (glibc only).
 
     Every run of a page has a thread of its own. By default each of up to eight arenas a processor
     keeps tens of megabytes at its top that no call gives back.
     """
-    _ask_libc("mallopt", _ARENA_MAX, 2)
-    _ask_libc("mallopt", _MMAP_THRESHOLD, 64_000)
-    _ask_libc("mallopt", _TRIM_THRESHOLD, 4_000_000)
+    _call_libc("mallopt", _ARENA_MAX, 2)
+    _call_libc("mallopt", _MMAP_THRESHOLD, 64_000)
+    _call_libc("mallopt", _TRIM_THRESHOLD, 4_000_000)
 
 
-async def keep_resting() -> None:
+async def free_memory_periodically() -> None:
     """Give memory back from time to time, until cancelled.
 
     HETVIZ_REST_AFTER_S says after how many seconds without a visitor.
     """
-    after = float(os.environ.get("HETVIZ_REST_AFTER_S", REST_AFTER_S))
+    after = float(os.environ.get("HETVIZ_REST_AFTER_S", IDLE_S))
     while True:
         await asyncio.sleep(after / 10)
         # Here, since Streamlit's own calls are made on this thread.
         dropped = _drop_closed_tabs()
-        await asyncio.to_thread(rest, after, freed=dropped > 0)
+        await asyncio.to_thread(free_memory, after, freed=dropped > 0)
         if isinstance(background.RUNNER, Pool):
             background.RUNNER.rest(after)
 
 
-def rest(after: float, freed: bool = False) -> None:
+def free_memory(after: float, freed: bool = False) -> None:
     """Let go of projects that nobody looks at, and of what their browsers could ask for.
 
     Parameters
@@ -118,17 +118,17 @@ def rest(after: float, freed: bool = False) -> None:
     freed : bool
         Whether other memory became free that the system should have back.
     """
-    rested = SESSIONS.rest(after)
+    rested = SESSIONS.close_idle(after)
     for id in rested:
-        SHELVES.clear(id)
-        background.forget(id)
-    forget_unused(after)
+        ARRAY_CACHE.clear(id)
+        background.drop_jobs(id)
+    drop_unused(after)
     if freed or rested:
-        settle()
-        _ask_libc("malloc_trim", 0)
+        collect_garbage()
+        _call_libc("malloc_trim", 0)
 
 
-def settle() -> None:
+def collect_garbage() -> None:
     """Collect garbage; while nobody is there, set aside what remains, mostly that of libraries.
 
     Python collects all of its objects only once those that outlived some collections are a quarter
@@ -159,7 +159,7 @@ def _drop_closed_tabs() -> int:
     return 0
 
 
-def _ask_libc(function: str, *arguments: int) -> None:
+def _call_libc(function: str, *arguments: int) -> None:
     """Call a function of glibc; nothing happens on another system."""
     if sys.platform == "linux":
         with suppress(OSError, AttributeError):

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 _PACKAGE = Path(__file__).resolve().parents[2]
-_BESIDE = _PACKAGE.parent / "pages"
+_SOURCE_PAGES = _PACKAGE.parent / "pages"
 
 ROUTER = _PACKAGE / "ui" / "shell" / "router.py"
-PAGES = _BESIDE if (_PACKAGE.parent / "app.py").exists() else _PACKAGE / "pages"
+PAGES = _SOURCE_PAGES if (_PACKAGE.parent / "app.py").exists() else _PACKAGE / "pages"
 ICON = _PACKAGE / "ui" / "assets" / "icon.png"
 CSS = _PACKAGE / "ui" / "assets" / "theme.css"
 

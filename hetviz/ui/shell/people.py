@@ -23,8 +23,8 @@ from hetviz.serve.upkeep import size_of
 from hetviz.workspace import SESSIONS, Workspace
 from hetviz.workspace.store.blobs import MAX_BYTES, MB
 
-SHARE = "share"
-_MEASURED_S = 30.0
+SHARE_PARAM = "share"
+_SIZE_CHECK_S = 30.0
 _lock = threading.Lock()
 
 
@@ -33,24 +33,24 @@ def _stores(home: Path) -> tuple[People, Audit]:
     return People(home), Audit(home)
 
 
-def people() -> People:
+def get_people() -> People:
     """Return the people of this server."""
     with _lock:
-        return _stores(SESSIONS.home)[0]
+        return _stores(SESSIONS.home_folder)[0]
 
 
-def audit() -> Audit:
+def get_audit() -> Audit:
     """Return the record of who did what."""
     with _lock:
-        return _stores(SESSIONS.home)[1]
+        return _stores(SESSIONS.home_folder)[1]
 
 
-def is_on() -> bool:
+def has_login() -> bool:
     """Whether people log in."""
     return settings().auth == "oidc"
 
 
-def secrets_of(oidc: Oidc) -> dict[str, object]:
+def streamlit_secrets(oidc: Oidc) -> dict[str, object]:
     """Return what Streamlit needs to know of a provider."""
     return {
         "auth": {
@@ -63,9 +63,9 @@ def secrets_of(oidc: Oidc) -> dict[str, object]:
     }
 
 
-def door() -> None:
+def require_login() -> None:
     """Let in who is logged in; everybody else gets a page with the button for it."""
-    if not is_on():
+    if not has_login():
         return
     oidc = settings().oidc
     claims = st.user.to_dict()
@@ -82,62 +82,62 @@ def door() -> None:
         st.stop()
     if st.session_state.get("person") != person:
         st.session_state["person"] = person
-        people().came(person)
-        audit().note("come", person.id)
-    _accept(person)
+        get_people().came(person)
+        get_audit().note("come", person.id)
+    _accept_share_link(person)
 
 
-def _accept(person: Person) -> None:
+def _accept_share_link(person: Person) -> None:
     """Take up the project that a share link in the address leads to."""
-    key = st.query_params.get(SHARE)
+    key = st.query_params.get(SHARE_PARAM)
     if not isinstance(key, str):
         return
     try:
-        project = people().accept(person.id, key)
+        project = get_people().accept(person.id, key)
     except Denied as error:
-        audit().note("link-refused", person.id)
+        get_audit().note("link-refused", person.id)
         st.session_state.setdefault("messages", []).append(("error", str(error)))
     else:
-        audit().note("link-used", person.id, project)
+        get_audit().note("link-used", person.id, project)
         st.query_params["s"] = project
     # A link is not left in the address, where it would be passed on by mistake.
-    del st.query_params[SHARE]
+    del st.query_params[SHARE_PARAM]
 
 
-def who() -> Person | None:
+def current_person() -> Person | None:
     """Return who is logged in, None where nobody need be."""
-    found = st.session_state.get("person") if is_on() else None
+    found = st.session_state.get("person") if has_login() else None
     return found if isinstance(found, Person) else None
 
 
 def name_in_records() -> str:
     """Return what a visitor is called in records, empty where nobody logs in."""
-    person = who()
+    person = current_person()
     return "" if person is None else person.id
 
 
-def role(project: str) -> Can | None:
+def get_role(project: str) -> Can | None:
     """Return what this visitor may do with a project."""
-    if not is_on():
+    if not has_login():
         return "own"
-    person = who()
-    return None if person is None else people().can(person.id, project)
+    person = current_person()
+    return None if person is None else get_people().can(person.id, project)
 
 
-def may(project: str) -> bool:
+def may_open(project: str) -> bool:
     """Whether this visitor may open a project."""
-    return role(project) is not None
+    return get_role(project) is not None
 
 
-def newest() -> str | None:
+def newest_project() -> str | None:
     """Return the newest project of who is logged in, for an address that names none."""
-    person = who()
+    person = current_person()
     if person is None:
         return None
-    return next(filter(SESSIONS.exists, people().owned(person.id)), None)
+    return next(filter(SESSIONS.exists, get_people().owned(person.id)), None)
 
 
-def begin(project: str) -> None:
+def own_new_project(project: str) -> None:
     """Make this visitor the owner of a new project.
 
     Raises
@@ -145,34 +145,34 @@ def begin(project: str) -> None:
     hetviz.errors.HetvizError
         If they have as many as they may have.
     """
-    person = who()
+    person = current_person()
     if person is not None:
-        people().own(person.id, project, settings().quota.projects)
-        audit().note("begin", person.id, project)
+        get_people().own(person.id, project, settings().quota.projects)
+        get_audit().note("begin", person.id, project)
 
 
-def forget(project: str) -> None:
+def forget_project(project: str) -> None:
     """Forget whose a project is that is being deleted."""
-    person = who()
+    person = current_person()
     if person is not None:
-        people().forget_project(project)
-        audit().note("delete-project", person.id, project)
+        get_people().forget_project(project)
+        get_audit().note("delete-project", person.id, project)
 
 
-def limit(workspace: Workspace) -> None:
+def limit_size(workspace: Workspace) -> None:
     """Let a project hold what is left of its owner's share of the disk, measured now and then."""
-    person = who()
+    person = current_person()
     most = settings().quota.megabytes
     if person is None or not most or time.time() < st.session_state.get("measured", 0.0):
         return
-    st.session_state["measured"] = time.time() + _MEASURED_S
-    mine = {project: _size(project) for project in people().owned(person.id)}
+    st.session_state["measured"] = time.time() + _SIZE_CHECK_S
+    mine = {project: _project_size(project) for project in get_people().owned(person.id)}
     here = st.session_state["sid"]
     others = sum(size for project, size in mine.items() if project != here)
     workspace.blobs.limit = max(0, min(MAX_BYTES, most * MB - others))
 
 
-def may_ask(cookies: Mapping[str, str], project: str) -> bool:
+def may_request(cookies: Mapping[str, str], project: str) -> bool:
     """Whether a request with these cookies may have what belongs to a project."""
     try:
         content = _get_signed_cookie_with_chunks(dict(cookies), USER_COOKIE_NAME)
@@ -187,8 +187,8 @@ def may_ask(cookies: Mapping[str, str], project: str) -> bool:
         return False
     if oidc.required_role and oidc.required_role not in roles_of(claims, oidc.roles_claim):
         return False
-    return people().can(person.id, project) is not None
+    return get_people().can(person.id, project) is not None
 
 
-def _size(project: str) -> int:
-    return size_of(SESSIONS.home / "sessions" / project)
+def _project_size(project: str) -> int:
+    return size_of(SESSIONS.home_folder / "sessions" / project)

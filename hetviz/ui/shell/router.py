@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import streamlit as st
 
-from hetviz.io.sandbox import turns
+from hetviz.io.sandbox import reader_queue
 from hetviz.ui.map import panel, view
 from hetviz.ui.shell import frame, people, session, theme
 from hetviz.ui.shell.paths import ICON, PAGES
-from hetviz.ui.statements import draft
+from hetviz.ui.statements import actions
 
 st.set_page_config(page_title="hetviz", page_icon=str(ICON), layout="wide")
 
 
 def _to_start() -> None:
-    st.switch_page(PAGES / "start.py", query_params=session.address())
+    st.switch_page(PAGES / "start.py", query_params=session.url_params())
 
 
 page = st.navigation(
@@ -55,9 +55,9 @@ page = st.navigation(
     ],
     position="hidden",
 )
-people.door()
-turns.read_for(session.session_id(takes_up=page.url_path != ""))
-theme.style()
+people.require_login()
+reader_queue.read_for(session.session_id(takes_up=page.url_path != ""))
+theme.apply_style()
 place = frame.PLACE_OF.get(page.url_path, "start")
 if st.session_state.get("at") != page.url_path:
     st.session_state.update({"at": page.url_path, "arrived": True})
@@ -65,16 +65,16 @@ target = st.session_state.get("go-to")
 if target is not None:
     # Forgotten only on arrival: the run that was to go there may have been cut short.
     if frame.PLACE_OF.get(page.url_path) != target:
-        st.switch_page(PAGES / f"{target}.py", query_params=session.address())
+        st.switch_page(PAGES / f"{target}.py", query_params=session.url_params())
     if target == "map":
-        panel.turn_to("Item")
+        panel.open_tab("Item")
     del st.session_state["go-to"]
-draft.follow()
-panel.drawn()
-shown = frame.show(place)
-view.stage(session.workspace().state, place)
+actions.refit_if_requested()
+panel.note_drawn()
+shown = frame.show_top_bar(place)
+view.show_map(session.workspace().state, place)
 with st.container(key="page" if place in ("data", "compare", "export") else "over"):
     page.run()
     # What scrolls is seen once it is whole, so that nothing on it moves.
     st.html(f'<i class="hv-end hv-end-{place}" hidden></i>')
-session.messages_shown(shown)
+session.drop_messages(shown)

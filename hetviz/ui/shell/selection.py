@@ -12,19 +12,19 @@ from hetviz.ui.shell import session
 from hetviz.workspace import State
 
 
-def chosen(state: State) -> Ints:
+def selected_rows(state: State) -> Ints:
     """Return the selected global rows, in order."""
-    return session.workspace().glance.selection
+    return session.workspace().view_state.selection
 
 
-def choose(rows: Iterable[int]) -> None:
+def select_rows(rows: Iterable[int]) -> None:
     """Select these global rows of the open data instead of what was selected."""
     try:
-        session.workspace().set_glance(selection=np.array(sorted(set(rows)), dtype=np.int64))
+        session.workspace().set_view_state(selection=np.array(sorted(set(rows)), dtype=np.int64))
     except HetvizError as error:
-        session.tell(str(error))
+        session.add_message(str(error))
 
 
-def clear() -> None:
+def clear_selection() -> None:
     """Select nothing."""
-    choose(())
+    select_rows(())

@@ -13,10 +13,10 @@ from hetviz.errors import HetvizError
 from hetviz.plots.palette import Theme
 from hetviz.ui.shell import people
 from hetviz.ui.shell.paths import FIRST_SAMPLE
-from hetviz.workspace import SESSIONS, Command, Looking, OpenSample, Workspace
-from hetviz.workspace.store.sessions import is_id, new_id
+from hetviz.workspace import SESSIONS, Command, OpenSample, ReadOnlyWorkspace, Workspace
+from hetviz.workspace.store.sessions import is_session_id, new_session_id
 
-_KEEP = 64
+_MAX_CACHED = 64
 
 T = TypeVar("T")
 
@@ -25,15 +25,19 @@ def session_id(takes_up: bool = False) -> str:
     """Return this visitor's session id and write it into the address.
 
     An address without one is of a new project, or with `takes_up` of the one that this browser had
-    last, if it says so: see `take_up`. Only a project that is there is opened by its address. An id
+    last, if it says so: see `resume_project`. Only a project that is there is opened by its address. An id
     that somebody else made up, and may know, never becomes the key to a project.
     """
     given, kept = st.query_params.get("s"), st.session_state.get("sid")
-    if isinstance(given, str) and (given == kept or SESSIONS.exists(given)) and people.may(given):
+    if (
+        isinstance(given, str)
+        and (given == kept or SESSIONS.exists(given))
+        and people.may_open(given)
+    ):
         sid = given
-    elif isinstance(kept, str) and people.may(kept):
+    elif isinstance(kept, str) and people.may_open(kept):
         sid = kept
-    elif (mine := people.newest()) is not None:
+    elif (mine := people.newest_project()) is not None:
         sid = mine
     else:
         sid = new_session()
@@ -45,7 +49,7 @@ def session_id(takes_up: bool = False) -> str:
     return sid
 
 
-def address() -> dict[str, str]:
+def url_params() -> dict[str, str]:
     """Return what the address of each page of this project says, for links that lead to one.
 
     Written only once the page has changed, it can be a step of its own for the browser's Back,
@@ -56,19 +60,23 @@ def address() -> dict[str, str]:
 
 def new_session() -> str:
     """Return the id of a new project of this visitor; the page ends where they may have no more."""
-    sid = new_id()
+    sid = new_session_id()
     try:
-        people.begin(sid)
+        people.own_new_project(sid)
     except HetvizError as error:
         st.error(str(error), icon=":material/error:")
         st.stop()
     return sid
 
 
-def take_up(last: object) -> None:
+def resume_project(last: object) -> None:
     """Go on with the project that the browser says it had last, if it is still there."""
-    if st.session_state.pop("asks-last", False) and is_id(last) and SESSIONS.exists(str(last)):
-        move_to(str(last))
+    if (
+        st.session_state.pop("asks-last", False)
+        and is_session_id(last)
+        and SESSIONS.exists(str(last))
+    ):
+        open_project(str(last))
 
 
 def workspace() -> Workspace:
@@ -78,75 +86,75 @@ def workspace() -> Workspace:
     """
     try:
         sid = str(st.session_state["sid"])
-        role = people.role(sid)
+        role = people.get_role(sid)
         if role is None:
             raise HetvizError("You may not open this project any more.")
         found = SESSIONS.get(sid)
         if role == "look":
-            return _looking(found)
-        people.limit(found)
+            return _view_only(found)
+        people.limit_size(found)
         if not found.log and FIRST_SAMPLE in samples():
             found.do(OpenSample(FIRST_SAMPLE))
     except HetvizError as error:
         st.error(str(error), icon=":material/error:")
         st.stop()
-    for note in found.take_notes():
-        tell(note)
+    for note in found.pop_notes():
+        add_message(note)
     return found
 
 
-def _looking(found: Workspace) -> Workspace:
+def _view_only(found: Workspace) -> Workspace:
     """Return what a visitor sees who may only look; the same one in each run of a tab."""
     kept = st.session_state.get("looking")
-    if isinstance(kept, Looking):
+    if isinstance(kept, ReadOnlyWorkspace):
         kept.follow(found)
         return kept
-    st.session_state["looking"] = Looking(found)
+    st.session_state["looking"] = ReadOnlyWorkspace(found)
     return st.session_state["looking"]  # type: ignore[no-any-return]
 
 
-def do(command: Command) -> bool:
+def run_command(command: Command) -> bool:
     """Carry out a command; tell the user if it cannot be. Return whether it was done."""
     try:
         workspace().do(command)
     except HetvizError as error:
-        tell(str(error))
+        add_message(str(error))
         return False
     return True
 
 
-def tell(message: str, kind: Literal["error", "note"] = "error") -> None:
+def add_message(message: str, kind: Literal["error", "note"] = "error") -> None:
     """Keep a message that the frame shows on the next run."""
     st.session_state.setdefault("messages", []).append((kind, message))
 
 
-def messages() -> list[tuple[str, str]]:
-    """Return the messages kept; `messages_shown` forgets them."""
+def pending_messages() -> list[tuple[str, str]]:
+    """Return the messages kept; `drop_messages` forgets them."""
     return list(st.session_state.get("messages", []))
 
 
-def messages_shown(shown: list[tuple[str, str]]) -> None:
+def drop_messages(shown: list[tuple[str, str]]) -> None:
     """Forget messages that a whole run has shown; one that was cut short may have shown none."""
     kept = st.session_state.get("messages", [])
     st.session_state["messages"] = kept[len(shown) :]
 
 
-def teller() -> Callable[[str], None]:
+def late_messenger() -> Callable[[str], None]:
     """Return what tells the user of an error from outside of a run of the page."""
     late: list[str] = st.session_state.setdefault("late", [])
     return late.append
 
 
-def heard_late() -> bool:
+def take_late_messages() -> bool:
     """Whether something was told from outside of a run; the next run shows it."""
     late: list[str] = st.session_state.get("late", [])
     told = bool(late)
     while late:
-        tell(late.pop(0))
+        add_message(late.pop(0))
     return told
 
 
-def move_to(sid: str) -> None:
+def open_project(sid: str) -> None:
     """Take the visitor to another project; the run after this one is in it."""
     st.query_params["s"] = sid
     st.session_state["sid"] = sid
@@ -161,7 +169,7 @@ def theme() -> Theme:
     return "dark" if st.context.theme.type == "dark" else "light"
 
 
-def cached(key: tuple[Hashable, ...], keep: object, make: Callable[[], T]) -> T:
+def get_or_compute(key: tuple[Hashable, ...], keep: object, make: Callable[[], T]) -> T:
     """Return what `make` gives, kept in this session under `key`.
 
     `keep` holds alive whatever the key names by identity, so that no other object can take its
@@ -171,7 +179,7 @@ def cached(key: tuple[Hashable, ...], keep: object, make: Callable[[], T]) -> T:
     store = st.session_state.setdefault("cache", OrderedDict())
     if key not in store:
         store[key] = (keep, make())
-        while len(store) > _KEEP:
+        while len(store) > _MAX_CACHED:
             store.popitem(last=False)
     else:
         store.move_to_end(key)

@@ -16,116 +16,119 @@ from hetviz.ui.shell import background, deleting, people, session, theme
 from hetviz.workspace import SESSIONS, save_project
 
 
-def menu(project: str) -> None:
+def show_menu(project: str) -> None:
     """Show who is here, and what they may do with the project; nothing where nobody logs in."""
-    person = people.who()
+    person = people.current_person()
     if person is None:
         return
-    mine = people.role(project)
+    mine = people.get_role(project)
     if mine == "look":
         st.html('<span class="hv-saved">Look only</span>', width="content")
     with st.popover("Comments", type="tertiary", key="comments"):
-        _comments(person, project)
-    with st.popover(theme.plain(person.name), type="tertiary", key="person"):
+        _show_comments(person, project)
+    with st.popover(theme.escape_markdown(person.name), type="tertiary", key="person"):
         if mine == "own":
-            _sharing(person, project)
-        _shared(person)
-        _own_data(person, project, mine)
+            _show_links(person, project)
+        _show_shared(person)
+        _show_own_data(person, project, mine)
         st.button("Sign out", key="sign-out", on_click=_sign_out, args=(person,))
 
 
 def _sign_out(person: Person) -> None:
-    people.audit().note("leave", person.id)
+    people.get_audit().note("leave", person.id)
     st.logout()
 
 
-def _sharing(person: Person, project: str) -> None:
-    theme.section("Share this project")
+def _show_links(person: Person, project: str) -> None:
+    theme.show_section("Share this project")
     with st.container(horizontal=True):
         for can, words in (("look", "New link to look"), ("edit", "New link to edit")):
-            st.button(words, key=f"share-{can}", on_click=_share, args=(person, project, can))
+            st.button(words, key=f"share-{can}", on_click=_create_link, args=(person, project, can))
     fresh = st.session_state.get("new-link")
     if fresh is not None and fresh[0] == project:
-        theme.quiet("Give this link to whom you want; it is shown only now.")
+        theme.show_note("Give this link to whom you want; it is shown only now.")
         st.code(fresh[1], language=None)
-    for link in people.people().links(person.id, project):
+    for link in people.get_people().links(person.id, project):
         day = time.strftime("%d %B", time.localtime(link.made))
         words = f"{'Edit' if link.can == 'edit' else 'Look'}, made {day}, used by {link.used_by}"
         with st.container(horizontal=True, vertical_alignment="center"):
-            theme.quiet(words)
+            theme.show_note(words)
             st.button(
                 "Take back",
                 key=f"take-back-{link.hash[:12]}",
-                on_click=_take_back,
+                on_click=_revoke_link,
                 args=(person, project, link.hash),
             )
 
 
-def _share(person: Person, project: str, can: Can) -> None:
-    key = people.people().share(person.id, project, can)
-    people.audit().note("share", person.id, project, can=can)
+def _create_link(person: Person, project: str, can: Can) -> None:
+    key = people.get_people().share(person.id, project, can)
+    people.get_audit().note("share", person.id, project, can=can)
     base = settings().oidc.redirect_uri.removesuffix("/oauth2callback")
-    st.session_state["new-link"] = (project, f"{base}/map?{people.SHARE}={key}")
+    st.session_state["new-link"] = (project, f"{base}/map?{people.SHARE_PARAM}={key}")
 
 
-def _take_back(person: Person, project: str, link: str) -> None:
-    people.people().take_back(person.id, project, link)
+def _revoke_link(person: Person, project: str, link: str) -> None:
+    people.get_people().take_back(person.id, project, link)
     st.session_state.pop("new-link", None)
-    people.audit().note("take-back", person.id, project)
+    people.get_audit().note("take-back", person.id, project)
 
 
-def _shared(person: Person) -> None:
+def _show_shared(person: Person) -> None:
     found = {
         project: can
-        for project, can in people.people().shared_with(person.id).items()
+        for project, can in people.get_people().shared_with(person.id).items()
         if SESSIONS.exists(project)
     }
     if found:
-        theme.section("Shared with you")
+        theme.show_section("Shared with you")
     for project, can in found.items():
         workspace = SESSIONS.find(project)
         title = None if workspace is None else workspace.state.title
         words = f"{title or 'A project'} ({can})"
         st.button(
-            theme.plain(words), key=f"to-{project}", on_click=session.move_to, args=(project,)
+            theme.escape_markdown(words),
+            key=f"to-{project}",
+            on_click=session.open_project,
+            args=(project,),
         )
 
 
-def _comments(person: Person, project: str) -> None:
-    theme.section("Comments", "seen by all who may open this project")
+def _show_comments(person: Person, project: str) -> None:
+    theme.show_section("Comments", "seen by all who may open this project")
     about = st.text_input("About which item", key="comment-item", placeholder="The whole map")
     text = st.text_area("Comment", key="comment-text", max_chars=LONGEST_COMMENT, height=90)
-    st.button("Add", key="comment-add", on_click=_say, args=(person, project, text, about))
-    owns = people.role(project) == "own"
-    for one in people.people().comments(person.id, project)[:50]:
-        _comment(person, project, one, owns)
+    st.button("Add", key="comment-add", on_click=_add_comment, args=(person, project, text, about))
+    owns = people.get_role(project) == "own"
+    for one in people.get_people().comments(person.id, project)[:50]:
+        _show_comment(person, project, one, owns)
 
 
-def _comment(person: Person, project: str, one: Comment, owns: bool) -> None:
+def _show_comment(person: Person, project: str, one: Comment, owns: bool) -> None:
     about = f", of {one.item}" if one.item else ""
     day = time.strftime("%d %B, %H:%M", time.localtime(one.at))
-    theme.pairs([(f"{one.name or 'Somebody'}{about}", day)])
+    theme.show_pairs([(f"{one.name or 'Somebody'}{about}", day)])
     st.text(one.text)
     if owns or one.person == person.id:
         args = (person.id, project, one.id)
-        st.button("Remove", key=f"unsay-{one.id}", on_click=people.people().unsay, args=args)
+        st.button("Remove", key=f"unsay-{one.id}", on_click=people.get_people().unsay, args=args)
 
 
-def _say(person: Person, project: str, text: str, about: str) -> None:
+def _add_comment(person: Person, project: str, text: str, about: str) -> None:
     try:
-        people.people().say(person.id, project, text, about.strip())
+        people.get_people().say(person.id, project, text, about.strip())
     except HetvizError as error:
-        session.tell(str(error))
+        session.add_message(str(error))
     else:
-        people.audit().note("comment", person.id, project)
+        people.get_audit().note("comment", person.id, project)
         st.session_state["comment-text"] = ""
 
 
-def _own_data(person: Person, project: str, mine: Can | None) -> None:
-    theme.section("Your data", "all that is kept of you on this server")
+def _show_own_data(person: Person, project: str, mine: Can | None) -> None:
+    theme.show_section("Your data", "all that is kept of you on this server")
     st.download_button(
         "Take all of it along",
-        data=lambda: everything(person),
+        data=lambda: export_own_data(person),
         file_name="hetviz-my-data.zip",
         mime="application/zip",
         on_click="ignore",
@@ -137,7 +140,7 @@ def _own_data(person: Person, project: str, mine: Can | None) -> None:
             "Delete this project",
             disabled=not sure,
             key="delete-project",
-            on_click=deleting.delete,
+            on_click=deleting.delete_project,
             args=(project,),
         )
     st.button(
@@ -149,13 +152,15 @@ def _own_data(person: Person, project: str, mine: Can | None) -> None:
     )
 
 
-def everything(person: Person) -> bytes:
+def export_own_data(person: Person) -> bytes:
     """Return all that is kept of a person, as a zip: what is known, and each of their projects."""
-    people.audit().note("take-along", person.id)
+    people.get_audit().note("take-along", person.id)
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as packed:
-        packed.writestr("about-me.json", json.dumps(people.people().all_of(person.id), indent=1))
-        for number, project in enumerate(people.people().owned(person.id), 1):
+        packed.writestr(
+            "about-me.json", json.dumps(people.get_people().all_of(person.id), indent=1)
+        )
+        for number, project in enumerate(people.get_people().owned(person.id), 1):
             workspace = SESSIONS.find(project)
             if workspace is not None:
                 packed.writestr(f"project-{number}.hetviz", save_project(workspace))
@@ -163,8 +168,8 @@ def everything(person: Person) -> bytes:
 
 
 def _delete_all(person: Person) -> None:
-    for project in people.people().forget(person.id):
-        background.stop_all(project)
+    for project in people.get_people().forget(person.id):
+        background.stop_all_jobs(project)
         SESSIONS.remove(project)
-    people.audit().note("delete-me", person.id)
+    people.get_audit().note("delete-me", person.id)
     st.logout()

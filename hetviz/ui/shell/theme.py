@@ -1,7 +1,7 @@
 """The look shared by all pages: our own classes, and the few pieces of text built from them.
 
-Whatever a user wrote goes through `esc` (into HTML) or `plain` (into labels, which Streamlit reads
-as markdown).
+Text of a user goes through `escape_html` (into HTML) or `escape_markdown` (into labels, which
+Streamlit reads as markdown).
 """
 
 from __future__ import annotations
@@ -13,35 +13,35 @@ from dataclasses import asdict
 
 import streamlit as st
 
-from hetviz._text import count, listed
+from hetviz._text import count, join_words
 from hetviz.plots.colour import Colouring
 from hetviz.plots.palette import tokens
 from hetviz.ui.shell.paths import CSS
 
-# Pages say `theme.count` and `theme.listed`.
-__all__ = ["count", "listed"]
+# Pages use `theme.count` and `theme.join_words`.
+__all__ = ["count", "join_words"]
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|~$:<>^&@/])")
 # A number and its unit stay on one line.
 _UNIT = re.compile(r"(?<=\d) (?=(?:%|ms|s|min|h|kB|MB|GB)(?!\w))")
-_STAYS = "\N{NO-BREAK SPACE}"
+_NO_BREAK = "\N{NO-BREAK SPACE}"
 
 
-def esc(text: object) -> str:
+def escape_html(text: object) -> str:
     """Return text for HTML."""
-    return html.escape(_UNIT.sub(_STAYS, str(text)))
+    return html.escape(_UNIT.sub(_NO_BREAK, str(text)))
 
 
-def plain(text: object) -> str:
+def escape_markdown(text: object) -> str:
     """Return text for a label: shown as it is, never read as markdown."""
-    return _MARKDOWN.sub(r"\\\1", _UNIT.sub(_STAYS, " ".join(str(text).split())))
+    return _MARKDOWN.sub(r"\\\1", _UNIT.sub(_NO_BREAK, " ".join(str(text).split())))
 
 
-def style() -> None:
+def apply_style() -> None:
     """Put our rules on the page, after Streamlit's own."""
-    rules(sheet())
+    add_css(style_sheet())
 
 
-def sheet() -> str:
+def style_sheet() -> str:
     """Return our classes and both themes' colours; the browser chooses, without asking."""
     light, dark = asdict(tokens("light")), asdict(tokens("dark"))
     declared = [
@@ -65,33 +65,37 @@ def category_colours(colouring: Colouring) -> list[str]:
     return [f"light-dark({light},{dark})" for light, dark in both]
 
 
-def headline(title: str, line: str = "") -> None:
+def show_headline(title: str, line: str = "") -> None:
     """Say what was found, and in a second line what it means; both plain text."""
-    second = f"<p>{esc(line)}</p>" if line else ""
-    st.html(f'<div class="hv-head"><h1>{esc(title)}</h1>{second}</div>')
+    second = f"<p>{escape_html(line)}</p>" if line else ""
+    st.html(f'<div class="hv-head"><h1>{escape_html(title)}</h1>{second}</div>')
 
 
-def section(title: str, aside: str = "") -> None:
+def show_section(title: str, aside: str = "") -> None:
     """Head a section; `aside` stands at the right in grey."""
-    st.html(f'<div class="hv-sec"><span>{esc(title)}</span><small>{esc(aside)}</small></div>')
+    st.html(
+        f'<div class="hv-sec"><span>{escape_html(title)}</span><small>{escape_html(aside)}</small></div>'
+    )
 
 
-def quiet(text: str) -> None:
+def show_note(text: str) -> None:
     """Show a grey line of plain text."""
-    st.html(f'<p class="hv-quiet">{esc(text)}</p>')
+    st.html(f'<p class="hv-quiet">{escape_html(text)}</p>')
 
 
-def pairs(rows: list[tuple[str, str]]) -> None:
+def show_pairs(rows: list[tuple[str, str]]) -> None:
     """Show names with values, the values at the right."""
-    cells = "".join(f"<span>{esc(name)}</span><b>{esc(value)}</b>" for name, value in rows)
+    cells = "".join(
+        f"<span>{escape_html(name)}</span><b>{escape_html(value)}</b>" for name, value in rows
+    )
     st.html(f'<div class="hv-kv">{cells}</div>')
 
 
-def table(head: list[str], rows: list[list[str]], words: bool = False) -> None:
+def show_table(head: list[str], rows: list[list[str]], words: bool = False) -> None:
     """Show a table of plain text; its first column names, the others hold values, or `words`."""
-    top = "".join(f'<th scope="col">{esc(cell)}</th>' for cell in head)
+    top = "".join(f'<th scope="col">{escape_html(cell)}</th>' for cell in head)
     body = "".join(
-        "<tr>" + "".join(f"<td>{esc(cell)}</td>" for cell in row) + "</tr>" for row in rows
+        "<tr>" + "".join(f"<td>{escape_html(cell)}</td>" for cell in row) + "</tr>" for row in rows
     )
     kind = "hv-table hv-words" if words else "hv-table"
     inner = f'<table class="{kind}"><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>'
@@ -103,9 +107,9 @@ def table(head: list[str], rows: list[list[str]], words: bool = False) -> None:
 def svg_image(svg: str, alt: str) -> str:
     """Return an image tag for SVG text."""
     code = base64.b64encode(svg.encode()).decode()
-    return f'<img class="hv-still" src="data:image/svg+xml;base64,{code}" alt="{esc(alt)}">'
+    return f'<img class="hv-still" src="data:image/svg+xml;base64,{code}" alt="{escape_html(alt)}">'
 
 
-def rules(css: str) -> None:
+def add_css(css: str) -> None:
     """Put rules of our own on the page; no text of a user may be in them."""
     st.html(f"<style>{css}</style>")

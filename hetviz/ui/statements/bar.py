@@ -5,89 +5,93 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from hetviz._text import short
+from hetviz._text import shorten
 from hetviz._types import Ints
 from hetviz.data import HeteroData
-from hetviz.data.queries.rows import touching
+from hetviz.data.queries.rows import links_touching
 from hetviz.ui.shell import selection, session, theme
-from hetviz.ui.statements import because, commands, objections, preview, wording
-from hetviz.ui.statements import draft as act_draft
-from hetviz.ui.statements.wording import HOWS, How
+from hetviz.ui.statements import actions as act_draft
+from hetviz.ui.statements import commands, contradictions, preview, shared_columns, statement_draft
+from hetviz.ui.statements.statement_draft import KIND_TITLES, StatementKind
 from hetviz.ui.widgets import filters, item_chip
 from hetviz.workspace import State
 
-_FACES = 3
-_MOST_PAIRS = 300
-_PILL = 16
+_MAX_PICTURES = 3
+_MAX_PAIRS = 300
+_MAX_PILL_CHARS = 16
 
 
-def show(state: State) -> None:
+def show_bar(state: State) -> None:
     """Show the bar."""
     data = state.data
     if data is None:
         return
-    groups, picked = wording.groups(state), selection.chosen(state)
+    groups, picked = statement_draft.get_groups(state), selection.selected_rows(state)
     if not groups and not len(picked):
         return
     with st.container(
         horizontal=True, vertical_alignment="center", gap="small", key="acts", border=True
     ):
         if not groups:
-            _selected(data, picked)
+            _show_selection(data, picked)
             return
         for name in "ABC":
-            if name == "B" and wording.saying().dropped is not None:
-                _proposals(data, groups)
+            if name == "B" and statement_draft.get_statement().dropped is not None:
+                _show_proposals(data, groups)
             else:
-                _group(data, name, groups, picked)
-        _statement(state, data, groups)
-    _objections(state)
+                _show_group(data, name, groups, picked)
+        _show_statement(state, data, groups)
+    _show_consequences(state)
 
 
-def _selected(data: HeteroData, picked: Ints) -> None:
+def _show_selection(data: HeteroData, picked: Ints) -> None:
     """Show what is selected, and what can be done with it."""
     st.html(
-        f'<span class="hv-act"><b>{theme.esc(commands.group_words(data, picked))}</b></span>',
+        f'<span class="hv-act"><b>{theme.escape_html(commands.group_text(data, picked))}</b></span>',
         width="content",
     )
     st.button(
         "Make it A",
         key="set-A",
         help="Key A on the map",
-        on_click=wording.set_group,
+        on_click=statement_draft.set_group,
         args=("A", picked),
     )
     st.button(
         "Show only what is linked",
         key="only-linked",
         help="Key F on the map. Hides all other items; undo or the filter's × brings them back.",
-        on_click=_only_linked,
+        on_click=_filter_to_linked,
         args=(picked,),
     )
     st.button(
-        "×", key="let-go", type="tertiary", help="Select nothing (Esc)", on_click=selection.clear
+        "×",
+        key="let-go",
+        type="tertiary",
+        help="Select nothing (Esc)",
+        on_click=selection.clear_selection,
     )
 
 
-def _only_linked(picked: Ints) -> None:
+def _filter_to_linked(picked: Ints) -> None:
     data = session.workspace().state.opened()
-    filters.only([*picked.tolist(), *touching(data, picked).leads_to().tolist()])
+    filters.show_only([*picked.tolist(), *links_touching(data, picked).leads_to().tolist()])
 
 
-def _group(data: HeteroData, name: str, groups: dict[str, Ints], picked: Ints) -> None:
+def _show_group(data: HeteroData, name: str, groups: dict[str, Ints], picked: Ints) -> None:
     rows = groups.get(name)
-    how = wording.saying().how
+    how = statement_draft.get_statement().how
     if rows is not None:
         with st.container(
             horizontal=True, vertical_alignment="center", gap="xsmall", width="content"
         ):
-            st.html(_face(data, name, rows), width="content")
+            st.html(_group_html(data, name, rows), width="content")
             st.button(
                 "×",
                 key=f"drop-{name}",
                 type="tertiary",
                 help=f"Clear group {name}",
-                on_click=wording.set_group,
+                on_click=statement_draft.set_group,
                 args=(name, np.empty(0, dtype=np.int64)),
             )
         return
@@ -104,15 +108,15 @@ def _group(data: HeteroData, name: str, groups: dict[str, Ints], picked: Ints) -
         f"Make it {name}",
         key=f"set-{name}",
         help=f"Key {name} on the map" if name != "C" else "Key C on the map",
-        on_click=wording.set_group,
+        on_click=statement_draft.set_group,
         args=(name, picked),
     )
 
 
-def _proposals(data: HeteroData, groups: dict[str, Ints]) -> None:
+def _show_proposals(data: HeteroData, groups: dict[str, Ints]) -> None:
     """Ask what an item that was let go there belongs with: what is near, all of it at first."""
     st.html('<span class="hv-act-open">belongs here with</span>', width="content")
-    near = list(wording.saying().proposed)
+    near = list(statement_draft.get_statement().proposed)
     now = set(groups.get("B", np.empty(0, dtype=np.int64)).tolist())
     key = f"near-{'-'.join(map(str, near))}"
     st.pills(
@@ -120,42 +124,45 @@ def _proposals(data: HeteroData, groups: dict[str, Ints]) -> None:
         near,
         default=[row for row in near if row in now],
         selection_mode="multi",
-        format_func=lambda row: theme.plain(short(item_chip.item_at(data, row).title, _PILL)),
+        format_func=lambda row: theme.escape_markdown(
+            shorten(item_chip.find_item(data, row).title, _MAX_PILL_CHARS)
+        ),
         key=key,
         label_visibility="collapsed",
         width="content",
-        on_change=_proposed,
+        on_change=_on_proposal,
         args=(key,),
     )
 
 
-def _face(data: HeteroData, name: str, rows: Ints) -> str:
+def _group_html(data: HeteroData, name: str, rows: Ints) -> str:
     """Return a group as its letter, up to three pictures, and few words."""
     pictures = [
-        item_chip.picture_of(data, item_chip.item_at(data, int(row))) for row in rows[:_FACES]
+        item_chip.picture_of(data, item_chip.find_item(data, int(row)))
+        for row in rows[:_MAX_PICTURES]
     ]
-    images = "".join(f'<img src="{theme.esc(one)}" alt="">' for one in pictures if one)
+    images = "".join(f'<img src="{theme.escape_html(one)}" alt="">' for one in pictures if one)
     if not images and len(rows) == 1:
-        images = f"<em>{item_chip.item_at(data, int(rows[0])).glyph}</em>"
-    words = theme.esc(commands.group_words(data, rows))
+        images = f"<em>{item_chip.find_item(data, int(rows[0])).glyph}</em>"
+    words = theme.escape_html(commands.group_text(data, rows))
     return (
         f'<span class="hv-act" title="Group {name}: {words}">'
         f'<i class="hv-act-{name}">{name}</i>{images}<b>{words}</b><u>{len(rows):,}</u></span>'
     )
 
 
-def _statement(state: State, data: HeteroData, groups: dict[str, Ints]) -> None:
-    saying = wording.saying()
+def _show_statement(state: State, data: HeteroData, groups: dict[str, Ints]) -> None:
+    saying = statement_draft.get_statement()
     if saying.dropped is None:
         st.segmented_control(
             "What to say",
-            list(HOWS),
+            list(KIND_TITLES),
             default=saying.how,
-            format_func=lambda how: HOWS[how],
+            format_func=lambda how: KIND_TITLES[how],
             key=f"how-{saying.how}",
             label_visibility="collapsed",
             width="content",
-            on_change=_chosen,
+            on_change=_on_kind,
             args=(f"how-{saying.how}",),
         )
     if saying.how in ("together", "apart"):
@@ -171,64 +178,64 @@ def _statement(state: State, data: HeteroData, groups: dict[str, Ints]) -> None:
             label_visibility="collapsed",
             help=None,
             width=84,
-            on_change=_weighed,
+            on_change=_on_weight,
             args=(key,),
         )
     if saying.how == "label":
-        _label_form(data, groups["A"] if "A" in groups else next(iter(groups.values())))
+        _show_label_form(data, groups["A"] if "A" in groups else next(iter(groups.values())))
         return
     if saying.how == "together":
-        because.offer(data, groups)
-    draft = act_draft.draft(state)
-    missing = wording.lacking(saying.how, groups)
+        shared_columns.offer_weights(data, groups)
+    draft = act_draft.get_draft(state)
+    missing = statement_draft.missing_group(saying.how, groups)
     if draft is not None and saying.dropped is None:
-        _number(draft)
+        _show_number(draft)
     elif missing:
         st.html(
             f'<span class="hv-act-open">Pick items for <i>{missing}</i></span>', width="content"
         )
     st.space("stretch")
     with st.container(key="primary_act", width="content"):
-        opposed = draft is not None and objections.objections(state, draft)
+        opposed = draft is not None and contradictions.find_contradictions(state, draft)
         st.button(
-            f"{_say(draft)} anyway" if opposed else _say(draft),
+            f"{_button_text(draft)} anyway" if opposed else _button_text(draft),
             key="act-add",
             type="primary",
             disabled=draft is None,
             help="Or press its key, T, X or C, once more on the map",
-            on_click=act_draft.add,
+            on_click=act_draft.add_statement,
         )
 
 
-def _say(draft: commands.Draft | None) -> str:
+def _button_text(draft: commands.DraftCommands | None) -> str:
     """Return what the button does, with how many statements it makes."""
     if draft is None:
         return "Say it"
-    what = "comparison" if wording.saying().how == "closer" else "pair"
+    what = "comparison" if statement_draft.get_statement().how == "closer" else "pair"
     return f"Say {theme.count(draft.n, what)}"
 
 
-def _number(draft: commands.Draft) -> None:
+def _show_number(draft: commands.DraftCommands) -> None:
     """Let the number of statements be changed; the button says it."""
-    what = "comparison" if wording.saying().how == "closer" else "pair"
+    what = "comparison" if statement_draft.get_statement().how == "closer" else "pair"
     if draft.n_possible == 1:
         return
     words = "Fewer" if draft.n == draft.n_possible else f"of {draft.n_possible:,}"
     with st.popover(words, key="act-number", help=f"How many {what}s are said"):
-        theme.quiet(draft.account)
+        theme.show_note(draft.account)
         key = f"most-{draft.n}-{draft.n_possible}"
         st.number_input(
             f"Most {what}s",
             1,
-            min(draft.n_possible, _MOST_PAIRS),
-            min(draft.n, _MOST_PAIRS),
+            min(draft.n_possible, _MAX_PAIRS),
+            min(draft.n, _MAX_PAIRS),
             key=key,
-            on_change=_thinned,
+            on_change=_on_number,
             args=(key,),
         )
 
 
-def _label_form(data: HeteroData, rows: Ints) -> None:
+def _show_label_form(data: HeteroData, rows: Ints) -> None:
     """Ask for column and name; Enter in the name adds it."""
     spans = [
         name
@@ -236,7 +243,7 @@ def _label_form(data: HeteroData, rows: Ints) -> None:
         if ((rows >= span.start) & (rows < span.stop)).any()
     ]
     there = list(dict.fromkeys(one.name for one in data.labels if one.dataset in spans))
-    mine = commands.own_column(data)
+    mine = commands.own_label_column(data)
     column = st.selectbox(
         "Column",
         [mine, *(name for name in there if name != mine)],
@@ -254,35 +261,38 @@ def _label_form(data: HeteroData, rows: Ints) -> None:
         width=180,
     )
     st.space("stretch")
-    over = commands.n_overwritten(data, rows, str(column), value.strip()) if column else 0
+    over = commands.count_overwritten(data, rows, str(column), value.strip()) if column else 0
     with st.container(key="primary_act", width="content"):
         st.button(
             f"Write over {theme.count(over, 'label')}" if over and value.strip() else "Add",
             key="act-label",
             type="primary",
             disabled=not (column and value.strip()),
-            on_click=act_draft.label,
+            on_click=act_draft.add_labels,
             args=(rows, str(column), value.strip()),
         )
 
 
-def _objections(state: State) -> None:
+def _show_consequences(state: State) -> None:
     """Say what would come of it, and what speaks against it."""
-    draft = act_draft.draft(state)
+    draft = act_draft.get_draft(state)
     if draft is None:
         return
-    against = filter(None, [*objections.objections(state, draft), act_draft.deaf(state)])
-    no = [f'<p class="hv-act-not" role="status">{theme.esc(one)}</p>' for one in against]
-    lines = [*foreseen(state, draft), *no]
+    against = filter(
+        None,
+        [*contradictions.find_contradictions(state, draft), act_draft.unsupported_reason(state)],
+    )
+    no = [f'<p class="hv-act-not" role="status">{theme.escape_html(one)}</p>' for one in against]
+    lines = [*preview_html(state, draft), *no]
     if lines:
         with st.container(key="acts-not", gap="xsmall"):
             for line in lines:
                 st.html(line)
 
 
-def foreseen(state: State, draft: commands.Draft) -> list[str]:
+def preview_html(state: State, draft: commands.DraftCommands) -> list[str]:
     """Return what would come of it as HTML, where that is known by now."""
-    found = preview.of(state, draft)
+    found = preview.find_preview(state, draft)
     if found is None:
         return []
     would = found.consequences
@@ -301,22 +311,22 @@ def foreseen(state: State, draft: commands.Draft) -> list[str]:
     if found.n_followers:
         words.append(f"About {found.n_followers:,} may be like them.")
     mark = " falser" if would.falser else ""
-    return [f'<p class="hv-act-would{mark}" role="status">{theme.esc(" ".join(words))}</p>']
+    return [f'<p class="hv-act-would{mark}" role="status">{theme.escape_html(" ".join(words))}</p>']
 
 
-def _proposed(key: str) -> None:
-    wording.set_group("B", np.array(st.session_state[key], dtype=np.int64))
+def _on_proposal(key: str) -> None:
+    statement_draft.set_group("B", np.array(st.session_state[key], dtype=np.int64))
 
 
-def _chosen(key: str) -> None:
-    how: How | None = st.session_state[key]
+def _on_kind(key: str) -> None:
+    how: StatementKind | None = st.session_state[key]
     if how is not None:
-        wording.choose(how)
+        statement_draft.choose_kind(how)
 
 
-def _weighed(key: str) -> None:
-    wording.weigh(float(st.session_state[key]))
+def _on_weight(key: str) -> None:
+    statement_draft.set_weight(float(st.session_state[key]))
 
 
-def _thinned(key: str) -> None:
-    wording.change(most=int(st.session_state[key]))
+def _on_number(key: str) -> None:
+    statement_draft.change_statement(most=int(st.session_state[key]))

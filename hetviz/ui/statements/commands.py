@@ -7,22 +7,22 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hetviz._text import short
+from hetviz._text import shorten
 from hetviz._types import Ints
 from hetviz.data import HeteroData
-from hetviz.data.model.labels import OWN, is_own
+from hetviz.data.model.labels import OWN_LABEL_PREFIX, is_own_label
 from hetviz.data.model.statements import set_names
 from hetviz.features.relations.grouping import links_between
-from hetviz.ui.statements.wording import Saying
-from hetviz.ui.widgets.item_chip import item_at
+from hetviz.ui.statements.statement_draft import StatementDraft
+from hetviz.ui.widgets.item_chip import find_item
 from hetviz.workspace import Act, AddComparisons, Command, SetLabels, from_dict
 
-_COMPARED = 30
-_NAME = 24
+_MIN_COMPARISONS = 30
+_MAX_NAME_CHARS = 24
 
 
 @dataclass(frozen=True, eq=False)
-class Draft:
+class DraftCommands:
     """A statement before it is added.
 
     Attributes
@@ -50,39 +50,43 @@ class Draft:
         return Act([one.to_dict() for one in self.commands], self.name)
 
 
-def pairs(data: HeteroData, groups: Mapping[str, Ints], saying: Saying) -> Draft:
+def draft_pairs(
+    data: HeteroData, groups: Mapping[str, Ints], saying: StatementDraft
+) -> DraftCommands:
     """Draft links between groups A and B, or within A where there is no B."""
     ends = groups["A"], groups.get("B")
     found = links_between(data, *ends, saying.weight, most=saying.most, in_turn=True)
     word = "together" if saying.weight > 0 else "apart"
-    name = _set_name(data, f"{_words(data, groups, 'AB')} {word}")
+    name = _unused_set_name(data, f"{_groups_text(data, groups, 'AB')} {word}")
     lines = [
         [i + data.offsets[links.source].start, j + data.offsets[links.target].start, w]
         for links in found.links
         for i, j, w in zip(links.i.tolist(), links.j.tolist(), links.weight.tolist(), strict=True)
     ]
     command = from_dict(found.to_command(data, set=name))
-    return Draft((command,), lines, len(lines), found.n_possible, name, found.account)
+    return DraftCommands((command,), lines, len(lines), found.n_possible, name, found.account)
 
 
-def closer(data: HeteroData, groups: Mapping[str, Ints], saying: Saying) -> Draft:
+def draft_comparisons(
+    data: HeteroData, groups: Mapping[str, Ints], saying: StatementDraft
+) -> DraftCommands:
     """Draft comparisons: each A nearer to B than to C."""
     a, b, c = (groups[name] for name in "ABC")
     possible = len(a) * len(b) * len(c)
-    n = min(possible, saying.most or max(_COMPARED, len(a)))
-    triples = _spread(a, b, c, n)
-    rows = [[_named(data, row) for row in triple] for triple in triples]
-    name = _set_name(
+    n = min(possible, saying.most or max(_MIN_COMPARISONS, len(a)))
+    triples = _spread_triples(a, b, c, n)
+    rows = [[_dataset_and_id(data, row) for row in triple] for triple in triples]
+    name = _unused_set_name(
         data,
-        f"{_words(data, groups, 'A')} closer to {_words(data, groups, 'B')} than to "
-        f"{_words(data, groups, 'C')}",
+        f"{_groups_text(data, groups, 'A')} closer to {_groups_text(data, groups, 'B')} than to "
+        f"{_groups_text(data, groups, 'C')}",
     )
     lines = [[p, q, w] for p, q, r in triples for q, w in ((q, 1.0), (r, -1.0))]
     account = f"{n:,} of {possible:,} comparisons, each item of a group as often as the others."
-    return Draft((AddComparisons(rows, set=name),), lines, n, possible, name, account)
+    return DraftCommands((AddComparisons(rows, set=name),), lines, n, possible, name, account)
 
 
-def label(data: HeteroData, rows: Ints, column: str, value: str) -> Draft:
+def draft_labels(data: HeteroData, rows: Ints, column: str, value: str) -> DraftCommands:
     """Draft a label for the items of a group, dataset by dataset."""
     commands = []
     for name, span in data.offsets.items():
@@ -90,19 +94,21 @@ def label(data: HeteroData, rows: Ints, column: str, value: str) -> Draft:
         if len(mine):
             ids = data[name].ids
             commands.append(SetLabels(name, column, {str(ids[row]): value for row in mine}))
-    return Draft(tuple(commands), [], len(rows), len(rows), f"label {short(value, _NAME)}")
+    return DraftCommands(
+        tuple(commands), [], len(rows), len(rows), f"label {shorten(value, _MAX_NAME_CHARS)}"
+    )
 
 
-def own_column(data: HeteroData) -> str:
+def own_label_column(data: HeteroData) -> str:
     """Return the name of the visitor's last label column, or of a first one."""
     names = {label.name for label in data.labels}
     tables = (part.table for part in data.datasets.values() if part.table is not None)
     names |= {str(name) for table in tables for name in table.columns}
-    mine = [int(name[len(OWN) :]) for name in names if is_own(name)]
-    return f"{OWN}{max(mine, default=1)}"
+    mine = [int(name[len(OWN_LABEL_PREFIX) :]) for name in names if is_own_label(name)]
+    return f"{OWN_LABEL_PREFIX}{max(mine, default=1)}"
 
 
-def n_overwritten(data: HeteroData, rows: Ints, column: str, value: str) -> int:
+def count_overwritten(data: HeteroData, rows: Ints, column: str, value: str) -> int:
     """Return how many of some global rows have another label in a column."""
     count = 0
     for label in data.labels:
@@ -113,7 +119,7 @@ def n_overwritten(data: HeteroData, rows: Ints, column: str, value: str) -> int:
     return int(count)
 
 
-def _spread(a: Ints, b: Ints, c: Ints, n: int) -> list[tuple[int, int, int]]:
+def _spread_triples(a: Ints, b: Ints, c: Ints, n: int) -> list[tuple[int, int, int]]:
     """Return n different triples that use the items of each group as evenly as can be."""
     rng = np.random.default_rng(0)
     a, b, c = (rng.permutation(rows).tolist() for rows in (a, b, c))
@@ -125,19 +131,19 @@ def _spread(a: Ints, b: Ints, c: Ints, n: int) -> list[tuple[int, int, int]]:
     return found
 
 
-def _named(data: HeteroData, row: int) -> list[str]:
-    item = item_at(data, row)
+def _dataset_and_id(data: HeteroData, row: int) -> list[str]:
+    item = find_item(data, row)
     return [item.dataset.name, str(item.dataset.ids[item.row])]
 
 
-def _words(data: HeteroData, groups: Mapping[str, Ints], names: str) -> str:
-    return " and ".join(group_words(data, groups[name]) for name in names if name in groups)
+def _groups_text(data: HeteroData, groups: Mapping[str, Ints], names: str) -> str:
+    return " and ".join(group_text(data, groups[name]) for name in names if name in groups)
 
 
-def group_words(data: HeteroData, rows: Sequence[int] | Ints) -> str:
+def group_text(data: HeteroData, rows: Sequence[int] | Ints) -> str:
     """Say in a few words which items a group has: its one item, or how many of what."""
     if len(rows) == 1:
-        return short(item_at(data, int(rows[0])).title, _NAME)
+        return shorten(find_item(data, int(rows[0])).title, _MAX_NAME_CHARS)
     array = np.asarray(rows)
     there = {
         name: int(((array >= span.start) & (array < span.stop)).sum())
@@ -146,7 +152,7 @@ def group_words(data: HeteroData, rows: Sequence[int] | Ints) -> str:
     return ", ".join(f"{count:,} {name}" for name, count in there.items() if count)
 
 
-def _set_name(data: HeteroData, wanted: str) -> str:
+def _unused_set_name(data: HeteroData, wanted: str) -> str:
     """Return a name that no set of statements has yet."""
     known, name, number = set(set_names(data)), wanted, 2
     while name in known:

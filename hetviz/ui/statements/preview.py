@@ -17,16 +17,16 @@ from hetviz.data import HeteroData
 from hetviz.errors import HetvizError
 from hetviz.jobs import MadeMap
 from hetviz.metrics.fit.consequences import NOTICED, Consequences, consequences_from
-from hetviz.ui.map.parts import geometry
+from hetviz.ui.map.parts import get_geometry
 from hetviz.ui.shell import background, session
-from hetviz.ui.statements import draft
-from hetviz.ui.statements.commands import Draft
+from hetviz.ui.statements import actions
+from hetviz.ui.statements.commands import DraftCommands
 from hetviz.workspace import AddComparisons, AddLinks, State
-from hetviz.workspace.commands.guidance import AddPairs, stated
+from hetviz.workspace.commands.guidance import AddPairs, added_guidance
 
-MOST_ROWS = 3_000
+MAX_ROWS = 3_000
 """Above, a map takes too long to be made for a question."""
-_MOST_GHOSTS = 30
+_MAX_GHOSTS = 30
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,54 +47,56 @@ class Preview:
     n_followers: int
 
 
-def of(state: State, made: Draft) -> Preview | None:
+def find_preview(state: State, made: DraftCommands) -> Preview | None:
     """Return what would come of a statement, or start to find it out; None until it is known."""
     data, run = state.guided, state.run
-    if data is None or run is None or data.n_rows > MOST_ROWS or not draft.refits():
+    if data is None or run is None or data.n_rows > MAX_ROWS or not actions.is_auto_refit():
         return None
-    can = draft.capabilities(state)
+    can = actions.method_capabilities(state)
     if can is None or Capability.WARM_START not in can or not state.is_current(run):
         return None
     said = json.dumps([run.id, data.fingerprint(), made.lines])
     mark = hashlib.sha256(said.encode()).hexdigest()
-    known, found = background.foreseen()
+    known, found = background.last_preview()
     if known != mark:
-        after = _with(data, made)
+        after = _add_to_data(data, made)
         if after is not None:
-            keys = draft.new_statements(data, after)
-            if draft.heeds(can, keys):
-                background.foresee(state, after, keys, mark)
+            keys = actions.new_statements(data, after)
+            if actions.uses_new_statements(can, keys):
+                background.start_preview(state, after, keys, mark)
         return None
     if found is None or not (found.figures or {}).get("consequences"):
         return None
-    return session.cached(("preview", mark), found, lambda: _read(state, found, made))
+    return session.get_or_compute(
+        ("preview", mark), found, lambda: _read_preview(state, found, made)
+    )
 
 
-def _with(data: HeteroData, made: Draft) -> HeteroData | None:
+def _add_to_data(data: HeteroData, made: DraftCommands) -> HeteroData | None:
     try:
         for command in made.commands:
             if isinstance(command, AddLinks | AddPairs | AddComparisons):
-                data = stated(data, command).data
+                data = added_guidance(data, command).data
     except HetvizError:
         # What is wrong with it is said when it is added.
         return None
     return data
 
 
-def _read(state: State, found: MadeMap, made: Draft) -> Preview:
+def _read_preview(state: State, found: MadeMap, made: DraftCommands) -> Preview:
     figures = found.figures or {}
-    here = np.asarray(geometry(state, state.run).points, dtype=np.float64)
+    here = np.asarray(get_geometry(state, state.run).points, dtype=np.float64)
     there = np.vstack([found.embedding.coordinates[name] for name in state.opened().datasets])
     new: Floats = align(there[:, :2], here)(there[:, :2])
     far = np.linalg.norm(new - here, axis=1)
     extent = float(np.max(np.nanmax(here, axis=0) - np.nanmin(here, axis=0))) or 1.0
-    rows = np.argsort(-np.nan_to_num(far), kind="stable")[:_MOST_GHOSTS]
+    rows = np.argsort(-np.nan_to_num(far), kind="stable")[:_MAX_GHOSTS]
     rows = rows[np.nan_to_num(far[rows]) >= NOTICED * extent]
     spoken_of = {int(row) for line in made.lines for row in line[:2]}
     learned = [
         group
         for group in figures.get("learned") or []
-        if group["followers"] and spoken_of & _named(state.opened(), group)
+        if group["followers"] and spoken_of & _named_rows(state.opened(), group)
     ]
     return Preview(
         consequences_from(figures["consequences"]),
@@ -103,7 +105,7 @@ def _read(state: State, found: MadeMap, made: Draft) -> Preview:
     )
 
 
-def _named(data: HeteroData, group: Mapping[str, Any]) -> set[int]:
+def _named_rows(data: HeteroData, group: Mapping[str, Any]) -> set[int]:
     """Return the global rows of those that a person named."""
     name = str(group["dataset"])
     if name not in data.datasets:

@@ -1,1 +1,1 @@
-"""Pieces that several pages are made of."""
+"""Widgets shared by several pages."""

@@ -1,4 +1,4 @@
-"""What charts and panels show of a map: its places, colours, measures and the curve."""
+"""Curves, colours and measures of a map, shared by several pages."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from hetviz.ui.map import layers
 from hetviz.ui.shell import session
 from hetviz.workspace import Run, State
 
-_KINDS = {
+_CURVE_TITLES = {
     "links": "All links that say together",
     "apart": "Links that say apart",
     "comparisons": "Comparisons",
@@ -24,37 +24,37 @@ _KINDS = {
 
 
 def embedding_of(state: State, run: Run) -> Embedding | None:
-    """Return the run's places of the rows that are there now."""
-    return session.cached(
+    """Return the run's coordinates of the rows in the open data."""
+    return session.get_or_compute(
         ("places", id(state.data), id(run)), (state.data, run), lambda: state.embedding(run)
     )
 
 
-def colours(state: State) -> Colouring:
-    """Return the colouring that the view asks for."""
+def colouring_of(state: State) -> Colouring:
+    """Return the colouring of the shown map."""
     return layers.colours_of(state, state.run)
 
 
-def figures(state: State, run: Run) -> Mapping[str, Any]:
-    """Return a run's measures and curves; taken now where they never were."""
-    known = run.figures or {}
+def run_figures(state: State, run: Run) -> Mapping[str, Any]:
+    """Return a run's measures and curves, measured now where none are stored."""
+    stored = run.figures or {}
     # Of a map that was stopped while it was measured only what was known before is kept with it.
-    if "curves" in known:
-        return known
+    if "curves" in stored:
+        return stored
     # It loads scikit-learn, which nothing before the first map needs.
     from hetviz.jobs.tasks.maps import figures_of
 
     data = _data(state)
     embedding = embedding_of(state, run)
     if embedding is None:
-        return {"scores": {}, "curves": {}, **known}
+        return {"scores": {}, "curves": {}, **stored}
     # Of the map as it came: what is said since is not what it was made from.
-    taken = session.cached(
+    measured = session.get_or_compute(
         ("figures", id(run.embedding)),
         run.embedding,
         lambda: figures_of(data, embedding, state.held_out),
     )
-    return {**taken, **known}
+    return {**measured, **stored}
 
 
 def curves_of(
@@ -68,63 +68,63 @@ def curves_of(
 
 
 def choose_curve(
-    figures: Mapping[str, object], form: str | None = None, place: str = ""
+    figures: Mapping[str, object], form: str | None = None, key_suffix: str = ""
 ) -> tuple[Mapping[str, Curve], str]:
     """Let the user choose among a map's curves; return the curves and the kind of statements.
 
-    Nothing is asked where there is only one. `place` tells apart where on the page it stands.
+    Nothing is asked where there is only one. `key_suffix` tells apart where on the page it stands.
     """
     kinds = curves_of(figures, form)
     blocks = [kind for kind in kinds if "|" in kind]
-    sorts = [kind for kind in _KINDS if kind in kinds]
+    all_links = [kind for kind in _CURVE_TITLES if kind in kinds]
     # A single block is all links.
-    offered = {kind: kinds[kind] for kind in (*sorts, *(blocks if len(blocks) > 1 else ()))}
-    if len(offered) < 2:
-        kind = next(iter(offered), "links")
-        return offered.get(kind, {}), kind
+    choices = {kind: kinds[kind] for kind in (*all_links, *(blocks if len(blocks) > 1 else ()))}
+    if len(choices) < 2:
+        kind = next(iter(choices), "links")
+        return choices.get(kind, {}), kind
     kind = st.selectbox(
         "Curve of",
-        list(offered),
-        format_func=lambda kind: _KINDS.get(kind) or kind.replace("|", " – "),
-        key=f"curve-of{place}",
+        list(choices),
+        format_func=lambda kind: _CURVE_TITLES.get(kind) or kind.replace("|", " – "),
+        key=f"curve-of{key_suffix}",
         label_visibility="collapsed",
     )
-    return offered[kind], kind
+    return choices[kind], kind
 
 
-def sort_of(kind: str) -> str:
-    """Return how the curves of a kind are drawn and read."""
-    return kind if kind in _KINDS else "links"
+def curve_type(kind: str) -> str:
+    """Return how a kind of curves is drawn and read."""
+    return kind if kind in _CURVE_TITLES else "links"
 
 
 def show_curve(
     curves: Mapping[str, Curve],
     kind: str = "links",
-    at: float | None = None,
-    clicked: Callable[[str], None] | None = None,
-    place: str = "",
+    share: float | None = None,
+    on_click: Callable[[str], None] | None = None,
+    key_suffix: str = "",
     height: int | None = None,
 ) -> None:
     """Show satisfaction curves of one kind, read off at a share of all pairs.
 
-    A click on them calls `clicked` with the key of the chart, whose state holds the point.
-    `place` tells apart where on the page they stand; `height` is in pixels.
+    A click on them calls `on_click` with the key of the chart, whose state holds the point.
+    `key_suffix` tells apart where on the page they stand; `height` is in pixels.
     """
-    sort = sort_of(kind)
-    theme, clickable = session.theme(), clicked is not None
+    curve_kind = curve_type(kind)
+    theme, clickable = session.theme(), on_click is not None
     # To draw it takes half of what a run of the Map page takes.
-    figure = session.cached(
-        ("curve", id(curves), theme, sort, at, clickable, height),
+    figure = session.get_or_compute(
+        ("curve", id(curves), theme, curve_kind, share, clickable, height),
         curves,
-        lambda: curve_figure(curves, theme, sort, at, clicked=clickable).update_layout(
+        lambda: curve_figure(curves, theme, curve_kind, share, clicked=clickable).update_layout(
             {} if height is None else {"height": height}
         ),
     )
     # A chart that keeps its key keeps its point too, and a second click there would take it back.
-    key = f"curve{place}-{kind}-{at}"
+    key = f"curve{key_suffix}-{kind}-{share}"
     config = {"displayModeBar": False}
-    alt = curve_alt(curves, sort)
-    if clicked is None:
+    alt = curve_alt(curves, curve_kind)
+    if on_click is None:
         st.plotly_chart(figure, key=key, theme=None, config=config, alt=alt)
         return
     st.plotly_chart(
@@ -133,29 +133,33 @@ def show_curve(
         theme=None,
         config=config,
         alt=alt,
-        on_select=partial(clicked, key),
+        on_select=partial(on_click, key),
         selection_mode="points",
     )
 
 
-def curve_words(curves: Mapping[str, Curve], kind: str = "links", at: float | None = None) -> str:
-    """Say in one sentence what the curves show where they are read off."""
-    sort = sort_of(kind)
-    at = usual_place(sort) if at is None else at
-    kept = {key: f"{kept_at(curve, at):.0%}".replace("%", " %") for key, curve in curves.items()}
+def curve_sentence(
+    curves: Mapping[str, Curve], kind: str = "links", at_share: float | None = None
+) -> str:
+    """Return in words what the curves show at a share of all pairs."""
+    curve_kind = curve_type(kind)
+    at_share = usual_place(curve_kind) if at_share is None else at_share
+    kept = {
+        key: f"{kept_at(curve, at_share):.0%}".replace("%", " %") for key, curve in curves.items()
+    }
     held = f" and {kept['held_out']} of those held out" if len(kept) > 1 else ""
     said = kept.get("given") or f"{kept['held_out']} (held out)"
-    share = percent(at)
-    if sort == "links":
+    share = percent(at_share)
+    if curve_kind == "links":
         return (
             f"The nearest {share} of all pairs hold {said} of the links{held}; by chance {share}."
         )
-    if sort == "apart":
+    if curve_kind == "apart":
         return (
             f"Not among the nearest {share} of all pairs: {said} of those said to be apart{held}; "
-            f"by chance {percent(1.0 - at)}."
+            f"by chance {percent(1.0 - at_share)}."
         )
-    if at < 1.0:
+    if at_share < 1.0:
         return (
             f"In {said} of the comparisons{held} the near pair is at most {share} as long as the "
             "far pair."

@@ -1,4 +1,4 @@
-"""Buttons that make a file when they are pressed, and hand it over."""
+"""Download buttons whose file is made when they are pressed."""
 
 from __future__ import annotations
 
@@ -24,29 +24,31 @@ _TYPES = {
 }
 
 
-def button(label: str, name: str, make: Callable[[], object], tip: str | None = None) -> None:
-    """Show a button that makes a file and hands it over; why it could not is told."""
-    tell = session.teller()
+def download_button(
+    label: str, name: str, make: Callable[[], object], help_text: str | None = None
+) -> None:
+    """Show a button that makes and downloads a file, or reports why it could not."""
+    report = session.late_messenger()
 
-    def made() -> Any:
+    def file_content() -> Any:
         try:
             return make()
         except HetvizError as error:
-            tell(str(error))
+            report(str(error))
             raise
 
     st.download_button(
-        theme.plain(label),
-        data=made,
+        theme.escape_markdown(label),
+        data=file_content,
         file_name=name,
         mime=_TYPES[name.rpartition(".")[2]],
-        help=tip,
+        help=help_text,
         on_click="ignore",
         key=f"download-{label}-{name}",
     )
 
 
 def stem_of(title: str) -> str:
-    """Return a plain name for files."""
+    """Return a title as a file name without extension."""
     words = re.sub(r"[^\w]+", "-", title.lower()).strip("-_")
     return words[:40].strip("-_") or "hetviz"

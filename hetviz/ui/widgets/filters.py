@@ -1,4 +1,4 @@
-"""Filters above the map: which items to look at, by any column of any dataset."""
+"""Filters above the map, by any column of any dataset."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from collections.abc import Sequence
 import numpy as np
 import streamlit as st
 
-from hetviz._text import short
+from hetviz._text import shorten
 from hetviz.data import Filter, HeteroData, passing
-from hetviz.data.queries.filters import column_of, only_rows
+from hetviz.data.queries.filters import column_of, filters_for_rows
 from hetviz.features.columns.types import Column
 from hetviz.plots.colour import spoken
-from hetviz.ui.map import away
+from hetviz.ui.map import worker_results
 from hetviz.ui.shell import session, theme
 from hetviz.ui.widgets import item_text
 from hetviz.workspace import SetFilters, State
 
-_MOST_VALUES = 500
-_CHIP = 60
+_MAX_VALUES = 500
+_MAX_CHIP_CHARS = 60
 
 
-def popover(state: State) -> None:
+def add_button(state: State) -> None:
     """Show the button that adds a filter."""
     data = state.data
     if data is None:
@@ -31,115 +31,123 @@ def popover(state: State) -> None:
         st.popover("Filter", key="filter"),
         st.container(width=340, border=False, key="filter-form"),
     ):
-        _form(state, data)
+        _filter_form(state, data)
 
 
-def chips(state: State) -> None:
-    """Show what is filtered: one chip for each filter, how many items pass, and a way out."""
+def show_chips(state: State) -> None:
+    """Show a chip for each active filter and the number of items that pass."""
     data = state.data
     if data is None or not state.filters:
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="filters"):
-        number = shown(state)
+        number = count_shown(state)
         st.html(
             f'<p class="hv-now" role="status">Shown {number:,} of {data.n_rows:,}</p>',
             width="content",
         )
-        rows = [one for one in state.filters if one.kind == "rows"]
-        others = [one for one in state.filters if one.kind != "rows"]
-        for place, one in enumerate(others):
-            _chip(f"unfilter-{place}", words(data, one), [f for f in state.filters if f is not one])
+        rows = [item for item in state.filters if item.kind == "rows"]
+        others = [item for item in state.filters if item.kind != "rows"]
+        for position, item in enumerate(others):
+            _chip(
+                f"unfilter-{position}",
+                filter_words(data, item),
+                [f for f in state.filters if f is not item],
+            )
         if rows:
-            number = sum(len(one.values) for one in rows)
+            number = sum(len(item.values) for item in rows)
             _chip("unfilter-rows", f"only {theme.count(number, 'chosen item')}", others)
         if len(others) + bool(rows) > 1:
-            st.button("Clear all", type="tertiary", key="unfilter", on_click=_set, args=([],))
+            st.button(
+                "Clear all", type="tertiary", key="unfilter", on_click=_set_filters, args=([],)
+            )
 
 
-def _chip(key: str, said: str, without: Sequence[Filter]) -> None:
+def _chip(key: str, text: str, remaining: Sequence[Filter]) -> None:
     st.button(
-        theme.plain(f"{short(said, _CHIP)}  ×"),
+        theme.escape_markdown(f"{shorten(text, _MAX_CHIP_CHARS)}  ×"),
         key=key,
-        help=theme.plain(f"Remove this filter: {said}"),
-        on_click=_set,
-        args=(without,),
+        help=theme.escape_markdown(f"Remove this filter: {text}"),
+        on_click=_set_filters,
+        args=(remaining,),
     )
 
 
-def shown(state: State) -> int:
-    """Return how many items pass."""
+def count_shown(state: State) -> int:
+    """Return how many items pass the filters."""
     data = state.data
     if data is None:
         return 0
-    mask = session.cached(
+    mask = session.get_or_compute(
         ("passing", id(data), state.filters), data, lambda: passing(data, state.filters)
     )
     return int(mask.sum())
 
 
-def words(data: HeteroData, one: Filter) -> str:
+def filter_words(data: HeteroData, item: Filter) -> str:
     """Return a filter in plain words: "emoji: group is food-drink"."""
-    start = f"{one.dataset}: {spoken(one.column).lower()}"
+    start = f"{item.dataset}: {spoken(item.column).lower()}"
     try:
-        column = item_text.columns_of(data, one.dataset).get(one.column)
-    except away.Failed:
+        column = item_text.columns_of(data, item.dataset).get(item.column)
+    except worker_results.WorkerError:
         # It is told where columns are chosen; a filter that is there is named all the same.
         column = None
     kind = "number" if column is None else column.kind
-    if one.kind == "text":
-        said = f"{start} contains “{one.text}”"
-    elif one.kind == "values":
-        named = [item_text.in_words(value) for value in one.values]
-        listed = theme.listed(
+    if item.kind == "text":
+        text = f"{start} contains “{item.text}”"
+    elif item.kind == "values":
+        named = [item_text.value_text(value) for value in item.values]
+        listed = theme.join_words(
             named[:3] if len(named) <= 3 else [*named[:2], f"{len(named) - 2} more"]
         )
-        said = f"{start} is {listed.replace(' and ', ' or ')}" if named else ""
+        text = f"{start} is {listed.replace(' and ', ' or ')}" if named else ""
     else:
-        said = f"{start} {_range_words(one, kind)}"
-    if not one.missing:
-        return said
-    return f"{said}, or missing" if said else f"{start} is missing"
+        text = f"{start} {_range_words(item, kind)}"
+    if not item.missing:
+        return text
+    return f"{text}, or missing" if text else f"{start} is missing"
 
 
-def _range_words(one: Filter, kind: str) -> str:
+def _range_words(item: Filter, kind: str) -> str:
     low, high = (
-        None if end is None else item_text.number_words(end, kind) for end in (one.low, one.high)
+        None if end is None else item_text.number_text(end, kind) for end in (item.low, item.high)
     )
     if low is None or high is None:
         return f"at least {low}" if low else f"at most {high}" if high else "has a value"
     return f"from {low} to {high}"
 
 
-def only(rows: Sequence[int]) -> None:
-    """Show these global rows only, within what other filters let pass."""
+def show_only(rows: Sequence[int]) -> None:
+    """Show only these global rows, among those that pass the other filters."""
     state = session.workspace().state
     if state.data is not None:
-        kept = [one for one in state.filters if one.kind != "rows"]
-        _set([*kept, *only_rows(state.data, list(rows))])
+        others = [item for item in state.filters if item.kind != "rows"]
+        _set_filters([*others, *filters_for_rows(state.data, list(rows))])
 
 
-def _form(state: State, data: HeteroData) -> None:
+def _filter_form(state: State, data: HeteroData) -> None:
     names = list(data.datasets)
     name = names[0]
     if len(names) > 1:
         name = st.selectbox("Dataset", names, key="filter-dataset")
-    none = f"{name} has no columns to filter by. Select items on the map instead."
-    columns = item_text.offered(data, name, none, "filter")
+    no_columns = f"{name} has no columns to filter by. Select items on the map instead."
+    columns = item_text.choosable_columns(data, name, no_columns, "filter")
     if not columns:
         return
     title = st.selectbox("Column", list(columns), format_func=spoken, key=f"filter-column-{name}")
     column = columns[title]
     key = f"filter-{name}-{title}"
-    made = (_numbers if _is_range(column) else _values)(key, data, name, title, column)
-    ready = made is not None
+    new_filter = (_range_filter if _is_range(column) else _value_filter)(
+        key, data, name, title, column
+    )
+    ready = new_filter is not None
     with st.container(key="primary_filter"):
         st.button(
             "Add this filter",
             type="primary",
             key="add-filter",
             disabled=not ready,
-            on_click=_set,
-            args=([*state.filters, *([made] if made else [])],),
+            on_click=_set_filters,
+            args=([*state.filters, *([new_filter] if new_filter else [])],),
         )
 
 
@@ -147,29 +155,33 @@ def _is_range(column: Column) -> bool:
     return column.kind == "number" and len(np.unique(column.values)) > 12
 
 
-def _values(key: str, data: HeteroData, name: str, title: str, column: Column) -> Filter | None:
+def _value_filter(
+    key: str, data: HeteroData, name: str, title: str, column: Column
+) -> Filter | None:
     """Ask for values, or where there are too many of them, for a text."""
-    counts = session.cached(
+    counts = session.get_or_compute(
         ("counts", id(data), name, title),
         data,
         lambda: column_of(data, name, title).dropna().astype(str).value_counts(),
     )
-    missing = _missing(key, column)
-    if len(counts) > _MOST_VALUES or column.kind in ("text", "unique"):
+    missing = _include_missing(key, column)
+    if len(counts) > _MAX_VALUES or column.kind in ("text", "unique"):
         text = st.text_input("Contains", key=f"{key}-text", max_chars=200)
-        base = Filter(name, title, "text", text=text.strip(), missing=missing)
-        return base if base.text else None
-    chosen = st.multiselect(
+        text_filter = Filter(name, title, "text", text=text.strip(), missing=missing)
+        return text_filter if text_filter.text else None
+    values = st.multiselect(
         "Is one of",
         list(counts.index),
-        format_func=lambda value: f"{item_text.in_words(value)} ({counts[value]:,})",
+        format_func=lambda value: f"{item_text.value_text(value)} ({counts[value]:,})",
         key=f"{key}-values",
         placeholder="Choose values",
     )
-    return Filter(name, title, values=tuple(chosen), missing=missing) if chosen or missing else None
+    return Filter(name, title, values=tuple(values), missing=missing) if values or missing else None
 
 
-def _numbers(key: str, data: HeteroData, name: str, title: str, column: Column) -> Filter | None:
+def _range_filter(
+    key: str, data: HeteroData, name: str, title: str, column: Column
+) -> Filter | None:
     present = column.values[~np.isnan(column.values)]
     low, high = float(present.min()), float(present.max())
     ends: tuple[float, float]
@@ -180,7 +192,7 @@ def _numbers(key: str, data: HeteroData, name: str, title: str, column: Column) 
         step = 10.0 ** math.floor(math.log10(high - low) - 2)
         first, last = math.floor(low / step) * step, math.ceil(high / step) * step
         ends = st.slider("From, to", first, last, (first, last), step, key=f"{key}-range")
-    missing = _missing(key, column)
+    missing = _include_missing(key, column)
     bottom = None if ends[0] <= low else ends[0]
     top = None if ends[1] >= high else ends[1]
     if bottom is None and top is None and (missing or not column.n_missing):
@@ -188,11 +200,11 @@ def _numbers(key: str, data: HeteroData, name: str, title: str, column: Column) 
     return Filter(name, title, "range", low=bottom, high=top, missing=missing)
 
 
-def _missing(key: str, column: Column) -> bool:
+def _include_missing(key: str, column: Column) -> bool:
     if not column.n_missing:
         return False
     return bool(st.checkbox(f"Keep the {column.n_missing:,} without a value", key=f"{key}-missing"))
 
 
-def _set(filters: Sequence[Filter]) -> None:
-    session.do(SetFilters(filters))
+def _set_filters(filters: Sequence[Filter]) -> None:
+    session.run_command(SetFilters(filters))

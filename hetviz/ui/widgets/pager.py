@@ -1,4 +1,4 @@
-"""Pages of a long list: the ones nearby by a click, the first, the last, and any by its number."""
+"""Page navigation below long lists."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import streamlit as st
 
 from hetviz.ui.shell import theme
 
-_FEW = 7
+_MAX_BUTTONS = 7
 """Up to so many pages each has a button of its own."""
 _WIDE = 420
 
 
-def show(pages: int, key: str) -> int:
+def choose_page(pages: int, key: str) -> int:
     """Ask for a page, where there are several; return its number, from 1.
 
     Parameters
@@ -22,14 +22,14 @@ def show(pages: int, key: str) -> int:
     """
     if pages < 2:
         return 1
-    if pages <= _FEW:
+    if pages <= _MAX_BUTTONS:
         # As wide as its pages: beside others it would show fewer.
         return int(st.pagination(pages, key=key, width=60 * (min(pages, 5) + 2)))
     number = int(st.pagination(pages, key=key, width=_WIDE))
     field = f"{key}-to"
     st.session_state[field] = number
     with st.container(horizontal=True, vertical_alignment="center", gap="small", width="content"):
-        theme.quiet("Go to page")
+        theme.show_note("Go to page")
         st.number_input(
             f"Go to page, of {pages:,}",
             1,
@@ -37,11 +37,11 @@ def show(pages: int, key: str) -> int:
             key=field,
             width=130,
             label_visibility="collapsed",
-            on_change=_go,
+            on_change=_go_to_page,
             args=(field, key),
         )
     return number
 
 
-def _go(field: str, key: str) -> None:
+def _go_to_page(field: str, key: str) -> None:
     st.session_state[key] = int(st.session_state[field])

@@ -1,27 +1,27 @@
-"""A pair of items as one line of a list: both in their own form, and what speaks for them."""
+"""Pairs of items as lines of a list, with evidence from their links."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hetviz._text import short
+from hetviz._text import shorten
 from hetviz.data import HeteroData
 from hetviz.ui.shell import theme
 from hetviz.ui.widgets import item_chip
-from hetviz.ui.widgets.item_chip import Item
+from hetviz.ui.widgets.item_chip import MapItem
 
-_NAME, _SMALL, _IN_SENTENCE = 40, 22, 60
+_NAME_CHARS, _SHORT_CHARS, _SENTENCE_CHARS = 40, 22, 60
 
 
 def row_of(data: HeteroData, dataset: str, id: str) -> int | None:
-    """Return the global row of an item, or None where it is gone."""
+    """Return the global row of an item, or None if it is not in the data."""
     if dataset not in data.datasets:
         return None
-    at = int(data[dataset].find([id])[0])
-    return None if at < 0 else at + data.offsets[dataset].start
+    position = int(data[dataset].find([id])[0])
+    return None if position < 0 else position + data.offsets[dataset].start
 
 
-def pair(
+def pair_html(
     data: HeteroData, p: int, q: int, aside: str, p_links: Sequence[int], q_links: Sequence[int]
 ) -> str:
     """Return HTML of a pair of global rows, and of what each is linked with.
@@ -35,57 +35,63 @@ def pair(
     p_links, q_links : sequence of int
         Rows that p is linked with, of the dataset of q; and the other way round.
     """
-    first, second = item_chip.item_at(data, p), item_chip.item_at(data, q)
-    why = []
+    first, second = item_chip.find_item(data, p), item_chip.find_item(data, q)
+    evidence = []
     if q_links:
-        why.append(f"{small(data, q_links)} {_go(q_links)} with {_name(second)}")
+        evidence.append(
+            f"{inline_html(data, q_links)} {_verb_go(q_links)} with {_name_html(second)}"
+        )
     if p_links:
-        why.append(f"{_name(first)} goes with {small(data, p_links)}")
-    words = f"<p>{'; '.join(why)}</p>" if why else "<p>nothing linked with either lies nearby</p>"
+        evidence.append(f"{_name_html(first)} goes with {inline_html(data, p_links)}")
+    paragraph = (
+        f"<p>{'; '.join(evidence)}</p>"
+        if evidence
+        else "<p>nothing linked with either lies nearby</p>"
+    )
     return (
-        f'<div class="hv-pair"><div>{_face(data, first)}<em>and</em>{_face(data, second)}'
-        f"<b>{theme.esc(aside)}</b></div>{words}</div>"
+        f'<div class="hv-pair"><div>{_face_html(data, first)}<em>and</em>{_face_html(data, second)}'
+        f"<b>{theme.escape_html(aside)}</b></div>{paragraph}</div>"
     )
 
 
-def item(data: HeteroData, row: int, aside: str = "") -> str:
-    """Return HTML of one item with a word at its right."""
-    one = item_chip.item_at(data, row)
-    words = theme.esc(aside)
-    return f'<div class="hv-pair hv-alone"><div>{_face(data, one)}<b>{words}</b></div></div>'
+def item_html(data: HeteroData, row: int, aside: str = "") -> str:
+    """Return HTML of one item with a text at the right."""
+    item = item_chip.find_item(data, row)
+    words = theme.escape_html(aside)
+    return f'<div class="hv-pair hv-alone"><div>{_face_html(data, item)}<b>{words}</b></div></div>'
 
 
-def _go(rows: Sequence[int]) -> str:
+def _verb_go(rows: Sequence[int]) -> str:
     return "goes" if len(rows) == 1 else "go"
 
 
-def _face(data: HeteroData, one: Item) -> str:
-    source = item_chip.picture_of(data, one)
+def _face_html(data: HeteroData, item: MapItem) -> str:
+    source = item_chip.picture_of(data, item)
     face = (
-        f'<img src="{theme.esc(source)}" alt="" loading="lazy">'
+        f'<img src="{theme.escape_html(source)}" alt="" loading="lazy">'
         if source
-        else f'<i aria-hidden="true">{one.glyph}</i>'
+        else f'<i aria-hidden="true">{item.glyph}</i>'
     )
-    words = theme.esc(short(one.title, _NAME))
-    return f'<span title="{theme.esc(one.title)}">{face}{words}</span>'
+    words = theme.escape_html(shorten(item.title, _NAME_CHARS))
+    return f'<span title="{theme.escape_html(item.title)}">{face}{words}</span>'
 
 
-def _name(one: Item) -> str:
-    return theme.esc(short(one.title, _SMALL))
+def _name_html(item: MapItem) -> str:
+    return theme.escape_html(shorten(item.title, _SHORT_CHARS))
 
 
-def small(data: HeteroData, rows: Sequence[int]) -> str:
+def inline_html(data: HeteroData, rows: Sequence[int]) -> str:
     """Return HTML of items within a sentence, by picture or else by name."""
     cells = []
     for k, row in enumerate(rows):
-        one = item_chip.item_at(data, row)
-        source = item_chip.picture_of(data, one)
-        title = theme.esc(one.title)
+        item = item_chip.find_item(data, row)
+        source = item_chip.picture_of(data, item)
+        title = theme.escape_html(item.title)
         if source:
-            cells.append(f'<img src="{theme.esc(source)}" alt="{title}" title="{title}">')
+            cells.append(f'<img src="{theme.escape_html(source)}" alt="{title}" title="{title}">')
         else:
             comma = ", " if k else ""
             cells.append(
-                f'{comma}<q title="{title}">{theme.esc(short(one.title, _IN_SENTENCE))}</q>'
+                f'{comma}<q title="{title}">{theme.escape_html(shorten(item.title, _SENTENCE_CHARS))}</q>'
             )
     return "".join(cells)

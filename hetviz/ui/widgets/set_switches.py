@@ -1,4 +1,4 @@
-"""A switch for each set of what was said, with how many statements it holds."""
+"""Switches that turn sets of guidance on and off."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import streamlit as st
 
 from hetviz.ui.shell import theme
 
-_SCROLLS_FROM = 9
+_MIN_ROWS_TO_SCROLL = 9
 
 
-def show(
+def show_switches(
     sets: Iterable[tuple[str, int, bool]],
     switch: Callable[[str, bool], None],
     key: str,
@@ -34,21 +34,21 @@ def show(
     width : int or "stretch"
     """
     rows = list(sets)
-    tall: int | Literal["content"] = height if len(rows) >= _SCROLLS_FROM else "content"
-    with st.container(width=width, height=tall, border=False, gap="xsmall", key=key):
+    box_height: int | Literal["content"] = height if len(rows) >= _MIN_ROWS_TO_SCROLL else "content"
+    with st.container(width=width, height=box_height, border=False, gap="xsmall", key=key):
         for name, number, on in rows:
             # A key for each state: undo has to move the switch too.
-            own = f"set-{name}-{on}"
+            switch_key = f"set-{name}-{on}"
             st.toggle(
-                theme.plain(f"{name} ({number:,})"),
+                theme.escape_markdown(f"{name} ({number:,})"),
                 value=on,
-                key=own,
-                on_change=turned,
-                args=(own, name, on, switch),
+                key=switch_key,
+                on_change=on_toggle,
+                args=(switch_key, name, on, switch),
             )
 
 
-def turned(key: str, name: str, on: bool, switch: Callable[[str, bool], None]) -> None:
+def on_toggle(key: str, name: str, on: bool, switch: Callable[[str, bool], None]) -> None:
     """Switch a set. A switch that was away for a while and comes back unchanged tells of it too."""
     if st.session_state[key] != on:
         switch(name, not on)

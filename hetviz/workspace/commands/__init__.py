@@ -1,1 +1,1 @@
-"""Everything a user can do, and what it does to the state."""
+"""Commands of a project."""

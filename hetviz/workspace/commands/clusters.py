@@ -1,4 +1,4 @@
-"""Clusters of the items: set, rename, merge, split."""
+"""Commands that set, rename, merge and split clusters."""
 
 from __future__ import annotations
 
@@ -8,39 +8,39 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from hetviz._text import short
+from hetviz._text import shorten
 from hetviz._types import Ints
 from hetviz.errors import DataError, Problem
 from hetviz.runs.cluster.codes import codes_of_text, unpack_codes
 from hetviz.workspace.commands.command import Command, Context
-from hetviz.workspace.state import Clustering, State
+from hetviz.workspace.state import ClusterAssignment, State
 
 CLUSTERS = "clusters"
-"""Kind of the findings that are clusters of several numbers; the chosen ones are set."""
+"""Kind of the findings that hold clusterings of several sizes."""
 
-MOST_NAME = 60
+MAX_NAME_LENGTH = 60
 
 
 @dataclass(frozen=True)
 class SetClusters(Command):
-    """Put the items in clusters.
+    """Assign the items to clusters.
 
     Attributes
     ----------
     codes : str
-        Blob of the packed clusters of all rows, see `hetviz.runs.cluster.codes.pack_codes`.
+        Blob of the packed codes of all rows, see `hetviz.runs.cluster.codes.pack_codes`.
     names : sequence of str
         Of each cluster.
     how : mapping
-        How they were found; JSON-ready.
+        Method, label and space; JSON-ready.
     run : str or None
-        The map that they were found on.
+        The map used.
     stability : sequence of float or None
         Of each cluster.
     """
 
     op: ClassVar[str] = "set-clusters"
-    does: ClassVar[str] = "clusters"
+    label: ClassVar[str] = "clusters"
     codes: str
     names: Sequence[str]
     how: Mapping[str, Any] = field(default_factory=dict)
@@ -50,106 +50,108 @@ class SetClusters(Command):
     def apply(self, state: State, context: Context) -> State:
         n_rows = state.opened().n_rows
         codes = unpack_codes(context.blobs.get(self.codes), n_rows, len(self.names))
-        return _set(state, codes, self.names, self.how, self.run, self.stability)
+        return _with_clusters(state, codes, self.names, self.how, self.run, self.stability)
 
 
 @dataclass(frozen=True)
 class RenameCluster(Command):
-    """Call a cluster something else; it is given by its number, from 1."""
+    """Rename a cluster, given by its number from 1."""
 
     op: ClassVar[str] = "rename-cluster"
-    does: ClassVar[str] = "name of cluster"
+    label: ClassVar[str] = "name of cluster"
     cluster: int
     name: str
 
     def apply(self, state: State, context: Context) -> State:
-        now = _clustering(state)
-        at = _place(now, self.cluster)
-        names = list(now.names)
-        names[at] = checked_name(self.name)
-        return replace(state, clustering=replace(now, names=tuple(names)))
+        clustering = _clustering(state)
+        index = _index(clustering, self.cluster)
+        names = list(clustering.names)
+        names[index] = validate_name(self.name)
+        return replace(state, clustering=replace(clustering, names=tuple(names)))
 
 
 @dataclass(frozen=True)
 class MergeClusters(Command):
-    """Make one cluster of several, given by their numbers."""
+    """Merge several clusters, given by their numbers."""
 
     op: ClassVar[str] = "merge-clusters"
-    does: ClassVar[str] = "merged clusters"
+    label: ClassVar[str] = "merged clusters"
     clusters: Sequence[int]
     name: str
 
     def apply(self, state: State, context: Context) -> State:
-        now = _clustering(state)
-        places = sorted({_place(now, number) for number in self.clusters})
-        if len(places) < 2:
-            raise _refused("at least two clusters are needed to merge", "")
-        codes = now.of(state.opened())
-        codes[np.isin(codes, places)] = len(now.names)
-        return _changed(state, now, codes, [checked_name(self.name)])
+        clustering = _clustering(state)
+        indices = sorted({_index(clustering, number) for number in self.clusters})
+        if len(indices) < 2:
+            raise _cluster_error("merging needs at least two clusters", "")
+        codes = clustering.of(state.opened())
+        codes[np.isin(codes, indices)] = len(clustering.names)
+        return _with_codes(state, clustering, codes, [validate_name(self.name)])
 
 
 @dataclass(frozen=True)
 class SplitCluster(Command):
-    """Make several clusters of one.
+    """Split a cluster.
 
     Attributes
     ----------
     cluster : int
-        Its number.
+        Number of the cluster.
     parts : str
-        Blob of packed codes of all rows: the part of each member, -1 elsewhere.
+        Blob of packed codes of all rows: the part of each member, -1 for other rows.
     names : sequence of str
         Of the parts.
     """
 
     op: ClassVar[str] = "split-cluster"
-    does: ClassVar[str] = "split cluster"
+    label: ClassVar[str] = "split cluster"
     cluster: int
     parts: str
     names: Sequence[str]
 
     def apply(self, state: State, context: Context) -> State:
-        now, data = _clustering(state), state.opened()
-        at = _place(now, self.cluster)
+        clustering, data = _clustering(state), state.opened()
+        index = _index(clustering, self.cluster)
         parts = unpack_codes(context.blobs.get(self.parts), data.n_rows, len(self.names))
-        codes = now.of(data)
-        mine = codes == at
-        if not np.array_equal(parts >= 0, mine):
-            raise _refused("the parts are not those of this cluster", str(self.cluster))
-        codes[mine] = len(now.names) + parts[mine]
-        return _changed(state, now, codes, [checked_name(name) for name in self.names])
+        codes = clustering.of(data)
+        members = codes == index
+        if not np.array_equal(parts >= 0, members):
+            raise _cluster_error("the parts do not cover this cluster", str(self.cluster))
+        codes[members] = len(clustering.names) + parts[members]
+        return _with_codes(state, clustering, codes, [validate_name(name) for name in self.names])
 
 
-def found_clusters(state: State, content: Mapping[str, Any], run: str | None) -> State:
-    """Return the state with the clusters that a search chose, see `hetviz.jobs.tasks.cluster`."""
+def with_found_clusters(state: State, content: Mapping[str, Any], run: str | None) -> State:
+    """Return the state with the clusters of a finding, see `hetviz.jobs.tasks.cluster`."""
     data = state.opened()
     names = content["names"]
-    place = int(content["chosen"])
-    codes = codes_of_text(content["codes"][place], data.n_rows, len(names))
-    return _set(
-        state, codes, bounded_names(names), content["how"], run, content["stability"][place]
+    chosen = int(content["chosen"])
+    codes = codes_of_text(content["codes"][chosen], data.n_rows, len(names))
+    return _with_clusters(
+        state, codes, unique_names(names), content["how"], run, content["stability"][chosen]
     )
 
 
-def _changed(state: State, now: Clustering, codes: Ints, new: Sequence[str]) -> State:
-    """Return the state with other codes; those above what there was are of the `new` names."""
-    names = [*now.names, *new]
-    stability = [*now.stability, *[float("nan")] * len(new)]
-    codes, kept = by_size(codes, len(names))
-    clustering = Clustering.on(
+def _with_codes(
+    state: State, previous: ClusterAssignment, codes: Ints, new_names: Sequence[str]
+) -> State:
+    """Return the state with new codes. Codes above the existing ones take `new_names`."""
+    names = [*previous.names, *new_names]
+    stability = [*previous.stability, *[float("nan")] * len(new_names)]
+    codes, old_codes = sort_by_size(codes, len(names))
+    updated = ClusterAssignment.on(
         state.opened(),
         codes,
-        tuple(names[code] for code in kept),
-        stability=[stability[code] for code in kept],
-        how=now.how,
-        run=now.run,
+        tuple(names[code] for code in old_codes),
+        stability=[stability[code] for code in old_codes],
+        how=previous.how,
+        run=previous.run,
         changed=True,
     )
-    return replace(state, clustering=clustering)
+    return replace(state, clustering=updated)
 
 
-def _set(
+def _with_clusters(
     state: State,
     codes: Ints,
     names: Sequence[str],
@@ -157,63 +159,62 @@ def _set(
     run: str | None,
     stability: Sequence[float | None],
 ) -> State:
-    known = [float("nan") if value is None else float(value) for value in stability]
-    clustering = Clustering.on(
+    stabilities = [float("nan") if value is None else float(value) for value in stability]
+    clustering = ClusterAssignment.on(
         state.opened(),
         codes,
-        tuple(map(checked_name, names)),
-        stability=known if len(known) == len(names) else [float("nan")] * len(names),
+        tuple(map(validate_name, names)),
+        stability=stabilities if len(stabilities) == len(names) else [float("nan")] * len(names),
         how=dict(how),
         run=run,
     )
     return replace(state, clustering=clustering)
 
 
-def by_size(codes: Ints, n: int) -> tuple[Ints, list[int]]:
-    """Return codes with the largest cluster first, and which old code each new one was."""
+def sort_by_size(codes: Ints, n: int) -> tuple[Ints, list[int]]:
+    """Return codes sorted by cluster size, and the old code of each new one."""
     sizes = np.bincount(codes[codes >= 0], minlength=n)
-    kept = [int(code) for code in np.argsort(-sizes, kind="stable") if sizes[code]]
+    old_codes = [int(code) for code in np.argsort(-sizes, kind="stable") if sizes[code]]
     new = np.full(n + 1, -1)
-    new[kept] = np.arange(len(kept))
-    return np.asarray(new[codes], dtype=np.int64), kept
+    new[old_codes] = np.arange(len(old_codes))
+    return np.asarray(new[codes], dtype=np.int64), old_codes
 
 
-def bounded_names(names: Sequence[str]) -> list[str]:
-    """Return names that were made of the data so that clusters can have them.
-
-    On one line, cut where they are too long, and each different from those before it.
-    """
-    found: list[str] = []
+def unique_names(names: Sequence[str]) -> list[str]:
+    """Return generated names on one line, within the length limit and without repeats."""
+    unique: list[str] = []
     for number, name in enumerate(names, start=1):
         text = " ".join(str(name).split()) or f"Cluster {number}"
-        told, again = short(text, MOST_NAME), 1
-        while told in found:
-            again += 1
-            ending = f" ({again})"
-            told = short(text, MOST_NAME - len(ending)) + ending
-        found.append(told)
-    return found
+        candidate, repeat = shorten(text, MAX_NAME_LENGTH), 1
+        while candidate in unique:
+            repeat += 1
+            ending = f" ({repeat})"
+            candidate = shorten(text, MAX_NAME_LENGTH - len(ending)) + ending
+        unique.append(candidate)
+    return unique
 
 
-def checked_name(text: str) -> str:
-    """Return the name of a cluster on one line; 1 to 60 characters."""
+def validate_name(text: str) -> str:
+    """Return the name of a cluster on one line, 1 to 60 characters."""
     name = " ".join(str(text).split())
-    if not 0 < len(name) <= MOST_NAME:
-        raise _refused(f"its name needs 1 to {MOST_NAME} characters", name[:MOST_NAME])
+    if not 0 < len(name) <= MAX_NAME_LENGTH:
+        raise _cluster_error(
+            f"a name needs 1 to {MAX_NAME_LENGTH} characters", name[:MAX_NAME_LENGTH]
+        )
     return name
 
 
-def _clustering(state: State) -> Clustering:
+def _clustering(state: State) -> ClusterAssignment:
     if state.clustering is None:
-        raise _refused("there are no clusters", "", "Find clusters first.")
+        raise _cluster_error("there are no clusters", "", "Find clusters first.")
     return state.clustering
 
 
-def _place(now: Clustering, number: int) -> int:
-    if isinstance(number, bool) or not 1 <= int(number) <= len(now.names):
-        raise _refused("there is no such cluster", str(number))
+def _index(clustering: ClusterAssignment, number: int) -> int:
+    if isinstance(number, bool) or not 1 <= int(number) <= len(clustering.names):
+        raise _cluster_error("unknown cluster", str(number))
     return int(number) - 1
 
 
-def _refused(what: str, value: str, remedy: str = "") -> DataError:
-    return DataError(Problem("bad-cluster", "clusters", what, value, remedy))
+def _cluster_error(message: str, value: str, remedy: str = "") -> DataError:
+    return DataError(Problem("bad-cluster", "clusters", message, value, remedy))

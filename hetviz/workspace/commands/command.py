@@ -1,4 +1,4 @@
-"""What every command is: a plain value that goes to JSON and back, and a change of the state."""
+"""Base class of commands: JSON values that change the state."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from hetviz.errors import DataError, Problem
 from hetviz.workspace.state import State
 from hetviz.workspace.store.blobs import BlobStore
 
-_KINDS: dict[str, type[Command]] = {}
+_COMMANDS: dict[str, type[Command]] = {}
 
 
 @dataclass(frozen=True)
 class Context:
-    """What a command finds beside the state.
+    """Context of a command: blobs, time and run id.
 
     Attributes
     ----------
     blobs : BlobStore
-        The bytes that it names.
+        Bytes that the command refers to.
     when : str
-        When it was first carried out: ISO 8601, UTC.
+        Time of the first execution: ISO 8601, UTC.
     run : str
-        Id of the run that it would make; no two commands of a log share one.
+        Id of the run that it creates, unique in a log.
     """
 
     blobs: BlobStore
@@ -34,33 +34,33 @@ class Context:
 
 @dataclass(frozen=True)
 class Command:
-    """One change, named by `op`.
+    """A change of the state.
 
     Attributes
     ----------
     op : str
         Name in the journal; stable across versions.
-    does : str
-        What it does, for "Undo ...".
+    label : str
+        Text after "Undo".
     undoable : bool
-        Whether it is a step of its own for undo.
+        Whether undo reverts it separately.
     """
 
     op: ClassVar[str] = ""
-    does: ClassVar[str] = ""
+    label: ClassVar[str] = ""
     undoable: ClassVar[bool] = True
 
     def __init_subclass__(cls) -> None:
-        _KINDS[cls.op] = cls
+        _COMMANDS[cls.op] = cls
 
     @property
-    def named(self) -> str:
-        """What this very command does, for "Undo ..."."""
-        return self.does
+    def undo_label(self) -> str:
+        """The text after "Undo" for this command."""
+        return self.label
 
     @property
     def is_step(self) -> bool:
-        """Whether undo takes it back by itself."""
+        """Whether undo reverts it separately."""
         return self.undoable
 
     def to_dict(self) -> dict[str, Any]:
@@ -68,18 +68,18 @@ class Command:
         return {"op": self.op, **asdict(self)}
 
     def apply(self, state: State, context: Context) -> State:
-        """Return the state after this command; the given state stays as it is.
+        """Return the state after this command.
 
         Raises
         ------
         hetviz.errors.HetvizError
-            If the command cannot be carried out; nothing has changed then.
+            If the command cannot be carried out.
         """
         raise NotImplementedError
 
 
 def from_dict(entry: Mapping[str, object]) -> Command:
-    """Return the command that `entry` describes; its time, ``at``, is no part of that.
+    """Return the command that a log entry describes. Its time, ``at``, is ignored.
 
     Raises
     ------
@@ -87,13 +87,13 @@ def from_dict(entry: Mapping[str, object]) -> Command:
         If the operation is unknown or its fields do not fit.
     """
     fields = {key: value for key, value in entry.items() if key not in ("op", "at")}
-    kind = _KINDS.get(str(entry.get("op")))
+    kind = _COMMANDS.get(str(entry.get("op")))
     if kind is None:
         raise DataError(
             Problem(
                 "unknown-operation",
                 "journal",
-                "there is no such operation",
+                "unknown operation",
                 str(entry.get("op")),
                 "It was written by another version of hetviz.",
             )
@@ -108,25 +108,25 @@ def from_dict(entry: Mapping[str, object]) -> Command:
 
 @dataclass(frozen=True)
 class Act(Command):
-    """Several changes as one step.
+    """Several commands as one step.
 
     Attributes
     ----------
     steps : sequence of mapping
-        Commands as dictionaries, carried out in this order.
+        Commands as dictionaries, in this order.
     name : str
-        What they do together.
+        Name of the combined step.
     """
 
     op: ClassVar[str] = "act"
-    does: ClassVar[str] = "change"
+    label: ClassVar[str] = "change"
     steps: Sequence[Mapping[str, Any]]
     name: str = ""
 
     @property
-    def named(self) -> str:
-        """What the steps do together."""
-        return self.name or self.does
+    def undo_label(self) -> str:
+        """Name of the combined steps."""
+        return self.name or self.label
 
     def apply(self, state: State, context: Context) -> State:
         for entry in self.steps:

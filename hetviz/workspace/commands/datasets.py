@@ -1,4 +1,4 @@
-"""A dataset gets another name, a newer version of its file, or goes; all that names it follows."""
+"""Commands that rename, replace and remove datasets."""
 
 from __future__ import annotations
 
@@ -6,22 +6,22 @@ import json
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from hetviz.data.edits.stating import without_sets
+from hetviz.data.edits.statement_edits import without_sets
 from hetviz.data.model.links import kind_key
 from hetviz.errors import DataError, Problem
-from hetviz.io import Newer, newer_version
+from hetviz.io import NewVersion, read_new_version
 from hetviz.workspace.commands.command import Command, Context
-from hetviz.workspace.state import State, View
+from hetviz.workspace.state import DisplaySettings, State
 from hetviz.workspace.store.blobs import BlobStore
-from hetviz.workspace.store.content import keeping
+from hetviz.workspace.store.content import cached_parser
 
 
 @dataclass(frozen=True)
 class RenameDataset(Command):
-    """Give a dataset another name."""
+    """Rename a dataset."""
 
     op: ClassVar[str] = "rename-dataset"
-    does: ClassVar[str] = "rename"
+    label: ClassVar[str] = "rename"
     old: str
     new: str
 
@@ -59,7 +59,7 @@ class DropDataset(Command):
     """Remove a dataset with its links."""
 
     op: ClassVar[str] = "drop-dataset"
-    does: ClassVar[str] = "remove"
+    label: ClassVar[str] = "remove"
     name: str
 
     def apply(self, state: State, context: Context) -> State:
@@ -69,7 +69,7 @@ class DropDataset(Command):
                 Problem(
                     "last-dataset",
                     f"dataset {self.name!r}",
-                    "it is the only one",
+                    "it is the only dataset",
                     remedy="Open other data instead.",
                 )
             )
@@ -86,19 +86,19 @@ class DropDataset(Command):
 
 @dataclass(frozen=True)
 class ReplaceDataset(Command):
-    """Put a newer version of a dataset's file, kept as a blob, in its place.
+    """Replace a dataset by a newer version of its file.
 
     Attributes
     ----------
     name : str
-        The dataset; its rows are matched by id, and guidance about rows that stay is kept.
+        The dataset. Rows are matched by id, and guidance about remaining rows is kept.
     blob, filename : str
     leave_out : bool
-        Go on without the rows that are wrong.
+        Skip invalid rows.
     """
 
     op: ClassVar[str] = "replace-dataset"
-    does: ClassVar[str] = "newer version"
+    label: ClassVar[str] = "newer version"
     name: str
     blob: str
     filename: str
@@ -120,21 +120,21 @@ class ReplaceDataset(Command):
             problems=state.problems + newer.problems,
         )
 
-    def preview(self, state: State, blobs: BlobStore) -> Newer:
-        """Return what the newer version would change, before it is carried out.
+    def preview(self, state: State, blobs: BlobStore) -> NewVersion:
+        """Return the changes of the newer version without applying them.
 
         Raises
         ------
         hetviz.errors.DataError
-            If the file cannot take the place of the dataset.
+            If the file cannot replace the dataset.
         """
         info = next((info for info in state.understood if info.dataset == self.name), None)
-        content, parse = blobs.get(self.blob), keeping(blobs.read_cache)
-        return newer_version(state.opened(), self.name, content, self.filename, info, parse)
+        content, parse = blobs.get(self.blob), cached_parser(blobs.read_cache)
+        return read_new_version(state.opened(), self.name, content, self.filename, info, parse)
 
 
-def _colour_of(view: View, old: str, new: str) -> str | None:
-    """Return the view's colour key after a dataset was renamed."""
+def _colour_of(view: DisplaySettings, old: str, new: str) -> str | None:
+    """Return the colour key of the display settings after a dataset was renamed."""
     if view.colour is None or not view.colour.startswith("["):
         return view.colour
     dataset, column = json.loads(view.colour)

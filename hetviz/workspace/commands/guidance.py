@@ -1,4 +1,4 @@
-"""What a user says of items, changes and takes back: statements, their sets, and labels."""
+"""Commands for statements, sets of statements, and labels."""
 
 from __future__ import annotations
 
@@ -12,32 +12,32 @@ import pandas as pd
 from hetviz.algorithms.base import Capability
 from hetviz.algorithms.registry import methods
 from hetviz.data import Comparisons, HeteroData, Links
-from hetviz.data.edits.adding import Stated, add_all, add_comparisons, add_links
+from hetviz.data.edits.adding import AddResult, add_comparisons, add_links, add_statements
 from hetviz.data.edits.by_id import comparisons_by_id, links_by_id, pairs_by_id
 from hetviz.data.edits.labelling import with_labels
-from hetviz.data.edits.stating import (
-    checked_set,
+from hetviz.data.edits.statement_edits import (
+    check_set,
     drop_statements,
     edit_statements,
     rename_set,
     reverse_comparisons,
 )
 from hetviz.data.model.checks import MAX_NAME_LENGTH
-from hetviz.data.model.meta import noted, text_of
-from hetviz.data.model.statements import COMPARED, set_names
+from hetviz.data.model.meta import make_meta, meta_text
+from hetviz.data.model.statements import COMPARISON_SET, set_names
 from hetviz.errors import DataError, Problem
 from hetviz.io import GuidanceRead, read_guidance
-from hetviz.io.intake.drop import Parse, read_drop
+from hetviz.io.intake.parse import FileParser, parse_files
 from hetviz.workspace.commands.command import Command, Context
 from hetviz.workspace.state import State
-from hetviz.workspace.store.content import keeping
+from hetviz.workspace.store.content import cached_parser
 
-_NOTES = {"note", "who", "set"}
+_NOTE_FIELDS = {"note", "who", "set"}
 
 
 @dataclass(frozen=True)
 class AddLinks(Command):
-    """Say of pairs of items how near each other they belong.
+    """Link pairs of items.
 
     Attributes
     ----------
@@ -46,13 +46,13 @@ class AddLinks(Command):
     pairs : sequence of (str, str)
         Ids.
     weight : float or sequence of float
-        From -1 (apart) to 1 (together), of all or of each.
+        From -1 (apart) to 1 (together), for all pairs or for each.
     kind, note, set, who : str
-        Links without a set belong to the one named after their kind.
+        Links without a set belong to the set named after their kind.
     """
 
     op: ClassVar[str] = "add-links"
-    does: ClassVar[str] = "links"
+    label: ClassVar[str] = "links"
     source: str
     target: str
     pairs: Sequence[Sequence[str]]
@@ -63,24 +63,24 @@ class AddLinks(Command):
     who: str = ""
 
     def apply(self, state: State, context: Context) -> State:
-        met = stated(state.opened(), self, context.when)
-        return _with(state, met.data, self.set or self.kind)
+        added = added_guidance(state.opened(), self, context.when)
+        return _with_data(state, added.data, self.set or self.kind)
 
 
 @dataclass(frozen=True)
 class AddPairs(Command):
-    """Say of pairs of items of any datasets how near each other they belong, in one step.
+    """Link pairs of items of any datasets in one step.
 
     Attributes
     ----------
     pairs : sequence of pairs of (dataset, id)
     weight : float or sequence of float
     kind, note, set, who : str
-        As of `AddLinks`.
+        See `AddLinks`.
     """
 
     op: ClassVar[str] = "add-pairs"
-    does: ClassVar[str] = "links"
+    label: ClassVar[str] = "links"
     pairs: Sequence[Sequence[Sequence[str]]]
     weight: float | Sequence[float] = 1.0
     kind: str = "said"
@@ -89,26 +89,26 @@ class AddPairs(Command):
     who: str = ""
 
     def apply(self, state: State, context: Context) -> State:
-        met = stated(state.opened(), self, context.when)
-        return _with(state, met.data, self.set or self.kind)
+        added = added_guidance(state.opened(), self, context.when)
+        return _with_data(state, added.data, self.set or self.kind)
 
 
 @dataclass(frozen=True)
 class AddComparisons(Command):
-    """Say that items are nearer to each other than others.
+    """Add comparisons: some items are closer to each other than others.
 
     Attributes
     ----------
     rows : sequence of sequences of (dataset, id)
-        Three items: the first is nearer to the second than to the third. Four: the first two are
-        nearer than the last two.
+        Three items: the first is closer to the second than to the third. Four: the first two are
+        closer than the last two.
     weight : float or sequence of float
         Above 0.
     note, set, who : str
     """
 
     op: ClassVar[str] = "add-comparisons"
-    does: ClassVar[str] = "comparisons"
+    label: ClassVar[str] = "comparisons"
     rows: Sequence[Sequence[Sequence[str]]]
     weight: float | Sequence[float] = 1.0
     note: str = ""
@@ -116,8 +116,8 @@ class AddComparisons(Command):
     who: str = ""
 
     def apply(self, state: State, context: Context) -> State:
-        met = stated(state.opened(), self, context.when)
-        return _with(state, met.data, self.set or COMPARED)
+        added = added_guidance(state.opened(), self, context.when)
+        return _with_data(state, added.data, self.set or COMPARISON_SET)
 
 
 @dataclass(frozen=True)
@@ -127,118 +127,118 @@ class EditStatements(Command):
     Attributes
     ----------
     changes : mapping
-        Key of a statement, see `hetviz.statements`, to new values of weight, score, kind, note,
-        set or who.
+        New values of weight, score, kind, note, set or who, by key of the statement (see
+        `hetviz.statements`).
     """
 
     op: ClassVar[str] = "edit-statements"
-    does: ClassVar[str] = "change of guidance"
+    label: ClassVar[str] = "change of guidance"
     changes: Mapping[str, Mapping[str, Any]]
 
     def apply(self, state: State, context: Context) -> State:
         if any("when" in fields for fields in self.changes.values()):
-            what = "when something was said is noted by itself"
-            raise DataError(Problem("unknown-field", "guidance", what, "when"))
+            message = "the time of a statement is set automatically"
+            raise DataError(Problem("unknown-field", "guidance", message, "when"))
         dated = {key: {**fields, "when": context.when} for key, fields in self.changes.items()}
-        after = _with(state, edit_statements(state.opened(), dated))
-        only_notes = all(set(fields) <= _NOTES for fields in self.changes.values())
-        return _still_fitting(state, after) if only_notes else after
+        after = _with_data(state, edit_statements(state.opened(), dated))
+        only_notes = all(set(fields) <= _NOTE_FIELDS for fields in self.changes.values())
+        return _keep_maps_current(state, after) if only_notes else after
 
 
 @dataclass(frozen=True)
 class DropStatements(Command):
-    """Remove statements by their keys."""
+    """Remove statements by key."""
 
     op: ClassVar[str] = "drop-statements"
-    does: ClassVar[str] = "removal of guidance"
+    label: ClassVar[str] = "removal of guidance"
     keys: Sequence[str]
 
     def apply(self, state: State, context: Context) -> State:
-        return _with(state, drop_statements(state.opened(), self.keys))
+        return _with_data(state, drop_statements(state.opened(), self.keys))
 
 
 @dataclass(frozen=True)
 class ReverseComparisons(Command):
-    """Exchange what is near and what is far in comparisons."""
+    """Swap the close and the far item of comparisons."""
 
     op: ClassVar[str] = "reverse-comparisons"
-    does: ClassVar[str] = "turned comparisons"
+    label: ClassVar[str] = "turned comparisons"
     keys: Sequence[str]
 
     def apply(self, state: State, context: Context) -> State:
-        return _with(state, reverse_comparisons(state.opened(), self.keys))
+        return _with_data(state, reverse_comparisons(state.opened(), self.keys))
 
 
 @dataclass(frozen=True)
 class SwitchSet(Command):
-    """Let the map go without a set of statements, or with it again; they are not removed."""
+    """Include or exclude a set of statements, without removing it."""
 
     op: ClassVar[str] = "switch-set"
-    does: ClassVar[str] = "switched guidance"
+    label: ClassVar[str] = "switched guidance"
     set: str
     on: bool
 
     def apply(self, state: State, context: Context) -> State:
-        name = frozenset([checked_set(state.opened(), self.set)])
+        name = frozenset([check_set(state.opened(), self.set)])
         return replace(state, off=state.off - name if self.on else state.off | name)
 
 
 @dataclass(frozen=True)
 class RenameSet(Command):
-    """Call a set of statements something else; one of that name takes them in."""
+    """Rename a set of statements, or merge it into an existing set of that name."""
 
     op: ClassVar[str] = "rename-set"
-    does: ClassVar[str] = "name of guidance"
+    label: ClassVar[str] = "name of guidance"
     set: str
     new: str
 
     def apply(self, state: State, context: Context) -> State:
         after = rename_set(state.opened(), self.set, self.new)
         off = {self.new.strip() if name == self.set else name for name in state.off}
-        return _still_fitting(state, replace(state, data=after, off=frozenset(off)))
+        return _keep_maps_current(state, replace(state, data=after, off=frozenset(off)))
 
 
 @dataclass(frozen=True)
 class ImportGuidance(Command):
-    """Add the statements of a file kept as a blob; those that are there already stay.
+    """Add the statements of a file. Existing statements stay.
 
     Attributes
     ----------
     blob, filename : str
     leave_out : bool
-        Go on without the rows that are wrong.
+        Skip invalid rows.
     """
 
     op: ClassVar[str] = "import-guidance"
-    does: ClassVar[str] = "import of guidance"
+    label: ClassVar[str] = "import of guidance"
     blob: str
     filename: str
     leave_out: bool = False
 
     def apply(self, state: State, context: Context) -> State:
-        content, parse = context.blobs.get(self.blob), keeping(context.blobs.read_cache)
-        met, read = imported(state.opened(), content, self.filename, context.when, parse)
+        content, parse = context.blobs.get(self.blob), cached_parser(context.blobs.read_cache)
+        added, read = imported_guidance(state.opened(), content, self.filename, context.when, parse)
         if not self.leave_out:
             read.strict()
-        after = _with(state, met.data)
+        after = _with_data(state, added.data)
         return replace(after, problems=after.problems + read.problems)
 
 
 @dataclass(frozen=True)
 class SetLabels(Command):
-    """Give items a label; the column is made where there is none.
+    """Set labels of items. A missing label column is created.
 
     Attributes
     ----------
     dataset, column : str
     values : mapping of str to text, number or None
-        Id to label; None takes it away.
+        Label by id; None removes it.
     note : str
-        Why; kept in the log.
+        Reason, kept in the log.
     """
 
     op: ClassVar[str] = "set-labels"
-    does: ClassVar[str] = "labels"
+    label: ClassVar[str] = "labels"
     dataset: str
     column: str
     values: Mapping[str, Any]
@@ -246,91 +246,95 @@ class SetLabels(Command):
 
     def apply(self, state: State, context: Context) -> State:
         after = with_labels(state.opened(), self.dataset, self.column, self.values)
-        blind = {card.key for card in methods() if Capability.LABELS not in card.capabilities}
-        return _still_fitting(state, replace(state, data=after), blind)
+        unaffected = {card.key for card in methods() if Capability.LABELS not in card.capabilities}
+        return _keep_maps_current(state, replace(state, data=after), unaffected)
 
 
-def stated(
+def added_guidance(
     data: HeteroData, command: AddLinks | AddPairs | AddComparisons, when: str = ""
-) -> Stated:
-    """Return what a command would add, update and contradict, before it is carried out.
+) -> AddResult:
+    """Return what a command would add, update and contradict, without applying it.
 
     Raises
     ------
     hetviz.errors.DataError
-        Naming every id, name and number that does not fit.
+        Listing every invalid id, name and number.
     """
-    own = COMPARED if isinstance(command, AddComparisons) else command.kind
+    default_set = COMPARISON_SET if isinstance(command, AddComparisons) else command.kind
     texts = {
         "note": command.note,
         "who": command.who,
         "when": when,
-        "set": "" if command.set == own else command.set,
+        "set": "" if command.set == default_set else command.set,
     }
     if isinstance(command, AddComparisons):
-        meta = noted(len(command.rows), **texts)
+        meta = make_meta(len(command.rows), **texts)
         rows = comparisons_by_id(data, command.rows, command.weight, meta=meta)
         return add_comparisons(data, rows)
-    meta = noted(len(command.pairs), **texts)
+    meta = make_meta(len(command.pairs), **texts)
     kind, weight = command.kind, command.weight
     if isinstance(command, AddLinks):
         ends = command.source, command.target, command.pairs
         return add_links(data, links_by_id(data, *ends, weight, kind=kind, meta=meta))
-    return add_all(data, pairs_by_id(data, command.pairs, weight, kind=kind, meta=meta))
+    return add_statements(data, pairs_by_id(data, command.pairs, weight, kind=kind, meta=meta))
 
 
-def imported(
-    data: HeteroData, content: bytes, filename: str, when: str = "", parse: Parse = read_drop
-) -> tuple[Stated, GuidanceRead]:
-    """Return what a file of guidance would add, update and contradict, and what is wrong in it.
+def imported_guidance(
+    data: HeteroData, content: bytes, filename: str, when: str = "", parse: FileParser = parse_files
+) -> tuple[AddResult, GuidanceRead]:
+    """Return what a guidance file would add, update and contradict, and its errors.
 
-    Where the file says nothing of sets, its statements form one called after it.
+    Without a column of sets, the statements form a set named after the file.
 
     Raises
     ------
     hetviz.errors.DataError
-        If the bytes are no guidance at all.
+        If the file holds no guidance.
     """
     read = read_guidance(filename, content, data, parse)
     name = "" if read.has_sets else PurePath(filename).stem.strip()[:MAX_NAME_LENGTH]
-    met = add_all(data, [_dated(part, name, when) for part in read.parts])
-    return replace(met, data=read.labelled(met.data)), read
+    added = add_statements(data, [_with_origin(part, name, when) for part in read.parts])
+    return replace(added, data=read.labelled(added.data)), read
 
 
-def _dated(said: Links | Comparisons, name: str, when: str) -> Links | Comparisons:
-    """Note when statements came in, and from where, of those that do not say so themselves."""
-    meta = said.meta if said.meta is not None else pd.DataFrame(index=range(len(said)))
+def _with_origin(guidance: Links | Comparisons, name: str, when: str) -> Links | Comparisons:
+    """Add time and set to statements that lack them."""
+    meta = guidance.meta if guidance.meta is not None else pd.DataFrame(index=range(len(guidance)))
     for column, text in (("when", when), ("set", name)):
         if text:
-            texts = text_of(meta, column, len(said))
+            texts = meta_text(meta, column, len(guidance))
             meta = meta.assign(**{column: texts.where(texts != "", text)})
-    return said.noting(meta if meta.shape[1] else None)
+    return guidance.noting(meta if meta.shape[1] else None)
 
 
-def _with(state: State, data: HeteroData, *on: str) -> State:
-    """Return the state with other guidance; what is added to is on, and what is gone is not off."""
-    off = (state.off & set(set_names(data))) - set(on) if state.off else state.off
+def _with_data(state: State, data: HeteroData, *active_sets: str) -> State:
+    """Return the state with new guidance and `active_sets` switched on."""
+    off = (state.off & set(set_names(data))) - set(active_sets) if state.off else state.off
     return replace(state, data=data, off=off)
 
 
-def _still_fitting(before: State, after: State, blind: Collection[str] | None = None) -> State:
+def _keep_maps_current(
+    before: State, after: State, methods: Collection[str] | None = None
+) -> State:
     """Let maps count as made from the data after a change that methods do not see.
 
-    Of methods in `blind` only, where given; without it what was found out counts as well.
+    Of methods in `methods` only, where given; without it what was found out counts as well.
     """
     if before.guided is None or after.guided is None:
         return after
-    was, now = before.guided.fingerprint(), after.guided.fingerprint()
+    old_fingerprint, new_fingerprint = before.guided.fingerprint(), after.guided.fingerprint()
     runs = tuple(
-        replace(run, fingerprint=now)
-        if run.fingerprint == was and (blind is None or run.method in blind)
+        replace(run, fingerprint=new_fingerprint)
+        if run.fingerprint == old_fingerprint and (methods is None or run.method in methods)
         else run
         for run in after.runs
     )
-    if blind is not None:
+    if methods is not None:
         return replace(after, runs=runs)
     findings = {
-        kind: replace(finding, fingerprint=now) if finding.fingerprint == was else finding
+        kind: replace(finding, fingerprint=new_fingerprint)
+        if finding.fingerprint == old_fingerprint
+        else finding
         for kind, finding in after.findings.items()
     }
     return replace(after, runs=runs, findings=findings)

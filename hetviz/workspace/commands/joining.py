@@ -1,4 +1,4 @@
-"""What joins datasets: that they show the same things, and links by keys, lists and places."""
+"""Commands that join datasets by shared entities, keys, lists and locations."""
 
 from __future__ import annotations
 
@@ -6,23 +6,23 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
-from hetviz.data.joins.join import Join, joined
-from hetviz.data.joins.keys import Loose
+from hetviz.data.joins.join import Join, add_match
+from hetviz.data.joins.keys import LooseKeys
 from hetviz.data.joins.matching import match_by_key
-from hetviz.data.queries.reach import linked_part
+from hetviz.data.queries.reach import drop_unlinked
 from hetviz.errors import DataError, Problem
-from hetviz.features.joined_tables import join_tables
+from hetviz.features.table_joins import join_tables
 from hetviz.workspace.commands.command import Command, Context
-from hetviz.workspace.commands.features import understood
+from hetviz.workspace.commands.features import updated_info
 from hetviz.workspace.state import State
 
 
 @dataclass(frozen=True)
 class SetEntity(Command):
-    """Say what the rows of a dataset are: datasets of one entity show the same things."""
+    """Set the entity of a dataset. Datasets of one entity describe the same things."""
 
     op: ClassVar[str] = "set-entity"
-    does: ClassVar[str] = "same things"
+    label: ClassVar[str] = "same things"
     dataset: str
     entity: str
 
@@ -45,21 +45,21 @@ class LinkByKey(Command):
     source_column, target_column : str
         Columns of their tables; empty for the ids.
     kind : str
-        What to call the links.
+        Name of the kind of links.
     loose : bool or "spelling"
         See `hetviz.links_by_key`.
     also : sequence of (str, str)
-        Further columns, of both, that must agree too.
+        Further pairs of columns that must agree.
     """
 
     op: ClassVar[str] = "link-by-key"
-    does: ClassVar[str] = "links by key"
+    label: ClassVar[str] = "links by key"
     source: str
     source_column: str
     target: str
     target_column: str
     kind: str
-    loose: Loose = False
+    loose: LooseKeys = False
     also: Sequence[Sequence[str]] = ()
 
     def apply(self, state: State, context: Context) -> State:
@@ -78,7 +78,7 @@ class LinkByKey(Command):
                 Problem(
                     "no-match",
                     f"links {self.source} - {self.target} by key",
-                    "no item of the one has the key of an item of the other",
+                    "no keys match",
                     remedy="Choose other columns.",
                 )
             )
@@ -87,28 +87,28 @@ class LinkByKey(Command):
 
 @dataclass(frozen=True)
 class LinkByList(Command):
-    """Link items with those that a column of theirs lists.
+    """Link items with the items listed in a column.
 
     Attributes
     ----------
     source, column : str
-        Whose cells list entries.
+        Dataset and column with lists of entries.
     target : str
-        A dataset; with `make` the name of a new one, of the distinct entries.
+        A dataset, or with `make` the name of a new dataset of the distinct entries.
     target_column : str
-        What the entries name; empty for the ids.
+        Column that the entries refer to; empty for the ids.
     kind : str
-        What to call the links.
+        Name of the kind of links.
     separator : str
     loose : bool
-        Whether upper and lower case, blanks and Unicode forms do not count.
+        Whether to ignore case, blanks and Unicode forms.
     weight : {"rare", "same"}
         See `hetviz.links_by_list`.
     make : bool
     """
 
     op: ClassVar[str] = "link-by-list"
-    does: ClassVar[str] = "links by list"
+    label: ClassVar[str] = "links by list"
     source: str
     column: str
     target: str
@@ -121,7 +121,7 @@ class LinkByList(Command):
 
     @property
     def join(self) -> Join:
-        """What it says, as a way to join."""
+        """The command as a join."""
         return Join(
             "tags" if self.make else "list",
             self.source,
@@ -134,24 +134,24 @@ class LinkByList(Command):
         )
 
     def apply(self, state: State, context: Context) -> State:
-        return _joined(state, self.join, self.kind)
+        return _with_links(state, self.join, self.kind)
 
 
 @dataclass(frozen=True)
 class LinkByNearness(Command):
-    """Link items with those that lie nearest on the globe.
+    """Link items with the nearest ones on the globe.
 
     Attributes
     ----------
     source, target : str
     kind : str
-        What to call the links.
+        Name of the kind of links.
     k, km : int, float or None
         See `hetviz.links_by_nearness`.
     """
 
     op: ClassVar[str] = "link-by-nearness"
-    does: ClassVar[str] = "links by nearness"
+    label: ClassVar[str] = "links by nearness"
     source: str
     target: str
     kind: str = "near"
@@ -160,27 +160,27 @@ class LinkByNearness(Command):
 
     @property
     def join(self) -> Join:
-        """What it says, as a way to join."""
+        """The command as a join."""
         return Join("near", self.source, self.target, k=self.k, km=self.km)
 
     def apply(self, state: State, context: Context) -> State:
-        return _joined(state, self.join, self.kind)
+        return _with_links(state, self.join, self.kind)
 
 
 @dataclass(frozen=True)
 class JoinTables(Command):
-    """Join datasets in several ways at once, and say what rows that name others are taken as.
+    """Join datasets in several ways at once.
 
     Attributes
     ----------
     joins : sequence of mapping
-        As `hetviz.data.joins.join.Join.to_dict` gives them.
+        Joins as from `hetviz.data.joins.join.Join.to_dict`.
     rows : mapping of str to str
         See `hetviz.join_tables`.
     """
 
     op: ClassVar[str] = "join-tables"
-    does: ClassVar[str] = "join tables"
+    label: ClassVar[str] = "join tables"
     joins: Sequence[Mapping[str, Any]]
     rows: Mapping[str, str] = field(default_factory=dict)
 
@@ -191,10 +191,10 @@ class JoinTables(Command):
         except TypeError as error:
             raise DataError(Problem("bad-join", "join tables", str(error))) from None
         data = join_tables(before, joins, self.rows)
-        gone = set(before.datasets) - set(data.datasets)
+        removed = set(before.datasets) - set(data.datasets)
         held_out = state.held_out
         if held_out is not None:
-            held_out = held_out.edit().drop(*(gone & set(held_out.datasets)))
+            held_out = held_out.edit().drop(*(removed & set(held_out.datasets)))
         return replace(
             state,
             data=data,
@@ -202,26 +202,28 @@ class JoinTables(Command):
             understood=tuple(
                 info
                 if data[info.dataset] is before[info.dataset]
-                else understood(info, data[info.dataset])
+                else updated_info(info, data[info.dataset])
                 for info in state.understood
                 if info.dataset in data.datasets
             ),
-            view=replace(state.view, hidden=tuple(n for n in state.view.hidden if n not in gone)),
-            filters=tuple(one for one in state.filters if one.dataset not in gone),
+            view=replace(
+                state.view, hidden=tuple(n for n in state.view.hidden if n not in removed)
+            ),
+            filters=tuple(filter for filter in state.filters if filter.dataset not in removed),
         )
 
 
 @dataclass(frozen=True)
 class LeaveUnlinked(Command):
-    """Leave out the items of a dataset that no link reaches."""
+    """Remove the items of a dataset that have no link."""
 
     op: ClassVar[str] = "leave-unlinked"
-    does: ClassVar[str] = "leave out"
+    label: ClassVar[str] = "leave out"
     dataset: str
 
     def apply(self, state: State, context: Context) -> State:
         name, held_out = self.dataset, state.held_out
-        data = linked_part(state.opened(), name)
+        data = drop_unlinked(state.opened(), name)
         if held_out is not None and name in held_out.datasets:
             held_out = held_out.edit().subset({name: data[name].ids.tolist()})
         return replace(state, data=data, held_out=held_out)
@@ -229,10 +231,10 @@ class LeaveUnlinked(Command):
 
 @dataclass(frozen=True)
 class LeaveLinks(Command):
-    """Leave out the links of one item, which holds too many of them."""
+    """Remove the links of one item that has too many."""
 
     op: ClassVar[str] = "leave-links"
-    does: ClassVar[str] = "leave links out"
+    label: ClassVar[str] = "leave links out"
     dataset: str
     id: str
 
@@ -240,21 +242,21 @@ class LeaveLinks(Command):
         return replace(state, data=state.opened().edit().unlink(self.dataset, self.id))
 
 
-def _joined(state: State, join: Join, kind: str) -> State:
+def _with_links(state: State, join: Join, kind: str) -> State:
     data = state.opened()
-    return replace(state, data=joined(data, join.match(data), kind.strip()))
+    return replace(state, data=add_match(data, join.match(data), kind.strip()))
 
 
 def command_for(join: Join, kind: str, entity: str) -> Command:
-    """Return the command that carries out a way to join.
+    """Return the command for a join.
 
     Parameters
     ----------
     join : Join
     kind : str
-        What to call the links.
+        Name of the kind of links.
     entity : str
-        What the items of the target are, for two views of the same things.
+        Entity of the target, for two views of the same things.
     """
     if join.kind == "views":
         return SetEntity(join.source, entity)

@@ -1,4 +1,4 @@
-"""Opening data: a sample, a bundle, or tables."""
+"""Commands that open samples, bundles and tables."""
 
 from __future__ import annotations
 
@@ -9,29 +9,29 @@ from typing import Any, ClassVar
 from hetviz.errors import DataError
 from hetviz.io import Loaded
 from hetviz.workspace.commands.command import Command, Context
-from hetviz.workspace.commands.view import MAX_TITLE, checked_title
-from hetviz.workspace.state import SHIPPED, Run, State
+from hetviz.workspace.commands.view import MAX_TITLE, validate_title
+from hetviz.workspace.state import ORIGINAL_MAP, Run, State
 from hetviz.workspace.store.content import StoredFiles, read_files, read_sample, read_zip
 
 
 @dataclass(frozen=True)
 class OpenSample(Command):
-    """Open a sample that comes with hetviz; what was open is replaced."""
+    """Open a sample in place of the current data."""
 
     op: ClassVar[str] = "open-sample"
-    does: ClassVar[str] = "open sample"
+    label: ClassVar[str] = "open sample"
     name: str
 
     def apply(self, state: State, context: Context) -> State:
-        return _opened(state, read_sample(self.name), f"sample:{self.name}")
+        return _initial_state(state, read_sample(self.name), f"sample:{self.name}")
 
 
 @dataclass(frozen=True)
 class OpenBundle(Command):
-    """Open a bundle (zip) kept as a blob; what was open is replaced."""
+    """Open a bundle (zip) from a blob in place of the current data."""
 
     op: ClassVar[str] = "open-bundle"
-    does: ClassVar[str] = "open file"
+    label: ClassVar[str] = "open file"
     blob: str
     filename: str
     leave_out: bool = False
@@ -39,27 +39,27 @@ class OpenBundle(Command):
     def apply(self, state: State, context: Context) -> State:
         loaded = read_zip(context.blobs.get(self.blob), self.filename, context.blobs.read_cache)
         _refuse_errors(loaded, self.leave_out)
-        return _opened(state, loaded, f"file:{self.filename}")
+        return _initial_state(state, loaded, f"file:{self.filename}")
 
 
 @dataclass(frozen=True)
 class AddTables(Command):
-    """Read tables kept as blobs, as datasets or links.
+    """Read tables from blobs, as datasets or links.
 
     Attributes
     ----------
     files : mapping of str to str
-        File name to blob.
+        Blob by file name.
     choices : mapping
-        How to read each file, where the user said so.
+        Choices of the user on how to read each file.
     leave_out : bool
-        Go on without the rows that are wrong.
+        Skip invalid rows.
     fresh : bool
-        Replace what was open instead of adding to it.
+        Replace the open data instead of adding to them.
     """
 
     op: ClassVar[str] = "add-tables"
-    does: ClassVar[str] = "add files"
+    label: ClassVar[str] = "add files"
     files: Mapping[str, str]
     choices: Mapping[str, Any] = field(default_factory=dict)
     leave_out: bool = False
@@ -71,7 +71,7 @@ class AddTables(Command):
         loaded = read_files(files, self.choices, base, context.blobs.read_cache)
         _refuse_errors(loaded, self.leave_out)
         if base is None:
-            return _opened(state, loaded, "files")
+            return _initial_state(state, loaded, "files")
         return replace(
             state,
             data=loaded.data,
@@ -80,14 +80,14 @@ class AddTables(Command):
         )
 
 
-def _opened(before: State, loaded: Loaded, source: str) -> State:
+def _initial_state(before: State, loaded: Loaded, source: str) -> State:
     runs: tuple[Run, ...] = ()
     if loaded.map is not None:
         runs = (
             Run(
-                SHIPPED,
+                ORIGINAL_MAP,
                 loaded.map_method or "",
-                "Map that came with the data",
+                "Original map",
                 loaded.map,
                 loaded.data.fingerprint(),
                 dict(loaded.map_params),
@@ -95,7 +95,7 @@ def _opened(before: State, loaded: Loaded, source: str) -> State:
             ),
         )
     return State(
-        title=checked_title((loaded.title or loaded.name)[:MAX_TITLE]),
+        title=validate_title((loaded.title or loaded.name)[:MAX_TITLE]),
         description=loaded.description,
         source=source,
         data=loaded.data,
@@ -103,7 +103,7 @@ def _opened(before: State, loaded: Loaded, source: str) -> State:
         problems=loaded.problems,
         understood=loaded.understood,
         runs=runs,
-        chosen=SHIPPED if runs else None,
+        chosen=ORIGINAL_MAP if runs else None,
         pending=before.pending,
     )
 

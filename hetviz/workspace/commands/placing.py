@@ -1,4 +1,4 @@
-"""New items of files join a dataset, and the map on which they were placed."""
+"""Commands that add placed items to a dataset and its map."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from hetviz.data import Embedding, HeteroData, Labels, Links
 from hetviz.data.model.out_of_sample import NewLink
 from hetviz.errors import DataError, Problem
-from hetviz.features.rows_like import with_rows
+from hetviz.features.new_rows import append_rows
 from hetviz.runs.place.place_rows import new_rows_of
 from hetviz.workspace.commands.command import Command, Context
 from hetviz.workspace.state import Run, State
@@ -24,25 +24,25 @@ LISTED = "listed"
 
 @dataclass(frozen=True)
 class KeepItems(Command):
-    """Add the items of files to a dataset, at the places that they have on a map.
+    """Add the items of files to a dataset, at their positions on a map.
 
     Attributes
     ----------
     dataset : str
     files : mapping of str to str
-        File name to blob.
+        Blob by file name.
     choices : mapping of str to mapping
-        How to read each file, where the user said so.
+        Choices of the user on how to read each file.
     id_column : str or None
         See `hetviz.io.intake.new_items.read_new_items`.
     run : str
         The map.
     places : mapping of str to sequence of float or None
-        Id to place on its axes; None without one.
+        Coordinates by id; None for items without a position.
     """
 
     op: ClassVar[str] = "keep-items"
-    does: ClassVar[str] = "new items"
+    label: ClassVar[str] = "new items"
     dataset: str
     files: Mapping[str, str]
     run: str
@@ -51,9 +51,9 @@ class KeepItems(Command):
     id_column: str | None = None
 
     def apply(self, state: State, context: Context) -> State:
-        return _without_placed(self._joined(state, context.blobs))
+        return _without_placed(self._with_items(state, context.blobs))
 
-    def _joined(self, state: State, blobs: BlobStore) -> State:
+    def _with_items(self, state: State, blobs: BlobStore) -> State:
         data, name = state.opened(), self.dataset
         owner = data[name]
         files = {file: blobs.get(blob) for file, blob in self.files.items()}
@@ -61,25 +61,27 @@ class KeepItems(Command):
         notes = list(items.problems)
         new, listed = new_rows_of(data, owner, items.table, items.media, notes)
         if set(new.ids) != set(self.places):
-            what = "the data have changed since the items were placed"
-            raise DataError(Problem("other-data", "new items", what, remedy="Place them again."))
-        joined = with_rows(owner, new)
+            message = "the data changed after the items were placed"
+            raise DataError(Problem("other-data", "new items", message, remedy="Place them again."))
+        joined = append_rows(owner, new)
         table = new.table
-        before = {column.name: column for column in data.labels if column.dataset == name}
+        label_columns = {column.name: column for column in data.labels if column.dataset == name}
         after = data.edit().replace(joined)
         labels = [column for column in after.labels if column.dataset != name]
-        for column, known in before.items():
-            given = (
+        for column, label in label_columns.items():
+            values = (
                 [None] * len(new) if table is None or column not in table else list(table[column])
             )
-            labels.append(Labels(name, column, [*known.values, *given]))
+            labels.append(Labels(name, column, [*label.values, *values]))
         after = HeteroData(after.datasets, after.links, after.comparisons, labels)
-        after = _linked(after, listed)
+        after = _with_listed_links(after, listed)
         held_out = state.held_out
         if held_out is not None and name in held_out.datasets:
             held_out = held_out.edit().replace(joined)
         run = next((run for run in state.runs if run.id == self.run), None)
-        runs = tuple(_with_places(one, self) if one is run else one for one in state.runs)
+        runs = tuple(
+            _with_new_items(other, self) if other is run else other for other in state.runs
+        )
         return replace(
             state,
             data=after,
@@ -94,10 +96,10 @@ class KeepItems(Command):
 
 @dataclass(frozen=True)
 class LeaveItems(Command):
-    """Forget the items that were placed."""
+    """Discard the placed items."""
 
     op: ClassVar[str] = "leave-items"
-    does: ClassVar[str] = "leaving of new items"
+    label: ClassVar[str] = "leaving of new items"
 
     def apply(self, state: State, context: Context) -> State:
         return _without_placed(state)
@@ -108,8 +110,8 @@ def _without_placed(state: State) -> State:
     return replace(state, findings=findings)
 
 
-def _linked(data: HeteroData, listed: Iterable[NewLink]) -> HeteroData:
-    """Return the data with the links that columns of the file list."""
+def _with_listed_links(data: HeteroData, listed: Iterable[NewLink]) -> HeteroData:
+    """Return the data with the links listed in columns of the file."""
     ends: dict[tuple[str, str], list[tuple[int, int]]] = {}
     for source, text, target, other, *_ in listed:
         pair = data[source].position(text), data[target].position(str(other))
@@ -121,15 +123,15 @@ def _linked(data: HeteroData, listed: Iterable[NewLink]) -> HeteroData:
     return data.edit().add(*links) if links else data
 
 
-def _with_places(run: Run, command: KeepItems) -> Run:
-    """Return a run with the new places; what was there stays, and so does what it was made from."""
-    nowhere = [np.nan] * run.embedding.n_components
-    Y = np.array([nowhere if at is None else at for at in command.places.values()], dtype=float)
+def _with_new_items(run: Run, command: KeepItems) -> Run:
+    """Return a run with positions of the new items added."""
+    no_position = [np.nan] * run.embedding.n_components
+    Y = np.array([no_position if at is None else at for at in command.places.values()], dtype=float)
     name = command.dataset
     new = Embedding({name: Y}, {name: list(command.places)}, {name: run.embedding.entity[name]})
     only = run.only
     if only is not None:
         sizes = [len(places) for places in run.embedding.coordinates.values()]
-        behind = np.cumsum(sizes)[list(run.embedding.coordinates).index(name)]
-        only = np.where(only >= behind, only + len(Y), only)
+        end = np.cumsum(sizes)[list(run.embedding.coordinates).index(name)]
+        only = np.where(only >= end, only + len(Y), only)
     return replace(run, embedding=run.embedding.joined(new), only=only, before=None)

@@ -1,4 +1,4 @@
-"""Jobs, and what they give: maps and findings."""
+"""Commands for jobs and their results: maps and findings."""
 
 from __future__ import annotations
 
@@ -7,43 +7,43 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 from hetviz.errors import DataError, Problem
-from hetviz.workspace.commands.clusters import CLUSTERS, found_clusters
+from hetviz.workspace.commands.clusters import CLUSTERS, with_found_clusters
 from hetviz.workspace.commands.command import Command, Context
-from hetviz.workspace.commands.view import checked_title
-from hetviz.workspace.state import OUTCOMES, SHIPPED, Finding, Pending, Run, State
+from hetviz.workspace.commands.view import validate_title
+from hetviz.workspace.state import ORIGINAL_MAP, OUTCOMES, Finding, PendingJob, Run, State
 from hetviz.workspace.store.packing import unpack_coordinates, unpack_json, unpack_rows
 
 
 @dataclass(frozen=True)
 class RecordRun(Command):
-    """Keep the result of a run and show it.
+    """Record and show the result of a run.
 
     Attributes
     ----------
     method, title : str
-        Key of the method and what to call the run.
+        Key of the method and title of the run.
     params : mapping
     seed : int
     hold_out : float
-        Share of the links that the method did not see.
+        Share of the links hidden from the method.
     fingerprint : str
         Of the data it was made from.
     coordinates, figures : str
-        Blobs: see `hetviz.workspace.store.packing`; no figures where the map was not measured.
+        Blobs, see `hetviz.workspace.store.packing`; no figures if the map was not measured.
     weights : mapping of str to float
-        Key of a kind of links to what its weights were multiplied by.
+        Factor of the link weights by key of the kind.
     only : str or None
-        Blob of the packed rows that the method saw; None if it saw all.
+        Blob of the packed rows used by the method; None for all.
     job : str or None
-        The job that made it; it is pending no longer.
+        The job that made it.
     note : str
-        How the coordinates came about; what must be said of the map follows a colon.
+        Origin of the coordinates, with remarks after a colon.
     replaces : str or None
-        A run that it takes the place of, unless that one is starred.
+        A run that it replaces, unless that one is starred.
     """
 
     op: ClassVar[str] = "record-run"
-    does: ClassVar[str] = "new map"
+    label: ClassVar[str] = "new map"
     method: str
     title: str
     params: Mapping[str, Any]
@@ -60,19 +60,21 @@ class RecordRun(Command):
 
     @property
     def is_step(self) -> bool:
-        """A map made again belongs to the edit that it answers, and goes back with it."""
+        """A refitted map is undone together with the edit that caused it."""
         return self.replaces is None
 
     def apply(self, state: State, context: Context) -> State:
         run = self.run(state, context, context.run)
         old = next((old for old in state.runs if old.id == self.replaces), None)
         if old is not None:
-            # The colours stay what they were: only the first map looks for what they shall tell.
-            told = (old.figures or {}).get("colour")
-            figures = {"colour": told, **(run.figures or {})} if told else run.figures
+            # Colours stay: only the first map chooses a colour column.
+            colour = (old.figures or {}).get("colour")
+            figures = {"colour": colour, **(run.figures or {})} if colour else run.figures
             run = replace(run, before=old.embedding, figures=figures)
         runs = tuple(
-            kept for kept in state.runs if kept is not old or kept.starred or kept.id == SHIPPED
+            other
+            for other in state.runs
+            if other is not old or other.starred or other.id == ORIGINAL_MAP
         )
         pending = _pending_without(state, self.job)
         return replace(state, runs=(*runs, run), chosen=run.id, pending=pending)
@@ -99,24 +101,24 @@ class RecordRun(Command):
 
 @dataclass(frozen=True)
 class KeepFindings(Command):
-    """Keep what was found out about the data, and the maps made on the way.
+    """Record findings about the data and their maps.
 
     Attributes
     ----------
     kind, title : str
-        The latest of each kind is kept.
+        Only the latest findings of a kind are kept.
     fingerprint : str
-        Of the data that it is about.
+        Fingerprint of the data.
     content : str
-        Blob of what was found.
+        Blob of the findings.
     maps : sequence of mapping
-        Fields of `RecordRun` of each map; none of them is shown by this.
+        Fields of `RecordRun` for each map. None of them is shown.
     job : str or None
-        The job that found it; it is pending no longer.
+        The job that made them.
     """
 
     op: ClassVar[str] = "keep-findings"
-    does: ClassVar[str] = "result"
+    label: ClassVar[str] = "result"
     kind: str
     title: str
     fingerprint: str
@@ -125,39 +127,39 @@ class KeepFindings(Command):
     job: str | None = None
 
     @property
-    def named(self) -> str:
-        """What this very command does: clusters are seen as such."""
-        return self.kind if self.kind == "clusters" else self.does
+    def undo_label(self) -> str:
+        """The text after "Undo": clusters are named as such."""
+        return self.kind if self.kind == "clusters" else self.label
 
     def apply(self, state: State, context: Context) -> State:
-        made = tuple(
-            RecordRun(**fields).run(state, context, f"{context.run}.{place}")
-            for place, fields in enumerate(self.maps, start=1)
+        new_runs = tuple(
+            RecordRun(**fields).run(state, context, f"{context.run}.{number}")
+            for number, fields in enumerate(self.maps, start=1)
         )
         content = unpack_json(context.blobs.get(self.content))
-        # A comparison that went on with an earlier one still has the maps of that.
+        # A comparison that continues an earlier one includes the maps of that one.
         earlier = content.get("earlier")
-        still = set(earlier.values()) if isinstance(earlier, dict) else set()
+        earlier_runs = set(earlier.values()) if isinstance(earlier, dict) else set()
         finding = Finding(
             self.kind,
             self.title,
             content,
             self.fingerprint,
             (
-                *(run.id for run in state.runs if run.id in still),
-                *(run.id for run in made),
+                *(run.id for run in state.runs if run.id in earlier_runs),
+                *(run.id for run in new_runs),
             ),
             context.when,
         )
         if finding.kind == CLUSTERS:
-            state = found_clusters(state, finding.content, state.chosen)
-        # Maps of the findings before, unless somebody works with them or wants to keep them.
-        before = state.findings.get(self.kind)
-        gone = set() if before is None else set(before.runs) - {*finding.runs, state.chosen}
-        runs = tuple(run for run in state.runs if run.id not in gone or run.starred)
+            state = with_found_clusters(state, finding.content, state.chosen)
+        # Maps of the previous findings are removed unless shown or starred.
+        previous = state.findings.get(self.kind)
+        outdated = set() if previous is None else set(previous.runs) - {*finding.runs, state.chosen}
+        runs = tuple(run for run in state.runs if run.id not in outdated or run.starred)
         return replace(
             state,
-            runs=(*runs, *made),
+            runs=(*runs, *new_runs),
             findings={**state.findings, finding.kind: finding},
             pending=_pending_without(state, self.job),
         )
@@ -168,7 +170,7 @@ class ChooseRun(Command):
     """Show an earlier run."""
 
     op: ClassVar[str] = "choose-run"
-    does: ClassVar[str] = "choice of map"
+    label: ClassVar[str] = "choice of map"
     run: str
 
     def apply(self, state: State, context: Context) -> State:
@@ -177,23 +179,23 @@ class ChooseRun(Command):
 
 @dataclass(frozen=True)
 class RenameRun(Command):
-    """Call a run something else."""
+    """Rename a run."""
 
     op: ClassVar[str] = "rename-run"
-    does: ClassVar[str] = "name of map"
+    label: ClassVar[str] = "name of map"
     run: str
     title: str
 
     def apply(self, state: State, context: Context) -> State:
-        return _with_run(state, self.run, title=checked_title(self.title, "name of the map"))
+        return _with_run(state, self.run, title=validate_title(self.title, "name of the map"))
 
 
 @dataclass(frozen=True)
 class StarRun(Command):
-    """Mark a run as one to find again, or take the mark away."""
+    """Star or unstar a run."""
 
     op: ClassVar[str] = "star-run"
-    does: ClassVar[str] = "star"
+    label: ClassVar[str] = "star"
     run: str
     starred: bool
 
@@ -203,58 +205,58 @@ class StarRun(Command):
 
 @dataclass(frozen=True)
 class DropRun(Command):
-    """Remove a run; where it was shown, the newest of the others is."""
+    """Remove a run. If it was shown, the newest remaining run is shown."""
 
     op: ClassVar[str] = "drop-run"
-    does: ClassVar[str] = "remove map"
+    label: ClassVar[str] = "remove map"
     run: str
 
     def apply(self, state: State, context: Context) -> State:
-        gone = _run(state, self.run)
-        runs = tuple(run for run in state.runs if run is not gone)
+        dropped = _run(state, self.run)
+        runs = tuple(run for run in state.runs if run is not dropped)
         chosen = state.chosen if state.chosen != self.run else runs[-1].id if runs else None
         return replace(state, runs=runs, chosen=chosen)
 
 
 @dataclass(frozen=True)
 class StartJob(Command):
-    """Note that a job was started, so that it is known after a restart.
+    """Record the start of a job, so that it is known after a restart.
 
     Attributes
     ----------
     job, title : str
-        Its id, and what it is called.
+        Id and title.
     note : mapping
-        What is needed to start it again; JSON-ready.
+        The arguments needed to start it again; JSON-ready.
     """
 
     op: ClassVar[str] = "start-job"
-    does: ClassVar[str] = "start"
+    label: ClassVar[str] = "start"
     undoable: ClassVar[bool] = False
     job: str
     title: str
     note: Mapping[str, Any] = field(default_factory=dict)
 
     def apply(self, state: State, context: Context) -> State:
-        return replace(state, pending=Pending(self.job, self.title, dict(self.note)))
+        return replace(state, pending=PendingJob(self.job, self.title, dict(self.note)))
 
 
 @dataclass(frozen=True)
 class EndJob(Command):
-    """Note how a job ended that gave no map.
+    """Record the end of a job without a result.
 
     Attributes
     ----------
     job : str
-        Nothing happens unless it is the pending one.
+        Ignored unless it is the pending job.
     outcome : {"interrupted", "failed", "cancelled", None}
-        None forgets the job, once the user has seen how it ended.
+        None clears the job, after the user has seen its end.
     message : str
         In plain words.
     """
 
     op: ClassVar[str] = "end-job"
-    does: ClassVar[str] = "end"
+    label: ClassVar[str] = "end"
     undoable: ClassVar[bool] = False
     job: str
     outcome: str | None = None
@@ -267,13 +269,13 @@ class EndJob(Command):
         if self.outcome is None:
             return replace(state, pending=None)
         if self.outcome not in OUTCOMES:
-            what = "a job ends otherwise"
-            raise DataError(Problem("bad-outcome", "job", what, str(self.outcome)))
+            message = "unknown outcome"
+            raise DataError(Problem("bad-outcome", "job", message, str(self.outcome)))
         ended = replace(pending, outcome=self.outcome, message=self.message)
         return replace(state, pending=ended)
 
 
-def _pending_without(state: State, job: str | None) -> Pending | None:
+def _pending_without(state: State, job: str | None) -> PendingJob | None:
     done = state.pending is not None and state.pending.job == job
     return None if done else state.pending
 
@@ -282,7 +284,7 @@ def _run(state: State, id: str) -> Run:
     for run in state.runs:
         if run.id == id:
             return run
-    raise DataError(Problem("unknown-run", "maps", "there is no such map", id))
+    raise DataError(Problem("unknown-run", "maps", "unknown map", id))
 
 
 def _with_run(state: State, id: str, **fields: Any) -> State:

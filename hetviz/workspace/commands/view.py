@@ -1,4 +1,4 @@
-"""How a project is called, coloured and filtered."""
+"""Commands for title, display settings and filters."""
 
 from __future__ import annotations
 
@@ -19,27 +19,27 @@ class SetTitle(Command):
     """Name the project."""
 
     op: ClassVar[str] = "set-title"
-    does: ClassVar[str] = "project name"
+    label: ClassVar[str] = "project name"
     title: str
 
     def apply(self, state: State, context: Context) -> State:
-        return replace(state, title=checked_title(self.title))
+        return replace(state, title=validate_title(self.title))
 
 
 @dataclass(frozen=True)
 class SetView(Command):
-    """Change how the map is shown; absent fields stay.
+    """Change the display settings. Absent fields stay.
 
     Attributes
     ----------
     colour : str or None
         See `hetviz.plots.colour`.
     hidden : sequence of str or None
-        Datasets not drawn.
+        Hidden datasets.
     """
 
     op: ClassVar[str] = "set-view"
-    does: ClassVar[str] = "view"
+    label: ClassVar[str] = "view"
     undoable: ClassVar[bool] = False
     colour: str | None = None
     hidden: tuple[str, ...] | list[str] | None = None
@@ -49,17 +49,17 @@ class SetView(Command):
         if self.colour is not None:
             view = replace(view, colour=self.colour)
         if self.hidden is not None:
-            known = state.opened().datasets
-            view = replace(view, hidden=tuple(name for name in self.hidden if name in known))
+            datasets = state.opened().datasets
+            view = replace(view, hidden=tuple(name for name in self.hidden if name in datasets))
         return replace(state, view=view)
 
 
 @dataclass(frozen=True)
 class SetFilters(Command):
-    """Replace the filters by these, given as `Filter` or as its dictionary."""
+    """Replace the filters, given as `Filter` or dictionaries."""
 
     op: ClassVar[str] = "set-filters"
-    does: ClassVar[str] = "filter"
+    label: ClassVar[str] = "filter"
     filters: Sequence[Filter | Mapping[str, Any]]
 
     def __post_init__(self) -> None:
@@ -70,21 +70,21 @@ class SetFilters(Command):
 
     def apply(self, state: State, context: Context) -> State:
         filters = tuple(Filter.from_dict(dict(entry)) for entry in self.to_dict()["filters"])
-        # Names what is not there, before it is kept.
+        # Raises an error for unknown datasets and columns.
         passing(state.opened(), filters)
         return replace(state, filters=filters)
 
 
-def checked_title(text: str, of: str = "project name") -> str:
+def validate_title(text: str, where: str = "project name") -> str:
     """Return a title on one line.
 
     Raises
     ------
     hetviz.errors.DataError
-        If nothing is left of it, or more than 80 characters.
+        If it is empty or longer than 80 characters.
     """
     title = " ".join(text.split())
     if not 0 < len(title) <= MAX_TITLE:
-        what = f"it needs 1 to {MAX_TITLE} characters"
-        raise DataError(Problem("bad-title", of, what, title[:MAX_TITLE]))
+        message = f"it needs 1 to {MAX_TITLE} characters"
+        raise DataError(Problem("bad-title", where, message, title[:MAX_TITLE]))
     return title

@@ -1,1 +1,1 @@
-"""What a project keeps on disk."""
+"""Storage of projects on disk."""

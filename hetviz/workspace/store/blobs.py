@@ -18,13 +18,13 @@ from hetviz.workspace.store.files import make_folder, not_saved, replace_file
 
 MB = 1_000_000
 MAX_BYTES = 500 * MB
-MOST_CACHED = 200 * MB
+MAX_CACHE_BYTES = 200 * MB
 DAY_S = 86_400.0
 
 _KEY = re.compile(r"[0-9a-f]{64}\Z")
 
 
-def viewed(file: IO[bytes]) -> memoryview:
+def map_file(file: IO[bytes]) -> memoryview:
     """Return the content of a file without a copy of it.
 
     Raises
@@ -42,12 +42,12 @@ class ReadCache:
     ----------
     folder : Path
         Made on the first `put`.
-    most : int
+    max_bytes : int
         Bytes that it may hold in all.
     """
 
-    def __init__(self, folder: Path, most: int = MOST_CACHED) -> None:
-        self.folder, self.most = folder, min(most, MOST_CACHED)
+    def __init__(self, folder: Path, max_bytes: int = MAX_CACHE_BYTES) -> None:
+        self.folder, self.max_bytes = folder, min(max_bytes, MAX_CACHE_BYTES)
 
     def get(self, name: str) -> bytes | None:
         """Return what is kept under a name, or None."""
@@ -55,17 +55,17 @@ class ReadCache:
             content = (self.folder / name).read_bytes()
         except OSError:
             return None
-        self._used(name)
+        self._mark_used(name)
         return content
 
-    def _used(self, name: str) -> None:
+    def _mark_used(self, name: str) -> None:
         with contextlib.suppress(OSError):
             os.utime(self.folder / name)
 
     def put(self, name: str, content: bytes) -> None:
         """Keep something in place of the oldest; without room it is read again some day."""
-        if len(content) <= self.most:
-            self.shrink(self.most - len(content))
+        if len(content) <= self.max_bytes:
+            self.shrink(self.max_bytes - len(content))
             with contextlib.suppress(OSError):
                 replace_file(self.folder / name, content)
 
@@ -76,15 +76,15 @@ class ReadCache:
         """
         try:
             with (self.folder / name).open("rb") as file:
-                content = viewed(file)
+                content = map_file(file)
         except (OSError, ValueError):
             return None
-        self._used(name)
+        self._mark_used(name)
         return content
 
     @contextlib.contextmanager
     def new_file(self) -> Iterator[IO[bytes]]:
-        """Give a file to write to, which is gone at the end unless `take` keeps it."""
+        """Give a file to write to, which is gone at the end unless `adopt_file` keeps it."""
         try:
             make_folder(self.folder)
             file = tempfile.NamedTemporaryFile(dir=self.folder, delete=False)  # noqa: SIM115
@@ -98,27 +98,27 @@ class ReadCache:
             with contextlib.suppress(OSError):
                 os.unlink(file.name)
 
-    def take(self, file: IO[bytes], name: str) -> None:
+    def adopt_file(self, file: IO[bytes], name: str) -> None:
         """Keep a file of `new_file` in place of the oldest, as `put` does."""
         size = os.fstat(file.fileno()).st_size
-        if size <= self.most:
-            self.shrink(self.most - size, Path(file.name))
+        if size <= self.max_bytes:
+            self.shrink(self.max_bytes - size, Path(file.name))
             with contextlib.suppress(OSError):
                 os.replace(file.name, self.folder / name)
 
-    def shrink(self, most: int, beside: Path | None = None) -> None:
+    def shrink(self, max_bytes: int, excluded: Path | None = None) -> None:
         """Remove what was used longest ago until at most so many bytes are held.
 
-        As far as the disk allows; the file `beside` neither counts nor goes.
+        As far as the disk allows; the file `excluded` neither counts nor goes.
         """
         with contextlib.suppress(OSError):
-            there = [(path.stat(), path) for path in self.folder.iterdir() if path != beside]
-            size = sum(about.st_size for about, _ in there)
-            for about, path in sorted(there, key=lambda found: found[0].st_mtime):
-                if size <= most:
+            entries = [(path.stat(), path) for path in self.folder.iterdir() if path != excluded]
+            size = sum(status.st_size for status, _ in entries)
+            for status, path in sorted(entries, key=lambda found: found[0].st_mtime):
+                if size <= max_bytes:
                     return
                 path.unlink(missing_ok=True)
-                size -= about.st_size
+                size -= status.st_size
 
 
 class BlobStore:
@@ -161,21 +161,21 @@ class BlobStore:
         path = self.folder / key
         try:
             if not path.exists():
-                self._check_room(len(content))
+                self._check_limit(len(content))
                 replace_file(path, content)
         except OSError as error:
             raise not_saved(error) from None
         return key
 
-    def _check_room(self, size: int) -> None:
-        held = self.n_bytes
-        if held + size <= self.limit:
-            self.read_cache.shrink(self.limit - held - size)
+    def _check_limit(self, size: int) -> None:
+        n_bytes = self.n_bytes
+        if n_bytes + size <= self.limit:
+            self.read_cache.shrink(self.limit - n_bytes - size)
             return
         problem = Problem(
             "project-full",
             "project",
-            f"it holds {held / MB:,.0f} MB of files and maps, and {self.limit / MB:,.0f} MB are "
+            f"it holds {n_bytes / MB:,.0f} MB of files and maps, and {self.limit / MB:,.0f} MB are "
             "allowed; what you had is as it was",
             f"{size / MB:,.1f} MB more",
             "Take the data as guided on the Export page, and open that file as a new project: it "
@@ -207,19 +207,19 @@ class BlobStore:
             )
         return content
 
-    def sweep(self, used: Collection[str], older: float = DAY_S) -> int:
+    def sweep(self, used: Collection[str], min_age_s: float = DAY_S) -> int:
         """Remove what nothing names any more, such as uploads that were not opened.
 
         Parameters
         ----------
         used : collection of str
             Keys to keep.
-        older : float
+        min_age_s : float
             Seconds; younger ones stay, as they may be on their way into the log.
         """
         if not self.folder.is_dir():
             return 0
-        n, oldest = 0, time.time() - older
+        n, oldest = 0, time.time() - min_age_s
         for entry in list(os.scandir(self.folder)):
             if entry.name not in used and entry.stat().st_mtime < oldest:
                 os.unlink(entry.path)

@@ -21,22 +21,24 @@ from hetviz.data.joins.proposals import Proposal, propose_joins
 from hetviz.errors import DataError, ParameterError, Problem
 from hetviz.io import Choices, Loaded, read_bundle, read_tables
 from hetviz.io.formats.workbooks import parsed_by
-from hetviz.io.intake.drop import Parse
-from hetviz.io.intake.looking import Look, changed
 from hetviz.io.intake.new_items import NewItems, read_new_items
-from hetviz.io.piece import Drop
+from hetviz.io.intake.parse import FileParser
+from hetviz.io.intake.preview import TablePreview, updated_preview
+from hetviz.io.parsed import ParsedFiles
 from hetviz.io.sandbox import child
-from hetviz.io.sandbox.pieces_as_bytes import frame_of, has_refused, packed, unpacked
+from hetviz.io.sandbox.pack_parts import frame_of, has_refused, packed, unpacked
 from hetviz.io.sandbox.process import Heard
-from hetviz.workspace.store.blobs import BlobStore, ReadCache, viewed
+from hetviz.workspace.store.blobs import BlobStore, ReadCache, map_file
 
 Hashes = Sequence[tuple[str, str]]
 
-_READING = Lock()
+_READ_LOCK = Lock()
 # What was read and is still looked at: who opens what they were shown need not wait for it again.
-_SHOWN: WeakValueDictionary[str, Loaded] = WeakValueDictionary()
-_ADDED: WeakKeyDictionary[HeteroData, WeakValueDictionary[str, Loaded]] = WeakKeyDictionary()
-_PROPOSED: WeakKeyDictionary[Loaded, tuple[Proposal, ...]] = WeakKeyDictionary()
+_LOADED: WeakValueDictionary[str, Loaded] = WeakValueDictionary()
+_LOADED_WITH_BASE: WeakKeyDictionary[HeteroData, WeakValueDictionary[str, Loaded]] = (
+    WeakKeyDictionary()
+)
+_PROPOSALS: WeakKeyDictionary[Loaded, tuple[Proposal, ...]] = WeakKeyDictionary()
 
 
 class StoredFiles(dict[str, bytes]):
@@ -71,17 +73,17 @@ def read_sample(name: str) -> Loaded:
     if path is None:
         raise DataError(Problem("unknown-sample", "samples", "there is no such sample", name))
     # Two that ask at once wait for one reading.
-    with _READING:
-        return _read(path)
+    with _READ_LOCK:
+        return _read_bundle(path)
 
 
 @lru_cache(maxsize=8)
-def _read(path: Path) -> Loaded:
+def _read_bundle(path: Path) -> Loaded:
     return read_bundle(path)
 
 
 def read_zip(
-    content: bytes, filename: str, cache: ReadCache | None = None, heard: Heard | None = None
+    content: bytes, filename: str, cache: ReadCache | None = None, on_progress: Heard | None = None
 ) -> Loaded:
     """Read an uploaded bundle, or a zip of files that are none; see `read_files`.
 
@@ -92,23 +94,25 @@ def read_zip(
     hetviz.errors.DataError
         If nothing can be used.
     """
-    key = "zip " + _key(_hashed([(filename, content)]), {})
-    return _once(key, lambda: _bundle_apart(content, filename, key, cache, heard))
+    key = "zip " + _key(_hash_files([(filename, content)]), {})
+    return _read_once(
+        key, lambda: _read_isolated_bundle(content, filename, key, cache, on_progress)
+    )
 
 
-def _bundle_apart(
-    content: bytes, filename: str, key: str, cache: ReadCache | None, heard: Heard | None
+def _read_isolated_bundle(
+    content: bytes, filename: str, key: str, cache: ReadCache | None, on_progress: Heard | None
 ) -> Loaded:
     key = hashlib.sha256(key.encode()).hexdigest()
-    kept = None if cache is None else cache.view(key)
-    if kept is not None:
+    cached = None if cache is None else cache.view(key)
+    if cached is not None:
         with contextlib.suppress(DataError):
-            return _with_proposals(kept, None)
+            return _with_proposals(cached, None)
     with cache.new_file() if cache is not None else tempfile.TemporaryFile() as file:
-        child.load_bundle(filename, content, file, heard)
-        loaded = _with_proposals(viewed(file), None)
+        child.load_bundle(filename, content, file, on_progress)
+        loaded = _with_proposals(map_file(file), None)
         if cache is not None:
-            cache.take(file, key)
+            cache.adopt_file(file, key)
     return loaded
 
 
@@ -117,44 +121,48 @@ def read_files(
     choices: Mapping[str, Mapping[str, object]] | None = None,
     base: HeteroData | None = None,
     cache: ReadCache | None = None,
-    heard: Heard | None = None,
+    on_progress: Heard | None = None,
 ) -> Loaded:
     """Read uploaded files, as additions to `base` where it is given.
 
     Anything but small text is read in a process of its own, which makes the features and finds how
     the tables belong together as well. What that found is kept in `cache`, of one session, so that
-    a log is replayed without reading its files again. `heard` is told how far it has come.
+    a log is replayed without reading its files again. `on_progress` is told how far it has come.
 
     Raises
     ------
     hetviz.errors.DataError
         If nothing can be used, or a choice is no choice.
     """
-    given, chosen, hashes = list(files.items()), _chosen(choices), _hashes(files)
+    uploads, parsed_choices, hashes = (
+        list(files.items()),
+        _validate_choices(choices),
+        _hashes(files),
+    )
 
     def read() -> Loaded:
-        if cache is None or child.is_looked_at_here(given):
-            return read_tables(given, chosen, base, keeping(cache))
-        return _made_apart(given, hashes, chosen, base, cache, heard)
+        if cache is None or child.is_looked_at_here(uploads):
+            return read_tables(uploads, parsed_choices, base, cached_parser(cache))
+        return _read_isolated(uploads, hashes, parsed_choices, base, cache, on_progress)
 
-    return _once(_key(hashes, chosen), read, base)
+    return _read_once(_key(hashes, parsed_choices), read, base)
 
 
 def proposals_of(loaded: Loaded) -> tuple[Proposal, ...]:
     """Return how what was read seems to belong together, found when it was read if it was apart."""
-    found = _PROPOSED.get(loaded)
-    if found is None:
-        found = _PROPOSED[loaded] = tuple(propose_joins(loaded.data))
-    return found
+    proposals = _PROPOSALS.get(loaded)
+    if proposals is None:
+        proposals = _PROPOSALS[loaded] = tuple(propose_joins(loaded.data))
+    return proposals
 
 
-def _made_apart(
-    given: Sequence[tuple[str, bytes]],
+def _read_isolated(
+    uploads: Sequence[tuple[str, bytes]],
     hashes: Hashes,
     chosen: Mapping[str, Choices],
     base: HeteroData | None,
     cache: ReadCache,
-    heard: Heard | None,
+    on_progress: Heard | None,
 ) -> Loaded:
     """Return the data of files, made in a process of its own; what was made before is kept."""
     key = _key(hashes, chosen, ["data"])
@@ -164,99 +172,99 @@ def _made_apart(
             return _with_proposals(content, None)
     drop = cache.get(_key(hashes, chosen))
     with cache.new_file() as file:
-        parsed = () if drop is not None else _parsed(hashes, chosen, cache)
-        child.load(given, drop, chosen, file, base, heard, parsed)
-        loaded = _with_proposals(viewed(file), base)
+        parsed = () if drop is not None else _cached_parses(hashes, chosen, cache)
+        child.load(uploads, drop, chosen, file, base, on_progress, parsed)
+        loaded = _with_proposals(map_file(file), base)
         if base is None:
-            cache.take(file, key)
+            cache.adopt_file(file, key)
     return loaded
 
 
 def _with_proposals(content: memoryview, base: HeteroData | None) -> Loaded:
     loaded, proposals = child.loaded_of(content, base)
-    _PROPOSED[loaded] = proposals
+    _PROPOSALS[loaded] = proposals
     return loaded
 
 
-def _once(key: str, read: Callable[[], Loaded], base: HeteroData | None = None) -> Loaded:
+def _read_once(key: str, read: Callable[[], Loaded], base: HeteroData | None = None) -> Loaded:
     """Return what was read under a key, as long as somebody holds it; nobody can change it."""
-    shown = _SHOWN if base is None else _ADDED.setdefault(base, WeakValueDictionary())
-    found = shown.get(key)
-    if found is None:
-        found = shown[key] = read()
-    return found
+    cache = _LOADED if base is None else _LOADED_WITH_BASE.setdefault(base, WeakValueDictionary())
+    loaded = cache.get(key)
+    if loaded is None:
+        loaded = cache[key] = read()
+    return loaded
 
 
 def look_at_files(
     files: Mapping[str, bytes],
     choices: Mapping[str, Mapping[str, object]] | None = None,
     cache: ReadCache | None = None,
-    before: tuple[Sequence[Look], Mapping[str, Mapping[str, object]]] | None = None,
-    heard: Heard | None = None,
-) -> tuple[Look, ...]:
+    previous: tuple[Sequence[TablePreview], Mapping[str, Mapping[str, object]]] | None = None,
+    on_progress: Heard | None = None,
+) -> tuple[TablePreview, ...]:
     """Return what stands in the tables of uploaded files, and how they are read.
 
     Anything but small text is looked at in a process of its own, which reads it as well: `cache`
     keeps that for `read_files`, and the cells, so that no file is parsed again where only some
-    columns are read otherwise than `before`: looks at the same files, and what was said then.
+    columns are read otherwise than `previous`: looks at the same files, and what was said then.
 
     Raises
     ------
     hetviz.errors.HetvizError
         If a choice is no choice.
     """
-    given, chosen = list(files.items()), _chosen(choices)
-    if cache is None or child.is_looked_at_here(given):
-        return tuple(child.look_at(given, chosen).looks)
+    uploads, chosen = list(files.items()), _validate_choices(choices)
+    if cache is None or child.is_looked_at_here(uploads):
+        return tuple(child.look_at(uploads, chosen).looks)
     hashes = _hashes(files)
     key = _key(hashes, chosen, ["looks"])
-    kept = cache.get(key)
-    if kept is not None:
+    cached = cache.get(key)
+    if cached is not None:
         with contextlib.suppress(ValueError, DataError):
-            return tuple(Look.from_dict(fields) for fields in json.loads(kept))
-    looks = None if before is None else _changed(dict(hashes), chosen, cache, before)
+            return tuple(TablePreview.from_dict(fields) for fields in json.loads(cached))
+    looks = None if previous is None else _reinterpret(dict(hashes), chosen, cache, previous)
     if looks is None:
-        seen = child.look_at(given, chosen, heard, _parsed(hashes, chosen, cache))
-        looks = seen.looks
-        if seen.drop and not has_refused(seen.drop):
-            cache.put(_key(hashes, chosen), seen.drop)
-        known = dict(hashes)
-        for look, content in zip(looks, seen.cells, strict=False):
-            cache.put(_cells_key(look, known[look.file], chosen), content)
-        for name, content in seen.parsed.items():
-            if name in known:
-                cache.put(_parsed_key(name, known[name], chosen), content)
+        result = child.look_at(uploads, chosen, on_progress, _cached_parses(hashes, chosen, cache))
+        looks = result.looks
+        if result.packed_files and not has_refused(result.packed_files):
+            cache.put(_key(hashes, chosen), result.packed_files)
+        hash_of = dict(hashes)
+        for look, content in zip(looks, result.cells, strict=False):
+            cache.put(_cells_key(look, hash_of[look.file], chosen), content)
+        for name, content in result.parsed.items():
+            if name in hash_of:
+                cache.put(_parse_key(name, hash_of[name], chosen), content)
     if looks:
         cache.put(key, json.dumps([look.to_dict() for look in looks]).encode())
     return tuple(looks)
 
 
-def _changed(
+def _reinterpret(
     hashes: Mapping[str, str],
     chosen: Mapping[str, Choices],
     cache: ReadCache,
-    before: tuple[Sequence[Look], Mapping[str, Mapping[str, object]]],
-) -> list[Look] | None:
+    previous: tuple[Sequence[TablePreview], Mapping[str, Mapping[str, object]]],
+) -> list[TablePreview] | None:
     """Return earlier looks with what was said since; None where the files are to be parsed."""
-    out, old = [], _chosen(before[1])
-    for look in before[0]:
-        now, then = chosen.get(look.file, Choices()), old.get(look.file, Choices())
-        said = now.recipe_of(look.name)
-        if replace(now, recipes={}) != replace(then, recipes={}):
+    looks, old_choices = [], _validate_choices(previous[1])
+    for look in previous[0]:
+        choice, old_choice = chosen.get(look.file, Choices()), old_choices.get(look.file, Choices())
+        recipe = choice.recipe_of(look.name)
+        if replace(choice, recipes={}) != replace(old_choice, recipes={}):
             return None
-        found: Look | None = look
-        if said != then.recipe_of(look.name):
+        new_look: TablePreview | None = look
+        if recipe != old_choice.recipe_of(look.name):
             content = cache.get(_cells_key(look, hashes[look.file], chosen))
-            if said is None or content is None:
+            if recipe is None or content is None:
                 return None
-            found = changed(look, frame_of(content), said)
-        if found is None:
+            new_look = updated_preview(look, frame_of(content), recipe)
+        if new_look is None:
             return None
-        out.append(found)
-    return out or None
+        looks.append(new_look)
+    return looks or None
 
 
-def _cells_key(look: Look, hashed: str, chosen: Mapping[str, Choices]) -> str:
+def _cells_key(look: TablePreview, hashed: str, chosen: Mapping[str, Choices]) -> str:
     """Return what the cells of a look are kept under: they do not hang on what columns are."""
     recipe = look.recipe
     rows = [list(recipe.header), recipe.units, recipe.first, recipe.last]
@@ -264,17 +272,17 @@ def _cells_key(look: Look, hashed: str, chosen: Mapping[str, Choices]) -> str:
     return _key([(look.name, hashed)], plain, ["cells", look.sheet, rows])
 
 
-def _parsed(hashes: Hashes, chosen: Mapping[str, Choices], cache: ReadCache) -> list[bytes]:
+def _cached_parses(hashes: Hashes, chosen: Mapping[str, Choices], cache: ReadCache) -> list[bytes]:
     """Return what was parsed of files before, see `hetviz.io.sandbox.child.Looked`."""
-    found = [cache.get(_parsed_key(name, hashed, chosen)) for name, hashed in hashes]
-    return [content for content in found if content is not None]
+    contents = [cache.get(_parse_key(name, hashed, chosen)) for name, hashed in hashes]
+    return [content for content in contents if content is not None]
 
 
-def _parsed_key(name: str, hashed: str, chosen: Mapping[str, Choices]) -> str:
+def _parse_key(name: str, hashed: str, chosen: Mapping[str, Choices]) -> str:
     return _key([(name, hashed)], {}, ["parsed", *parsed_by(name, chosen.get(name, Choices()))])
 
 
-def _chosen(choices: Mapping[str, Mapping[str, Any]] | None) -> dict[str, Choices]:
+def _validate_choices(choices: Mapping[str, Mapping[str, Any]] | None) -> dict[str, Choices]:
     try:
         return {name: Choices(**fields) for name, fields in (choices or {}).items()}
     except TypeError as error:
@@ -296,22 +304,22 @@ def read_items(
         If nothing can be used.
     """
     chosen = {name: Choices(**fields) for name, fields in (choices or {}).items()}
-    return read_new_items(list(files.items()), dataset, chosen, id_column, keeping(cache))
+    return read_new_items(list(files.items()), dataset, chosen, id_column, cached_parser(cache))
 
 
-def keeping(cache: ReadCache | None, heard: Heard | None = None) -> Parse:
+def cached_parser(cache: ReadCache | None, on_progress: Heard | None = None) -> FileParser:
     """Return what reads files, and finds again in `cache` what it has read before."""
 
-    def read(files: Sequence[tuple[str, bytes]], choices: Mapping[str, Choices]) -> Drop:
+    def read(files: Sequence[tuple[str, bytes]], choices: Mapping[str, Choices]) -> ParsedFiles:
         if cache is None or child.reads_here(files):
-            return child.read_drop(files, choices, heard)
-        key = _key(_hashed(files), choices)
-        found = cache.get(key)
-        if found is not None:
+            return child.read_drop(files, choices, on_progress)
+        key = _key(_hash_files(files), choices)
+        cached = cache.get(key)
+        if cached is not None:
             with contextlib.suppress(ValueError):
-                return unpacked(found)
-        drop = child.read_drop(files, choices, heard)
-        if not drop.refused:
+                return unpacked(cached)
+        drop = child.read_drop(files, choices, on_progress)
+        if not drop.rejected:
             cache.put(key, packed(drop))
         return drop
 
@@ -321,14 +329,14 @@ def keeping(cache: ReadCache | None, heard: Heard | None = None) -> Parse:
 def _hashes(files: Mapping[str, bytes]) -> Hashes:
     if isinstance(files, StoredFiles):
         return list(files.hashes.items())
-    return _hashed(list(files.items()))
+    return _hash_files(list(files.items()))
 
 
-def _hashed(files: Sequence[tuple[str, bytes]]) -> Hashes:
+def _hash_files(files: Sequence[tuple[str, bytes]]) -> Hashes:
     return [(name, hashlib.sha256(content).hexdigest()) for name, content in files]
 
 
-def _key(hashes: Hashes, choices: Mapping[str, Choices], of: Sequence[object] = ()) -> str:
-    about = [__version__, list(map(list, hashes))]
-    said = {name: asdict(choice) for name, choice in sorted(choices.items())}
-    return hashlib.sha256(json.dumps([about, said, list(of)]).encode()).hexdigest()
+def _key(hashes: Hashes, choices: Mapping[str, Choices], parts: Sequence[object] = ()) -> str:
+    source = [__version__, list(map(list, hashes))]
+    settings = {name: asdict(choice) for name, choice in sorted(choices.items())}
+    return hashlib.sha256(json.dumps([source, settings, list(parts)]).encode()).hexdigest()

@@ -83,31 +83,33 @@ def replace_file(path: Path, content: bytes) -> None:
 # Where what is kept lies: the home folder, and the names in a session's folder.
 
 
-BLOBS, JOURNAL, GLANCE = "blobs", "journal.jsonl", "glance.json"
+BLOBS, JOURNAL, VIEW_STATE = "blobs", "journal.jsonl", "glance.json"
 
 _ID = re.compile(r"[A-Za-z0-9_-]{22}\Z")
 
 
-def new_id() -> str:
+def new_session_id() -> str:
     """Return a fresh session id: 128 random bits, 22 characters that are safe in a url."""
     return secrets.token_urlsafe(16)
 
 
-def is_id(text: object) -> bool:
+def is_session_id(text: object) -> bool:
     """Whether `text` has the form of a session id."""
     return isinstance(text, str) and _ID.match(text) is not None
 
 
 def home() -> Path:
     """Return the folder for what is kept: HETVIZ_HOME, or the platform's place for such data."""
-    given = os.environ.get("HETVIZ_HOME")
-    if given:
-        return Path(given).expanduser().absolute()
+    configured = os.environ.get("HETVIZ_HOME")
+    if configured:
+        return Path(configured).expanduser().absolute()
     if sys.platform == "win32":
-        local = os.environ.get("LOCALAPPDATA")
-        return (Path(local) if local else Path.home() / "AppData" / "Local") / "hetviz"
+        local_app_data = os.environ.get("LOCALAPPDATA")
+        return (
+            Path(local_app_data) if local_app_data else Path.home() / "AppData" / "Local"
+        ) / "hetviz"
     if sys.platform == "darwin":
         return Path.home() / "Library" / "Application Support" / "hetviz"
-    shared = Path(os.environ.get("XDG_DATA_HOME") or "relative")
+    data_home = Path(os.environ.get("XDG_DATA_HOME") or "relative")
     # The standard says that a relative one does not count.
-    return (shared if shared.is_absolute() else Path.home() / ".local" / "share") / "hetviz"
+    return (data_home if data_home.is_absolute() else Path.home() / ".local" / "share") / "hetviz"

@@ -127,16 +127,16 @@ class Journal:
             # A rest of an earlier attempt would otherwise become part of this line.
             if os.fstat(self._fd).st_size != self._size:
                 os.ftruncate(self._fd, self._size)
-            rest = memoryview(line)
-            while rest:
-                rest = rest[os.write(self._fd, rest) :]
+            remaining = memoryview(line)
+            while remaining:
+                remaining = remaining[os.write(self._fd, remaining) :]
             os.fsync(self._fd)
         except OSError as error:
-            self._take_back()
+            self._truncate()
             raise not_saved(error) from None
         self._size += len(line)
 
-    def _take_back(self) -> None:
+    def _truncate(self) -> None:
         try:
             os.ftruncate(self._fd, self._size)
             os.fsync(self._fd)

@@ -49,16 +49,16 @@ def unpack_coordinates(content: bytes, data: HeteroData, note: str) -> Embedding
     components = stored.get("components")
     if components is None or components.ndim != 1 or len(components) != len(parts):
         raise _damaged("map")
-    places = [Y for Y in parts if Y is not None and Y.ndim == 2]
-    if [len(Y) for Y in places] != [len(dataset) for dataset in data.datasets.values()]:
+    coordinates = [Y for Y in parts if Y is not None and Y.ndim == 2]
+    if [len(Y) for Y in coordinates] != [len(dataset) for dataset in data.datasets.values()]:
         raise DataError(
             Problem("other-data", "map", "the map was made from other data", remedy="Run it again.")
         )
-    if drawn and len(drawn) != len(places):
+    if drawn and len(drawn) != len(coordinates):
         raise _damaged("map")
-    picture = dict(zip(data.datasets, drawn, strict=True)) if drawn else None
-    named = dict(zip(data.datasets, places, strict=True))
-    return embedding_of(data, named, note, components, picture)
+    drawn_by_dataset = dict(zip(data.datasets, drawn, strict=True)) if drawn else None
+    by_dataset = dict(zip(data.datasets, coordinates, strict=True))
+    return embedding_of(data, by_dataset, note, components, drawn_by_dataset)
 
 
 def pack_features(dataset: Dataset) -> bytes:
@@ -100,9 +100,9 @@ def unpack_features(content: bytes, dataset: Dataset) -> Dataset:
     except (ValueError, KeyError, TypeError, IndexError, RecursionError):
         raise DataError(Problem("damaged-content", where, "the features cannot be read")) from None
     if X is not None and X.shape[0] != len(dataset):
-        what = "the features were made of other rows"
+        message = "the features were made of other rows"
         remedy = "Make them again."
-        raise DataError(Problem("other-data", where, what, remedy=remedy))
+        raise DataError(Problem("other-data", where, message, remedy=remedy))
     return replace(dataset, X=X, feature_names=names, recipe=recipe)
 
 
@@ -162,9 +162,9 @@ def unpack_rows(content: bytes, n_rows: int) -> Ints:
     hetviz.errors.DataError
         If they are no rows of such data.
     """
-    most = min(4 * n_rows, limits.MAX_FILE_BYTES)
+    max_bytes = min(4 * n_rows, limits.MAX_FILE_BYTES)
     try:
-        rows = np.frombuffer(gate.inflated(content, most), dtype="<i4").astype(np.int64)
+        rows = np.frombuffer(gate.inflated(content, max_bytes), dtype="<i4").astype(np.int64)
     except ValueError:
         raise _damaged("rows") from None
     if rows.size and not 0 <= rows.min() <= rows.max() < n_rows:

@@ -31,20 +31,20 @@ from hetviz.workspace.store.blobs import MAX_BYTES, BlobStore
 from hetviz.workspace.store.files import NotSaved, not_saved, replace_file
 from hetviz.workspace.store.journal import FORMAT as JOURNAL_FORMAT
 from hetviz.workspace.store.journal import HEAD, Journal, format_of, line_of
-from hetviz.workspace.store.selection import pack_glance, unpack_glance
+from hetviz.workspace.store.selection import pack_view_state, unpack_view_state
 from hetviz.workspace.store.sessions import Sessions
-from hetviz.workspace.workspace import REDO, UNDO, Moment, Workspace
+from hetviz.workspace.workspace import REDO, UNDO, Snapshot, Workspace
 
 FORMAT = 1
-JOURNAL, GLANCE, BLOBS = "project/journal.jsonl", "project/glance.json", "project/blobs/"
+JOURNAL, VIEW_STATE, BLOBS = "project/journal.jsonl", "project/glance.json", "project/blobs/"
 
 _KEY = re.compile(rb"[0-9a-f]{64}")
-_NAME = re.compile(re.escape(BLOBS) + r"([0-9a-f]{64})\Z")
+_BLOB_MEMBER = re.compile(re.escape(BLOBS) + r"([0-9a-f]{64})\Z")
 # Where the name of the first member of a zip stands.
-_FIRST = 30
+_FIRST_NAME_OFFSET = 30
 # Longer than anybody waits; a file can name steps without end.
-MOST_S = 300.0
-OTHER_NUMBERS = (
+MAX_REPLAY_S = 300.0
+FEATURES_DIFFER = (
     "The features came out slightly differently on this computer than where the project was saved, "
     "so its maps count as made from other data. They are shown as they were."
 )
@@ -72,28 +72,28 @@ def save_project(workspace: Workspace) -> bytes:
     hetviz.errors.DataError
         If a stored file is damaged, or there is more than could be opened again.
     """
-    moment = workspace.moment()
-    about = {
+    snapshot = workspace.snapshot()
+    header = {
         "format": FORMAT,
         "hetviz": __version__,
-        "title": moment.state.title,
+        "title": snapshot.state.title,
         "saved": datetime.now(UTC).isoformat(timespec="seconds"),
-        "fingerprint": None if moment.state.data is None else moment.state.data.fingerprint(),
-        "lost": sorted(moment.lost),
+        "fingerprint": None if snapshot.state.data is None else snapshot.state.data.fingerprint(),
+        "lost": sorted(snapshot.lost),
     }
-    project = _project_members(moment, workspace.blobs)
-    bundle = _bundle(moment.state)
+    project = _project_members(snapshot, workspace.blobs)
+    bundle = _bundle(snapshot.state)
     for members in ({**bundle, **project}, project):
         if len(members) < limits.MAX_MEMBERS:
-            content = zipped({MANIFEST: _manifest(about, members), **members})
+            content = zipped({MANIFEST: _manifest(header, members), **members})
             if len(content) <= limits.MAX_FILE_BYTES:
                 return content
-    held = sum(map(len, project.values())) / limits.MB
+    size = sum(map(len, project.values())) / limits.MB
     limit = f"{limits.MAX_FILE_BYTES / limits.MB:,.0f} MB"
     raise gate.refusal(
         "too-large",
         "project",
-        f"its files and maps hold {held:,.0f} MB, and a file that can be opened again may have "
+        f"its files and maps hold {size:,.0f} MB, and a file that can be opened again may have "
         f"{limit} when packed",
         remedy="Take the data as guided instead: they hold what is used now and nothing older.",
     )
@@ -103,14 +103,14 @@ def _bundle(state: State) -> dict[str, bytes]:
     return {} if state.data is None else bundle_files(state.data, state.title or "data")
 
 
-def _project_members(moment: Moment, blobs: BlobStore) -> dict[str, bytes]:
-    lines = [line_of(entry) for entry in moment.log]
-    members = {JOURNAL: HEAD + b"".join(lines), GLANCE: pack_glance(moment.glance, 0)}
+def _project_members(snapshot: Snapshot, blobs: BlobStore) -> dict[str, bytes]:
+    lines = [line_of(entry) for entry in snapshot.log]
+    members = {JOURNAL: HEAD + b"".join(lines), VIEW_STATE: pack_view_state(snapshot.view_state, 0)}
     # Nothing reads what a lost step names.
     named = {
         key.decode()
-        for place, line in enumerate(lines)
-        if place not in moment.lost
+        for position, line in enumerate(lines)
+        if position not in snapshot.lost
         for key in _KEY.findall(line)
     }
     # Fingerprints of data look the same and are none.
@@ -120,9 +120,9 @@ def _project_members(moment: Moment, blobs: BlobStore) -> dict[str, bytes]:
     return members
 
 
-def _manifest(about: Mapping[str, object], members: Mapping[str, bytes]) -> bytes:
+def _manifest(header: Mapping[str, object], members: Mapping[str, bytes]) -> bytes:
     sums = {name: hashlib.sha256(content).hexdigest() for name, content in members.items()}
-    record = {**about, "members": sums}
+    record = {**header, "members": sums}
     return json.dumps({**record, "check": _check(record)}, indent=1).encode()
 
 
@@ -135,7 +135,7 @@ def is_project(name: str, content: bytes) -> bool:
     """Whether bytes are a project file, by what is in them; one that was cut short counts too."""
     if not content.startswith(b"PK\x03\x04"):
         return False
-    if content[_FIRST:].startswith(MANIFEST.encode()):
+    if content[_FIRST_NAME_OFFSET:].startswith(MANIFEST.encode()):
         return True
     try:
         return MANIFEST in Archive(name, content).names()
@@ -168,9 +168,9 @@ class ProjectFile:
     _archive: Archive
     _sums: Mapping[str, str]
 
-    def glance(self) -> bytes:
+    def view_state_content(self) -> bytes:
         """Return what was selected, as bytes."""
-        return _member(self._archive, GLANCE, self._sums)
+        return _read_member(self._archive, VIEW_STATE, self._sums)
 
     def blobs(self) -> Iterator[tuple[str, bytes]]:
         """Yield key and content of each blob that a step names, one at a time.
@@ -184,16 +184,16 @@ class ProjectFile:
         """
         named = {key.decode() for key in _KEY.findall(self.journal)}
         for member in self._sums:
-            if member in (JOURNAL, GLANCE):
+            if member in (JOURNAL, VIEW_STATE):
                 continue
-            content = _member(self._archive, member, self._sums)
-            found = _NAME.match(member)
-            if found is None:
+            content = _read_member(self._archive, member, self._sums)
+            match = _BLOB_MEMBER.match(member)
+            if match is None:
                 continue
-            if found[1] != self._sums[member]:
-                raise _changed(self.name, member)
-            if found[1] in named:
-                yield found[1], content
+            if match[1] != self._sums[member]:
+                raise _changed_member(self.name, member)
+            if match[1] in named:
+                yield match[1], content
 
 
 def read_project(name: str, content: bytes) -> ProjectFile:
@@ -209,57 +209,59 @@ def read_project(name: str, content: bytes) -> ProjectFile:
         archive = Archive(name, content)
     except DataError as error:
         if {problem.code for problem in error.problems} == {"bad-zip"}:
-            what = "the project file is cut short or damaged"
+            message = "the project file is cut short or damaged"
             value = f"{len(content):,} bytes"
-            raise gate.refusal("damaged-project", name, what, value, _COPY_AGAIN) from None
+            raise gate.refusal("damaged-project", name, message, value, _COPY_AGAIN) from None
         raise
     if MANIFEST not in archive.names():
         raise gate.refusal(
             "not-a-project", name, "this is no project file", remedy="Open it as data."
         )
-    about = _manifest_of(name, archive.read(MANIFEST))
-    sums: dict[str, str] = about["members"]
-    if JOURNAL not in sums or GLANCE not in sums:
-        raise _damaged(name)
-    journal = _member(archive, JOURNAL, sums)
-    lost = frozenset(about["lost"])
-    log = _log_of(f"{name}, {JOURNAL}", journal, lost)
-    return ProjectFile(name, about["fingerprint"], lost, journal, log, archive, sums)
+    manifest = _parse_manifest(name, archive.read(MANIFEST))
+    sums: dict[str, str] = manifest["members"]
+    if JOURNAL not in sums or VIEW_STATE not in sums:
+        raise _damaged_manifest(name)
+    journal = _read_member(archive, JOURNAL, sums)
+    lost = frozenset(manifest["lost"])
+    log = _parse_log(f"{name}, {JOURNAL}", journal, lost)
+    return ProjectFile(name, manifest["fingerprint"], lost, journal, log, archive, sums)
 
 
-def _manifest_of(name: str, content: bytes) -> dict[str, Any]:
+def _parse_manifest(name: str, content: bytes) -> dict[str, Any]:
     try:
-        about = json.loads(content)
-        written = about["format"]
+        manifest = json.loads(content)
+        format_number = manifest["format"]
     except (ValueError, RecursionError, KeyError, TypeError):
-        raise _damaged(name) from None
-    if isinstance(written, int) and written > FORMAT:
-        raise _later(name, about)
+        raise _damaged_manifest(name) from None
+    if isinstance(format_number, int) and format_number > FORMAT:
+        raise _later_format(name, manifest)
     sound = (
-        written == FORMAT
-        and about.get("check") == _check(about)
-        and isinstance(about.get("members"), dict)
-        and all(isinstance(known, str) for known in about["members"].values())
-        and isinstance(about.get("lost"), list)
-        and all(isinstance(place, int) for place in about["lost"])
-        and isinstance(about.get("fingerprint"), str | None)
+        format_number == FORMAT
+        and manifest.get("check") == _check(manifest)
+        and isinstance(manifest.get("members"), dict)
+        and all(isinstance(digest, str) for digest in manifest["members"].values())
+        and isinstance(manifest.get("lost"), list)
+        and all(isinstance(position, int) for position in manifest["lost"])
+        and isinstance(manifest.get("fingerprint"), str | None)
     )
     if not sound:
-        raise _damaged(name)
-    return dict(about)
+        raise _damaged_manifest(name)
+    return dict(manifest)
 
 
-def _log_of(where: str, journal: bytes, lost: frozenset[int]) -> list[dict[str, Any]]:
+def _parse_log(where: str, journal: bytes, lost: frozenset[int]) -> list[dict[str, Any]]:
     head, *lines = journal.split(b"\n")
     if not lines or lines.pop():
         raise gate.refusal("bad-journal", where, "its last line is cut short", remedy=_COPY_AGAIN)
     if format_of(head) != JOURNAL_FORMAT:
-        what = "a later version of hetviz wrote it, in another form"
-        raise gate.refusal("later-format", f"{where}, line 1", what, remedy="Open it with that.")
-    return [_step_of(f"{where}, line {at + 2}", line, at in lost) for at, line in enumerate(lines)]
+        message = "a later version of hetviz wrote it, in another form"
+        raise gate.refusal("later-format", f"{where}, line 1", message, remedy="Open it with that.")
+    return [
+        _parse_step(f"{where}, line {at + 2}", line, at in lost) for at, line in enumerate(lines)
+    ]
 
 
-def _step_of(where: str, line: bytes, is_lost: bool) -> dict[str, object]:
+def _parse_step(where: str, line: bytes, is_lost: bool) -> dict[str, object]:
     try:
         entry = json.loads(line)
     except (ValueError, RecursionError):
@@ -271,13 +273,13 @@ def _step_of(where: str, line: bytes, is_lost: bool) -> dict[str, object]:
     try:
         from_dict(entry)
     except HetvizError:
-        what = "this version of hetviz knows no such step, or it lacks something"
+        message = "this version of hetviz knows no such step, or it lacks something"
         remedy = "Open it with the version that saved it, or a later one."
-        raise gate.refusal("unknown-operation", where, what, entry["op"][:80], remedy) from None
+        raise gate.refusal("unknown-operation", where, message, entry["op"][:80], remedy) from None
     return entry
 
 
-def _member(archive: Archive, member: str, sums: Mapping[str, str]) -> bytes:
+def _read_member(archive: Archive, member: str, sums: Mapping[str, str]) -> bytes:
     if member not in archive.names():
         raise gate.refusal(
             "missing-member",
@@ -287,26 +289,26 @@ def _member(archive: Archive, member: str, sums: Mapping[str, str]) -> bytes:
         )
     content = archive.read(member)
     if hashlib.sha256(content).hexdigest() != sums[member]:
-        raise _changed(archive.name, member)
+        raise _changed_member(archive.name, member)
     return content
 
 
-def _changed(name: str, member: str) -> DataError:
-    what = "its content is not what was saved"
-    return gate.refusal("changed-member", f"{name}, {member[:80]}", what, remedy=_COPY_AGAIN)
+def _changed_member(name: str, member: str) -> DataError:
+    message = "its content is not what was saved"
+    return gate.refusal("changed-member", f"{name}, {member[:80]}", message, remedy=_COPY_AGAIN)
 
 
-def _damaged(name: str) -> DataError:
-    what = "its list of contents is damaged"
-    return gate.refusal("damaged-project", f"{name}, {MANIFEST}", what, remedy=_COPY_AGAIN)
+def _damaged_manifest(name: str) -> DataError:
+    message = "its list of contents is damaged"
+    return gate.refusal("damaged-project", f"{name}, {MANIFEST}", message, remedy=_COPY_AGAIN)
 
 
-def _later(name: str, about: Mapping[str, object]) -> DataError:
+def _later_format(name: str, manifest: Mapping[str, object]) -> DataError:
     return gate.refusal(
         "later-format",
         name,
         "a later version of hetviz saved this project, in a form that this one does not know",
-        f"hetviz {str(about.get('hetviz', ''))[:40]}",
+        f"hetviz {str(manifest.get('hetviz', ''))[:40]}",
         "Open it with that version. The data in it can be opened here, without maps and history.",
     )
 
@@ -338,29 +340,29 @@ def open_project(content: bytes, name: str, sessions: Sessions) -> str:
     """
     file = read_project(name, content)
     try:
-        return sessions.adopt(lambda folder: _made(file, folder))
+        return sessions.adopt(lambda folder: _restore_project(file, folder))
     except NotSaved as error:
         raise gate.refusal("no-room", name, str(error).rstrip(".")) from None
     except OSError as error:
         raise gate.refusal("no-room", name, str(not_saved(error)).rstrip(".")) from None
 
 
-def _made(file: ProjectFile, folder: Path) -> Workspace:
+def _restore_project(file: ProjectFile, folder: Path) -> Workspace:
     store = BlobStore(folder / files.BLOBS)
-    _keep_blobs(file, store)
-    workspace = _replayed(file, store)
-    glance, _ = unpack_glance(file.glance())
+    _write_blobs(file, store)
+    workspace = _replay(file, store)
+    view_state, _ = unpack_view_state(file.view_state_content())
     data = workspace.state.data
     if file.fingerprint != (None if data is None else data.fingerprint()):
-        workspace.notes.append(OTHER_NUMBERS)
+        workspace.notes.append(FEATURES_DIFFER)
     # Last, as a session without a journal is none: one that breaks off before is cleared away.
     replace_file(folder / files.JOURNAL, file.journal)
     journal = Journal(folder / files.JOURNAL)
     try:
-        workspace.keep(journal, folder / files.GLANCE)
-        if glance.fingerprint == workspace.glance.fingerprint:
-            workspace.set_glance(
-                selection=glance.selection, camera=glance.camera, groups=glance.groups
+        workspace.attach_journal(journal, folder / files.VIEW_STATE)
+        if view_state.fingerprint == workspace.view_state.fingerprint:
+            workspace.set_view_state(
+                selection=view_state.selection, camera=view_state.camera, groups=view_state.groups
             )
     except BaseException:
         journal.close()
@@ -368,32 +370,32 @@ def _made(file: ProjectFile, folder: Path) -> Workspace:
     return workspace
 
 
-def _keep_blobs(file: ProjectFile, store: BlobStore) -> None:
-    held = 0
+def _write_blobs(file: ProjectFile, store: BlobStore) -> None:
+    n_bytes = 0
     for key, content in file.blobs():
-        held += len(content)
-        if held > MAX_BYTES:
+        n_bytes += len(content)
+        if n_bytes > MAX_BYTES:
             limit = f"{MAX_BYTES / limits.MB:,.0f} MB"
             raise gate.refusal(
                 "project-full",
                 file.name,
                 f"its files and maps hold more than the {limit} that a project may have",
-                f"{held / limits.MB:,.1f} MB and more",
+                f"{n_bytes / limits.MB:,.1f} MB and more",
                 "Open only the data in it, without maps and history.",
             )
         replace_file(store.folder / key, content)
 
 
-def _replayed(file: ProjectFile, store: BlobStore) -> Workspace:
-    at, end = 0, time.monotonic() + MOST_S
+def _replay(file: ProjectFile, store: BlobStore) -> Workspace:
+    at, end = 0, time.monotonic() + MAX_REPLAY_S
 
     def steps() -> Iterator[dict[str, Any]]:
         nonlocal at
         for entry in file.log:
             if time.monotonic() > end:
-                what = f"carrying out its steps takes longer than {MOST_S:.0f} seconds"
+                message = f"carrying out its steps takes longer than {MAX_REPLAY_S:.0f} seconds"
                 remedy = "Open only the data in it, without maps and history."
-                raise gate.refusal("too-slow", file.name, what, remedy=remedy)
+                raise gate.refusal("too-slow", file.name, message, remedy=remedy)
             yield entry
             at += 1
 
@@ -403,20 +405,20 @@ def _replayed(file: ProjectFile, store: BlobStore) -> Workspace:
         codes = {problem.code for problem in getattr(error, "problems", ())}
         if codes == {"too-slow"}:
             raise
-        raise _not_repeated(file, at, str(error).splitlines()[0]) from None
+        raise _replay_error(file, at, str(error).splitlines()[0]) from None
     except OSError:
         raise
     except Exception:
         # A step whose fields are of other kinds than they should be may fail in any way.
-        raise _not_repeated(file, at, "Its fields do not fit.") from None
+        raise _replay_error(file, at, "Its fields do not fit.") from None
 
 
-def _not_repeated(file: ProjectFile, at: int, why: str) -> DataError:
+def _replay_error(file: ProjectFile, position: int, reason: str) -> DataError:
     return gate.refusal(
         "bad-step",
-        f"{file.name}, step {at + 1} of {len(file.log):,}",
-        f"this step cannot be carried out again: {why.rstrip('.')}",
-        file.log[at]["op"][:80],
+        f"{file.name}, step {position + 1} of {len(file.log):,}",
+        f"this step cannot be carried out again: {reason.rstrip('.')}",
+        file.log[position]["op"][:80],
         "Open only the data in it, without maps and history.",
     )
 
@@ -446,12 +448,12 @@ class Summary:
     changed: str
 
 
-def summary_of(workspace: Workspace) -> Summary:
+def summarize(workspace: Workspace) -> Summary:
     """Return what a project holds."""
-    moment = workspace.moment()
-    state, data = moment.state, moment.state.data
+    snapshot = workspace.snapshot()
+    state, data = snapshot.state, snapshot.state.data
     # How a job ended was nobody's act.
-    acts = [entry for entry in moment.log if entry.get("op") != EndJob.op]
+    acts = [entry for entry in snapshot.log if entry.get("op") != EndJob.op]
     return Summary(
         state.title,
         {} if data is None else {name: len(part) for name, part in data.datasets.items()},

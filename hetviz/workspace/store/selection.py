@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hetviz._types import Ints
-from hetviz.data.model.checks import frozen, global_rows
+from hetviz.data.model.checks import check_global_rows, read_only
 from hetviz.errors import DataError, Problem
 from hetviz.workspace.state import State
 from hetviz.workspace.store.files import replace_file
@@ -27,11 +27,11 @@ log = logging.getLogger(__name__)
 GROUPS = ("A", "B", "C")
 """Names of the groups that a statement may be about."""
 
-_MOST_ROWS = 2**31
+_MAX_ROWS = 2**31
 
 
 @dataclass(frozen=True, eq=False)
-class Glance:
+class ViewState:
     """Selection, groups and camera, as long as the rows are the same.
 
     Attributes
@@ -62,7 +62,7 @@ def fingerprint_of(state: State) -> str:
     return digest.hexdigest()
 
 
-def checked_camera(camera: Mapping[str, Any]) -> dict[str, list[float]] | None:
+def validate_camera(camera: Mapping[str, Any]) -> dict[str, list[float]] | None:
     """Return a camera in its plain form; an empty mapping is None, which shows all.
 
     Raises
@@ -73,17 +73,17 @@ def checked_camera(camera: Mapping[str, Any]) -> dict[str, list[float]] | None:
     if not camera:
         return None
     try:
-        out = {axis: [float(end) for end in camera[axis]] for axis in ("x", "y")}
-        fits = all(len(ends) == 2 and all(map(math.isfinite, ends)) for ends in out.values())
+        ranges = {axis: [float(end) for end in camera[axis]] for axis in ("x", "y")}
+        is_valid = all(len(ends) == 2 and all(map(math.isfinite, ends)) for ends in ranges.values())
     except (KeyError, TypeError, ValueError):
-        fits = False
-    if not fits:
-        what = "it needs a range of numbers for x and for y"
-        raise DataError(Problem("bad-camera", "camera", what, repr(camera)[:80]))
-    return out
+        is_valid = False
+    if not is_valid:
+        message = "it needs a range of numbers for x and for y"
+        raise DataError(Problem("bad-camera", "camera", message, repr(camera)[:80]))
+    return ranges
 
 
-def checked_groups(groups: Mapping[str, ArrayLike], n_rows: int) -> dict[str, Ints]:
+def validate_groups(groups: Mapping[str, ArrayLike], n_rows: int) -> dict[str, Ints]:
     """Return the groups that have rows, in the order of `GROUPS`.
 
     Raises
@@ -93,42 +93,42 @@ def checked_groups(groups: Mapping[str, ArrayLike], n_rows: int) -> dict[str, In
     """
     for name in groups:
         if name not in GROUPS:
-            what = f"groups are called {', '.join(GROUPS)}"
-            raise DataError(Problem("bad-group", "groups", what, str(name)[:40]))
-    found = {name: global_rows(groups[name], n_rows) for name in GROUPS if name in groups}
-    return {name: frozen(rows) for name, rows in found.items() if len(rows)}
+            message = f"groups are called {', '.join(GROUPS)}"
+            raise DataError(Problem("bad-group", "groups", message, str(name)[:40]))
+    rows_of = {name: check_global_rows(groups[name], n_rows) for name in GROUPS if name in groups}
+    return {name: read_only(rows) for name, rows in rows_of.items() if len(rows)}
 
 
-def write_glance(path: Path, glance: Glance, version: int) -> None:
+def write_view_state(path: Path, view_state: ViewState, version: int) -> None:
     """Replace the file in one step; that it cannot be written is no reason to stop anybody."""
     try:
-        replace_file(path, pack_glance(glance, version))
+        replace_file(path, pack_view_state(view_state, version))
     except OSError as error:
         log.warning("A selection could not be kept for later: %s", error.strerror)
 
 
-def read_glance(path: Path) -> tuple[Glance, int]:
+def read_view_state(path: Path) -> tuple[ViewState, int]:
     """Return the glance in a file and its version; an empty one where there is none to read."""
     try:
-        return unpack_glance(path.read_bytes())
+        return unpack_view_state(path.read_bytes())
     except (OSError, DataError):
-        return Glance(), 0
+        return ViewState(), 0
 
 
-def pack_glance(glance: Glance, version: int) -> bytes:
+def pack_view_state(view_state: ViewState, version: int) -> bytes:
     """Return a glance and its version as JSON."""
     record = {
-        "fingerprint": glance.fingerprint,
-        "selection": _text(glance.selection),
-        "camera": glance.camera,
+        "fingerprint": view_state.fingerprint,
+        "selection": _encode_rows(view_state.selection),
+        "camera": view_state.camera,
         "version": version,
-        "groups": {name: _text(rows) for name, rows in glance.groups.items()},
+        "groups": {name: _encode_rows(rows) for name, rows in view_state.groups.items()},
     }
     return json.dumps(record).encode()
 
 
-def unpack_glance(content: bytes) -> tuple[Glance, int]:
-    """Return what `pack_glance` packed; that there are such rows is not known by this.
+def unpack_view_state(content: bytes) -> tuple[ViewState, int]:
+    """Return what `pack_view_state` packed; that there are such rows is not known by this.
 
     Raises
     ------
@@ -137,19 +137,19 @@ def unpack_glance(content: bytes) -> tuple[Glance, int]:
     """
     try:
         record = json.loads(content)
-        rows = frozen(global_rows(_rows(record["selection"]), _MOST_ROWS))
-        camera = checked_camera(record["camera"] or {})
-        named = {name: _rows(text) for name, text in record.get("groups", {}).items()}
-        groups = checked_groups(named, _MOST_ROWS)
-        return Glance(rows, camera, str(record["fingerprint"]), groups), int(record["version"])
+        rows = read_only(check_global_rows(_decode_rows(record["selection"]), _MAX_ROWS))
+        camera = validate_camera(record["camera"] or {})
+        named = {name: _decode_rows(text) for name, text in record.get("groups", {}).items()}
+        groups = validate_groups(named, _MAX_ROWS)
+        return ViewState(rows, camera, str(record["fingerprint"]), groups), int(record["version"])
     except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
-        what = "what was selected cannot be read"
-        raise DataError(Problem("damaged-content", "selection", what)) from None
+        message = "what was selected cannot be read"
+        raise DataError(Problem("damaged-content", "selection", message)) from None
 
 
-def _text(rows: Ints) -> str:
+def _encode_rows(rows: Ints) -> str:
     return base64.b64encode(pack_rows(rows)).decode()
 
 
-def _rows(text: str) -> Ints:
-    return unpack_rows(base64.b64decode(text), _MOST_ROWS)
+def _decode_rows(text: str) -> Ints:
+    return unpack_rows(base64.b64decode(text), _MAX_ROWS)

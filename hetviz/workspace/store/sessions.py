@@ -16,14 +16,22 @@ from pathlib import Path
 from hetviz.errors import HetvizError
 from hetviz.workspace.commands.opening import OpenSample
 from hetviz.workspace.store.blobs import BlobStore
-from hetviz.workspace.store.files import BLOBS, GLANCE, JOURNAL, home, is_id, make_folder, new_id
+from hetviz.workspace.store.files import (
+    BLOBS,
+    JOURNAL,
+    VIEW_STATE,
+    home,
+    is_session_id,
+    make_folder,
+    new_session_id,
+)
 from hetviz.workspace.store.journal import InUse, Journal
 from hetviz.workspace.workspace import Workspace
 
 # An open tab asks every few seconds, one in the background at least every minute.
-REST_AFTER_S = 600.0
+IDLE_S = 600.0
 DAYS = 30
-DAYS_UNBORN = 1
+DAYS_EMPTY = 1
 
 log = logging.getLogger(__name__)
 
@@ -36,7 +44,7 @@ class _Slot:
     def __init__(self) -> None:
         self.lock = threading.Lock()
         self.workspace: Workspace | None = None
-        self.asked = time.monotonic()
+        self.last_used = time.monotonic()
 
 
 class Sessions:
@@ -45,19 +53,19 @@ class Sessions:
     Parameters
     ----------
     folder : Path, optional
-        Where the sessions' folders lie; the folder ``sessions`` in `home` when absent. Where that
+        Where the sessions' folders lie; the folder ``sessions`` in `home_folder` when absent. Where that
         cannot be written, a temporary folder that is removed when the process ends.
     """
 
     def __init__(self, folder: Path | None = None) -> None:
-        self._wanted = folder
+        self._requested_folder = folder
         self._folder: Path | None = None
         self._durable = True
         self._lock = threading.Lock()
         self._slots: dict[str, _Slot] = {}
 
     @property
-    def durable(self) -> bool:
+    def is_durable(self) -> bool:
         """Whether sessions outlive this process."""
         self._root()
         return self._durable
@@ -74,17 +82,17 @@ class Sessions:
         hetviz.errors.HetvizError
             If its folder cannot be read, or a later version of hetviz wrote it.
         """
-        if not is_id(id):
+        if not is_session_id(id):
             raise ValueError("not a session id")
         folder = self._root() / id
         with self._lock:
             slot = self._slots.setdefault(id, _Slot())
         # Reading one session holds up nobody else's.
         with slot.lock:
-            slot.asked = time.monotonic()
+            slot.last_used = time.monotonic()
             if slot.workspace is None:
                 journal = Journal(folder / JOURNAL)
-                slot.workspace = Workspace(BlobStore(folder / BLOBS), journal, folder / GLANCE)
+                slot.workspace = Workspace(BlobStore(folder / BLOBS), journal, folder / VIEW_STATE)
             return slot.workspace
 
     def adopt(self, make: Callable[[Path], Workspace]) -> str:
@@ -92,7 +100,7 @@ class Sessions:
 
         Where it fails, nothing of the folder is left; the error goes on.
         """
-        id = new_id()
+        id = new_session_id()
         folder = self._root() / id
         try:
             slot = _Slot()
@@ -106,20 +114,20 @@ class Sessions:
 
     def exists(self, id: str) -> bool:
         """Whether a session is open or was saved, even if it cannot be read now."""
-        if not is_id(id):
+        if not is_session_id(id):
             return False
         with self._lock:
-            known = id in self._slots
-        return known or (self._root() / id / JOURNAL).exists()
+            is_open = id in self._slots
+        return is_open or (self._root() / id / JOURNAL).exists()
 
     def find(self, id: str) -> Workspace | None:
         """Return the workspace of a session that is open or was saved, or None."""
-        if not is_id(id):
+        if not is_session_id(id):
             return None
         with self._lock:
             slot = self._slots.get(id)
-        known = slot is not None and slot.workspace is not None
-        if not known and not (self._root() / id / JOURNAL).exists():
+        is_open = slot is not None and slot.workspace is not None
+        if not is_open and not (self._root() / id / JOURNAL).exists():
             return None
         try:
             return self.get(id)
@@ -151,11 +159,11 @@ class Sessions:
             return sum(slot.workspace is not None for slot in self._slots.values())
 
     @property
-    def home(self) -> Path:
+    def home_folder(self) -> Path:
         """The folder that the sessions' folders lie in, and what is kept beside them."""
-        return self._root().parent if self.durable else self._root()
+        return self._root().parent if self.is_durable else self._root()
 
-    def rest(self, after: float = REST_AFTER_S) -> list[str]:
+    def close_idle(self, after: float = IDLE_S) -> list[str]:
         """Let go of the sessions that nobody has asked for lately; return their ids.
 
         They are on the disk, and restored when asked for again. One with a job under way stays, and
@@ -166,7 +174,7 @@ class Sessions:
         after : float
             Seconds.
         """
-        if not self.durable:
+        if not self.is_durable:
             return []
         with self._lock:
             slots = dict(self._slots)
@@ -174,7 +182,7 @@ class Sessions:
         for id, slot in slots.items():
             with slot.lock:
                 workspace = slot.workspace
-                if workspace is None or slot.asked > oldest or workspace.is_busy:
+                if workspace is None or slot.last_used > oldest or workspace.is_busy:
                     continue
                 workspace.close()
                 slot.workspace = None
@@ -194,11 +202,11 @@ class Sessions:
     def _root(self) -> Path:
         with self._lock:
             if self._folder is None:
-                self._folder = self._chosen()
+                self._folder = self._make_root()
             return self._folder
 
-    def _chosen(self) -> Path:
-        folder = home() / "sessions" if self._wanted is None else self._wanted
+    def _make_root(self) -> Path:
+        folder = home() / "sessions" if self._requested_folder is None else self._requested_folder
         try:
             make_folder(folder)
             with tempfile.TemporaryFile(dir=folder):
@@ -209,11 +217,11 @@ class Sessions:
             spare = Path(tempfile.mkdtemp(prefix="hetviz-"))
             atexit.register(shutil.rmtree, spare, ignore_errors=True)
             return spare
-        prune(folder)
+        remove_unused_sessions(folder)
         return folder
 
 
-def prune(folder: Path, now: float | None = None) -> int:
+def remove_unused_sessions(folder: Path, now: float | None = None) -> int:
     """Remove sessions untouched for 30 days in which nothing was done; return how many.
 
     Those without a journal go after one day: nobody was ever told of them.
@@ -230,21 +238,23 @@ def prune(folder: Path, now: float | None = None) -> int:
     for session in folder.iterdir():
         # One that cannot be looked into, or is open elsewhere, stays.
         with contextlib.suppress(OSError, HetvizError):
-            known = is_id(session.name) and session.is_dir() and not session.is_symlink()
-            days = DAYS if (session / JOURNAL).exists() else DAYS_UNBORN
-            if known and _touched(session) < clock - days * 86_400:
-                n += _removed(session)
+            is_session = (
+                is_session_id(session.name) and session.is_dir() and not session.is_symlink()
+            )
+            days = DAYS if (session / JOURNAL).exists() else DAYS_EMPTY
+            if is_session and _last_change(session) < clock - days * 86_400:
+                n += _remove_if_idle(session)
     return n
 
 
-def _touched(session: Path) -> float:
+def _last_change(session: Path) -> float:
     return max(path.stat().st_mtime for path in (session, *session.iterdir()))
 
 
-def _removed(session: Path) -> bool:
+def _remove_if_idle(session: Path) -> bool:
     journal = Journal(session / JOURNAL)
     try:
-        if not _idle(journal.lines):
+        if not _is_idle(journal.lines):
             return False
         # Still locked, so that nobody begins to work in it now.
         shutil.rmtree(session)
@@ -253,7 +263,7 @@ def _removed(session: Path) -> bool:
         journal.close()
 
 
-def _idle(lines: list[bytes]) -> bool:
+def _is_idle(lines: list[bytes]) -> bool:
     """Whether a log holds nothing but the sample that every visit opens."""
     if len(lines) > 1:
         return False

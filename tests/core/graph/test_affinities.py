@@ -11,15 +11,15 @@ import pytest
 import scipy.sparse as sp
 
 from hetviz.core.graph.affinities import (
+    blend_with_links,
     conditional_affinities,
     link_affinities,
     neighbors_needed,
     perplexity_weights,
     symmetric_affinities,
-    with_guidance,
 )
 from hetviz.core.graph.distances import FeatureSpace, cross_squared_distances
-from hetviz.core.graph.joint import Balance, Joint, JointGraph, joint_affinities
+from hetviz.core.graph.joint import Balance, JointDistribution, JointGraph, joint_affinities
 from hetviz.core.graph.neighbors import approximate_neighbors, nearest_neighbors
 
 RNG = np.random.default_rng(0)
@@ -42,7 +42,7 @@ def joint(
     balance: Balance,
     features: bool = True,
     weights: tuple[float, ...] = (),
-) -> Joint:
+) -> JointDistribution:
     rng = np.random.default_rng(1)
     parts = [conditional(rng.normal(size=(n, 3))) if features else None for n in sizes]
     positive = two_sided(W)
@@ -205,7 +205,7 @@ def test_featureless_datasets_have_no_block_of_their_own_unless_linked_within() 
 def test_a_link_within_takes_half_of_its_rows_and_leaves_the_others() -> None:
     P = conditional(np.random.default_rng(4).normal(size=(30, 3)))
     W = sp.csr_array((np.ones(2), ([2, 9], [9, 2])), shape=(30, 30))
-    guided = with_guidance(P, W)
+    guided = blend_with_links(P, W)
     np.testing.assert_allclose(guided.sum(axis=1), 1.0)
     untouched = np.setdiff1d(np.arange(30), [2, 9])
     np.testing.assert_array_equal(guided[untouched].toarray(), P[untouched].toarray())

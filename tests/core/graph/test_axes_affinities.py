@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose
 
-from hetviz.core.graph.axes_affinities import Blend, axes_affinities, links_by_reach
+from hetviz.core.graph.axes_affinities import AxesBlend, axes_affinities, links_by_reach
 from hetviz.core.graph.joint import JointGraph, LinkBlock
 from hetviz.core.spectral.joint_axes import unit
 
@@ -37,13 +37,13 @@ def dense(P: Any) -> Any:
 @pytest.mark.parametrize("m", [0.0, 0.3, 1.0])
 def test_affinities_are_symmetric_of_sum_one_with_the_share_of_links_asked_for(m: float) -> None:
     joint, Z = graph()
-    P = dense(axes_affinities(joint, Z, [None, None], Blend(m, 8.0)))
+    P = dense(axes_affinities(joint, Z, [None, None], AxesBlend(m, 8.0)))
     assert_allclose(P, P.T, atol=1e-15)
     assert P.sum() == pytest.approx(1.0)
     assert (P >= 0).all()
     assert not P.diagonal().any()
     R = dense(links_by_reach(joint))
-    near = dense(axes_affinities(joint, Z, [None, None], Blend(0.0, 8.0)))
+    near = dense(axes_affinities(joint, Z, [None, None], AxesBlend(0.0, 8.0)))
     mixed = (1 - m) * near + m * R
     assert_allclose(P, mixed / mixed.sum(), atol=1e-12)
 
@@ -61,10 +61,10 @@ def test_links_count_by_the_share_of_items_they_touch_and_their_strength() -> No
 
 def test_a_pair_said_to_be_apart_has_no_affinity() -> None:
     joint, Z = graph()
-    P = dense(axes_affinities(joint, Z, [None, None], Blend(0.3, 8.0)))
+    P = dense(axes_affinities(joint, Z, [None, None], AxesBlend(0.3, 8.0)))
     i, j = map(int, np.unravel_index(P.argmax(), P.shape))
     joint, Z = graph(apart=(i, j))
-    after = dense(axes_affinities(joint, Z, [None, None], Blend(0.3, 8.0)))
+    after = dense(axes_affinities(joint, Z, [None, None], AxesBlend(0.3, 8.0)))
     assert after[i, j] == 0.0
     assert after.sum() == pytest.approx(1.0)
 
@@ -73,15 +73,15 @@ def test_own_features_alone_decide_within_a_dataset_where_they_count_in_full() -
     joint, Z = graph()
     rng = np.random.default_rng(1)
     F = unit(rng.normal(size=(60, 4)))
-    only = dense(axes_affinities(joint, Z, [F, None], Blend(0.0, 8.0, own=1.0)))[:60, :60]
+    only = dense(axes_affinities(joint, Z, [F, None], AxesBlend(0.0, 8.0, own=1.0)))[:60, :60]
     other = np.vstack([F, Z[60:]])
-    same = dense(axes_affinities(joint, other, [None, None], Blend(0.0, 8.0)))[:60, :60]
+    same = dense(axes_affinities(joint, other, [None, None], AxesBlend(0.0, 8.0)))[:60, :60]
     assert_allclose(only / only.sum(), same / same.sum(), atol=1e-12)
 
 
 def test_items_of_which_nothing_is_known_have_no_neighbours() -> None:
     joint, Z = graph()
     Z[[5, 70]] = 0.0
-    P = dense(axes_affinities(joint, Z, [None, None], Blend(0.0, 8.0)))
+    P = dense(axes_affinities(joint, Z, [None, None], AxesBlend(0.0, 8.0)))
     assert not P[[5, 70]].any()
-    assert not axes_affinities(joint, np.zeros_like(Z), [None, None], Blend(0.0, 8.0)).nnz
+    assert not axes_affinities(joint, np.zeros_like(Z), [None, None], AxesBlend(0.0, 8.0)).nnz

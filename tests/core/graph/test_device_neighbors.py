@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from hetviz.core.device import Device, computing_on
+from hetviz.core.device import ComputeDevice, compute_on
 from hetviz.core.graph import device_neighbors, neighbors
-from hetviz.core.graph.device_neighbors import has_room, nearest_on
+from hetviz.core.graph.device_neighbors import fits_in_memory, nearest_rows_on
 from hetviz.core.graph.distances import FeatureSpace
 from hetviz.core.graph.neighbors import (
+    collect_recalls,
     cross_neighbors,
     feature_neighbors,
     nearest_neighbors,
-    recalls,
 )
 from hetviz.errors import DataWarning
 from tests.core.devices import DEVICES, device_of
@@ -29,8 +29,8 @@ TIGHT = 1e-4 * RNG.normal(size=(500, 6)) + 10.0 * RNG.normal(size=(5, 6))[np.ara
 
 @pytest.fixture
 def _small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(device_neighbors, "ROWS", 64)
-    monkeypatch.setattr(device_neighbors, "COLUMNS", 90)
+    monkeypatch.setattr(device_neighbors, "BLOCK_ROWS", 64)
+    monkeypatch.setattr(device_neighbors, "BLOCK_COLUMNS", 90)
     monkeypatch.setattr(device_neighbors, "_ENTRIES", 1_000)
 
 
@@ -39,7 +39,7 @@ def _small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("X", [PLAIN, TIGHT, 1e90 * PLAIN], ids=["plain", "tight", "huge"])
 def test_the_same_neighbours_as_on_the_processor(name: str, X: Any) -> None:
     shares: list[float] = []
-    index, squared = nearest_on(device_of(name), X, 20, progress=shares.append)
+    index, squared = nearest_rows_on(device_of(name), X, 20, progress=shares.append)
     np.testing.assert_array_equal(index, nearest_neighbors(FeatureSpace(X), 20).index)
     apart = ((X[:, None] - X[index]) ** 2).sum(axis=2)
     np.testing.assert_allclose(squared, apart, rtol=1e-9)
@@ -50,22 +50,22 @@ def test_the_same_neighbours_as_on_the_processor(name: str, X: Any) -> None:
 @pytest.mark.parametrize("name", DEVICES)
 def test_rows_in_doubt_are_compared_again(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[tuple[bool, int]] = []
-    fill = device_neighbors._Search.fill
+    fill = device_neighbors._BlockSearch.fill
 
     def heard(self: Any, rows: Any, single: bool, progress: Any) -> Any:
         asked.append((single, len(rows)))
         return fill(self, rows, single, progress)
 
-    monkeypatch.setattr(device_neighbors._Search, "fill", heard)
-    nearest_on(device_of(name), PLAIN, 20)
+    monkeypatch.setattr(device_neighbors._BlockSearch, "fill", heard)
+    nearest_rows_on(device_of(name), PLAIN, 20)
     assert asked == [(True, 500)]
     asked.clear()
-    nearest_on(device_of(name), TIGHT, 20)
+    nearest_rows_on(device_of(name), TIGHT, 20)
     assert asked == [(True, 500), (False, 500)]
     # A card that is set to multiply in less than single precision multiplies in double.
     asked.clear()
-    monkeypatch.setattr(Device, "multiplies_in_single", lambda self: False)
-    index, _ = nearest_on(device_of(name), PLAIN, 20)
+    monkeypatch.setattr(ComputeDevice, "keeps_single_precision", lambda self: False)
+    index, _ = nearest_rows_on(device_of(name), PLAIN, 20)
     assert asked == [(False, 500)]
     np.testing.assert_array_equal(index, nearest_neighbors(FeatureSpace(PLAIN), 20).index)
 
@@ -74,7 +74,7 @@ def test_rows_in_doubt_are_compared_again(name: str, monkeypatch: pytest.MonkeyP
 def test_a_card_without_double_precision_leaves_that_to_the_processor(name: str) -> None:
     device = device_of(name)
     device.double = device.single
-    index, _ = nearest_on(device, TIGHT, 20)
+    index, _ = nearest_rows_on(device, TIGHT, 20)
     np.testing.assert_array_equal(index, nearest_neighbors(FeatureSpace(TIGHT), 20).index)
 
 
@@ -82,35 +82,35 @@ def test_a_card_without_double_precision_leaves_that_to_the_processor(name: str)
 def test_equally_near_ones_come_in_order_and_all_may_be_wanted(name: str) -> None:
     device = device_of(name)
     square = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [0.0, -1.0], [0.0, 0.0]])
-    index, squared = nearest_on(device, square, 5)
+    index, squared = nearest_rows_on(device, square, 5)
     assert index[0].tolist() == [5, 1, 2, 3, 4]
     assert squared[0].tolist() == [0.0, 1.0, 1.0, 1.0, 1.0]
     same = np.ones((12, 3))
-    index, squared = nearest_on(device, same, 4)
+    index, squared = nearest_rows_on(device, same, 4)
     assert index[[0, 5]].tolist() == [[1, 2, 3, 4], [0, 1, 2, 3]]
     assert not squared.any()
-    index, _ = nearest_on(device, square[1:4], 3, square)
+    index, _ = nearest_rows_on(device, square[1:4], 3, square)
     assert np.sort(index, axis=1).tolist() == [[0, 1, 2]] * 6
-    assert nearest_on(device, square, 0)[0].shape == (6, 0)
+    assert nearest_rows_on(device, square, 0)[0].shape == (6, 0)
 
 
 def test_searches_go_to_the_card_that_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     A, exact = RNG.normal(size=(70, 6)), nearest_neighbors(FeatureSpace(PLAIN), 7)
     across = cross_neighbors(A, PLAIN, 7)
     monkeypatch.setattr(neighbors, "EXACT_ROWS", 100)
-    with recalls() as heard, computing_on(Device()):
-        found = feature_neighbors(sp.csr_array(PLAIN), 7, of="things")
+    with collect_recalls() as heard, compute_on(ComputeDevice()):
+        found = feature_neighbors(sp.csr_array(PLAIN), 7, name="things")
         other = cross_neighbors(A, PLAIN, 7)
     np.testing.assert_array_equal(found.index, exact.index)
     np.testing.assert_array_equal(other.index, across.index)
     np.testing.assert_allclose(other.squared, across.squared, atol=1e-12)
     assert heard == {"things": 1.0}
-    monkeypatch.setattr(device_neighbors, "_DENSE", 2_999)
-    assert has_room(Device(), PLAIN)
-    assert not has_room(Device(), sp.csr_array(PLAIN))
-    monkeypatch.setattr(Device, "room", lambda self: 1e6)
+    monkeypatch.setattr(device_neighbors, "_MAX_DENSE_ENTRIES", 2_999)
+    assert fits_in_memory(ComputeDevice(), PLAIN)
+    assert not fits_in_memory(ComputeDevice(), sp.csr_array(PLAIN))
+    monkeypatch.setattr(ComputeDevice, "available_memory", lambda self: 1e6)
     with (
-        computing_on(Device()),
+        compute_on(ComputeDevice()),
         pytest.warns(DataWarning, match="500 x 6 are too many .* processor"),
     ):
         feature_neighbors(PLAIN, 7)

@@ -6,18 +6,18 @@ import scipy.sparse as sp
 
 from hetviz.core.graph.distances import FeatureSpace
 from hetviz.core.graph.neighbors import (
-    Cells,
+    NeighborCells,
     Neighbors,
     affordable_neighbors,
+    collect_recalls,
     cross_neighbors,
     cross_neighbors_by_cells,
     feature_neighbors,
-    measured_recall,
+    measure_recall,
     nearest_columns,
     nearest_neighbors,
     neighbor_graph,
     neighbors_by_cells,
-    recalls,
 )
 
 
@@ -103,10 +103,10 @@ def test_many_rows_in_groups_are_searched_in_as_many_cells_as_it_takes(
     assert np.mean(same) > 0.95 * 30
     # What is told of a sample is what was found, but for the error of the sample.
     assert abs(found.recall - np.mean(same) / 30) < 0.02
-    assert measured_recall(given, exact) == 1.0
-    with recalls() as heard:
-        again = feature_neighbors(given, 30, 0, of="things")
-        feature_neighbors(given[:900], 30, 0, of="few")
+    assert measure_recall(given, exact) == 1.0
+    with collect_recalls() as heard:
+        again = feature_neighbors(given, 30, 0, name="things")
+        feature_neighbors(given[:900], 30, 0, name="few")
     assert heard == {"things": found.recall}
     np.testing.assert_array_equal(found.index, again.index)
 
@@ -124,7 +124,7 @@ def test_in_cells_nearly_all_of_the_nearest_are_found(sparse: bool) -> None:
     away = ((X[:, None] - X[found.index]) ** 2).sum(axis=2)
     np.testing.assert_allclose(found.squared, away, atol=1e-9)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("hetviz.core.graph.neighbors._VERY_MANY", 0)
+        patch.setattr("hetviz.core.graph.neighbors._MANY_ROWS", 0)
         np.testing.assert_array_equal(neighbors_by_cells(given, 10).index, found.index)
     few = neighbors_by_cells(given[:12], 11)
     assert np.sort(few.index, axis=1).tolist() == [
@@ -134,7 +134,7 @@ def test_in_cells_nearly_all_of_the_nearest_are_found(sparse: bool) -> None:
 
 def test_cells_hold_each_row_once() -> None:
     X = np.random.default_rng(4).normal(size=(400, 3))
-    cells = Cells.of(X, 1)
+    cells = NeighborCells.around_sample(X, 1)
     np.testing.assert_array_equal(cells.rows(np.arange(len(cells))), np.arange(400))
     for centre, rows in zip(cells.centres, cells.members, strict=True):
         np.testing.assert_allclose(centre, X[rows].mean(axis=0) if len(rows) else 0.0, atol=1e-9)
@@ -146,14 +146,17 @@ def test_rows_of_another_table_are_found_by_cells() -> None:
     B = centres[rng.integers(0, 40, 900)] + 0.2 * rng.normal(size=(900, 4))
     A = centres[rng.integers(0, 40, 150)] + 0.2 * rng.normal(size=(150, 4))
     A[3] = B[17]
-    exact, found = cross_neighbors(A, B, 8), cross_neighbors_by_cells(A, B, 8, Cells.of(B))
+    exact, found = (
+        cross_neighbors(A, B, 8),
+        cross_neighbors_by_cells(A, B, 8, NeighborCells.around_sample(B)),
+    )
     same = [len(np.intersect1d(a, b)) for a, b in zip(found.index, exact.index, strict=True)]
     assert np.mean(same) > 7.6
     assert found.index[3, 0] == 17 and found.squared[3, 0] == 0.0
     # Cells of which all are looked through hide nothing.
-    whole = cross_neighbors_by_cells(A, B, 8, Cells.of(B, count=5))
+    whole = cross_neighbors_by_cells(A, B, 8, NeighborCells.around_sample(B, count=5))
     np.testing.assert_array_equal(whole.index, exact.index)
-    every = cross_neighbors_by_cells(A[:2], B[:6], 6, Cells.of(B[:6]))
+    every = cross_neighbors_by_cells(A[:2], B[:6], 6, NeighborCells.around_sample(B[:6]))
     assert np.sort(every.index, axis=1).tolist() == [list(range(6))] * 2
 
 
@@ -165,7 +168,7 @@ def test_what_is_affordable_is_exact_for_few_and_told_for_many(
     np.testing.assert_array_equal(affordable_neighbors(X, 5).index, exact.index)
     monkeypatch.setattr("hetviz.core.graph.neighbors.EXACT_ROWS", 1_000)
     # In noise of twelve columns cells tell little: all would be compared to find nearly all.
-    monkeypatch.setattr("hetviz.core.graph.neighbors._MOST_PROBES", 10)
+    monkeypatch.setattr("hetviz.core.graph.neighbors._MAX_PROBES", 10)
     found = affordable_neighbors(X, 5)
     same = [len(np.intersect1d(a, b)) for a, b in zip(found.index, exact.index, strict=True)]
     assert 0.1 < found.recall < 0.9

@@ -21,7 +21,15 @@ from hetviz.core.graph.distances import FeatureSpace
 from hetviz.core.graph.joint import Balance, JointGraph, joint_affinities
 from hetviz.core.graph.neighbors import nearest_neighbors
 from hetviz.core.layout import sne
-from hetviz.core.layout.sne import QUICK, USUAL, Apart, Layout, Loose, Phase, WideLayout
+from hetviz.core.layout.sne import (
+    QUICK_SCHEDULE,
+    STANDARD_SCHEDULE,
+    ApartPairs,
+    CappedPairs,
+    Phase,
+    SneLayout,
+    WideSneLayout,
+)
 from hetviz.core.spectral.start import carried_on, random_start, spectral_start
 from hetviz.errors import Cancelled, HetvizError
 
@@ -49,7 +57,7 @@ def kl_of(P: Any, Y: Any) -> float:
     return float((dense[kept] * np.log(dense[kept] / Q[kept])).sum())
 
 
-def hinge_of(apart: Apart, Y: Any, reach: float) -> float:
+def hinge_of(apart: ApartPairs, Y: Any, reach: float) -> float:
     d = ((Y[apart.left] - Y[apart.right]) ** 2).sum(axis=1)
     energy = np.maximum(np.log1p(reach) - np.log1p(d), 0.0)
     return float(apart.strength * apart.shares(len(Y)) @ energy)
@@ -62,14 +70,14 @@ def test_golden_unit_square() -> None:
     )
     assert joint is not None
     square = np.array([[0.0, 0.0], [1.0, 1.0], [1.0, 0.0], [0.0, 1.0]])
-    assert Layout(joint.P, square, double=True).kl(exact=True) == pytest.approx(np.log(8 / 3))
+    assert SneLayout(joint.P, square, double=True).kl(exact=True) == pytest.approx(np.log(8 / 3))
 
 
 def test_kl_is_the_definition_and_does_not_see_moves_of_the_whole() -> None:
-    kl = Layout(P, START, double=True).kl(exact=True)
+    kl = SneLayout(P, START, double=True).kl(exact=True)
     assert kl == pytest.approx(kl_of(P, START), rel=1e-12)
     turn = np.array([[0.6, -0.8], [0.8, 0.6]])
-    moved = Layout(P, START @ turn + [3.0, -1.0], double=True).kl(exact=True)
+    moved = SneLayout(P, START @ turn + [3.0, -1.0], double=True).kl(exact=True)
     assert moved == pytest.approx(kl, rel=1e-12)
 
 
@@ -95,15 +103,15 @@ def test_kl_falls_apart_into_blocks() -> None:
         beta = joint.beta[d, e]
         total += beta * float((p[kept] * np.log(p[kept] / q[kept])).sum())
         total += beta * np.log(beta / (1 if d == e else 2))
-    assert Layout(joint.P, Y, double=True).kl(exact=True) == pytest.approx(total, rel=1e-10)
+    assert SneLayout(joint.P, Y, double=True).kl(exact=True) == pytest.approx(total, rel=1e-10)
 
 
 def test_gradient_is_that_of_finite_differences() -> None:
     Y = 0.3 * START
     nearest = ((Y[:, None] - Y[None]) ** 2).sum(axis=2) + 9.0 * np.eye(120)
     left = np.array([0, 5, 9])
-    apart = Apart(left, nearest[left].argmin(axis=1), np.array([1.0, 0.5, 0.2]), 0.7)
-    layout = Layout(P, Y, apart=apart, double=True)
+    apart = ApartPairs(left, nearest[left].argmin(axis=1), np.array([1.0, 0.5, 0.2]), 0.7)
+    layout = SneLayout(P, Y, apart=apart, double=True)
     gradient, reach = layout.gradient(), layout.reach()
     np.testing.assert_allclose(gradient.sum(axis=0), 0.0, atol=1e-14)
 
@@ -124,7 +132,10 @@ def test_the_pull_of_loose_pairs_ends_where_they_lie_beside_each_other() -> None
     i, j = np.array([0, 5]), np.array([7, 11])
     Y[j] = Y[i] + np.array([[0.4, 0.3], [1.5, 0.0]])
     part = np.array([2e-4, 3e-4])
-    plain, loose = Layout(P, Y, double=True), Layout(P, Y, loose=Loose(i, j, part), double=True)
+    plain, loose = (
+        SneLayout(P, Y, double=True),
+        SneLayout(P, Y, capped=CappedPairs(i, j, part), double=True),
+    )
     difference = loose.gradient() - plain.gradient()
     # 2 p log(1 + max(d, 1)^2) for 2 p log(1 + d^2): the near pair is let go, the far one is not
     pull = 4.0 * part[0] / 1.25 * np.array([0.4, 0.3])
@@ -140,14 +151,17 @@ def test_one_dataset_is_tsne_as_openTSNE_makes_it(exaggeration: float) -> None: 
     theirs = openTSNE.TSNEEmbedding(
         START.copy(), given, negative_gradient_method="bh", theta=0.0, n_jobs=1
     ).optimize(30, exaggeration=exaggeration, momentum=0.8, learning_rate=120 / exaggeration)
-    layout = Layout(P, START, double=True)
+    layout = SneLayout(P, START, double=True)
     layout.run([Phase(30, exaggeration, 0.8)])
     assert np.abs(np.asarray(theirs) - layout.positions).max() < 1e-8
 
 
 def test_rows_in_another_order_give_the_same_layout_in_that_order() -> None:
     order = np.random.default_rng(2).permutation(120)
-    plain, mixed = Layout(P, START, double=True), Layout(P[order][:, order], START[order], double=1)
+    plain, mixed = (
+        SneLayout(P, START, double=True),
+        SneLayout(P[order][:, order], START[order], double=1),
+    )
     for layout in (plain, mixed):
         layout.run([Phase(30, 4.0)])
     np.testing.assert_allclose(mixed.positions, plain.positions[order], atol=1e-9)
@@ -155,7 +169,7 @@ def test_rows_in_another_order_give_the_same_layout_in_that_order() -> None:
 
 @pytest.mark.parametrize("exact", [True, False])
 def test_the_result_does_not_depend_on_the_number_of_threads(exact: bool) -> None:
-    layouts = [Layout(P, START, exact=exact, threads=threads) for threads in (1, 2, 3)]
+    layouts = [SneLayout(P, START, exact=exact, threads=threads) for threads in (1, 2, 3)]
     for layout in layouts:
         layout.run([Phase(40, 2.0)])
     for layout in layouts[1:]:
@@ -168,7 +182,7 @@ def test_forces_through_the_grid_are_near_the_exact_ones(extent: float) -> None:
     n = 3000
     Y = extent * rng.uniform(-1, 1, size=(n, 2)) * [1.0, 0.3]
     empty = sp.csr_array((n, n))
-    near, exact = Layout(empty, Y, exact=False), Layout(empty, Y, exact=True)
+    near, exact = SneLayout(empty, Y, exact=False), SneLayout(empty, Y, exact=True)
     a, b = near.gradient(), exact.gradient()
     assert np.linalg.norm(a - b) < 0.05 * np.linalg.norm(b)
     assert near._kernels.total(near._push[2]) == pytest.approx(
@@ -179,20 +193,20 @@ def test_forces_through_the_grid_are_near_the_exact_ones(extent: float) -> None:
 def test_the_grid_leads_to_as_good_a_layout() -> None:
     whole = affinities(600, 6)
     start = spectral_start(whole, 2, np.random.default_rng(0))
-    exact, grid = Layout(whole, start, exact=True), Layout(whole, start, exact=False)
+    exact, grid = SneLayout(whole, start, exact=True), SneLayout(whole, start, exact=False)
     for layout in (exact, grid):
-        layout.run(QUICK)
+        layout.run(QUICK_SCHEDULE)
     assert grid.kl(exact=True) < 1.03 * exact.kl(exact=True)
 
 
 def test_beginning_through_the_grid_ends_as_low(monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = Layout(P, START)
-    whole.run(QUICK)
+    whole = SneLayout(P, START)
+    whole.run(QUICK_SCHEDULE)
     # so that these few points begin as thousands do
     monkeypatch.setattr(sne, "ONE_THREAD_ROWS", 50)
     monkeypatch.setattr(sne, "SMALL_EXTENT", 5.0)
-    begun = Layout(P, START, threads=2)
-    begun.run(QUICK)
+    begun = SneLayout(P, START, threads=2)
+    begun.run(QUICK_SCHEDULE)
     assert not np.array_equal(begun.positions, whole.positions)
     assert np.ptp(begun.positions) > 5.0
     assert begun.kl(exact=True) < 1.05 * whole.kl(exact=True)
@@ -204,9 +218,9 @@ def test_the_quick_schedule_ends_as_low_as_the_usual_one() -> None:
     for seed in range(10):
         whole = affinities(400, 4, seed)
         start = spectral_start(whole, 2, np.random.default_rng(0))
-        quick, usual = Layout(whole, start), Layout(whole, start)
-        quick.run(QUICK)
-        usual.run(USUAL)
+        quick, usual = SneLayout(whole, start), SneLayout(whole, start)
+        quick.run(QUICK_SCHEDULE)
+        usual.run(STANDARD_SCHEDULE)
         ends.append((quick.kl(exact=True), usual.kl(exact=True)))
         assert quick.history[-1] == pytest.approx(ends[-1][0], rel=0.01)
     low, lowest = np.mean(ends, axis=0)
@@ -251,7 +265,7 @@ print(layout.positions.tobytes().hex())
 
 
 def test_one_axis_stays_one_axis() -> None:
-    layout = Layout(P, START[:, :1])
+    layout = SneLayout(P, START[:, :1])
     layout.run([Phase(50, 2.0)])
     assert layout.positions.shape == (120, 1)
     assert np.isfinite(layout.positions).all()
@@ -259,18 +273,18 @@ def test_one_axis_stays_one_axis() -> None:
 
 
 def test_without_pairs_to_keep_apart_nothing_changes() -> None:
-    with_none = Apart(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0), 0.9)
-    plain, other = Layout(P, START), Layout(P, START, apart=with_none)
+    with_none = ApartPairs(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0), 0.9)
+    plain, other = SneLayout(P, START), SneLayout(P, START, apart=with_none)
     for layout in (plain, other):
         layout.run([Phase(30)])
     np.testing.assert_array_equal(other.positions, plain.positions)
-    assert plain.far_enough() == 1.0
+    assert plain.share_far_enough() == 1.0
 
 
 def test_pairs_beyond_the_limit_feel_nothing() -> None:
     far = np.flatnonzero(((START - START[0]) ** 2).sum(axis=1) > 1.0)[:5]
-    apart = Apart(np.zeros(5, np.int64), far, np.ones(5))
-    plain, pushed = Layout(P, START, double=True), Layout(P, START, apart=apart, double=True)
+    apart = ApartPairs(np.zeros(5, np.int64), far, np.ones(5))
+    plain, pushed = SneLayout(P, START, double=True), SneLayout(P, START, apart=apart, double=True)
     d = ((START[0] - START[far]) ** 2).sum(axis=1)
     beyond = d >= pushed.reach()
     difference = pushed.gradient() - plain.gradient()
@@ -283,22 +297,22 @@ def test_pairs_beyond_the_limit_feel_nothing() -> None:
 def test_pairs_are_kept_apart_and_the_layout_stays_bounded() -> None:
     # neighbours of one group, which affinities alone would put side by side
     left, right = np.array([0, 3, 6, 9]), np.array([30, 33, 36, 39])
-    apart = Apart(left, right, np.ones(4), 0.3)
+    apart = ApartPairs(left, right, np.ones(4), 0.3)
     start = spectral_start(P, 2, np.random.default_rng(0))
-    plain, pushed = Layout(P, start), Layout(P, start, apart=apart)
+    plain, pushed = SneLayout(P, start), SneLayout(P, start, apart=apart)
     for layout in (plain, pushed):
-        layout.run(QUICK)
+        layout.run(QUICK_SCHEDULE)
 
-    def distances(layout: Layout) -> Any:
+    def distances(layout: SneLayout) -> Any:
         Y = layout.positions
         return np.linalg.norm(Y[left] - Y[right], axis=1)
 
     assert distances(pushed).min() > 2 * distances(plain).min()
     assert np.ptp(pushed.positions) < 2 * np.ptp(plain.positions)
-    before = pushed.far_enough()
-    pushed.strengthen(4.0)
+    before = pushed.share_far_enough()
+    pushed.strengthen_apart(4.0)
     pushed.run([Phase(100)])
-    assert pushed.far_enough() >= before
+    assert pushed.share_far_enough() >= before
 
 
 def test_layouts_are_reported_and_a_cancel_leaves_the_last_one() -> None:
@@ -309,7 +323,7 @@ def test_layouts_are_reported_and_a_cancel_leaves_the_last_one() -> None:
         if fraction > 0.4:
             raise Cancelled
 
-    layout = Layout(P, START)
+    layout = SneLayout(P, START)
     with pytest.raises(Cancelled):
         layout.run([Phase(200)], progress, layout=lambda Y: -Y)
     assert 2 <= len(frames) <= 8
@@ -319,8 +333,8 @@ def test_layouts_are_reported_and_a_cancel_leaves_the_last_one() -> None:
 
 def test_a_layout_that_flies_apart_says_so() -> None:
     runaway = Phase(200, 1.0, 0.99, 1e30, gains=False, longest_step=1e18)
-    with pytest.raises(HetvizError, match="flew apart"):
-        Layout(P, START).run([runaway])
+    with pytest.raises(HetvizError, match="layout diverged"):
+        SneLayout(P, START).run([runaway])
 
 
 def test_spectral_start_shows_the_groups_and_is_small() -> None:
@@ -365,7 +379,7 @@ def test_points_of_unequal_mass_repel_by_both_and_the_gradient_is_that_of_the_di
     rng = np.random.default_rng(8)
     mass = rng.uniform(0.2, 3.0, len(START))
     mass /= mass.mean()
-    layout = Layout(P, START, mass=mass, double=True)
+    layout = SneLayout(P, START, mass=mass, double=True)
     Q = np.outer(mass, mass) / (1.0 + ((START[:, None] - START[None]) ** 2).sum(axis=2))
     np.fill_diagonal(Q, 0.0)
     Q /= Q.sum()
@@ -377,14 +391,16 @@ def test_points_of_unequal_mass_repel_by_both_and_the_gradient_is_that_of_the_di
     for i, axis in ((0, 0), (17, 1), (101, 0)):
         step = np.zeros_like(START)
         step[i, axis] = 1e-5
-        up, down = (Layout(P, START + s * step, mass=mass, double=True) for s in (1, -1))
+        up, down = (SneLayout(P, START + s * step, mass=mass, double=True) for s in (1, -1))
         slope = (up.kl(exact=True) - down.kl(exact=True)) / 2e-5
         assert gradient[i, axis] == pytest.approx(slope, rel=1e-4, abs=1e-9)
 
 
 def test_equal_masses_change_nothing_and_the_grid_agrees_with_exact_forces() -> None:
-    same = Layout(P, START, mass=np.ones(len(START)))
-    np.testing.assert_allclose(same.gradient(), Layout(P, START).gradient(), rtol=1e-4, atol=1e-8)
+    same = SneLayout(P, START, mass=np.ones(len(START)))
+    np.testing.assert_allclose(
+        same.gradient(), SneLayout(P, START).gradient(), rtol=1e-4, atol=1e-8
+    )
     rng = np.random.default_rng(9)
     Y = 12.0 * rng.normal(size=(3_000, 2))
     mass = rng.uniform(0.3, 2.0, 3_000)
@@ -392,7 +408,7 @@ def test_equal_masses_change_nothing_and_the_grid_agrees_with_exact_forces() -> 
         (np.ones(2_999), (np.arange(2_999), np.arange(1, 3_000))), shape=(3_000, 3_000)
     )
     graph = sp.csr_array((chain + chain.T) / (2 * chain.sum()))
-    exact, grid = (Layout(graph, Y, mass=mass, exact=way).gradient() for way in (True, False))
+    exact, grid = (SneLayout(graph, Y, mass=mass, exact=way).gradient() for way in (True, False))
     wrong = np.linalg.norm(exact - grid) / np.linalg.norm(exact)
     assert wrong < 0.03
 
@@ -401,15 +417,15 @@ def test_gradient_on_three_axes_is_that_of_finite_differences() -> None:
     Y = 0.3 * np.random.default_rng(4).normal(size=(120, 3))
     left = np.array([0, 5])
     nearest = ((Y[:, None] - Y[None]) ** 2).sum(axis=2) + 9.0 * np.eye(120)
-    apart = Apart(left, nearest[left].argmin(axis=1), np.array([1.0, 0.5]), 0.7)
+    apart = ApartPairs(left, nearest[left].argmin(axis=1), np.array([1.0, 0.5]), 0.7)
     mass = np.random.default_rng(5).uniform(0.5, 1.5, 120)
     mass /= mass.mean()
     for weights in (None, mass):
-        layout = WideLayout(P, Y, apart=apart, mass=weights, double=True)
+        layout = WideSneLayout(P, Y, apart=apart, mass=weights, double=True)
         gradient, reach = layout.gradient(), layout.reach()
 
         def objective(Z: Any, m: Any = weights, r: float = reach) -> float:
-            kl = WideLayout(P, Z, mass=m, double=True).kl(exact=True)
+            kl = WideSneLayout(P, Z, mass=m, double=True).kl(exact=True)
             return kl + hinge_of(apart, Z, r)
 
         assert hinge_of(apart, Y, reach) > 0
@@ -418,12 +434,12 @@ def test_gradient_on_three_axes_is_that_of_finite_differences() -> None:
             step[row, axis] = 1e-5
             slope = (objective(Y + step) - objective(Y - step)) / 2e-5
             assert gradient[row, axis] == pytest.approx(slope, abs=1e-8)
-    assert WideLayout(P, Y, double=True).kl(exact=True) == pytest.approx(kl_of(P, Y), rel=1e-12)
+    assert WideSneLayout(P, Y, double=True).kl(exact=True) == pytest.approx(kl_of(P, Y), rel=1e-12)
 
 
 def test_more_axes_of_which_one_is_flat_are_the_plane() -> None:
     flat = np.column_stack([START, np.zeros(120)])
-    plane, wide = Layout(P, START, double=True), WideLayout(P, flat, double=True)
+    plane, wide = SneLayout(P, START, double=True), WideSneLayout(P, flat, double=True)
     for layout in (plane, wide):
         layout.run([Phase(20, 4.0), Phase(20)])
     np.testing.assert_allclose(wide.positions[:, :2], plane.positions, rtol=1e-9)
@@ -435,7 +451,7 @@ def test_three_axes_are_the_same_on_any_number_of_threads() -> None:
     Y = np.column_stack([START, START[::-1, 0]])
     found = []
     for threads in (1, 2):
-        layout = WideLayout(P, Y, threads=threads)
+        layout = WideSneLayout(P, Y, threads=threads)
         layout.run([Phase(30)])
         found.append(layout.positions)
     np.testing.assert_array_equal(*found)
@@ -446,7 +462,7 @@ def test_golden_tetrahedron() -> None:
     # equal distances make all twelve q the same, and the two linked pairs have four p of 1/4
     pairs = sp.csr_array(np.kron(np.eye(2), [[0.0, 0.25], [0.25, 0.0]]))
     corners = np.array([[1.0, 1, 1], [1, -1, -1], [-1, 1, -1], [-1, -1, 1]])
-    layout = WideLayout(pairs, corners, double=True)
+    layout = WideSneLayout(pairs, corners, double=True)
     assert layout.kl(exact=True) == pytest.approx(np.log(3.0))
     # each is drawn to its partner as hard as it is pushed by all: 4 (1/4 - 1/12) q (y_i - y_j) ...
     q, partner, others = 1 / 9, corners[[1, 0, 3, 2]], corners.sum(axis=0)

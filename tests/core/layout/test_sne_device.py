@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from hetviz.core.device import Device, computing_on
+from hetviz.core.device import ComputeDevice, compute_on
 from hetviz.core.layout import sne_device
-from hetviz.core.layout.sne import Apart, Layout, Loose, Phase, WideLayout
-from hetviz.core.layout.sne_device import DeviceLayout, layout_of
+from hetviz.core.layout.sne import ApartPairs, CappedPairs, Phase, SneLayout, WideSneLayout
+from hetviz.core.layout.sne_device import DeviceSneLayout, make_layout
 from hetviz.core.spectral.start import spectral_start
 from hetviz.errors import Cancelled
 from tests.core.devices import DEVICES, device_of
@@ -23,14 +23,16 @@ MASS = RNG.uniform(0.3, 2.0, 120)
 MASS /= MASS.mean()
 GUIDED = {
     # One pair twice, and an item in several pairs.
-    "apart": Apart(np.array([0, 5, 9, 0]), np.array([30, 40, 5, 30]), np.array([1, 0.5, 0.2, 1])),
-    "loose": Loose(np.array([0, 5]), np.array([7, 11]), np.array([2e-4, 3e-4])),
+    "apart": ApartPairs(
+        np.array([0, 5, 9, 0]), np.array([30, 40, 5, 30]), np.array([1, 0.5, 0.2, 1])
+    ),
+    "loose": CappedPairs(np.array([0, 5]), np.array([7, 11]), np.array([2e-4, 3e-4])),
 }
 PLACES = {1: START[:, :1], 2: START, 3: RNG.normal(size=(120, 3))}
 
 
-def processor(P: Any, Y: Any, **more: Any) -> Layout:
-    return (Layout if Y.shape[1] <= 2 else WideLayout)(P, Y, **more)
+def processor(P: Any, Y: Any, **more: Any) -> SneLayout:
+    return (SneLayout if Y.shape[1] <= 2 else WideSneLayout)(P, Y, **more)
 
 
 @pytest.mark.parametrize("name", DEVICES)
@@ -39,10 +41,10 @@ def processor(P: Any, Y: Any, **more: Any) -> Layout:
 def test_forces_and_divergence_are_those_of_the_processor(
     name: str, axes: int, more: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sne_device, "_ENTRIES", 2_000)
+    monkeypatch.setattr(sne_device, "_BLOCK_ENTRIES", 2_000)
     for double, off in ((True, 1e-14), (False, 1e-6)):
         Y = PLACES[axes]
-        one = DeviceLayout(device_of(name), P, Y, double=double, **more)
+        one = DeviceSneLayout(device_of(name), P, Y, double=double, **more)
         other = processor(P, Y, double=double, **more)
         wanted = other.gradient(2.0)
         assert np.abs(one.gradient(2.0) - wanted).max() < off * np.abs(wanted).max()
@@ -52,7 +54,7 @@ def test_forces_and_divergence_are_those_of_the_processor(
 
 @pytest.mark.parametrize("name", DEVICES)
 def test_gradient_is_that_of_finite_differences(name: str) -> None:
-    layout = DeviceLayout(device_of(name), P, START, double=True)
+    layout = DeviceSneLayout(device_of(name), P, START, double=True)
     error = gradient_error(lambda Y: kl_of(P, Y), layout.gradient(), START, n_entries=20)
     assert error < 1e-8
 
@@ -61,7 +63,7 @@ def test_gradient_is_that_of_finite_differences(name: str) -> None:
 def test_steps_are_those_of_the_processor(name: str) -> None:
     for axes in (1, 2, 3):
         Y = PLACES[axes]
-        one = DeviceLayout(device_of(name), P, Y, double=True, **GUIDED)
+        one = DeviceSneLayout(device_of(name), P, Y, double=True, **GUIDED)
         other = processor(P, Y, double=True, **GUIDED)
         for layout in (one, other):
             layout.run([Phase(20, 4.0), Phase(10)])
@@ -75,8 +77,8 @@ def test_forces_through_the_grid_are_those_of_the_processor(name: str, extent: f
     Y = extent * RNG.uniform(-1, 1, size=(800, 2)) * [1.0, 0.3]
     mass = RNG.uniform(0.5, 1.5, 800)
     empty = sp.csr_array((800, 800))
-    one = DeviceLayout(device_of(name), empty, Y, exact=False, mass=mass).gradient()
-    other = Layout(empty, Y, exact=False, mass=mass).gradient()
+    one = DeviceSneLayout(device_of(name), empty, Y, exact=False, mass=mass).gradient()
+    other = SneLayout(empty, Y, exact=False, mass=mass).gradient()
     assert np.abs(one - other).max() < 2e-6 * np.abs(other).max()
 
 
@@ -84,11 +86,11 @@ def test_forces_through_the_grid_are_those_of_the_processor(name: str, extent: f
 @pytest.mark.parametrize("exact", [True, False])
 def test_it_ends_as_low_as_on_the_processor_and_twice_alike(name: str, exact: bool) -> None:
     start = spectral_start(P, 2, np.random.default_rng(0))
-    one, again = (DeviceLayout(device_of(name), P, start, exact=exact) for _ in range(2))
+    one, again = (DeviceSneLayout(device_of(name), P, start, exact=exact) for _ in range(2))
     for layout in (one, again):
         layout.run([Phase(20, 12.0)])
     np.testing.assert_array_equal(one.positions, again.positions)
-    other = Layout(P, start, exact=exact)
+    other = SneLayout(P, start, exact=exact)
     other.run([Phase(20, 12.0)])
     for layout in (one, other):
         layout.run([Phase(80)])
@@ -97,29 +99,29 @@ def test_it_ends_as_low_as_on_the_processor_and_twice_alike(name: str, exact: bo
 
 
 def test_rows_of_many_and_of_no_entries(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sne_device, "_ENTRIES", 64)
+    monkeypatch.setattr(sne_device, "_BLOCK_ENTRIES", 64)
     W = affinities(60, 2).toarray()
     W[0, 1:40] = W[1:40, 0] = 0.01
     W[50] = W[:, 50] = 0.0
     graph = sp.csr_array(W / W.sum())
-    apart = Apart(np.array([50]), np.array([51]), np.ones(1))
+    apart = ApartPairs(np.array([50]), np.array([51]), np.ones(1))
     Y = 0.1 * START[:60]
-    one, other = (make(graph, Y, apart=apart, double=True) for make in (on_numpy, Layout))
+    one, other = (make(graph, Y, apart=apart, double=True) for make in (on_numpy, SneLayout))
     np.testing.assert_allclose(one.gradient(), other.gradient(), atol=1e-14)
 
 
-def on_numpy(*given: Any, **more: Any) -> DeviceLayout:
-    return DeviceLayout(Device(), *given, **more)
+def on_numpy(*given: Any, **more: Any) -> DeviceSneLayout:
+    return DeviceSneLayout(ComputeDevice(), *given, **more)
 
 
 def test_a_layout_is_made_on_the_card_that_is_asked_for_and_can_be_stopped() -> None:
-    assert type(layout_of(P, START)) is Layout
-    assert type(layout_of(P, PLACES[3])) is WideLayout
-    with computing_on(Device()):
-        layout = layout_of(P, START, **GUIDED)
-    assert isinstance(layout, DeviceLayout)
-    before = layout.far_enough()
-    layout.strengthen(4.0)
+    assert type(make_layout(P, START)) is SneLayout
+    assert type(make_layout(P, PLACES[3])) is WideSneLayout
+    with compute_on(ComputeDevice()):
+        layout = make_layout(P, START, **GUIDED)
+    assert isinstance(layout, DeviceSneLayout)
+    before = layout.share_far_enough()
+    layout.strengthen_apart(4.0)
 
     def stop(fraction: float, message: str = "", **figures: Any) -> None:
         assert figures["layout"]().shape == (120, 2)
@@ -129,4 +131,4 @@ def test_a_layout_is_made_on_the_card_that_is_asked_for_and_can_be_stopped() -> 
     with pytest.raises(Cancelled):
         layout.run([Phase(100)], stop)
     assert layout.n_iter == 50
-    assert layout.far_enough() >= before
+    assert layout.share_far_enough() >= before

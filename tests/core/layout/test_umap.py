@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from hetviz.core.graph.distances import FeatureSpace
 from hetviz.core.graph.neighbors import Neighbors, nearest_neighbors
-from hetviz.core.layout.umap import UmapLayout, curve, fuzzy_graph, fuzzy_union, spread_out
+from hetviz.core.layout.umap import UmapLayout, fit_curve, fuzzy_graph, fuzzy_union, spread_out
 from hetviz.core.measures.neighborhoods import preservation
 from hetviz.core.spectral.start import spectral_start
 from hetviz.errors import Cancelled
@@ -42,7 +42,9 @@ def test_graph_and_curve_are_those_of_umap_learn(monkeypatch: pytest.MonkeyPatch
     )
     assert abs(GRAPH - theirs).max() < 1e-4
     for min_dist in (0.0, 0.1, 0.8):
-        np.testing.assert_allclose(curve(min_dist), umap.find_ab_params(1.0, min_dist), rtol=1e-4)
+        np.testing.assert_allclose(
+            fit_curve(min_dist), umap.find_ab_params(1.0, min_dist), rtol=1e-4
+        )
 
 
 def test_the_nearest_belongs_in_full_and_all_have_the_same_sum() -> None:
@@ -87,7 +89,7 @@ def test_pairs_are_parted_and_no_pairs_change_nothing() -> None:
     for layout in (plain, same, parted):
         layout.run()
     np.testing.assert_array_equal(plain.positions, same.positions)
-    assert parted.far_enough() == 1.0
+    assert parted.share_far_enough() == 1.0
     near = np.linalg.norm(plain.positions[left] - plain.positions[right], axis=1)
     assert near.max() < plain.reach()
     assert np.ptp(parted.positions) < 2 * np.ptp(plain.positions)

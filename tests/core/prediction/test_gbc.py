@@ -25,7 +25,7 @@ from hetviz.core.prediction.gbc import (
     probabilities,
     spread,
 )
-from hetviz.progress import silent
+from hetviz.progress import ignore_progress
 from tests.gradcheck import gradient_error
 
 FAST = GbcSettings(n_rounds=12, lam0=1.0, lam1=0.0)
@@ -398,15 +398,15 @@ def test_a_source_of_noise_loses_weight(weights: str) -> None:
 
 def test_cross_validation_chooses_from_its_grids_and_stops_early() -> None:
     sources, Y, _ = made(n=120)
-    settings = chosen(sources, [ring(120)], Y, gbc.CLASSES, FAST, ["lam0", "lam1"], silent)
+    settings = chosen(sources, [ring(120)], Y, gbc.CLASSES, FAST, ["lam0", "lam1"], ignore_progress)
     assert settings.lam0 in LAM0
     assert settings.lam1 in LAM1
     assert settings.n_rounds == FAST.n_rounds
     # labels that nothing tells: more rounds soon do harm
     coin = np.where(np.random.default_rng(4).random(Y.shape) < 0.5, 1.0, -1.0)
-    early = chosen(sources, [], coin, gbc.CLASSES, ALONE, ["early"], silent)
+    early = chosen(sources, [], coin, gbc.CLASSES, ALONE, ["early"], ignore_progress)
     assert early.n_rounds < 50
-    kept = chosen(sources, [], Y, gbc.CLASSES, replace(FAST, lam1=0.7), ["lam1"], silent)
+    kept = chosen(sources, [], Y, gbc.CLASSES, replace(FAST, lam1=0.7), ["lam1"], ignore_progress)
     assert kept.lam1 == 0.7
 
 
@@ -417,7 +417,7 @@ def test_folds_share_only_what_all_couplings_have_in_common(links: bool) -> None
     known = np.flatnonzero(np.isfinite(Y).all(axis=1))
     hidden = known[::3]
     how = GbcSettings(n_rounds=14, alone=6)
-    fold = gbc._Fold(sources, graphs, Y, gbc.CLASSES, how, hidden, silent, None)
+    fold = gbc._Fold(sources, graphs, Y, gbc.CLASSES, how, hidden, ignore_progress, None)
     seen = Y.copy()
     seen[hidden] = np.nan
     for lam0, lam1 in ((0.0, 0.0), (1.0, 0.0), (0.0, 0.3), (0.3, 0.1), (0.0, 0.0)):
@@ -427,7 +427,7 @@ def test_folds_share_only_what_all_couplings_have_in_common(links: bool) -> None
             losses.append(float(gbc.label_loss(gbc.CLASSES, E[hidden], Y[hidden]).mean()))
             return False
 
-        fit_gbc(sources, graphs, seen, gbc.CLASSES, tried, silent, watch)
+        fit_gbc(sources, graphs, seen, gbc.CLASSES, tried, ignore_progress, watch)
         np.testing.assert_allclose(fold.curve(tried), losses, rtol=1e-12)
 
 
@@ -474,7 +474,7 @@ def test_each_source_takes_the_learner_that_tells_its_held_out_labels() -> None:
         Y[250:] = np.nan
         sources = [GbcSource(X, np.arange(500)), GbcSource(Z, np.arange(500))]
         how = replace(FAST, learner="auto")
-        state = gbc._Training.start(sources, [], Y, gbc.NUMBER, how, silent)
+        state = gbc._Training.start(sources, [], Y, gbc.NUMBER, how, ignore_progress)
         assert state.learners[place] in best
         assert state.held is not None
         assert state.held[-1].argmin() == place
@@ -484,7 +484,7 @@ def test_each_source_takes_the_learner_that_tells_its_held_out_labels() -> None:
 def test_a_searched_step_goes_where_the_objective_is_least(task: str) -> None:
     sources, Y, _ = made(task=task)
     how = replace(FAST, line_search=True, alone=0, weights="equal")
-    state = gbc._Training.start(sources, [], Y, task, how, silent)
+    state = gbc._Training.start(sources, [], Y, task, how, ignore_progress)
     state.round(0)
     state.E = state._consensus()
     rough = np.random.default_rng(0).uniform(0.0, 0.1, state.f[0].shape)

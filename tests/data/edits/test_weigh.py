@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from hetviz.data import Dataset, HeteroData, Links
-from hetviz.data.model.checks import global_rows
+from hetviz.data.model.checks import check_global_rows
 from hetviz.data.model.links import kind_key
 from hetviz.errors import DataError
 
@@ -64,8 +64,8 @@ def test_every_wrong_entry_is_listed() -> None:
 
 
 def test_global_rows_are_in_order_and_there() -> None:
-    assert global_rows([3, 0, 3], 5).tolist() == [0, 3]
-    assert global_rows([], 5).tolist() == []
+    assert check_global_rows([3, 0, 3], 5).tolist() == [0, 3]
+    assert check_global_rows([], 5).tolist() == []
     for wrong in ([5], [-1], [0.5], [True]):
         with pytest.raises(DataError):
-            global_rows(wrong, 5)
+            check_global_rows(wrong, 5)

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 import hetviz
 from hetviz.data import Dataset, HeteroData, Links
 from hetviz.data.joins.join import Join
-from hetviz.data.joins.keys import folded
+from hetviz.data.joins.keys import normalise_key
 from hetviz.data.joins.lists import match_by_list, separator_of
 from hetviz.data.joins.matching import match_by_key
 from hetviz.data.joins.places import EARTH_KM, match_by_nearness, place_columns
-from hetviz.data.queries.reach import reach
+from hetviz.data.queries.reach import link_reach
 from hetviz.errors import DataError, DataWarning, ParameterError
 from tests.depth import examples
 
@@ -48,7 +48,7 @@ def codes(caught: pytest.ExceptionInfo[DataError]) -> list[str]:
     ],
 )
 def test_keys_that_only_look_different_are_one_when_compared_loosely(one: str, other: str) -> None:
-    assert folded(one) == folded(other)
+    assert normalise_key(one) == normalise_key(other)
     data = HeteroData([Dataset("a", [one]), Dataset("b", [other])])
     assert pairs(match_by_key(data, "a", "", "b", "")) == []
     assert pairs(match_by_key(data, "a", "", "b", "", loose=True)) == [(0, 0)]
@@ -247,7 +247,7 @@ def test_a_wrong_number_of_neighbours_or_kilometres_is_refused(bad: dict[str, An
 
 
 def test_too_many_near_pairs_and_no_places_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("hetviz.data.joins.places.MOST_PAIRS", 4)
+    monkeypatch.setattr("hetviz.data.joins.places.MAX_PAIRS", 4)
     with pytest.raises(DataError, match="6 pairs"):
         hetviz.links_by_nearness(towns(), "a", "b", km=20_100)
     with pytest.raises(DataError, match="6 pairs"):
@@ -281,7 +281,7 @@ def test_items_in_no_link_and_items_with_very_many_are_told() -> None:
         "b", ["hub", "other", "none"], np.eye(3), table=pd.DataFrame({"name": ["Hub", "O", "N"]})
     )
     data = HeteroData([a, b], [Links("a", "b", np.arange(30), np.arange(30) // 25)])
-    found = reach(data)
+    found = link_reach(data)
     assert (found.linked, found.items) == ({"a": 30, "b": 2}, {"a": 40, "b": 3})
     assert (found.hubs[0].title, found.hubs[0].links) == ("Hub", 25)
     assert found.hubs[0].share == pytest.approx(25 / 30)
@@ -290,12 +290,12 @@ def test_items_in_no_link_and_items_with_very_many_are_told() -> None:
     assert second.startswith("1 of 3 b are in no link: only features place them")
     assert third.startswith("Hub (b) alone holds 25 of 30 links, 83 %")
     light = HeteroData([a, b], [Links("a", "b", [0], [0])])
-    assert all("alone holds" not in words for words in reach(light).warnings)
+    assert all("alone holds" not in words for words in link_reach(light).warnings)
 
 
 def test_views_count_as_linked() -> None:
     data = HeteroData([Dataset("a", ["x", "y"], entity="e"), Dataset("b", ["x"], entity="e")])
-    assert reach(data).linked == {"a": 1, "b": 1}
+    assert link_reach(data).linked == {"a": 1, "b": 1}
 
 
 cells = st.lists(

@@ -13,14 +13,14 @@ from hypothesis import strategies as st
 from hetviz.data import Dataset
 from hetviz.data.joins import keys as keys_module
 from hetviz.data.joins.keys import (
-    all_folded,
-    all_stripped,
-    cells_of,
+    cell_texts,
     column_keys,
-    folded,
     key_of,
-    keys_of,
-    members,
+    keys_by_row,
+    matching_pairs,
+    normalise_key,
+    normalise_keys,
+    strip_texts,
 )
 from hetviz.data.joins.lists import entries_of, separator_of
 
@@ -36,8 +36,8 @@ def table(cells: list[object], dtype: object = None) -> Dataset:
 @example(["a", " b", "A  b"])
 @example(["a\x00", "B"])
 def test_texts_in_one_go_are_as_each_by_itself(texts: list[str]) -> None:
-    assert all_folded(texts) == [folded(text) for text in texts]
-    assert all_stripped(texts) == [text.strip() for text in texts]
+    assert normalise_keys(texts) == [normalise_key(text) for text in texts]
+    assert strip_texts(texts) == [text.strip() for text in texts]
 
 
 @pytest.mark.parametrize(
@@ -54,9 +54,11 @@ def test_a_column_has_the_key_of_each_cell(cells: list[object], dtype: object) -
     data = table(cells, dtype)
     assert data.table is not None
     expected = [key_of(value) for value in data.table["c"].tolist()]
-    assert cells_of(data, "c") == expected
-    found = keys_of(data, "c", loose=True)
-    assert found.to_dict() == {row: folded(key) for row, key in enumerate(expected) if folded(key)}
+    assert cell_texts(data, "c") == expected
+    found = keys_by_row(data, "c", loose=True)
+    assert found.to_dict() == {
+        row: normalise_key(key) for row, key in enumerate(expected) if normalise_key(key)
+    }
     keys = column_keys(data, "c")
     assert sorted(keys.different) == sorted(set(expected) - {""})
     assert keys.uses.tolist() == [expected.count(key) for key in keys.different]
@@ -70,7 +72,7 @@ def test_members_are_all_pairs_of_one_group(groups: np.ndarray, of: np.ndarray) 
     expected = [
         (i, m) for i, g in enumerate(groups) for m, other in enumerate(of) if g == other >= 0
     ]
-    assert list(zip(*(x.tolist() for x in members(groups, of)), strict=True)) == expected
+    assert list(zip(*(x.tolist() for x in matching_pairs(groups, of)), strict=True)) == expected
 
 
 @given(TEXTS.filter(len), st.booleans(), st.sampled_from([";", ", ", ";;"]))
@@ -80,7 +82,7 @@ def test_entries_are_those_of_each_cell(cells: list[str], loose: bool, sign: str
     for row, cell in enumerate(cells):
         keys = {}
         for text in sorted({part.strip() for part in cell.strip().split(sign)} - {""}):
-            keys.setdefault(folded(text) if loose else text, text)
+            keys.setdefault(normalise_key(text) if loose else text, text)
         expected += [(row, text, key) for key, text in keys.items() if key]
     assert list(found.itertuples(index=False, name=None)) == expected
 
@@ -98,11 +100,11 @@ def test_a_column_is_read_once_and_forgotten_with_its_dataset_or_for_want_of_roo
     first = column_keys(data, "c")
     assert column_keys(data, "c") is first
     assert column_keys(table(["a", "b"]), "c", loose=True) is not first
-    monkeypatch.setattr(keys_module, "MOST", 1)
+    monkeypatch.setattr(keys_module, "MAX_CACHED_TEXTS", 1)
     column_keys(data, "")
     assert column_keys(data, "c") is not first
     gc.collect()  # what other tests left
-    before = len(keys_module._KEPT)
+    before = len(keys_module._CACHE)
     del data
     gc.collect()
-    assert len(keys_module._KEPT) == before - 1
+    assert len(keys_module._CACHE) == before - 1

@@ -8,7 +8,7 @@ import pytest
 
 import hetviz
 from hetviz.data import Dataset, HeteroData
-from hetviz.data.joins.proposals import MOST_PROPOSALS, chance, key_columns
+from hetviz.data.joins.proposals import MAX_PROPOSALS, chance_share, key_columns
 
 CITIES = ["Oslo", "Riga", "Wien", "Bern", "Rom", "Paris", "Madrid", "Lissabon"]
 
@@ -107,10 +107,10 @@ def test_chance_knows_patterns_and_ranges() -> None:
     some = Dataset("b", ["item_001", "item_004"])
     names = Dataset("c", ["aa", "bb"])
     a, b, c = key_columns(HeteroData([ids, some, names]))
-    assert chance(a, b) == pytest.approx(2 / 4)
-    assert chance(b, a) == 1
-    assert chance(c, c) == pytest.approx(2 / 26**2, rel=0.01)
-    assert chance(a, c) == 0
+    assert chance_share(a, b) == pytest.approx(2 / 4)
+    assert chance_share(b, a) == 1
+    assert chance_share(c, c) == pytest.approx(2 / 26**2, rel=0.01)
+    assert chance_share(a, c) == 0
 
 
 def test_what_is_listed_is_linked_where_it_is_known_and_else_becomes_a_dataset() -> None:
@@ -183,7 +183,7 @@ def test_the_order_of_rows_and_of_datasets_changes_no_proposal() -> None:
 def test_proposals_are_few() -> None:
     ids = [f"{city}{city[::-1]}" for city in CITIES]
     data = HeteroData([Dataset(f"d{k}", ids) for k in range(8)])
-    assert len(hetviz.propose_joins(data)) == MOST_PROPOSALS
+    assert len(hetviz.propose_joins(data)) == MAX_PROPOSALS
 
 
 def lines() -> HeteroData:

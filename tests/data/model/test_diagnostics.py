@@ -10,44 +10,46 @@ import pytest
 from hetviz.data import Embedding
 from hetviz.data.model.diagnostics import (
     SHARE,
-    diagnostic,
+    by_key,
     from_json,
-    keyed,
-    numbered,
-    optimum_told,
-    said_once,
+    make_diagnostic,
+    number_values,
+    optimum_diagnostics,
     to_json,
+    without_repeated_text,
 )
 from hetviz.errors import DataError
 
 
 def test_only_finite_numbers_are_kept() -> None:
-    found = diagnostic("a", "A", "says", {"x": 1, "none": None, "nan": float("nan"), "word": "w"})
+    found = make_diagnostic(
+        "a", "A", "says", {"x": 1, "none": None, "nan": float("nan"), "word": "w"}
+    )
     assert dict(found.values) == {"x": 1.0}
 
 
 def test_of_many_the_largest_by_size_are_kept_and_the_rest_is_counted() -> None:
     values = {f"f{k}": (-1) ** k * float(k) for k in range(30)}
-    found = diagnostic("a", "A", "says", values, most=3)
+    found = make_diagnostic("a", "A", "says", values, most=3)
     assert list(found.values.items()) == [("f29", -29.0), ("f28", 28.0), ("f27", -27.0)]
     assert found.left_out == 27
 
 
 def test_few_stay_in_the_order_given() -> None:
-    assert list(diagnostic("a", "A", "", numbered([3.0, 9.0], "axis")).values) == [
+    assert list(make_diagnostic("a", "A", "", number_values([3.0, 9.0], "axis")).values) == [
         "axis 1",
         "axis 2",
     ]
 
 
 def test_values_are_written_with_their_unit() -> None:
-    assert diagnostic("a", "A", "", {"x": 0.25}, SHARE).lines == [("x", "25.0 %")]
-    assert diagnostic("a", "A", "", {"x": 2.0}, "nats").lines == [("x", "2 nats")]
+    assert make_diagnostic("a", "A", "", {"x": 0.25}, SHARE).lines == [("x", "25.0 %")]
+    assert make_diagnostic("a", "A", "", {"x": 2.0}, "nats").lines == [("x", "2 nats")]
 
 
 def test_they_come_back_from_files_as_they_were() -> None:
-    many = diagnostic("b", "B", "more", {f"f{k}": float(k) for k in range(50)})
-    found = keyed([diagnostic("a", "A", "says", {"x": 1.5}, SHARE), many])
+    many = make_diagnostic("b", "B", "more", {f"f{k}": float(k) for k in range(50)})
+    found = by_key([make_diagnostic("a", "A", "says", {"x": 1.5}, SHARE), many])
     assert from_json(to_json(found)) == found
     assert from_json(None) == {}
 
@@ -61,7 +63,7 @@ def test_other_content_is_refused(content: object) -> None:
 
 
 def test_an_embedding_keeps_them_when_it_is_copied_and_pickled() -> None:
-    found = keyed([diagnostic("a", "A", "says", {"x": 1.5})])
+    found = by_key([make_diagnostic("a", "A", "says", {"x": 1.5})])
     embedding = Embedding({"a": np.eye(2)}, diagnostics=found)
     again = pickle.loads(pickle.dumps(embedding))
     for other in (again, embedding.per_object, embedding.planar()):
@@ -70,14 +72,15 @@ def test_an_embedding_keeps_them_when_it_is_copied_and_pickled() -> None:
 
 
 def test_an_empty_finding_is_none() -> None:
-    assert keyed([diagnostic("a", "A", "", {})]) == {}
+    assert by_key([make_diagnostic("a", "A", "", {})]) == {}
 
 
 def test_what_several_say_alike_is_said_once() -> None:
     said = [
-        diagnostic(key, "", says, {"x": 1}) for key, says in (("a", "A."), ("b", "A."), ("c", "C."))
+        make_diagnostic(key, "", says, {"x": 1})
+        for key, says in (("a", "A."), ("b", "A."), ("c", "C."))
     ]
-    assert [(one.key, says) for one, says in said_once(said)] == [
+    assert [(one.key, says) for one, says in without_repeated_text(said)] == [
         ("a", "A."),
         ("b", ""),
         ("c", "C."),
@@ -86,11 +89,11 @@ def test_what_several_say_alike_is_said_once() -> None:
 
 def test_of_an_optimum_what_is_unknown_is_left_out() -> None:
     figures = {"gap": 0.01, "critical_beta": None, "kept_on_these_axes": 0.5, "bound": 2.0}
-    found = keyed(optimum_told({"all": figures}))
+    found = by_key(optimum_diagnostics({"all": figures}))
     assert {key: dict(one.values) for key, one in found.items()} == {
         "kept comparisons of all": {"on the axes shown": 0.5},
         "gap of all": {"duality gap": 0.01},
         "objective of all": {"bound from below": 2.0},
     }
     assert found["gap of all"].title == "How near to the best"
-    assert optimum_told({"a": figures, "b": figures})[0].title.endswith("kept of a")
+    assert optimum_diagnostics({"a": figures, "b": figures})[0].title.endswith("kept of a")

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hetviz.data import Comparisons, Dataset, HeteroData, Labels, Links
-from hetviz.data.model.views import identity_links, tied
+from hetviz.data.model.views import identity_links, with_identity_links
 from hetviz.errors import DataError, ParameterError
 from tests.data.strategies import heterodata
 
@@ -80,7 +80,7 @@ def test_views_share_objects() -> None:
     assert data.views("digit") == ("pixels", "shape")
     (links,) = identity_links(data)
     assert list(zip(links.i.tolist(), links.j.tolist(), strict=True)) == [(0, 2), (2, 0)]
-    assert len(tied(data).links) == 1
+    assert len(with_identity_links(data).links) == 1
 
 
 def test_adjacency_is_symmetric_sums_repeats_and_clips() -> None:

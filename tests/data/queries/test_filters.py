@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hetviz.data import Dataset, Filter, HeteroData, Labels, passing
-from hetviz.data.queries.filters import column_of, describe, folded, only_rows
+from hetviz.data.queries.filters import column_of, describe_filter, filters_for_rows, fold_text
 from hetviz.errors import DataError
 
 
@@ -71,7 +71,7 @@ def test_all_filters_must_pass_and_none_lets_all() -> None:
 
 def test_chosen_rows_stay_chosen_when_the_data_change() -> None:
     data = example()
-    filters = only_rows(data, [1, 4, 6])
+    filters = filters_for_rows(data, [1, 4, 6])
     assert np.flatnonzero(passing(data, filters)).tolist() == [1, 4, 6]
     moved = data.edit().reorder({"plants": ["e", "d", "c", "b", "a"]})
     assert np.flatnonzero(passing(moved, filters)).tolist() == [0, 3, 6]
@@ -84,7 +84,7 @@ def test_only_rows_lets_just_those_pass(chosen: set[int]) -> None:
     data = example()
     filters = [
         Filter.from_dict(json.loads(json.dumps(filter.to_dict())))
-        for filter in only_rows(data, sorted(chosen))
+        for filter in filters_for_rows(data, sorted(chosen))
     ]
     assert set(np.flatnonzero(passing(data, filters)).tolist()) == chosen
 
@@ -114,7 +114,7 @@ def test_only_rows_lets_just_those_pass(chosen: set[int]) -> None:
 )
 def test_in_plain_words(fields: dict[str, Any], words: str) -> None:
     filter = Filter("plants", **fields)
-    assert describe(filter) == words
+    assert describe_filter(filter) == words
     assert Filter.from_dict(json.loads(json.dumps(filter.to_dict()))) == filter
 
 
@@ -147,5 +147,5 @@ def test_unknown_names_are_refused() -> None:
 
 
 def test_folding_ignores_case_and_accents() -> None:
-    assert folded("Ça Va ǅ İstanbul ﬁ") == folded("CA VA dž istanbul FI")
-    assert folded("o") != folded("0")
+    assert fold_text("Ça Va ǅ İstanbul ﬁ") == fold_text("CA VA dž istanbul FI")
+    assert fold_text("o") != fold_text("0")

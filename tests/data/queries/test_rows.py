@@ -7,7 +7,7 @@ import pytest
 from hetviz.data import Comparisons, Dataset, HeteroData, Links
 from hetviz.data.joins import matching as m
 from hetviz.data.joins.matching import match_by_key
-from hetviz.data.queries.rows import part_of, touching
+from hetviz.data.queries.rows import links_touching, select_rows
 from hetviz.errors import DataError
 
 
@@ -18,16 +18,16 @@ def example() -> HeteroData:
 
 
 def test_links_that_touch_rows_are_told_from_the_side_of_the_rows() -> None:
-    found = touching(example(), [3])
+    found = links_touching(example(), [3])
     assert found.inner.tolist() == [3, 3]
     assert found.outer.tolist() == [0, 1]
     assert found.weight.tolist() == [1.0, -0.5]
     assert found.leads_to().tolist() == [0]
-    both = touching(example(), [0, 2])
+    both = links_touching(example(), [0, 2])
     assert both.inside.tolist() == [False, True]
     assert both.group.tolist() == [0, 1]
     assert both.leads_to().tolist() == [3]
-    assert len(touching(example(), [])) == 0
+    assert len(links_touching(example(), [])) == 0
 
 
 def with_keys(left: list[object], right: list[object]) -> HeteroData:
@@ -76,7 +76,7 @@ def test_what_cannot_be_matched_is_refused(arguments: tuple[str, ...], code: str
 def test_a_column_of_one_value_does_not_make_millions_of_links(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(m, "MOST_PAIRS", 11)
+    monkeypatch.setattr(m, "MAX_PAIRS", 11)
     data = with_keys(["p"] * 3, ["p"] * 4)
     with pytest.raises(DataError, match="12 pairs"):
         match_by_key(data, "a", "k", "b", "key")
@@ -90,7 +90,7 @@ def small() -> HeteroData:
 
 
 def test_rows_keep_what_joins_them_and_empty_datasets_go() -> None:
-    part = part_of(small(), [4, 1, 3])
+    part = select_rows(small(), [4, 1, 3])
     assert {name: list(dataset.ids) for name, dataset in part.datasets.items()} == {
         "a": ["y"],
         "c": ["p", "q"],
@@ -103,4 +103,4 @@ def test_rows_keep_what_joins_them_and_empty_datasets_go() -> None:
 
 def test_no_rows_are_refused() -> None:
     with pytest.raises(DataError, match="no items were chosen"):
-        part_of(small(), [])
+        select_rows(small(), [])

@@ -74,7 +74,9 @@ def test_pictures_that_are_all_alike_or_gone_give_none():
 def test_pictures_as_files(tmp_path):
     path = tmp_path / "a.png"
     path.write_bytes(plain(1, 2, 3))
-    np.testing.assert_array_equal(images.described([path]), images.described([plain(1, 2, 3)]))
+    np.testing.assert_array_equal(
+        images.describe_all([path]), images.describe_all([plain(1, 2, 3)])
+    )
 
 
 TEXTS = ["A dog runs in the park.", "The puppy plays outside.", "Stock prices fell.", None]
@@ -82,11 +84,11 @@ TEXTS = ["A dog runs in the park.", "The puppy plays outside.", "Stock prices fe
 
 def test_sentences_that_mean_the_same_lie_near():
     pytest.importorskip("onnxruntime")
-    V = sentences.vectors(TEXTS)
+    V = sentences.text_vectors(TEXTS)
     np.testing.assert_allclose(np.linalg.norm(V, axis=1), [1, 1, 1, 0])
     assert V[0] @ V[1] > 0.4 > 0.2 > V[0] @ V[2]
     # a text has one vector whatever stands beside it
-    np.testing.assert_allclose(sentences.vectors([TEXTS[1]])[0], V[1])
+    np.testing.assert_allclose(sentences.text_vectors([TEXTS[1]])[0], V[1])
     table = pd.DataFrame({"about": TEXTS})
     things = hetviz.Dataset("things", list("abcd"), table=table)
     found = hetviz.make_features(things, {"about": {"kind": "text"}}, text_model="sentences")
@@ -98,9 +100,9 @@ def test_sentences_that_mean_the_same_lie_near():
 
 def test_without_the_extra_it_says_what_to_install(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "onnxruntime", None)
-    sentences._model.cache_clear()
+    sentences._load_model.cache_clear()
     try:
         with pytest.raises(hetviz.errors.MissingExtraError, match=r"hetviz\[text\]"):
-            sentences.vectors(["a text"])
+            sentences.text_vectors(["a text"])
     finally:
-        sentences._model.cache_clear()
+        sentences._load_model.cache_clear()

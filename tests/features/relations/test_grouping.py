@@ -9,7 +9,7 @@ import hetviz
 from hetviz import Dataset, Embedding, HeteroData, Labels
 from hetviz.core.clustering.partition import exemplars
 from hetviz.errors import DataError, ParameterError
-from hetviz.features.relations.grouping import MOST_PAIRS
+from hetviz.features.relations.grouping import DEFAULT_MAX_PAIRS
 
 
 def clumps(n: int = 40) -> HeteroData:
@@ -57,7 +57,7 @@ def test_large_groups_are_thinned_alike_each_time() -> None:
     A, B = np.arange(0, 400), np.arange(800, 1100)
     found = hetviz.links_between(data, A, B, -1)
     assert found.n_possible == 400 * 300
-    assert 0.7 * MOST_PAIRS <= found.n_pairs <= MOST_PAIRS
+    assert 0.7 * DEFAULT_MAX_PAIRS <= found.n_pairs <= DEFAULT_MAX_PAIRS
     assert "of 120,000 pairs" in found.account
     again = hetviz.links_between(data, A[::-1], B, -1)
     assert again[0].i.tolist() == found[0].i.tolist()

@@ -105,7 +105,7 @@ def test_of_very_many_items_near_pairs_and_some_others_stand_for_all(
     rows = RNG.normal(size=(300, 3))
     ids = [str(k) for k in range(300)]
     every = similarity_of(Dataset("a", ids, rows)).pairs()
-    monkeypatch.setattr(similarity, "EVERY_PAIR", 100)
+    monkeypatch.setattr(similarity, "MAX_ITEMS_ALL_PAIRS", 100)
     for dataset, kind in (
         (Dataset("a", ids, rows), "auto"),
         (Dataset("a", ids, sp.csr_array(rows)), "cosine"),

@@ -7,7 +7,7 @@ import numpy as np
 from hetviz.data import Dataset, HeteroData, Links
 from hetviz.features.relations.link_scores import (
     ScoredPairs,
-    joined_parts,
+    connected_datasets,
     link_scores,
     scored_pairs,
 )
@@ -57,6 +57,6 @@ def test_linked_pairs_are_counted_in_either_direction() -> None:
 
 
 def test_linked_datasets_are_one_part() -> None:
-    parts = joined_parts(DATA, DATA.adjacency())
+    parts = connected_datasets(DATA, DATA.adjacency())
     assert list(parts) == ["a", "b", "c"]
     assert parts["a"] == parts["b"] != parts["c"]

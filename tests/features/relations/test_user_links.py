@@ -5,9 +5,13 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
-from hetviz.core.layout.guidance_boost import drawn_along, gone_over, spoken_part
+from hetviz.core.layout.guidance_boost import (
+    guidance_affinities,
+    move_linked_together,
+    move_similar_along,
+)
 from hetviz.data import Dataset, HeteroData, Links
-from hetviz.features.relations.user_links import bonds_of, spoken_weights
+from hetviz.features.relations.user_links import table_links, user_link_weights
 
 
 def test_only_what_was_said_counts_and_by_its_strongest_weight() -> None:
@@ -20,12 +24,12 @@ def test_only_what_was_said_counts_and_by_its_strongest_weight() -> None:
             Links("a", "b", [1], [1]),
         ],
     )
-    W = spoken_weights(data).toarray()
+    W = user_link_weights(data).toarray()
     expected = np.zeros((5, 5))
     expected[0, 3] = expected[3, 0] = 0.8
     expected[2, 4] = expected[4, 2] = 1.0
     np.testing.assert_array_equal(W, expected)
-    assert spoken_weights(HeteroData([a])).nnz == 0
+    assert user_link_weights(HeteroData([a])).nnz == 0
 
 
 def test_an_item_hears_all_that_is_said_of_it_as_loudly_as_the_rest() -> None:
@@ -33,7 +37,7 @@ def test_an_item_hears_all_that_is_said_of_it_as_loudly_as_the_rest() -> None:
     W = np.zeros((4, 4))
     W[0, 3] = W[3, 0] = 1.0
     W[0, 2] = W[2, 0] = 0.5
-    S = spoken_part(P, sp.csr_array(W), 2.0).toarray()
+    S = guidance_affinities(P, sp.csr_array(W), 2.0).toarray()
     assert S[0, 3] == S[3, 0] == 2.0 * min(0.2 / 2, 0.2)
     assert S[0, 2] == S[2, 0] == 2.0 * 0.5 * min(0.2 / 2, 0.3)
 
@@ -45,10 +49,10 @@ def test_the_less_held_of_a_far_pair_goes_to_the_better_held_and_the_rest_stays(
     P[0, 4] = P[4, 0] = P[0, 5] = P[5, 0] = P[2, 3] = P[3, 2] = P[1, 2] = P[2, 1] = 1.0
     S = np.zeros((6, 6))
     S[0, 1] = S[1, 0] = S[2, 3] = S[3, 2] = 1.0
-    moved = gone_over(sp.csr_array(S), sp.csr_array(P), Y)
+    moved = move_linked_together(sp.csr_array(S), sp.csr_array(P), Y)
     np.testing.assert_allclose(moved[1], [0.01, 0.0])
     np.testing.assert_array_equal(np.delete(moved, 1, axis=0), np.delete(Y, 1, axis=0))
-    assert gone_over(sp.csr_array((6, 6)), sp.csr_array(P), Y) is Y
+    assert move_linked_together(sp.csr_array((6, 6)), sp.csr_array(P), Y) is Y
 
 
 def test_of_two_hubs_both_stay_and_hear_the_less_the_more_they_hold() -> None:
@@ -60,7 +64,7 @@ def test_of_two_hubs_both_stay_and_hear_the_less_the_more_they_hold() -> None:
     others = Dataset("c", [f"c{k}" for k in range(9)])
     few = Links("c", "b", np.arange(9), np.arange(9))
     data = HeteroData([left, right, others], [links, *spread, few])
-    bonds = bonds_of(data)
+    bonds = table_links(data)
     # What was said is no bond, and what is linked twice is linked once.
     assert bonds.links[0, 1] == 0
     assert bonds.links[2, 21] == bonds.links[21, 2] == 1
@@ -68,18 +72,21 @@ def test_of_two_hubs_both_stay_and_hear_the_less_the_more_they_hold() -> None:
     share = np.array([8.0, 16.0, 1.0])
     P = sp.csr_array(np.full((3, 3), 0.1) - 0.1 * np.eye(3))
     W = sp.csr_array(np.ones((3, 3)) - np.eye(3))
-    plain, held = spoken_part(P, W).toarray(), spoken_part(P, W, bonds=share).toarray()
+    plain, held = (
+        guidance_affinities(P, W).toarray(),
+        guidance_affinities(P, W, bonds=share).toarray(),
+    )
     assert held[0, 1] == held[1, 0] == plain[0, 1] / 2
     assert held[0, 2] == plain[0, 2]
     # Somebody who means it can say so louder.
-    assert spoken_part(P, W, 2.0, share)[0, 1] == 2 * plain[0, 1]
+    assert guidance_affinities(P, W, 2.0, share)[0, 1] == 2 * plain[0, 1]
     Y = np.array([[0.0, 0], [1.0, 0], [0.5, 1.0]])
     S, none = sp.csr_array(np.diag([1.0, 0], 1) + np.diag([1.0, 0], -1)), sp.csr_array((3, 3))
-    assert gone_over(S, P, Y, none, share) is Y
-    assert gone_over(S, P, Y, none, share, strength=4.0) is not Y
+    assert move_linked_together(S, P, Y, none, share) is Y
+    assert move_linked_together(S, P, Y, none, share, strength=4.0) is not Y
     # Said with a third as well, each hears twice as much.
     share = 2 * share
-    moved = gone_over(sp.csr_array(W), P, Y, none, share)
+    moved = move_linked_together(sp.csr_array(W), P, Y, none, share)
     assert (moved[:2] == Y[:2]).all()
     assert np.linalg.norm(moved[2] - Y[:2], axis=1).min() < 0.02
 
@@ -94,12 +101,12 @@ def test_who_has_more_of_its_links_near_is_held_by_more() -> None:
     for i, j in ((0, 1), (0, 2), (3, 1)):
         L[i, j] = L[j, i] = 1.0
     S, P, L = sp.csr_array(S), sp.csr_array(P), sp.csr_array(L)
-    assert (gone_over(S, P, Y)[3] == Y[3]).all()
+    assert (move_linked_together(S, P, Y)[3] == Y[3]).all()
     share = np.array([3.0, 1.0, 1.0, 1.0, 1.0])
-    moved = gone_over(S, P, Y, L, share)
+    moved = move_linked_together(S, P, Y, L, share)
     assert (moved[0] == Y[0]).all()
     # Where no hub is spoken of, nearness decides.
-    assert (gone_over(S, P, Y, L, np.ones(5))[3] == Y[3]).all()
+    assert (move_linked_together(S, P, Y, L, np.ones(5))[3] == Y[3]).all()
     assert np.linalg.norm(moved[3] - Y[0]) < 0.02
 
 
@@ -112,7 +119,7 @@ def test_of_several_all_go_to_the_one_that_is_held_most() -> None:
     S = np.zeros((6, 6))
     for i, j in ((0, 2), (2, 1)):
         S[i, j] = S[j, i] = 1.0
-    moved = gone_over(sp.csr_array(S), sp.csr_array(P), Y)
+    moved = move_linked_together(sp.csr_array(S), sp.csr_array(P), Y)
     assert np.linalg.norm(moved[[0, 2]] - Y[1], axis=1).max() < 0.02
     np.testing.assert_array_equal(moved[[1, 3, 4, 5]], Y[[1, 3, 4, 5]])
 
@@ -125,7 +132,7 @@ def test_who_is_like_the_named_goes_with_them_unless_held_where_it_lies() -> Non
     for i, j, weight in ((2, 0, 1), (2, 3, 2), (3, 1, 1), (4, 0, 1), (4, 5, 3)):
         P[i, j] = P[j, i] = weight
     groups = [(np.array([0, 1]), np.array([2, 3, 4])), (np.array([5]), np.array([], dtype=int))]
-    moved = drawn_along(sp.csr_array(P), Y, groups)
+    moved = move_similar_along(sp.csr_array(P), Y, groups)
     assert np.linalg.norm(moved[[2, 3]] - [9.0, 0.05], axis=1).max() < 0.2
     assert (moved[2] != moved[3]).any()
     np.testing.assert_array_equal(moved[[0, 1, 4, 5]], Y[[0, 1, 4, 5]])

@@ -9,7 +9,12 @@ import scipy.sparse as sp
 from hetviz.data import Dataset
 from hetviz.features.spaces import inputs
 from hetviz.features.spaces.basis import fit_basis
-from hetviz.features.spaces.inputs import LeadingFeatures, LikenessToFitted, UnitFeatures, inputs_of
+from hetviz.features.spaces.inputs import (
+    LeadingFeatures,
+    SimilarityToFitted,
+    UnitFeatures,
+    make_inputs,
+)
 from hetviz.features.spaces.similarity import similarity_of
 
 RNG = np.random.default_rng(0)
@@ -53,11 +58,11 @@ def test_leading_features_keep_the_most_variance() -> None:
 def test_likeness_of_many_is_with_some(monkeypatch: pytest.MonkeyPatch) -> None:
     like = similarity_of(DENSE)
     assert like is not None
-    S = LikenessToFitted.fit(like, 0).of(DENSE)
+    S = SimilarityToFitted.fit(like, 0).of(DENSE)
     np.testing.assert_array_equal(S, like.to_fitted(DENSE))
-    monkeypatch.setattr(inputs, "EVERY_PAIR", 20)
-    monkeypatch.setattr(inputs, "_LANDMARKS", 7)
-    few = LikenessToFitted.fit(like, 0)
+    monkeypatch.setattr(inputs, "MAX_ITEMS_ALL_PAIRS", 20)
+    monkeypatch.setattr(inputs, "_N_LANDMARKS", 7)
+    few = SimilarityToFitted.fit(like, 0)
     assert len(set(few.columns.tolist())) == 7
     np.testing.assert_array_equal(few.of(DENSE), S[:, few.columns])
 
@@ -65,7 +70,7 @@ def test_likeness_of_many_is_with_some(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_what_inputs_there_are() -> None:
     bare = Dataset("a", IDS, kernel=X @ X.T)
     like = similarity_of(bare)
-    assert isinstance(inputs_of(DENSE, "features", None), UnitFeatures)
-    assert isinstance(inputs_of(bare, "features", like), LikenessToFitted)
-    assert isinstance(inputs_of(DENSE, "similarities", similarity_of(DENSE)), LikenessToFitted)
-    assert inputs_of(DENSE, "similarities", None) is None
+    assert isinstance(make_inputs(DENSE, "features", None), UnitFeatures)
+    assert isinstance(make_inputs(bare, "features", like), SimilarityToFitted)
+    assert isinstance(make_inputs(DENSE, "similarities", similarity_of(DENSE)), SimilarityToFitted)
+    assert make_inputs(DENSE, "similarities", None) is None

@@ -12,7 +12,7 @@ from hetviz.core.graph import neighbors
 from hetviz.data import Dataset, HeteroData, Links
 from hetviz.errors import Cancelled
 from hetviz.features.spaces import landmarks as module
-from hetviz.features.spaces.landmarks import landmarks, placed_by
+from hetviz.features.spaces.landmarks import landmarks, place_by_landmarks
 
 
 def shops(n: int = 600, m: int = 30, seed: int = 0) -> HeteroData:
@@ -54,7 +54,9 @@ def test_all_lie_by_the_landmarks_that_are_like_them_or_linked() -> None:
     heap = np.concatenate([np.arange(600) % 5, np.arange(30) % 5])
     corner = 10.0 * np.column_stack([heap % 3, heap // 3])
     X = np.asarray(data["things"].X)
-    Y = placed_by(data, rows[rows < 600], corner[rows[rows < 600]], [X - X.mean(axis=0), None])
+    Y = place_by_landmarks(
+        data, rows[rows < 600], corner[rows[rows < 600]], [X - X.mean(axis=0), None]
+    )
     assert np.isfinite(Y).all()
     assert np.abs(Y - corner).max() < 1.0
 
@@ -75,13 +77,13 @@ def test_placing_all_by_landmarks_can_be_stopped_between_blocks(
             raise Cancelled("Stopped.")
 
     with pytest.raises(Cancelled):
-        placed_by(data, rows, X[rows, :2], [X, None], beat=stop)
+        place_by_landmarks(data, rows, X[rows, :2], [X, None], beat=stop)
     assert len(beats) == 3
 
 
 def test_what_nothing_leads_to_has_no_place() -> None:
     data = HeteroData([Dataset("a", ["x", "y", "z"]), Dataset("b", ["u"], np.eye(1))])
-    Y = placed_by(data, np.array([0]), np.zeros((1, 2)), [None, np.zeros((1, 1))])
+    Y = place_by_landmarks(data, np.array([0]), np.zeros((1, 2)), [None, np.zeros((1, 1))])
     assert np.isfinite(Y).all(axis=1).tolist() == [True, False, False, False]
 
 
@@ -91,8 +93,8 @@ def few(monkeypatch: pytest.MonkeyPatch) -> None:
     from hetviz.algorithms import base
     from hetviz.runs.embed import first_map
 
-    monkeypatch.setattr(base, "ABOVE", 500)
-    monkeypatch.setattr(first_map, "ABOVE", 500)
+    monkeypatch.setattr(base, "MIN_ROWS", 500)
+    monkeypatch.setattr(first_map, "MIN_ROWS", 500)
     monkeypatch.setattr(module.landmarks, "__defaults__", (100, 0))
 
 

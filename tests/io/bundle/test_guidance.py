@@ -10,9 +10,9 @@ from hypothesis import given, settings
 
 import hetviz
 from hetviz import Comparisons, Dataset, HeteroData, Labels, Links
-from hetviz.data.edits.adding import add_all
+from hetviz.data.edits.adding import add_statements
 from hetviz.data.edits.by_id import links_by_id, pairs_by_id
-from hetviz.data.edits.stating import drop_statements, edit_statements
+from hetviz.data.edits.statement_edits import drop_statements, edit_statements
 from hetviz.data.queries.groups import named_groups
 from hetviz.errors import DataError, ParameterError
 from hetviz.io import guidance_csv, guidance_template, read_guidance
@@ -49,7 +49,7 @@ def test_what_is_written_is_read_back() -> None:
     data = odd()
     read = read_guidance("mine.csv", guidance_csv(data).encode(), data).strict()
     assert (read.n_rows, read.n_good, read.has_sets) == (7, 7, True)
-    again = add_all(bare(data), read.parts).data
+    again = add_statements(bare(data), read.parts).data
     left, right = (table.drop(columns="key") for table in map(hetviz.statements, (data, again)))
     assert sorted(map(str, left.to_numpy().tolist())) == sorted(map(str, right.to_numpy().tolist()))
 
@@ -64,7 +64,7 @@ def test_no_cell_of_text_is_a_formula() -> None:
 
 def test_to_read_what_is_there_changes_nothing() -> None:
     data = odd()
-    met = add_all(data, read_guidance("m.csv", guidance_csv(data).encode(), data).parts)
+    met = add_statements(data, read_guidance("m.csv", guidance_csv(data).encode(), data).parts)
     assert (met.added, met.updated, met.n_same) == ((), (), 7)
     assert met.data.fingerprint() == data.fingerprint()
 
@@ -72,13 +72,13 @@ def test_to_read_what_is_there_changes_nothing() -> None:
 @settings(max_examples=examples(40), deadline=None)
 @given(heterodata())
 def test_any_guidance_survives(data: HeteroData) -> None:
-    once = add_all(
+    once = add_statements(
         bare(data), [*data.links, *([data.comparisons] if data.comparisons else [])]
     ).data
     read = read_guidance("m.csv", guidance_csv(once).encode(), once)
     if not len(hetviz.statements(once)):
         return
-    assert told(add_all(bare(data), read.strict().parts).data) == told(once)
+    assert told(add_statements(bare(data), read.strict().parts).data) == told(once)
 
 
 def test_only_chosen_statements_are_written() -> None:
@@ -212,28 +212,28 @@ def grouped(weight: float = 1.0, **noted: str) -> HeteroData:
     items = [["a", "x"], ["a", "z"], ["b", "1"], ["b", "2"]]
     pairs = list(itertools.combinations(items, 2))
     meta = pd.DataFrame({"set": "four", **noted}, index=range(len(pairs)))
-    return add_all(data, pairs_by_id(data, pairs, weight, meta=meta)).data
+    return add_statements(data, pairs_by_id(data, pairs, weight, meta=meta)).data
 
 
 @pytest.mark.parametrize("weight", [1.0, -0.4])
 def test_a_group_is_one_row_an_item(weight: float) -> None:
     data = grouped(weight, note="said at noon")
     (group,) = named_groups(data)
-    assert (group.name, group.weight, len(group.keys), group.whole) == ("four", weight, 6, True)
+    assert (group.name, group.weight, len(group.keys), group.to_frame) == ("four", weight, 6, True)
     assert group.rows.tolist() == [0, 2, 3, 4]
     text = guidance_csv(data)
     assert len(text.splitlines()) == 1 + 4
     read = read_guidance("mine.csv", text.encode(), data).strict()
     assert (read.n_rows, read.n_good) == (4, 4)
-    assert told(add_all(bare(data), read.parts).data) == told(data)
-    assert not add_all(data, read.parts).added
+    assert told(add_statements(bare(data), read.parts).data) == told(data)
+    assert not add_statements(data, read.parts).added
 
 
 def test_a_row_more_is_an_item_more() -> None:
     data = grouped()
     lines = guidance_csv(data).splitlines()
     with_y = "\n".join([*lines, lines[1].replace(",x,", ",y,")])
-    met = add_all(data, read_guidance("mine.csv", with_y.encode(), data).strict().parts)
+    met = add_statements(data, read_guidance("mine.csv", with_y.encode(), data).strict().parts)
     assert len(met.added) == 4
     (group,) = named_groups(met.data)
     assert group.rows.tolist() == [0, 1, 2, 3, 4]
@@ -246,7 +246,7 @@ def test_what_is_not_one_statement_stays_pairs() -> None:
     assert not named_groups(other_weight)
     assert not named_groups(drop_statements(data, keys[:1]))
     noted = edit_statements(data, {keys[0]: {"note": "this one"}})
-    assert [group.whole for group in named_groups(noted)] == [False]
+    assert [group.to_frame for group in named_groups(noted)] == [False]
     for some in (other_weight, noted):
         assert len(guidance_csv(some).splitlines()) == 1 + 6
     assert len(guidance_csv(data, keys[:3]).splitlines()) == 1 + 3
@@ -255,8 +255,8 @@ def test_what_is_not_one_statement_stays_pairs() -> None:
 def test_a_pair_that_was_said_again_still_holds_its_group_together() -> None:
     data = grouped()
     again = links_by_id(data, "a", "a", [("x", "z")], meta=pd.DataFrame({"set": ["two"]}))
-    (group,) = named_groups(add_all(data, [again]).data)
-    assert (group.name, len(group.keys), group.whole) == ("four", 5, False)
+    (group,) = named_groups(add_statements(data, [again]).data)
+    assert (group.name, len(group.keys), group.to_frame) == ("four", 5, False)
 
 
 @pytest.mark.parametrize(

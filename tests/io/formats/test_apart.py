@@ -11,7 +11,7 @@ import pytest
 from hetviz.cli import main
 from hetviz.errors import DataError, MissingExtraError
 from hetviz.io import Choices, read_tables
-from hetviz.io.formats import anndata, apart
+from hetviz.io.formats import anndata, isolated
 from hetviz.io.sandbox import child, process
 from tests.io.making import packed
 
@@ -36,7 +36,7 @@ def sound(tmp_path):
 
 def test_the_process_reads_what_is_read_here(sound):
     for choices in (Choices(), Choices(part="X_pca", name="cells")):
-        (there,) = apart.read_hdf5("t.h5ad", sound, choices)
+        (there,) = isolated.read_hdf5("t.h5ad", sound, choices)
         (here,) = anndata.read_hdf5("t.h5ad", sound, choices)
         assert there.name == here.name
         assert there.facts == here.facts
@@ -46,33 +46,33 @@ def test_the_process_reads_what_is_read_here(sound):
 
 def test_a_refusal_comes_back_with_its_reason(sound):
     with pytest.raises(DataError, match="damaged here"):
-        apart.read_hdf5("t.h5ad", sound[:200], Choices())
+        isolated.read_hdf5("t.h5ad", sound[:200], Choices())
 
 
 def test_without_h5py_no_process_is_started(sound, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "h5py", None)
     monkeypatch.setattr(process.subprocess, "Popen", lambda *_, **__: pytest.fail("a process"))
     with pytest.raises(MissingExtraError, match="omics"):
-        apart.read_hdf5("t.h5ad", sound, Choices())
+        isolated.read_hdf5("t.h5ad", sound, Choices())
 
 
 def test_small_files_may_take_less_work_than_large_ones():
-    assert apart.work_s(b"") < apart.work_s(bytes(30_000_000)) <= process.PROCESSOR_S
-    assert apart.work_s(bytes(100_000_000)) == process.PROCESSOR_S
-    assert child._work_s([("t.h5ad", b"\x89HDF\r\n\x1a\n" + bytes(9000))]) == apart.work_s(b"")
+    assert isolated.work_s(b"") < isolated.work_s(bytes(30_000_000)) <= process.PROCESSOR_S
+    assert isolated.work_s(bytes(100_000_000)) == process.PROCESSOR_S
+    assert child._work_s([("t.h5ad", b"\x89HDF\r\n\x1a\n" + bytes(9000))]) == isolated.work_s(b"")
 
 
 # The app's way is that of the next test.
 @pytest.mark.parametrize("name", HANGS)
 def test_a_file_that_the_library_turns_in_for_ever_is_refused(name, monkeypatch):
-    monkeypatch.setattr(apart, "_LEAST_S", 1)
+    monkeypatch.setattr(isolated, "_LEAST_S", 1)
     content = (FOUND / name).read_bytes()
     with pytest.raises(DataError, match="1 second of work"):
         read_tables([(name, content)])
 
 
 def test_the_app_opens_such_a_file_once_and_reads_the_others_together(monkeypatch):
-    monkeypatch.setattr(apart, "_LEAST_S", 1)
+    monkeypatch.setattr(isolated, "_LEAST_S", 1)
     # What files of other kinds may take, of which one beside them uses up all.
     monkeypatch.setattr(process, "PROCESSOR_S", 2)
     bad = (HANGS[0], (FOUND / HANGS[0]).read_bytes())
@@ -92,11 +92,11 @@ def test_the_app_opens_such_a_file_once_and_reads_the_others_together(monkeypatc
     assert [look.file for look in looks] == ["a.csv", "b.csv"]
     found = child.read_drop([*tables, bad], {})
     assert [piece.name for piece in found.pieces] == ["a", "b"]
-    assert [name for name, _ in found.refused] == [bad[0]]
+    assert [name for name, _ in found.rejected] == [bad[0]]
 
 
 def test_also_among_others_and_on_the_command_line(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(apart, "_LEAST_S", 1)
+    monkeypatch.setattr(isolated, "_LEAST_S", 1)
     hanging = (FOUND / HANGS[0]).read_bytes()
     table = b"id,x,y\n" + b"\n".join(b"i%d,%d,%d" % (k, k, k * k % 7) for k in range(9))
     path = tmp_path / "both.zip"

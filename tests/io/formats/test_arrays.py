@@ -12,7 +12,7 @@ from hetviz.errors import DataError, HetvizError
 from hetviz.io import limits
 from hetviz.io.formats.arrays import read_npy, read_npz
 from hetviz.io.matrices import ROW, recognised, square_table
-from hetviz.io.piece import Choices, Piece
+from hetviz.io.parsed import Choices, Piece
 from tests.depth import examples
 
 PLAIN = Choices()

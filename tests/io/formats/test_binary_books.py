@@ -12,7 +12,7 @@ from hetviz.errors import DataError
 from hetviz.io import Choices, read_tables
 from hetviz.io.formats.readers import read_pieces
 from hetviz.io.formats.typed_values import FAILED
-from hetviz.io.intake.looking import raw_tables
+from hetviz.io.intake.preview import raw_tables
 from hetviz.io.sandbox import child, process
 from tests.depth import examples
 from tests.io.binary_books import MOST, Failed, xls, xlsb
@@ -190,9 +190,9 @@ def test_a_damaged_book_is_read_or_refused(name):
             files += [(f"{number}{name}", made), (f"cut{number}{name}", cut)]
         found = child.read_drop(files, {})
         told = {piece.where.partition(",")[0] for piece in found.pieces}
-        told |= {file for file, _ in found.refused}
+        told |= {file for file, _ in found.rejected}
         assert told == {file for file, _ in files}
         assert found.pieces
-        assert all(error.problems[0].what for _, error in found.refused)
+        assert all(error.problems[0].what for _, error in found.rejected)
 
     one_process()

@@ -23,7 +23,7 @@ def everything(lines):
 
 @pytest.fixture(autouse=True)
 def _all_tables(monkeypatch):
-    monkeypatch.setattr(column_rows, "SMALL", 0)
+    monkeypatch.setattr(column_rows, "MAX_ROW_WISE_CHARS", 0)
 
 
 @settings(max_examples=examples(60))
@@ -34,7 +34,7 @@ def _all_tables(monkeypatch):
     st.booleans(),
 )
 def test_rows_are_those_that_are_read_one_by_one(rows, separator, end, quoted):
-    column_rows.SMALL = 0
+    column_rows.MAX_ROW_WISE_CHARS = 0
     buffer = io.StringIO(newline="")
     quoting = csv.QUOTE_ALL if quoted else csv.QUOTE_MINIMAL
     csv.writer(buffer, delimiter=separator, lineterminator=end, quoting=quoting).writerows(rows)
@@ -44,13 +44,13 @@ def test_rows_are_those_that_are_read_one_by_one(rows, separator, end, quoted):
     if found is not None:
         assert list(found) == wanted
         assert len(found) == len(wanted)
-        assert set(map(str, found.some())) <= set(map(str, wanted))
+        assert set(map(str, found.sample())) <= set(map(str, wanted))
 
 
 @settings(max_examples=examples(60))
 @given(st.text(st.sampled_from('ab,"\n\r'), max_size=40))
 def test_any_text_is_read_alike_or_left_to_the_other_way(text):
-    column_rows.SMALL = 0
+    column_rows.MAX_ROW_WISE_CHARS = 0
     found = column_rows.column_rows("t", text, ",")
     if found is not None:
         assert list(found) == dialect.rows_of("t", text, ",")
@@ -67,9 +67,9 @@ ODD = (
 
 @pytest.mark.parametrize("text", [table(), table(end="\r\n"), ODD, table() + "\n,,\n"])
 def test_a_table_is_the_same_either_way(text, monkeypatch):
-    column_rows.SMALL = 0
+    column_rows.MAX_ROW_WISE_CHARS = 0
     quick = read_table("t.csv", text.encode())
-    monkeypatch.setattr(column_rows, "SMALL", 10**9)
+    monkeypatch.setattr(column_rows, "MAX_ROW_WISE_CHARS", 10**9)
     slow = read_table("t.csv", text.encode())
     assert quick.frame.to_dict("list") == slow.frame.to_dict("list")
     assert list(quick.frame.columns) == list(slow.frame.columns)
@@ -94,7 +94,7 @@ def test_bad_quotes_are_told_as_they_are_otherwise(text):
 @pytest.mark.parametrize("quoted", [False, True])
 @pytest.mark.parametrize("small", [0, 10**9])
 def test_more_rows_than_are_allowed_are_refused_alike_in_both_ways(monkeypatch, n, quoted, small):
-    monkeypatch.setattr(column_rows, "SMALL", small)
+    monkeypatch.setattr(column_rows, "MAX_ROW_WISE_CHARS", small)
     monkeypatch.setattr(limits, "MAX_ROWS", 50)
     text = table(n).replace(",w0", ',"w0"') if quoted else table(n)
     if n <= 50:

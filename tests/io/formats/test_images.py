@@ -11,7 +11,7 @@ from hetviz.errors import DataError, HetvizError
 from hetviz.io import limits
 from hetviz.io.formats import images
 from hetviz.io.formats.images import checked_picture
-from hetviz.io.piece import Piece
+from hetviz.io.parsed import Piece
 from tests.depth import examples
 from tests.io.making import picture
 

@@ -15,8 +15,8 @@ from hetviz.io import limits
 from hetviz.io.formats import workbooks
 from hetviz.io.formats.column_rows import ColumnRows
 from hetviz.io.formats.workbooks import read_workbook, stored_cells
-from hetviz.io.piece import Choices
-from hetviz.io.sandbox.pieces_as_bytes import packed_cells, unpacked_cells
+from hetviz.io.parsed import Choices
+from hetviz.io.sandbox.pack_parts import packed_cells, unpacked_cells
 from tests.io.making import workbook
 
 N = 60

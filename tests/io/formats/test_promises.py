@@ -13,7 +13,7 @@ import pytest
 
 from hetviz.errors import DataError, HetvizError
 from hetviz.io import limits, read_bundle, read_tables
-from hetviz.io.formats import apart
+from hetviz.io.formats import isolated
 from hetviz.io.infer import dialect
 from hetviz.io.sandbox import child
 from tests.io.formats.test_apart import HANGS
@@ -133,7 +133,7 @@ def read_or_refused(path, **said):
 
 @pytest.mark.parametrize("path", ONCE, ids=lambda path: path.name)
 def test_what_once_broke_a_reader_is_read_or_refused(path, monkeypatch):
-    monkeypatch.setattr(apart, "_LEAST_S", 1)
+    monkeypatch.setattr(isolated, "_LEAST_S", 1)
     read_or_refused(path)
 
 
@@ -157,5 +157,5 @@ def test_one_process_comes_to_the_end_of_all_of_them(monkeypatch):
     monkeypatch.setattr(child, "_in_child", counted)
     there = child.read_drop(files, {})
     assert len(read) == 1
-    told = [*(piece.where for piece in there.pieces), *(str(error) for _, error in there.refused)]
+    told = [*(piece.where for piece in there.pieces), *(str(error) for _, error in there.rejected)]
     assert [name for name, _ in files if name not in " ".join(told)] == []

@@ -31,7 +31,7 @@ def test_national_encodings_are_found(codec):
     notes = []
     found, words = encodings.decode("t.csv", text.encode(codec), None, notes)
     assert found == text
-    assert words in encodings.WORDS.values()
+    assert words in encodings.ENCODING_NAMES.values()
     assert [note.code for note in notes] == ["encoding"]
 
 
@@ -43,19 +43,19 @@ def test_a_few_western_signs_are_no_foreign_script(cell):
 
 def test_every_codec_can_be_chosen_and_looked_at_before():
     content = table("cp1251").encode("cp1251")
-    looks = {codec: encodings.preview(content, codec) for codec in encodings.WORDS}
+    looks = {codec: encodings.preview_text(content, codec) for codec in encodings.ENCODING_NAMES}
     assert "Иван Петров" in looks["cp1251"]
     assert looks["cp1251"].startswith("id,имя\n")
     assert looks["utf_8"] is None
     for codec, look in looks.items():
         if look is not None:
             read_table("t.csv", content, Choices(encoding=codec))
-    assert len(encodings.WORDS) > 80
+    assert len(encodings.ENCODING_NAMES) > 80
 
 
 def test_a_preview_is_not_stopped_by_a_letter_cut_in_two():
     content = ("id,名前\n" + "1,田中さん\n" * 60_000).encode()
-    assert "田中さん" in encodings.preview(content, "utf_8")
+    assert "田中さん" in encodings.preview_text(content, "utf_8")
 
 
 def test_an_encoding_that_does_not_fit_is_refused_with_a_remedy():

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from hetviz.features.columns.names import is_named_id
 from hetviz.io import Choices, read_tables
-from hetviz.io.infer.ids import candidates, guess_id_column
+from hetviz.io.infer.ids import guess_id_column, id_candidates
 
 WORDS = st.text("abcdefgh", min_size=1, max_size=6)
 DECIMALS = st.floats(-1e6, 1e6).map(lambda x: f"{x:.3f}")
@@ -110,7 +110,7 @@ def test_the_numbers_of_the_rows_can_be_asked_for():
 
 
 def test_the_picker_lists_columns_by_how_well_they_would_do():
-    found = candidates(
+    found = id_candidates(
         frame(who=["a", "a", "b"], year=[1, 2, 1], x=[1.5, 2.5, 3.5], playerID="aab")
     )
     assert [(one.columns, one.fits) for one in found] == [

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from hetviz.data import Dataset
-from hetviz.io.infer.opened import SAMPLE, profiles_of
+from hetviz.io.infer.dataset_profiles import MAX_SAMPLE_ROWS, profiles_of
 
 
 def plants(**columns: object) -> Dataset:
@@ -33,7 +33,7 @@ def test_numbers_words_and_what_is_missing_are_counted() -> None:
 
 
 def test_of_many_rows_some_are_looked_at_evenly_from_all() -> None:
-    n = 2 * SAMPLE + 10
+    n = 2 * MAX_SAMPLE_ROWS + 10
     data = plants(count=np.arange(n))
     (count,) = profiles_of(data, ["count"])
     assert count.n_rows == sum(count.counts) == -(-n // 3)

@@ -7,11 +7,19 @@ from hypothesis import strategies as st
 
 import hetviz
 from hetviz.errors import DataError
-from hetviz.features.columns.written import is_unit, number_column, parse
-from hetviz.io import Choices, newer_version, read_tables
-from hetviz.io.infer.recipe import TYPES, ColumnRecipe, RawTable, Recipe, adapted, apply, propose
-from hetviz.io.intake.looking import raw_tables
+from hetviz.features.columns.number_parsing import is_unit, number_column, parse
+from hetviz.io import Choices, read_new_version, read_tables
+from hetviz.io.infer.recipe import (
+    TYPES,
+    ColumnRecipe,
+    RawTable,
+    TableRecipe,
+    adapt_recipe,
+    apply_recipe,
+    propose_recipe,
+)
 from hetviz.io.intake.new_items import read_new_items
+from hetviz.io.intake.preview import raw_tables
 from hetviz.io.sandbox import child
 from hetviz.plots.colour import colour_options, colouring
 from hetviz.ui.map import item_cards
@@ -105,7 +113,7 @@ def test_mostly_numbers_are_numbers_with_the_rest_missing():
 
 def test_a_sheet_with_titles_groups_units_and_a_footer():
     raw = RawTable.of(WELLS, decimal=",")
-    recipe = propose(raw)
+    recipe = propose_recipe(raw)
     assert (recipe.header, recipe.units, recipe.first, recipe.last) == ((3, 4), 5, 6, 9)
     assert [(one.name, one.type, one.unit) for one in recipe.columns] == [
         ("No.", "id", ""),
@@ -114,7 +122,7 @@ def test_a_sheet_with_titles_groups_units_and_a_footer():
         ("Measured (mean) / pH", "number with the rest missing", ""),
         ("Remark", "category", ""),
     ]
-    applied = apply(raw, recipe)
+    applied = apply_recipe(raw, recipe)
     assert applied.frame["Measured (mean) / Nitrate"].tolist() == ["0,5", "3,25", "1089,5", "12"]
     assert applied.frame["Measured (mean) / pH"].tolist() == ["7,1", "", "6,9", "7,0"]
     assert applied.row == (6, 7, 8, 9)
@@ -138,7 +146,7 @@ COLUMNS = st.builds(
     st.booleans(),
 )
 RECIPES = st.builds(
-    Recipe,
+    TableRecipe,
     st.lists(st.integers(0, 9), max_size=3).map(tuple),
     st.none() | st.integers(0, 9),
     st.integers(0, 9),
@@ -149,7 +157,7 @@ RECIPES = st.builds(
 
 @given(RECIPES)
 def test_a_recipe_survives_json(recipe):
-    assert Recipe.from_dict(json.loads(json.dumps(recipe.to_dict()))) == recipe
+    assert TableRecipe.from_dict(json.loads(json.dumps(recipe.to_dict()))) == recipe
 
 
 @pytest.mark.parametrize(
@@ -158,7 +166,7 @@ def test_a_recipe_survives_json(recipe):
 )
 def test_what_is_no_recipe_is_refused(fields):
     with pytest.raises(DataError):
-        Recipe.from_dict(fields)
+        TableRecipe.from_dict(fields)
 
 
 CELLS = st.sampled_from(["", "1", "2,5", "<3", "a", "n.b.", "mg/l", "2020-01-01", "x;y", "Sum"])
@@ -167,21 +175,21 @@ CELLS = st.sampled_from(["", "1", "2,5", "<3", "a", "n.b.", "mg/l", "2020-01-01"
 @given(st.lists(st.lists(CELLS, min_size=3, max_size=3), max_size=12), RECIPES)
 def test_a_recipe_is_applied_to_any_rows_in_the_same_way(rows, recipe):
     raw = RawTable.of(rows)
-    for one in (propose(raw), recipe, adapted(recipe, raw)):
-        first, second = apply(raw, one), apply(raw, one)
+    for one in (propose_recipe(raw), recipe, adapt_recipe(recipe, raw)):
+        first, second = apply_recipe(raw, one), apply_recipe(raw, one)
         assert first.frame.equals(second.frame)
-        assert apply(raw, first.recipe).frame.equals(first.frame)
+        assert apply_recipe(raw, first.recipe).frame.equals(first.frame)
         assert len(first.row) == len(first.frame)
 
 
 def test_a_newer_file_of_the_same_form_is_read_by_the_same_recipe():
-    recipe = propose(RawTable.of(WELLS, decimal=",")).with_type("Remark", "leave out")
+    recipe = propose_recipe(RawTable.of(WELLS, decimal=",")).with_type("Remark", "leave out")
     newer = [["A longer title"], *WELLS[:10], ["05", "Elm", "2", "7,0", "dry"], *WELLS[10:]]
     raw = RawTable.of(newer, decimal=",")
-    found = adapted(recipe, raw)
+    found = adapt_recipe(recipe, raw)
     assert (found.header, found.units, found.first, found.last) == ((4, 5), 6, 7, 11)
     assert found.column("Remark").type == "leave out"
-    applied = apply(raw, found)
+    applied = apply_recipe(raw, found)
     assert applied.frame["No."].tolist() == ["01", "02", "03", "04", "05"]
     assert "Remark" not in applied.frame
 
@@ -189,7 +197,7 @@ def test_a_newer_file_of_the_same_form_is_read_by_the_same_recipe():
 def test_what_was_said_of_columns_is_what_they_are():
     content = b"code,size,grade,kind\n1,5,1,a\n2,6,2,b\n3,7,1,a\n4,9,2,b\n5,8,1,c\n"
     raw = raw_tables([("t.csv", content)])["t.csv", ""]
-    recipe = propose(raw).with_type("grade", "category").with_type("kind", "title")
+    recipe = propose_recipe(raw).with_type("grade", "category").with_type("kind", "title")
     recipe = recipe.with_type("code", "leave out").with_type("size", "label")
     choices = {"t.csv": Choices(recipes={"": recipe.to_dict()})}
     loaded = read_tables([("t.csv", content)], choices)
@@ -208,7 +216,7 @@ def test_sheets_have_recipes_of_their_own_in_the_process_that_reads_them():
     assert set(raws) == {("book.xlsx", "wells"), ("book.xlsx", "owners")}
     raw = raws["book.xlsx", "wells"]
     assert raw.rows[0][1][0] == "Wells 2023"
-    recipe = propose(raw).with_type("Name", "id").with_type("No.", "category")
+    recipe = propose_recipe(raw).with_type("Name", "id").with_type("No.", "category")
     choices = {"book.xlsx": Choices(recipes={"wells": recipe.to_dict()})}
     loaded = read_tables(files, choices, parse=child.read_drop)
     assert list(loaded.data["wells"].ids) == ["Abbey", "Brook", "Croft", "Dale"]
@@ -221,10 +229,10 @@ def test_a_newer_version_is_read_as_was_said_of_the_first():
 
     content = csv(WELLS)
     raw = raw_tables([("w.csv", content)])["w.csv", ""]
-    recipe = propose(raw).with_type("Remark", "leave out")
+    recipe = propose_recipe(raw).with_type("Remark", "leave out")
     loaded = read_tables([("w.csv", content)], {"w.csv": Choices(recipes={"": recipe.to_dict()})})
     more = csv([["one more title", "", "", "", ""], *WELLS[:6], *WELLS[7:]])
-    newer = newer_version(loaded.data, "w", more, "v2.csv", loaded.understood[0])
+    newer = read_new_version(loaded.data, "w", more, "v2.csv", loaded.understood[0])
     assert newer.gone == ("01",)
     assert not newer.added
     assert not len(newer.changed)
@@ -234,7 +242,7 @@ def test_a_newer_version_is_read_as_was_said_of_the_first():
 
 def test_new_rows_are_read_as_was_said_of_the_first():
     content = "\n".join(";".join(row) or ";" for row in WELLS).encode()
-    recipe = propose(raw_tables([("w.csv", content)])["w.csv", ""])
+    recipe = propose_recipe(raw_tables([("w.csv", content)])["w.csv", ""])
     recipe = recipe.with_type("Measured (mean) / pH", "category")
     said = {"w.csv": Choices(recipes={"": recipe.to_dict()})}
     data = read_tables([("w.csv", content)], said).data
@@ -250,7 +258,9 @@ def test_new_rows_are_read_as_was_said_of_the_first():
 
 def test_a_newer_version_without_ids_says_that_rows_are_matched_by_their_numbers():
     loaded = read_tables([("t.csv", b"x,y\n1.5,2\n2.5,2\n3.5,4\n")])
-    newer = newer_version(loaded.data, "t", b"x,y\n1.5,2\n9.5,2\n", "v2.csv", loaded.understood[0])
+    newer = read_new_version(
+        loaded.data, "t", b"x,y\n1.5,2\n9.5,2\n", "v2.csv", loaded.understood[0]
+    )
     assert newer.sentence == (
         "Row numbers are the ids, so each row is taken for the one with its number. "
         "Items of t: 0 new, 1 gone, 1 changed."
@@ -262,7 +272,7 @@ def test_a_newer_version_without_ids_says_that_rows_are_matched_by_their_numbers
 )
 def test_a_last_row_with_empty_cells_is_data(last):
     raw = RawTable.of([["id", "x", "y"], ["a", "1", "2"], ["b", "2", "3"], ["d", "2", "3"], last])
-    assert apply(raw, propose(raw)).frame["id"].tolist() == ["a", "b", "d", last[0]]
+    assert apply_recipe(raw, propose_recipe(raw)).frame["id"].tolist() == ["a", "b", "d", last[0]]
 
 
 def test_units_go_with_the_numbers_to_the_map(tmp_path):
@@ -271,7 +281,7 @@ def test_units_go_with_the_numbers_to_the_map(tmp_path):
     assert data["w"].units == {"nitrate": "mg/l"}
     titles = [option.title for option in colour_options(data)]
     assert "Nitrate (mg/l)" in titles
-    card = item_cards.card(data, 1, colouring(data), "s")
+    card = item_cards.item_card(data, 1, colouring(data), "s")
     assert [fact for fact in card["facts"] if "7" in fact[1]] == [
         ("Nitrate", "7.25 mg/l"),
         ("pH", "7"),
@@ -286,16 +296,16 @@ def test_a_unit_that_stands_in_the_name_is_not_said_twice():
 
 def test_the_values_of_an_ordered_category_have_an_order_that_can_be_changed():
     raw = RawTable.of([["size", "x"], ["S", "1"], ["XL", "2"], ["M", "3"], ["S", "4"]])
-    recipe = propose(raw)
+    recipe = propose_recipe(raw)
     assert recipe.column("size").type == "ordered category"
     assert recipe.column("size").why == "has an order: S < M < XL"
     assert recipe.column("size").order == ("S", "M", "XL")
-    said = apply(raw, recipe.with_type("size", "ordered category")).recipe
+    said = apply_recipe(raw, recipe.with_type("size", "ordered category")).recipe
     assert said.column("size").order == ("S", "M", "XL")
-    turned = Recipe.from_dict(said.with_order("size", "XL", "M", "S").to_dict())
-    assert apply(raw, turned).recipe.column("size").order == ("XL", "M", "S")
+    turned = TableRecipe.from_dict(said.with_order("size", "XL", "M", "S").to_dict())
+    assert apply_recipe(raw, turned).recipe.column("size").order == ("XL", "M", "S")
     more = RawTable.of([["size", "x"], ["L", "1"], ["M", "2"]])
-    assert apply(more, turned).recipe.column("size").order == ("XL", "M", "S", "L")
+    assert apply_recipe(more, turned).recipe.column("size").order == ("XL", "M", "S", "L")
 
 
 def test_words_of_a_scale_are_taken_in_their_order_and_others_are_not():
@@ -315,7 +325,7 @@ def test_words_of_a_scale_are_taken_in_their_order_and_others_are_not():
     rows[1_499][-1] = "it depends"
     table = [["x", *scales], *([str(k * k % 11), *row] for k, row in enumerate(rows))]
     raw = RawTable.of(table)
-    read = apply(raw, propose(raw)).recipe
+    read = apply_recipe(raw, propose_recipe(raw)).recipe
     assert read.of_type("ordered category") == ("severity", "age", "stimmung")
     assert read.column("stimmung").order == ("stimme nicht zu", "neutral", "stimme zu")
     content = "\n".join(map(",".join, table)).encode()
@@ -330,8 +340,8 @@ def test_words_of_a_scale_are_taken_in_their_order_and_others_are_not():
 def test_codes_of_many_values_are_said_to_have_no_order():
     names = [f"{k % 40:04}" for k in range(120)]
     raw = RawTable.of([["code", "x"], *([name, f"{k},5"] for k, name in enumerate(names))])
-    assert propose(raw).column("code").type == "category"
-    assert propose(raw).column("code").why == ""
+    assert propose_recipe(raw).column("code").type == "category"
+    assert propose_recipe(raw).column("code").why == ""
 
 
 def test_the_order_goes_into_the_feature_and_the_legend():
@@ -339,7 +349,7 @@ def test_the_order_goes_into_the_feature_and_the_legend():
         b"i%d,%s,%d" % (k, [b"petit", b"tall", b"wee"][k % 3], k * k % 11) for k in range(30)
     )
     raw = raw_tables([("t.csv", content)])["t.csv", ""]
-    recipe = propose(raw).with_type("size", "ordered category")
+    recipe = propose_recipe(raw).with_type("size", "ordered category")
     recipe = recipe.with_order("size", "wee", "tall", "petit")
     said = {"t.csv": Choices(recipes={"": recipe.to_dict()})}
     data = read_tables([("t.csv", content)], said).data

@@ -168,7 +168,7 @@ def test_very_many_are_told_in_one():
     rows = "".join(f"i{k},{k if k % 2 else 'inf'}\n" for k in range(4000))
     found = told(read_tables([("t.csv", f"id,x\n{rows}".encode())]))
     assert len(found) == 1000
-    assert found[-1][1] == f"{INFINITE[0]} (one of 1,001 such rows from here on)"
+    assert found[-1][1] == f"{INFINITE[0]} (one of 1,001 such rows)"
 
 
 def test_a_weight_of_a_link_is_told_as_before():

@@ -5,7 +5,7 @@ import pytest
 
 from hetviz.errors import DataError
 from hetviz.io import Choices, read_table, read_tables
-from hetviz.io.intake.looking import look_at
+from hetviz.io.intake.preview import preview_tables
 from tests.io.making import parquet, sqlite, statistics, workbook
 
 LAB = [
@@ -35,7 +35,7 @@ LAB = [
 
 
 def test_groups_above_names_and_remarks_below_the_table_of_a_laboratory():
-    (look,) = look_at([("lab.xlsx", workbook({"Leachate": LAB}))])
+    (look,) = preview_tables([("lab.xlsx", workbook({"Leachate": LAB}))])
     recipe = look.recipe
     assert (recipe.header, recipe.units, recipe.first, recipe.last) == ((3, 4), None, 5, 34)
     assert [(column.name, column.type, column.unit) for column in recipe.columns] == [
@@ -135,7 +135,7 @@ def test_rows_of_another_width_make_no_column_in_the_look():
     rows = [f"p{k},{k / 4},oval" for k in range(40)]
     rows[10], rows[20] = "p10,2,5,oval", "p20,5.0"
     content = "\n".join(["plant,height,leaf", *rows]).encode()
-    (look,) = look_at([("t.csv", content)])
+    (look,) = preview_tables([("t.csv", content)])
     assert [column.name for column in look.recipe.columns] == ["plant", "height", "leaf"]
     assert len(read_table("t.csv", content).frame) == 38
 
@@ -194,7 +194,7 @@ def test_an_order_said_of_a_typed_column_reaches_the_legend():
         {"name": list("abcdef"), "size": ["low", "high", "low"] * 2, "x": range(6)}
     )
     content = parquet(frame)
-    (look,) = look_at([("t.parquet", content)])
+    (look,) = preview_tables([("t.parquet", content)])
     recipe = look.recipe.with_order("size", "high", "low")
     said = {"t.parquet": Choices(recipes={"": recipe.to_dict()})}
     data = read_tables([("t.parquet", content)], said).data["t"]
@@ -204,7 +204,7 @@ def test_an_order_said_of_a_typed_column_reaches_the_legend():
 def test_counts_are_no_keys_of_a_table_whose_ids_are_numbers():
     stays = "\n".join(f"{k},{k % 25},s{k}" for k in range(1, 60))
     wards = "\n".join(f"w{k},{5 + k},{k + 1}" for k in range(8))
-    looks = look_at(
+    looks = preview_tables(
         [("stays.csv", f"id,days,note\n{stays}\n".encode()),
          ("wards.csv", f"code,beds,stay\n{wards}\n".encode())]
     )  # fmt: skip
@@ -252,7 +252,7 @@ def test_labels_of_a_survey_that_are_a_scale_are_one_feature():
     labels = {"trust": {1: "disagree", 2: "neutral", 3: "agree"}}
     frame = pd.DataFrame({"trust": [k % 3 + 1.0 for k in range(40)], "age": range(20, 60)})
     content = statistics("dta", frame, variable_value_labels=labels)
-    (look,) = look_at([("panel.dta", content)])
+    (look,) = preview_tables([("panel.dta", content)])
     column = next(one for one in look.recipe.columns if one.name == "trust")
     assert (column.type, column.order) == ("ordered category", ("disagree", "neutral", "agree"))
     data = read_tables([("panel.dta", content)], {"panel.dta": Choices(labels=())}).data

@@ -10,11 +10,11 @@ import pytest
 
 from hetviz.errors import DataError
 from hetviz.io import Choices, read_table, read_tables
-from hetviz.io.infer.recipe import TYPES, RawTable, Recipe, marked, propose
-from hetviz.io.intake import looking
-from hetviz.io.intake.looking import Look, look_at
+from hetviz.io.infer.recipe import TYPES, RawTable, TableRecipe, mark_row, propose_recipe
+from hetviz.io.intake import preview
+from hetviz.io.intake.preview import TablePreview, preview_tables
 from hetviz.io.sandbox import child, process
-from hetviz.io.sandbox.pieces_as_bytes import frame_of, unpacked
+from hetviz.io.sandbox.pack_parts import frame_of, unpacked
 from tests.io.making import duckdb, sqlite, workbook
 
 WELLS = [
@@ -36,7 +36,7 @@ def csv(rows, sign=";"):
 
 
 def test_a_look_holds_the_rows_the_reading_and_what_columns_hold():
-    (look,) = look_at([("wells.csv", csv(WELLS))])
+    (look,) = preview_tables([("wells.csv", csv(WELLS))])
     assert (look.n_rows, look.n_data, look.id_from) == (9, 4, ("Well",))
     assert look.rows[4] == (4, ("Abbey", "<0,5", "a"))
     assert [column.type for column in look.recipe.columns] == [
@@ -48,14 +48,14 @@ def test_a_look_holds_the_rows_the_reading_and_what_columns_hold():
     assert (nitrate.n_rows, nitrate.n_missing, nitrate.unit) == (4, 1, "mg/l")
     assert nitrate.examples == ("n. d.",)
     assert dict(look.preview)[4]["Measured / Nitrate"] == "0,5"
-    assert Look.from_dict(json.loads(json.dumps(look.to_dict()))) == look
+    assert TablePreview.from_dict(json.loads(json.dumps(look.to_dict()))) == look
 
 
 def test_a_look_shows_what_was_said():
-    (look,) = look_at([("wells.csv", csv(WELLS))])
+    (look,) = preview_tables([("wells.csv", csv(WELLS))])
     recipe = look.recipe.with_type("Owner", "leave out").with_ids()
     said = {"wells.csv": Choices(recipes={"": recipe.to_dict()})}
-    (again,) = look_at([("wells.csv", csv(WELLS))], said)
+    (again,) = preview_tables([("wells.csv", csv(WELLS))], said)
     assert again.id_from == ()
     assert "Owner" not in dict(again.preview)[4]
     data = read_tables([("wells.csv", csv(WELLS))], said).data
@@ -65,7 +65,7 @@ def test_a_look_shows_what_was_said():
 
 def test_columns_of_the_ids_of_another_table_are_pointed_out():
     files = [("wells.csv", csv(WELLS)), ("owners.csv", csv(OWNERS))]
-    wells, owners = look_at(files)
+    wells, owners = preview_tables(files)
     assert wells.recipe.column("Owner").of == "owners.csv"
     assert wells.recipe.column("Owner").why == "3 of 3 values are ids of owners.csv"
     assert not any(column.of for column in owners.recipe.columns)
@@ -98,21 +98,21 @@ def test_sheets_are_looked_at_and_read_in_one_process(monkeypatch):
     ],
 )
 def test_files_without_tables_are_passed_over(name, content):
-    assert look_at([(name, content)]) == []
+    assert preview_tables([(name, content)]) == []
 
 
 def test_tables_of_typed_columns_have_no_rows_to_mark(tmp_path):
     path = tmp_path / "t.parquet"
     pd.DataFrame({"name": list("abcd"), "x": [1.5, 2.5, None, 4.0]}).to_parquet(path)
-    (look,) = look_at([("t.parquet", path.read_bytes())])
+    (look,) = preview_tables([("t.parquet", path.read_bytes())])
     assert not look.has_rows
     assert (look.n_data, look.profiles[1].n_missing) == (4, 1)
 
 
 def test_of_long_tables_some_rows_from_all_over_are_looked_at(monkeypatch):
-    monkeypatch.setattr(looking, "_MOST", 500)
+    monkeypatch.setattr(preview, "_MAX_SAMPLE_ROWS", 500)
     rows = [["name", "x"], *([f"n{k}", str(k % 7)] for k in range(3_000))]
-    (look,) = look_at([("long.csv", csv(rows, ","))])
+    (look,) = preview_tables([("long.csv", csv(rows, ","))])
     assert (look.n_rows, look.n_data) == (3_001, 3_000)
     assert look.profiles[1].n_distinct == 7
     assert 500 < look.profiles[1].n_rows < 1_000
@@ -121,26 +121,26 @@ def test_of_long_tables_some_rows_from_all_over_are_looked_at(monkeypatch):
 
 def test_a_row_is_marked_and_no_longer():
     raw = RawTable.of(WELLS, decimal=",")
-    recipe = propose(raw)
+    recipe = propose_recipe(raw)
     assert (recipe.header, recipe.units, recipe.first, recipe.last) == ((1, 2), 3, 4, 7)
-    alone = marked(raw, recipe, "names", 1)
+    alone = mark_row(raw, recipe, "names", 1)
     assert (alone.header, alone.units, alone.first) == ((2,), 3, 4)
-    assert marked(raw, alone, "names", 1).header == (1, 2)
-    assert marked(raw, alone, "names", 0).header == (0,)
-    assert marked(raw, recipe, "units", 3).units is None
-    assert marked(raw, recipe, "first", 5).first == 5
-    assert marked(raw, recipe, "last", 6).last == 6
-    assert marked(raw, recipe, "last", 7).last is None
-    down = marked(raw, alone, "units", 4)
+    assert mark_row(raw, alone, "names", 1).header == (1, 2)
+    assert mark_row(raw, alone, "names", 0).header == (0,)
+    assert mark_row(raw, recipe, "units", 3).units is None
+    assert mark_row(raw, recipe, "first", 5).first == 5
+    assert mark_row(raw, recipe, "last", 6).last == 6
+    assert mark_row(raw, recipe, "last", 7).last is None
+    down = mark_row(raw, alone, "units", 4)
     assert (down.units, down.first) == (4, 5)
     with pytest.raises(DataError, match="no such mark"):
-        marked(raw, recipe, "names", 99)
+        mark_row(raw, recipe, "names", 99)
 
 
 def test_what_was_said_of_columns_stays_when_their_names_change():
     raw = RawTable.of(WELLS, decimal=",")
-    said = propose(raw).with_type("Measured / Nitrate", "text")
-    alone = marked(raw, said, "names", 1)
+    said = propose_recipe(raw).with_type("Measured / Nitrate", "text")
+    alone = mark_row(raw, said, "names", 1)
     assert [(column.name, column.type) for column in alone.columns] == [
         ("Well", "id"),
         ("Nitrate", "text"),
@@ -148,7 +148,7 @@ def test_what_was_said_of_columns_stays_when_their_names_change():
 
 
 def test_a_choice_of_ids_takes_the_place_of_the_one_before():
-    recipe = propose(RawTable.of(WELLS, decimal=","))
+    recipe = propose_recipe(RawTable.of(WELLS, decimal=","))
     both = recipe.with_ids("Well", "Owner")
     assert both.of_type("id") == ("Well", "Owner")
     assert both.with_ids("Owner").of_type("id") == ("Owner",)
@@ -158,7 +158,7 @@ def test_of_a_very_wide_table_the_first_columns_are_looked_at():
     names = ["id", *(f"c{k}" for k in range(2_500))]
     rows = [[f"r{r}", *(str((r * k) % 7) for k in range(2_500))] for r in range(12)]
     content = "\n".join(",".join(row) for row in [names, *rows]).encode()
-    (look,) = look_at([("t.csv", content)])
+    (look,) = preview_tables([("t.csv", content)])
     assert (look.n_columns, len(look.recipe.columns), len(look.profiles)) == (2_501, 2_000, 2_000)
     assert look.id_from == ("id",)
     said = look.recipe.with_type("c3", "category")
@@ -193,13 +193,13 @@ MANY = csv(
 @pytest.mark.parametrize("kind", [kind for kind in TYPES if kind != "id"])
 def test_a_look_at_the_changed_column_alone_is_the_look_at_the_whole_table(kind):
     files = [("t.csv", MANY)]
-    ((look, cells),) = looking.looked_at(files)
+    ((look, cells),) = preview.preview_with_cells(files)
     for column in [one.name for one in look.recipe.columns if one.type != "id"]:
         recipe = look.recipe.with_type(column, kind)
         said = {"t.csv": Choices(recipes={"": recipe.to_dict()})}
-        whole = look_at(files, said)[0]
+        whole = preview_tables(files, said)[0]
         # Everything else was proposed when it was not said; both are read alike.
-        alone = looking.changed(look, cells, Recipe.from_dict(recipe.to_dict()))
+        alone = preview.updated_preview(look, cells, TableRecipe.from_dict(recipe.to_dict()))
         assert alone.recipe == whole.recipe
         assert alone.profiles == whole.profiles
         assert dict(alone.preview) == dict(whole.preview)
@@ -208,25 +208,25 @@ def test_a_look_at_the_changed_column_alone_is_the_look_at_the_whole_table(kind)
 
 
 def test_an_order_that_was_moved_is_seen_without_the_file():
-    ((look, cells),) = looking.looked_at([("t.csv", MANY)])
+    ((look, cells),) = preview.preview_with_cells([("t.csv", MANY)])
     recipe = look.recipe.with_order("state", "high", "low", "medium")
-    alone = looking.changed(look, cells, recipe)
+    alone = preview.updated_preview(look, cells, recipe)
     assert alone.recipe.column("state").order == ("high", "low", "medium")
 
 
 @pytest.mark.parametrize("what", ["row", "ids", "forgotten"])
 def test_more_than_columns_is_looked_at_anew(what):
-    ((look, cells),) = looking.looked_at([("t.csv", MANY)])
+    ((look, cells),) = preview.preview_with_cells([("t.csv", MANY)])
     if what == "row":
-        recipe = marked(look.raw, look.recipe, "last", 8)
+        recipe = mark_row(look.raw, look.recipe, "last", 8)
     elif what == "ids":
         recipe = look.recipe.with_ids("n")
     else:
         said = look.recipe.with_type("n", "text")
-        look = looking.changed(look, cells, said)
+        look = preview.updated_preview(look, cells, said)
         kept = tuple(one for one in look.recipe.columns if one.name != "n")
         recipe = replace(look.recipe, columns=kept)
-    assert looking.changed(look, cells, recipe) is None
+    assert preview.updated_preview(look, cells, recipe) is None
 
 
 @pytest.mark.parametrize(("name", "make"), [("clinic.sqlite", sqlite), ("clinic.duckdb", duckdb)])
@@ -238,7 +238,7 @@ def test_what_a_database_declares_is_shown_as_that(name, make):
         "days INTEGER)",
         "INSERT INTO stays VALUES (1, 'CAR', 3), (2, 'NEU', 4), (3, 'CAR', 9), (4, 'NEU', 2)",
     )
-    looks = look_at([(name, content)])
+    looks = preview_tables([(name, content)])
     (stays,) = (look for look in looks if look.sheet == "stays")
     assert [(one.name, one.type, one.of) for one in stays.recipe.columns] == [
         ("stay", "id", ""),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hetviz.io import newer_version, read_tables
+from hetviz.io import read_new_version, read_tables
 from hetviz.io.bundle.guidance import read_guidance
 from hetviz.io.sandbox import child
 from tests.io.making import parquet
@@ -44,7 +44,7 @@ def test_a_messy_file_is_read_as_what_it_is(file):
 def test_a_newer_version_and_guidance_may_be_any_table():
     old = read_tables([("t.csv", b"id,x\na,1\nb,2\nc,4\n")]).data
     newer = parquet({"id": ["a", "b", "d"], "x": [1.0, 5.0, 3.0]})
-    found = newer_version(old, "t", newer, "t.parquet", parse=child.read_drop)
+    found = read_new_version(old, "t", newer, "t.parquet", parse=child.read_drop)
     assert (found.added, found.gone) == (("d",), ("c",))
     links = parquet({"source_id": ["a", "q"], "target_id": ["b", "c"], "weight": [1.0, 1.0]})
     said = read_guidance("said.parquet", links, old, child.read_drop)

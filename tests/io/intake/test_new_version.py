@@ -10,7 +10,7 @@ import pytest
 
 from hetviz import Comparisons, Dataset, HeteroData, Labels, Links
 from hetviz.errors import DataError
-from hetviz.io import newer_version, read_tables
+from hetviz.io import read_new_version, read_tables
 from hetviz.workspace import BlobStore, ReplaceDataset, SetLabels, Workspace
 from tests.workspace.helpers import essence, opened, record
 
@@ -33,7 +33,7 @@ def trees() -> HeteroData:
 
 def test_rows_are_matched_and_the_account_is_full() -> None:
     data = trees()
-    newer = newer_version(data, "trees", NEWER, "trees2.csv")
+    newer = read_new_version(data, "trees", NEWER, "trees2.csv")
     assert (newer.added, newer.gone) == (("5",), ("4",))
     assert newer.columns_added == ("age",)
     assert sorted(newer.changed.itertuples(index=False, name=None)) == [
@@ -68,7 +68,7 @@ def test_rows_are_matched_and_the_account_is_full() -> None:
 
 def test_the_same_file_changes_nothing() -> None:
     data = trees()
-    newer = newer_version(data, "trees", TREES, "trees.csv")
+    newer = read_new_version(data, "trees", TREES, "trees.csv")
     assert (newer.added, newer.gone, len(newer.changed)) == ((), (), 0)
     assert newer.data.fingerprint() == data.fingerprint()
 
@@ -79,7 +79,7 @@ def test_labels_given_by_hand_outlive_the_file(tmp_path: Path) -> None:
     values = list(label.values)
     values[1] = "mine"
     marked = HeteroData(data.datasets, labels=[Labels("trees", "sort", values)])
-    column = newer_version(marked, "trees", NEWER, "t.csv").data.label("sort")
+    column = read_new_version(marked, "trees", NEWER, "t.csv").data.label("sort")
     assert column is not None
     assert column.values.tolist() == ["needle", "leaf", "tree", "mine"]
 
@@ -87,12 +87,12 @@ def test_labels_given_by_hand_outlive_the_file(tmp_path: Path) -> None:
 def test_matrices_from_elsewhere_follow_ids_and_new_items_are_refused() -> None:
     D = np.abs(np.subtract.outer(range(3), range(3))).astype(float)
     data = HeteroData([Dataset("d", ["x", "y", "z"], distance=D, media=[b"1", None, b"3"])])
-    turned = newer_version(data, "d", b"id,size\nz,1\nx,2\n", "d.csv").data["d"]
+    turned = read_new_version(data, "d", b"id,size\nz,1\nx,2\n", "d.csv").data["d"]
     assert turned.distance is not None
     assert turned.distance.tolist() == [[0, 2], [2, 0]]
     assert turned.media == (b"3", b"1")
     with pytest.raises(DataError, match="1 items are new, and distance came from another file"):
-        newer_version(data, "d", b"id,size\nz,1\nw,2\n", "d.csv")
+        read_new_version(data, "d", b"id,size\nz,1\nw,2\n", "d.csv")
 
 
 @pytest.mark.parametrize(
@@ -107,7 +107,7 @@ def test_matrices_from_elsewhere_follow_ids_and_new_items_are_refused() -> None:
 )
 def test_a_file_that_does_not_fit_is_refused(content: bytes, told: str) -> None:
     with pytest.raises(DataError, match=told):
-        newer_version(trees(), "trees", content, "t.csv")
+        read_new_version(trees(), "trees", content, "t.csv")
 
 
 def test_as_a_command_it_is_undone_and_replayed(tmp_path: Path) -> None:

@@ -8,9 +8,9 @@ import sqlite3
 import pytest
 
 from hetviz.io import Choices, read_tables
-from hetviz.io.infer.recipe import Recipe
-from hetviz.io.intake.looking import Look, look_at
-from hetviz.io.intake.unzipped import tables_of_zip
+from hetviz.io.infer.recipe import TableRecipe
+from hetviz.io.intake.preview import TablePreview, preview_tables
+from hetviz.io.intake.zip_tables import tables_of_zip
 from tests.io.making import packed, workbook
 
 TABLE = b"id,x\n" + b"\n".join(b"i%d,%d" % (k, k * k % 7) for k in range(9))
@@ -21,7 +21,7 @@ def test_a_zip_of_tables_is_its_tables():
     inside = [("all/t.csv", TABLE), ("all/b.xlsx", book), ("all/README.txt", b"About these.")]
     found = tables_of_zip("all.zip", packed([*inside, ("__MACOSX/x", b"")]))
     assert found == {"t.csv": TABLE, "b.xlsx": book}
-    assert [look.name for look in look_at(list(found.items()))] == ["t.csv", "b.xlsx"]
+    assert [look.name for look in preview_tables(list(found.items()))] == ["t.csv", "b.xlsx"]
 
 
 @pytest.mark.parametrize(
@@ -63,18 +63,18 @@ def shop():
 
 
 def test_each_table_of_a_database_can_be_looked_at_and_said(shop):
-    towns, visits = look_at([("shop.db", shop)])
+    towns, visits = preview_tables([("shop.db", shop)])
     assert [(look.sheet, look.has_id, look.id_from) for look in (towns, visits)] == [
         ("town", True, ("code",)),
         ("visit", True, ("row",)),
     ]
-    assert Look.from_dict(towns.to_dict()).has_id
+    assert TablePreview.from_dict(towns.to_dict()).has_id
     recipe = towns.recipe.with_type("size", "ordered category").with_type("people", "leave out")
     said = {"shop.db": Choices(recipes={"town": recipe.to_dict()})}
-    again, _ = look_at([("shop.db", shop)], said)
+    again, _ = preview_tables([("shop.db", shop)], said)
     assert again.recipe.column("size").order == ("small", "large")
     data = read_tables([("shop.db", shop)], said).data
     assert list(data["town"].table.columns) == ["size"]
     assert data["town"].recipe["features"]["columns"][0]["kind"] == "ordered"
     assert sum(map(len, data.links)) == 20
-    assert isinstance(Recipe.from_dict(visits.recipe.to_dict()), Recipe)
+    assert isinstance(TableRecipe.from_dict(visits.recipe.to_dict()), TableRecipe)

@@ -12,10 +12,10 @@ import scipy.sparse as sp
 from hetviz._pandas import TEXT
 from hetviz.errors import DataError, Problem
 from hetviz.io import Choices, read_bundle, read_tables
-from hetviz.io.intake.drop import read_drop
-from hetviz.io.piece import Drop, Piece
+from hetviz.io.intake.parse import parse_files
+from hetviz.io.parsed import ParsedFiles, Piece
 from hetviz.io.sandbox import child, process
-from hetviz.io.sandbox.pieces_as_bytes import packed, unpacked
+from hetviz.io.sandbox.pack_parts import packed, unpacked
 from tests.io.making import npy, parquet, workbook
 from tests.io.making import packed as packed_zip
 
@@ -41,7 +41,7 @@ def stand_in(monkeypatch):
 
 
 def code_of(drop):
-    ((_, error),) = drop.refused
+    ((_, error),) = drop.rejected
     (problem,) = error.problems
     assert problem.remedy
     return problem.code
@@ -56,10 +56,10 @@ def test_what_is_read_in_the_child_is_what_is_read_here():
         ("small.csv", b"id;x\n1;2,5\n"),
     ]
     choices = {"small.csv": Choices(decimal=",", exclude=("x",))}
-    there, here = child.read_drop(files, choices), read_drop(files, choices)
+    there, here = child.read_drop(files, choices), parse_files(files, choices)
     assert packed(there) == packed(here)
     assert [piece.name for piece in there.pieces] == ["book", "t", "X", "small"]
-    assert [name for name, _ in there.refused] == ["bad.json"]
+    assert [name for name, _ in there.rejected] == ["bad.json"]
 
 
 def test_pieces_survive_the_way():
@@ -79,14 +79,14 @@ def test_pieces_survive_the_way():
         facts={"a": "b"},
         problems=(Problem("code", "where", "what", row=3, count=2),),
     )
-    (back,) = unpacked(packed(Drop((piece,), ()))).pieces
+    (back,) = unpacked(packed(ParsedFiles((piece,), ()))).pieces
     pd.testing.assert_frame_equal(back.frame, piece.frame)
     assert (back.X != piece.X).nnz == 0
     np.testing.assert_array_equal(back.kernel, piece.kernel)
     for field in ("row", "decimal", "media", "feature_names", "text_columns", "problems", "facts"):
         assert getattr(back, field) == getattr(piece, field)
     with pytest.raises(ValueError, match="damaged"):
-        unpacked(packed(Drop((piece,), ()))[:-3])
+        unpacked(packed(ParsedFiles((piece,), ()))[:-3])
 
 
 @pytest.mark.parametrize(

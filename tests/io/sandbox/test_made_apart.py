@@ -14,7 +14,7 @@ from hetviz.data.joins.proposals import propose_joins
 from hetviz.errors import DataError
 from hetviz.io import Choices, read_bundle, read_tables
 from hetviz.io.sandbox import child, process
-from hetviz.io.sandbox.loaded_as_bytes import packed_loaded, unpacked_loaded
+from hetviz.io.sandbox.pack_loaded import packed_loaded, unpacked_loaded
 from tests.io.making import packed, picture, workbook
 
 PEOPLE = "\n".join(
@@ -80,7 +80,7 @@ def test_what_was_parsed_is_not_parsed_again():
     looked = child.look_at(files, {})
     (parsed,) = looked.parsed.values()
     again = child.look_at(files, {}, None, [parsed])
-    assert (again.looks, again.drop) == (looked.looks, looked.drop)
+    assert (again.looks, again.packed_files) == (looked.looks, looked.packed_files)
     # A cell of what was parsed stands for that of the file, into which nobody looks any more.
     other = parsed.replace(b"W29", b"Z29")
     assert other != parsed

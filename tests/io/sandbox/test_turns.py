@@ -6,13 +6,13 @@ import threading
 
 import pytest
 
-from hetviz.io.sandbox import process, turns
+from hetviz.io.sandbox import process, reader_queue
 
 
 class Reader:
     """One that reads until it is told to end."""
 
-    def __init__(self, all: turns.Turns, visitor: str) -> None:
+    def __init__(self, all: reader_queue.Turns, visitor: str) -> None:
         self.reads, self.may_end = threading.Event(), threading.Event()
         self.told: list[int] = []
         self.asked = threading.Event()
@@ -24,7 +24,7 @@ class Reader:
             pass
 
     def _read(self) -> None:
-        turns.read_for(self._visitor)
+        reader_queue.read_for(self._visitor)
         with self._all.turn(self._told):
             self.reads.set()
             self.may_end.wait()
@@ -39,12 +39,14 @@ class Reader:
 
 
 @pytest.fixture
-def one(monkeypatch: pytest.MonkeyPatch) -> turns.Turns:
+def one(monkeypatch: pytest.MonkeyPatch) -> reader_queue.Turns:
     monkeypatch.setenv("HETVIZ_WORK_READERS", "1")
-    return turns.Turns()
+    return reader_queue.Turns()
 
 
-def test_one_with_many_files_does_not_hold_up_one_with_a_single_file(one: turns.Turns) -> None:
+def test_one_with_many_files_does_not_hold_up_one_with_a_single_file(
+    one: reader_queue.Turns,
+) -> None:
     many = [Reader(one, "ada") for _ in range(3)]
     single = Reader(one, "bob")
     assert many[0].reads.is_set() and one.load() == (1, 3)
@@ -62,7 +64,7 @@ def test_one_with_many_files_does_not_hold_up_one_with_a_single_file(one: turns.
 
 def test_more_read_at_once_where_more_may(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HETVIZ_WORK_READERS", "2")
-    both = turns.Turns()
+    both = reader_queue.Turns()
     readers = [Reader(both, name) for name in ("ada", "bob", "cem")]
     assert both.load() == (2, 1)
     assert [one.reads.is_set() for one in readers] == [True, True, False]
@@ -72,7 +74,7 @@ def test_more_read_at_once_where_more_may(monkeypatch: pytest.MonkeyPatch) -> No
         reader.end()
 
 
-def test_who_leaves_the_queue_is_waited_for_no_longer(one: turns.Turns) -> None:
+def test_who_leaves_the_queue_is_waited_for_no_longer(one: reader_queue.Turns) -> None:
     first = Reader(one, "ada")
 
     def leave(_: int) -> None:
@@ -86,14 +88,14 @@ def test_who_leaves_the_queue_is_waited_for_no_longer(one: turns.Turns) -> None:
         assert one.load() == (1, 0)
 
 
-def test_who_fails_while_reading_gives_the_turn_back(one: turns.Turns) -> None:
+def test_who_fails_while_reading_gives_the_turn_back(one: reader_queue.Turns) -> None:
     with pytest.raises(ZeroDivisionError), one.turn():
         raise ZeroDivisionError
     assert one.load() == (0, 0)
 
 
 def test_a_file_waits_for_its_turn_and_says_so(
-    one: turns.Turns, monkeypatch: pytest.MonkeyPatch
+    one: reader_queue.Turns, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(process, "TURNS", one)
     other = Reader(one, "ada")

@@ -14,7 +14,7 @@ from hetviz.algorithms.cost import known_seconds
 from hetviz.data import Dataset, HeteroData, Links
 from hetviz.errors import Cancelled
 from hetviz.jobs.tasks import compare
-from hetviz.progress import silent
+from hetviz.progress import ignore_progress
 from hetviz.runs.compare.comparison import Comparison
 from hetviz.runs.embed.run import fit_run
 
@@ -33,7 +33,7 @@ def data(n: int = 30) -> HeteroData:
 
 
 def test_findings_hold_the_comparison_and_the_map_of_each_method() -> None:
-    made = compare.compare_methods(data(), ["pca", "cdmca", "gnmds"], 2, 0.2, silent)
+    made = compare.compare_methods(data(), ["pca", "cdmca", "gnmds"], 2, 0.2, ignore_progress)
     assert made.kind == "compare"
     content = json.loads(json.dumps(made.content, allow_nan=False))
     assert content["maps"] == ["pca", "cdmca"]
@@ -49,7 +49,7 @@ def test_findings_hold_the_comparison_and_the_map_of_each_method() -> None:
 
 def test_real_times_are_kept_for_the_next_estimate() -> None:
     before = {v.card.key: v.seconds for v in hetviz.suggest(data())}
-    compare.compare_methods(data(), ["pca"], 1, 0.2, silent)
+    compare.compare_methods(data(), ["pca"], 1, 0.2, ignore_progress)
     seconds = {v.card.key: v.seconds for v in hetviz.suggest(data())}
     assert seconds["pca"] == known_seconds("pca", data())
     assert seconds["pca"] != before["pca"]
@@ -79,7 +79,7 @@ def test_a_comparison_stopped_before_anything_was_complete_leaves_nothing() -> N
 
 def test_a_search_keeps_small_pictures_instead_of_maps() -> None:
     values = {"kernel": [None, "linear"]}
-    made = compare.search(data(), "guided-projection", values, 1, True, 10, silent)
+    made = compare.search(data(), "guided-projection", values, 1, True, 10, ignore_progress)
     assert made.kind == "sweep"
     assert made.maps == ()
     content = json.loads(json.dumps(made.content, allow_nan=False))

@@ -12,7 +12,7 @@ from hetviz.data import Dataset, Embedding, HeteroData, Links
 from hetviz.data.model.statements import statements
 from hetviz.errors import Cancelled, ParameterError
 from hetviz.jobs.tasks.maps import make_first_map, make_map
-from hetviz.progress import Progress, silent
+from hetviz.progress import Progress, ignore_progress
 
 
 def linked(n: int = 50) -> HeteroData:
@@ -38,13 +38,15 @@ def test_held_out_links_are_measured_apart() -> None:
 
 
 def test_the_same_seed_gives_the_same_map_and_figures_are_json() -> None:
-    first, second = (make_map(linked(), "guided-projection", {}, 1, 0.2, silent) for _ in range(2))
+    first, second = (
+        make_map(linked(), "guided-projection", {}, 1, 0.2, ignore_progress) for _ in range(2)
+    )
     assert np.array_equal(first.embedding.stacked(), second.embedding.stacked())
     assert json.dumps(first.figures) == json.dumps(second.figures)
 
 
 def test_curves_start_at_nothing_and_end_at_everything() -> None:
-    made = make_map(linked(), "pca", {}, 0, 0.0, silent)
+    made = make_map(linked(), "pca", {}, 0, 0.0, ignore_progress)
     (x, y) = made.figures["curves"]["given"]
     assert (x[0], x[-1]) == (0.0, 1.0)
     assert (y[0], y[-1]) == (0.0, pytest.approx(1.0))
@@ -53,17 +55,17 @@ def test_curves_start_at_nothing_and_end_at_everything() -> None:
 
 def test_notes_of_the_method_are_kept() -> None:
     data = linked().edit().add(Dataset("lonely", ["x", "y", "z"], np.eye(3)))
-    made = make_map(data, "guided-projection", {}, 0, 0.0, silent)
+    made = make_map(data, "guided-projection", {}, 0, 0.0, ignore_progress)
     assert any("lonely" in note for note in made.figures["notes"])
 
 
 def test_a_wrong_setting_is_refused() -> None:
     with pytest.raises(ParameterError, match="gamma"):
-        make_map(linked(), "guided-projection", {"gamma": -1.0}, 0, 0.0, silent)
+        make_map(linked(), "guided-projection", {"gamma": -1.0}, 0, 0.0, ignore_progress)
 
 
 def test_the_first_map_is_measured() -> None:
-    made = make_first_map(linked(), silent)
+    made = make_first_map(linked(), ignore_progress)
     assert made.figures["scores"]["guidance_area"] > 0.8
     assert made.figures["choice"].startswith(made.title)
 
@@ -113,10 +115,10 @@ def test_a_map_that_is_stopped_while_it_is_measured_is_kept(after: int) -> None:
 def test_a_map_of_some_rows_is_measured_on_them() -> None:
     data = linked()
     only = np.array([*range(30), *range(50, 80)])
-    made = make_map(data, "guided-projection", {}, 0, 0.2, silent, only=only)
+    made = make_map(data, "guided-projection", {}, 0, 0.2, ignore_progress, only=only)
     assert np.flatnonzero(made.embedding.stacked_placed()).tolist() == only.tolist()
     part = data.edit().subset({"a": range(30), "b": range(30)})
-    alone = make_map(part, "guided-projection", {}, 0, 0.2, silent)
+    alone = make_map(part, "guided-projection", {}, 0, 0.2, ignore_progress)
     assert made.figures == alone.figures
 
 
@@ -124,9 +126,11 @@ def test_a_map_with_weighed_links_is_measured_by_the_links_as_given() -> None:
     data = linked()
     apart = Links("a", "b", np.arange(50), (np.arange(50) + 7) % 50, -0.9, kind="apart")
     data = data.edit().add(apart)
-    weighed = make_map(data, "guided-projection", {}, 0, 0.0, silent, weights={"a|b|apart": 0.0})
+    weighed = make_map(
+        data, "guided-projection", {}, 0, 0.0, ignore_progress, weights={"a|b|apart": 0.0}
+    )
     assert "negative_guidance_area" in weighed.figures["scores"]
-    given = make_map(data, "guided-projection", {}, 0, 0.0, silent)
+    given = make_map(data, "guided-projection", {}, 0, 0.0, ignore_progress)
     assert not np.allclose(weighed.embedding.stacked(), given.embedding.stacked())
 
 
@@ -149,12 +153,14 @@ def test_a_map_that_goes_on_tells_what_was_said_since_and_what_it_learned() -> N
     X = np.eye(4)[np.arange(80) % 4] * 4 + rng.normal(size=(80, 4))
     data = HeteroData([Dataset("a", [f"a{k}" for k in range(80)], X)])
     params = {"n_iter": 60, "perplexity": 8.0}
-    first = make_map(data, "mr-sne", params, 0, 0.0, silent)
+    first = make_map(data, "mr-sne", params, 0, 0.0, ignore_progress)
     assert "consequences" not in (first.figures or {})
     i, j = np.triu_indices(5, 1)
     said = data.edit().add(Links("a", "a", 4 * i, 4 * j, kind="said"))
     keys = statements(said)["key"].tolist()
-    made = make_map(said, "mr-sne", params, 0, 0.0, silent, start=first.embedding, said=keys)
+    made = make_map(
+        said, "mr-sne", params, 0, 0.0, ignore_progress, start=first.embedding, said=keys
+    )
     figures = json.loads(json.dumps(made.figures))
     assert figures["consequences"]["n_said"] == 10
     assert figures["consequences"]["n_items"] == 5
@@ -162,5 +168,5 @@ def test_a_map_that_goes_on_tells_what_was_said_since_and_what_it_learned() -> N
     assert group["named"] == ["a0", "a4", "a8", "a12", "a16"]
     # Of a map of other rows nothing can be told.
     fewer = Embedding({"a": first.embedding.coordinates["a"][:60]}, {"a": data["a"].ids[:60]})
-    made = make_map(said, "pca", {}, 0, 0.0, silent, start=fewer, said=keys)
+    made = make_map(said, "pca", {}, 0, 0.0, ignore_progress, start=fewer, said=keys)
     assert "consequences" not in (made.figures or {})

@@ -10,7 +10,7 @@ import pytest
 from hetviz.data import Dataset, Embedding, HeteroData, Links
 from hetviz.errors import NotApplicableError, ParameterError
 from hetviz.jobs.tasks.predict import find_links
-from hetviz.progress import silent
+from hetviz.progress import ignore_progress
 
 N = 40
 
@@ -61,7 +61,7 @@ def test_a_map_that_is_there_ranks_by_its_own_places() -> None:
     data = clustered()
     places = {"a": np.arange(N, dtype=float)[:, None], "b": np.arange(12, dtype=float)[:, None]}
     embedding = Embedding(places, {name: part.ids for name, part in data.datasets.items()})
-    found = find_links(data, "a", "b", "pca", {}, [0], 0.0, silent, top=5, start=embedding)
+    found = find_links(data, "a", "b", "pca", {}, [0], 0.0, ignore_progress, top=5, start=embedding)
     for one in found.content["candidates"]:
         assert one["source_id"][1:] == one["target_id"][1:]
     assert found.content["by_map"]
@@ -72,10 +72,10 @@ def test_a_map_that_is_there_ranks_by_its_own_places() -> None:
 def test_without_links_nothing_is_tested_and_a_plain_guess_is_refused() -> None:
     data = clustered()
     bare = HeteroData(data.datasets)
-    found = find_links(bare, "a", "a", "pca", {}, [0], 0.2, silent, top=3)
+    found = find_links(bare, "a", "a", "pca", {}, [0], 0.2, ignore_progress, top=3)
     assert found.content["test"] is None
     assert len(found.content["candidates"]) == 3
     with pytest.raises(NotApplicableError, match="needs links between"):
-        find_links(bare, "a", "b", "profiles", {}, [0], 0.0, silent)
+        find_links(bare, "a", "b", "profiles", {}, [0], 0.0, ignore_progress)
     with pytest.raises(ParameterError, match="seed"):
-        find_links(data, "a", "b", "pca", {}, [], 0.0, silent)
+        find_links(data, "a", "b", "pca", {}, [], 0.0, ignore_progress)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import hetviz
-from hetviz._text import in_seconds, per_hundred
+from hetviz._text import format_seconds, per_hundred
 from hetviz.core.measures.resolution import least_significant
 from hetviz.data import Comparisons, Dataset, HeteroData, Labels, Links
 from hetviz.errors import Cancelled, HetvizError, ParameterError
@@ -349,7 +349,7 @@ def test_shares_are_said_in_hundredths(value: float, words: str) -> None:
     [(0.001, "0.01 s"), (0.03, "0.03 s"), (0.1, "0.1 s"), (28.2, "28 s"), (180.0, "3 min")],
 )
 def test_times_are_said_with_their_unit(seconds: float, words: str) -> None:
-    assert in_seconds(seconds) == words
+    assert format_seconds(seconds) == words
 
 
 # --- sweep ----------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ import hetviz
 from hetviz import Comparisons, Dataset, HeteroData, Links
 from hetviz.errors import DataError, ParameterError
 from hetviz.jobs.tasks.maps import make_map
-from hetviz.progress import silent
+from hetviz.progress import ignore_progress
 from hetviz.runs.embed.recipe import read_recipe, run_recipe, write_run
 from hetviz.runs.embed.run import fit_run
 from hetviz.runs.embed.scope import read_rows, rows_table, scope_of
@@ -146,7 +146,7 @@ def test_a_recipe_gives_what_the_app_gave(
         method="guided-projection",
         params={"gamma": 0.2},
         seed=4,
-        progress=silent,
+        progress=ignore_progress,
         **{"hold_out": 0.0, **special},
     )
     fitted = fit_run(data, "guided-projection", {"gamma": 0.2}, 4, **special)

@@ -1,4 +1,4 @@
-"""Asking a map about something new."""
+"""Items closest to new items."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def picture(colour: str) -> bytes:
     return out.getvalue()
 
 
-def shop() -> tuple[HeteroData, Embedding]:
-    """Twelve things in three groups far apart, each with its word, text and picture."""
+def colour_shop() -> tuple[HeteroData, Embedding]:
+    """Twelve things in three distant groups, each with its word, text and picture."""
     rng = np.random.default_rng(0)
     group = np.arange(12) % 3
     table = pd.DataFrame(
@@ -37,14 +37,14 @@ def shop() -> tuple[HeteroData, Embedding]:
             "kind": [COLOURS[g] for g in group],
         }
     )
-    made = table_features.fit(table, columns=["size", "kind"])
+    features = table_features.fit(table, columns=["size", "kind"])
     things = Dataset(
         "things",
         [f"t{k}" for k in range(12)],
-        made.X,
+        features.X,
         table=table,
         media=[picture(COLOURS[g]) for g in group],
-        recipe={"title": "name", "features": made.recipe},
+        recipe={"title": "name", "features": features.recipe},
     )
     words = Dataset("words", COLOURS)
     data = HeteroData([things, words], [Links("things", "words", range(12), group)])
@@ -54,7 +54,7 @@ def shop() -> tuple[HeteroData, Embedding]:
 
 
 @pytest.mark.parametrize(
-    "given",
+    "args",
     [
         {"text": "a GREEN one"},
         {"picture": picture("green")},
@@ -62,20 +62,20 @@ def shop() -> tuple[HeteroData, Embedding]:
         {"row": {"kind": "green"}},
     ],
 )
-def test_words_pictures_and_rows_lie_with_their_like(given: dict[str, object]) -> None:
-    data, embedding = shop()
-    answer = hetviz.nearest_to(data, embedding, dataset="things", top=4, **given)  # type: ignore[arg-type]
+def test_nearest_to_places_new_items_with_similar_ones(args: dict[str, object]) -> None:
+    data, embedding = colour_shop()
+    answer = hetviz.nearest_to(data, embedding, dataset="things", top=4, **args)  # type: ignore[arg-type]
     assert np.linalg.norm(answer.place - [10.0, 0.0]) < 0.5
-    near = answer.nearest
-    assert set(near.loc[near["dataset"] == "things", "id"]) == {"t1", "t4", "t7", "t10"}
-    assert near.loc[near["dataset"] == "words", "id"].tolist()[0] == "green"
-    assert near.loc[near["dataset"] == "things", "rank"].tolist() == [1, 2, 3, 4]
+    nearest = answer.nearest
+    assert set(nearest.loc[nearest["dataset"] == "things", "id"]) == {"t1", "t4", "t7", "t10"}
+    assert nearest.loc[nearest["dataset"] == "words", "id"].tolist()[0] == "green"
+    assert nearest.loc[nearest["dataset"] == "things", "rank"].tolist() == [1, 2, 3, 4]
     assert answer.matched["id"].tolist()[0] in {"t1", "t4", "t7", "t10"}
     assert json.loads(json.dumps(answer.to_dict()))["dataset"] == "things"
 
 
-def test_a_method_that_places_new_items_does_so() -> None:
-    data, _ = shop()
+def test_nearest_to_uses_transform_of_the_method() -> None:
+    data, _ = colour_shop()
     run = fit_run(data, "guided-projection")
     answer = hetviz.nearest_to(data, run, dataset="things", row={"size": 0.0, "kind": "red"})
     assert "Guided projection placed it" in answer.how
@@ -95,8 +95,8 @@ def test_a_method_that_places_new_items_does_so() -> None:
     assert np.array_equal(before, run.model.embedding_.stacked())
 
 
-def test_the_methods_own_scores_are_told_where_it_has_some() -> None:
-    data, _ = shop()
+def test_nearest_to_uses_own_link_scores() -> None:
+    data, _ = colour_shop()
     model = hetviz.get_method("mkpe")(n_iter=60).fit(data)
     row = {"size": 20.0, "kind": "blue"}
     answer = hetviz.nearest_to(data, model, dataset="things", row=row)
@@ -107,8 +107,8 @@ def test_the_methods_own_scores_are_told_where_it_has_some() -> None:
     np.testing.assert_allclose(words["score"], expected)
 
 
-def test_an_item_of_just_these_words_is_meant_wherever_others_lie_that_share_some() -> None:
-    data, embedding = shop()
+def test_nearest_to_prefers_an_exact_word_match() -> None:
+    data, embedding = colour_shop()
     moved = {name: Y.copy() for name, Y in embedding.coordinates.items()}
     moved["things"][4] = [50.0, 50.0]
     apart = Embedding(moved, embedding.ids)
@@ -117,12 +117,14 @@ def test_an_item_of_just_these_words_is_meant_wherever_others_lie_that_share_som
     assert answer.matched["id"].tolist()[0] == "t4"
 
 
-def test_words_of_a_fitted_column_get_its_features() -> None:
+def test_nearest_to_turns_words_into_features_of_a_text_column() -> None:
     texts = ["loud music player", "music and sound", "spread sheet", "table of sums"] * 6
     table = pd.DataFrame({"about": texts})
-    made = table_features.fit(table, columns=["about"], text=["about"])
+    features = table_features.fit(table, columns=["about"], text=["about"])
     ids = [f"p{k}" for k in range(24)]
-    data = HeteroData([Dataset("p", ids, made.X, table=table, recipe={"features": made.recipe})])
+    data = HeteroData(
+        [Dataset("p", ids, features.X, table=table, recipe={"features": features.recipe})]
+    )
     Y = np.repeat([[0.0, 0.0], [0.0, 0.0], [5.0, 5.0], [5.0, 5.0]], 1, axis=0)
     embedding = Embedding({"p": np.tile(Y, (6, 1))}, {"p": ids})
     answer = hetviz.nearest_to(data, embedding, dataset="p", text="music")
@@ -131,29 +133,29 @@ def test_words_of_a_fitted_column_get_its_features() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("args", "message"),
     [
-        ({"text": "zebra"}, "none of these words"),
+        ({"text": "zebra"}, "no item has any of these words"),
         ({"picture": b"no picture"}, "not a PNG"),
         ({"row": {"weight": 3}}, "no such column"),
         ({"row": {"size": ""}}, "no value was given"),
         ({"row": {"size": "much"}}, "numbers"),
     ],
 )
-def test_what_cannot_be_compared_is_refused_in_words(given: dict[str, object], said: str) -> None:
-    data, embedding = shop()
-    with pytest.raises(DataError, match=said):
-        hetviz.nearest_to(data, embedding, dataset="things", **given)  # type: ignore[arg-type]
+def test_nearest_to_rejects_incomparable_input(args: dict[str, object], message: str) -> None:
+    data, embedding = colour_shop()
+    with pytest.raises(DataError, match=message):
+        hetviz.nearest_to(data, embedding, dataset="things", **args)  # type: ignore[arg-type]
 
 
-def test_a_dataset_without_pictures_says_so() -> None:
-    data, embedding = shop()
+def test_nearest_to_rejects_pictures_without_pictures() -> None:
+    data, embedding = colour_shop()
     with pytest.raises(DataError, match="no pictures"):
         hetviz.nearest_to(data, embedding, dataset="words", picture=picture("red"))
 
 
-def test_one_question_at_a_time_and_a_place_to_stand() -> None:
-    data, embedding = shop()
+def test_nearest_to_rejects_bad_arguments() -> None:
+    data, embedding = colour_shop()
     with pytest.raises(ParameterError, match="one of"):
         hetviz.nearest_to(data, embedding, dataset="things")
     with pytest.raises(ParameterError, match="one of"):

@@ -1,4 +1,4 @@
-"""New rows on a fitted map: nothing moves, doubt and neighbours, and what is refused."""
+"""New rows on a fitted map: places, uncertainty, neighbours and rejected input."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from hetviz.algorithms.base import BaseEmbedder
 from hetviz.core.measures.out_of_sample import doubt, usual_distance
 from hetviz.errors import DataError, DataWarning, HetvizError, ParameterError
 from hetviz.jobs.tasks.place import place_items
-from hetviz.progress import silent
+from hetviz.progress import ignore_progress
 
 N = 40
 
 
-def shop() -> HeteroData:
+def plant_shop() -> HeteroData:
     rng = np.random.default_rng(3)
     size = rng.normal(size=N)
     table = pd.DataFrame(
@@ -39,22 +39,22 @@ def shop() -> HeteroData:
     return HeteroData([plants, birds, tags], links)
 
 
-DATA = shop()
+DATA = plant_shop()
 TABLE = DATA["plants"].table
 assert TABLE is not None
 TWINS = TABLE.iloc[:4].assign(id=["n0", "n1", "n2", "n3"])
 
 
-def fitted(key: str = "pca") -> BaseEmbedder:
+def fitted_method(key: str = "pca") -> BaseEmbedder:
     with warnings.catch_warnings():
-        # That tags have no features, so methods of features leave them out.
+        # Methods of features warn that tags have none.
         warnings.simplefilter("ignore", DataWarning)
         return hetviz.get_method(key)().fit(DATA)
 
 
 @pytest.mark.parametrize("key", ["pca", "cdmca", "guided-projection"])
-def test_a_twin_lies_where_its_twin_lies_and_nothing_moves(key: str) -> None:
-    model = fitted(key)
+def test_place_rows_puts_a_copy_at_its_original(key: str) -> None:
+    model = fitted_method(key)
     before = {name: Y.copy() for name, Y in model.embedding_.coordinates.items()}
     placed = hetviz.place_rows(DATA, model, TWINS, "plants")
     Y = placed.embedding.coordinates["plants"]
@@ -62,38 +62,38 @@ def test_a_twin_lies_where_its_twin_lies_and_nothing_moves(key: str) -> None:
     for name, places in model.embedding_.coordinates.items():
         np.testing.assert_array_equal(places, before[name])
     first = placed.neighbours[placed.neighbours["rank"] == 1]
-    own = first[first["dataset"] == "plants"]
-    assert own["neighbour"].tolist() == ["p0", "p1", "p2", "p3"]
-    assert own["distance"].max() < 1e-9
+    same_dataset = first[first["dataset"] == "plants"]
+    assert same_dataset["neighbour"].tolist() == ["p0", "p1", "p2", "p3"]
+    assert same_dataset["distance"].max() < 1e-9
     assert placed.problems == ()
 
 
-def test_a_saved_model_places_the_same(tmp_path) -> None:  # type: ignore[no-untyped-def]
-    model = fitted()
+def test_place_rows_with_a_loaded_model(tmp_path) -> None:  # type: ignore[no-untyped-def]
+    model = fitted_method()
     file = hetviz.save_model(model, tmp_path / "model.zip")
-    ours = hetviz.place_rows(DATA, model, TWINS, "plants").frame()
+    expected = hetviz.place_rows(DATA, model, TWINS, "plants").frame()
     pd.testing.assert_frame_equal(
-        hetviz.place_rows(DATA, hetviz.load_model(file), TWINS, "plants").frame(), ours
+        hetviz.place_rows(DATA, hetviz.load_model(file), TWINS, "plants").frame(), expected
     )
-    assert {"x", "y", "doubt", "why", "nearest_plants", "nearest_birds"} <= set(ours.columns)
+    assert {"x", "y", "doubt", "why", "nearest_plants", "nearest_birds"} <= set(expected.columns)
 
 
-def test_a_column_named_as_a_dataset_lists_links() -> None:
+def test_place_rows_reads_links_from_columns() -> None:
     rows = TWINS.iloc[:2].assign(tags=["sun; nowhere", ""])
-    placed = hetviz.place_rows(DATA, fitted("mr-sne"), rows, "plants")
+    placed = hetviz.place_rows(DATA, fitted_method("mr-sne"), rows, "plants")
     assert [(p.code, p.value) for p in placed.problems] == [("unknown-id", "nowhere")]
-    # Items of links alone are placed by these, with nothing to judge their place by.
+    # Items with links alone are placed without an uncertainty.
     new = pd.DataFrame({"id": ["dusk"], "plants": ["p1; p2; plant 3"]})
-    alone = hetviz.place_rows(DATA, fitted("mr-sne"), new, "tags")
+    alone = hetviz.place_rows(DATA, fitted_method("mr-sne"), new, "tags")
     assert alone.embedding.n_unplaced == 0
     assert np.isnan(alone.doubt["doubt"][0])
 
 
-def test_what_does_not_fit_is_told() -> None:
+def test_place_rows_reports_problems() -> None:
     rows = TWINS.drop(columns="width").assign(id=["p0", "n1", "n2", "n3"], shop="x")
     rows = rows.astype({"height": object})
     rows.loc[1, "height"] = "tall"
-    placed = hetviz.place_rows(DATA, fitted(), rows, "plants")
+    placed = hetviz.place_rows(DATA, fitted_method(), rows, "plants")
     assert list(placed.rows.ids) == ["n1", "n2", "n3"]
     assert sorted(p.code for p in placed.problems) == [
         "known-id",
@@ -104,8 +104,8 @@ def test_what_does_not_fit_is_told() -> None:
     assert np.isfinite(placed.embedding.coordinates["plants"]).all()
 
 
-def test_refusals() -> None:
-    model = fitted()
+def test_place_rows_rejects_bad_rows() -> None:
+    model = fitted_method()
     for rows, code in (
         (TWINS.iloc[:0], "no-rows"),
         (TWINS.drop(columns="id"), "unknown-column"),
@@ -124,7 +124,7 @@ def test_refusals() -> None:
         hetviz.place_rows(DATA, hetviz.get_method("hemap")(), TWINS, "plants")
 
 
-def test_doubt_is_the_share_of_the_alike_that_lie_elsewhere() -> None:
+def test_uncertainty_is_the_share_of_similar_rows_elsewhere() -> None:
     Y = np.arange(40.0)[:, None]
     away = np.abs(np.arange(40.0) - 5.0)[None] ** 2
     assert doubt(away, np.array([[5.0]]), Y, 0.0).total.tolist() == [0.0]
@@ -136,7 +136,7 @@ def test_doubt_is_the_share_of_the_alike_that_lie_elsewhere() -> None:
     assert np.isnan(doubt(away, np.array([[np.nan]]), Y, 0.0).elsewhere[0])
 
 
-def test_usual_distance_is_of_rows_without_a_double() -> None:
+def test_usual_distance_ignores_duplicate_rows() -> None:
     X = np.array([[0.0], [0.0], [1.0], [3.0]])
     found = usual_distance(X, np.random.default_rng(0))
     assert found == pytest.approx(np.sqrt(np.quantile([1.0, 4.0], 0.95)))
@@ -147,12 +147,23 @@ CSV = "id;height;width;colour\nn0;0,5;1,25;red\nn0;1;1;red\nn1;;1;green\n"
 
 
 @pytest.mark.parametrize("method", ["pca", "umap"])
-def test_the_task_places_a_file_on_the_map_that_is_shown(method: str) -> None:
-    shown = fitted(method).embedding_
-    found = place_items(
-        DATA, "plants", {"new.csv": CSV.encode()}, {}, None, method, {}, 0, 0.0, {}, silent, shown
+def test_place_items_task_places_a_file_on_the_current_map(method: str) -> None:
+    current = fitted_method(method).embedding_
+    result = place_items(
+        DATA,
+        "plants",
+        {"new.csv": CSV.encode()},
+        {},
+        None,
+        method,
+        {},
+        0,
+        0.0,
+        {},
+        ignore_progress,
+        current,
     )
-    content = found.content
+    content = result.content
     assert content["ids"] == ["n0", "n1"]
     assert all(place is not None for place in content["places"])
     assert content["near"][0]["plants"]
@@ -160,11 +171,11 @@ def test_the_task_places_a_file_on_the_map_that_is_shown(method: str) -> None:
     assert {"bad-id", "unknown-category"} <= codes
 
 
-def test_the_task_refuses_a_map_that_the_method_does_not_give_again() -> None:
-    shown = fitted().embedding_
+def test_place_items_task_rejects_an_outdated_map() -> None:
+    current = fitted_method().embedding_
     moved = hetviz.Embedding(
-        {name: Y + 1.0 for name, Y in shown.coordinates.items()}, shown.ids, shown.entity
+        {name: Y + 1.0 for name, Y in current.coordinates.items()}, current.ids, current.entity
     )
-    rest = ({}, None, "pca", {}, 0, 0.0, {}, silent, moved)
+    args = ({}, None, "pca", {}, 0, 0.0, {}, ignore_progress, moved)
     with pytest.raises(HetvizError, match="Make the map again"):
-        place_items(DATA, "plants", {"new.csv": CSV.encode()}, *rest)
+        place_items(DATA, "plants", {"new.csv": CSV.encode()}, *args)

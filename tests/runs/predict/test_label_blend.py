@@ -10,11 +10,11 @@ import pytest
 
 import hetviz
 from benchmarks.memory import label_peak, made
-from hetviz.algorithms import room
+from hetviz.algorithms import memory
 from hetviz.data import Dataset, HeteroData, Labels, Links
 from hetviz.errors import NotApplicableError, ParameterError
 from hetviz.jobs.tasks.predict import find_labels
-from hetviz.progress import silent
+from hetviz.progress import ignore_progress
 from hetviz.runs.predict.labels import predict_labels
 
 
@@ -103,11 +103,11 @@ def test_numbers_have_intervals_that_hold() -> None:
 
 def test_the_task_hands_it_over_without_a_map_and_it_takes_no_settings() -> None:
     data, _ = papers()
-    made = find_labels(data, "papers", "topic", silent, repeats=0)
+    made = find_labels(data, "papers", "topic", ignore_progress, repeats=0)
     assert made.content["title"] == "All that is known, weighed"
     assert made.maps == ()
     json.dumps(made.content)
-    assert find_labels(data, "papers", "topic", silent, repeats=0).content == made.content
+    assert find_labels(data, "papers", "topic", ignore_progress, repeats=0).content == made.content
     with pytest.raises(ParameterError, match="has no parameter n_rounds"):
         hetviz.predict_labels(data, "papers", "topic", method="blend", n_rounds=3)
 
@@ -126,7 +126,7 @@ def test_a_prediction_that_would_take_more_memory_than_there_is_does_not_begin(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     data = made(600)
-    monkeypatch.setattr(room, "bytes_left", lambda: 10e6)
+    monkeypatch.setattr(memory, "available_bytes", lambda: 10e6)
     told: list[object] = []
     with pytest.raises(NotApplicableError, match=r"about .* of memory for 600 items, and 10 MB"):
         predict_labels(data, "first", "side", progress=lambda *said, **_: told.append(said))

@@ -12,7 +12,7 @@ import hetviz
 from hetviz import Dataset, HeteroData, Labels, Links
 from hetviz.errors import DataError, NotApplicableError, ParameterError
 from hetviz.jobs.tasks.predict import find_labels
-from hetviz.progress import silent
+from hetviz.progress import ignore_progress
 from hetviz.runs.predict.label_scores import error_of, joined_source, split_labels
 
 pytestmark = pytest.mark.filterwarnings("ignore::hetviz.errors.DataWarning")
@@ -106,7 +106,7 @@ def test_a_split_keeps_every_class_on_both_sides() -> None:
 
 
 def test_joined_features_have_gaps_where_a_source_lacks_an_item() -> None:
-    from hetviz.features.relations.labelled import label_problem
+    from hetviz.features.relations.label_problems import label_problem
 
     problem = label_problem(views(), "a", "digit")
     X = joined_source(problem.parts, len(problem.y)).X
@@ -185,14 +185,20 @@ def test_pairs_at_random_never_count_as_accepted() -> None:
 
 
 def test_the_task_hands_over_findings_with_the_map() -> None:
-    made = find_labels(views(), "a", "digit", silent, repeats=1, n_rounds=5)
+    made = find_labels(views(), "a", "digit", ignore_progress, repeats=1, n_rounds=5)
     assert made.kind == "labels"
     assert made.content["title"] == "Boosting consensus"
     assert made.maps[0].params == {"n_rounds": 5, "label": "a:digit"}
     assert made.maps[0].embedding.n_components == 2
     json.dumps(made.content)
     moved = find_labels(
-        pair(), "target", "kind", silent, method="hemap", source=["source", "letter"], repeats=0
+        pair(),
+        "target",
+        "kind",
+        ignore_progress,
+        method="hemap",
+        source=["source", "letter"],
+        repeats=0,
     )
     assert moved.content["decision"] == "accept"
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from hetviz.data import Dataset, HeteroData
-from hetviz.workspace import Clustering
-from hetviz.workspace.commands.clusters import bounded_names, checked_name
+from hetviz.workspace import ClusterAssignment
+from hetviz.workspace.commands.clusters import unique_names, validate_name
 
 
 def test_a_summary_counts_the_items_of_each_dataset() -> None:
     data = HeteroData([Dataset("a", ["1", "2", "3"], np.eye(3)), Dataset("b", ["x", "y"])])
     codes = np.array([0, 0, 1, -1, 0])
-    found = Clustering.on(data, codes, ("many", "one"), stability=(0.5, float("nan")))
+    found = ClusterAssignment.on(data, codes, ("many", "one"), stability=(0.5, float("nan")))
     table = found.summary(data)
     assert table["cluster"].tolist() == ["many", "one"]
     assert table["a"].tolist() == [2, 1]
@@ -22,9 +22,9 @@ def test_a_summary_counts_the_items_of_each_dataset() -> None:
 
 def test_names_made_of_the_data_are_bounded_and_made_different() -> None:
     long = "an emoji that is found by a word that is longer than any name may be: "
-    found = bounded_names([long + "one", long + "two", "", "two\nlines", "two lines"])
+    found = unique_names([long + "one", long + "two", "", "two\nlines", "two lines"])
     assert max(map(len, found)) <= 60
     assert len(set(found)) == 5
     assert found[0].endswith("…")
     assert found[2:] == ["Cluster 3", "two lines", "two lines (2)"]
-    assert [checked_name(name) for name in found] == found
+    assert [validate_name(name) for name in found] == found

@@ -9,7 +9,7 @@ import pytest
 
 from hetviz.errors import DataError
 from hetviz.workspace import BlobStore, OpenSample, SetFeatures, Workspace, from_dict
-from hetviz.workspace.commands.features import features_made
+from hetviz.workspace.commands.features import make_dataset_features
 from hetviz.workspace.store.packing import pack_features
 from tests.workspace.helpers import opened, record
 
@@ -41,7 +41,7 @@ def test_features_are_made_again_undone_and_replayed(blobs: BlobStore) -> None:
 
 def test_features_made_before_are_taken_as_they_are(blobs: BlobStore) -> None:
     workspace = opened(blobs)
-    made, _ = features_made(workspace.state.opened(), RANKED)
+    made, _ = make_dataset_features(workspace.state.opened(), RANKED)
     key = blobs.put(pack_features(made))
     kept = workspace.do(SetFeatures("plants", made=key)).opened()["plants"]
     assert made.X is not None and kept.X is not None

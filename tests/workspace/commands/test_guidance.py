@@ -29,7 +29,7 @@ from hetviz.workspace import (
     Workspace,
     from_dict,
 )
-from hetviz.workspace.commands.guidance import stated
+from hetviz.workspace.commands.guidance import added_guidance
 from tests.depth import examples
 from tests.workspace.helpers import essence, opened, record, tried
 
@@ -80,17 +80,17 @@ def test_said_again_updates_in_place_and_the_opposite_is_kept_and_told(
 ) -> None:
     workspace.do(SAY)
     again = AddLinks("birds", "plants", [["b3", "9"]], 0.25)
-    met = stated(workspace.state.opened(), again)
+    met = added_guidance(workspace.state.opened(), again)
     assert (met.added, met.updated, met.n_same, met.opposite) == ((), (SAID,), 0, ())
     workspace.do(again)
     assert table(workspace)[SAID]["weight"] == 0.25
     assert table(workspace)[SAID]["set"] == "said"
     against = AddLinks("plants", "birds", [["9", "b3"]], -1)
-    met = stated(workspace.state.opened(), against)
+    met = added_guidance(workspace.state.opened(), against)
     assert met.opposite == ((f"{SAID}#2", SAID),)
     workspace.do(against)
     assert [table(workspace)[key]["weight"] for key in (SAID, f"{SAID}#2")] == [0.25, -1]
-    assert stated(workspace.state.opened(), against).n_same == 1
+    assert added_guidance(workspace.state.opened(), against).n_same == 1
 
 
 def test_comparisons_are_said_turned_and_said_again(workspace: Workspace) -> None:
@@ -99,9 +99,9 @@ def test_comparisons_are_said_turned_and_said_again(workspace: Workspace) -> Non
     turned = AddComparisons(
         [[["plants", "NA"], ["plants", "007"], ["birds", "b1"], ["plants", "007"]]]
     )
-    assert stated(workspace.state.opened(), turned).updated == (COMPARED,)
+    assert added_guidance(workspace.state.opened(), turned).updated == (COMPARED,)
     far = AddComparisons([[["plants", "007"], ["birds", "b1"], ["plants", "NA"]]])
-    assert stated(workspace.state.opened(), far).opposite[0][1] == COMPARED
+    assert added_guidance(workspace.state.opened(), far).opposite[0][1] == COMPARED
     workspace.do(ReverseComparisons([COMPARED]))
     assert list(table(workspace))[-1] == "comparison|plants|007|birds|b1|plants|NA"
     with pytest.raises(DataError, match="no reverse"):

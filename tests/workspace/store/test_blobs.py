@@ -11,7 +11,7 @@ import pytest
 from hetviz.errors import DataError
 from hetviz.workspace import Sessions, SetTitle
 from hetviz.workspace.store.blobs import BlobStore, ReadCache
-from hetviz.workspace.store.sessions import new_id
+from hetviz.workspace.store.sessions import new_session_id
 from tests.workspace.helpers import add_all
 
 
@@ -51,12 +51,12 @@ def test_what_was_read_makes_room_for_files_and_maps(tmp_path: Path) -> None:
 
 
 def test_a_file_that_is_taken_counts_once_and_what_is_used_stays(tmp_path: Path) -> None:
-    cache = ReadCache(tmp_path / "read", most=10)
+    cache = ReadCache(tmp_path / "read", max_bytes=10)
     cache.put("first", b"1234")
     with cache.new_file() as file:
         file.write(b"123456")
         file.flush()
-        cache.take(file, "second")
+        cache.adopt_file(file, "second")
     assert (cache.get("first"), cache.get("second")) == (b"1234", b"123456")
     for name in ("first", "second"):
         os.utime(tmp_path / "read" / name, (1, 1))
@@ -67,7 +67,7 @@ def test_a_file_that_is_taken_counts_once_and_what_is_used_stays(tmp_path: Path)
 
 
 def test_uploads_that_were_never_opened_are_cleared_a_day_later(tmp_path: Path) -> None:
-    sessions, sid = Sessions(tmp_path), new_id()
+    sessions, sid = Sessions(tmp_path), new_session_id()
     workspace = sessions.get(sid)
     workspace.do(add_all(workspace.blobs, fresh=True))
     workspace.undo()
@@ -87,7 +87,7 @@ def test_uploads_that_were_never_opened_are_cleared_a_day_later(tmp_path: Path) 
 
 
 def test_nothing_is_cleared_while_a_step_cannot_be_read(tmp_path: Path) -> None:
-    sessions, sid = Sessions(tmp_path), new_id()
+    sessions, sid = Sessions(tmp_path), new_session_id()
     workspace = sessions.get(sid)
     workspace.do(SetTitle("Mine"))
     key = workspace.blobs.put(b"perhaps named by the step that cannot be read")

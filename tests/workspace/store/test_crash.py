@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from hetviz.errors import HetvizError
 from hetviz.workspace import BlobStore, Sessions, SetTitle, Workspace
 from hetviz.workspace.store.journal import Journal
-from hetviz.workspace.store.sessions import new_id
+from hetviz.workspace.store.sessions import new_session_id
 from tests.depth import examples
 from tests.workspace.helpers import STEPS, add_all, carry_out, essence_of, opened
 
@@ -23,7 +23,7 @@ NUMBER = itertools.count()
 
 
 def begun(folder: Path) -> tuple[Sessions, str, Workspace]:
-    sessions, sid = Sessions(folder), new_id()
+    sessions, sid = Sessions(folder), new_session_id()
     workspace = sessions.get(sid)
     workspace.do(add_all(workspace.blobs, fresh=True))
     return sessions, sid, workspace
@@ -115,9 +115,9 @@ def test_a_line_that_cannot_be_repeated_is_told_and_undo_still_fits(tmp_path: Pa
         again.undo()
         again.undo()
         assert again.state.title == "plants, birds"
-        (note,) = again.take_notes()
+        (note,) = again.pop_notes()
         assert "could not be repeated" in note
-        assert again.take_notes() == []
+        assert again.pop_notes() == []
         again.close()
         assert path.read_bytes().startswith(changed)
         path.write_bytes(b"".join(lines))
@@ -150,5 +150,5 @@ def test_many_lost_steps_are_counted(tmp_path: Path) -> None:
 
 def test_memory_only_has_no_file(tmp_path: Path) -> None:
     workspace = opened(BlobStore(tmp_path / "blobs"))
-    workspace.set_glance(selection=[0])
+    workspace.set_view_state(selection=[0])
     assert [path.name for path in tmp_path.iterdir()] == ["blobs"]

@@ -19,7 +19,7 @@ from hetviz.errors import HetvizError
 from hetviz.runs.embed.recipe import read_recipe
 from hetviz.runs.embed.run import fit_run
 from hetviz.workspace import Sessions, SetTitle, State, Workspace, open_project
-from hetviz.workspace.store.files import JOURNAL, new_id
+from hetviz.workspace.store.files import JOURNAL, new_session_id
 from tests.algorithms.test_contract import DATA
 from tests.io.making import packed
 
@@ -61,7 +61,7 @@ def known(workspace: Workspace) -> dict[str, Any]:
         "filters": [one.column for one in state.filters],
         "undo": workspace.undo_name,
         "redo": workspace.redo_name,
-        "selection": workspace.glance.selection.tolist(),
+        "selection": workspace.view_state.selection.tolist(),
         "clusters": None if state.clustering is None else list(state.clustering.names),
     }
 
@@ -77,7 +77,7 @@ def agreed(workspace: Workspace, folder: Path) -> None:
 
 
 def test_a_project_on_the_disk_opens_and_is_gone_on_with(earlier: Path, tmp_path: Path) -> None:
-    home, sid = tmp_path / "sessions", new_id()
+    home, sid = tmp_path / "sessions", new_session_id()
     home.mkdir()
     (earlier / "session").rename(home / sid)
     sessions = Sessions(home)
@@ -137,7 +137,7 @@ def test_a_model_places_new_items_where_it_did(earlier: Path, method: str) -> No
 
 
 def later_journal(folder: Path) -> object:
-    sid = new_id()
+    sid = new_session_id()
     (folder / sid).mkdir()
     (folder / sid / JOURNAL).write_bytes(b'{"format": 2}\n')
     return Sessions(folder).get(sid)

@@ -27,7 +27,7 @@ import hetviz
 from hetviz.cli import main
 from hetviz.errors import DataError, HetvizError
 from hetviz.io import limits
-from hetviz.io.intake import drop
+from hetviz.io.intake import parse
 from hetviz.io.sandbox import child
 from hetviz.runs.cluster.codes import pack_codes
 from hetviz.workspace import (
@@ -41,12 +41,12 @@ from hetviz.workspace import (
     is_project,
     open_project,
     save_project,
-    summary_of,
+    summarize,
 )
 from hetviz.workspace.store import content as content_of_projects
 from hetviz.workspace.store import project_file
-from hetviz.workspace.store.project_file import BLOBS, GLANCE, JOURNAL, MANIFEST
-from hetviz.workspace.store.sessions import new_id, prune
+from hetviz.workspace.store.project_file import BLOBS, JOURNAL, MANIFEST, VIEW_STATE
+from hetviz.workspace.store.sessions import new_session_id, remove_unused_sessions
 from tests.depth import examples
 from tests.io.making import npz, packed, unpacked, workbook
 from tests.workspace.helpers import STEPS, add_all, carry_out, essence_of, tried
@@ -58,7 +58,7 @@ Members = dict[str, bytes]
 
 def worked_in(sessions: Sessions) -> tuple[str, Workspace]:
     """A project with files, two maps, clusters, a step undone, and a selection."""
-    sid = new_id()
+    sid = new_session_id()
     workspace = sessions.get(sid)
     workspace.do(add_all(workspace.blobs, fresh=True))
     carry_out(workspace, "record", 1)
@@ -69,7 +69,7 @@ def worked_in(sessions: Sessions) -> tuple[str, Workspace]:
     workspace.do(SetTitle("<b>Woods</b> ☃"))
     workspace.do(SetTitle("Gone again"))
     workspace.undo()
-    workspace.set_glance(
+    workspace.set_view_state(
         selection=[0, 3], groups={"A": [1], "B": [4, 5]}, camera={"x": [0, 1], "y": [-1, 2]}
     )
     return sid, workspace
@@ -77,7 +77,7 @@ def worked_in(sessions: Sessions) -> tuple[str, Workspace]:
 
 def whole(workspace: Workspace) -> tuple[Any, ...]:
     """What must come back."""
-    found, glance = workspace.state.clustering, workspace.glance
+    found, glance = workspace.state.clustering, workspace.view_state
     return (
         essence_of(workspace),
         None if found is None else (found.names, found.of(workspace.state.opened()).tolist()),
@@ -162,7 +162,7 @@ def test_everything_comes_back_and_goes_on(tmp_path: Path) -> None:
 def test_whatever_was_done_comes_back(steps: list[Any], tmp_path: Path) -> None:
     folder = tmp_path / str(next(NUMBER))
     sessions = Sessions(folder)
-    workspace = sessions.get(new_id())
+    workspace = sessions.get(new_session_id())
     workspace.do(add_all(workspace.blobs, fresh=True))
     for number, step in enumerate(steps):
         tried(workspace, step, number)
@@ -216,7 +216,7 @@ def test_a_step_that_was_lost_before_is_passed_over_again(tmp_path: Path) -> Non
     sessions.close()
     (tmp_path / sid / "blobs" / entry["codes"]).write_bytes(b"damaged")
     workspace = sessions.get(sid)
-    assert len(workspace.take_notes()) == 2, "the clusters, and their new name"
+    assert len(workspace.pop_notes()) == 2, "the clusters, and their new name"
     again = sessions.get(open_project(save_project(workspace), "a.hetviz", sessions))
     assert whole(again) == whole(workspace)
     # One that is needed and damaged is told of when it is saved, not when it is opened.
@@ -309,7 +309,7 @@ FORGED: dict[str, tuple[Callable[[Members], bytes], str]] = {
     ),
     "journal cut": (lambda m: forged({**m, JOURNAL: m[JOURNAL][:-1]}), "bad-journal"),
     "empty journal": (lambda m: forged({**m, JOURNAL: b""}), "bad-journal"),
-    "no selection": (lambda m: forged({**m, GLANCE: b"[" * 100_000}), "damaged-content"),
+    "no selection": (lambda m: forged({**m, VIEW_STATE: b"[" * 100_000}), "damaged-content"),
     "no list": (lambda m: packed({**m, MANIFEST: b"[]"}.items()), "damaged-project"),
     "deep list": (lambda m: packed({**m, MANIFEST: b"[" * 99_999}.items()), "damaged-project"),
 }
@@ -386,15 +386,15 @@ def test_maps_that_are_none_are_refused(blob: bytes, saved: bytes, tmp_path: Pat
 def test_a_selection_of_rows_that_are_not_there_is_refused(saved: bytes, tmp_path: Path) -> None:
     members = unpacked(saved)
     other = Sessions(tmp_path / "other")
-    workspace = other.get(new_id())
+    workspace = other.get(new_session_id())
     many = "id,x\n" + "".join(f"{k},{k}\n" for k in range(50))
     workspace.do(AddTables({"many.csv": workspace.blobs.put(many.encode())}, fresh=True))
-    workspace.set_glance(selection=[49])
-    theirs = json.loads(unpacked(save_project(workspace))[GLANCE])
-    ours = json.loads(members[GLANCE])
+    workspace.set_view_state(selection=[49])
+    theirs = json.loads(unpacked(save_project(workspace))[VIEW_STATE])
+    ours = json.loads(members[VIEW_STATE])
     bad = json.dumps({**theirs, "fingerprint": ours["fingerprint"]}).encode()
     with pytest.raises(DataError):
-        open_project(forged({**members, GLANCE: bad}), "a.hetviz", Sessions(tmp_path / "s"))
+        open_project(forged({**members, VIEW_STATE: bad}), "a.hetviz", Sessions(tmp_path / "s"))
     assert list((tmp_path / "s").iterdir()) == []
 
 
@@ -408,7 +408,7 @@ def test_more_than_a_project_may_hold_is_refused(
 def test_steps_without_end_are_given_up(
     saved: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(project_file, "MOST_S", -1.0)
+    monkeypatch.setattr(project_file, "MAX_REPLAY_S", -1.0)
     assert refused(saved, tmp_path / "sessions") == {"too-slow"}
 
 
@@ -436,7 +436,7 @@ def test_files_are_read_in_a_process_of_their_own_here_too(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     here, there = Sessions(tmp_path / "here"), Sessions(tmp_path / "there")
-    workspace = here.get(new_id())
+    workspace = here.get(new_session_id())
     book = workbook({"Trees": [["id", "x"], ["a", 1.5], ["b", 2]]})
     workspace.do(AddTables({"trees.xlsx": workspace.blobs.put(book)}, fresh=True))
     asked: list[str] = []
@@ -447,9 +447,9 @@ def test_files_are_read_in_a_process_of_their_own_here_too(
         real(files, *rest)
 
     # Who still held what was read would be given the same again.
-    monkeypatch.setattr(content_of_projects, "_SHOWN", WeakValueDictionary())
+    monkeypatch.setattr(content_of_projects, "_LOADED", WeakValueDictionary())
     monkeypatch.setattr(child, "load", counted)
-    monkeypatch.setattr(drop, "read_drop", lambda *_: pytest.fail("read in this process"))
+    monkeypatch.setattr(parse, "parse_files", lambda *_: pytest.fail("read in this process"))
     again = there.get(open_project(save_project(workspace), "a.hetviz", there))
     assert asked == ["trees.xlsx"]
     assert essence_of(again) == essence_of(workspace)
@@ -458,7 +458,7 @@ def test_files_are_read_in_a_process_of_their_own_here_too(
 def test_a_project_that_comes_back_reads_no_table_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    session, rows = new_id(), range(20_000)
+    session, rows = new_session_id(), range(20_000)
     table = "\n".join(["id,height,town", *(f"T{k},{k * 7 % 997}.5,{'abc'[k % 3]}" for k in rows)])
     assert len(table) > child.LOOKED_AT_HERE
     sessions = Sessions(tmp_path)
@@ -467,7 +467,7 @@ def test_a_project_that_comes_back_reads_no_table_again(
     before = essence_of(workspace)
     sessions.close()
 
-    monkeypatch.setattr(content_of_projects, "_SHOWN", WeakValueDictionary())
+    monkeypatch.setattr(content_of_projects, "_LOADED", WeakValueDictionary())
     monkeypatch.setattr(
         content_of_projects, "read_tables", lambda *_: pytest.fail("made in this process")
     )
@@ -506,22 +506,22 @@ def test_a_full_disk_is_told_and_nothing_is_left(saved: bytes, tmp_path: Path) -
 def test_what_an_opening_left_that_was_killed_is_cleared_after_a_day(
     saved: bytes, tmp_path: Path
 ) -> None:
-    begun = tmp_path / new_id()
+    begun = tmp_path / new_session_id()
     (begun / "blobs").mkdir(parents=True)
     (begun / "blobs" / "x").write_bytes(b"x")
     sessions = Sessions(tmp_path)
     sid = open_project(saved, "a.hetviz", sessions)
     sessions.close()
     now = time.time()
-    assert prune(tmp_path, now + 3_600) == 0
-    assert prune(tmp_path, now + 2 * 86_400) == 1
+    assert remove_unused_sessions(tmp_path, now + 3_600) == 0
+    assert remove_unused_sessions(tmp_path, now + 2 * 86_400) == 1
     assert [path.name for path in tmp_path.iterdir()] == [sid]
 
 
 def test_other_numbers_on_another_computer_are_told(saved: bytes, tmp_path: Path) -> None:
     sessions = Sessions(tmp_path)
     content = forged(unpacked(saved), fingerprint="0" * 64)
-    (note,) = sessions.get(open_project(content, "a.hetviz", sessions)).take_notes()
+    (note,) = sessions.get(open_project(content, "a.hetviz", sessions)).pop_notes()
     assert "slightly differently" in note
 
 
@@ -574,6 +574,6 @@ def test_the_command_opens_it_for_the_app(saved: bytes, tmp_path: Path) -> None:
     )
     sid = json.loads(ran.stdout)["address"].removeprefix("/?s=")
     workspace = Sessions(home / "sessions").get(sid)
-    assert summary_of(workspace).maps == 2
+    assert summarize(workspace).maps == 2
     workspace.do(StartJob("j", "PCA"))
     workspace.close()

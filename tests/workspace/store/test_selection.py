@@ -17,7 +17,7 @@ from hetviz.workspace import (
     SetTitle,
     Workspace,
 )
-from hetviz.workspace.store.sessions import new_id
+from hetviz.workspace.store.sessions import new_session_id
 from tests.workspace.helpers import add_all
 
 CAMERA = {"x": [0.0, 1.5], "y": [-1.0, 2.0]}
@@ -25,7 +25,7 @@ CAMERA = {"x": [0.0, 1.5], "y": [-1.0, 2.0]}
 
 @pytest.fixture
 def sid() -> str:
-    return new_id()
+    return new_session_id()
 
 
 @pytest.fixture
@@ -36,59 +36,59 @@ def workspace(tmp_path: Path, sid: str) -> Workspace:
 
 
 def test_it_outlives_a_restart_and_a_rename(workspace: Workspace, tmp_path: Path, sid: str) -> None:
-    workspace.set_glance(selection=[5, 0, 5], camera=CAMERA)
+    workspace.set_view_state(selection=[5, 0, 5], camera=CAMERA)
     workspace.do(RenameDataset("plants", "trees"))
-    assert workspace.glance.selection.tolist() == [0, 5]
+    assert workspace.view_state.selection.tolist() == [0, 5]
     workspace.close()
     again = Sessions(tmp_path).get(sid)
-    assert again.glance.selection.tolist() == [0, 5]
-    assert again.glance.camera == CAMERA
+    assert again.view_state.selection.tolist() == [0, 5]
+    assert again.view_state.camera == CAMERA
     assert again.selection_version > workspace.selection_version
     assert [entry["op"] for entry in again.log] == ["add-tables", "rename-dataset"]
 
 
 def test_it_is_empty_while_the_rows_are_others(workspace: Workspace) -> None:
-    workspace.set_glance(selection=[0, 5], camera=CAMERA)
+    workspace.set_view_state(selection=[0, 5], camera=CAMERA)
     version = workspace.selection_version
     workspace.do(DropDataset("birds"))
-    assert workspace.glance.selection.tolist() == []
-    assert workspace.glance.camera is None
+    assert workspace.view_state.selection.tolist() == []
+    assert workspace.view_state.camera is None
     assert workspace.selection_version > version
     workspace.undo()
-    assert workspace.glance.selection.tolist() == [0, 5]
+    assert workspace.view_state.selection.tolist() == [0, 5]
     bees = workspace.blobs.put(b"id,name,a,b\nx,Bee,1,2\ny,Wasp,2,1\n")
     workspace.do(AddTables({"bees.csv": bees}))
-    assert workspace.glance.selection.tolist() == []
+    assert workspace.view_state.selection.tolist() == []
     workspace.do(OpenSample("emoji"))
-    assert workspace.glance.selection.tolist() == []
+    assert workspace.view_state.selection.tolist() == []
 
 
 def test_the_version_is_the_higher_of_what_was_heard_and_what_was_made(
     workspace: Workspace,
 ) -> None:
     version = workspace.selection_version
-    workspace.set_glance(selection=[1], heard=version + 3)
-    workspace.set_glance(camera=CAMERA)
+    workspace.set_view_state(selection=[1], browser_version=version + 3)
+    workspace.set_view_state(camera=CAMERA)
     workspace.do(SetTitle("Woods"))
     assert workspace.selection_version == version + 3
     # Higher than what the browser has, or it would not take it over.
-    workspace.set_glance(selection=[2])
+    workspace.set_view_state(selection=[2])
     assert workspace.selection_version == version + 4
-    assert workspace.glance.camera == CAMERA
-    workspace.set_glance(selection=[], camera={}, heard=version)
-    assert workspace.glance.selection.size == 0
-    assert workspace.glance.camera is None
+    assert workspace.view_state.camera == CAMERA
+    workspace.set_view_state(selection=[], camera={}, browser_version=version)
+    assert workspace.view_state.selection.size == 0
+    assert workspace.view_state.camera is None
     assert workspace.selection_version == version + 4
 
 
 def test_what_is_no_selection_or_camera_is_refused(workspace: Workspace) -> None:
     for rows in ([7], [-1], np.array([0.5])):
         with pytest.raises(DataError):
-            workspace.set_glance(selection=rows)
+            workspace.set_view_state(selection=rows)
     for camera in ({"x": [0, 1]}, {"x": [0, 1], "y": [0, np.nan]}, {"x": [0], "y": [0, 1]}):
         with pytest.raises(DataError, match="camera"):
-            workspace.set_glance(camera=camera)
-    assert workspace.glance.selection.size == 0
+            workspace.set_view_state(camera=camera)
+    assert workspace.view_state.selection.size == 0
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"version": 1}', b"\x00" * 40])
@@ -97,15 +97,15 @@ def test_a_damaged_file_is_as_none(
 ) -> None:
     workspace.close()
     (tmp_path / sid / "glance.json").write_bytes(content)
-    assert Sessions(tmp_path).get(sid).glance.selection.size == 0
+    assert Sessions(tmp_path).get(sid).view_state.selection.size == 0
 
 
 def test_that_it_cannot_be_kept_stops_nobody_and_names_no_session(
     workspace: Workspace, tmp_path: Path, sid: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     (tmp_path / sid / "glance.json").mkdir()
-    workspace.set_glance(selection=[1])
-    assert workspace.glance.selection.tolist() == [1]
+    workspace.set_view_state(selection=[1])
+    assert workspace.view_state.selection.tolist() == [1]
     assert "could not be kept" in caplog.text
     assert sid not in caplog.text
     assert sorted(path.name for path in (tmp_path / sid).iterdir()) == [
@@ -118,16 +118,16 @@ def test_that_it_cannot_be_kept_stops_nobody_and_names_no_session(
 def test_groups_are_kept_merged_and_given_up(
     workspace: Workspace, tmp_path: Path, sid: str
 ) -> None:
-    workspace.set_glance(groups={"B": [4, 2], "A": [1]})
-    workspace.set_glance(selection=[3])
+    workspace.set_view_state(groups={"B": [4, 2], "A": [1]})
+    workspace.set_view_state(selection=[3])
     workspace.close()
     again = Sessions(tmp_path).get(sid)
-    assert {name: rows.tolist() for name, rows in again.glance.groups.items()} == {
+    assert {name: rows.tolist() for name, rows in again.view_state.groups.items()} == {
         "A": [1],
         "B": [2, 4],
     }
-    again.set_glance(groups={"A": [], "C": [0]})
-    assert {name: rows.tolist() for name, rows in again.glance.groups.items()} == {
+    again.set_view_state(groups={"A": [], "C": [0]})
+    assert {name: rows.tolist() for name, rows in again.view_state.groups.items()} == {
         "B": [2, 4],
         "C": [0],
     }
@@ -139,5 +139,5 @@ def test_groups_have_known_names_and_rows(
     workspace: Workspace, groups: dict[str, list[float]]
 ) -> None:
     with pytest.raises(DataError):
-        workspace.set_glance(groups=groups)
-    assert workspace.glance.groups == {}
+        workspace.set_view_state(groups=groups)
+    assert workspace.view_state.groups == {}

@@ -16,12 +16,12 @@ from hetviz.errors import HetvizError
 from hetviz.workspace import EndJob, OpenSample, Sessions, SetTitle, StartJob
 from hetviz.workspace.store.files import home
 from hetviz.workspace.store.journal import InUse
-from hetviz.workspace.store.sessions import new_id, prune
+from hetviz.workspace.store.sessions import new_session_id, remove_unused_sessions
 from tests.workspace.helpers import carry_out, essence_of
 
 
 def test_a_session_is_as_it_was_after_a_restart(tmp_path: Path) -> None:
-    sessions, sid = Sessions(tmp_path), new_id()
+    sessions, sid = Sessions(tmp_path), new_session_id()
     workspace = sessions.get(sid)
     workspace.do(OpenSample("emoji"))
     carry_out(workspace, "record")
@@ -36,7 +36,7 @@ def test_a_session_is_as_it_was_after_a_restart(tmp_path: Path) -> None:
 
 
 def test_one_that_is_not_open_yet_is_found(tmp_path: Path) -> None:
-    sessions, sid = Sessions(tmp_path), new_id()
+    sessions, sid = Sessions(tmp_path), new_session_id()
     sessions.get(sid).do(OpenSample("emoji"))
     sessions.close()
     again = Sessions(tmp_path)
@@ -44,13 +44,13 @@ def test_one_that_is_not_open_yet_is_found(tmp_path: Path) -> None:
     assert found is not None
     assert found.state.data is not None
     assert found is again.get(sid)
-    for other in (new_id(), "..", "", sid + "/"):
+    for other in (new_session_id(), "..", "", sid + "/"):
         assert again.find(other) is None
     assert [path.name for path in tmp_path.iterdir()] == [sid]
 
 
 def test_a_second_server_is_told_and_finds_nothing(tmp_path: Path) -> None:
-    first, sid = Sessions(tmp_path), new_id()
+    first, sid = Sessions(tmp_path), new_session_id()
     first.get(sid).do(OpenSample("emoji"))
     second = Sessions(tmp_path)
     with pytest.raises(InUse):
@@ -61,7 +61,7 @@ def test_a_second_server_is_told_and_finds_nothing(tmp_path: Path) -> None:
 
 
 def test_a_running_job_is_interrupted_by_a_restart(tmp_path: Path) -> None:
-    sessions, sid = Sessions(tmp_path), new_id()
+    sessions, sid = Sessions(tmp_path), new_session_id()
     sessions.get(sid).do(StartJob("j1", "PCA", {"method": "pca"}))
     for _ in range(2):
         sessions.close()
@@ -82,7 +82,7 @@ def test_a_running_job_is_interrupted_by_a_restart(tmp_path: Path) -> None:
 
 
 def test_two_that_ask_at_once_get_one_workspace(tmp_path: Path) -> None:
-    sessions, sid = Sessions(tmp_path), new_id()
+    sessions, sid = Sessions(tmp_path), new_session_id()
     sessions.get(sid).do(SetTitle("Mine"))
     sessions.close()
     found = []
@@ -117,8 +117,8 @@ def test_sessions_lie_in_the_home_folder_for_the_owner_only(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("HETVIZ_HOME", str(tmp_path / "home"))
-    sessions, sid = Sessions(), new_id()
-    assert sessions.durable
+    sessions, sid = Sessions(), new_session_id()
+    assert sessions.is_durable
     sessions.get(sid).do(OpenSample("emoji"))
     for folder in ("home", "home/sessions", f"home/sessions/{sid}"):
         assert stat.S_IMODE((tmp_path / folder).stat().st_mode) == 0o700
@@ -130,19 +130,19 @@ def test_where_nothing_can_be_kept_that_is_known(
     (tmp_path / "file").write_bytes(b"")
     monkeypatch.setenv("HETVIZ_HOME", str(tmp_path / "file"))
     sessions = Sessions()
-    assert not sessions.durable
-    sessions.get(new_id()).do(OpenSample("emoji"))
+    assert not sessions.is_durable
+    sessions.get(new_session_id()).do(OpenSample("emoji"))
     assert "cannot be saved" in caplog.text
 
 
 def test_no_log_names_a_session(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
-    sessions, sid = Sessions(tmp_path), new_id()
+    sessions, sid = Sessions(tmp_path), new_session_id()
     workspace = sessions.get(sid)
     with pytest.raises(HetvizError):
         workspace.do(OpenSample("atlantis"))
     workspace.do(OpenSample("emoji"))
-    workspace.set_glance(selection=[0])
+    workspace.set_view_state(selection=[0])
     sessions.close()
     (tmp_path / sid / "journal.jsonl").write_bytes(b"junk\n")
     with pytest.raises(HetvizError) as caught:
@@ -173,7 +173,7 @@ def aged(folder: Path, days: float) -> None:
 def test_only_old_sessions_without_work_are_cleared(
     tmp_path: Path, work: str, days: float, gone: bool
 ) -> None:
-    sessions, sid = Sessions(tmp_path), new_id()
+    sessions, sid = Sessions(tmp_path), new_session_id()
     workspace = sessions.get(sid)
     workspace.do(OpenSample("emoji"))
     if work == "title":
@@ -183,7 +183,7 @@ def test_only_old_sessions_without_work_are_cleared(
     elif work == "other opening":
         workspace.do(OpenSample("digits"))
     elif work == "glance":
-        workspace.set_glance(selection=[1])
+        workspace.set_view_state(selection=[1])
     if work != "open elsewhere":
         sessions.close()
     path = tmp_path / sid / "journal.jsonl"
@@ -195,23 +195,23 @@ def test_only_old_sessions_without_work_are_cleared(
     other.mkdir()
     aged(tmp_path / sid, days)
     aged(other, 99)
-    assert prune(tmp_path) == gone
+    assert remove_unused_sessions(tmp_path) == gone
     assert (tmp_path / sid).exists() is not gone
     assert other.exists()
 
 
 def test_a_visit_keeps_a_session_from_being_cleared(tmp_path: Path) -> None:
-    sessions, sid = Sessions(tmp_path), new_id()
+    sessions, sid = Sessions(tmp_path), new_session_id()
     sessions.get(sid).do(OpenSample("emoji"))
     sessions.close()
     aged(tmp_path / sid, 31)
     sessions.get(sid)
     sessions.close()
-    assert prune(tmp_path) == 0
+    assert remove_unused_sessions(tmp_path) == 0
 
 
 def test_old_visits_are_cleared_at_the_start(tmp_path: Path) -> None:
-    sessions, sid = Sessions(tmp_path), new_id()
+    sessions, sid = Sessions(tmp_path), new_session_id()
     sessions.get(sid).do(OpenSample("emoji"))
     sessions.close()
     aged(tmp_path / sid, 31)
@@ -220,14 +220,14 @@ def test_old_visits_are_cleared_at_the_start(tmp_path: Path) -> None:
 
 
 def test_sessions_that_nobody_asks_for_are_let_go_and_come_back(tmp_path: Path) -> None:
-    sessions, kept, left = Sessions(tmp_path), new_id(), new_id()
+    sessions, kept, left = Sessions(tmp_path), new_session_id(), new_session_id()
     for sid, title in ((kept, "Kept"), (left, "Left")):
         sessions.get(sid).do(SetTitle(title))
     first = sessions.get(left)
-    assert sessions.rest(after=3600.0) == []
+    assert sessions.close_idle(after=3600.0) == []
     time.sleep(0.2)
     sessions.get(kept)
-    assert sessions.rest(after=0.1) == [left]
+    assert sessions.close_idle(after=0.1) == [left]
     again = sessions.get(left)
     assert again is not first
     assert again.state.title == "Left"
@@ -235,19 +235,19 @@ def test_sessions_that_nobody_asks_for_are_let_go_and_come_back(tmp_path: Path) 
 
 
 def test_a_session_with_a_job_under_way_is_not_let_go(tmp_path: Path) -> None:
-    sessions, sid = Sessions(tmp_path), new_id()
+    sessions, sid = Sessions(tmp_path), new_session_id()
     workspace = sessions.get(sid)
     workspace.do(StartJob("j1", "PCA", {"method": "pca"}))
-    assert sessions.rest(after=-1.0) == []
+    assert sessions.close_idle(after=-1.0) == []
     workspace.do(EndJob("j1"))
-    assert sessions.rest(after=-1.0) == [sid]
+    assert sessions.close_idle(after=-1.0) == [sid]
 
 
 def test_sessions_that_are_only_in_memory_are_never_let_go(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "file").write_text("in the way")
-    sessions, sid = Sessions(tmp_path / "file" / "sessions"), new_id()
+    sessions, sid = Sessions(tmp_path / "file" / "sessions"), new_session_id()
     sessions.get(sid).do(SetTitle("Mine"))
-    assert not sessions.durable
-    assert sessions.rest(after=-1.0) == []
+    assert not sessions.is_durable
+    assert sessions.close_idle(after=-1.0) == []

@@ -24,7 +24,7 @@ from hetviz.serve.people import People
 from hetviz.serve.records import Audit
 from hetviz.workspace import Sessions, Workspace, open_project
 from hetviz.workspace.commands.command import from_dict
-from hetviz.workspace.store.files import new_id
+from hetviz.workspace.store.files import new_session_id
 
 FIXTURE = Path(__file__).parents[2] / "fixtures" / "earlier" / "a320114.zip"
 N_OPERATIONS = 42
@@ -104,7 +104,7 @@ def test_every_task_of_a_journal_is_there_and_takes_what_it_was_given(
 def test_a_project_holds_all_that_it_held(form: str, folder: Path, tmp_path: Path) -> None:
     sessions = Sessions(tmp_path)
     if form == "session":
-        id = new_id()
+        id = new_session_id()
         (folder / "session").rename(tmp_path / id)
     else:
         id = open_project((folder / "project.hetviz").read_bytes(), "project.hetviz", sessions)
@@ -142,7 +142,7 @@ def as_it_was(workspace: Workspace) -> None:
         content = plain(state.findings[kind].content)
         assert {name: content[name] for name in finding["content"]} == finding["content"]
         assert len(state.findings[kind].runs) == finding["runs"]
-    glance = workspace.glance
+    glance = workspace.view_state
     assert glance.camera == expected["camera"]
     assert {name: rows.tolist() for name, rows in glance.groups.items()} == expected["groups"]
     compared = state.findings["compare"].content

@@ -43,7 +43,7 @@ def _nothing() -> None:
     """Stand in for a callback: Streamlit keeps a state only where there is one."""
 
 
-def draw(
+def draw_map(
     spec: Mapping[str, object],
     key: str,
     *,
@@ -61,7 +61,7 @@ def draw(
     Parameters
     ----------
     spec : mapping
-        What to draw, as `hetviz.ui.map.description.spec` gives it; small, with keys of arrays.
+        What to draw, as `hetviz.ui.map.description.map_spec` gives it; small, with keys of arrays.
     key : str
         Identity of this map on the page. While it stays, selection and camera stay.
     height : str
@@ -104,7 +104,7 @@ def draw(
     )
 
 
-def tabs(data: Mapping[str, object], key: str, on_view: Callable[[], None]) -> None:
+def show_tabs(data: Mapping[str, object], key: str, on_view: Callable[[], None]) -> None:
     """Show the tabs of the panel.
 
     Parameters
@@ -131,7 +131,7 @@ def tabs(data: Mapping[str, object], key: str, on_view: Callable[[], None]) -> N
     )
 
 
-def finder(key: str, within: str) -> None:
+def show_finder(key: str, within: str) -> None:
     """Show a box that leaves only those rows of a container in sight that hold what is written.
 
     Parameters
@@ -149,7 +149,7 @@ def finder(key: str, within: str) -> None:
     component(key=key, data={"within": within, "assets": f"hv/asset/{asset_version()}"})
 
 
-def proposals(
+def draw_proposals(
     pairs: Sequence[tuple[int, int, str, str]],
     key: str,
     tab: str,

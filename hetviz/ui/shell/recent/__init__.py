@@ -27,22 +27,25 @@ _list = st.components.v2.component(
 )
 
 
-def show() -> None:
+def show_projects() -> None:
     """Show the list, with what is open on it, and the button for a new project."""
     with st.container(horizontal=True, vertical_alignment="center"):
-        theme.section("Your projects", "kept on this computer")
+        theme.show_section("Your projects", "kept on this computer")
         st.button(
-            "New project", key="new-project", help="Starts afresh; this one stays.", on_click=_new
+            "New project",
+            key="new-project",
+            help="Starts afresh; this one stays.",
+            on_click=_new_project,
         )
-    _mount("recent", shown=True)
+    _mount_list("recent", shown=True)
 
 
-def remember() -> None:
+def record_project() -> None:
     """Have the browser note the open project, on a page that does not show the list."""
-    _mount("remember", shown=False)
+    _mount_list("record_project", shown=False)
 
 
-def _mount(key: str, shown: bool) -> None:
+def _mount_list(key: str, shown: bool) -> None:
     workspace = session.workspace()
     _list(
         key=key,
@@ -51,26 +54,26 @@ def _mount(key: str, shown: bool) -> None:
             "title": workspace.state.title or "No project",
             # A sample that was only looked at is no project.
             "record": workspace.version > 1,
-            "show": shown,
+            "show_projects": shown,
             "asks": bool(st.session_state.get("asks-last")),
         },
-        on_last_change=partial(_take_up, key),
-        on_gone_change=partial(_delete, key),
+        on_last_change=partial(_resume, key),
+        on_gone_change=partial(_delete_project, key),
     )
 
 
 # Streamlit may have forgotten a list that has left the page by the time its word arrives.
 
 
-def _take_up(key: str) -> None:
+def _resume(key: str) -> None:
     if key in st.session_state:
-        session.take_up(st.session_state[key].last)
+        session.resume_project(st.session_state[key].last)
 
 
-def _delete(key: str) -> None:
+def _delete_project(key: str) -> None:
     if key in st.session_state:
-        deleting.delete(st.session_state[key].gone)
+        deleting.delete_project(st.session_state[key].gone)
 
 
-def _new() -> None:
-    session.move_to(session.new_session())
+def _new_project() -> None:
+    session.open_project(session.new_session())

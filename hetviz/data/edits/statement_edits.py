@@ -1,0 +1,312 @@
+"""Edits of statements: change, remove and reverse them, rename and exclude sets."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import pandas as pd
+
+from hetviz._types import Bools, Floats
+from hetviz.data.model.comparisons import Comparisons
+from hetviz.data.model.heterodata import HeteroData
+from hetviz.data.model.links import Links
+from hetviz.data.model.meta import META_COLUMNS, concat_meta, meta_text
+from hetviz.data.model.statements import set_mask, set_names, statement_keys, statement_positions
+from hetviz.errors import DataError, Problem, limit_problems
+
+RowChanges = Mapping[int, Mapping[str, Any]]
+
+_EDITABLE_FIELDS = ("weight", "score", "kind", *META_COLUMNS)
+_REDUCED: WeakKeyDictionary[HeteroData, dict[frozenset[str], HeteroData]] = WeakKeyDictionary()
+
+
+def drop_statements(data: HeteroData, keys: Iterable[str]) -> HeteroData:
+    """Remove statements.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        Listing every unknown key.
+    """
+    kept = np.ones(len(statement_keys(data)), dtype=bool)
+    kept[statement_positions(data, keys)] = False
+    return _with_statements(data, kept)
+
+
+def reverse_comparisons(data: HeteroData, keys: Iterable[str]) -> HeteroData:
+    """Swap the near and the far pair of comparisons.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        If a key is unknown or belongs to a link.
+    """
+    wanted = list(keys)
+    rows = statement_positions(data, wanted) - sum(map(len, data.links))
+    links = [key for key, row in zip(wanted, rows, strict=True) if row < 0]
+    if links:
+        what, remedy = "a link cannot be reversed", "Change the sign of its weight."
+        raise DataError(
+            limit_problems(
+                Problem("not-a-comparison", "guidance", what, key, remedy) for key in links
+            )
+        )
+    compared = data.comparisons
+    if compared is None:
+        return data
+    objects = compared.objects.copy()
+    objects[rows] = objects[rows][:, [0, 2, 1] if objects.shape[1] == 3 else [2, 3, 0, 1]]
+    again = Comparisons(objects, compared.weight, meta=compared.meta)
+    return HeteroData(data.datasets, data.links, again, data.labels)
+
+
+def edit_statements(data: HeteroData, changes: Mapping[str, Mapping[str, object]]) -> HeteroData:
+    """Change fields of statements.
+
+    Parameters
+    ----------
+    data : HeteroData
+    changes : mapping of str to mapping
+        Key to new values: weight or score (numbers), kind, note, who, when or set (text).
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        Listing every unknown key and every invalid field or value; only links have a kind and a
+        score.
+    """
+    rows = statement_positions(data, changes).tolist()
+    n_links = sum(map(len, data.links))
+    problems = [
+        problem
+        for (key, fields), row in zip(changes.items(), rows, strict=True)
+        for problem in _field_problems(key, fields, row < n_links)
+    ]
+    if problems:
+        raise DataError(limit_problems(problems))
+    by_group: dict[int, dict[int, Mapping[str, Any]]] = {}
+    starts = np.cumsum([0, *map(len, data.links)])
+    groups = np.searchsorted(starts, rows, side="right") - 1
+    for group, row, fields in zip(groups.tolist(), rows, changes.values(), strict=True):
+        by_group.setdefault(group, {})[row - int(starts[group])] = fields
+    compared = data.comparisons
+    if compared is not None and len(data.links) in by_group:
+        compared = edited_comparisons(compared, by_group[len(data.links)])
+    links: list[Links] = []
+    moved: list[Links] = []
+    for number, group_links in enumerate(data.links):
+        here = by_group.get(number, {})
+        edited = edited_links(group_links, here)
+        kinds = {row: fields.get("kind", edited.kind) for row, fields in here.items()}
+        leaving = [row for row, kind in kinds.items() if kind != edited.kind]
+        for kind in dict.fromkeys(kinds[row] for row in leaving):
+            chosen = np.array([row for row in leaving if kinds[row] == kind])
+            moved.append(_with_kind(edited.take(chosen), kind))
+        if leaving:
+            edited = edited.take(np.setdiff1d(np.arange(len(edited)), leaving))
+        links.append(edited)
+    for group_links in moved:
+        append_links(links, group_links)
+    return HeteroData(data.datasets, filter(_is_informative, links), compared, data.labels)
+
+
+def edited_links(links: Links, changes: RowChanges) -> Links:
+    """Return links with changed fields of some rows; the kind stays."""
+    if not changes:
+        return links
+    weight = _edited_numbers(links.weight, changes, "weight")
+    given = links.weight_given or any("weight" in fields for fields in changes.values())
+    return Links(
+        links.source,
+        links.target,
+        links.i,
+        links.j,
+        weight if given else None,
+        score=None if links.score is None else _edited_numbers(links.score, changes, "score"),
+        complete=links.complete,
+        kind=links.kind,
+        role=links.role,
+        meta=_edited_meta(links, changes),
+    )
+
+
+def edited_comparisons(compared: Comparisons, changes: RowChanges) -> Comparisons:
+    """Return comparisons with changed fields of some rows."""
+    if not changes:
+        return compared
+    weight = _edited_numbers(compared.weight, changes, "weight")
+    return Comparisons(compared.objects, weight, meta=_edited_meta(compared, changes))
+
+
+def append_links(groups: list[Links], links: Links) -> tuple[int, int]:
+    """Append links to the first matching group, or as a new group; return group and first row."""
+    for number, group in enumerate(groups):
+        if _group_key(group) == _group_key(links):
+            if len(links):
+                groups[number] = _concatenated(group, links)
+            return number, len(group)
+    groups.append(links)
+    return len(groups) - 1, 0
+
+
+def rename_set(data: HeteroData, old: str, new: str) -> HeteroData:
+    """Rename a set of statements; an existing set of the new name absorbs it.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        If the set is unknown or the new name is empty.
+    """
+    name = new.strip()
+    if not name:
+        raise DataError(Problem("bad-name", f"set {old!r}", "the new name is empty"))
+    keys = statement_keys(data)[set_mask(data, check_set(data, old))]
+    return edit_statements(data, {key: {"set": name} for key in keys})
+
+
+def check_set(data: HeteroData, name: str) -> str:
+    """Return the name of a set if it exists.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        If the set is unknown.
+    """
+    known = list(dict.fromkeys(set_names(data)))
+    if name not in known:
+        there = f"There are: {', '.join(known) or 'none'}."
+        raise DataError(Problem("unknown-set", "guidance", "this set does not exist", name, there))
+    return name
+
+
+def without_sets(data: HeteroData, off: Collection[str]) -> HeteroData:
+    """Return the data without the statements of some sets; cached for each data object."""
+    if not off:
+        return data
+    made = _REDUCED.setdefault(data, {})
+    wanted = frozenset(off)
+    if wanted not in made:
+        kept = ~pd.Series(set_names(data), dtype=object).isin(wanted).to_numpy()
+        if kept.all():
+            return data
+        made[wanted] = _with_statements(data, kept)
+    return made[wanted]
+
+
+def _with_statements(data: HeteroData, kept: Bools) -> HeteroData:
+    """Return the data with the masked statements only."""
+    links: list[Links] = []
+    start = 0
+    for group in data.links:
+        here = kept[start : start + len(group)]
+        links.append(group if here.all() else group.take(here))
+        start += len(group)
+    compared = data.comparisons
+    if compared is not None and not kept[start:].all():
+        compared = compared.take(kept[start:]) if kept[start:].any() else None
+    return HeteroData(data.datasets, filter(_is_informative, links), compared, data.labels)
+
+
+def _is_informative(links: Links) -> bool:
+    """Return whether links carry information; an empty complete list does."""
+    return bool(len(links)) or links.complete
+
+
+def _group_key(links: Links) -> tuple[str, str, str, str, bool, bool]:
+    scored = links.score is not None
+    return links.source, links.target, links.kind, links.role, links.complete, scored
+
+
+def _concatenated(first: Links, second: Links) -> Links:
+    """Return two groups of links as one; given and derived weights stay."""
+    score = None
+    if first.score is not None and second.score is not None:
+        score = np.concatenate([first.score, second.score])
+    return Links(
+        first.source,
+        first.target,
+        np.concatenate([first.i, second.i]),
+        np.concatenate([first.j, second.j]),
+        np.concatenate([first.weight, second.weight]),
+        score=score,
+        complete=first.complete,
+        kind=first.kind,
+        role=first.role,
+        meta=concat_meta(first.meta, len(first), second.meta, len(second)),
+    )
+
+
+def _with_kind(links: Links, kind: str) -> Links:
+    return Links(
+        links.source,
+        links.target,
+        links.i,
+        links.j,
+        links.weight if links.weight_given else None,
+        score=links.score,
+        complete=links.complete,
+        kind=kind,
+        role=links.role,
+        meta=links.meta,
+    )
+
+
+def _edited_numbers(values: Floats, changes: RowChanges, field: str) -> Floats:
+    out = values.copy()
+    for row, fields in changes.items():
+        if field in fields:
+            out[row] = fields[field]
+    return out
+
+
+def _edited_meta(said: Links | Comparisons, changes: RowChanges) -> pd.DataFrame | None:
+    """Return the meta table with new texts; a column is added if a text is not empty."""
+    meta = said.meta
+    for name in META_COLUMNS:
+        new = {row: fields[name] for row, fields in changes.items() if name in fields}
+        there = meta is not None and name in meta.columns
+        if there or any(new.values()):
+            cells = meta_text(meta, name, len(said))
+            cells.iloc[list(new)] = list(new.values())
+            meta = (pd.DataFrame(index=range(len(said))) if meta is None else meta).assign(
+                **{name: cells}
+            )
+    return meta
+
+
+def _field_problems(key: str, fields: Mapping[str, object], is_link: bool) -> Iterator[Problem]:
+    for field, value in fields.items():
+        where = f"statement {key}, {field}"
+        given: Any = value
+        if field not in _EDITABLE_FIELDS:
+            there = f"There are: {', '.join(_EDITABLE_FIELDS)}."
+            yield Problem("unknown-field", where, "this field does not exist", field, there)
+        elif field in ("kind", "score") and not is_link:
+            yield Problem("unknown-field", where, f"a comparison has no {field}", str(given))
+        elif field not in ("weight", "score"):
+            if not isinstance(given, str) or (field == "kind" and not given.strip()):
+                yield Problem("not-text", where, "text is needed", repr(given))
+        elif isinstance(given, bool) or not isinstance(given, int | float | np.number):
+            yield Problem("not-a-number", where, "a number is needed", repr(given))
+        else:
+            yield from _number_problems(where, float(given), field, is_link)
+
+
+def _number_problems(where: str, number: float, field: str, is_link: bool) -> Iterator[Problem]:
+    if not np.isfinite(number):
+        yield Problem("not-finite", where, "the number is missing or infinite", str(number))
+    elif field == "weight" and number == 0:
+        remedy = "Remove the statement, or use above 0 for together and below 0 for apart."
+        yield Problem("zero-weight", where, "a weight of 0 has no effect", "0", remedy)
+    elif field == "weight" and is_link and abs(number) > 1:
+        what = "weights range from -1 (apart) to 1 (together)"
+        yield Problem("weight-range", where, what, f"{number:g}")
+    elif field == "weight" and not is_link and number < 0:
+        what, remedy = (
+            "the weight of a comparison must be above 0",
+            "To state the opposite, reverse the comparison.",
+        )
+        yield Problem("weight-range", where, what, f"{number:g}", remedy)

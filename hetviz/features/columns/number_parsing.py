@@ -1,0 +1,307 @@
+"""Numbers as people write them: with limits, units, thousands, and words where there is none."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import pandas as pd
+
+from hetviz._types import MAX_MAGNITUDE
+from hetviz.features.columns.types import MISSING, plain_numbers, why_unusable
+
+_BLANKS = " \u00a0\u2009\u202f"
+_B = f"[{_BLANKS}]"
+# What people write where nothing was measured or is known, besides what programs write.
+UNKNOWN_MARKERS = MISSING | frozenset(
+    {"n.b.", "n. b.", "nb", "k.a.", "k. a.", "ka", "k.a", "n.a.", "n. a.", "n.n.", "n. n.", "n.d.",
+     "n. d.", "nd", "n.v.", "n. v.", "n/d", "n.e.", "n. e.", "k.w.", "--", "---", "–", "—", ".",
+     "..", "...", "…", "/", "x", "missing", "unknown", "unbekannt", "fehlt", "keine angabe",
+     "nicht bestimmt", "not available", "not determined", "not measured", "inconnu", "s.o.", "tbd",
+     "#n/a", "#na", "nil", "leer", "blank", "no data", "keine daten"}
+)  # fmt: skip
+_LIMIT_SIGNS = {"<": -1, "≤": -1, "<=": -1, "=<": -1, ">": 1, "≥": 1, ">=": 1, "=>": 1}
+_ABOUT = frozenset({"~", "≈", "ca.", "ca", "c.", "approx.", "circa", "about", "etwa"})
+_PREFIX_PATTERN = (
+    rf"(?P<limit><=|>=|=<|=>|[<>≤≥~≈]|(?:ca\.?|c\.|approx\.|circa|about|etwa)(?={_B}))?{_B}*"
+)
+_UNIT = rf"{_B}*(?P<unit>[%‰$€£¥°µμΩA-Za-z][^\s\d<>]{{0,11}}(?:{_B}?[/·*]{_B}?[^\s<>]{{1,8}})?)?"
+
+
+def _number(thousands: str, decimal: str) -> str:
+    t, d = re.escape(thousands), re.escape(decimal)
+    groups = rf"[1-9]\d{{0,2}}(?:[{t}]\d{{3}})+"
+    return rf"(?P<whole>{groups}|\d+)?(?P<fraction>[{d}]\d*)?(?P<power>[eE][+-]?\d+)?"
+
+
+_FORMS = {
+    decimal: re.compile(
+        rf"{_PREFIX_PATTERN}(?P<money>[$€£¥])?{_B}*(?P<sign>[+\-\u2212])?{_B}*"
+        rf"{_number(thousands + _BLANKS + chr(39) + chr(8217), decimal)}{_UNIT}\*?"
+    )
+    for decimal, thousands in ((".", ","), (",", "."))
+}
+
+
+@dataclass(frozen=True)
+class ParsedNumber:
+    """A number as it was written.
+
+    Attributes
+    ----------
+    value : float
+        Of a limit, such as ``<0.5``, the limit itself.
+    limit : {-1, 0, 1}
+        -1 where the true value lies below, 1 where it lies above.
+    unit : str
+        What stands behind the number, or the sign of money before it.
+    grouped : bool
+        Whether there are thousands signs.
+    """
+
+    value: float
+    limit: int = 0
+    unit: str = ""
+    grouped: bool = False
+
+
+def parse(text: str, decimal: str = ".") -> ParsedNumber | None:
+    """Return the number that a cell holds as people write them; None where it holds none.
+
+    Parameters
+    ----------
+    text : str
+    decimal : {".", ","}
+        The other of the two may group thousands, as may blanks and apostrophes.
+
+    Examples
+    --------
+    >>> from hetviz.features.columns.number_parsing import parse
+    >>> parse("<0,5", ",")
+    Written(value=0.5, limit=-1, unit='', grouped=False)
+    >>> parse("1.089,5", ",").value, parse("12 %").unit, parse("3 kg").value
+    (1089.5, '%', 3.0)
+    >>> parse("(1'234.50)").value, parse("250.00-").value
+    (-1234.5, -250.0)
+    """
+    text = text.strip()
+    inner = strip_accounting_minus(text)
+    if inner is not None:
+        found = _parse_plain(inner, decimal)
+        plain = found is not None and not found.limit and not math.copysign(1, found.value) < 0
+        return replace(found, value=-found.value) if found is not None and plain else None
+    return _parse_plain(
+        text.removesuffix("-").removesuffix("–") if _FRANCS.search(text) else text, decimal
+    )
+
+
+def strip_accounting_minus(text: str) -> str | None:
+    """Return a number without what makes it negative in accounts; None of others.
+
+    Accounts write (1,234.50) or 1,234.50- for what others write with a minus before it.
+    """
+    if text[:1] == "(" and text[-1:] == ")":
+        return text[1:-1].strip()
+    if text[-1:] in ("-", "\u2212") and text[-2:-1].isdigit():
+        return text[:-1]
+    return None
+
+
+# Swiss francs without centimes: 1'200.-
+_FRANCS = re.compile(r"\d[.,][-–]$")
+
+
+def _parse_plain(text: str, decimal: str) -> ParsedNumber | None:
+    match = _FORMS[decimal].fullmatch(text)
+    if match is None:
+        return None
+    whole, fraction = match["whole"], match["fraction"] or ""
+    digits = re.sub(r"\D", "", whole or "")
+    if not digits and len(fraction) < 2:
+        return None
+    if match["unit"] and match["power"] is None and match["unit"][0] in "eE" and not digits:
+        return None
+    plain = f"{digits or '0'}{fraction.replace(',', '.')}{match['power'] or ''}"
+    sign = -1.0 if match["sign"] in ("-", "\u2212") else 1.0
+    value = sign * float(plain)
+    if abs(value) > MAX_MAGNITUDE:
+        return None
+    unit = match["money"] or match["unit"] or ""
+    return ParsedNumber(
+        value, _LIMIT_SIGNS.get(match["limit"] or "", 0), unit, digits != (whole or digits)
+    )
+
+
+def detect_decimal(cells: Sequence[str], default: str = ".") -> str:
+    """Return the decimal sign of the numbers of one column.
+
+    Notes
+    -----
+    A comma before one, two, four or more digits is a decimal sign, and so is a point; three digits
+    behind one sign may be thousands, which the default decides.
+    """
+    votes: Counter[str] = Counter()
+    for cell in cells:
+        found = re.findall(r"[.,]\d+", cell)
+        if not found or re.search(r"[A-Za-z]{4,}", cell):
+            continue
+        last = found[-1]
+        if len(last) != 4 or (len(found) > 1 and found[-2][0] != last[0]):
+            votes[last[0]] += 1
+        elif len(found) > 1:
+            votes["," if last[0] == "." else "."] += 1
+    if not votes or votes["."] == votes[","]:
+        return default
+    return max(votes, key=lambda sign: votes[sign])
+
+
+def is_unit(text: str) -> bool:
+    """Whether a short text can be a unit of measurement: mg/l, °C, µS/cm, %, m², T€."""
+    plain = text.strip().strip("[]()").strip()
+    return bool(plain) and len(plain) <= 14 and bool(_UNITS.fullmatch(plain))
+
+
+_PREFIX = "(?:[yzafpnµμumcdhkMGTPE]|da)?"
+_BASE = (
+    "(?:m|g|s|A|K|mol|cd|l|L|h|min|d|a|t|bar|Pa|V|W|J|N|Hz|Ω|Ohm|ohm|S|F|C|T|B|b|eV|cal|Wh|VA|ha|"
+    "rad|Bq|Gy|Sv|lx|lm|M|Da|ppm|ppb|ppt|pH|FNU|NTU|PSU|dB|dpi|px|rpm|U|IU|IE|in|ft|yd|mi|lb|lbs|"
+    "oz|mph|kn|gal|inch|°|°C|°F|%|‰|€|\\$|£|¥|EUR|USD|GBP|CHF|Tsd|Mio|Mrd|Stk|Stück|Jahre|Tage|"
+    "years|days|hours|yr|yrs|sec|°dH|mmHg|km/h|cells|count|pcs)"
+)
+_EXPONENT = "(?:[²³⁻¹]+|\\^?-?[1-9])?"
+_ONE_UNIT = f"{_PREFIX}{_BASE}{_EXPONENT}"
+_UNITS = re.compile(rf"(?:T€|k€|Mio\.? ?€|{_ONE_UNIT}(?: ?[/·*. ] ?{_ONE_UNIT}){{0,3}})")
+
+
+@dataclass(frozen=True)
+class NumberColumn:
+    """A column of numbers as people wrote it.
+
+    Attributes
+    ----------
+    values : list of float or None
+        None where a cell holds no number.
+    unit : str
+        What stands behind or before each number, where it is the same.
+    below, above : int
+        Cells that say that the value lies below or above a limit; the limit is taken.
+    others : dict of str to int
+        What stands where there is no number, and how often; nothing for empty cells.
+    grouped : bool
+        Whether there are thousands signs.
+    negative : int
+        Cells in brackets, or with a minus behind the number, as accounts write what is negative.
+    """
+
+    values: list[float | None]
+    unit: str
+    below: int
+    above: int
+    others: dict[str, int]
+    grouped: bool
+    negative: int = 0
+
+
+def number_column(
+    cells: Sequence[str], decimal: str = ".", force: bool = False
+) -> NumberColumn | None:
+    """Return a column as numbers, where its cells are mostly numbers; None where they are not.
+
+    Parameters
+    ----------
+    cells : sequence of str
+    decimal : {".", ","}
+    force : bool
+        Take for missing whatever is no number, however much of it there is.
+
+    Notes
+    -----
+    Mostly means: half of the filled cells where all others say that nothing is known (``n. b.``),
+    four in five where few different words stand in the others, else 19 in 20. Numbers that begin
+    with a zero, as codes do, and numbers with many different units are none. O(n).
+    """
+    known: dict[str, ParsedNumber | None] = {}
+    filled = [cell for text in cells if (cell := text.strip())]
+    counts = Counter(filled)
+    for cell in counts:
+        known[cell] = parse(cell, decimal)
+    units: Counter[str] = Counter()
+    for cell, found in known.items():
+        if found is not None:
+            units[found.unit] += counts[cell]
+    unit = max(units, key=lambda one: units[one], default="")
+    strange = [one for one in units if one not in ("", unit)]
+    if not unit and strange:
+        unit = max(strange, key=lambda one: units[one])
+        if units[unit] < 0.5 * units.total() and (len(strange) > 1 or not is_unit(unit)):
+            unit = ""
+    if not force and unit and ((unit in SYMBOL_UNITS and "" in units) or not _may_be_unit(unit)):
+        return None
+    for cell, found in known.items():
+        if found is not None and found.unit not in ("", unit):
+            known[cell] = None
+    behind = {
+        cell for cell, found in known.items() if found and strip_accounting_minus(cell) is not None
+    }
+    most = 2 * sum(counts[cell] for cell in behind) >= len(filled)
+    if not force and most and not any(map(_is_amount, behind)):
+        # (1) and (2) are marks of remarks, and 18- is an age, unless most are plain numbers.
+        known.update(dict.fromkeys(behind))
+        behind = set()
+    numbers = [cell for cell, found in known.items() if found is not None]
+    n = sum(counts[cell] for cell in numbers)
+    others = {cell: counts[cell] for cell, found in known.items() if found is None}
+    if not n:
+        return None
+    if not force:
+        if any(_CODE.fullmatch(cell) for cell in numbers):
+            return None
+        unusable = {cell for cell in others if why_unusable(cell, decimal) is not None}
+        unknown = {cell for cell in others if cell.lower() not in UNKNOWN_MARKERS} - unusable
+        share = n / (len(filled) - sum(others[cell] for cell in unusable))
+        words = 0.8 if len(unknown) <= 5 else 0.95
+        if share < (0.5 if not unknown else words):
+            return None
+    limits: Counter[int] = Counter()
+    for cell, found in known.items():
+        if found is not None:
+            limits[found.limit] += counts[cell]
+    values = [None if (found := known.get(cell.strip())) is None else found.value for cell in cells]
+    grouped = any(found is not None and found.grouped for found in known.values())
+    n_behind = sum(counts[cell] for cell in behind)
+    return NumberColumn(values, unit, limits[-1], limits[1], others, grouped, n_behind)
+
+
+def _is_amount(cell: str) -> bool:
+    """Whether a number has a fraction or thousands, as sums of money have."""
+    return bool(re.search(r"\d[.,'\u2019 ]\d", cell))
+
+
+_CODE = re.compile(r"0\d+")
+SYMBOL_UNITS = frozenset("%‰$€£¥")
+"""Units that stand with every number of a column or with none: 12 % and 7 are not alike."""
+
+
+def _may_be_unit(text: str) -> bool:
+    return text in SYMBOL_UNITS or is_unit(text)
+
+
+def is_plain_numbers(cells: Sequence[str] | pd.Series, decimal: str = ".") -> bool:
+    """Whether all cells are plain numbers, or empty; one look at a whole column."""
+    if isinstance(cells, pd.Series):
+        if plain_numbers(cells, decimal) is not None:
+            return True
+        cells = cells.tolist()
+    return _PLAIN[decimal].fullmatch("\n".join(cells)) is not None
+
+
+_PLAIN = {
+    sign: re.compile(
+        rf"(?:[ \t]*+(?:[+-]?+(?:[0-9]++(?:{re.escape(sign)}[0-9]*+)?+|{re.escape(sign)}[0-9]++)"
+        rf"(?:[eE][+-]?+[0-9]++)?+)?+[ \t]*+(?:\n|\Z))*+"
+    )
+    for sign in ".,"
+}

@@ -1,0 +1,30 @@
+"""The leading directions of rows: principal components, as JSON-ready values."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hetviz._types import Floats
+from hetviz.features.columns.options import Fields
+
+
+def fit_principal_axes(D: Floats, most: int) -> Fields | None:
+    """Return the mean (p,) and at most `most` principal directions (k, p) of rows (n, p).
+
+    None where all rows are the same. Signs are fixed: the largest entry of a direction is positive.
+    O(n p min(n, p)).
+    """
+    mean = D.mean(axis=0)
+    _, sizes, directions = np.linalg.svd(D - mean, full_matrices=False)
+    kept = np.flatnonzero(sizes > 1e-9 * max(float(sizes.max(initial=0.0)), 1e-9))[:most]
+    if not len(kept):
+        return None
+    V = directions[kept]
+    largest = np.abs(V).argmax(axis=1)
+    V = V * np.sign(V[np.arange(len(V)), largest])[:, None]
+    return {"center": mean.tolist(), "components": V.tolist()}
+
+
+def project_rows(step: Fields, D: Floats) -> Floats:
+    """Return rows (n, p) along the directions, from the mean: shape (n, k)."""
+    return np.asarray((D - np.array(step["center"])) @ np.array(step["components"]).T)

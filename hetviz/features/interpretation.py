@@ -1,0 +1,294 @@
+"""What directions of a map mean in terms of columns, and what each column does for a map."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import pandas as pd
+
+from hetviz._types import Bools, Floats, Matrix, is_sparse
+from hetviz.core.spectral.blocks import LinearMap, as_dense, centred_pieces
+from hetviz.data import Dataset
+from hetviz.data.model.dataset import features_of
+from hetviz.errors import ParameterError
+from hetviz.features import table
+from hetviz.features.columns import block, text
+from hetviz.features.columns.options import Step
+from hetviz.features.recipe import recipe_of
+
+
+def feature_names(dataset: Dataset) -> list[str]:
+    """Return what a dataset's features are called; their numbers from 1 where they have no names.
+
+    A direction of texts is called by the words that count most in it.
+    """
+    if dataset.feature_names is not None:
+        called = _names_of_text_directions(dataset)
+        return [called.get(name, name) for name in dataset.feature_names]
+    count = 0 if dataset.X is None else dataset.X.shape[1]
+    return [f"feature {number + 1}" for number in range(count)]
+
+
+_FEATURE_NAMES: WeakKeyDictionary[Dataset, dict[str, str]] = WeakKeyDictionary()
+
+
+def _names_of_text_directions(dataset: Dataset) -> dict[str, str]:
+    """Return feature -> column and words, for the directions found in columns of text."""
+    found = _FEATURE_NAMES.get(dataset)
+    if found is None:
+        found = {}
+        texts = _text_steps(dataset)
+        # Two words tell most directions apart; where they do not, more do.
+        for most in (2, 3, 4):
+            said = {
+                name: f"{step['column']} ({', '.join(words)})"
+                for step in texts
+                for name, words in zip(
+                    block.names(step), text.leading_words(step, most), strict=False
+                )
+                if words
+            }
+            often = Counter(said.values())
+            found = {name: words for name, words in said.items() if often[words] == 1} | found
+        _FEATURE_NAMES[dataset] = found
+    return found
+
+
+def _text_steps(dataset: Dataset) -> list[Step]:
+    steps = recipe_of(dataset)["columns"] if dataset.recipe else []
+    return [step for step in steps if step["kind"] == "text"]
+
+
+def shared_words(dataset: Dataset, i: int, k: int, most: int = 3) -> dict[str, list[str]]:
+    """Return for each column of text the words that two rows share, the rarest first.
+
+    Only columns that features are made of, and of which the texts are at hand.
+    """
+    found: dict[str, list[str]] = {}
+    for step in _text_steps(dataset):
+        column = str(step["column"])
+        if dataset.table is None or column not in dataset.table.columns:
+            continue
+        cells = dataset.table[column]
+        one, other = (text.content_words(step, str(cells.iloc[row])) for row in (i, k))
+        rarity = dict(zip(step.get("words", ()), step.get("idf", ()), strict=True))
+        shared = sorted(one & other, key=lambda word: (-rarity.get(word, 0.0), word))
+        found[column] = shared[:most]
+    return found
+
+
+def deviations(dataset: Dataset) -> Floats:
+    """Return the standard deviation of each feature, shape (p,)."""
+    return np.asarray(np.sqrt(_moments_of(dataset)[1]))
+
+
+def coefficients(
+    dataset: Dataset, fitted: LinearMap, scale: Floats, axes: Sequence[str]
+) -> pd.DataFrame:
+    """Say how far one standard deviation of each feature moves an item along each axis.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        With features.
+    fitted : LinearMap
+        Of these features.
+    scale : ndarray of shape (k,)
+        Factor of each axis.
+    axes : sequence of str
+
+    Returns
+    -------
+    DataFrame
+        One row per feature, named by it, one column per axis.
+    """
+    moved = fitted.coefficients * scale * deviations(dataset)[:, None]
+    return pd.DataFrame(moved, index=feature_names(dataset), columns=list(axes))
+
+
+def columns_along(
+    dataset: Dataset, Y: Floats, direction: Sequence[float] | Floats, top: int = 10
+) -> pd.DataFrame:
+    """Say which features vary most along a direction of any map.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        With features X of shape (n, p).
+    Y : ndarray of shape (n, k)
+        Where its items lie; rows of NaN do not count.
+    direction : sequence of k numbers
+        As drawn on the map; only where it points matters.
+    top : int
+        How many features to return.
+
+    Returns
+    -------
+    DataFrame
+        Columns: column, correlation (of the feature with the place along the direction, -1 to 1)
+        and change (of the feature, in its own units, over one unit of the map in this direction),
+        by falling absolute correlation. Features that do not vary are left out.
+
+    Raises
+    ------
+    hetviz.errors.ParameterError
+        When the dataset has no features, or the direction no length or too few numbers.
+
+    Notes
+    -----
+    Single columns that go with the direction, not what the method made of them: it holds for maps
+    of any kind. O(n p), sparse features stay sparse.
+    """
+    arrow = np.asarray(direction, dtype=np.float64)
+    if dataset.X is None:
+        raise ParameterError(f"dataset {dataset.name!r} has no columns of features to look at.")
+    if arrow.shape != (Y.shape[1],) or not np.isfinite(arrow).all() or not arrow.any():
+        raise ParameterError(
+            f"direction = {list(direction)!r}; {Y.shape[1]} numbers are needed, not all 0."
+        )
+    there: Bools = np.asarray(np.isfinite(Y).all(axis=1))
+    whole = bool(there.all())
+    X = dataset.X if whole else dataset.X[there]
+    along = Y[there] @ (arrow / np.linalg.norm(arrow))
+    names = np.array(feature_names(dataset), dtype=object)
+    if len(along) < 2 or not np.ptp(along) > 0:
+        return pd.DataFrame({"column": [], "correlation": [], "change": []})
+    along = along - along.mean()
+    mean, variance = _moments_of(dataset) if whole else _moments(X)
+    shared = np.asarray(X.T @ along).ravel() / len(along)
+    change = shared / float((along**2).mean())
+    varies = variance > 1e-20 * np.maximum(mean**2, 1e-300)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        correlation = np.where(varies, shared / np.sqrt(variance * (along**2).mean()), 0.0)
+    order = np.argsort(-np.abs(correlation), kind="stable")
+    order = order[varies[order]][:top]
+    return pd.DataFrame(
+        {
+            "column": names[order],
+            "correlation": np.clip(correlation[order], -1.0, 1.0),
+            "change": change[order],
+        }
+    )
+
+
+_MOMENTS: WeakKeyDictionary[Dataset, tuple[Floats, Floats]] = WeakKeyDictionary()
+
+
+def _moments_of(dataset: Dataset) -> tuple[Floats, Floats]:
+    """Return mean and variance of each feature; asked for by every axis of every map."""
+    found = _MOMENTS.get(dataset)
+    if found is None:
+        found = _MOMENTS[dataset] = _moments(features_of(dataset))
+    return found
+
+
+def _moments(X: Matrix) -> tuple[Floats, Floats]:
+    """Return mean and variance of each column."""
+    if is_sparse(X):
+        mean = np.asarray(X.mean(axis=0)).ravel()
+        squares = np.asarray(X.multiply(X).mean(axis=0)).ravel()
+        return mean, np.maximum(squares - mean**2, 0.0)
+    mean = np.asarray(X.mean(axis=0, dtype=np.float64))
+    variance = np.zeros(len(mean))
+    for _, piece in centred_pieces(X, mean):
+        variance += np.einsum("ij,ij->j", piece, piece)
+    return mean, variance / max(len(X), 1)
+
+
+# What each column does for the features, and whether a map shows it.
+
+
+N_NEIGHBORS = 10
+MAX_ROWS = 20_000
+MAX_QUERIES = 2_000
+_TESTED_KINDS = ("number", "date", "category", "ordered", "list", "latlong")
+
+
+def neighbor_agreement(
+    X: Matrix, Y: Floats, n_neighbors: int = N_NEIGHBORS, random_state: int = 0
+) -> float:
+    r"""Return how much more alike in X neighbours on a map are than items taken by chance.
+
+    Parameters
+    ----------
+    X : array or sparse matrix of shape (n, p)
+        Features of one column.
+    Y : array of shape (n, 2)
+        Places; NaN where an item has none.
+    n_neighbors : int
+    random_state : int
+        Seeds the choice of rows where there are many.
+
+    Returns
+    -------
+    float
+        :math:`1 - C`, where :math:`C` is the mean squared distance in X of an item and its
+        neighbours on the map over that of all pairs (Geary 1954): 1 where neighbours are equal, 0
+        as by chance, below 0 where they are less alike than by chance. NaN where it cannot be
+        told: fewer than 3 places, or X without spread.
+
+    Notes
+    -----
+    Of more than 20,000 rows a random 20,000 are looked at, and of those the neighbours of 2,000:
+    O(n log n), under a second.
+    """
+    from scipy.spatial import cKDTree
+
+    there = np.flatnonzero(np.isfinite(Y).all(axis=1))
+    rng = np.random.default_rng(random_state)
+    if len(there) > MAX_ROWS:
+        there = np.sort(rng.choice(there, MAX_ROWS, replace=False))
+    n = len(there)
+    k = min(n_neighbors, n - 1)
+    if n < 3:
+        return float("nan")
+    V = as_dense(X[there])
+    by_chance = 2.0 * float(V.var(axis=0).sum()) * n / (n - 1)
+    if not by_chance > 0:
+        return float("nan")
+    queries = np.arange(n) if n <= MAX_QUERIES else np.sort(rng.choice(n, MAX_QUERIES, False))
+    # One more than asked for: an item is its own neighbour, first or among its doubles.
+    _, found = cKDTree(Y[there]).query(Y[there][queries], k + 1)
+    other = found != queries[:, None]
+    own_missing = other.all(axis=1)
+    other[own_missing, -1] = False
+    away = ((V[found] - V[queries][:, None, :]) ** 2).sum(axis=2)
+    return float(1.0 - away[other].mean() / by_chance)
+
+
+def column_effects(dataset: Dataset, Y: Floats | None = None) -> dict[str, float]:
+    """Return for each column how far a map agrees with it, whether it is a feature or not.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    Y : array of shape (n, 2), optional
+        Places of its items on a map.
+
+    Returns
+    -------
+    dict of str to float
+        Column to `neighbor_agreement`; empty without a map. Of columns that are no features those
+        of numbers, dates, categories and lists are looked at, as if they were.
+    """
+    if Y is None:
+        return {}
+    out, at, recipe = {}, 0, recipe_of(dataset)
+    for step in recipe["columns"]:
+        width = len(block.names(step))
+        X = np.zeros((len(dataset), 0)) if dataset.X is None else dataset.X[:, at : at + width]
+        out[str(step["column"])] = neighbor_agreement(X, Y)
+        at += width
+    if dataset.table is None:
+        return out
+    for one in recipe["left_out"]:
+        if one["kind"] in _TESTED_KINDS:
+            made = table.fit(
+                dataset.table[one["columns"]], columns=one["columns"], decimal=recipe["decimal"]
+            )
+            if made.X is not None:
+                out[str(one["column"])] = neighbor_agreement(made.X, Y)
+    return out

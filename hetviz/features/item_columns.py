@@ -1,0 +1,50 @@
+"""What is known of the items of a dataset, column by column: its table and its labels."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from hetviz._types import Texts
+from hetviz.data import HeteroData
+from hetviz.features.columns.types import Column, infer
+
+MAX_GROUP_NUMBERS = 12
+"""Up to this many different whole numbers are taken as names of groups, as a digit or a class."""
+
+
+def item_columns(data: HeteroData, dataset: str, rows: slice = slice(None)) -> dict[str, Column]:
+    """Return the columns of a dataset, or of some of its rows, labels first, and what each holds.
+
+    Notes
+    -----
+    Costs one reading of every cell.
+    """
+    found: dict[str, Column] = {}
+    for label in data.labels:
+        if label.dataset == dataset:
+            found[label.name] = infer(label.name, pd.Series(label.values[rows]))
+    table = data[dataset].table
+    if table is not None:
+        for name in table.columns:
+            if str(name) not in found:
+                found[str(name)] = infer(str(name), table[name].iloc[rows])
+    return found
+
+
+def group_values(column: Column) -> Texts | None:
+    """Return the group that a column puts each row in, as text; None where it makes no groups.
+
+    Categories are groups, and so are whole numbers of which there are at most `MAX_GROUP_NUMBERS`.
+    """
+    if column.kind == "category":
+        return column.values
+    if column.kind != "number" or not column.whole:
+        return None
+    present = column.values[~np.isnan(column.values)]
+    if len(np.unique(present)) > MAX_GROUP_NUMBERS:
+        return None
+    out = np.full(len(column.values), None, dtype=object)
+    known = ~np.isnan(column.values)
+    out[known] = [f"{value:.0f}" for value in present]
+    return out

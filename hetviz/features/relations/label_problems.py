@@ -1,0 +1,411 @@
+"""A label to be learned: its column, and the sources that describe the items it belongs to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from hetviz._types import Floats, Matrix, Sparse, Texts, is_sparse
+from hetviz.core.prediction.gbc import CLASSES, NUMBER, GbcSource
+from hetviz.data import Dataset, HeteroData
+from hetviz.errors import DataError, HetvizError, NotApplicableError, ParameterError, Problem
+from hetviz.features.columns import block
+from hetviz.features.columns.types import Column, infer
+from hetviz.features.item_columns import group_values, item_columns
+from hetviz.features.spaces.sources import EntitySources, entity_sources
+
+
+def tree_features(dataset: Dataset, X: Matrix, label: str) -> Matrix:
+    """Return features as trees should see them.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    X : array or csr of shape (n, p)
+        Features of its rows, as given or through a kernel.
+    label : str
+        Column to be learned.
+
+    Returns
+    -------
+    array or csr of shape (n, at most p)
+        Of features as given those that were made of `label` are left out, and dense ones are NaN
+        where the cell of the table was missing.
+    """
+    if dataset.X is None or X.shape[1] != dataset.X.shape[1]:
+        return X
+    if not is_sparse(X):
+        X = _with_missing(dataset, np.array(X, dtype=np.float64))
+    kept = _features_not_from(dataset, label)
+    return X if len(kept) == X.shape[1] else X[:, kept]
+
+
+def without_column(dataset: Dataset, name: str) -> Dataset:
+    """Return the dataset without the features that were made of a column of its table."""
+    if dataset.X is None:
+        return dataset
+    kept = _features_not_from(dataset, name)
+    if len(kept) == dataset.X.shape[1]:
+        return dataset
+    names = tuple((dataset.feature_names or ())[place] for place in kept)
+    return replace(dataset, X=dataset.X[:, kept] if kept else None, feature_names=names or None)
+
+
+def _features_not_from(dataset: Dataset, name: str) -> list[int]:
+    """Return the features that were not made of a column, by their names."""
+    if dataset.X is None or dataset.feature_names is None:
+        return list(range(0 if dataset.X is None else dataset.X.shape[1]))
+    own = (name, f"log {name}", f"{name} (missing)")
+    starts = (f"{name}=", f"{name}~")
+    return [
+        place
+        for place, text in enumerate(dataset.feature_names)
+        if text not in own and not text.startswith(starts)
+    ]
+
+
+def _with_missing(dataset: Dataset, X: Floats) -> Floats:
+    """Write NaN where the cell of the table that a feature was made of is missing."""
+    recipe = (dataset.recipe or {}).get("features")
+    steps = block.upgrade_recipe(recipe)["columns"] if recipe else []
+    widths = [len(block.names(step)) for step in steps]
+    if dataset.table is None or sum(widths) != X.shape[1]:
+        return X
+    start = 0
+    for step, width in zip(steps, widths, strict=True):
+        for name in step["columns"]:
+            if name in dataset.table.columns:
+                values = infer(name, dataset.table[name], step.get("decimal", ".")).values
+                missing = np.array([v is None or v != v for v in values])
+                X[missing, start : start + width] = np.nan
+        start += width
+    return X
+
+
+MAX_CLASSES = 100
+MIN_KNOWN = 4
+METHOD_TITLE = "Learning labels"
+
+
+@dataclass(frozen=True, eq=False)
+class LabelColumn:
+    """A label, item by item.
+
+    Attributes
+    ----------
+    dataset, name : str
+    task : {"classes", "number"}
+    classes : tuple of str
+        In order of their text; empty for numbers.
+    y : ndarray of shape (n_rows,)
+        Of the rows of the dataset: position in `classes`, or the number; NaN where unknown.
+    """
+
+    dataset: str
+    name: str
+    task: str
+    classes: tuple[str, ...]
+    y: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class LabelProblem:
+    """What there is to learn a label from; objects are the items of an entity, whatever shows them.
+
+    Attributes
+    ----------
+    column : LabelColumn
+    y : ndarray of shape (n_objects,)
+        As `LabelColumn.y`, by object: what any view of the same label column says.
+    names : tuple of str
+        Of the sources, datasets with features.
+    parts : list of GbcSource
+        One for each name.
+    graphs : mapping of str to csr_array of shape (n_objects, n_objects)
+        What links of each kind join.
+    entity : EntitySources
+    """
+
+    column: LabelColumn
+    y: Floats
+    names: tuple[str, ...]
+    parts: list[GbcSource]
+    graphs: Mapping[str, Sparse]
+    entity: EntitySources
+
+    def targets(self, y: Floats | None = None) -> Floats:
+        """Return labels as margins to reach, (n_objects, K): 1 and -1 by class, or the number."""
+        y = self.y if y is None else y
+        if self.column.task == NUMBER:
+            return y[:, None]
+        count = len(self.column.classes)
+        codes = np.array([1]) if count == 2 else np.arange(count)
+        Y = np.where(y[:, None] == codes, 1.0, -1.0)
+        Y[np.isnan(y)] = np.nan
+        return np.asarray(Y)
+
+    def new_features(self, name: str, rows: Dataset) -> Matrix:
+        """Return the features of new rows of a source, as its trees know them."""
+        return tree_features(rows, self.entity.bases[name].matrix_of(rows), self.column.name)
+
+
+def label_column(data: HeteroData, dataset: str, name: str, task: str = "auto") -> LabelColumn:
+    """Find a label, among label columns first and then in the dataset's table.
+
+    Parameters
+    ----------
+    data : HeteroData
+    dataset, name : str
+    task : {"auto", "classes", "number"}
+        "auto" takes text and few whole numbers as classes.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        If there is no such dataset or column.
+    hetviz.errors.ParameterError
+        If it cannot be learned: too many classes, or no numbers where numbers are asked for.
+    """
+    found = item_columns(data, data[dataset].name)
+    if name not in found:
+        there = ", ".join(found) or "none"
+        raise DataError(
+            Problem(
+                "unknown-column",
+                f"dataset {dataset!r}",
+                "there is no such label or column",
+                name,
+                f"There are: {there}.",
+            )
+        )
+    column = found[name]
+    where = f"{dataset}:{name}"
+    groups = None if task == NUMBER else _groups(column, task)
+    if groups is not None:
+        known = [value for value in groups if value is not None]
+        classes = tuple(sorted(set(known)))
+        if len(classes) > MAX_CLASSES:
+            raise ParameterError(
+                f"{where} has {len(classes):,} different values; at most {MAX_CLASSES} classes "
+                "can be learned. Choose a column with fewer, or numbers."
+            )
+        place = {value: code for code, value in enumerate(classes)}
+        y = np.array([np.nan if v is None else float(place[v]) for v in groups])
+        return LabelColumn(dataset, name, CLASSES, classes, y)
+    if column.values.dtype == object:
+        what = {"text": "free text", "empty": "nothing", "constant": "one value only"}
+        raise ParameterError(
+            f"{where} holds {what.get(column.kind, column.kind)}; to be learned it must hold "
+            f"{'numbers' if task == NUMBER else 'classes or numbers'}."
+        )
+    return LabelColumn(dataset, name, NUMBER, (), np.asarray(column.values, dtype=np.float64))
+
+
+def values_by_class(data: HeteroData, column: LabelColumn) -> dict[str, object]:
+    """Return each class, as text, as the label column itself has it: a 3 stays a 3."""
+    return {
+        text: value
+        for labels in data.labels
+        if (labels.dataset, labels.name) == (column.dataset, column.name)
+        for value, code in zip(labels.values, column.y, strict=True)
+        if not np.isnan(code)
+        for text in [column.classes[int(code)] if column.classes else str(value)]
+    }
+
+
+def label_problem(
+    data: HeteroData,
+    dataset: str,
+    label: str,
+    *,
+    task: str = "auto",
+    sources: Sequence[str] | None = None,
+    features: str | Mapping[str, str] = "auto",
+    random_state: int = 0,
+    featureless: bool = False,
+) -> LabelProblem:
+    """Gather a label and all that may tell it.
+
+    Parameters
+    ----------
+    data : HeteroData
+    dataset, label, task
+        See `label_column`. Label columns of the same name in other views of the items count too.
+    sources : sequence of str, optional
+        Datasets, and kinds of links, to learn from; all when absent.
+    features, random_state
+        See `hetviz.features.spaces.basis.fit_basis`.
+    featureless : bool
+        Whether links may be all that describes the items.
+
+    Raises
+    ------
+    hetviz.errors.DataError, hetviz.errors.ParameterError
+    hetviz.errors.NotApplicableError
+        If there is nothing to learn from: no features, too few labels, or one class only.
+
+    Notes
+    -----
+    Features made from the label's own column are left out, and cells that were missing in a table
+    count as missing again.
+    """
+    column = label_column(data, dataset, label, task)
+    entity = entity_sources(data, data[dataset].entity, features, random_state)
+    offered = [*entity.bases, *entity.graphs]
+    unknown = [name for name in sources or () if name not in offered]
+    if unknown:
+        raise ParameterError(
+            f"sources = {unknown}: what describes the items of {dataset!r} is "
+            f"{', '.join(offered) or 'nothing'}."
+        )
+    wanted = offered if sources is None else sources
+    names, parts = [], []
+    for name, basis in entity.bases.items():
+        if name not in wanted:
+            continue
+        X = tree_features(data[name], basis.matrix, column.name)
+        if X.shape[1]:
+            names.append(name)
+            parts.append(GbcSource(X, entity.object_of[name]))
+    y = _by_object(data, entity, column, task)
+    problem = LabelProblem(
+        column,
+        y,
+        tuple(names),
+        parts,
+        {kind: A for kind, A in entity.graphs.items() if kind in wanted},
+        entity,
+    )
+    views = set(entity.object_of)
+    linked = any({links.source, links.target} & views for links in data.links)
+    reasons = _reasons_against(problem, featureless and linked)
+    if reasons:
+        raise NotApplicableError(METHOD_TITLE, reasons)
+    return problem
+
+
+def _groups(column: Column, task: str) -> Texts | None:
+    if task == "auto":
+        return group_values(column) if column.kind != "unique" else column.values
+    if column.values.dtype == object:
+        return column.values
+    known = ~np.isnan(column.values)
+    out = np.full(len(known), None, dtype=object)
+    out[known] = [f"{value:g}" for value in column.values[known]]
+    return out
+
+
+def _by_object(data: HeteroData, entity: EntitySources, column: LabelColumn, task: str) -> Floats:
+    """Return the label of every object; the named dataset's own word comes last and counts."""
+    y = np.full(entity.n_objects, np.nan)
+    others = [
+        labels.dataset
+        for labels in data.labels
+        if labels.name == column.name
+        and labels.dataset in entity.object_of
+        and labels.dataset != column.dataset
+    ]
+    for name in others:
+        other = label_column(data, name, column.name, task)
+        if other.task == column.task:
+            codes = _recoded(other, column) if column.task == CLASSES else other.y
+            known = ~np.isnan(codes)
+            y[entity.object_of[name][known]] = codes[known]
+    known = ~np.isnan(column.y)
+    y[entity.object_of[column.dataset][known]] = column.y[known]
+    return y
+
+
+def _recoded(other: LabelColumn, column: LabelColumn) -> Floats:
+    """Return the codes of another view's labels in the classes of this column."""
+    place = {value: float(code) for code, value in enumerate(column.classes)}
+    table = np.array([place.get(value, np.nan) for value in other.classes])
+    out = np.full(len(other.y), np.nan)
+    known = ~np.isnan(other.y)
+    out[known] = table[other.y[known].astype(np.int64)]
+    return out
+
+
+def _reasons_against(problem: LabelProblem, by_links: bool) -> list[str]:
+    column = problem.column
+    where = f"{column.dataset}:{column.name}"
+    reasons = []
+    if not problem.parts and not by_links:
+        reasons.append(f"It needs features of the items of {column.dataset}; there are none.")
+    known = np.isfinite(problem.y)
+    recorded = np.full(len(known), by_links)
+    for part in problem.parts:
+        recorded[part.rows] = True
+    known &= recorded
+    if known.sum() < MIN_KNOWN:
+        reasons.append(
+            f"{where} is known of {int(known.sum())} items with features; {MIN_KNOWN} are needed."
+        )
+    elif len(np.unique(problem.y[known])) < 2:
+        reasons.append(f"{where} is the same for all items where it is known.")
+    return reasons
+
+
+def first_learnable_problem(
+    data: HeteroData,
+    label: str | None,
+    *,
+    key: str,
+    title: str,
+    task: str = "auto",
+    features: str | Mapping[str, str] = "auto",
+    random_state: int = 0,
+) -> LabelProblem:
+    """Gather what there is to learn a label from; of several labels the first that can be learned.
+
+    Parameters
+    ----------
+    data : HeteroData
+    label : str or None
+        ``"dataset:column"``, a label or a column of the table; a dataset for its labels; None for
+        all labels.
+    key, title : str
+        Of the method, for messages.
+    task, features, random_state
+        See `hetviz.features.relations.label_problems.label_problem`.
+
+    Raises
+    ------
+    hetviz.errors.DataError, hetviz.errors.ParameterError
+        If `label` names nothing, or a column that cannot be learned.
+    hetviz.errors.NotApplicableError
+        If no label can be learned; it says why of each.
+    """
+    reasons: list[str] = []
+    found = _labels(data, label, key)
+    for dataset, column in found:
+        try:
+            return label_problem(
+                data, dataset, column, task=task, features=features, random_state=random_state
+            )
+        except NotApplicableError as error:
+            reasons += error.reasons
+        except HetvizError as error:
+            if label is not None and ":" in label:
+                raise
+            reasons.append(str(error))
+    if not found:
+        reasons = [f"Dataset {label} has no label."]
+    raise NotApplicableError(title, dict.fromkeys(reasons))
+
+
+def _labels(data: HeteroData, label: str | None, key: str) -> list[tuple[str, str]]:
+    """Return the labels that are meant, as dataset and column."""
+    if label is None or label in data.datasets:
+        return [(c.dataset, c.name) for c in data.labels if label in (None, c.dataset)]
+    named = [name for name in data.datasets if label.startswith(f"{name}:")]
+    dataset = max(named, key=len, default="")
+    column = label[len(dataset) + 1 :]
+    if not dataset or not column:
+        raise ParameterError(
+            f"{key}: label = {label!r}; give dataset:column, or one of the datasets "
+            f"{', '.join(data.datasets)}."
+        )
+    return [(dataset, column)]

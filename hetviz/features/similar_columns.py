@@ -1,0 +1,127 @@
+"""By which of their features two items are more alike than items usually are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+
+from hetviz._types import Floats, Ints, is_sparse
+from hetviz.data import Dataset, HeteroData
+from hetviz.features.columns import block
+from hetviz.features.recipe import recipe_of
+
+_MAX_ROWS = 10
+_MIN_CLOSENESS = 0.8
+
+
+@dataclass(frozen=True)
+class SimilarColumn:
+    """A column by which items are alike.
+
+    Attributes
+    ----------
+    dataset, column : str
+    kind : str
+        What the column holds, as in `hetviz.make_features`.
+    nearer : float
+        How much nearer to each other they are by it than others: the share of the dataset's items
+        that are farther away, means over the pairs, equally far ones counted half. 1 is nearest,
+        .5 as near as any.
+    weight : float
+        Of the column among the features.
+    """
+
+    dataset: str
+    column: str
+    kind: str
+    nearer: float
+    weight: float
+
+
+def alike_by(
+    data: HeteroData, rows: Iterable[int], others: Iterable[int], *, n: int = 3
+) -> list[SimilarColumn]:
+    """Return the columns by which some items are alike some others, the most telling first.
+
+    Parameters
+    ----------
+    data : HeteroData
+    rows, others : iterable of int
+        Global rows. They are compared within each dataset that has items of both; of more than
+        ten of either, ten.
+    n : int
+        How many columns at most.
+
+    Returns
+    -------
+    list of Alike
+        Those by which they are nearer than four of five items are. Empty where no dataset has
+        items of both, or its features did not come of columns.
+
+    Notes
+    -----
+    ``make_features(dataset, {column: {"weight": 3.0}})`` lets a column count for more. O(n d) for
+    each of the rows.
+    """
+    a, b = np.unique(np.fromiter(rows, np.int64)), np.unique(np.fromiter(others, np.int64))
+    found: list[SimilarColumn] = []
+    for name, span in data.offsets.items():
+        mine, theirs = (
+            _sample_rows(one[(one >= span.start) & (one < span.stop)] - span.start)
+            for one in (a, b)
+        )
+        if len(mine) and len(theirs):
+            found += _similar_within(data[name], mine, theirs)
+    telling = [one for one in found if one.nearer >= _MIN_CLOSENESS]
+    return sorted(telling, key=lambda one: (-one.nearer, one.dataset, one.column))[:n]
+
+
+def _similar_within(dataset: Dataset, rows: Ints, others: Ints) -> list[SimilarColumn]:
+    X, steps = dataset.X, recipe_of(dataset)["columns"]
+    ends = np.cumsum([0, *(len(block.names(step)) for step in steps)])
+    if X is None or X.shape[1] != ends[-1]:
+        return []
+    found = []
+    for step, start, stop in zip(steps, ends, ends[1:], strict=False):
+        shares = []
+        part = X[:, start:stop]
+        for row in rows.tolist():
+            away = _squared_distances(part, row)
+            there = others[others != row]
+            farther = (away[None, :] > away[there][:, None]).sum(axis=1)
+            same = (away[None, :] == away[there][:, None]).sum(axis=1)
+            # Neither the item itself nor the other counts among those that could be nearer.
+            own = (away[row] == away[there]).astype(np.float64)
+            rest = max(len(dataset) - 2, 1)
+            shares += ((farther + 0.5 * (same - 1 - own)) / rest).tolist()
+        if shares:
+            found.append(
+                SimilarColumn(
+                    dataset.name,
+                    str(step["column"]),
+                    str(step["kind"]),
+                    float(np.mean(shares)),
+                    float(step["weight"]),
+                )
+            )
+    return found
+
+
+def _squared_distances(part: object, row: int) -> Floats:
+    """Return the squared distance of every row from one."""
+    if is_sparse(part):
+        squares = np.asarray(part.multiply(part).sum(axis=1)).ravel()
+        cross = np.asarray((part @ sp.csr_array(part[[row]]).T).todense()).ravel()
+        return np.asarray(np.maximum(squares + squares[row] - 2 * cross, 0.0), dtype=np.float64)
+    dense = np.asarray(part, dtype=np.float64)
+    return np.asarray(((dense - dense[row]) ** 2).sum(axis=1))
+
+
+def _sample_rows(rows: Ints) -> Ints:
+    if len(rows) <= _MAX_ROWS:
+        return rows
+    places = np.unique(np.linspace(0, len(rows) - 1, _MAX_ROWS).astype(np.int64))
+    return np.asarray(rows[places], dtype=np.int64)

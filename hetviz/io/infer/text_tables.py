@@ -1,0 +1,127 @@
+"""Texts that hold a table in another manner than with signs between its cells, as one with them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterator
+from itertools import islice
+
+from hetviz.io import gate
+from hetviz.io.infer import dialect
+
+_SAMPLE_LINES = 200
+_ATTRIBUTE = re.compile(
+    r"@attribute\s+('(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|[^\s'\"]\S*)\s", re.I
+)
+_RULE_SIGNS = frozenset("-:=+| \t")
+_ROW_COUNT = re.compile(r"\(\d+ rows?\)")
+_BAR = re.compile(r"(?<!\\)\|")
+_INDEX_VALUE_PAIRS = re.compile(r"[-+]?\d[\d.eE+-]*(?:\s+(?:qid|\d+):[-+\d.eE]+)+\s*(?:#.*)?")
+
+
+def to_delimited(name: str, text: str, separator: str | None) -> tuple[str, str]:
+    """Return the table that a text holds with one sign between its cells, and what stood there.
+
+    Parameters
+    ----------
+    name : str
+        For messages.
+    text : str
+    separator : str or None
+        What stands between the cells, where that was said.
+
+    Returns
+    -------
+    text, separator : str
+        Cells between spaces stand between tabs in the text, and the separator is the space. Of ARFF
+        (Weka), and of tables drawn with bars and lines, as in Markdown and by databases, names and
+        cells are left.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        If it is a text of pairs (svmlight, LIBSVM) or a sparse ARFF, which are not read.
+    """
+    if separator is None and _is_arff(text):
+        return _arff_to_delimited(name, text), ","
+    if separator in (None, "|") and is_drawn(text):
+        return _drawn_to_delimited(text), "|"
+    if separator is None and is_pairs(text):
+        raise gate.refusal(
+            "unknown-format",
+            name,
+            "these are pairs of a column and its value, as svmlight and LIBSVM write them",
+            remedy="Save it as CSV, or the matrix by scipy.sparse.save_npz.",
+        )
+    used_separator = separator or dialect.separator_of(text, name)
+    return (
+        dialect.tabs_for_spaces(text) if used_separator == dialect.SPACES else text
+    ), used_separator
+
+
+def is_drawn(text: str) -> bool:
+    """Whether a text is one table drawn with bars, and a line below the names."""
+    lines = list(islice(_filled_lines(text, dialect.MAX_CELL), _SAMPLE_LINES))
+    if not any(map(_is_rule, lines[:3])) or len(lines) < 3:
+        return False
+    cells = [line for line in lines if not _is_rule(line) and not _ROW_COUNT.fullmatch(line)]
+    return bool(cells) and all("|" in line for line in cells)
+
+
+def _is_rule(line: str) -> bool:
+    return _RULE_SIGNS.issuperset(line) and ("--" in line or "==" in line)
+
+
+def _is_arff(text: str) -> bool:
+    lines = (line for line in _filled_lines(text, dialect.MAX_CELL) if not line.startswith("%"))
+    return next(lines, "").lower().startswith("@relation")
+
+
+def _filled_lines(text: str, most: int) -> Iterator[str]:
+    return (line for one in dialect.lines_of(text, most) if (line := one.strip()))
+
+
+def _drawn_to_delimited(text: str) -> str:
+    out = io.StringIO()
+    write = csv.writer(out, delimiter="|", lineterminator="\n").writerow
+    for line in _filled_lines(text, len(text)):
+        if not _is_rule(line) and not _ROW_COUNT.fullmatch(line):
+            inside = line.removeprefix("|").removesuffix("|")
+            write([cell.strip().replace("\\|", "|") for cell in _BAR.split(inside)])
+    return out.getvalue()
+
+
+def _arff_to_delimited(name: str, text: str) -> str:
+    out = io.StringIO()
+    write = csv.writer(out, lineterminator="\n").writerow
+    names: list[str] = []
+    lines = (line for line in _filled_lines(text, len(text)) if not line.startswith("%"))
+    for line in lines:
+        if (attribute := _ATTRIBUTE.match(line)) is not None:
+            names.append(re.sub(r"\\(.)", r"\1", attribute[1].strip("'\"")))
+        elif line.lower().startswith("@data"):
+            break
+    write(names)
+    rows = list(lines)
+    if any(row.startswith("{") for row in rows[:_SAMPLE_LINES]):
+        raise gate.refusal(
+            "unknown-format", name, "this is a sparse ARFF", remedy="Save it as CSV from Weka."
+        )
+    quote = "'" if any("'" in row for row in rows) else '"'
+    try:
+        for cells in csv.reader(rows, quotechar=quote, escapechar="\\", skipinitialspace=True):
+            write(["" if cell.strip() == "?" else cell.strip() for cell in cells])
+    except csv.Error as error:
+        raise gate.refusal(
+            "bad-quotes", name, f"the rows of data cannot be read: {error}"
+        ) from None
+    return out.getvalue()
+
+
+def is_pairs(text: str) -> bool:
+    """Whether each line is a number and pairs of a column and its value."""
+    sample = islice(_filled_lines(text, dialect.MAX_CELL), _SAMPLE_LINES)
+    lines = [line for line in sample if not line.startswith("#")]
+    return len(lines) > 1 and all(map(_INDEX_VALUE_PAIRS.fullmatch, lines[:-1]))

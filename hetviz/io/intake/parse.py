@@ -1,0 +1,400 @@
+"""Files that were handed in at once: each read as what it is, and joined where they belong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import PurePosixPath
+
+from hetviz._samples import MANIFEST
+from hetviz._text import count
+from hetviz.errors import DataError, HetvizError, MissingExtraError, Problem
+from hetviz.io import gate, limits
+from hetviz.io.files import Archive, Files
+from hetviz.io.formats import images, texts
+from hetviz.io.formats.delimited import read_table
+from hetviz.io.formats.readers import read_pieces
+from hetviz.io.infer import encodings
+from hetviz.io.matrices import matrices_joined, square_table
+from hetviz.io.parsed import (
+    Choices,
+    ParsedFiles,
+    Piece,
+    TableRead,
+    TableReader,
+    has_matrix,
+    stem,
+    table_from_piece,
+)
+
+_TABLE_EXTENSIONS = (".csv", ".tsv", ".tab")
+_TEXT_EXTENSIONS = (".txt", ".text", *texts.PROSE)
+_BINARY_EXTENSIONS = (".arff", ".json", ".jsonl", ".ndjson", ".parquet", ".arrow", ".feather", ".ipc", ".xlsx",
+           ".xlsm", ".xls", ".xlsb", ".ods", ".dta", ".sav", ".zsav", ".sas7bdat", ".xpt",
+           ".sqlite", ".sqlite3", ".db", ".duckdb", ".npy", ".npz", ".graphml", ".gexf", ".gml",
+           ".sif", ".gmt", ".xml", ".h5ad", ".h5mu", ".h5", ".hdf5")  # fmt: skip
+_PICTURE_EXTENSIONS = (".png", ".jpg", ".jpeg", ".webp")
+_SYSTEM_FILES = {"thumbs.db", "desktop.ini", "ehthumbs.db"}
+_ABOUT_NAMES = {"readme", "license", "licence", "copying", "changelog", "notice"}
+_MAX_NAMES_SHOWN = 5
+
+FILE_SET_NAME = "files"
+"""What files that were dropped at once are called, as they have no name in common."""
+
+
+def read_collection(name: str, files: Files, choices: Mapping[str, Choices]) -> list[Piece]:
+    """Read files that belong together: the members of a zip, of a folder, or dropped at once.
+
+    Parameters
+    ----------
+    name : str
+        Of the zip or folder: what pictures or texts are called as a dataset.
+    files : Files
+    choices : mapping of file name to Choices
+        What the user says of a file, or of all files by the name of the zip.
+
+    Returns
+    -------
+    list of Piece
+        The first also has the problems of files that could not be read, and what was passed over.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        If nothing can be read.
+    """
+    reading = _CollectionReader(name, files, choices)
+    paths = {member: PurePosixPath(member) for member in files.names()}
+    at_the_top = any(_is_table(path) and len(path.parts) == 1 for path in paths.values())
+    for member, path in paths.items():
+        # Below tables lie results and drafts of them, besides pictures and texts.
+        below = len(path.parts) > 1 and name != FILE_SET_NAME and not is_system_file(path)
+        if at_the_top and below and _is_table(path):
+            reading.skipped.append(member)
+        else:
+            reading.add(member)
+    return reading.result()
+
+
+def _is_table(path: PurePosixPath) -> bool:
+    return _extension(path) in (*_TABLE_EXTENSIONS, *_BINARY_EXTENSIONS)
+
+
+def _extension(path: PurePosixPath) -> str:
+    """Return the ending of a name, that of what is inside for a file packed by gzip."""
+    last = path.suffix.lower()
+    return path.with_suffix("").suffix.lower() if last == ".gz" else last
+
+
+class _CollectionReader:
+    def __init__(self, name: str, files: Files, choices: Mapping[str, Choices]) -> None:
+        self.name, self.files, self.choices = name, files, choices
+        self.problems: list[Problem] = []
+        self.pieces: list[Piece] = []
+        self.pictures: list[tuple[str, bytes]] = []
+        self.texts: list[texts.Text] = []
+        self.possible_texts: list[tuple[texts.Text, bytes]] = []
+        self.about: list[str] = []
+        self.skipped: list[str] = []
+        self.n_junk = files.n_passed_over if isinstance(files, Archive) else 0
+        self.bytes_left = limits.MAX_UNPACKED_BYTES
+
+    def add(self, member: str) -> None:
+        path = PurePosixPath(member)
+        suffix = _extension(path)
+        if is_system_file(path):
+            self.n_junk += 1
+        elif self.name != FILE_SET_NAME and suffix not in (
+            *_TABLE_EXTENSIONS,
+            *_TEXT_EXTENSIONS,
+            *_BINARY_EXTENSIONS,
+            *_PICTURE_EXTENSIONS,
+        ):
+            self.skipped.append(member)
+        elif is_about_file(path):
+            self.about.append(member)
+        else:
+            try:
+                self._read(member, suffix)
+            except DataError as error:
+                self.problems += error.problems
+            except MissingExtraError as error:
+                self.problems.append(Problem("missing-extra", member, str(error).rstrip(".")))
+
+    def result(self) -> list[Piece]:
+        self._add_texts()
+        pieces = matrices_joined(_with_distinct_names(self.pieces), self.choices)
+        if self.pictures:
+            called = "pictures" if self.name == FILE_SET_NAME else stem(self.name)
+            rows = images.picture_rows(called, self.name, self.pictures)
+            pieces = images.joined(pieces, rows)
+            if len(pieces) == 1 and self.name != FILE_SET_NAME:
+                # What a list of pictures is of is said by the name of the whole, not by "list".
+                pieces = [replace(pieces[0], name=stem(self.name))]
+        self._note_skipped_files()
+        if not pieces:
+            raise DataError(self.problems or [self._nothing_to_read()])
+        first = pieces[0]
+        return [replace(first, problems=(*first.problems, *self.problems)), *pieces[1:]]
+
+    def _choice(self, member: str) -> Choices:
+        return self.choices.get(member) or self.choices.get(self.name) or Choices()
+
+    def _read(self, member: str, suffix: str) -> None:
+        member, content = gate.ungzipped(member, self.files.read(member))
+        self.bytes_left -= len(content)
+        if self.bytes_left < 0:
+            limit = f"{limits.MAX_UNPACKED_BYTES / limits.MB:,.0f} MB are allowed in all"
+            raise gate.refusal("too-large", f"{self.name}, {member}", f"files too large: {limit}")
+        kind = gate.kind_of(member, content)
+        if kind in gate.PICTURES:
+            self.pictures.append((member, images.small(member, content)))
+        elif kind == "text" and suffix in _TEXT_EXTENSIONS:
+            self._text(member, content)
+        elif kind == "zip":
+            message = "a zip inside of another is not opened"
+            raise gate.refusal("nested-zip", member, message, remedy="Unpack it first.")
+        else:
+            self._table(member, content)
+
+    def _text(self, member: str, content: bytes) -> None:
+        choice = self._choice(member)
+        text = texts.text_of(member, member, content, choice, self.problems)
+        if choice.role is None and texts.is_prose(member, text.words):
+            self.texts.append(text)
+        elif choice.role is None and texts.may_be_prose(text.words):
+            self.possible_texts.append((text, content))
+        else:
+            self._table(member, content)
+
+    def _table(self, member: str, content: bytes) -> None:
+        choice = self._choice(member)
+        pieces = read_pieces(member, content, choice)
+        self.pieces += [square_table(piece, choice.matrix) for piece in pieces]
+
+    def _add_texts(self) -> None:
+        """Make one dataset of the texts; a single text beside other things is about these."""
+        # A line or two with commas in it are sentences where the other files are.
+        for text, content in self.possible_texts:
+            if self.texts:
+                self.texts.append(text)
+            else:
+                self._table(text.file, content)
+        if len(self.texts) == 1 and (self.pieces or self.pictures):
+            self.about.append(self.texts[0].file)
+        elif self.texts:
+            called = f"{stem(self.name)} texts" if self.pictures else stem(self.name)
+            called = "texts" if self.name == FILE_SET_NAME else called
+            self.pieces.append(texts.text_rows(called, self.name, self.texts, ()))
+        if not (self.texts or self.pieces or self.pictures) and self.about:
+            message = "there is only text about the files, and none of the files"
+            self.problems.append(
+                Problem("no-tables", self.name, message, ", ".join(self.about[:5]))
+            )
+
+    def _note_skipped_files(self) -> None:
+        notes = (
+            ("about-files", self.about, "with text about the others, not read as data"),
+            ("passed-over", self.skipped, "of kinds that hold no data, passed over"),
+        )
+        for code, members, message in notes:
+            if members:
+                names = ", ".join(members[:_MAX_NAMES_SHOWN]) + (
+                    " ..." if len(members) > _MAX_NAMES_SHOWN else ""
+                )
+                many = count(len(members), "file")
+                self.problems.append(
+                    Problem(code, self.name, f"{many} {message}", names, severity="note")
+                )
+        if self.n_junk:
+            message = f"{count(self.n_junk, 'file')} that a computer adds for itself, passed over"
+            self.problems.append(Problem("hidden-files", self.name, message, severity="note"))
+
+    def _nothing_to_read(self) -> Problem:
+        return Problem(
+            "no-tables",
+            self.name,
+            "there is no table, picture or text in it",
+            remedy="Give a zip or folder of CSV files, pictures or texts.",
+        )
+
+
+def is_about_file(path: PurePosixPath) -> bool:
+    """Whether a file is text about the others."""
+    return path.stem.lower() in _ABOUT_NAMES and path.suffix.lower() in _TEXT_EXTENSIONS
+
+
+def is_system_file(path: PurePosixPath) -> bool:
+    """Whether a computer adds such a file for itself."""
+    hidden = any(part.startswith((".", "~$")) or part == "__MACOSX" for part in path.parts)
+    return hidden or path.name.lower() in _SYSTEM_FILES
+
+
+def _with_distinct_names(pieces: Sequence[Piece]) -> list[Piece]:
+    """Call pieces of one name from different folders by their folder as well."""
+    named: dict[str, set[str]] = {}
+    for piece in pieces:
+        named.setdefault(piece.name, set()).add(PurePosixPath(piece.where).parent.as_posix())
+    out = []
+    for piece in pieces:
+        folder = PurePosixPath(piece.where).parent.as_posix()
+        again = len(named[piece.name]) > 1 and folder != "."
+        out.append(replace(piece, name=f"{folder}/{piece.name}") if again else piece)
+    return out
+
+
+class FileSet:
+    """Files that were dropped, as `hetviz.io.files.Files`."""
+
+    name = FILE_SET_NAME
+
+    def __init__(self, files: Sequence[tuple[str, bytes]]) -> None:
+        self._files = dict(files)
+
+    def names(self) -> list[str]:
+        """Return the names of the files."""
+        return list(self._files)
+
+    def read(self, name: str) -> bytes:
+        """Return the content of a file."""
+        if name not in self._files:
+            raise gate.refusal("no-file", name, "there is no such file")
+        return self._files[name]
+
+
+def parse_files(files: Sequence[tuple[str, bytes]], choices: Mapping[str, Choices]) -> ParsedFiles:
+    """Read files that were handed in at once; matrices join the tables whose ids they give.
+
+    Pictures and texts are read together with all other files, as a table among these may name them.
+    """
+    pieces: list[Piece] = []
+    rejected: list[tuple[str, DataError]] = []
+    kinds: dict[str, str] = {}
+    for name, content in files:
+        try:
+            kinds[name] = gate.kind_of(name, content)
+        except DataError as error:
+            rejected.append((name, error))
+    separate = [(name, content) for name, content in files if kinds.get(name, "zip") != "zip"]
+    if any(
+        kinds[name] in gate.PICTURES
+        or (kinds[name] == "text" and is_prose_file(name, content, choices.get(name, Choices())))
+        for name, content in separate
+    ):
+        try:
+            pieces += read_collection(FILE_SET_NAME, FileSet(separate), choices)
+        except HetvizError as error:
+            rejected.append((FILE_SET_NAME, _as_data_error(FILE_SET_NAME, error)))
+        separate = []
+    content_of = dict(separate)
+    for name, content in files:
+        try:
+            if kinds.get(name) == "zip":
+                pieces += _read_archive(name, content, choices)
+            elif name in content_of:
+                choice = choices.get(name, Choices())
+                file_pieces = read_pieces(name, content, choice)
+                if not choice.only_table:
+                    file_pieces = [square_table(piece, choice.matrix) for piece in file_pieces]
+                pieces += file_pieces
+        except HetvizError as error:
+            rejected.append((name, _as_data_error(name, error)))
+    return ParsedFiles(tuple(matrices_joined(pieces, choices)), tuple(rejected))
+
+
+FileParser = Callable[[Sequence[tuple[str, bytes]], Mapping[str, Choices]], ParsedFiles]
+
+
+def read_one_table(
+    name: str,
+    content: bytes,
+    parse: FileParser = parse_files,
+    sheet: str = "",
+    choices: Choices | None = None,
+) -> TableRead:
+    """Read the one table of a file of any kind that holds tables.
+
+    Parameters
+    ----------
+    name : str
+    content : bytes
+    parse : callable
+        Reads the bytes.
+    sheet : str
+        Which table is meant where there are several, by name.
+    choices : Choices, optional
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        If it holds no table, or several of which none is called so.
+    """
+    if gate.kind_of(name, content) == "text":
+        return table_reader(parse)(name, content, choices)
+    parsed = parse([(name, content)], {} if choices is None else {name: choices})
+    for _, error in parsed.rejected:
+        raise error
+    tables = [piece for piece in parsed.pieces if piece.frame is not None]
+    candidates = [piece for piece in tables if piece.name == sheet] or tables
+    if len(candidates) != 1 or has_matrix(candidates[0]):
+        names = ", ".join(piece.name for piece in parsed.pieces)
+        message = "one table is needed here" if candidates else "a table is needed here"
+        raise gate.refusal("not-a-table", name, message, names, "Save that one table as CSV.")
+    return table_from_piece(candidates[0])
+
+
+def table_reader(parse: FileParser) -> TableReader:
+    """Return a reader of text tables that works by `parse`, see `delimited.read_table`."""
+
+    def read(name: str, content: bytes, choices: Choices | None = None) -> TableRead:
+        if gate.kind_of(name, content) != "text":
+            return read_table(name, content, choices)
+        table_choices = replace(choices or Choices(), only_table=True)
+        parsed = parse([(name, content)], {name: table_choices})
+        for _, error in parsed.rejected:
+            raise error
+        return table_from_piece(parsed.pieces[0])
+
+    return read
+
+
+def read_folder(files: Files) -> ParsedFiles:
+    """Read the files of a folder or zip without a manifest.
+
+    Raises
+    ------
+    hetviz.errors.DataError
+        If nothing in it can be read.
+    """
+    return ParsedFiles(tuple(read_collection(files.name, files, {})))
+
+
+def _as_data_error(name: str, error: HetvizError) -> DataError:
+    """Return an error about one file, such as that its format needs a package."""
+    if isinstance(error, DataError):
+        return error
+    return DataError(Problem("not-read", name, str(error).rstrip(".")))
+
+
+def _read_archive(name: str, content: bytes, choices: Mapping[str, Choices]) -> list[Piece]:
+    archive = Archive(name, content)
+    if MANIFEST in archive.names():
+        raise gate.refusal(
+            "bundle-among-files",
+            name,
+            "this is a whole project, which other files cannot join",
+            remedy="Open it by itself.",
+        )
+    return read_collection(name, archive, choices)
+
+
+def is_prose_file(name: str, content: bytes, choice: Choices) -> bool:
+    """Whether a file named as text holds sentences."""
+    if choice.only_table:
+        return False
+    if not name.lower().endswith((".txt", *texts.PROSE)):
+        return False
+    try:
+        return texts.is_prose(name, encodings.decode(name, content, None, [])[0])
+    except DataError:
+        return False

@@ -1,0 +1,465 @@
+"""What stands in files, table by table, for people to see and to say how it is to be read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from hetviz._json import records
+from hetviz._pandas import TEXT
+from hetviz._text import count
+from hetviz._types import Ints, JsonObject
+from hetviz.errors import DataError, Problem
+from hetviz.features.columns.names import words_of
+from hetviz.io import gate
+from hetviz.io.infer.ids import IdCandidate, id_candidates
+from hetviz.io.infer.raw_rows import FrameRows
+from hetviz.io.infer.recipe import (
+    Applied,
+    Profile,
+    RawTable,
+    TableRecipe,
+    apply_with_raw_cells,
+    column_profiles,
+    find_layout,
+    read_columns,
+)
+from hetviz.io.intake.parse import FileParser, is_prose_file, parse_files
+from hetviz.io.parsed import Choices, Piece, split_place, stem
+
+_MAX_FIRST_ROWS = 200
+_MIN_FIRST_ROWS = 40
+_MAX_CELLS = 40_000
+_N_LAST_ROWS = 20
+_MAX_CELL_CHARS = 300
+_N_PREVIEW_ROWS = 3
+# Of wider tables nobody looks through all columns.
+_MAX_COLUMNS = 2_000
+# Of longer tables some rows from all over are looked at.
+_MAX_SAMPLE_ROWS = 50_000
+_MIN_KEY_SHARE = 0.8
+_POSSIBLE_KEY_TYPES = ("category", "text", "whole number", "title")
+_ROW_FORMATS = ("text", "xlsx", "xlsb", "xls", "ods")
+_TYPED_FORMATS = ("json", "jsonl", "parquet", "arrow", "stata", "spss", "sas", "sas-transport",
+          "sqlite", "duckdb")  # fmt: skip
+
+
+@dataclass(frozen=True)
+class TablePreview:
+    """One table of a file as it stands, and as it is read.
+
+    Attributes
+    ----------
+    file, sheet, name : str
+        The sheet is ``""`` for files that hold one table; `name` is of both, for people.
+    decimal : {".", ","}
+    has_rows : bool
+        Whether its rows can be marked; formats such as Parquet hold nothing but data.
+    n_rows, n_data : int
+        Rows of the file with something in them, and those of data among them.
+    rows : tuple of (int, tuple of str)
+        The row of the file, from 0, and its cells: of the first rows and of the last.
+    recipe : Recipe
+        How it is read: as was said, and where nothing was, as proposed.
+    profiles : tuple of Profile
+        What each column holds.
+    ids : tuple of IdCandidate
+        The columns that could be the id.
+    id_from : tuple of str
+        Those that are; none where the numbers of the rows are.
+    preview : tuple of (int, mapping of str to str)
+        Some rows as they are read, by column.
+    problems : tuple of Problem
+        Notes on the reading.
+    has_id : bool
+        Whether the file itself declares the id, as a database does; it cannot be said otherwise.
+    n_columns : int
+        Columns of the table; `recipe` and `profiles` are of the first 2,000 at most.
+    """
+
+    file: str
+    sheet: str
+    name: str
+    decimal: str
+    has_rows: bool
+    n_rows: int
+    n_data: int
+    rows: tuple[tuple[int, tuple[str, ...]], ...]
+    recipe: TableRecipe
+    profiles: tuple[Profile, ...]
+    ids: tuple[IdCandidate, ...]
+    id_from: tuple[str, ...]
+    preview: tuple[tuple[int, Mapping[str, str]], ...]
+    problems: tuple[Problem, ...]
+    has_id: bool = False
+    n_columns: int = 0
+
+    @property
+    def raw(self) -> RawTable:
+        """The rows that are shown, as a table."""
+        return RawTable(self.name, [(at, list(cells)) for at, cells in self.rows], self.decimal)
+
+    def to_dict(self) -> JsonObject:
+        """Return it, JSON-ready."""
+        return {**asdict(self), "recipe": self.recipe.to_dict()}
+
+    @classmethod
+    def from_dict(cls, fields: Mapping[str, Any]) -> TablePreview:
+        """Return what `to_dict` wrote.
+
+        Raises
+        ------
+        hetviz.errors.DataError
+            If it is something else.
+        """
+        try:
+            return cls(
+                **{
+                    **fields,
+                    "rows": tuple((at, tuple(cells)) for at, cells in fields["rows"]),
+                    "recipe": TableRecipe.from_dict(fields["recipe"]),
+                    "profiles": tuple(
+                        Profile(**_lists_to_tuples(item)) for item in fields["profiles"]
+                    ),
+                    "ids": tuple(IdCandidate(**_lists_to_tuples(item)) for item in fields["ids"]),
+                    "id_from": tuple(fields["id_from"]),
+                    "preview": tuple((at, row) for at, row in fields["preview"]),
+                    "problems": tuple(Problem(**item) for item in fields["problems"]),
+                }
+            )
+        except (KeyError, TypeError, ValueError):
+            message = "what was seen in the file cannot be shown"
+            raise gate.refusal("reader-ended", "files", message) from None
+
+
+def preview_tables(
+    files: Sequence[tuple[str, bytes]],
+    choices: Mapping[str, Choices] | None = None,
+    parse: FileParser = parse_files,
+) -> list[TablePreview]:
+    """Return what stands in the tables of files, and how it is read.
+
+    Parameters
+    ----------
+    files : sequence of (name, bytes)
+        Those that hold no tables whose reading can be said, such as pictures and zips, are passed
+        over.
+    choices : mapping of file name to Choices, optional
+    parse : callable
+        See `hetviz.io.read_tables`.
+
+    Notes
+    -----
+    Of tables of more than 50,000 rows so many are looked at, from all over the table, and of those
+    of more than 2,000 columns the first 2,000. What is not looked at is read as proposed.
+    """
+    return [look for look, _ in preview_with_cells(files, choices, parse)]
+
+
+def preview_with_cells(
+    files: Sequence[tuple[str, bytes]],
+    choices: Mapping[str, Choices] | None = None,
+    parse: FileParser = parse_files,
+) -> list[tuple[TablePreview, pd.DataFrame]]:
+    """Return what `preview_tables` does, each with the cells that were looked at, for `updated_preview`."""
+    said = dict(choices or {})
+    kinds = {name: _kind(name, content, said.get(name, Choices())) for name, content in files}
+    tables = [
+        (name, content)
+        for name, content in files
+        if kinds[name] in (*_ROW_FORMATS, *_TYPED_FORMATS)
+    ]
+    whole = raw_tables(tables, said, parse)
+    found = {key: _limit_columns(raw) for key, raw in whole.items()}
+    looks, frames = [], []
+    for (file, sheet), raw in found.items():
+        choice, has_rows = said.get(file, Choices()), kinds[file] in _ROW_FORMATS
+        n_more = _width(whole[file, sheet]) - _width(raw)
+        try:
+            look, frame = _preview_table(file, sheet, raw, n_more, choice, has_rows)
+        except DataError:
+            # What is wrong with it is told where it is read.
+            continue
+        looks.append(look)
+        frames.append(frame)
+    return list(zip(_with_key_hints(looks, frames), frames, strict=True))
+
+
+def updated_preview(
+    look: TablePreview, frame: pd.DataFrame, recipe: TableRecipe
+) -> TablePreview | None:
+    """Return a look in which some columns are something else, by a look at these alone.
+
+    Parameters
+    ----------
+    look : Look
+    frame : DataFrame
+        The cells that were looked at, see `preview_with_cells`.
+    recipe : Recipe
+        How the table is read now.
+
+    Returns
+    -------
+    Look or None
+        None where more than that has changed, so that it is to be looked at anew: the rows that
+        hold names, units and data, or the ids.
+    """
+    old = {column.name: column for column in look.recipe.columns}
+    new = {column.name: column for column in recipe.columns}
+    before = look.recipe
+    has_same_rows = (recipe.header, recipe.units, recipe.first, recipe.last) == (
+        before.header, before.units, before.first, before.last
+    )  # fmt: skip
+    # What was said before and is not any more is proposed anew.
+    is_forgotten = any(column.said and name not in new for name, column in old.items())
+    if not has_same_rows or is_forgotten or not set(new) <= set(old):
+        return None
+    others = [name for name in new if new[name] != old[name]]
+    if any("id" in (new[name].type, old[name].type) for name in others):
+        return None
+    cells_of = frame[others]
+    form = replace(recipe, columns=tuple(new[name] for name in others))
+    applied = read_columns(look.name, cells_of, look.decimal, form)
+    profile_of = {item.name: item for item in column_profiles(cells_of, applied, look.decimal)}
+    column_of = {column.name: column for column in applied.recipe.columns}
+    places = {f"{look.name}, column {name}" for name in others}
+    first = records(applied.frame.head(_N_PREVIEW_ROWS))
+    preview = []
+    for (line, row), cells in zip(look.preview, first, strict=False):
+        preview_cells = {name: cell for name, cell in row.items() if name not in others}
+        preview_cells |= {str(name): str(cell)[:_MAX_CELL_CHARS] for name, cell in cells.items()}
+        preview.append((line, preview_cells))
+    return replace(
+        look,
+        recipe=replace(
+            before, columns=tuple(column_of.get(item.name, item) for item in before.columns)
+        ),
+        profiles=tuple(profile_of.get(item.name, item) for item in look.profiles),
+        preview=tuple(preview),
+        problems=(*(item for item in look.problems if item.where not in places), *applied.problems),
+    )
+
+
+def _kind(name: str, content: bytes, choices: Choices) -> str:
+    try:
+        kind = gate.kind_of(name, content)
+    except DataError:
+        return ""
+    return "" if kind == "text" and is_prose_file(name, content, choices) else kind
+
+
+def _preview_table(
+    file: str, sheet: str, raw: RawTable, n_more: int, choices: Choices, has_rows: bool
+) -> tuple[TablePreview, pd.DataFrame]:
+    sample = _sample_rows(raw)
+    chosen_recipe = choices.recipe_of(raw.name)
+    recipe = chosen_recipe
+    if recipe is None:
+        recipe = (
+            find_layout(sample, choices.header, choices.skip)
+            if has_rows
+            else TableRecipe((0,), None, 1, None, ())
+        )
+    frame, applied = apply_with_raw_cells(sample, recipe)
+    applied = replace(applied, recipe=_with_declared_keys(applied.recipe, raw))
+    ids: tuple[str, ...]
+    if raw.id_column:
+        ids = (raw.id_column,)
+    elif choices.id is not None:
+        ids = (choices.id,) if isinstance(choices.id, str) else tuple(choices.id)
+    else:
+        ids = applied.recipe.of_type("id")
+    n_data = len(applied.row) if sample is raw else int(recipe.holds_rows(_lines(raw)).sum())
+    look = TablePreview(
+        file,
+        sheet,
+        raw.name,
+        raw.decimal,
+        has_rows,
+        len(raw.rows),
+        n_data,
+        _rows_to_show(raw),
+        applied.recipe,
+        tuple(column_profiles(frame, applied, raw.decimal)),
+        tuple(id_candidates(frame)),
+        ids,
+        _first_rows(applied),
+        applied.problems,
+        bool(raw.id_column),
+        len(applied.recipe.columns) + n_more,
+    )
+    return look, frame
+
+
+def _with_declared_keys(recipe: TableRecipe, raw: RawTable) -> TableRecipe:
+    """Return a recipe in which what the file declares is what it says, where nobody says more."""
+    columns = []
+    for column in recipe.columns:
+        if not column.said and column.name == raw.id_column:
+            column = replace(column, type="id", why="declared in the file")
+        elif not column.said and column.name in raw.keys:
+            to = raw.keys[column.name]
+            column = replace(column, type="key of another table", of=to, why="declared in the file")
+        columns.append(column)
+    return replace(recipe, columns=tuple(columns))
+
+
+def _width(raw: RawTable) -> int:
+    return max((len(cells) for _, cells in raw.rows[:_MIN_FIRST_ROWS]), default=0)
+
+
+def _lines(raw: RawTable) -> Ints:
+    if isinstance(raw.rows, FrameRows):
+        return raw.rows.lines
+    return np.array([line for line, _ in raw.rows], dtype=np.int64)
+
+
+def _limit_columns(raw: RawTable) -> RawTable:
+    if _width(raw) <= _MAX_COLUMNS:
+        return raw
+    if isinstance(raw.rows, FrameRows):
+        return replace(raw, rows=raw.rows.narrow(_MAX_COLUMNS))
+    return replace(raw, rows=[(at, cells[:_MAX_COLUMNS]) for at, cells in raw.rows])
+
+
+def _sample_rows(raw: RawTable) -> RawTable:
+    rows, n = raw.rows, len(raw.rows)
+    if n <= _MAX_SAMPLE_ROWS:
+        return raw
+    places = np.arange(n)
+    step = -(-n // _MAX_SAMPLE_ROWS)
+    inside = places[_MAX_FIRST_ROWS:-_N_LAST_ROWS:step]
+    places = np.concatenate([places[:_MAX_FIRST_ROWS], inside, places[-_N_LAST_ROWS:]])
+    if isinstance(rows, FrameRows):
+        return replace(raw, rows=rows.take(places))
+    return replace(raw, rows=[rows[at] for at in places.tolist()])
+
+
+def _rows_to_show(raw: RawTable) -> tuple[tuple[int, tuple[str, ...]], ...]:
+    width = max((len(cells) for _, cells in raw.rows[:_MIN_FIRST_ROWS]), default=1)
+    above = max(_MIN_FIRST_ROWS, min(_MAX_FIRST_ROWS, _MAX_CELLS // max(width, 1)))
+    rows = raw.rows[:above]
+    rows = [*rows, *raw.rows[max(above, len(raw.rows) - _N_LAST_ROWS) :]]
+    return tuple((at, tuple(cell[:_MAX_CELL_CHARS] for cell in cells)) for at, cells in rows)
+
+
+def _first_rows(applied: Applied) -> tuple[tuple[int, dict[str, str]], ...]:
+    rows = applied.frame.head(_N_PREVIEW_ROWS).to_dict("records")
+    return tuple(
+        (line, {str(name): str(cell)[:_MAX_CELL_CHARS] for name, cell in row.items()})
+        for line, row in zip(applied.row, rows, strict=False)
+    )
+
+
+def _with_key_hints(
+    looks: list[TablePreview], frames: Sequence[pd.DataFrame]
+) -> list[TablePreview]:
+    """Return the looks with a word where the values of a column are the ids of another table."""
+    if len(looks) < 2:
+        return looks
+    ids = [
+        set(frame[look.id_from[0]]) if len(look.id_from) == 1 else set()
+        for look, frame in zip(looks, frames, strict=True)
+    ]
+    out = []
+    for at, (look, frame) in enumerate(zip(looks, frames, strict=True)):
+        columns = []
+        for column in look.recipe.columns:
+            if not column.said and column.type in _POSSIBLE_KEY_TYPES:
+                values = set(frame[column.name]) - {""}
+                for other_at, known_ids in enumerate(ids):
+                    shared = len(values & known_ids)
+                    # Counts are among the numbers of rows too.
+                    if column.type == "whole number" and not _named_alike(
+                        column.name, looks[other_at]
+                    ):
+                        continue
+                    if (
+                        other_at != at
+                        and len(values) > 2
+                        and shared >= _MIN_KEY_SHARE * len(values)
+                    ):
+                        other = looks[other_at].sheet or looks[other_at].file
+                        why = f"{shared:,} of {count(len(values), 'value')} are ids of {other}"
+                        column = replace(column, of=other, why=why)
+                        break
+            columns.append(column)
+        out.append(replace(look, recipe=replace(look.recipe, columns=tuple(columns))))
+    return out
+
+
+def _named_alike(column: str, look: TablePreview) -> bool:
+    """Whether a column is called like a table or its ids: customer_no, of customers."""
+    table_words = " ".join((look.sheet or stem(look.file), *look.id_from)).lower()
+    words = [word for word in words_of(column) if len(word) > 2]
+    return any(word.rstrip("s") in table_words for word in words)
+
+
+def _lists_to_tuples(fields: Mapping[str, object]) -> dict[str, Any]:
+    return {name: tuple(v) if isinstance(v, list) else v for name, v in fields.items()}
+
+
+def raw_tables(
+    files: Sequence[tuple[str, bytes]],
+    choices: Mapping[str, Choices] | None = None,
+    parse: FileParser = parse_files,
+) -> dict[tuple[str, str], RawTable]:
+    """Return the tables in files with nothing made of them: no names of columns, no end.
+
+    Parameters
+    ----------
+    files : sequence of (name, bytes)
+    choices : mapping of file name to Choices, optional
+        How a file is decoded and its cells are told apart; recipes are passed over.
+    parse : callable
+        See `hetviz.io.read_tables`.
+
+    Returns
+    -------
+    dict of (file, sheet) to RawTable
+        The sheet is ``""`` for files that hold one table; the key of a recipe in
+        ``Choices.recipes``. Formats whose columns have names and types by themselves, such as
+        Parquet, give these names as the row 0. Files of which nothing can be read are left out.
+    """
+    raw_choices = {
+        name: replace((choices or {}).get(name, Choices()), raw=True, recipes={}, only_table=True)
+        for name, _ in files
+    }
+    parsed = parse(files, raw_choices)
+    tables: dict[tuple[str, str], RawTable] = {}
+    target_of = _key_targets(parsed.pieces)
+    for piece in parsed.pieces:
+        if piece.frame is None or piece.role in ("links", "comparisons"):
+            continue
+        file, sheet = split_place(piece.where)
+        keys = {name: target_of.get((piece.where, name), "") for name in piece.key_columns}
+        tables.setdefault((file, sheet), replace(_raw_table(piece), keys=keys))
+    return tables
+
+
+def _key_targets(pieces: Sequence[Piece]) -> dict[tuple[str, str], str]:
+    """Return the table that each declared key is of, by where it stands and its column."""
+    target_of = {}
+    for piece in pieces:
+        where, key, columns = piece.where.rpartition(", key ")
+        if key and piece.frame is not None and "target_dataset" in piece.frame:
+            target_of[where, columns] = str(piece.frame["target_dataset"].iloc[0])
+    return target_of
+
+
+def _raw_table(piece: Piece) -> RawTable:
+    assert piece.frame is not None  # noqa: S101
+    frame = piece.frame
+    if not all(isinstance(dtype, pd.StringDtype) for dtype in frame.dtypes):
+        frame = frame.astype(TEXT)
+    names = list(map(str, frame.columns))
+    lines = np.asarray(piece.row, dtype=np.int64)
+    if names != [str(at) for at in range(len(names))] or piece.recipe is not None:
+        frame = frame.set_axis([str(at) for at in range(len(names))], axis=1)
+        first = pd.DataFrame([names], columns=frame.columns, dtype=TEXT)
+        frame, lines = pd.concat([first, frame], ignore_index=True), np.arange(len(frame) + 1)
+    return RawTable(piece.where, FrameRows(frame, lines), piece.decimal, piece.id_column or "")

@@ -1,0 +1,50 @@
+"""A zip of nothing but tables, as these tables."""
+
+from __future__ import annotations
+
+from pathlib import PurePosixPath
+
+from hetviz._samples import MANIFEST
+from hetviz.errors import DataError
+from hetviz.io import gate, limits
+from hetviz.io.files import PROJECT, Archive
+from hetviz.io.intake.parse import is_about_file, is_system_file
+from hetviz.io.parsed import stem
+
+_TABLES = (".csv", ".tsv", ".tab", ".json", ".jsonl", ".ndjson", ".parquet", ".arrow", ".feather",
+           ".xlsx", ".xlsm", ".xls", ".xlsb", ".ods", ".dta", ".sav", ".zsav", ".sas7bdat", ".xpt",
+           ".sqlite", ".sqlite3", ".db", ".duckdb")  # fmt: skip
+_MOST = 50
+
+
+def tables_of_zip(name: str, content: bytes) -> dict[str, bytes] | None:
+    """Return the tables of a zip that holds nothing else, so that each can be looked at.
+
+    Returns
+    -------
+    dict of str to bytes or None
+        None for anything else: other files, whole projects, zips with pictures or texts, in which
+        tables of one name lie in several folders, or that are refused. Text about the others and
+        what a computer adds for itself are passed over.
+    """
+    try:
+        if gate.kind_of(name, content) != "zip":
+            return None
+        archive = Archive(name, content)
+        members = [PurePosixPath(member) for member in archive.names()]
+        if {MANIFEST, PROJECT} & set(archive.names()):
+            return None
+        members = [path for path in members if not is_system_file(path) and not is_about_file(path)]
+        names = {stem(path.name) for path in members}
+        folders = {path.parent for path in members}
+        plain = all(path.suffix.lower() in _TABLES for path in members) and len(folders) == 1
+        if not plain or len(names) < len(members) or not 0 < len(members) <= _MOST:
+            return None
+        found: dict[str, bytes] = {}
+        for path in members:
+            found[path.name] = archive.read(str(path))
+            if sum(map(len, found.values())) > limits.MAX_FILE_BYTES:
+                return None
+    except DataError:
+        return None
+    return found

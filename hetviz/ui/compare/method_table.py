@@ -1,0 +1,220 @@
+"""Table of methods to compare, with checkboxes and a start button."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from hetviz._text import format_seconds
+from hetviz.algorithms.cost import known_seconds
+from hetviz.algorithms.memory import format_bytes
+from hetviz.data import HeteroData
+from hetviz.ui.compare import board
+from hetviz.ui.compare.results import comparison_of, is_current
+from hetviz.ui.map import new_map
+from hetviz.ui.shell import background, session, theme
+from hetviz.workspace import Finding, State
+
+if TYPE_CHECKING:
+    from hetviz.algorithms.registry import Verdict
+
+_N_PRESET, _BASELINE = 4, "pca"
+_MAX_PRESET_S = 60.0
+_SPLIT_OPTIONS = (1, 3, 5)
+_HOLD_OUT, _NEW_ITEMS = 0.2, 0.1
+
+
+def show_methods(state: State, finding: Finding | None) -> dict[str, str]:
+    """Show the table of methods that have run, those that can be ticked, and the button.
+
+    Returns
+    -------
+    dict of str to str
+        Of each method that is ticked, its title and how long it may take.
+    """
+    data = state.guided
+    if data is None:
+        return {}
+    verdicts = new_map.rank_methods(state)
+    suitable = [verdict for verdict in verdicts if verdict.suits]
+    if not suitable:
+        theme.show_note("No method suits these data yet: they have neither features nor links.")
+        return {}
+    # The verdicts may be from before times were measured here.
+    seconds = {v.card.key: known_seconds(v.card.key, data) or v.seconds for v in suitable}
+    compared = _compared_methods(state, finding)
+    not_compared = [verdict for verdict in suitable if verdict.card.key not in compared]
+    preset = set() if compared else _preset_methods(suitable, seconds)
+    # Above the table, so that what comes of it is in sight.
+    _start_form(data, not_compared, seconds, bool(compared))
+    board.show_ranking(state, finding, suitable)
+    with st.container(key="compare-methods", gap=None):
+        for verdict in not_compared:
+            _method_row(verdict, seconds[verdict.card.key], verdict.card.key in preset)
+    _show_descriptions(suitable, verdicts, seconds)
+    ticked = set(ticked_methods(not_compared))
+    return {
+        v.card.title: f"not run; {_cost_text(seconds[v.card.key]).lower()}"
+        for v in not_compared
+        if v.card.key in ticked
+    }
+
+
+def _compared_methods(state: State, finding: Finding | None) -> set[str]:
+    """Return the methods that were compared on these data and splits."""
+    if finding is None or not is_current(state, finding):
+        return set()
+    comparison = comparison_of(finding)
+    if len(comparison.seeds) != st.session_state.get("compare-splits", len(comparison.seeds)):
+        return set()
+    measured = {fit.key for fit in comparison.fits}
+    return {c.method for c in comparison.candidates if c.key in measured and not c.params}
+
+
+def ticked_methods(suitable: list[Verdict]) -> list[str]:
+    """Return the keys of the ticked methods."""
+    return [v.card.key for v in suitable if st.session_state.get(_tick_key(v.card.key), False)]
+
+
+def _preset_methods(suitable: list[Verdict], seconds: dict[str, float | None]) -> set[str]:
+    """Return the methods ticked by default: the first fast ones and a baseline."""
+    fast = [v.card.key for v in suitable if (seconds[v.card.key] or 0.0) <= _MAX_PRESET_S]
+    return {*fast[:_N_PRESET], *({_BASELINE} & set(fast))}
+
+
+def _method_row(verdict: Verdict, seconds: float | None, is_ticked: bool) -> None:
+    """Show a method that was not compared, with a checkbox and its estimated time."""
+    card = verdict.card
+    key = _tick_key(card.key)
+    cost = _cost_text(seconds)
+    with st.container(key=f"method-{card.key}", gap=None):
+        st.session_state.setdefault(key, is_ticked)
+        st.checkbox(theme.escape_markdown(card.title), key=key, persist_state="session", width=430)
+        summary = card.summary.split(". ")[0].rstrip(".") + "."
+        st.html(
+            f'<p class="hv-unrun"><span title="{theme.escape_html(summary)}">{theme.escape_html(summary)}</span>'
+            f"<b>{theme.escape_html(cost)}</b></p>"
+        )
+
+
+def _cost_text(seconds: float | None) -> str:
+    return "Time not measured yet" if seconds is None else f"About {format_seconds(seconds)} a fit"
+
+
+def _show_descriptions(
+    suitable: list[Verdict], verdicts: list[Verdict], seconds: dict[str, float | None]
+) -> None:
+    """Show what each method does and why it suits these data or not."""
+    with st.expander("What the methods are, and why they suit"):
+        rows = []
+        for verdict in suitable:
+            cost = seconds[verdict.card.key]
+            time_text = "not measured yet" if cost is None else format_seconds(cost)
+            summary = verdict.card.summary.split(". ")[0].rstrip(".") + "."
+            memory = "" if verdict.n_bytes is None else format_bytes(verdict.n_bytes)
+            rows.append([verdict.card.title, summary, " ".join(verdict.reasons), time_text, memory])
+        heads = ["Method", "What it does", "Why it suits", "A fit", "Memory, at most"]
+        theme.show_table(heads, rows, words=True)
+    unsuitable = [verdict for verdict in verdicts if not verdict.suits]
+    if unsuitable:
+        with st.expander(f"{theme.count(len(unsuitable), 'method')} that do not suit these data"):
+            for verdict in unsuitable:
+                reasons = "".join(
+                    f"<li>{theme.escape_html(reason)}</li>" for reason in verdict.reasons
+                )
+                theme.show_section(verdict.card.title)
+                st.html(f'<ul class="hv-reasons no">{reasons}</ul>')
+
+
+def _start_form(
+    data: HeteroData, suitable: list[Verdict], seconds: dict[str, float | None], adds_to_table: bool
+) -> None:
+    """Show the number of splits, the estimated time and the buttons."""
+    is_busy = background.running_job() is not None
+    with st.container(horizontal=True, vertical_alignment="bottom", key="compare-start"):
+        splits = st.segmented_control(
+            "Splits",
+            _SPLIT_OPTIONS,
+            default=3,
+            required=True,
+            key="compare-splits",
+            help="Every method is fitted once for each split, with another fifth held out. Only "
+            "from several splits can one tell a difference from chance.",
+        )
+        with_new_items = st.toggle(
+            "Also leave out whole items",
+            key="compare-new",
+            disabled=not data.links,
+            help="A tenth of the items is left out and placed afterwards by the methods that can. "
+            "MemoryEstimate twice as long.",
+        )
+        st.space("stretch")
+        st.button(
+            "Measure times",
+            key="compare-times",
+            type="tertiary",
+            disabled=is_busy,
+            on_click=_measure_times,
+            args=([v.card.key for v in suitable],),
+            help="Fits each method to 200 and 400 items and tells how long all items would take.",
+        )
+        with st.container(
+            key="more_compare" if adds_to_table else "primary_compare", width="content"
+        ):
+            st.button(
+                "Run what is ticked" if adds_to_table else "Compare",
+                key="compare-run",
+                type="secondary" if adds_to_table else "primary",
+                disabled=is_busy or not suitable,
+                on_click=_run_comparison,
+                args=(suitable, int(splits), bool(with_new_items)),
+            )
+    keys = ticked_methods(suitable) or (
+        [] if adds_to_table else list(_preset_methods(suitable, seconds))
+    )
+    if not keys:
+        return
+    theme.show_note(_plan_text(data, keys, seconds, int(splits) * (2 if with_new_items else 1)))
+
+
+def _plan_text(
+    data: HeteroData, keys: list[str], seconds: dict[str, float | None], n_fits: int
+) -> str:
+    """Return what the comparison will do and how long it may take."""
+    times_known = [seconds[key] for key in keys if seconds.get(key) is not None]
+    total = n_fits * sum(value for value in times_known if value is not None)
+    plan = f"{theme.count(len(keys), 'method')}, {theme.count(n_fits, 'fit')} each"
+    if times_known:
+        qualifier = "about" if len(times_known) == len(keys) else "at least"
+        plan += f": {qualifier} {format_seconds(total)}"
+    has_comparisons = data.comparisons is not None and len(data.comparisons) > 0
+    held_out_kinds = [
+        *(["links"] if data.links else []),
+        *(["comparisons"] if has_comparisons else []),
+    ]
+    if not held_out_kinds:
+        return f"{plan}. There are no links or comparisons to hold out; neighbours decide."
+    return f"{plan}. Every fifth of the {' and '.join(held_out_kinds)} is held out."
+
+
+def _run_comparison(suitable: list[Verdict], splits: int, with_new_items: bool) -> None:
+    keys = ticked_methods(suitable)
+    if not keys:
+        session.add_message("Tick at least one method to compare.")
+        return
+    arguments = {
+        "methods": keys,
+        "seeds": splits,
+        "hold_out": _HOLD_OUT,
+        "new_items": _NEW_ITEMS if with_new_items else 0.0,
+    }
+    background.start_task("Comparison", "compare-methods", arguments)
+
+
+def _measure_times(keys: list[str]) -> None:
+    background.start_task("Times", "measure-costs", {"methods": keys})
+
+
+def _tick_key(key: str) -> str:
+    return f"compare-{key}"

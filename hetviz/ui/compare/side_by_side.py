@@ -1,0 +1,346 @@
+"""Two to four maps side by side, aligned with the first and sharing one selection."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from hetviz._text import per_hundred, shorten
+from hetviz._types import Floats, Ints
+from hetviz.core.layout.procrustes import align
+from hetviz.data import Embedding, HeteroData
+from hetviz.errors import HetvizError
+from hetviz.metrics.fit.moved import moved
+from hetviz.plots.colour import spoken
+from hetviz.plots.palette import shape_of
+from hetviz.plots.planar import drawn
+from hetviz.runs.compare.measures import LOOK_AT
+from hetviz.ui.compare import leaderboard
+from hetviz.ui.compare.results import comparison_of, maps_of, run_of, short_title
+from hetviz.ui.map import description, selection_codec
+from hetviz.ui.map.component import component
+from hetviz.ui.shell import selection, session
+from hetviz.ui.shell import theme as look
+from hetviz.ui.widgets import charts, item_chip
+from hetviz.workspace import Finding, Run, State
+
+_MAX_MAPS = 4
+_MAP_HEIGHT = "235px"
+_MARGIN = 0.04
+_CHOICE_KEY = "compare-maps"
+_MAX_ITEMS, _NEAR = 12, 10
+_TITLE_CHARS = 24
+
+
+def show_maps(
+    state: State, finding: Finding | None, expected: Mapping[str, str] | None = None
+) -> None:
+    """Show the choice of maps, the maps, and the items that moved most.
+
+    Parameters
+    ----------
+    state : State
+    finding : Finding or None
+        What was compared so far.
+    expected : mapping of str to str, optional
+        Title and expected time of the methods that are ticked: as long as nothing was compared, a
+        frame waits for the map of each.
+    """
+    if len(state.runs) < 2:
+        if finding is None:
+            _show_placeholders(state, expected or {})
+        return
+    titles = _titles(state)
+    with st.container(horizontal=True, vertical_alignment="center", key="compare-maps-head"):
+        title_box = st.empty()
+        with st.popover("Choose maps"):
+            ids = _choose_maps(state, finding, titles)
+    with title_box:
+        number_word = ("two", "three", "four")[max(len(ids) - 2, 0)]
+        look.show_section(
+            f"The same items on {number_word} maps", "Shift + drag selects, Ctrl + scroll zooms"
+        )
+    runs = [run for id in ids for run in state.runs if run.id == id]
+    if len(runs) < 2:
+        look.show_note("Two to four maps can stand side by side.")
+        return
+    runs_shown = session.get_or_compute(
+        ("aligned", id(state.data), *(id(run) for run in runs)),
+        (state.data, runs),
+        lambda: aligned_runs(state, runs),
+    )
+    _show_grid(state, runs_shown, titles, finding)
+    _show_most_moved(state, runs_shown, titles)
+
+
+def _show_placeholders(state: State, expected: Mapping[str, str]) -> None:
+    """Show the existing maps and a placeholder for each ticked method."""
+    look.show_section("The same items on small maps", "turned alike; selected in all")
+    titles = _titles(state)
+    runs = list(state.runs)
+    runs_shown = session.get_or_compute(
+        ("aligned", id(state.data), *map(id, runs)),
+        (state.data, runs),
+        lambda: aligned_runs(state, runs) if runs else [],
+    )
+    _show_grid(state, runs_shown, titles, None, expected)
+
+
+def _titles(state: State) -> dict[str, str]:
+    """Return a title for each map, numbered if several are equal."""
+    titles: dict[str, str] = {}
+    counts: dict[str, int] = {}
+    for run in state.runs:
+        title = short_title(run.title)
+        counts[title] = counts.get(title, 0) + 1
+        titles[run.id] = title if counts[title] == 1 else f"{title} ({counts[title]})"
+    return titles
+
+
+def _choose_maps(state: State, finding: Finding | None, titles: dict[str, str]) -> list[str]:
+    defaults = _default_maps(state, finding)
+    previous: Any = st.session_state.get(_CHOICE_KEY)
+    # Maps that went away leave the choice; a new comparison makes a new one.
+    finding_runs = () if finding is None else finding.runs
+    if previous is None or st.session_state.get("compare-maps-of") != finding_runs:
+        st.session_state[_CHOICE_KEY] = defaults
+        st.session_state["compare-maps-of"] = finding_runs
+    else:
+        st.session_state[_CHOICE_KEY] = [id for id in previous if id in titles]
+    picked: list[str] = st.multiselect(
+        "Maps side by side",
+        list(titles),
+        format_func=lambda id: titles[id],
+        max_selections=_MAX_MAPS,
+        key=_CHOICE_KEY,
+        persist_state="session",
+        help="The maps of this comparison and all that were made before; the others are turned and "
+        "mirrored to fit the first.",
+    )
+    return picked
+
+
+def _default_maps(state: State, finding: Finding | None) -> list[str]:
+    """Return the best maps of the comparison, else the shown map and the newest others."""
+    if finding is not None:
+        comparison = comparison_of(finding)
+        runs = [run_of(state, finding, str(key)) for key in comparison.table.index]
+        best = [run.id for run in runs if run is not None][:_MAX_MAPS]
+        if len(best) > 1:
+            return best
+    chosen = [] if state.chosen is None else [state.chosen]
+    newest = [run.id for run in reversed(state.runs) if run.id != state.chosen]
+    return [*chosen, *newest][:_MAX_MAPS]
+
+
+def aligned_runs(state: State, runs: list[Run]) -> list[Run]:
+    """Return the runs with their places as drawn, turned to fit those of the first, and as wide.
+
+    The scale of best fit would draw a map the smaller, the less it agrees.
+    """
+    points = []
+    for run in runs:
+        embedding = state.embedding(run)
+        assert embedding is not None  # noqa: S101 - data are open
+        points.append((embedding, drawn(embedding).points))
+    reference = points[0][1]
+    fitted_runs = []
+    for run, (embedding, Y) in zip(runs, points, strict=True):
+        fit = align(Y, reference)
+        fitted = (
+            Y
+            if Y is reference
+            else replace(fit, scale=_median_radius(reference) / _median_radius(Y))(Y)
+        )
+        parts = np.split(fitted, np.cumsum([len(p) for p in embedding.coordinates.values()])[:-1])
+        flat = Embedding(
+            dict(zip(embedding.coordinates, parts, strict=True)),
+            embedding.ids,
+            embedding.entity,
+            components=embedding.components,
+            note=embedding.note,
+        )
+        fitted_runs.append(replace(run, embedding=flat))
+    return fitted_runs
+
+
+def _median_radius(Y: Floats) -> float:
+    """Return the median distance from the centre, or 1 if all points coincide."""
+    middle = np.nanmedian(Y, axis=0)
+    return float(np.nanmedian(np.linalg.norm(Y - middle, axis=1))) or 1.0
+
+
+def _show_grid(
+    state: State,
+    runs: list[Run],
+    titles: dict[str, str],
+    finding: Finding | None,
+    expected: Mapping[str, str] | None = None,
+) -> None:
+    workspace = session.workspace()
+    specs = [
+        description.map_spec(
+            state,
+            run,
+            session=str(st.session_state["sid"]),
+            mode="work",
+            selection=workspace.view_state.selection,
+            version=workspace.selection_version,
+        )
+        for run in runs
+    ]
+    frame = _common_frame([spec["frame"] for spec in specs]) if specs else {}
+    _show_legend(state)
+    grid = st.grid(2, min_column_width=200, gap="small", key="compare-grid")
+    for number, (run, spec) in enumerate(zip(runs, specs, strict=True)):
+        with grid, st.container(key=f"compare-cell-{number}", gap="xsmall"):
+            _show_head(state, run, titles, finding)
+            name = f"compare-map-{number}"
+            with st.container(key=name, border=False):
+                component.draw_map(
+                    {**spec, "frame": frame, "names": [], "together": "compare"},
+                    f"{name}-{st.session_state['sid'].encode().hex()[:16]}",
+                    height=_MAP_HEIGHT,
+                    on_selection=partial(_on_selection, number, run),
+                )
+            leaderboard.use_map_button(state, run.id, "Use this map", f"use-{run.id}")
+    for title, note in (expected or {}).items():
+        with grid:
+            st.html(
+                f'<div class="hv-to-come"><b>{look.escape_html(title)}</b>'
+                f"<span>{look.escape_html(note)}</span></div>"
+            )
+
+
+def _show_head(state: State, run: Run, titles: dict[str, str], finding: Finding | None) -> None:
+    """Show the title of a map with its score."""
+    score_text = ""
+    key_of_run = {} if finding is None else {id: key for key, id in maps_of(finding).items()}
+    if finding is not None and run.id in key_of_run:
+        comparison = comparison_of(finding)
+        measure = leaderboard.deciding_measure(comparison)
+        key = key_of_run[run.id]
+        if measure is not None:
+            score_text = f"{per_hundred(comparison.mean(key, measure))} in 100"
+    else:
+        original = next(candidate for candidate in state.runs if candidate.id == run.id)
+        curves = charts.run_figures(state, original)["curves"]
+        kind = "held_out" if "held_out" in curves else "given"
+        if kind in curves:
+            share = per_hundred(float(np.interp(LOOK_AT, *curves[kind])))
+            score_text = f"{share} in 100 {'held-out' if kind == 'held_out' else 'given'} links"
+    st.html(
+        f'<div class="hv-map-head"><b>{look.escape_html(titles[run.id])}</b>'
+        f"<span>{look.escape_html(score_text)}</span></div>"
+    )
+
+
+def _show_legend(state: State) -> None:
+    """Show what colours and shapes mean, as small maps have no names."""
+    colours = charts.colouring_of(state)
+    marks = [
+        f'<span><b style="color:{colour}">●</b> {look.escape_html(spoken(name))}</span>'
+        for colour, name in zip(look.category_colours(colours), colours.categories, strict=True)
+    ]
+    shapes = [
+        f"<span><b>{shape_of(number)[1]}</b> {look.escape_html(name)}</span>"
+        for number, name in enumerate(state.opened().datasets)
+    ]
+    st.html(f'<div class="hv-told">{"".join([*shapes, *marks])}</div>')
+
+
+def _common_frame(frames: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return the frame that contains all frames, with equal scales of both axes."""
+    ends = {}
+    for axis in ("x", "y"):
+        low, high = min(f[axis][0] for f in frames), max(f[axis][1] for f in frames)
+        margin = _MARGIN * (high - low)
+        ends[axis] = [low - margin, high + margin]
+    return {**ends, "stretch": 1.0}
+
+
+def _on_selection(number: int, run: Run) -> None:
+    key = f"compare-map-{number}-{st.session_state['sid'].encode().hex()[:16]}"
+    result = st.session_state.get(key)
+    value = None if result is None else result.get("selection")
+    workspace = session.workspace()
+    state = workspace.state
+    if not isinstance(value, dict) or state.data is None:
+        return
+    try:
+        rows = selection_codec.read_selection(value, state.data)
+        workspace.set_view_state(selection=rows, browser_version=int(value.get("version", 0)))
+    except HetvizError:
+        # Made on data that are no longer there: the browser is told what is selected now.
+        workspace.set_view_state(selection=workspace.view_state.selection)
+
+
+def _show_most_moved(state: State, runs_shown: list[Run], titles: dict[str, str]) -> None:
+    """Show the items that moved most, each a button that selects it on all maps."""
+    data = state.opened()
+    first, others = runs_shown[0], runs_shown[1:]
+    with st.container(horizontal=True, vertical_alignment="center", key="compare-moved-head"):
+        look.show_section("Moved most")
+        names = {run.id: titles[run.id] for run in others}
+        other_id = others[0].id
+        if len(others) > 1:
+            other_id = st.segmented_control(
+                f"Between {titles[first.id]} and",
+                list(names),
+                format_func=lambda id: look.escape_markdown(names[id]),
+                default=other_id,
+                required=True,
+                key=f"compare-moved-{'-'.join(names)}",
+                label_visibility="collapsed",
+            )
+    other = next(run for run in others if run.id == other_id)
+    rows, shares = session.get_or_compute(
+        ("moved", id(data), id(first), id(other)),
+        (data, first, other),
+        lambda: _most_moved(first, other),
+    )
+    if not len(rows):
+        look.show_note("No item has a place on both maps.")
+        return
+    look.show_note(
+        f"From {titles[first.id]} to {titles[other.id]}, as a share of the map's width; a click "
+        "selects the item on all maps."
+    )
+    chosen = set(selection.selected_rows(state).tolist())
+    with st.grid(6, min_column_width=200, gap="small", key="compare-moved"):
+        for row, share in zip(rows, shares, strict=True):
+            _show_item(data, int(row), float(share), int(row) in chosen)
+
+
+def _most_moved(first: Run, other: Run) -> tuple[Ints, Floats]:
+    distance = moved(first.embedding, other.embedding)
+    present = np.flatnonzero(np.isfinite(distance))
+    rows = present[np.argsort(-distance[present], kind="stable")][:_MAX_ITEMS]
+    return rows, distance[rows]
+
+
+def _show_item(data: HeteroData, row: int, share: float, is_selected: bool) -> None:
+    item = item_chip.find_item(data, row)
+    source = item_chip.picture_of(data, item)
+    face = (
+        f'<img src="{look.escape_html(source)}" alt="" loading="lazy">'
+        if source
+        else f"<i>{item.glyph}</i>"
+    )
+    with st.container(
+        horizontal=True, vertical_alignment="center", gap="xsmall", key=f"moved-box-{row}"
+    ):
+        st.html(f'<span class="hv-moved">{face}</span>', width="content")
+        st.button(
+            look.escape_markdown(f"{shorten(item.title, _TITLE_CHARS)}, {100 * share:.0f} %"),
+            key=f"moved-{row}",
+            type="tertiary",
+            disabled=is_selected,
+            on_click=selection.select_rows,
+            args=([row],),
+        )

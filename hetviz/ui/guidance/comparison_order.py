@@ -1,0 +1,79 @@
+"""Bar charts of the comparisons and of the views that a map uses."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import streamlit as st
+
+from hetviz.data import HeteroData
+from hetviz.ui.guidance.conflicts import report_of
+from hetviz.ui.shell import theme
+from hetviz.ui.widgets import charts
+from hetviz.workspace import State
+
+_FATE_TEXTS = {
+    "kept": ("count as they are", "What a method of comparisons is given."),
+    "implied": ("follow from others", "True already, so nothing is lost without them."),
+    "repeated": ("said before", "The earlier row has their weight too."),
+    "contradicted": ("contradicted", "Another row says the opposite."),
+    "circular": ("in a circle", "A nearer than b, b than c, c than a: one of them must go."),
+    "impossible": ("impossible", "No pair is nearer than itself, or than an item to itself."),
+}
+
+
+def show_stages(data: HeteroData) -> None:
+    """Show how many comparisons a method uses, and why it ignores the others."""
+    report = report_of(data)
+    order = None if report is None else report.comparisons
+    if order is None:
+        return
+    counts = order.counts
+    theme.show_section("What becomes of them", theme.count(sum(counts.values()), "comparison"))
+    show_bars(
+        [
+            (_FATE_TEXTS[fate][0], count, f"{count:,}", _FATE_TEXTS[fate][1])
+            for fate, count in counts.items()
+            if count or fate == "kept"
+        ]
+    )
+
+
+def show_view_weights(state: State) -> None:
+    """Show the weight of each view, if the map's method learns weights."""
+    weights = {} if state.run is None else charts.run_figures(state, state.run).get("views", {})
+    if not weights:
+        return
+    theme.show_section("What the map looks at", "weight of each view")
+    total = sum(weights.values()) or 1.0
+    show_bars(
+        [
+            (name, weight, f"{weight / total:.0%}".replace("%", " %"), "")
+            for name, weight in sorted(weights.items(), key=lambda item: -item[1])
+        ]
+    )
+
+
+def show_bars(rows: list[tuple[str, float, str, str]], full: float | None = None) -> None:
+    """Show bars with a name, length, text and meaning each, scaled to the longest."""
+    longest = full or max((length for _, length, _, _ in rows), default=0.0) or 1.0
+    cells = "".join(
+        f'<dt title="{theme.escape_html(meaning)}">{theme.escape_html(name)}</dt>'
+        f'<dd><span><i style="width:{length / longest:.1%}"></i></span><b>{theme.escape_html(text)}</b></dd>'
+        for name, length, text, meaning in rows
+    )
+    st.html(f'<dl class="hv-bars">{cells}</dl>')
+
+
+def show_accuracy(scores: Mapping[str, Any]) -> None:
+    """Show the share of given and held-out comparisons that the map agrees with."""
+    accuracies = {
+        "given": scores.get("comparison_accuracy"),
+        "held out": scores.get("comparison_accuracy_held_out"),
+    }
+    rows = [(name, share) for name, share in accuracies.items() if share is not None]
+    if not rows:
+        return
+    theme.show_section("Comparisons the map keeps", "by chance 50 %")
+    show_bars([(name, share, f"{share:.0%}".replace("%", " %"), "") for name, share in rows], 1.0)

@@ -1,0 +1,76 @@
+"""What lies over the map where one works on it: what is missing, tools, maps, bar, and panel."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from hetviz.ui.map import history, layers, panel
+from hetviz.ui.map import new_map as maker
+from hetviz.ui.shell import background, recent, session, theme
+from hetviz.ui.shell.paths import PAGES
+from hetviz.ui.statements import bar
+from hetviz.ui.widgets import failure, filters
+from hetviz.workspace import State
+
+
+def show_map_page(tab: str | None = None) -> None:
+    """Show it; the address of a tab opens the panel there."""
+    state = session.workspace().state
+    if state.data is None:
+        with st.container(key="page"):
+            theme.show_headline(
+                "Nothing to map yet", "Open a sample or your own files on the Start page."
+            )
+            st.page_link(
+                PAGES / "start.py", label="To the Start page", query_params=session.url_params()
+            )
+        return
+    arrived = st.session_state.pop("arrived", False)
+    if arrived and (tab is not None or state.run is None):
+        panel.open_tab(tab or "Item", wide=tab == "Guidance")
+    if state.run is None:
+        job = background.running_job()
+        if job is None or not job.seq:
+            with st.container(key="no-map"):
+                if job is None:
+                    maker.show_no_map(state)
+                else:
+                    theme.show_headline(
+                        "The first map is being made", "It appears here as soon as it is ready."
+                    )
+    else:
+        _show_tools(state)
+        bar.show_bar(state)
+    panel.show_panel()
+    recent.record_project()
+    if state.run is not None:
+        _show_new_map(state)
+
+
+def _show_tools(state: State) -> None:
+    """Show what chooses among the items, below the legend."""
+    with st.container(horizontal=True, vertical_alignment="center", key="tools", gap="small"):
+        filters.add_button(state)
+        filters.show_chips(state)
+        missing = layers.find_failures(state, state.run)
+        if missing:
+            with st.container(key="missing"):
+                for place, one in missing.items():
+                    with failure.show_failure(place):
+                        raise one
+
+
+def _show_new_map(state: State) -> None:
+    """Show the button that opens the form for another map, and the list of those made.
+
+    It loads the numerical libraries, so it comes after the map.
+    """
+    # Another key once a map was started: that closes it, and the map can be seen to move.
+    key = f"maker-{st.session_state.get(maker.N_STARTED, 0)}"
+    with (
+        st.container(key="new-map"),
+        st.popover("New map", icon=":material/add:", key=key),
+        st.container(width=400, key="maker"),
+    ):
+        maker.show_form(state)
+        history.show_history(state)

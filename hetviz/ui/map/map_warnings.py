@@ -1,0 +1,294 @@
+"""What is amiss with data, joins or a map, each with the act that mends it.
+
+There is no warning without an act: a `MapWarning` is not made without one. What an act does to the
+data is a step that undo takes back; how the map is seen is changed back in its legend.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Literal, get_args
+
+import numpy as np
+import streamlit as st
+
+from hetviz._text import per_hundred
+from hetviz.data.queries.reach import LinkWarning, Reach, link_reach
+from hetviz.plots.colour import colour_options
+from hetviz.plots.planar import unjoined
+from hetviz.ui.map import parts
+from hetviz.ui.shell import background, selection, session, theme
+from hetviz.ui.shell.paths import PAGES
+from hetviz.workspace import (
+    Act,
+    ChooseRun,
+    Command,
+    DropDataset,
+    LeaveLinks,
+    LeaveUnlinked,
+    Run,
+    SetView,
+    State,
+)
+
+WarningKind = Literal[
+    "stale",
+    "unjoined",
+    "unlinked",
+    "crowded",
+    "crowded-join",
+    "not-joined",
+    "unplaced",
+    "enlarged",
+    "little-told",
+    "traded",
+    "note",
+    "unsettled",
+]
+WARNING_KINDS: tuple[WarningKind, ...] = get_args(WarningKind)
+
+
+@dataclass(frozen=True)
+class MapWarning:
+    """A warning with what mends it: something that is done, or the page where it is.
+
+    Attributes
+    ----------
+    kind : Kind
+    words, label : str
+        What is amiss, and what the act is called.
+    act : callable, optional
+    page : str
+        File of a page, where there is no `act`.
+    about : str
+        What tells it from others of its kind.
+    """
+
+    kind: WarningKind
+    words: str
+    label: str
+    act: Callable[[], None] | None = None
+    page: str = ""
+    about: str = ""
+
+    def __post_init__(self) -> None:
+        if (self.act is None) == (not self.page):
+            raise ValueError(f"{self.kind}: a warning has one act")
+
+
+def show_warnings(found: Iterable[MapWarning], place: str = "") -> None:
+    """Show warnings, each with its act below; `place` tells apart where they stand."""
+    for one in found:
+        st.html(f'<div class="hv-conflict"><p>{theme.escape_html(one.words)}</p></div>')
+        if one.act is None:
+            st.page_link(
+                PAGES / one.page,
+                label=theme.escape_markdown(one.label),
+                query_params=session.url_params(),
+            )
+        else:
+            key = "-".join(filter(None, ("mend", one.kind, one.about, place)))
+            st.button(theme.escape_markdown(one.label), key=key, on_click=one.act)
+
+
+def link_warnings(state: State) -> list[MapWarning]:
+    """Return what is amiss with the links of the open data."""
+    data = state.data
+    if data is None or not data.links:
+        return []
+    found = session.get_or_compute(("reach", id(data)), data, lambda: link_reach(data))
+    return [_caution_warning(found, caution) for caution in found.cautions]
+
+
+def _caution_warning(found: Reach, caution: LinkWarning) -> MapWarning:
+    name = caution.dataset
+    if caution.kind == "crowded":
+        act, label = LeaveLinks(name, caution.id), "Leave its links out"
+        return MapWarning("crowded", caution.words, label, _run_on_click(act), about=name)
+    if found.linked[name]:
+        label = f"Leave {found.free(name):,} {name} out"
+        return MapWarning(
+            "unlinked", caution.words, label, _run_on_click(LeaveUnlinked(name)), about=name
+        )
+    label = f"Leave {name} out"
+    return MapWarning(
+        "unlinked", caution.words, label, _run_on_click(DropDataset(name)), about=name
+    )
+
+
+def join_warnings(command: Command, found: Reach, about: str) -> list[MapWarning]:
+    """Return what would be amiss with links that a command makes."""
+    return [
+        MapWarning(
+            "crowded-join",
+            caution.words,
+            "Link all but those",
+            _run_on_click(
+                Act(
+                    [command.to_dict(), LeaveLinks(caution.dataset, caution.id).to_dict()],
+                    name=command.does,
+                )
+            ),
+            about=about,
+        )
+        for caution in found.crowded
+    ]
+
+
+def unjoinable_warning(words: str, ticks: Iterable[str]) -> MapWarning:
+    """Return that what is ticked cannot be joined, with the keys of the ticks."""
+
+    def untick() -> None:
+        for key in ticks:
+            st.session_state[key] = False
+
+    return MapWarning("not-joined", words, "Untick them all", untick)
+
+
+def map_warnings(state: State, run: Run, figures: Mapping[str, object]) -> list[MapWarning]:
+    """Return what is amiss with a map, what matters most first."""
+    if state.data is None:
+        return []
+    links = link_warnings(state)
+    unplaced = _unplaced_warnings(
+        state, run, {one.about for one in links if one.kind == "unlinked"}
+    )
+    notes = _note_warnings(figures)
+    if unplaced or links:
+        # Whom nothing places was said, with an act of its own.
+        notes = [one for one in notes if not one.words.endswith("left off the map.")]
+    return [
+        *_stale_warnings(state, run),
+        *_unjoined_warnings(state, run),
+        *links,
+        *unplaced,
+        *_colour_warnings(state, run, figures),
+        *_enlarged_warnings(state, run),
+        *_neighbour_warnings(state, run, figures),
+        *notes,
+    ]
+
+
+def _stale_warnings(state: State, run: Run) -> list[MapWarning]:
+    if state.is_current(run) or background.running_job() is not None:
+        return []
+    return [
+        MapWarning(
+            "stale", "The data changed since this map was made.", "Make it again", _make_map_again
+        )
+    ]
+
+
+def _make_map_again() -> None:
+    # Where the method is not known here, as of a map that came with the data, it is chosen anew.
+    if not background.refit(session.workspace().state):
+        background.make_first_map()
+
+
+def _unjoined_warnings(state: State, run: Run) -> list[MapWarning]:
+    embedding = state.embedding(run)
+    words = [] if embedding is None else unjoined(embedding, state.view.hidden)
+    return [MapWarning("unjoined", line, "Join them", page="data.py") for line in words]
+
+
+def _unplaced_warnings(state: State, run: Run, told: Collection[str]) -> list[MapWarning]:
+    """Return that items have no place, but for datasets of which that was told already."""
+    data = state.data
+    # Of a map of some items alone the others have no place because that was asked for.
+    if data is None or run.only is not None:
+        return []
+    away = parts.visible_mask(state) & ~parts.get_geometry(state, run).placed
+    for name in told:
+        away[data.offsets[name]] &= not data[name].is_featureless
+    rows = np.flatnonzero(away)
+    if not len(rows):
+        return []
+    have = "has" if len(rows) == 1 else "have"
+    words = f"{theme.count(len(rows), 'item')} {have} no place on this map."
+    return [
+        MapWarning("unplaced", words, "Show which", partial(selection.select_rows, rows.tolist()))
+    ]
+
+
+def _colour_warnings(state: State, run: Run, figures: Mapping[str, object]) -> list[MapWarning]:
+    """Return that neighbours are not alike in the colour, and in which one they are."""
+    # It loads scikit-learn, which nothing before the first map needs.
+    from hetviz.metrics.telling import LEAST_SCORE, tells
+
+    data, now, best = state.data, state.view.colour, figures.get("colour")
+    if data is None or now is None or best is None or now == best:
+        return []
+    titles = {option.key: option.title for option in colour_options(data)}
+    if now not in titles or best not in titles:
+        return []
+    told = session.get_or_compute(
+        ("tells", id(data), id(run), now), (data, run), lambda: tells(data, run.embedding, now)
+    )
+    if told >= LEAST_SCORE:
+        return []
+    words = f"This map tells nothing of “{titles[now]}”: neighbours share it as by chance."
+    return [
+        MapWarning(
+            "little-told", words, f"Colour by “{titles[best]}”", _run_on_click(SetView(colour=best))
+        )
+    ]
+
+
+def _neighbour_warnings(state: State, run: Run, figures: Mapping[str, Any]) -> list[MapWarning]:
+    """Return that another map that was tried has truer neighbours, and what it would cost."""
+    best = figures.get("best_neighbours") or {}
+    # Maps of earlier versions do not say how that one is made.
+    if not best.get("offered"):
+        return []
+    words = (
+        f"Neighbours are less true here ({best['chosen']:.2f}) than on another map that was "
+        f"tried, {best['title']} ({best['score']:.2f})."
+    )
+    kept, mine_kept = best.get("kept"), best.get("chosen_kept")
+    if kept is not None and mine_kept is not None:
+        words += (
+            f" Of held-out links this one keeps {per_hundred(mine_kept)} in 100 and that one "
+            f"{per_hundred(kept)}."
+        )
+    there = [
+        one
+        for one in state.runs
+        if one.method == best["method"] and one.params == best["params"] and state.is_current(one)
+    ]
+    if there:
+        return [
+            MapWarning("traded", words, "Show that map", _run_on_click(ChooseRun(there[-1].id)))
+        ]
+
+    def make() -> None:
+        how = best["method"], best["title"], best["params"]
+        background.make_map(*how, run.seed, run.hold_out)
+
+    return [MapWarning("traded", words, "Make that map", make)]
+
+
+def _enlarged_warnings(state: State, run: Run) -> list[MapWarning]:
+    return [
+        MapWarning("enlarged", words, "Try another method", page="compare.py")
+        for words in parts.get_geometry(state, run).notes
+    ]
+
+
+def _note_warnings(figures: Mapping[str, Any]) -> list[MapWarning]:
+    """Return what the method warned of."""
+    early = set(figures.get("unsettled", ()))
+    return [
+        MapWarning("unsettled", str(words), "Try another method", page="compare.py")
+        if words in early
+        else MapWarning("note", str(words), "See the data", page="data.py")
+        for words in figures.get("notes", ())
+    ]
+
+
+def _run_on_click(command: Command) -> Callable[[], None]:
+    def do() -> None:
+        session.run_command(command)
+
+    return do

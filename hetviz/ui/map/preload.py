@@ -1,0 +1,40 @@
+"""What the first act on many items would wait for, made ready while the map is looked at."""
+
+from __future__ import annotations
+
+from functools import partial
+from weakref import WeakSet
+
+from hetviz.data import Dataset, Embedding, HeteroData
+from hetviz.data.model.statements import statement_keys
+from hetviz.ui.map import search, worker_results
+
+_STARTED: WeakSet[Dataset] = WeakSet()
+
+
+def start_preload(data: HeteroData, embedding: Embedding | None) -> None:
+    """Make ready what search, the table of links and the first statement need, once for its items.
+
+    Parameters
+    ----------
+    data : HeteroData
+    embedding : Embedding or None
+        The map that is shown, of the rows that are there.
+    """
+    first = next(iter(data.datasets.values()), None)
+    if first is None or first in _STARTED or not worker_results.is_large(data):
+        return
+    _STARTED.add(first)
+    worker_results.START_THREAD[0](partial(_preload, data, embedding))
+
+
+def _preload(data: HeteroData, embedding: Embedding | None) -> None:
+    from hetviz.metrics.fit.nearest import link_nearness
+
+    with worker_results.BACKGROUND_LOCK:
+        statement_keys(data)
+        if embedding is not None:
+            link_nearness(data, embedding)
+    with worker_results.BACKGROUND_LOCK:
+        data.digest_of_items()
+        search.get_name_index(data)

@@ -1,0 +1,140 @@
+"""Small pictures of many rows in one image, so that the map asks once and not for each."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import threading
+import warnings
+from collections import OrderedDict
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from hetviz.data import HeteroData
+from hetviz.io.limits import MAX_PICTURE_PIXELS
+from hetviz.ui.map import pictures
+from hetviz.ui.map.item import find_item
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+MAX_CELLS = 200
+CELL_SIZE_RANGE = (16, 192)
+_FORMATS = ("PNG", "JPEG", "GIF", "WEBP")
+_MAX_CACHE_BYTES = 64_000_000
+# A side of a WEBP may have no more pixels.
+_MAX_WEBP_SIDE = 16_383
+_CORNER_SHARE = 0.16
+
+
+class _ThumbnailCache:
+    """Pictures already made small; those not used for longest are dropped."""
+
+    def __init__(self) -> None:
+        self._tiles: OrderedDict[tuple[bytes, int], Image | None] = OrderedDict()
+        self._bytes = 0
+        self._lock = threading.Lock()
+
+    def of(self, data: HeteroData, row: int, size: int) -> Image | None:
+        """Return the picture of a global row, at most `size` wide and high, or None."""
+        item = find_item(data, row)
+        media = None if item.dataset.media is None else item.dataset.media[item.row]
+        content = pictures.read_picture(media)
+        if content is None:
+            return None
+        key = (hashlib.sha256(content[0]).digest(), size)
+        with self._lock:
+            if key in self._tiles:
+                self._tiles.move_to_end(key)
+                return self._tiles[key]
+        made = make_thumbnail(content[0], size)
+        with self._lock:
+            if key not in self._tiles:
+                self._tiles[key] = made
+                self._bytes += 4 * size * size
+            while self._bytes > _MAX_CACHE_BYTES:
+                (_, gone), _ = self._tiles.popitem(last=False)
+                self._bytes -= 4 * gone * gone
+        return made
+
+
+THUMBNAILS = _ThumbnailCache()
+
+
+def thumbnail_strip(data: HeteroData, rows: Sequence[int], size: int) -> tuple[bytes, str]:
+    """Return one image of ``len(rows)`` square cells side by side, and its media type.
+
+    Parameters
+    ----------
+    data : HeteroData
+    rows : sequence of int
+        Global; cell k shows the picture of ``rows[k]`` and is empty where it has none.
+    size : int
+        Side of a cell in pixels.
+    """
+    from PIL import Image
+
+    canvas = Image.new("RGBA", (size * len(rows), size))
+    for k, row in enumerate(rows):
+        tile = THUMBNAILS.of(data, row, size)
+        if tile is not None:
+            canvas.paste(tile, (k * size + (size - tile.width) // 2, (size - tile.height) // 2))
+    stream = io.BytesIO()
+    if canvas.width <= _MAX_WEBP_SIDE:
+        canvas.save(stream, "WEBP", quality=85, method=2)
+        return stream.getvalue(), "image/webp"
+    canvas.save(stream, "PNG", compress_level=3)
+    return stream.getvalue(), "image/png"
+
+
+def make_thumbnail(content: bytes, size: int) -> Image | None:
+    """Return a picture fitted into ``size`` x ``size``, or None where it cannot be read.
+
+    Notes
+    -----
+    The number of pixels is bounded before any is unpacked. An opaque picture gets round corners:
+    its square edges would look like a hole in a map of the other theme.
+    """
+    from PIL import Image, UnidentifiedImageError
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            with Image.open(io.BytesIO(content), formats=_FORMATS) as opened:
+                if opened.width * opened.height > MAX_PICTURE_PIXELS:
+                    return None
+                opened.draft("RGB", (2 * size, 2 * size))
+                picture = opened.convert("RGBA")
+    except (
+        OSError,
+        SyntaxError,
+        ValueError,
+        EOFError,
+        MemoryError,
+        UnidentifiedImageError,
+        Image.DecompressionBombError,
+    ):
+        return None
+    grown = size / max(picture.size)
+    fitted = [max(1, round(side * grown)) for side in picture.size]
+    # Pictures of few pixels, such as digits of 8 x 8, keep their pixels.
+    how = Image.Resampling.NEAREST if grown >= 2 else Image.Resampling.LANCZOS
+    tile = picture.resize((fitted[0], fitted[1]), how)
+    return _round_corners(tile) if _is_opaque(tile) else tile
+
+
+def _is_opaque(tile: Image) -> bool:
+    lowest: Any = tile.getchannel("A").getextrema()[0]
+    return bool(lowest == 255)
+
+
+def _round_corners(tile: Image) -> Image:
+    from PIL import Image, ImageDraw
+
+    # Drawn larger and reduced, for smooth edges.
+    mask = Image.new("L", (4 * tile.width, 4 * tile.height))
+    radius = 4 * _CORNER_SHARE * min(tile.size)
+    edges = (0, 0, mask.width - 1, mask.height - 1)
+    ImageDraw.Draw(mask).rounded_rectangle(edges, radius, fill=255)
+    tile.putalpha(mask.resize(tile.size, Image.Resampling.BOX))
+    return tile

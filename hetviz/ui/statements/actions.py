@@ -1,0 +1,187 @@
+"""The statement in the bar before it is added, and the map after it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection, Sequence
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from hetviz._types import Ints
+from hetviz.algorithms.base import Capability
+from hetviz.data import HeteroData
+from hetviz.data.model.statements import set_mask, statement_keys, statement_rows
+from hetviz.errors import HetvizError
+from hetviz.ui.shell import background, selection, session
+from hetviz.ui.statements import commands, statement_draft
+from hetviz.ui.statements.commands import DraftCommands
+from hetviz.workspace import State, SwitchSet
+
+AUTO_REFIT = "refit-after-each"
+# In the session: that the map should be made again, and which rows find their places anew.
+_REFIT_ROWS = "refit-wanted"
+# In the session: keys of the statements that the map does not know yet.
+_NEW_STATEMENTS = "said-since-the-map"
+# From so many items on others may be found that are like them.
+_MIN_LABELLED = 3
+# In the session: how many steps there were when something was last said.
+STATEMENT_STEP = "said-at-step"
+
+
+def get_draft(state: State) -> DraftCommands | None:
+    """Return the statement that is about to be made, or None while something is lacking."""
+    data, saying, groups = (
+        state.data,
+        statement_draft.get_statement(),
+        statement_draft.get_groups(state),
+    )
+    if data is None or saying.how == "label" or statement_draft.missing_group(saying.how, groups):
+        return None
+    make = commands.draft_comparisons if saying.how == "closer" else commands.draft_pairs
+    mark = hashlib.sha256(b"".join(name.encode() + groups[name].tobytes() for name in groups))
+    key = ("draft", id(data), saying.how, saying.weight, saying.most, mark.hexdigest())
+
+    def drafted() -> DraftCommands | None:
+        try:
+            return make(data, groups, saying)
+        except HetvizError:
+            # Such as two groups of the very same items: there is nothing to say of them.
+            return None
+
+    return session.get_or_compute(key, data, drafted)
+
+
+def add_statement() -> None:
+    """Add what the bar says."""
+    state = session.workspace().state
+    made = get_draft(state)
+    rows = np.unique(
+        np.concatenate([*statement_draft.get_groups(state).values(), np.empty(0, np.int64)])
+    )
+    if made is not None and session.run_command(made.command()):
+        statement_draft.clear_groups()
+        # What was named stays lit while it moves.
+        selection.select_rows(rows)
+        request_refit(state)
+
+
+def add_labels(rows: Ints, column: str, value: str) -> None:
+    """Label these global rows."""
+    state = session.workspace().state
+    made = commands.draft_labels(state.opened(), rows, column, value)
+    if session.run_command(made.command()):
+        st.session_state["label-value"] = ""
+        statement_draft.clear_groups()
+        selection.select_rows(rows)
+        request_refit(state)
+        if len(rows) >= _MIN_LABELLED and background.running_job() is None:
+            arguments = {"column": column, "seed": 0}
+            background.start_task(f"More {value}", "find-similar", arguments)
+
+
+def switch_set(name: str, on: bool) -> None:
+    """Switch a set of statements on or off."""
+    state = session.workspace().state
+    if session.run_command(SwitchSet(name, on)):
+        rows = np.empty(0, dtype=np.int64)
+        if not on and state.data is not None:
+            ends = statement_rows(state.data)[set_mask(state.data, name)]
+            rows = np.unique(ends[ends >= 0])
+        request_refit(state, rows)
+
+
+def is_auto_refit() -> bool:
+    """Whether the map follows each change."""
+    return bool(st.session_state.get(AUTO_REFIT, True))
+
+
+def request_refit(before: State, loose: Ints | None = None) -> None:
+    """Let the map follow what was just said, unless the user wants to wait."""
+    workspace = session.workspace()
+    state = workspace.state
+    if state.run is None or state.guided is before.guided or state.is_current(state.run):
+        return
+    new = [] if before.guided is None else new_statements(before.guided, state.guided)
+    if new:
+        st.session_state[STATEMENT_STEP] = workspace.steps
+    can = method_capabilities(state)
+    if loose is None and can is not None and not uses_new_statements(can, new):
+        return
+    st.session_state[_NEW_STATEMENTS] = sorted({*st.session_state.get(_NEW_STATEMENTS, ()), *new})
+    kept: Ints | None = st.session_state.get(_REFIT_ROWS)
+    rows = np.empty(0, dtype=np.int64) if loose is None else loose
+    st.session_state[_REFIT_ROWS] = rows if kept is None else np.union1d(kept, rows)
+    if is_auto_refit():
+        refit_if_requested()
+
+
+def refit_now() -> None:
+    """Let the map follow what was said while it waited."""
+    st.session_state.setdefault(_REFIT_ROWS, np.empty(0, dtype=np.int64))
+    _start_refit()
+
+
+def refit_if_requested() -> None:
+    """Go on with a refit that is wanted, where the map follows each change."""
+    if is_auto_refit():
+        _start_refit()
+
+
+def _start_refit() -> None:
+    """Start the refit that is wanted, as soon as nothing else is being made."""
+    rows: Any = st.session_state.get(_REFIT_ROWS)
+    state = session.workspace().state
+    if rows is None:
+        return
+    if state.run is None or state.is_current(state.run):
+        del st.session_state[_REFIT_ROWS]
+    elif state.pending is not None and state.pending.outcome is not None:
+        # It failed or was stopped, which the page tells; it is not tried for ever.
+        del st.session_state[_REFIT_ROWS]
+    elif background.running_job() is None:
+        said = st.session_state.pop(_NEW_STATEMENTS, [])
+        background.refit(state, rows if len(rows) else None, said)
+
+
+def new_statements(before: HeteroData, after: HeteroData | None) -> list[str]:
+    """Return the keys of the statements that are new, or weigh something else."""
+    known, there = _statement_weights(before), {} if after is None else _statement_weights(after)
+    return [key for key, weight in there.items() if known.get(key) != weight]
+
+
+def _statement_weights(data: HeteroData) -> dict[str, float]:
+    compared = [] if data.comparisons is None else [data.comparisons.weight]
+    weights = np.concatenate([np.empty(0), *(links.weight for links in data.links), *compared])
+    return dict(zip(statement_keys(data).tolist(), weights.tolist(), strict=True))
+
+
+def uses_new_statements(can: Collection[Capability], new: Sequence[str]) -> bool:
+    """Say whether a method of these capabilities uses what is new: statements, else labels."""
+    if not new:
+        return Capability.LABELS in can
+    return Capability.COMPARISONS in can or any(key.startswith("link") for key in new)
+
+
+def method_capabilities(state: State) -> frozenset[Capability] | None:
+    """Return what the method of the map makes use of, or None where it is not known."""
+    from hetviz.algorithms.registry import get_method
+
+    try:
+        return None if state.run is None else get_method(state.run.method).card.capabilities
+    except HetvizError:
+        return None
+
+
+def unsupported_reason(state: State) -> str:
+    """Say that the method of the map makes no use of what the bar says; empty where it does."""
+    run, can = state.run, method_capabilities(state)
+    if run is None or can is None or statement_draft.get_statement().how != "closer":
+        return ""
+    if Capability.COMPARISONS in can:
+        return ""
+    return (
+        f"{run.title} makes no use of comparisons: the map stays as it is, "
+        "and is judged by them. Map by comparisons does."
+    )

@@ -1,0 +1,146 @@
+"""What the last statements did to the map, and who may follow: kept, or taken back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from hetviz._types import Floats
+from hetviz.data import HeteroData
+from hetviz.errors import HetvizError
+from hetviz.metrics.fit.consequences import consequences_from
+from hetviz.metrics.fit.moved import moved
+from hetviz.ui.shell import selection, session, theme
+from hetviz.ui.statements import actions
+from hetviz.ui.widgets import charts, item_chip
+from hetviz.workspace import Run, State
+
+_DISMISSED = "outcome-kept"
+_MAX_FOLLOWERS = 6
+MIN_SHIFT = 0.05
+"""Share of the map's extent from which on an item counts as having moved."""
+_MAX_MOVED = 8
+
+
+def show_consequences(state: State, run: Run, place: str = "") -> None:
+    """Show what the last statements did, until that is kept or something else is said.
+
+    `place` tells apart where it is shown, if at more than one place.
+    """
+    told = (run.figures or {}).get("consequences")
+    if not told or st.session_state.get(_DISMISSED) == run.id or not state.is_current(run):
+        return
+    found = consequences_from(told)
+    with st.container(border=True, key=f"outcome{place}", gap="small"):
+        theme.show_section("What that did")
+        if found.falser:
+            st.html(
+                '<p class="hv-act-not" role="status">It made the map less true: fewer of the '
+                "neighbours of what you named are near it in the data.</p>"
+            )
+        lines = "".join(f"<li>{theme.escape_html(words)}</li>" for words in found.sentences())
+        st.html(f'<ul class="hv-reasons">{lines}</ul>')
+        with st.container(horizontal=True, gap="small"):
+            st.button("Keep", key=f"outcome-keep{place}", on_click=_dismiss, args=(run.id,))
+            if session.workspace().steps == st.session_state.get(actions.STATEMENT_STEP):
+                st.button("Take back", key=f"outcome-back{place}", on_click=_undo)
+        if state.data is not None:
+            _show_followers(state.data, run)
+
+
+def learned_groups(run: Run) -> list[Mapping[str, Any]]:
+    """Return what the map learned from each group that was said to belong together."""
+    return list((run.figures or {}).get("learned") or [])
+
+
+def follower_rows(data: HeteroData, group: Mapping[str, Any]) -> list[int]:
+    """Return the global rows of those that may follow a group, the most alike first."""
+    name = str(group["dataset"])
+    if name not in data.datasets:
+        return []
+    found = data[name].find(list(group["followers"]))
+    return [int(row) + data.offsets[name].start for row in found.tolist() if row >= 0]
+
+
+def _show_followers(data: HeteroData, run: Run) -> None:
+    """Say who may be like those that were named, group by group."""
+    picked = set(selection.selected_rows(session.workspace().state).tolist())
+    for group in learned_groups(run):
+        name = str(group["dataset"])
+        if name not in data.datasets:
+            continue
+        named = data[name].find(list(group["named"])) + data.offsets[name].start
+        if picked and not picked & set(named.tolist()):
+            continue
+        rows = follower_rows(data, group)[:_MAX_FOLLOWERS]
+        if not rows:
+            theme.show_note(
+                f"Nobody follows: left out in turn, the {int(group['n_named'])} that you named are "
+                "no more alike than items named by chance. Only they moved."
+            )
+            continue
+        theme.show_section("May belong with them", f"about {int(group['n_followers']):,} in all")
+        item_chip.show_named(data, rows)
+        theme.show_note("Ask me, under Guidance, asks about them one by one.")
+
+
+def _dismiss(run: str) -> None:
+    st.session_state[_DISMISSED] = run
+
+
+def _undo() -> None:
+    try:
+        session.workspace().undo()
+    except HetvizError as error:
+        session.add_message(str(error))
+
+
+def show_moved(state: State, run: Run) -> bool:
+    """Show what moved most; return whether there was anything to show.
+
+    Where something was said since the map was made, what moved then is no longer told.
+    """
+    far = moved_distances(state, run)
+    if far is None or state.data is None or not state.is_current(run):
+        return False
+    there = np.flatnonzero(np.isfinite(far))
+    if not len(there):
+        return False
+    rows = there[np.argsort(-far[there], kind="stable")]
+    away = rows[far[rows] >= MIN_SHIFT]
+    still = len(there) - len(away)
+    theme.show_section("What moved most", f"{len(away):,} of {len(there):,}")
+    if len(away):
+        item_chip.show_named(state.data, away[:_MAX_MOVED].tolist())
+    theme.show_note(
+        f"{still:,} items stayed: they moved less than {_percent_text(MIN_SHIFT)} of the width of the "
+        f"map, half of them less than {_percent_text(float(np.median(far[there])))}."
+    )
+    if len(away):
+        st.button(
+            "Select what moved", key="pick-moved", on_click=selection.select_rows, args=(away,)
+        )
+    return True
+
+
+def moved_distances(state: State, run: Run) -> Floats | None:
+    """Return how far each row moved, or None where the map was not made from another."""
+    before, after = run.before, charts.embedding_of(state, run)
+    if before is None or after is None:
+        return None
+
+    def measured() -> Floats | None:
+        try:
+            return moved(before, after)
+        except HetvizError:
+            # Rows were added or taken away since.
+            return None
+
+    return session.get_or_compute(("moved", id(state.data), id(run)), (state.data, run), measured)
+
+
+def _percent_text(share: float) -> str:
+    return f"{share:.1%}".replace(".0%", "%").replace("%", " %")

@@ -1,0 +1,80 @@
+"""What speaks against a statement before it is added: the opposite, or a short way round to it."""
+
+from __future__ import annotations
+
+from hetviz._text import shorten
+from hetviz.data.edits.by_id import comparisons_by_id, links_by_id, pairs_by_id
+from hetviz.data.model.statements import statement_keys, statement_rows
+from hetviz.metrics.conflicts.conflicts import Conflict, would_contradict
+from hetviz.ui.shell import session
+from hetviz.ui.statements import statement_draft
+from hetviz.ui.statements.commands import DraftCommands
+from hetviz.ui.widgets.item_chip import find_item
+from hetviz.workspace import AddComparisons, AddLinks, State
+from hetviz.workspace.commands.guidance import AddPairs, added_guidance
+
+StatementCommand = AddLinks | AddPairs | AddComparisons
+
+_MAX_NAMED = 2
+# Two that say together and one that says apart. Over a longer way nearly everything that is linked
+# at all belongs together, and to say so of each new statement would say nothing.
+_MAX_CYCLE = 3
+
+
+def find_contradictions(state: State, made: DraftCommands) -> list[str]:
+    """Say what was said before that this contradicts, in plain sentences."""
+    data = state.data
+    if data is None:
+        return []
+    key = ("objections", id(data), id(made))
+    return session.get_or_compute(
+        key,
+        (data, made),
+        lambda: [
+            word
+            for command in made.commands
+            if isinstance(command, StatementCommand)
+            for word in [*_opposite_texts(state, command), *_cycle_texts(state, command)]
+        ],
+    )
+
+
+def _opposite_texts(state: State, command: StatementCommand) -> list[str]:
+    data = state.opened()
+    after = added_guidance(data, command)
+    row_of = {key: row for row, key in enumerate(statement_keys(after.data))}
+    ends = statement_rows(after.data)
+    told = [
+        [shorten(find_item(data, int(row)).title, 24) for row in ends[row_of[old]] if row >= 0]
+        for _, old in after.opposite
+    ]
+    if not told:
+        return []
+    if isinstance(command, AddComparisons):
+        return [f"{len(told):,} of these say the opposite of what was said before."]
+    named = "; ".join(" and ".join(pair[:2]) for pair in told[:_MAX_NAMED])
+    more = f" and {len(told) - _MAX_NAMED:,} more" if len(told) > _MAX_NAMED else ""
+    word = "apart" if statement_draft.get_statement().weight > 0 else "together"
+    return [f"Before, these were said to be {word}: {named}{more}."]
+
+
+def _cycle_texts(state: State, command: StatementCommand) -> list[str]:
+    found = [conflict for conflict in _find_conflicts(state, command) if len(conflict.keys) > 2]
+    if isinstance(command, AddComparisons):
+        return [f"This closes a circle: {found[0].sentence}"] if found else []
+    near = [conflict for conflict in found if len(conflict.keys) <= _MAX_CYCLE]
+    if not near:
+        return []
+    more = f" So are {len(near) - 1:,} more of these pairs." if len(near) > 1 else ""
+    return [f"{near[0].sentence}{more}"]
+
+
+def _find_conflicts(state: State, command: StatementCommand) -> list[Conflict]:
+    data = state.opened()
+    if isinstance(command, AddComparisons):
+        return would_contradict(data, comparisons_by_id(data, command.rows, command.weight))
+    if isinstance(command, AddPairs):
+        parts = pairs_by_id(data, command.pairs, command.weight, kind=command.kind)
+        return would_contradict(data, parts)
+    ends = command.source, command.target, command.pairs, command.weight
+    return would_contradict(data, links_by_id(data, *ends, kind=command.kind))

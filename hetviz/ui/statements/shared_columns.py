@@ -1,0 +1,85 @@
+"""Why items would belong together: the columns they are alike in, which may count for more."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import streamlit as st
+
+from hetviz._types import Ints
+from hetviz.data import HeteroData
+from hetviz.features.similar_columns import SimilarColumn, alike_by
+from hetviz.plots.colour import spoken
+from hetviz.ui.shell import background, session, theme
+from hetviz.workspace import Act, Command, SetFeatures
+
+_MAX_WEIGHT, _MIN_WEIGHT, _STEP = 8.0, 0.5, 0.5
+_RAISED_WEIGHT = 3.0
+_WIDTH = 330
+
+
+def offer_weights(data: HeteroData, groups: Mapping[str, Ints]) -> None:
+    """Offer the columns by which A and B, or the items of A, are alike; nothing without any."""
+    a = groups.get("A")
+    if a is None:
+        return
+    b = groups.get("B", a)
+    mark = a.tobytes() + b"|" + b.tobytes()
+    found: list[SimilarColumn] = session.get_or_compute(
+        ("alike", id(data), mark), data, lambda: alike_by(data, a, b)
+    )
+    if not found:
+        return
+    first = spoken(found[0].column)
+    with st.popover(
+        f"Because of {theme.escape_markdown(first.lower())} …", key="because", type="tertiary"
+    ):
+        with st.container(width=_WIDTH):
+            theme.show_section("Because of")
+            theme.show_note(
+                "What they are most alike in. Let it count for more, and the whole map follows; "
+                "nothing is said of these items alone. One undo takes it back."
+            )
+            wanted = [_weight_slider(one) for one in found]
+        st.button(
+            "Let these count so",
+            key="because-do",
+            type="primary",
+            disabled=all(one.weight == weight for one, weight in zip(found, wanted, strict=True)),
+            on_click=_apply_weights,
+            args=(found, wanted),
+        )
+
+
+def _weight_slider(one: SimilarColumn) -> float:
+    # Who opens this wants some of it to count for more, unless that is so already.
+    high = max(_MAX_WEIGHT, one.weight)
+    low = min(_MIN_WEIGHT, one.weight)
+    return float(
+        st.slider(
+            f"{theme.escape_markdown(spoken(one.column))}: nearer than {100 * one.nearer:.0f} % of "
+            f"{theme.escape_markdown(one.dataset)}",
+            low,
+            high,
+            _RAISED_WEIGHT if one.weight == 1.0 else one.weight,
+            _STEP,
+            format="%.1f ×",
+            key=f"because-{one.dataset}-{one.column}-{one.weight:g}",
+        )
+    )
+
+
+def weight_command(found: Sequence[SimilarColumn], wanted: Sequence[float]) -> Act:
+    """Return the command that gives columns these weights."""
+    columns: dict[str, dict[str, dict[str, float]]] = {}
+    for one, weight in zip(found, wanted, strict=True):
+        if weight != one.weight:
+            columns.setdefault(one.dataset, {})[one.column] = {"weight": weight}
+    steps: list[Command] = [SetFeatures(name, fields) for name, fields in columns.items()]
+    names = ", ".join(spoken(column) for fields in columns.values() for column in fields)
+    return Act([one.to_dict() for one in steps], f"weight of {names}")
+
+
+def _apply_weights(found: Sequence[SimilarColumn], wanted: Sequence[float]) -> None:
+    if session.run_command(weight_command(found, wanted)):
+        background.refit(session.workspace().state)

@@ -1,0 +1,111 @@
+"""What is about to be said on the map: of which groups, how, how strongly, over how many pairs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+import streamlit as st
+
+from hetviz._types import Ints
+from hetviz.ui.shell import session
+from hetviz.workspace import State
+
+StatementKind = Literal["together", "apart", "closer", "label"]
+KIND_TITLES: dict[StatementKind, str] = {
+    "together": "Together",
+    "apart": "Apart",
+    "closer": "Closer",
+    "label": "Label",
+}
+NEEDED_GROUPS: dict[StatementKind, str] = {
+    "together": "A",
+    "apart": "A",
+    "closer": "ABC",
+    "label": "A",
+}
+
+_KEY = "saying"
+
+
+@dataclass(frozen=True)
+class StatementDraft:
+    """A statement on its way.
+
+    Attributes
+    ----------
+    how : {"together", "apart", "closer", "label"}
+    weight : float
+        From -1 (apart) to 1 (together).
+    most : int or None
+        Pairs or comparisons to make at most; None leaves it to the thinning.
+    dropped : (int, float, float) or None
+        Row that was dragged, and where it was let go, in the map's coordinates.
+    proposed : tuple of int
+        Rows near that place.
+    """
+
+    how: StatementKind = "together"
+    weight: float = 1.0
+    most: int | None = None
+    dropped: tuple[int, float, float] | None = None
+    proposed: tuple[int, ...] = ()
+
+
+def get_statement() -> StatementDraft:
+    """Return what is about to be said in this session."""
+    kept: StatementDraft = st.session_state.setdefault(_KEY, StatementDraft())
+    return kept
+
+
+def change_statement(**fields: object) -> StatementDraft:
+    """Change some of it and return it."""
+    now = replace(get_statement(), **fields)  # type: ignore[arg-type]
+    st.session_state[_KEY] = now
+    return now
+
+
+def choose_kind(how: StatementKind) -> None:
+    """Say it this way; the weight follows."""
+    weight = get_statement().weight
+    if how == "together":
+        weight = abs(weight)
+    elif how == "apart":
+        weight = -abs(weight)
+    change_statement(how=how, weight=weight, most=None)
+
+
+def set_weight(weight: float) -> None:
+    """Say it this strongly; below 0 is apart. 0 says nothing and is passed over."""
+    if weight:
+        change_statement(
+            weight=weight, how="together" if weight > 0 else "apart", most=get_statement().most
+        )
+
+
+def get_groups(state: State) -> dict[str, Ints]:
+    """Return the groups that are set, by name."""
+    return {} if state.data is None else dict(session.workspace().view_state.groups)
+
+
+def set_group(name: str, rows: Ints) -> None:
+    """Make these global rows a group; no rows give it up."""
+    session.workspace().set_view_state(groups={name: rows})
+    change_statement(most=None, **({} if name == "B" else {"dropped": None, "proposed": ()}))
+
+
+def clear_groups(selection: bool = False) -> None:
+    """Give up all groups, and the selection where wanted."""
+    nothing = np.empty(0, dtype=np.int64)
+    session.workspace().set_view_state(
+        groups=dict.fromkeys("ABC", nothing), selection=nothing if selection else None
+    )
+    change_statement(most=None, dropped=None, proposed=())
+
+
+def missing_group(how: StatementKind, there: dict[str, Ints]) -> str:
+    """Return the name of the first group that is needed and not set, or nothing."""
+    if how in ("together", "apart") and "B" not in there and len(there.get("A", ())) == 1:
+        return "B"
+    return next((name for name in NEEDED_GROUPS[how] if name not in there), "")

@@ -1,0 +1,29 @@
+"""Error messages of failed background work, with a "Try again" button."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import streamlit as st
+
+from hetviz.ui.map import worker_results
+from hetviz.ui.shell import theme
+
+
+@contextmanager
+def show_failure(place: str) -> Iterator[None]:
+    """Draw what is within; where something failed in a worker, say so instead of the rest of it.
+
+    Parameters
+    ----------
+    place : str
+        Tells this place from others of the page.
+    """
+    try:
+        yield
+    except worker_results.WorkerError as failed:
+        st.error(
+            theme.escape_markdown(f"{failed.what} failed: {failed.why}"), icon=":material/error:"
+        )
+        st.button("Try again", key=f"again-{place}", on_click=failed.again)

@@ -1,0 +1,48 @@
+"""What a visitor did is carried out whole, also when the next event comes meanwhile."""
+
+from __future__ import annotations
+
+import pytest
+from streamlit.runtime import app_session
+from streamlit.runtime.scriptrunner import RerunData
+from streamlit.runtime.state import SafeSessionState, SessionState
+from streamlit.testing.v1 import AppTest
+
+from hetviz.ui.shell.atomic_callbacks import make_callbacks_atomic
+
+
+def page() -> None:
+    import streamlit as st
+    from streamlit.runtime.scriptrunner import RerunData, get_script_run_ctx
+
+    def act() -> None:
+        st.session_state["done"].append("begun")
+        ctx = get_script_run_ctx()
+        assert ctx is not None
+        assert ctx.script_requests is not None
+        # As if the next click came from the browser just now.
+        ctx.script_requests.request_rerun(RerunData(page_script_hash=ctx.page_script_hash))
+        st.session_state["done"].append("ended")
+
+    st.session_state.setdefault("done", [])
+    st.session_state["runs"] = st.session_state.get("runs", 0) + 1
+    st.button("Act", key="act", on_click=act)
+
+
+def test_an_event_that_comes_meanwhile_cuts_no_callback_short(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    given = SafeSessionState.on_script_will_rerun
+    # Put back at the end, whatever is set meanwhile.
+    monkeypatch.setattr(SafeSessionState, "on_script_will_rerun", given)
+    monkeypatch.setattr(SessionState, "_widget_changed", SessionState._widget_changed)
+    monkeypatch.setattr(app_session, "RerunData", RerunData)
+    app = AppTest.from_function(page).run()
+    app.button(key="act").click().run()
+    assert app.session_state["done"] == ["begun"]  # As Streamlit does by itself.
+    make_callbacks_atomic()
+    app = AppTest.from_function(page).run()
+    app.button(key="act").click().run()
+    assert app.session_state["done"] == ["begun", "ended"]
+    # What came is not forgotten: the page was made for it after that.
+    assert app.session_state["runs"] == 2

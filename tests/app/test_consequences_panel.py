@@ -1,0 +1,237 @@
+"""After a statement the map tells what it did, asks about who may follow, and takes it back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import hetviz
+from hetviz import Embedding
+from hetviz.features.recipe import recipe_of
+from hetviz.runs.ask.questions import ASKED
+from hetviz.ui.guidance import ask_me
+from hetviz.ui.statements import actions, preview
+from hetviz.ui.statements.statement_draft import StatementDraft
+from hetviz.workspace import AddLinks, OpenSample, RecordRun
+from hetviz.workspace.store.packing import pack_coordinates, pack_json
+from tests.app.conftest import Visit, go, html_of, workspace_of
+from tests.app.test_pages import press
+
+DATA = hetviz.load("emoji")
+FIGURES: dict[str, Any] = {
+    "scores": {"guidance_area": 0.8},
+    "curves": {},
+    "consequences": {
+        "n_items": 3, "n_said": 3, "kept_before": 0, "kept_after": 3, "apart_before": 0.5,
+        "apart_after": 0.04, "true_before": 0.9, "true_after": 0.5, "links_won": 1,
+        "links_lost": 4, "n_moved": 7, "n_others": 900,
+    },
+}  # fmt: skip
+
+
+def after_saying(visit: Visit, monkeypatch: Any) -> Any:
+    """Say that three emoji belong together; the map that follows tells what that did."""
+    from hetviz.ui.shell import background
+
+    def refit(state: Any, loose: Any = None, said: Any = ()) -> bool:
+        workspace = workspace_of(app)
+        data = workspace.state.opened()
+        named = [str(data["emoji"].ids[row]) for row in (0, 1, 2)]
+        group = {
+            "dataset": "emoji", "named": named, "n_named": 3, "learned": True, "auc": 0.97,
+            "needed": 0.89, "followers": [str(data["emoji"].ids[9])], "certainty": [0.8],
+            "n_followers": 11,
+        }  # fmt: skip
+        run = workspace.state.run
+        workspace.do(
+            RecordRun(
+                "joint-map",
+                "Joint map",
+                {},
+                0,
+                0.0,
+                workspace.state.guided.fingerprint(),  # type: ignore[union-attr]
+                workspace.blobs.put(pack_coordinates(run.embedding)),  # type: ignore[union-attr]
+                workspace.blobs.put(pack_json({**FIGURES, "learned": [group]})),
+                {},
+                replaces=run.id,  # type: ignore[union-attr]
+            )
+        )
+        return True
+
+    monkeypatch.setattr(background, "refit", refit)
+    app = visit("map")
+    workspace_of(app).set_view_state(groups={"A": np.array([0, 1, 2])})
+    app.run()
+    app.button(key="act-add").click().run()
+    assert not app.exception
+    return app
+
+
+def test_what_was_done_is_told_and_may_be_taken_back(visit: Visit, monkeypatch: Any) -> None:
+    app = after_saying(visit, monkeypatch)
+    text = html_of(app)
+    assert "The map keeps 3 of 3 pairs (0 before)." in text
+    assert "It made the map less true" in text
+    assert "about 11 in all" in text
+    steps = workspace_of(app).steps
+    app.button(key="outcome-back").click().run()
+    assert workspace_of(app).steps == steps - 1
+    assert not [one for one in workspace_of(app).state.opened().links if one.kind == "said"]
+    assert "outcome-keep" not in {button.key for button in app.button}
+
+
+def test_what_moved_is_told_of_the_last_refit_only(visit: Visit, monkeypatch: Any) -> None:
+    app = after_saying(visit, monkeypatch)
+    workspace = workspace_of(app)
+    run = workspace.state.run
+    assert run is not None and run.embedding is not None
+    Y = {name: part.copy() for name, part in run.embedding.coordinates.items()}
+    Y["emoji"][5] += np.ptp(Y["emoji"], axis=0)
+    object.__setattr__(run, "before", Embedding(Y, run.embedding.ids))
+    workspace.set_view_state(selection=[])
+    app.run()
+    assert "What moved most" in html_of(app)
+    # Something more is said, which the map does not follow: what moved before is told no more.
+    monkeypatch.setattr(actions, "is_auto_refit", lambda: False)
+    workspace.do(AddLinks("emoji", "emoji", [list(map(str, DATA["emoji"].ids[[20, 30]]))], 1.0))
+    app.run()
+    assert not app.exception
+    assert "What moved most" not in html_of(app)
+
+
+def test_kept_it_is_told_no_more(visit: Visit, monkeypatch: Any) -> None:
+    app = after_saying(visit, monkeypatch)
+    app.button(key="outcome-keep").click().run()
+    assert "outcome-keep" not in {button.key for button in app.button}
+    assert [one for one in workspace_of(app).state.opened().links if one.kind == "said"]
+
+
+def test_who_may_follow_is_asked_about_first(visit: Visit, monkeypatch: Any) -> None:
+    app = after_saying(visit, monkeypatch)
+    monkeypatch.setattr(ask_me, "ANSWERS_PER_REFIT", 50)
+    go(app, "guidance")
+    assert "Does it belong with these?" in html_of(app)
+    app.button(key="ask-yes").click().run()
+    data = workspace_of(app).state.opened()
+    said = hetviz.statements(data)
+    asked = said[said["set"] == ASKED]
+    ids = data["emoji"].ids
+    assert set(asked["source_id"]) == {ids[9]}
+    assert asked["target_id"].tolist() == ids[:3].tolist()
+
+
+def test_what_a_statement_would_do_is_told_before_it_is_said(
+    visit: Visit, monkeypatch: Any
+) -> None:
+    from hetviz.jobs import MadeMap
+    from hetviz.ui.shell import background
+
+    app = visit("map")
+    workspace = workspace_of(app)
+    state = workspace.state
+    run = state.run
+    assert run is not None and run.embedding is not None
+    asked: list[tuple[Any, ...]] = []
+
+    def foresee(state: Any, data: Any, said: Any, mark: str) -> None:
+        asked.append((data, said))
+        Y = {name: part.copy() for name, part in run.embedding.coordinates.items()}
+        Y["emoji"][0] = Y["emoji"][1] + 0.001
+        ids = run.embedding.ids["emoji"]
+        learned = [
+            {"dataset": "emoji", "named": [ids[0]], "n_followers": 40, "followers": ["x"]},
+            # Of a group that was named before, nothing is said now.
+            {"dataset": "emoji", "named": [ids[9]], "n_followers": 2, "followers": ["y"]},
+        ]
+        figures = {"consequences": FIGURES["consequences"], "learned": learned}
+        made = MadeMap("mr-sne", "x", {}, Embedding(Y, run.embedding.ids), figures)
+        background._PREVIEWS[app.session_state["sid"]] = (mark, made)
+
+    monkeypatch.setattr(background, "start_preview", foresee)
+    monkeypatch.setattr(preview, "MAX_ROWS", 5_000)
+    workspace.set_view_state(groups={"A": np.array([0]), "B": np.array([1])})
+    app.run()
+    app.run()
+    assert not app.exception
+    text = html_of(app)
+    (data, said), *_ = asked
+    assert len(said) == 1 and said[0] in set(hetviz.statements(data)["key"])
+    assert "3 of 3 would be kept, now 0. Of the other links, 1 would be won and 4 lost." in text
+    assert "Of their 10 nearest, 9 are true now, 5 would be. 7 other items would move." in text
+    assert "About 40 may be like them." in text
+    # Nothing has been said, and nothing of it is kept.
+    assert workspace.state is state
+
+
+def test_labels_of_a_few_lead_to_questions_about_the_rest(visit: Visit) -> None:
+    app = visit("map")
+    workspace = workspace_of(app)
+    data = workspace.state.opened()
+    table = data["emoji"].table
+    assert table is not None
+    rows = np.flatnonzero((table["group"] == "food-drink").to_numpy())[:40:4]
+    app.session_state["saying"] = StatementDraft("label")
+    workspace.set_view_state(groups={"A": rows})
+    app.run()
+    app.text_input(key="label-value").set_value("food").run()
+    app.button(key="act-label").click().run()
+    assert not app.exception
+    (group,) = workspace.state.findings["more like these"].content["groups"]
+    assert group["label"] == ["my label 1", "food"]
+    assert group["followers"]
+    go(app, "guidance")
+    assert "Is it “food”, as these are?" in html_of(app)
+    app.button(key="ask-no").click().run()
+    app.button(key="ask-yes").click().run()
+    mine = next(one for one in workspace.state.opened().labels if one.name == "my label 1")
+    assert mine.known.sum() == len(rows) + 1
+    named = {str(data["emoji"].ids[row]) for row in np.flatnonzero(mine.known)}
+    assert group["followers"][0] not in named
+    assert group["followers"][1] in named
+
+
+def test_what_items_are_alike_in_is_given_more_weight_and_taken_back(
+    visit: Visit, monkeypatch: Any
+) -> None:
+    from hetviz.ui.shell import background
+
+    refitted: list[Any] = []
+    monkeypatch.setattr(background, "refit", lambda state, *_: refitted.append(state) or True)
+    app = visit("map")
+    workspace = workspace_of(app)
+    workspace.do(OpenSample("world"))
+    countries = workspace.state.opened()["countries"]
+    titles = list(map(str, countries.titles))
+    rows = np.array([titles.index("Brazil"), titles.index("India")])
+    workspace.set_view_state(groups={"A": rows})
+    app.run()
+    assert not app.exception
+    first, *others = (
+        slider for slider in app.slider if (slider.key or "").startswith("because-countries-")
+    )
+    assert first.key == "because-countries-area_km2-1"
+    assert others
+    for slider in others:
+        slider.set_value(1.0)
+    first.set_value(4.0).run()
+    press(app, "because-do")
+
+    def weights() -> dict[str, float]:
+        steps = recipe_of(workspace.state.opened()["countries"])["columns"]
+        return {step["column"]: step["weight"] for step in steps if step["weight"] != 1.0}
+
+    assert weights() == {"area_km2": 4.0}
+    assert len(refitted) == 1
+    # It is offered as it stands now, not three times that.
+    assert app.slider(key="because-countries-area_km2-4").value == 4.0
+    workspace.undo()
+    assert weights() == {}
+    # An item that is let go among others is asked the same of those.
+    workspace.set_view_state(groups={"A": rows[:1], "B": rows[1:]})
+    dropped = (int(rows[0]), 0.0, 0.0)
+    app.session_state["saying"] = StatementDraft(dropped=dropped, proposed=(int(rows[1]),))
+    app.run()
+    assert not app.exception
+    assert app.slider(key="because-countries-area_km2-1").value == 3.0

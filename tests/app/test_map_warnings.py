@@ -1,0 +1,307 @@
+"""Every warning of data, joins and maps carries its act, and undo takes that back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from hetviz.data import Dataset, Embedding, HeteroData, Links
+from hetviz.errors import DataError, Problem
+from hetviz.ui.data import join_choice
+from hetviz.ui.map import map_warnings
+from hetviz.ui.map.map_warnings import WARNING_KINDS, MapWarning, WarningKind
+from hetviz.ui.shell import background
+from hetviz.workspace import DisplaySettings, Run, SetTitle, State
+from tests.app.conftest import Visit, go, html_of, workspace_of
+from tests.app.test_map_panel import press
+from tests.app.test_pages import upload
+from tests.cli.test_join import CITIES, SHOPS
+
+N = 60
+SIDE = json.dumps(["goods", "side"])
+TOSS = json.dumps(["goods", "toss"])
+
+
+def goods(linked: int = N, shops: int = 3, hub: int = 20) -> HeteroData:
+    """Return goods, the first of which are linked with shops, `hub` of them with the first."""
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(
+        {"side": np.repeat(["left", "right"], N // 2), "toss": rng.permutation(N) % 2}
+    ).astype(str)
+    ids = [f"g{k}" for k in range(N)]
+    parts = [
+        Dataset("goods", ids, rng.normal(size=(N, 3)), table=table),
+        Dataset("shops", [f"s{k}" for k in range(shops)], np.eye(shops)),
+    ]
+    to = np.where(np.arange(linked) < hub, 0, 1 + np.arange(linked) % (shops - 1))
+    return HeteroData(parts, [Links("goods", "shops", np.arange(linked), to)])
+
+
+def shown(app: AppTest, data: HeteroData, page: str = "map", **more: object) -> AppTest:
+    """Open data with a map on which the goods of one side lie together."""
+    workspace = workspace_of(app)
+    rng = np.random.default_rng(1)
+    places = {name: 4 * rng.normal(size=(len(part), 2)) for name, part in data.datasets.items()}
+    if "goods" in places:
+        places["goods"] += np.repeat([[0.0, 0.0], [20.0, 0.0]], N // 2, axis=0)
+    places |= more.pop("places", {})  # type: ignore[call-overload]
+    components = more.pop("components", dict.fromkeys(places, 0))
+    ids = {name: part.ids for name, part in data.datasets.items()}
+    entity = {name: part.entity for name, part in data.datasets.items()}
+    figures = {"scores": {}, "curves": {}, **more.pop("figures", {})}  # type: ignore[dict-item]
+    run = Run(
+        "r1",
+        "pca",
+        "A map",
+        Embedding(places, ids, entity, components=components),  # type: ignore[arg-type]
+        str(more.pop("fingerprint", data.fingerprint())),
+        figures=figures,
+    )
+    assert set(more) <= {"colour"}
+    view = DisplaySettings(colour=more.get("colour"))  # type: ignore[arg-type]
+    workspace.state = State(title="Goods", data=data, runs=(run,), chosen="r1", view=view)
+    app.run()
+    return go(app, page)
+
+
+def stale(app: AppTest, _: pytest.MonkeyPatch) -> AppTest:
+    return shown(app, goods(), fingerprint="of other data")
+
+
+def unjoined(app: AppTest, _: pytest.MonkeyPatch) -> AppTest:
+    return shown(app, goods(), components={"goods": 0, "shops": 1})
+
+
+def unlinked(app: AppTest, _: pytest.MonkeyPatch) -> AppTest:
+    return shown(app, goods(linked=30, hub=10))
+
+
+def crowded(app: AppTest, _: pytest.MonkeyPatch) -> AppTest:
+    return shown(app, goods(hub=50))
+
+
+def crowded_join(app: AppTest, _: pytest.MonkeyPatch) -> AppTest:
+    rows = [f"s{k},Shop {k},Town {'A' if k < 60 else 'BCDEF'[k % 5]}\n" for k in range(80)]
+    app = upload(app, towns_csv=CITIES, shops_csv="id,title,town\n" + "".join(rows))
+    for box in app.checkbox:
+        box.uncheck()
+    return go(press(app.run(), "go-on"), "data")
+
+
+def not_joined(app: AppTest, patch: pytest.MonkeyPatch) -> AppTest:
+    def refuse(*_: object) -> HeteroData:
+        raise DataError(Problem("too-many", "join tables", "there would be too many links"))
+
+    patch.setattr(join_choice, "join_tables", refuse)
+    return upload(app, towns_csv=CITIES, shops_csv=SHOPS)
+
+
+def unplaced(app: AppTest, _: pytest.MonkeyPatch) -> AppTest:
+    return shown(app, goods(), places={"shops": np.array([[0.0, 0.0], [1.0, 1.0], [np.nan] * 2])})
+
+
+def enlarged(app: AppTest, _: pytest.MonkeyPatch) -> AppTest:
+    return shown(app, goods(), places={"shops": 1e-3 * np.eye(3)[:, :2]})
+
+
+def little_told(app: AppTest, _: pytest.MonkeyPatch) -> AppTest:
+    return shown(app, goods(), colour=TOSS, figures={"colour": SIDE})
+
+
+NEIGHBOURS = {
+    "method": "mr-sne",
+    "title": "Neighbour map with links",
+    "params": {},
+    "score": 0.95,
+    "chosen": 0.81,
+    "kept": 0.08,
+    "chosen_kept": 0.41,
+    "offered": True,
+}
+
+
+def traded(app: AppTest, _: pytest.MonkeyPatch) -> AppTest:
+    return shown(app, goods(), figures={"best_neighbours": NEIGHBOURS})
+
+
+def note(app: AppTest, _: pytest.MonkeyPatch) -> AppTest:
+    return shown(app, goods(), figures={"notes": ["Some goods are left off."]})
+
+
+def unsettled(app: AppTest, _: pytest.MonkeyPatch) -> AppTest:
+    said = ["It had not come to its end."]
+    return shown(app, goods(), figures={"notes": said, "unsettled": said})
+
+
+SCENES: dict[WarningKind, tuple[Callable[[AppTest, pytest.MonkeyPatch], AppTest], str, str]] = {
+    "stale": (stale, "The data changed since this map was made.", "Make it again"),
+    "unjoined": (unjoined, "Nothing joins goods and shops here", "Join them"),
+    "unlinked": (unlinked, "30 of 60 goods are in no link", "Leave 30 goods out"),
+    "crowded": (crowded, "s0 (shops) alone holds 50 of 60 links", "Leave its links out"),
+    "crowded-join": (crowded_join, "(towns) alone holds 60 of 80 links", "Link all but those"),
+    "not-joined": (not_joined, "there would be too many links", "Untick them all"),
+    "unplaced": (unplaced, "1 item has no place on this map.", "Show which"),
+    "enlarged": (enlarged, "shops is drawn", "Try another method"),
+    "little-told": (little_told, "tells nothing of “Toss of goods”", "Colour by “Side of goods”"),
+    "traded": (traded, "this one keeps 41 in 100 and that one 8", "Make that map"),
+    "note": (note, "Some goods are left off.", "See the data"),
+    "unsettled": (unsettled, "It had not come to its end.", "Try another method"),
+}
+
+
+def test_every_kind_of_warning_is_tried() -> None:
+    assert set(SCENES) == set(WARNING_KINDS)
+    with pytest.raises(ValueError, match="one act"):
+        MapWarning("note", "Something is amiss.", "Look")
+    with pytest.raises(ValueError, match="one act"):
+        MapWarning("note", "Something is amiss.", "Look", print, "data.py")
+
+
+@pytest.mark.parametrize("kind", WARNING_KINDS)
+def test_a_warning_has_its_act_and_undo_takes_it_back(
+    kind: WarningKind, visit: Visit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scene, words, label = SCENES[kind]
+    app = scene(visit(), monkeypatch)
+    assert not app.exception
+    assert words in html_of(app)
+    acts = [button for button in app.button if str(button.key).startswith(f"mend-{kind}")]
+    acts = [one for one in acts if not str(one.key).startswith(f"mend-{kind}-join")]
+    links = [one.proto for one in app.get("page_link")]
+    if not acts:
+        (link,) = [one for one in links if one.label == label and "mend" not in one.label]
+        assert link.page
+        return
+    (act,) = acts
+    assert act.label.replace("\\", "").startswith(label)
+    workspace = workspace_of(app)
+    before = workspace.state
+    made: list[object] = []
+    monkeypatch.setattr(background, "refit", lambda state: bool(made.append(state) or True))
+    monkeypatch.setattr(background, "make_map", lambda *how: made.append(how))
+    act.click().run()
+    assert not app.exception
+    assert not app.error
+    if kind in ("stale", "not-joined", "unplaced", "little-told", "traded"):
+        # These change nothing of the data: a map is made, ticks are off, items picked or coloured.
+        picked = workspace.view_state.selection.tolist()
+        told = {
+            "stale": len(made) == 1,
+            "not-joined": not any(box.value for box in app.checkbox),
+            "unplaced": picked == [N + 2],
+            "little-told": workspace.state.view.colour == SIDE,
+            "traded": made == [("mr-sne", "Neighbour map with links", {}, 0, 0.0)],
+        }
+        assert told[kind]
+        assert workspace.state.data is before.data
+        return
+    if kind == "crowded-join":
+        # What is left is proposed on, with its warning.
+        assert [len(links) for links in workspace.state.opened().links] == [20]
+    else:
+        assert words not in html_of(app)
+    workspace.undo()
+    assert workspace.state.opened().fingerprint() == before.opened().fingerprint()
+    assert words in html_of(app.run())
+
+
+def test_truer_neighbours_are_told_of_where_they_are_that_and_shown_where_they_are_made(
+    visit: Visit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = traded(visit(), monkeypatch)
+    workspace = workspace_of(app)
+    state = workspace.state
+    (run,) = state.runs
+
+    def told(**other: object) -> list[MapWarning]:
+        figures = {"best_neighbours": {**NEIGHBOURS, **other}}
+        return [
+            one for one in map_warnings.map_warnings(state, run, figures) if one.kind == "traded"
+        ]
+
+    assert told()
+    assert not told(offered=False)
+    # Maps made before that was kept.
+    old = {"best_neighbours": {"title": "Neighbour map with links", "score": 0.95}}
+    assert not [one for one in map_warnings.map_warnings(state, run, old) if one.kind == "traded"]
+    (bare,) = told(kept=None, chosen_kept=None)
+    assert "held-out links" not in bare.words
+    # Once it is made it is shown, and not made again.
+    other = replace(run, id="r2", method="mr-sne", title="Neighbour map with links")
+    workspace.state = replace(state, runs=(run, other), chosen="r1")
+    app.run()
+    (act,) = [one for one in app.button if str(one.key).startswith("mend-traded")]
+    assert act.label == "Show that map"
+    act.click().run()
+    assert workspace.state.chosen == "r2"
+
+
+def test_the_headline_says_what_a_map_tells_and_then_of_how_many_items(visit: Visit) -> None:
+    html = html_of(shown(visit(), goods(), page="start", figures={"colour": SIDE}))
+    assert "<h1>Neighbours on this map are alike in “Side of goods”</h1>" in html
+    assert "60 goods and 3 shops on one map. 60 links say which items belong together" in html
+    # Where that is not known, or was of a column that is gone.
+    gone = json.dumps(["goods", "gone"])
+    for figures in ({}, {"colour": gone}):
+        html = html_of(shown(visit(), goods(), page="start", figures=figures))
+        assert "<h1>60 goods and 3 shops on one map</h1>" in html
+
+
+def test_what_nothing_places_is_told_once(visit: Visit) -> None:
+    data = goods(linked=30, hub=10)
+    bare = data["goods"].ids
+    data = HeteroData([Dataset("goods", bare), data["shops"]], data.links)
+    off = np.arange(2 * N, dtype=float).reshape(N, 2)
+    off[30:] = np.nan
+    said = ["30 of goods have neither features to compare nor a link: left off the map."]
+    app = shown(visit(), data, places={"goods": off}, figures={"notes": said})
+    assert "30 of 60 goods are in no link: nothing places them" in html_of(app)
+    assert "items have no place" not in html_of(app)
+    assert said[0] not in html_of(app)
+
+
+def test_what_no_link_reaches_at_all_can_be_left_out_whole(visit: Visit) -> None:
+    data = goods()
+    data = data.edit().add(Dataset("parks", ["p", "q"], np.eye(2)))
+    app = shown(visit(), data, page="data")
+    assert "2 of 2 parks are in no link" in html_of(app)
+    (act,) = [one for one in app.button if str(one.key).startswith("mend-unlinked-parks")]
+    assert act.label.replace("\\", "") == "Leave parks out"
+    act.click().run()
+    assert list(workspace_of(app).state.opened().datasets) == ["goods", "shops"]
+
+
+def test_a_map_of_a_method_that_is_not_known_is_chosen_anew(
+    visit: Visit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started: list[str] = []
+    monkeypatch.setattr(background, "refit", lambda state: False)
+    monkeypatch.setattr(background, "make_first_map", lambda: started.append("first"))
+    app = stale(visit(), monkeypatch)
+    press(app, "mend-stale")
+    assert started == ["first"]
+    # While one is being made, nothing asks for it.
+    monkeypatch.setattr(background, "running_job", lambda: SimpleNamespace(seq=0))
+    state = workspace_of(app).state
+    assert state.run is not None
+    assert not [
+        one for one in map_warnings.map_warnings(state, state.run, {}) if one.kind == "stale"
+    ]
+
+
+def test_data_that_cannot_be_mapped_say_where_to_go_on(visit: Visit) -> None:
+    app = visit()
+    same = HeteroData([Dataset("same", list("abcdef"))])
+    workspace_of(app).do(SetTitle("Same"))
+    workspace_of(app).state = replace(workspace_of(app).state, data=same, runs=(), chosen=None)
+    go(app.run(), "map")
+    assert "cannot be mapped yet" in html_of(app)
+    labels = [one.proto.label for one in app.get("page_link")]
+    assert {"Add a file", "Open other data"} <= set(labels)

@@ -1,0 +1,185 @@
+"""What takes long on large data is worked out elsewhere, kept, and shown once it is there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from hetviz.data import Dataset, HeteroData, Links
+from hetviz.errors import HetvizError
+from hetviz.jobs import Job, Task
+from hetviz.ui.map import layers, map_requests, parts, worker_results
+from hetviz.ui.map.array_cache import drop_unused
+from hetviz.ui.shell import theme
+from tests.app.conftest import Visit, html_of, workspace_of
+
+REPORT = "hetviz.jobs.tasks.look:report"
+
+
+def some_data() -> HeteroData:
+    parts = [Dataset("a", ["x", "y"]), Dataset("b", ["u", "v"])]
+    return HeteroData(parts, [Links("a", "b", [0, 1], [1, 0], np.ones(2))])
+
+
+@pytest.fixture
+def sent(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, Task]]:
+    out: list[tuple[str, Task]] = []
+    # Tests before this one looked at the same samples.
+    drop_unused(-1.0)
+
+    def send(session: str, id: str, task: Task) -> bool:
+        out.append((id, task))
+        return session != "busy"
+
+    monkeypatch.setattr(worker_results, "SEND_TASK", [send])
+    monkeypatch.setattr(worker_results, "LARGE_SIZE", 1)
+    monkeypatch.setattr(worker_results, "START_THREAD", [lambda work: work()])
+    return out
+
+
+def over(id: str, **how: object) -> Job:
+    return replace(Job(id, "s:away", "Looking"), **how)
+
+
+def test_a_page_is_told_once_it_is_there(sent: list[tuple[str, Task]]) -> None:
+    data = some_data()
+    ask = lambda: worker_results.fetch_from_worker("s", data, "report", REPORT, {})  # noqa: E731
+    before = worker_results.n_arrived("s")
+    assert ask() is None
+    assert ask() is None, "it is asked for once only"
+    ((id, task),) = sent
+    assert worker_results.is_working("s") and not worker_results.is_working("t")
+    made = task.run(lambda *_, **__: None)
+    worker_results.on_job_end(over(id, state="done", result=made))
+    assert ask() is made
+    assert worker_results.n_arrived("s") == before + 1 and not worker_results.is_working("s")
+
+
+def test_what_failed_is_told_and_what_was_stopped_is_asked_for_again(
+    sent: list[tuple[str, Task]],
+) -> None:
+    data = some_data()
+    ask = lambda: worker_results.fetch_from_worker("s", data, "report", REPORT, {})  # noqa: E731
+    ask()
+    worker_results.on_job_end(over(sent[0][0], state="cancelled"))
+    assert ask() is None and len(sent) == 2
+    worker_results.on_job_end(over(sent[1][0], state="failed", error=HetvizError("no room")))
+    with pytest.raises(
+        worker_results.WorkerError, match="Looking through what was said failed: no room"
+    ) as told:
+        ask()
+    told.value.again()
+    assert ask() is None and len(sent) == 3
+    # Where no worker takes it on it is not waited for.
+    assert worker_results.fetch_from_worker("busy", data, "other", REPORT, {}) is None
+    assert not worker_results.is_working("busy")
+
+
+def test_small_data_keep_nobody_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(worker_results, "SEND_TASK", [lambda *_: pytest.fail("nothing is sent")])
+    assert worker_results.fetch_from_worker("s", some_data(), "report", REPORT, {}).n_conflicts == 0
+
+
+def test_what_failed_is_said_in_its_place_and_can_be_tried_again(
+    sent: list[tuple[str, Task]], visit: Visit
+) -> None:
+    app = visit("guidance")
+    failing = [id for id, task in sent if task.function == REPORT]
+    worker_results.on_job_end(
+        over(failing[0], state="failed", error=HetvizError("The worker was stopped."))
+    )
+    app.run()
+    assert not app.exception
+    words = "Looking through what was said failed: The worker was stopped."
+    assert [one.value for one in app.error] == [theme.escape_markdown(words)]
+    app.button(key="again-conflicts").click().run()
+    assert not app.error
+    assert sum(task.function == REPORT for _, task in sent) == 2
+
+
+def test_what_a_page_holds_itself_is_made_beside_it(
+    sent: list[tuple[str, Task]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data, waiting = some_data(), []
+    monkeypatch.setattr(worker_results, "START_THREAD", [waiting.append])
+    monkeypatch.setattr(worker_results, "_WAIT_S", 0.0)
+    worth = [HetvizError("no room"), np.ones(2)]
+
+    def make() -> np.ndarray:
+        found = worth.pop(0)
+        if isinstance(found, HetvizError):
+            raise found
+        return found
+
+    ask = lambda: worker_results.compute_in_thread("beside", data, "part", make, None)  # noqa: E731
+    before = worker_results.n_arrived("beside")
+    assert ask() is None and ask() is None and worker_results.is_working("beside")
+    (work,) = waiting
+    work()
+    assert worker_results.n_arrived("beside") == before + 1 and not worker_results.is_working(
+        "beside"
+    )
+    with pytest.raises(worker_results.WorkerError, match="no room") as told:
+        ask()
+    told.value.again()
+    assert ask() is None
+    waiting.pop()()
+    assert ask().tolist() == [1.0, 1.0]
+    # Where it is there at once the page need not be drawn again.
+    monkeypatch.setattr(worker_results, "START_THREAD", [lambda work: work()])
+    seen = worker_results.n_arrived("beside")
+    assert worker_results.compute_in_thread("beside", data, "other", lambda: 3, None) == 3
+    assert worker_results.n_arrived("beside") == seen and not sent
+
+
+def test_guidance_stands_without_its_tables_until_they_are_made(
+    sent: list[tuple[str, Task]], monkeypatch: pytest.MonkeyPatch, visit: Visit
+) -> None:
+    waiting: list[Callable[[], None]] = []
+    monkeypatch.setattr(worker_results, "START_THREAD", [waiting.append])
+    monkeypatch.setattr(worker_results, "_WAIT_S", 0.0)
+    app = visit("guidance")
+    assert "4,130 links, 399 comparisons" in html_of(app)
+    assert "The links are being put in order" in html_of(app) and not app.data_editor
+    while waiting:
+        waiting.pop()()
+    app.run()
+    assert not app.exception and len(app.data_editor[0].value) == 200
+
+
+def test_names_and_trust_that_failed_are_told_on_the_map_and_asked_for_again(
+    sent: list[tuple[str, Task]], visit: Visit
+) -> None:
+    app = visit("map")
+    state, sid = workspace_of(app).state, str(app.session_state["sid"])
+    of = parts.get_geometry(state, state.run).id
+
+    def asks() -> object:
+        opened = map_requests.OpenProject(sid, state, state.opened())
+        return map_requests.HANDLERS["regions"](
+            opened, map_requests.MapRequest(query={"of": of})
+        ).content
+
+    assert asks() == {"levels": [], "later": True, "failed": False} and not app.error
+    assert layers.trust_overlay(state, state.run, sid) is None
+    before = worker_results.n_arrived(sid)
+    for name in ("regions_of_map", "trust_of_rows"):
+        id = next(id for id, task in sent if task.function.endswith(f":{name}"))
+        worker_results.on_job_end(
+            over(id, state="failed", error=HetvizError("The worker was stopped."))
+        )
+    assert worker_results.n_arrived(sid) == before + 2
+    assert asks() == {"levels": [], "later": False, "failed": True}
+    app.run()
+    told = [one.value for one in app.error]
+    assert told[0] == theme.escape_markdown(
+        "Reading the regions of the map failed: The worker was stopped."
+    )
+    assert len(told) == 2 and "trusted" in told[1]
+    app.button(key="again-regions").click().run()
+    assert len(app.error) == 1 and asks() == {"levels": [], "later": True, "failed": False}
+    app.button(key="again-trust").click().run()
+    assert not app.error and layers.trust_overlay(state, state.run, sid) is None

@@ -1,0 +1,77 @@
+"""The search goes on past the ends of its grid, and says where it had to stop."""
+
+import math
+
+import pytest
+
+from hetviz.core.grid_search import Span, search_grid
+
+
+def peaked(**at):
+    """Return an objective with one peak on logarithmic axes, and what it was asked."""
+    asked = []
+
+    def score(points):
+        asked.extend(points)
+        return [
+            -sum((math.log(point[name]) - math.log(top)) ** 2 for name, top in at.items())
+            for point in points
+        ]
+
+    return score, asked
+
+
+@pytest.mark.parametrize("whole_grid", [True, False])
+@pytest.mark.parametrize("top", [1_000.0, 1e-4], ids=["above", "below"])
+def test_an_optimum_beyond_the_first_grid_is_found(whole_grid, top):
+    score, asked = peaked(ridge=top, axes=120)
+    spans = {"ridge": Span((0.1, 1.0, 10.0)), "axes": Span((15, 30), whole=True)}
+    found = search_grid(score, spans, whole_grid=whole_grid)
+    assert found.best == {"ridge": top, "axes": 120}
+    assert found.cut_off == found.at_limit == ()
+    # one value more than the best on each side, or the best would be at an end
+    values = found.spans["ridge"].values
+    assert values[0] < top < values[-1]
+    assert len(asked) == len(found.tried) == len({tuple(p.items()) for p in asked})
+
+
+def test_an_end_that_could_go_on_is_told_from_one_that_cannot():
+    score, _ = peaked(power=9.0, axes=4_000)
+    spans = {"power": Span((0.5, 1.0, 2.0), high=4.0), "axes": Span((10, 20), whole=True)}
+    found = search_grid(score, spans, max_points=10)
+    assert len(found.tried) == 10
+    assert found.best["power"] == 4.0
+    assert found.at_limit == ("power",)
+    assert found.cut_off == ("axes",)
+
+
+def test_choices_do_not_grow_and_the_start_is_tried_first():
+    def score(points):
+        return [(point["kernel"] == "rbf") + (point["scale"] == "auto") for point in points]
+
+    spans = {"kernel": Span(("linear", "rbf"), grows=False), "scale": Span((0.0, 0.5, 1.0))}
+    found = search_grid(score, spans, start={"scale": "auto", "kernel": "linear"})
+    assert found.tried[0][0] == {"kernel": "linear", "scale": "auto"}
+    assert found.best == {"kernel": "rbf", "scale": "auto"}
+    assert found.cut_off == ()
+
+
+def test_a_point_that_failed_is_never_the_best():
+    def score(points):
+        return [math.nan if point["a"] > 2 else point["a"] for point in points]
+
+    assert search_grid(score, {"a": Span((1, 2, 3))}).best == {"a": 2}
+
+
+def test_values_past_an_end_follow_from_the_last_two():
+    assert Span((1.0, 10.0)).next_value(upward=True) == 100.0
+    assert Span((1.0, 10.0)).next_value(upward=False) == 0.1
+    assert Span((0.0, 0.5, 1.0, 2.0), low=0.0).next_value(upward=False) is None
+    assert Span((2, 3), whole=True, low=1).next_value(upward=False) == 1
+    assert Span((1, 2), whole=True, low=1).next_value(upward=False) is None
+    assert Span((5,)).next_value(upward=True) is None
+
+
+def test_without_a_value_there_is_nothing_to_search():
+    with pytest.raises(ValueError, match="at least one setting"):
+        search_grid(lambda points: [0.0] * len(points), {"a": Span(())})

@@ -1,0 +1,114 @@
+"""Tables joined as people mean it: keys, names, and rows that only describe what they name."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import hetviz
+from hetviz.data import Dataset, HeteroData
+from hetviz.data.joins.join import Join
+from hetviz.errors import DataError, ParameterError
+from hetviz.features.recipe import columns_used
+from hetviz.features.table_joins import DetailTable, detail_tables, join_tables
+
+N = 1_200
+AIRPORTS = {"OSL": "Oslo", "RIX": "Riga", "VIE": "Wien", "BRN": "Bern"}
+FROM, TO = Join("key", "flights", "airports", "origin"), Join("key", "flights", "airports", "dest")
+BY = Join("key", "flights", "airlines", "carrier")
+
+
+def tables() -> HeteroData:
+    codes = list(AIRPORTS)
+    flights = pd.DataFrame(
+        {
+            "origin": [codes[k % 4] for k in range(N)],
+            "dest": [codes[(k + 1 + k % 3) % 4] for k in range(N)],
+            "carrier": [["AA", "BB"][k % 4 > 0] for k in range(N)],
+            "delay": [float(k % 4) for k in range(N)],
+            "kind": ["day" if k % 4 else "night" for k in range(N)],
+        }
+    )
+    names = pd.DataFrame({"name": list(AIRPORTS.values()), "high": [1.0, 2.0, 4.0, 8.0]})
+    return HeteroData(
+        [
+            hetviz.make_features(Dataset("flights", list(map(str, range(N))), table=flights)),
+            hetviz.make_features(Dataset("airports", codes, table=names)),
+            Dataset("airlines", ["AA", "BB"], table=pd.DataFrame({"name": ["Alpha", "Beta"]})),
+        ]
+    )
+
+
+def test_rows_that_only_say_something_of_others_are_found() -> None:
+    data = tables()
+    joins = [p.join for p in hetviz.propose_joins(data) if p.sure]
+    (found,) = detail_tables(data, joins)
+    assert found.dataset == "flights"
+    assert sorted(found.named) == ["airlines", "airports", "airports"]
+    assert "airports twice" in found.sentence
+    # One number and several keys: it can weigh the links.
+    assert (found.take, found.weight) == ("links", "delay")
+    assert detail_tables(data, [BY]) == [DetailTable("flights", ("airlines",), "summary")]
+    few = data.edit().subset({"flights": np.arange(900)})
+    assert detail_tables(few, joins) == []
+
+
+def test_as_items_they_keep_their_features_but_keys_and_are_named_by_what_they_name() -> None:
+    data = tables()
+    assert "carrier" in columns_used((data["flights"].recipe or {})["features"])
+    after = join_tables(data, [FROM, TO, BY])
+    flights = after["flights"]
+    assert flights.titles[0] == "Oslo · Riga · Alpha"
+    assert join_tables(data, [BY, TO, FROM])["flights"].titles[0] == "Oslo · Riga · Alpha"
+    assert columns_used((flights.recipe or {})["features"]) == ["delay", "kind"]
+    assert flights.feature_names is not None
+    assert not any("Oslo" in name for name in flights.feature_names)
+    assert sorted(map(len, after.links)) == [N, N, N]
+    # What is joined by itself is what is sure.
+    sure = join_tables(data)
+    assert sure["flights"].titles[0] == "Oslo · Riga · Alpha"
+    assert {group.kind for group in sure.links} == {group.kind for group in after.links}
+
+
+def test_as_links_they_draw_together_what_they_name_by_their_weight() -> None:
+    data = tables()
+    after = join_tables(data, [FROM, BY], {"flights": "links"})
+    assert list(after.datasets) == ["airports", "airlines"]
+    (links,) = after.links
+    assert (links.source, links.target, links.kind) == ("airports", "airlines", "flights")
+    # All from Oslo fly with Alpha, and have no delay, so that nothing speaks of them.
+    at = dict(zip(links.i.tolist(), links.weight.tolist(), strict=True))
+    assert at == pytest.approx({1: 1 / 3, 2: 2 / 3, 3: 1})
+    routes = join_tables(data, [FROM, TO], {"flights": "links"}).links[0]
+    assert (routes.source, routes.target) == ("airports", "airports")
+    assert (routes.i != routes.j).all()
+
+
+def test_as_a_summary_what_they_name_gets_columns_that_read_as_features() -> None:
+    data = tables()
+    after = join_tables(data, [FROM], {"flights": "summary"})
+    assert not after.links
+    table = after["airports"].table
+    assert table is not None
+    assert table["flights: how many"].tolist() == [300] * 4
+    assert table["flights: mean delay"].tolist() == [0, 1, 2, 3]
+    assert table["flights: share with kind night"].tolist() == [1, 0, 0, 0]
+    assert after["airports"].feature_names is not None
+    assert "flights: mean delay" in after["airports"].feature_names
+    # Of an item that no row names, nothing is known but that.
+    fewer = data.edit().subset({"flights": np.flatnonzero(np.arange(N) % 4 > 0)})
+    table = join_tables(fewer, [FROM], {"flights": "summary"})["airports"].table
+    assert table is not None
+    assert table["flights: how many"].tolist()[0] == 0
+    assert np.isnan(table["flights: mean delay"].tolist()[0])
+
+
+def test_what_cannot_be_done_is_refused() -> None:
+    data = tables()
+    with pytest.raises(ParameterError, match="Use one of: items, links"):
+        join_tables(data, [FROM], {"flights": "points"})
+    with pytest.raises(DataError, match="only where they name 2 items"):
+        join_tables(data, [FROM], {"flights": "links"})
+    with pytest.raises(DataError, match="only where they name 1 item"):
+        join_tables(data, [], {"flights": "summary"})
