@@ -7,15 +7,15 @@ import time
 from collections.abc import Mapping
 
 from hetviz.errors import Cancelled
-from hetviz.jobs.process.failures import is_fault, plain
-from hetviz.jobs.process.job_table import Book
-from hetviz.jobs.results import packed
-from hetviz.jobs.runner import Task, as_parts, seconds_left
+from hetviz.jobs.process.failures import is_unexpected, user_error
+from hetviz.jobs.process.job_table import JobTable
+from hetviz.jobs.results import pack_frame
+from hetviz.jobs.runner import Task, normalise_parts, seconds_left
 
 log = logging.getLogger(__name__)
 
 
-class InlineRunner(Book):
+class InlineRunner(JobTable):
     """Runs each task inside `submit`; it can be stopped only from within the task."""
 
     def warm(self) -> None:
@@ -30,32 +30,32 @@ class InlineRunner(Book):
         id: str | None = None,
     ) -> str:
         """Run the task and return the job's id; the job is over by then."""
-        id = self._new(owner, title, task, note, id)
+        id = self._add_job(owner, title, task, note, id)
         self._run(id, task)
         return id
 
     def _run(self, id: str, task: Task) -> None:
-        began = time.monotonic()
+        started_at = time.monotonic()
         self._change(id, state="running", ahead=0)
 
         def progress(fraction: float, message: str = "", **figures: object) -> None:
-            if id in self._stopped:
+            if id in self._cancelled:
                 raise Cancelled("Stopped.")
-            left = seconds_left(fraction, time.monotonic() - began)
-            self._change(id, fraction=fraction, message=message, seconds_left=left)
+            remaining = seconds_left(fraction, time.monotonic() - started_at)
+            self._change(id, fraction=fraction, message=message, seconds_left=remaining)
             if (parts := figures.get("parts")) is not None:
-                self._change(id, parts=as_parts(parts))
+                self._change(id, parts=normalise_parts(parts))
             if (layout := figures.get("layout")) is not None:
-                self._keep_frame(id, packed(layout))
+                self._keep_frame(id, pack_frame(layout))
 
         try:
             progress(0.0, "Starting")
             result = task.run(progress)
         except Cancelled as stopped:
-            self._end(id, state="cancelled", result=stopped.partial)
+            self._end_job(id, state="cancelled", result=stopped.partial)
         except Exception as error:
-            if is_fault(error):
+            if is_unexpected(error):
                 log.exception("A task failed: %s", task.function)
-            self._end(id, state="failed", error=plain(error))
+            self._end_job(id, state="failed", error=user_error(error))
         else:
-            self._end(id, state="done", fraction=1.0, result=result)
+            self._end_job(id, state="done", fraction=1.0, result=result)

@@ -29,7 +29,7 @@ class Frame:
     layout: bytes
 
 
-def packed(layout: Callable[[], object] | object) -> bytes:
+def pack_frame(layout: Callable[[], object] | object) -> bytes:
     """Return the first two columns of a layout as the bytes of a `Frame`.
 
     Parameters

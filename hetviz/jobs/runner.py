@@ -18,7 +18,7 @@ from hetviz.progress import Progress
 
 JobState = Literal["waiting", "running", "done", "failed", "cancelled"]
 LIVE: frozenset[JobState] = frozenset({"waiting", "running"})
-PartOfJob = tuple[str, float, str]
+JobPart = tuple[str, float, str]
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class Job:
     seq : int
         Partial layouts so far.
     parts : tuple of (title, fraction, state)
-        The parts of work that has several, as the task last told of them; see `as_parts`.
+        The parts of work that has several, as the task last told of them; see `normalise_parts`.
     processor_s : float
         Processor seconds that it took, once over; 0 where its process did not live to tell.
     """
@@ -91,11 +91,11 @@ class Job:
     error: HetvizError | None = None
     note: Mapping[str, Any] = field(default_factory=dict)
     seq: int = 0
-    parts: tuple[PartOfJob, ...] = ()
+    parts: tuple[JobPart, ...] = ()
     processor_s: float = 0.0
 
     @property
-    def live(self) -> bool:
+    def is_active(self) -> bool:
         """Whether it waits or runs."""
         return self.state in LIVE
 
@@ -150,9 +150,9 @@ def seconds_left(fraction: float, elapsed: float) -> float | None:
     return elapsed * (1.0 - fraction) / fraction
 
 
-def as_parts(told: object) -> tuple[PartOfJob, ...]:
+def normalise_parts(parts: object) -> tuple[JobPart, ...]:
     """Return the parts that a task told of (title, fraction, state), in their plain form."""
     return tuple(
         (str(title), min(max(float(fraction), 0.0), 1.0), str(state))
-        for title, fraction, state in cast("Iterable[PartOfJob]", told)
+        for title, fraction, state in cast("Iterable[PartOfJob]", parts)
     )

@@ -91,7 +91,7 @@ class Workspace:
     selection_version : int
         Grows when the selection changes on the server.
     notes : list of str
-        What could not be restored; for the user, see `pop_notes`.
+        Messages about steps that could not be restored, see `pop_notes`.
     """
 
     def __init__(
@@ -127,7 +127,7 @@ class Workspace:
         log : iterable of mapping
         blobs : BlobStore
         lost : collection of int
-            Places of entries that are passed over, see `Snapshot`.
+            Positions of entries to skip, see `Snapshot`.
 
         Raises
         ------
@@ -232,7 +232,7 @@ class Workspace:
         selection : array of int, optional
             Global rows; an empty one clears the selection.
         camera : mapping, optional
-            See `ViewState`; an empty one shows all.
+            See `ViewState`; an empty mapping shows all.
         groups : mapping of str to array of int, optional
             Rows of the groups to set. Empty groups are removed.
         browser_version : int, optional

@@ -130,7 +130,7 @@ def test_the_end_of_an_inline_job_is_told_before_it_is_seen() -> None:
 
     def on_end(job: Job) -> None:
         seen = runner.get(job.id, "me")
-        assert seen is not None and seen.live
+        assert seen is not None and seen.is_active
         ends.append(job)
 
     runner = InlineRunner(on_end)

@@ -14,7 +14,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-_HELD = 2
+_MAX_CACHED = 2
 
 
 @dataclass(frozen=True)
@@ -25,37 +25,37 @@ class Sent:
     value: Any = None
 
 
-class Numbers:
+class ArrayNumbers:
     """The server's side: which data have which number."""
 
     def __init__(self) -> None:
         self._next = itertools.count(1)
-        self._known: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
+        self._numbers: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
 
-    def wrap(self, arguments: Mapping[str, object], held: Collection[int]) -> dict[str, object]:
+    def wrap(self, arguments: Mapping[str, object], cached: Collection[int]) -> dict[str, object]:
         """Return arguments of a task with every data among them as `Sent`."""
-        return {name: self._wrap(value, held) for name, value in arguments.items()}
+        return {name: self._wrap(value, cached) for name, value in arguments.items()}
 
-    def _wrap(self, value: object, held: Collection[int]) -> object:
+    def _wrap(self, value: object, cached: Collection[int]) -> object:
         # Known by what it can do, because the server need not import the data model to run jobs.
         if not callable(getattr(type(value), "fingerprint", None)):
             return value
-        number = self._known.get(value)
+        number = self._numbers.get(value)
         if number is None:
-            number = self._known[value] = next(self._next)
-        return Sent(number, None if number in held else value)
+            number = self._numbers[value] = next(self._next)
+        return Sent(number, None if number in cached else value)
 
 
-class Shelf:
+class ArrayCache:
     """The worker's side: the last few data that it got."""
 
     def __init__(self) -> None:
-        self._held: dict[int, Any] = {}
+        self._values: dict[int, Any] = {}
 
     @property
-    def held(self) -> list[int]:
+    def numbers(self) -> list[int]:
         """Numbers of the data that are here."""
-        return list(self._held)
+        return list(self._values)
 
     def unwrap(self, arguments: Mapping[str, object]) -> dict[str, object]:
         """Return arguments as the task wants them."""
@@ -66,12 +66,12 @@ class Shelf:
 
     def clear(self) -> None:
         """Let go of all of it."""
-        self._held.clear()
+        self._values.clear()
 
     def _unwrap(self, sent: Sent) -> object:
-        known = self._held.pop(sent.number, None)
-        value = sent.value if known is None else known
-        self._held[sent.number] = value
-        for oldest in list(self._held)[:-_HELD]:
-            del self._held[oldest]
+        cached = self._values.pop(sent.number, None)
+        value = sent.value if cached is None else cached
+        self._values[sent.number] = value
+        for oldest in list(self._values)[:-_MAX_CACHED]:
+            del self._values[oldest]
         return value

@@ -24,29 +24,29 @@ CANNOT_START = (
 )
 
 
-def plain(error: BaseException) -> HetvizError:
+def user_error(error: BaseException) -> HetvizError:
     """Return what to tell of an error that a task raised: itself if it is ours, else a sentence."""
     if isinstance(error, HetvizError):
         return error
     return HetvizError(NO_MEMORY if isinstance(error, MemoryError) else UNEXPECTED)
 
 
-def is_fault(error: BaseException) -> bool:
+def is_unexpected(error: BaseException) -> bool:
     """Whether an error is one that nobody foresaw, so that its traceback belongs in the log."""
     return not isinstance(error, HetvizError | MemoryError)
 
 
-def ended(returncode: int) -> HetvizError:
+def worker_ended_error(returncode: int) -> HetvizError:
     """Return what to tell of work whose process ended under it, from how it ended."""
     if returncode == -signal.SIGKILL:
         return HetvizError(ENDED_FROM_OUTSIDE)
     return HetvizError(
-        f"The process that did the work ended without warning ({how_it_ended(returncode)}). Your "
+        f"The process that did the work ended without warning ({describe_exit(returncode)}). Your "
         "data and earlier maps are untouched; try again, or other settings or another method."
     )
 
 
-def how_it_ended(returncode: int) -> str:
+def describe_exit(returncode: int) -> str:
     """Name the signal or the exit code in which a process ended."""
     if returncode >= 0:
         return f"exit code {returncode}"

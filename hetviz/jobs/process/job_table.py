@@ -15,10 +15,10 @@ from hetviz.jobs.runner import Job, Task
 log = logging.getLogger(__name__)
 
 # Jobs that are over and that nobody took are forgotten beyond this many, oldest first.
-_KEPT = 100
+_MAX_FINISHED = 100
 
 
-class Book:
+class JobTable:
     """What every runner keeps of its jobs.
 
     Parameters
@@ -30,37 +30,37 @@ class Book:
     def __init__(self, on_end: Callable[[Job], None] | None = None) -> None:
         self._on_end = on_end
         self._lock = threading.RLock()
-        self._book: dict[str, Job] = {}
+        self._jobs: dict[str, Job] = {}
         self._frames: dict[str, Frame] = {}
         # Jobs that were asked to stop.
-        self._stopped: set[str] = set()
+        self._cancelled: set[str] = set()
 
     def get(self, id: str, owner: str) -> Job | None:
         """Return a job of this owner, or None."""
         with self._lock:
-            job = self._book.get(id)
+            job = self._jobs.get(id)
         return job if job is not None and job.owner == owner else None
 
     def owner_of(self, id: str) -> str:
         """Return whose job it is, empty where it is not known."""
         with self._lock:
-            job = self._book.get(id)
+            job = self._jobs.get(id)
         return "" if job is None else job.owner
 
-    def knows(self, id: str) -> bool:
+    def has_job(self, id: str) -> bool:
         """Whether a job is here: it waits or runs, or is over and was not taken."""
-        return id in self._book
+        return id in self._jobs
 
     def load(self) -> tuple[int, int]:
         """Return how many jobs run and how many wait."""
         with self._lock:
-            states = [job.state for job in self._book.values()]
+            states = [job.state for job in self._jobs.values()]
         return states.count("running"), states.count("waiting")
 
     def jobs(self, owner: str) -> list[Job]:
         """Return the owner's jobs, oldest first."""
         with self._lock:
-            return [job for job in self._book.values() if job.owner == owner]
+            return [job for job in self._jobs.values() if job.owner == owner]
 
     def frame(self, id: str, owner: str, after: int = 0) -> Frame | None:
         """Return the newest partial layout of a job of this owner if it is later than `after`."""
@@ -72,7 +72,7 @@ class Book:
         """Return a job of this owner that is over, once: it is forgotten then."""
         with self._lock:
             job = self.get(id, owner)
-            if job is None or job.live:
+            if job is None or job.is_active:
                 return None
             self._forget(id)
             return job
@@ -81,10 +81,10 @@ class Book:
         """Ask a job of this owner to stop; a waiting one does not start any more."""
         with self._lock:
             job = self.get(id, owner)
-            if job is not None and job.live:
-                self._stopped.add(id)
+            if job is not None and job.is_active:
+                self._cancelled.add(id)
 
-    def _new(
+    def _add_job(
         self,
         owner: str,
         title: str,
@@ -94,39 +94,39 @@ class Book:
     ) -> str:
         id = id or secrets.token_hex(8)
         with self._lock:
-            if id in self._book:
+            if id in self._jobs:
                 raise ValueError(f"There is a job {id!r} already.")
-            self._book[id] = Job(id, owner, title, note=dict(note or {}))
+            self._jobs[id] = Job(id, owner, title, note=dict(note or {}))
             if task.first_frame is not None:
                 self._keep_frame(id, task.first_frame)
         return id
 
     def _forget(self, id: str) -> None:
-        del self._book[id]
+        del self._jobs[id]
         self._frames.pop(id, None)
-        self._stopped.discard(id)
+        self._cancelled.discard(id)
 
     def _change(self, id: str, **fields: Any) -> None:
         with self._lock:
-            self._book[id] = replace(self._book[id], **fields)
+            self._jobs[id] = replace(self._jobs[id], **fields)
 
     def _keep_frame(self, id: str, layout: bytes) -> None:
         with self._lock:
-            seq = self._book[id].seq + 1
+            seq = self._jobs[id].seq + 1
             self._frames[id] = Frame(seq, layout)
             self._change(id, seq=seq)
 
-    def _end(self, id: str, **fields: Any) -> None:
+    def _end_job(self, id: str, **fields: Any) -> None:
         """Tell `on_end` of the job as it will be, then let everybody see it."""
         with self._lock:
-            job = replace(self._book[id], ahead=0, seconds_left=None, **fields)
+            job = replace(self._jobs[id], ahead=0, seconds_left=None, **fields)
         if self._on_end is not None:
             try:
                 self._on_end(job)
             except Exception:
                 log.exception("What is to be done at the end of a job failed: %s", job.title)
         with self._lock:
-            self._book[id] = job
-            over = [id for id, job in self._book.items() if not job.live]
-            for old in over[: max(0, len(over) - _KEPT)]:
+            self._jobs[id] = job
+            finished = [id for id, job in self._jobs.items() if not job.is_active]
+            for old in finished[: max(0, len(finished) - _MAX_FINISHED)]:
                 self._forget(old)

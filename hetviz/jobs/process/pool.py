@@ -19,18 +19,18 @@ from hetviz.jobs.process.runner import ProcessRunner
 from hetviz.jobs.results import Frame
 from hetviz.jobs.runner import Job, Task
 
-_FEWEST, _MOST = 2, 8
+_MIN_WORKERS, _MAX_WORKERS = 2, 8
 
 
-def n_workers(asked: int = 0) -> int:
+def n_workers(requested: int = 0) -> int:
     """Return how many workers to run: as asked, or half of the processors, 2 to 8."""
-    return asked or max(_FEWEST, min(_MOST, (os.cpu_count() or 1) // 2))
+    return requested or max(_MIN_WORKERS, min(_MAX_WORKERS, (os.cpu_count() or 1) // 2))
 
 
 class Pool:
     """Runs tasks in several worker processes; see `hetviz.jobs.runner.Runner`.
 
-    The first worker is kept ready; the others start when they are needed, and `rest` ends them.
+    The first worker is kept ready; the others start when they are needed, and `end_idle_workers` ends them.
 
     Parameters
     ----------
@@ -43,18 +43,18 @@ class Pool:
     def __init__(self, on_end: Callable[[Job], None] | None = None, workers: int = 0) -> None:
         self._on_end = on_end
         self._lock = threading.RLock()
-        self._lanes = [self._lane(number) for number in range(n_workers(workers))]
-        self._at: dict[str, ProcessRunner] = {}
+        self._workers = [self._make_worker(number) for number in range(n_workers(workers))]
+        self._worker_of_job: dict[str, ProcessRunner] = {}
         self._waiting: dict[str, tuple[Job, Task]] = {}
         self._busy: dict[int, str] = {}
-        self._began: dict[str, float] = {}
-        self._idle_since = [time.monotonic()] * len(self._lanes)
+        self._started_at: dict[str, float] = {}
+        self._idle_since = [time.monotonic()] * len(self._workers)
         self._closed = False
 
     @property
     def worker_pids(self) -> list[int]:
         """The process numbers of the workers that are there."""
-        return [lane.worker_pid for lane in self._lanes if lane.worker_pid is not None]
+        return [lane.worker_pid for lane in self._workers if lane.worker_pid is not None]
 
     def load(self) -> tuple[int, int]:
         """Return how many jobs run and how many wait."""
@@ -63,7 +63,7 @@ class Pool:
 
     def warm(self) -> None:
         """Get the first worker ready; returns at once."""
-        self._lanes[0].warm()
+        self._workers[0].warm()
 
     def submit(
         self,
@@ -77,7 +77,7 @@ class Pool:
         seq = 0 if task.first_frame is None else 1
         job = Job(id or os.urandom(8).hex(), owner, title, note=dict(note or {}), seq=seq)
         with self._lock:
-            if job.id in self._waiting or self._found(job.id, owner) is not None:
+            if job.id in self._waiting or self._find_job(job.id, owner) is not None:
                 raise ValueError(f"There is a job {job.id!r} already.")
             self._waiting[job.id] = (job, task)
             self._dispatch()
@@ -88,58 +88,62 @@ class Pool:
         with self._lock:
             if id in self._waiting:
                 job = self._waiting[id][0]
-                return self._placed(job) if job.owner == owner else None
-            return self._found(id, owner)
+                return self._with_position(job) if job.owner == owner else None
+            return self._find_job(id, owner)
 
     def jobs(self, owner: str) -> list[Job]:
         """Return the owner's jobs, oldest first."""
         with self._lock:
-            begun = [job for lane in self._lanes for job in lane.jobs(owner)]
-            order = {id: place for place, id in enumerate(self._at)}
+            begun = [job for lane in self._workers for job in lane.jobs(owner)]
+            order = {id: place for place, id in enumerate(self._worker_of_job)}
             begun.sort(key=lambda job: order.get(job.id, -1))
             mine = [job for job, _ in self._waiting.values() if job.owner == owner]
-            return [*begun, *map(self._placed, mine)]
+            return [*begun, *map(self._with_position, mine)]
 
     def frame(self, id: str, owner: str, after: int = 0) -> Frame | None:
         """Return the newest partial layout of a job of this owner if it is later than `after`."""
         with self._lock:
             job, task = self._waiting.get(id, (None, None))
             if job is not None and task is not None:
-                seen = job.owner == owner and after < job.seq and task.first_frame is not None
-                return Frame(job.seq, task.first_frame or b"") if seen else None
-        lane = self._at.get(id)
+                is_new = job.owner == owner and after < job.seq and task.first_frame is not None
+                return Frame(job.seq, task.first_frame or b"") if is_new else None
+        lane = self._worker_of_job.get(id)
         return None if lane is None else lane.frame(id, owner, after)
 
     def take(self, id: str, owner: str) -> Job | None:
         """Return a job of this owner that is over, once: it is forgotten then."""
         with self._lock:
-            lane = self._at.get(id)
+            lane = self._worker_of_job.get(id)
             taken = None if lane is None else lane.take(id, owner)
             if taken is not None:
-                del self._at[id]
+                del self._worker_of_job[id]
             return taken
 
     def cancel(self, id: str, owner: str) -> None:
         """Ask a job of this owner to stop; a waiting one does not start any more."""
         with self._lock:
-            lane = self._at.get(id)
-            waits = self._waiting.get(id)
-            if waits is not None and waits[0].owner == owner:
+            lane = self._worker_of_job.get(id)
+            waiting = self._waiting.get(id)
+            if waiting is not None and waiting[0].owner == owner:
                 # It ends as a job of a worker that never begins, so that all is told as usual.
                 job, _ = self._waiting.pop(id)
-                self._at[id] = lane = self._lanes[0]
-                lane.end_unbegun(job)
+                self._worker_of_job[id] = lane = self._workers[0]
+                lane.add_cancelled(job)
         if lane is not None:
             lane.cancel(id, owner)
 
-    def rest(self, after: float) -> int:
+    def end_idle_workers(self, after: float) -> int:
         """End the workers beyond the first that had nothing to do for `after` seconds."""
         n, now = 0, time.monotonic()
         with self._lock:
             # Those who began nothing for so long go first, as those do who never began anything.
-            self._began = {who: at for who, at in self._began.items() if now - at <= after}
-            for number in range(1, len(self._lanes)):
-                lane = self._lanes[number]
+            self._started_at = {
+                owner: started_at
+                for owner, started_at in self._started_at.items()
+                if now - started_at <= after
+            }
+            for number in range(1, len(self._workers)):
+                lane = self._workers[number]
                 idle = number not in self._busy and now - self._idle_since[number] > after
                 if idle and lane.worker_pid is not None:
                     lane.end_worker()
@@ -149,13 +153,13 @@ class Pool:
     def close(self) -> None:
         """End all workers."""
         self._closed = True
-        for lane in self._lanes:
+        for lane in self._workers:
             lane.close()
 
-    def _lane(self, number: int) -> ProcessRunner:
-        return ProcessRunner(lambda job: self._ended(number, job))
+    def _make_worker(self, number: int) -> ProcessRunner:
+        return ProcessRunner(lambda job: self._on_worker_end(number, job))
 
-    def _ended(self, number: int, job: Job) -> None:
+    def _on_worker_end(self, number: int, job: Job) -> None:
         try:
             if self._on_end is not None:
                 self._on_end(job)
@@ -169,25 +173,25 @@ class Pool:
 
     def _dispatch(self) -> None:
         while self._waiting:
-            free = [number for number in range(len(self._lanes)) if number not in self._busy]
+            free = [number for number in range(len(self._workers)) if number not in self._busy]
             if not free:
                 return
             # One that is there already is ready sooner.
-            number = min(free, key=lambda n: (self._lanes[n].worker_pid is None, n))
+            number = min(free, key=lambda n: (self._workers[n].worker_pid is None, n))
             job, task = self._waiting.pop(self._order()[0])
-            self._busy[number], self._began[job.owner] = job.id, time.monotonic()
-            self._at[job.id] = self._lanes[number]
-            for old in [id for id, lane in self._at.items() if not lane.knows(id)]:
+            self._busy[number], self._started_at[job.owner] = job.id, time.monotonic()
+            self._worker_of_job[job.id] = self._workers[number]
+            for old in [id for id, lane in self._worker_of_job.items() if not lane.has_job(id)]:
                 if old != job.id:
-                    del self._at[old]
-            self._lanes[number].submit(job.owner, job.title, task, job.note, job.id)
+                    del self._worker_of_job[old]
+            self._workers[number].submit(job.owner, job.title, task, job.note, job.id)
 
     def _order(self) -> list[str]:
         """Return the waiting jobs in the order in which they would begin."""
         running = Counter(
             owner for owner in (self._owner(id) for id in self._busy.values()) if owner
         )
-        last = dict(self._began)
+        last = dict(self._started_at)
         left = {id: job.owner for id, (job, _) in self._waiting.items()}
         order = []
         while left:
@@ -202,13 +206,13 @@ class Pool:
         return order
 
     def _owner(self, id: str) -> str:
-        lane = self._at.get(id)
+        lane = self._worker_of_job.get(id)
         return "" if lane is None else lane.owner_of(id)
 
-    def _placed(self, job: Job) -> Job:
+    def _with_position(self, job: Job) -> Job:
         ahead = self._order().index(job.id) + 1
         return replace(job, ahead=ahead)
 
-    def _found(self, id: str, owner: str) -> Job | None:
-        lane = self._at.get(id)
+    def _find_job(self, id: str, owner: str) -> Job | None:
+        lane = self._worker_of_job.get(id)
         return None if lane is None else lane.get(id, owner)

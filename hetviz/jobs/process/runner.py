@@ -24,11 +24,17 @@ from functools import cache
 from pathlib import Path
 
 from hetviz.errors import HetvizError
-from hetviz.jobs.process.array_cache import Numbers
-from hetviz.jobs.process.failures import CANNOT_START, ended, how_it_ended, is_fault, plain
-from hetviz.jobs.process.job_table import Book
+from hetviz.jobs.process.array_cache import ArrayNumbers
+from hetviz.jobs.process.failures import (
+    CANNOT_START,
+    describe_exit,
+    is_unexpected,
+    user_error,
+    worker_ended_error,
+)
+from hetviz.jobs.process.job_table import JobTable
 from hetviz.jobs.process.wire import Buffer, Message, Outbox, Reader, message, pickled
-from hetviz.jobs.runner import Job, Task, as_parts, seconds_left
+from hetviz.jobs.runner import Job, Task, normalise_parts, seconds_left
 
 log = logging.getLogger(__name__)
 
@@ -42,7 +48,7 @@ _LONGEST_PAUSE_S = 30.0
 _SOUND_S = 60.0
 
 
-class ProcessRunner(Book):
+class ProcessRunner(JobTable):
     """Runs tasks in a worker process, one at a time, in the order in which they came.
 
     The worker starts with the first task, or earlier with `warm`. It needs Linux or macOS.
@@ -58,37 +64,37 @@ class ProcessRunner(Book):
         super().__init__(on_end)
         self._waiting: dict[str, Task] = {}
         self._thread: threading.Thread | None = None
-        self._wanted = False
+        self._worker_needed = False
         self._closing = False
-        self._dismissed = False
-        self._bell, self._rope = socket.socketpair()
-        self._bell.setblocking(False)
-        self._rope.setblocking(False)
+        self._end_requested = False
+        self._wake_receiver, self._wake_sender = socket.socketpair()
+        self._wake_receiver.setblocking(False)
+        self._wake_sender.setblocking(False)
         # From here on all is the manager's own.
         self._child: Child | None = None
-        self._born = 0.0
+        self._worker_started_at = 0.0
         self._running: str | None = None
-        self._began = 0.0
+        self._job_started_at = 0.0
         # What the worker was sent and has not taken up: it may have ended before.
         self._sent: Task | None = None
-        self._sent_again: str | None = None
+        self._resent: str | None = None
         # When the worker is ended if it has not done by then what was asked of it.
         self._deadline = math.inf
         self._failures = 0
         self._not_before = 0.0
-        self._numbers = Numbers()
+        self._numbers = ArrayNumbers()
 
-    def end_unbegun(self, job: Job) -> None:
+    def add_cancelled(self, job: Job) -> None:
         """Take in a job that will not begin, as one that was cancelled while it waited."""
-        id = self._new(job.owner, job.title, Task(""), job.note, job.id)
-        self._end(id, state="cancelled")
+        id = self._add_job(job.owner, job.title, Task(""), job.note, job.id)
+        self._end_job(id, state="cancelled")
 
     def end_worker(self) -> None:
         """Have the worker end if it has nothing to do; the next task starts another."""
         with self._lock:
-            self._wanted = False
-            self._dismissed = True
-        self._ring()
+            self._worker_needed = False
+            self._end_requested = True
+        self._wake()
 
     @property
     def worker_pid(self) -> int | None:
@@ -99,14 +105,14 @@ class ProcessRunner(Book):
     def warm(self) -> None:
         """Start the worker now, if there is none, so that the first job finds it ready."""
         with self._lock:
-            self._wanted = True
+            self._worker_needed = True
             if self._thread is None and not self._closing:
                 # Of the server, never of a page: a worker ends with the thread that started it.
-                self._thread = threading.Thread(target=self._manage, name="hetviz-jobs")
+                self._thread = threading.Thread(target=self._run_manager, name="hetviz-jobs")
                 self._thread.daemon = True
                 self._thread.start()
                 atexit.register(self.close)
-        self._ring()
+        self._wake()
 
     def submit(
         self,
@@ -118,16 +124,16 @@ class ProcessRunner(Book):
     ) -> str:
         """Queue a task and return the job's id."""
         with self._lock:
-            id = self._new(owner, title, task, note, id)
+            id = self._add_job(owner, title, task, note, id)
             self._waiting[id] = task
-            self._tell_places()
+            self._update_positions()
         self.warm()
         return id
 
     def cancel(self, id: str, owner: str) -> None:
         """Ask a job of this owner to stop; a waiting one does not start any more."""
         super().cancel(id, owner)
-        self._ring()
+        self._wake()
 
     def close(self) -> None:
         """End the worker and the manager, as the server does when it ends."""
@@ -136,83 +142,85 @@ class ProcessRunner(Book):
             thread, self._thread = self._thread, None
         if thread is not None:
             atexit.unregister(self.close)
-            self._ring()
+            self._wake()
             thread.join()
-            self._bell.close()
-            self._rope.close()
+            self._wake_receiver.close()
+            self._wake_sender.close()
 
-    def _ring(self) -> None:
+    def _wake(self) -> None:
         # Full: it has been ringing for a while. Closed: nobody is there to hear it.
         with contextlib.suppress(OSError):
-            self._rope.send(b"!")
+            self._wake_sender.send(b"!")
 
-    def _tell_places(self) -> None:
+    def _update_positions(self) -> None:
         ahead = int(self._running is not None)
         for id in self._waiting:
             self._change(id, ahead=ahead)
-            ahead += id not in self._stopped
+            ahead += id not in self._cancelled
 
     # What follows runs on the manager's thread only.
 
-    def _manage(self) -> None:
+    def _run_manager(self) -> None:
         while not self._closing:
             try:
-                self._turn()
+                self._run_once()
             except Exception as error:
                 log.exception("The manager of the long work failed")
                 self._end_child()
-                self._end_running(state="failed", error=plain(error))
-                self._put_off()
+                self._end_running(state="failed", error=user_error(error))
+                self._delay_restart()
                 # Whatever it was may come again at once.
                 time.sleep(1.0)
         self._end_child()
 
-    def _turn(self) -> None:
-        self._drop_cancelled()
-        if self._dismissed:
-            self._dismissed = False
+    def _run_once(self) -> None:
+        self._end_cancelled()
+        if self._end_requested:
+            self._end_requested = False
             if self._running is None and not self._waiting:
                 self._end_child()
         now = time.monotonic()
-        if self._child is None and self._wanted and now >= self._not_before:
+        if self._child is None and self._worker_needed and now >= self._not_before:
             self._start_child()
         if self._child is None:
-            self._pause()
+            self._wait_idle()
             return
         while self._child.ready and self._running is None and self._waiting:
             self._start_next(self._child)
-        self._pass_on_cancel(self._child)
+        self._forward_cancel(self._child)
         timeout = max(0.0, self._deadline - time.monotonic())
-        heard, alive = self._child.wait(self._bell, None if timeout == math.inf else timeout)
-        self._hush()
-        for one in heard:
-            self._heed(self._child, one)
+        messages, alive = self._child.wait(
+            self._wake_receiver, None if timeout == math.inf else timeout
+        )
+        self._drain()
+        for message in messages:
+            self._handle(self._child, message)
         if not alive:
-            self._child_ended(self._child.ended())
+            self._on_child_exit(self._child.ended())
         elif time.monotonic() >= self._deadline:
-            self._child_is_late()
+            self._on_timeout()
 
-    def _pause(self) -> None:
+    def _wait_idle(self) -> None:
         """Wait for the bell, or for the time at which the next worker may start."""
-        wait = max(0.01, self._not_before - time.monotonic()) if self._wanted else None
-        self._bell.settimeout(wait)
+        wait = max(0.01, self._not_before - time.monotonic()) if self._worker_needed else None
+        self._wake_receiver.settimeout(wait)
         with contextlib.suppress(TimeoutError):
-            self._bell.recv(4096)
-        self._bell.setblocking(False)
+            self._wake_receiver.recv(4096)
+        self._wake_receiver.setblocking(False)
 
-    def _hush(self) -> None:
+    def _drain(self) -> None:
         with contextlib.suppress(BlockingIOError):
-            self._bell.recv(4096)
+            self._wake_receiver.recv(4096)
 
-    def _drop_cancelled(self) -> None:
+    def _end_cancelled(self) -> None:
         with self._lock:
-            gone = [id for id in self._waiting if id in self._stopped]
+            gone = [id for id in self._waiting if id in self._cancelled]
             for id in gone:
                 del self._waiting[id]
             if gone:
-                self._tell_places()
+                self._update_positions()
         for id in gone:
-            self._end(id, state="cancelled")
+            self._end_job(id, state="cancelled")
 
     def _start_child(self) -> None:
         try:
@@ -221,8 +229,8 @@ class ProcessRunner(Book):
             log.exception("The worker cannot be started")
             self._start_failed()
             return
-        self._born = time.monotonic()
-        self._deadline = self._born + _START_S
+        self._worker_started_at = time.monotonic()
+        self._deadline = self._worker_started_at + _START_S
         with self._lock:
             for id in self._waiting:
                 self._change(id, message="Getting ready")
@@ -233,24 +241,24 @@ class ProcessRunner(Book):
             task = self._waiting.pop(id)
             self._running = id
             self._change(id, state="running", ahead=0, message="Starting")
-            self._tell_places()
-        self._began = time.monotonic()
+            self._update_positions()
+        self._job_started_at = time.monotonic()
         try:
             parts = pickled(self._numbers.wrap(task.arguments, child.held))
         except Exception as error:
-            if is_fault(error):
+            if is_unexpected(error):
                 log.exception("A task cannot be sent: %s", task.function)
-            self._end_running(state="failed", error=plain(error))
+            self._end_running(state="failed", error=user_error(error))
             return
         self._sent = task
         child.post(message("task", parts, id=id, function=task.function))
 
-    def _pass_on_cancel(self, child: Child) -> None:
-        if self._running in self._stopped and self._deadline == math.inf:
+    def _forward_cancel(self, child: Child) -> None:
+        if self._running in self._cancelled and self._deadline == math.inf:
             self._deadline = time.monotonic() + GRACE_S
             child.post(message("cancel", id=self._running))
 
-    def _heed(self, child: Child, heard: Message) -> None:
+    def _handle(self, child: Child, heard: Message) -> None:
         if heard.kind == "ready":
             child.ready = True
             self._deadline = math.inf
@@ -263,13 +271,13 @@ class ProcessRunner(Book):
             return
         if heard.kind == "progress":
             fraction = heard.fields["fraction"]
-            left = seconds_left(fraction, time.monotonic() - self._began)
+            left = seconds_left(fraction, time.monotonic() - self._job_started_at)
             self._change(
                 id,
                 fraction=fraction,
                 message=heard.fields["text"],
                 seconds_left=left,
-                parts=as_parts(heard.fields["of_job"]),
+                parts=normalise_parts(heard.fields["of_job"]),
             )
             if heard.parts:
                 self._keep_frame(id, bytes(heard.parts[0]))
@@ -279,7 +287,7 @@ class ProcessRunner(Book):
         self._failures = 0
         if heard.kind == "cancelled":
             self._end_with_result(heard, state="cancelled")
-        elif id in self._stopped:
+        elif id in self._cancelled:
             # Asked to stop is stopped, even where the result was just ready: that is what the
             # person expects to find.
             self._end_running(state="cancelled")
@@ -293,7 +301,7 @@ class ProcessRunner(Book):
             result = heard.value() if heard.parts else None
         except Exception as error:
             log.exception("The result of a task cannot be read")
-            self._end_running(state="failed", error=plain(error))
+            self._end_running(state="failed", error=user_error(error))
             return
         self._end_running(result=result, **fields)
 
@@ -304,23 +312,23 @@ class ProcessRunner(Book):
             error = heard.value()
         except Exception as fault:
             log.exception("The error of a task cannot be read")
-            error = plain(fault)
+            error = user_error(fault)
         self._end_running(state="failed", error=error)
 
     def _end_running(self, **fields: object) -> None:
         id, self._running = self._running, None
         self._deadline = math.inf
         if id is not None:
-            self._end(id, **fields)
+            self._end_job(id, **fields)
         with self._lock:
-            self._tell_places()
+            self._update_positions()
 
     def _end_child(self) -> None:
         child, self._child = self._child, None
         if child is not None:
             child.end()
 
-    def _child_is_late(self) -> None:
+    def _on_timeout(self) -> None:
         """End a worker that does not do what was asked of it: to stop its job, or to get ready."""
         self._end_child()
         if self._running is None:
@@ -329,34 +337,34 @@ class ProcessRunner(Book):
         else:
             self._end_running(state="cancelled")
 
-    def _child_ended(self, returncode: int) -> None:
+    def _on_child_exit(self, returncode: int) -> None:
         """Carry on after a worker that ended by itself, or at the hands of somebody else."""
         child, self._child = self._child, None
-        log.error("The worker ended: %s", how_it_ended(returncode))
+        log.error("The worker ended: %s", describe_exit(returncode))
         if self._running is not None:
             # Its job is gone with it, so this cannot go round and round.
-            if self._running in self._stopped:
+            if self._running in self._cancelled:
                 self._end_running(state="cancelled")
-            elif self._sent is not None and self._running != self._sent_again:
-                self._send_again(self._running, self._sent)
+            elif self._sent is not None and self._running != self._resent:
+                self._resend(self._running, self._sent)
             else:
-                self._end_running(state="failed", error=ended(returncode))
+                self._end_running(state="failed", error=worker_ended_error(returncode))
         elif child is not None and child.ready:
-            if time.monotonic() - self._born > _SOUND_S:
+            if time.monotonic() - self._worker_started_at > _SOUND_S:
                 self._failures = 0
-            self._put_off()
+            self._delay_restart()
         else:
             self._start_failed()
 
-    def _send_again(self, id: str, task: Task) -> None:
+    def _resend(self, id: str, task: Task) -> None:
         """Give a job that the ended worker had not taken up to the next one; once only."""
-        self._running, self._sent, self._sent_again = None, None, id
+        self._running, self._sent, self._resent = None, None, id
         with self._lock:
             self._waiting = {id: task, **self._waiting}
             self._change(id, state="waiting", message="Getting ready")
-            self._tell_places()
+            self._update_positions()
 
-    def _put_off(self) -> None:
+    def _delay_restart(self) -> None:
         """Start the next worker at once, but each further one that fails later and later."""
         self._failures += 1
         pause = 0.0 if self._failures == 1 else min(_LONGEST_PAUSE_S, 2.0 ** (self._failures - 2))
@@ -364,16 +372,16 @@ class ProcessRunner(Book):
 
     def _start_failed(self) -> None:
         self._deadline = math.inf
-        self._put_off()
+        self._delay_restart()
         if self._failures < _MOST_STARTS:
             return
         # Nobody should wait for what does not come; the next task that is submitted tries again.
         with self._lock:
-            self._wanted = False
+            self._worker_needed = False
             gone = list(self._waiting)
             self._waiting.clear()
         for id in gone:
-            self._end(id, state="failed", error=HetvizError(CANNOT_START))
+            self._end_job(id, state="failed", error=HetvizError(CANNOT_START))
 
 
 # The server's handle on one worker process: start it, talk to it, end it.

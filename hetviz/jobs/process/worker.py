@@ -23,11 +23,11 @@ from typing import Any
 
 from hetviz.errors import Cancelled, HetvizError
 from hetviz.io.sandbox import confine
-from hetviz.jobs.process.array_cache import Shelf
-from hetviz.jobs.process.failures import is_fault, plain
+from hetviz.jobs.process.array_cache import ArrayCache
+from hetviz.jobs.process.failures import is_unexpected, user_error
 from hetviz.jobs.process.wire import Buffer, Message, Reader, message, pickled
-from hetviz.jobs.results import packed
-from hetviz.jobs.runner import PartOfJob, Task, as_parts
+from hetviz.jobs.results import pack_frame
+from hetviz.jobs.runner import JobPart, Task, normalise_parts
 
 log = logging.getLogger(__name__)
 
@@ -50,7 +50,7 @@ class Worker:
         self._next: Message | None = None
         self._running: str | None = None
         self._stop = threading.Event()
-        self._shelf = Shelf()
+        self._shelf = ArrayCache()
         self._began = time.process_time()
 
     def work(self) -> None:
@@ -123,8 +123,8 @@ class Worker:
         self._send(reply)
 
     def _failed(self, id: str, error: BaseException) -> list[Buffer]:
-        trace = "".join(traceback.format_exception(error)) if is_fault(error) else ""
-        told = plain(error)
+        trace = "".join(traceback.format_exception(error)) if is_unexpected(error) else ""
+        told = user_error(error)
         try:
             parts = pickled(told)
         except Exception:
@@ -136,7 +136,7 @@ class Worker:
         self, kind: str, id: str, parts: Sequence[Buffer] = (), **fields: object
     ) -> list[Buffer]:
         took = round(time.process_time() - self._began, 3)
-        held = self._shelf.held
+        held = self._shelf.numbers
         return message(kind, parts, id=id, held=held, processor_s=took, **fields)
 
     def _send(self, buffers: Sequence[Buffer]) -> None:
@@ -168,18 +168,18 @@ class Report:
         self._last_message: str | None = None
         self._last_report = 0.0
         # A step that is told of without its parts leaves them as they were.
-        self._of_job: tuple[PartOfJob, ...] = ()
+        self._of_job: tuple[JobPart, ...] = ()
 
     def __call__(self, fraction: float, message: str = "", **figures: object) -> None:
         if self._stop.is_set():
             raise Cancelled("Stopped.")
         now = time.monotonic()
         if (parts := figures.get("parts")) is not None:
-            self._of_job = as_parts(parts)
+            self._of_job = normalise_parts(parts)
         layout = figures.get("layout")
         if layout is not None and now - self._last_frame >= _FRAME_S:
             self._last_frame = now
-            self._tell(fraction, message, [packed(layout)])
+            self._tell(fraction, message, [pack_frame(layout)])
         elif self._may_tell(now, message):
             self._tell(fraction, message, [])
             self._last_report, self._last_message = now, message

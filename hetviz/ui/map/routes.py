@@ -136,7 +136,7 @@ async def _frame(request: Request) -> Response:
                 status_code=204, headers=response_headers(NO_STORE) | {"X-State": "gone"}
             )
         snapshot, frame = found
-        if frame is not None or not snapshot.live or time.monotonic() >= until:
+        if frame is not None or not snapshot.is_active or time.monotonic() >= until:
             break
         if await request.is_disconnected():
             break

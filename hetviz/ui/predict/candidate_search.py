@@ -101,7 +101,7 @@ def search_candidates(data: HeteroData, source: str, target: str) -> CandidateSe
     job = runner.get(id, owner)
     if job is None or job.state == "cancelled":
         for other in runner.jobs(owner):
-            if other.live:
+            if other.is_active:
                 runner.cancel(other.id, owner)
             else:
                 runner.take(other.id, owner)
@@ -122,7 +122,7 @@ def search_candidates(data: HeteroData, source: str, target: str) -> CandidateSe
             background.ON_BACKGROUND_END.append(_store_result)
         runner.submit(owner, "Candidates", Task(TASK, arguments), {_KEY_NOTE: key}, id)
         job = runner.get(id, owner)
-    if job is not None and not job.live:
+    if job is not None and not job.is_active:
         runner.take(id, owner)
     fraction = 0.0 if job is None else job.fraction
     return _CACHE.get(key) or CandidateSearch(fraction=fraction)

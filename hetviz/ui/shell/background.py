@@ -18,7 +18,7 @@ from hetviz.errors import HetvizError, NotApplicableError
 from hetviz.features.spaces.joint_axes import is_sketch_quick, quick_sketch
 from hetviz.io.sandbox.reader_queue import TURNS
 from hetviz.jobs import Findings, Job, MadeMap, Pool, Runner, Task
-from hetviz.jobs.results import packed
+from hetviz.jobs.results import pack_frame
 from hetviz.jobs.tasks.registry import TASKS, find_task_id
 from hetviz.serve.config import settings
 from hetviz.serve.figures import Figures, Now
@@ -63,7 +63,7 @@ def running_job() -> Job | None:
     """Return the visitor's job that waits or runs, if any."""
     found = None
     for job in RUNNER.jobs(job_owner()):
-        if job.live:
+        if job.is_active:
             found = found or (None if _PREVIEW_OF in job.note else job)
         else:
             # Kept in the workspace by now.
@@ -147,7 +147,7 @@ def start_preview(state: State, data: HeteroData, said: Collection[str], mark: s
     run = state.run
     if run is None or running_job() is not None:
         return
-    running = [job for job in RUNNER.jobs(job_owner()) if job.live and _PREVIEW_OF in job.note]
+    running = [job for job in RUNNER.jobs(job_owner()) if job.is_active and _PREVIEW_OF in job.note]
     if any(job.note[_PREVIEW_OF] == mark for job in running):
         return
     _cancel_previews()
@@ -166,7 +166,7 @@ def start_preview(state: State, data: HeteroData, said: Collection[str], mark: s
 
 def is_previewing() -> bool:
     """Whether that is under way."""
-    return any(job.live and _PREVIEW_OF in job.note for job in RUNNER.jobs(job_owner()))
+    return any(job.is_active and _PREVIEW_OF in job.note for job in RUNNER.jobs(job_owner()))
 
 
 def last_preview() -> tuple[str, MadeMap | None]:
@@ -189,9 +189,9 @@ def send_to_worker(session_id: str, id: str, task: Task) -> bool:
     """
     who = session_id + WORKER
     for job in RUNNER.jobs(who):
-        if not job.live:
+        if not job.is_active:
             RUNNER.take(job.id, who)
-    if any(job.live for job in RUNNER.jobs(session_id)) or RUNNER.get(id, who) is not None:
+    if any(job.is_active for job in RUNNER.jobs(session_id)) or RUNNER.get(id, who) is not None:
         return False
     RUNNER.submit(who, "Looking", task, {}, id)
     return True
@@ -199,7 +199,7 @@ def send_to_worker(session_id: str, id: str, task: Task) -> bool:
 
 def _cancel_previews() -> None:
     for job in RUNNER.jobs(job_owner()):
-        if job.live and _PREVIEW_OF in job.note:
+        if job.is_active and _PREVIEW_OF in job.note:
             RUNNER.cancel(job.id, job.owner)
 
 
@@ -307,7 +307,7 @@ def _start_job(
 
 @one_thread()
 def _quick_sketch(data: HeteroData) -> bytes:
-    return packed(quick_sketch(data))
+    return pack_frame(quick_sketch(data))
 
 
 def _start_positions(state: State, run: Run, method: str, loose: Ints | None) -> Embedding | None:

@@ -316,9 +316,9 @@ def _with_data(state: State, data: HeteroData, *active_sets: str) -> State:
 def _keep_maps_current(
     before: State, after: State, methods: Collection[str] | None = None
 ) -> State:
-    """Let maps count as made from the data after a change that methods do not see.
+    """Keep maps current after a change that does not affect methods.
 
-    Of methods in `methods` only, where given; without it what was found out counts as well.
+    With `methods`, only maps of these methods; otherwise all maps and findings.
     """
     if before.guided is None or after.guided is None:
         return after

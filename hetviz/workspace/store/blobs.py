@@ -1,4 +1,4 @@
-"""Bytes kept by their SHA-256: the same content is stored once and can never change."""
+"""Immutable bytes stored under their SHA-256."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _KEY = re.compile(r"[0-9a-f]{64}\Z")
 
 
 def map_file(file: IO[bytes]) -> memoryview:
-    """Return the content of a file without a copy of it.
+    """Return the content of a file as a memory map.
 
     Raises
     ------
@@ -36,21 +36,21 @@ def map_file(file: IO[bytes]) -> memoryview:
 
 
 class ReadCache:
-    """What was read from files of a project and can be read again: what is not used makes room.
+    """A cache of read files, which removes the least recently used entries.
 
     Parameters
     ----------
     folder : Path
-        Made on the first `put`.
+        Created on the first `put`.
     max_bytes : int
-        Bytes that it may hold in all.
+        Maximum total size.
     """
 
     def __init__(self, folder: Path, max_bytes: int = MAX_CACHE_BYTES) -> None:
         self.folder, self.max_bytes = folder, min(max_bytes, MAX_CACHE_BYTES)
 
     def get(self, name: str) -> bytes | None:
-        """Return what is kept under a name, or None."""
+        """Return the content of an entry, or None."""
         try:
             content = (self.folder / name).read_bytes()
         except OSError:
@@ -63,17 +63,14 @@ class ReadCache:
             os.utime(self.folder / name)
 
     def put(self, name: str, content: bytes) -> None:
-        """Keep something in place of the oldest; without room it is read again some day."""
+        """Store an entry, removing the oldest ones. Content above the limit is not stored."""
         if len(content) <= self.max_bytes:
             self.shrink(self.max_bytes - len(content))
             with contextlib.suppress(OSError):
                 replace_file(self.folder / name, content)
 
     def view(self, name: str) -> memoryview | None:
-        """Return what is kept under a name without a copy of it, or None.
-
-        It can be read as long as it is held, also after it has made room.
-        """
+        """Return a memory map of an entry, or None. It stays readable after the entry is removed."""
         try:
             with (self.folder / name).open("rb") as file:
                 content = map_file(file)
@@ -84,12 +81,12 @@ class ReadCache:
 
     @contextlib.contextmanager
     def new_file(self) -> Iterator[IO[bytes]]:
-        """Give a file to write to, which is gone at the end unless `adopt_file` keeps it."""
+        """Yield a temporary file, which is deleted unless `adopt_file` stores it."""
         try:
             make_folder(self.folder)
             file = tempfile.NamedTemporaryFile(dir=self.folder, delete=False)  # noqa: SIM115
         except OSError:
-            # Whatever says how it is read can still be shown.
+            # Reading still works without the cache.
             file = tempfile.NamedTemporaryFile(delete=False)  # noqa: SIM115
         try:
             yield file
@@ -99,7 +96,7 @@ class ReadCache:
                 os.unlink(file.name)
 
     def adopt_file(self, file: IO[bytes], name: str) -> None:
-        """Keep a file of `new_file` in place of the oldest, as `put` does."""
+        """Store a file of `new_file`, as `put` does."""
         size = os.fstat(file.fileno()).st_size
         if size <= self.max_bytes:
             self.shrink(self.max_bytes - size, Path(file.name))
@@ -107,10 +104,7 @@ class ReadCache:
                 os.replace(file.name, self.folder / name)
 
     def shrink(self, max_bytes: int, excluded: Path | None = None) -> None:
-        """Remove what was used longest ago until at most so many bytes are held.
-
-        As far as the disk allows; the file `excluded` neither counts nor goes.
-        """
+        """Remove the least recently used entries down to `max_bytes`, ignoring `excluded`."""
         with contextlib.suppress(OSError):
             entries = [(path.stat(), path) for path in self.folder.iterdir() if path != excluded]
             size = sum(status.st_size for status, _ in entries)
@@ -127,9 +121,9 @@ class BlobStore:
     Parameters
     ----------
     folder : Path
-        Made on the first `put`, readable by its owner only.
+        Created on the first `put`, readable by its owner only.
     limit : int
-        Bytes that it may hold in all, with what is kept of what was read from blobs.
+        Maximum total size, including the read cache.
     """
 
     def __init__(self, folder: Path, limit: int = MAX_BYTES) -> None:
@@ -137,23 +131,23 @@ class BlobStore:
 
     @property
     def n_bytes(self) -> int:
-        """How many bytes it holds."""
+        """Total size in bytes."""
         if not self.folder.is_dir():
             return 0
         return sum(entry.stat().st_size for entry in os.scandir(self.folder))
 
     @property
     def read_cache(self) -> ReadCache:
-        """What was read from blobs, in a folder beside them, as far as they leave room for it."""
+        """Cache of files read from blobs, limited to the remaining space."""
         return ReadCache(self.folder.parent / "read", self.limit - self.n_bytes)
 
     def put(self, content: bytes) -> str:
-        """Keep `content` and return its key, the SHA-256 as hex.
+        """Store `content` and return its key, the SHA-256 as hex.
 
         Raises
         ------
         hetviz.errors.DataError
-            If there would be more than may be held.
+            If it would exceed the limit.
         hetviz.workspace.store.files.NotSaved
             If it cannot be written.
         """
@@ -176,15 +170,15 @@ class BlobStore:
             "project-full",
             "project",
             f"it holds {n_bytes / MB:,.0f} MB of files and maps, and {self.limit / MB:,.0f} MB are "
-            "allowed; what you had is as it was",
+            "allowed; nothing was changed",
             f"{size / MB:,.1f} MB more",
-            "Take the data as guided on the Export page, and open that file as a new project: it "
-            "holds what is used now and nothing older.",
+            "Download the data with guidance on the Export page and open that file as a new "
+            "project: it has no older files and maps.",
         )
         raise DataError(problem)
 
     def has(self, key: str) -> bool:
-        """Whether there is content of that key, whole or not."""
+        """Whether a key has content, intact or not."""
         return _KEY.match(key) is not None and (self.folder / key).exists()
 
     def get(self, key: str) -> bytes:
@@ -193,7 +187,7 @@ class BlobStore:
         Raises
         ------
         hetviz.errors.DataError
-            If it is not there, or not what the key says.
+            If it is missing or damaged.
         """
         path = self.folder / key
         if not self.has(key):
@@ -208,14 +202,14 @@ class BlobStore:
         return content
 
     def sweep(self, used: Collection[str], min_age_s: float = DAY_S) -> int:
-        """Remove what nothing names any more, such as uploads that were not opened.
+        """Remove unused blobs, such as uploads that were never opened.
 
         Parameters
         ----------
         used : collection of str
             Keys to keep.
         min_age_s : float
-            Seconds; younger ones stay, as they may be on their way into the log.
+            Age in seconds below which blobs stay, because they may not be in the log yet.
         """
         if not self.folder.is_dir():
             return 0

@@ -1,4 +1,4 @@
-"""Where data come from: samples, bundles and tables, all through `hetviz.io`."""
+"""Data of a project: samples, bundles and tables, read by `hetviz.io` and cached."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from hetviz.workspace.store.blobs import BlobStore, ReadCache, map_file
 Hashes = Sequence[tuple[str, str]]
 
 _READ_LOCK = Lock()
-# What was read and is still looked at: who opens what they were shown need not wait for it again.
+# Loaded data in use, so that opening a preview does not read the files again.
 _LOADED: WeakValueDictionary[str, Loaded] = WeakValueDictionary()
 _LOADED_WITH_BASE: WeakKeyDictionary[HeteroData, WeakValueDictionary[str, Loaded]] = (
     WeakKeyDictionary()
@@ -42,18 +42,18 @@ _PROPOSALS: WeakKeyDictionary[Loaded, tuple[Proposal, ...]] = WeakKeyDictionary(
 
 
 class StoredFiles(dict[str, bytes]):
-    """Files by name out of a store of blobs, whose hashes are known and need not be made again.
+    """Files by name from a blob store, with their known hashes.
 
     Parameters
     ----------
     blobs : BlobStore
     keys : mapping of str to str
-        File name to blob.
+        Blob by file name.
 
     Raises
     ------
     hetviz.errors.DataError
-        If one is not there, or damaged.
+        If a file is missing or damaged.
     """
 
     def __init__(self, blobs: BlobStore, keys: Mapping[str, str]) -> None:
@@ -62,7 +62,7 @@ class StoredFiles(dict[str, bytes]):
 
 
 def read_sample(name: str) -> Loaded:
-    """Read a sample; everybody shares one copy, which nobody can change.
+    """Read a sample. All users share one immutable copy.
 
     Raises
     ------
@@ -72,7 +72,7 @@ def read_sample(name: str) -> Loaded:
     path = sample_path(name)
     if path is None:
         raise DataError(Problem("unknown-sample", "samples", "there is no such sample", name))
-    # Two that ask at once wait for one reading.
+    # Simultaneous requests share one read.
     with _READ_LOCK:
         return _read_bundle(path)
 
@@ -85,14 +85,12 @@ def _read_bundle(path: Path) -> Loaded:
 def read_zip(
     content: bytes, filename: str, cache: ReadCache | None = None, on_progress: Heard | None = None
 ) -> Loaded:
-    """Read an uploaded bundle, or a zip of files that are none; see `read_files`.
-
-    All of it is read in a process of its own: the manifest, tables and pictures.
+    """Read an uploaded bundle or a zip of other files in an isolated process; see `read_files`.
 
     Raises
     ------
     hetviz.errors.DataError
-        If nothing can be used.
+        If no file can be used.
     """
     key = "zip " + _key(_hash_files([(filename, content)]), {})
     return _read_once(
@@ -123,7 +121,7 @@ def read_files(
     cache: ReadCache | None = None,
     on_progress: Heard | None = None,
 ) -> Loaded:
-    """Read uploaded files, as additions to `base` where it is given.
+    """Read uploaded files, as additions to `base` if given.
 
     Anything but small text is read in a process of its own, which makes the features and finds how
     the tables belong together as well. What that found is kept in `cache`, of one session, so that
@@ -132,7 +130,7 @@ def read_files(
     Raises
     ------
     hetviz.errors.DataError
-        If nothing can be used, or a choice is no choice.
+        If no file can be used, or a choice is invalid.
     """
     uploads, parsed_choices, hashes = (
         list(files.items()),
@@ -149,7 +147,7 @@ def read_files(
 
 
 def proposals_of(loaded: Loaded) -> tuple[Proposal, ...]:
-    """Return how what was read seems to belong together, found when it was read if it was apart."""
+    """Return proposed joins of loaded data, which an isolated read has already found."""
     proposals = _PROPOSALS.get(loaded)
     if proposals is None:
         proposals = _PROPOSALS[loaded] = tuple(propose_joins(loaded.data))
@@ -164,7 +162,7 @@ def _read_isolated(
     cache: ReadCache,
     on_progress: Heard | None,
 ) -> Loaded:
-    """Return the data of files, made in a process of its own; what was made before is kept."""
+    """Return the data of files, read in an isolated process or from the cache."""
     key = _key(hashes, chosen, ["data"])
     content = cache.view(key) if base is None else None
     if content is not None:
@@ -187,7 +185,7 @@ def _with_proposals(content: memoryview, base: HeteroData | None) -> Loaded:
 
 
 def _read_once(key: str, read: Callable[[], Loaded], base: HeteroData | None = None) -> Loaded:
-    """Return what was read under a key, as long as somebody holds it; nobody can change it."""
+    """Return the loaded data of a key, shared while they are in use."""
     cache = _LOADED if base is None else _LOADED_WITH_BASE.setdefault(base, WeakValueDictionary())
     loaded = cache.get(key)
     if loaded is None:
@@ -202,7 +200,7 @@ def look_at_files(
     previous: tuple[Sequence[TablePreview], Mapping[str, Mapping[str, object]]] | None = None,
     on_progress: Heard | None = None,
 ) -> tuple[TablePreview, ...]:
-    """Return what stands in the tables of uploaded files, and how they are read.
+    """Return previews of the tables in uploaded files, and how they are read.
 
     Anything but small text is looked at in a process of its own, which reads it as well: `cache`
     keeps that for `read_files`, and the cells, so that no file is parsed again where only some
@@ -211,7 +209,7 @@ def look_at_files(
     Raises
     ------
     hetviz.errors.HetvizError
-        If a choice is no choice.
+        If a choice is invalid.
     """
     uploads, chosen = list(files.items()), _validate_choices(choices)
     if cache is None or child.is_looked_at_here(uploads):
@@ -245,7 +243,7 @@ def _reinterpret(
     cache: ReadCache,
     previous: tuple[Sequence[TablePreview], Mapping[str, Mapping[str, object]]],
 ) -> list[TablePreview] | None:
-    """Return earlier looks with what was said since; None where the files are to be parsed."""
+    """Return earlier looks with new choices, or None if the files must be parsed again."""
     looks, old_choices = [], _validate_choices(previous[1])
     for look in previous[0]:
         choice, old_choice = chosen.get(look.file, Choices()), old_choices.get(look.file, Choices())
@@ -265,7 +263,7 @@ def _reinterpret(
 
 
 def _cells_key(look: TablePreview, hashed: str, chosen: Mapping[str, Choices]) -> str:
-    """Return what the cells of a look are kept under: they do not hang on what columns are."""
+    """Return the cache key of the cells of a look, which does not depend on column types."""
     recipe = look.recipe
     rows = [list(recipe.header), recipe.units, recipe.first, recipe.last]
     plain = {look.file: replace(chosen.get(look.file, Choices()), recipes={})}
@@ -273,7 +271,7 @@ def _cells_key(look: TablePreview, hashed: str, chosen: Mapping[str, Choices]) -
 
 
 def _cached_parses(hashes: Hashes, chosen: Mapping[str, Choices], cache: ReadCache) -> list[bytes]:
-    """Return what was parsed of files before, see `hetviz.io.sandbox.child.Looked`."""
+    """Return cached parse results of files."""
     contents = [cache.get(_parse_key(name, hashed, chosen)) for name, hashed in hashes]
     return [content for content in contents if content is not None]
 
@@ -301,14 +299,14 @@ def read_items(
     Raises
     ------
     hetviz.errors.DataError
-        If nothing can be used.
+        If no file can be used.
     """
     chosen = {name: Choices(**fields) for name, fields in (choices or {}).items()}
     return read_new_items(list(files.items()), dataset, chosen, id_column, cached_parser(cache))
 
 
 def cached_parser(cache: ReadCache | None, on_progress: Heard | None = None) -> FileParser:
-    """Return what reads files, and finds again in `cache` what it has read before."""
+    """Return a parser of files that uses `cache`."""
 
     def read(files: Sequence[tuple[str, bytes]], choices: Mapping[str, Choices]) -> ParsedFiles:
         if cache is None or child.reads_here(files):

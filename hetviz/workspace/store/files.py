@@ -1,4 +1,4 @@
-"""Where what is kept lies, in files that are there, and whole, after a crash or a power cut."""
+"""Crash-safe files, and the location of the projects on disk."""
 
 from __future__ import annotations
 
@@ -14,35 +14,35 @@ from hetviz.errors import HetvizError
 
 _REASONS = {
     errno.ENOSPC: "the disk is full",
-    errno.EDQUOT: "your share of the disk is used up",
-    errno.EFBIG: "the file would become larger than is allowed",
-    errno.EROFS: "the disk can only be read",
-    errno.EACCES: "the folder may not be written to",
+    errno.EDQUOT: "your disk quota is used up",
+    errno.EFBIG: "the file would become too large",
+    errno.EROFS: "the disk is read-only",
+    errno.EACCES: "the folder is not writable",
 }
 
 
 class NotSaved(HetvizError):
-    """An entry could not be kept, so nothing was changed."""
+    """An entry could not be saved, so nothing was changed."""
 
 
 def not_saved(error: OSError) -> NotSaved:
-    """Return what to tell of a write that failed; no path is named, as it holds a session's id."""
+    """Return the error for a failed write, without the path, which holds a session id."""
     reason = _REASONS.get(error.errno or 0, (error.strerror or "the disk refused").lower())
     return NotSaved(
-        f"This could not be saved: {reason}. Nothing was changed, and what was saved before is "
-        "safe. Make room on the disk, or see that it can be written to, and try again."
+        f"This could not be saved: {reason}. Nothing was changed, and saved work is safe. "
+        "Free some disk space or check the permissions, then try again."
     )
 
 
 def sync_folder(folder: Path) -> None:
-    """See to it that files made or renamed in a folder are still there after a power cut."""
+    """Write new and renamed files of a folder to disk."""
     if os.name == "nt":  # pragma: no cover - folders cannot be opened there
         return
     handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)
     except OSError as error:
-        # Some file systems know no such thing for folders.
+        # Some file systems cannot sync folders.
         if error.errno != errno.EINVAL:
             raise
     finally:
@@ -50,7 +50,7 @@ def sync_folder(folder: Path) -> None:
 
 
 def make_folder(folder: Path) -> None:
-    """Make a folder, and what is above it, for its owner only."""
+    """Create a folder and its parents, readable by the owner only."""
     if folder.is_dir():
         return
     make_folder(folder.parent)
@@ -59,12 +59,12 @@ def make_folder(folder: Path) -> None:
 
 
 def replace_file(path: Path, content: bytes) -> None:
-    """Write a file in one step: it is the old one or the new one, never a part of it.
+    """Write a file atomically.
 
     Raises
     ------
     OSError
-        If it cannot be written; nothing is left behind.
+        If it cannot be written. No temporary file remains.
     """
     make_folder(path.parent)
     handle, name = tempfile.mkstemp(dir=path.parent)
@@ -80,7 +80,7 @@ def replace_file(path: Path, content: bytes) -> None:
     sync_folder(path.parent)
 
 
-# Where what is kept lies: the home folder, and the names in a session's folder.
+# Home folder, and names in the folder of a session.
 
 
 BLOBS, JOURNAL, VIEW_STATE = "blobs", "journal.jsonl", "glance.json"
@@ -89,7 +89,7 @@ _ID = re.compile(r"[A-Za-z0-9_-]{22}\Z")
 
 
 def new_session_id() -> str:
-    """Return a fresh session id: 128 random bits, 22 characters that are safe in a url."""
+    """Return a new session id: 128 random bits as 22 URL-safe characters."""
     return secrets.token_urlsafe(16)
 
 
@@ -99,7 +99,7 @@ def is_session_id(text: object) -> bool:
 
 
 def home() -> Path:
-    """Return the folder for what is kept: HETVIZ_HOME, or the platform's place for such data."""
+    """Return the folder of all projects: HETVIZ_HOME, or the data folder of the platform."""
     configured = os.environ.get("HETVIZ_HOME")
     if configured:
         return Path(configured).expanduser().absolute()
@@ -111,5 +111,5 @@ def home() -> Path:
     if sys.platform == "darwin":
         return Path.home() / "Library" / "Application Support" / "hetviz"
     data_home = Path(os.environ.get("XDG_DATA_HOME") or "relative")
-    # The standard says that a relative one does not count.
+    # The standard says to ignore relative paths.
     return (data_home if data_home.is_absolute() else Path.home() / ".local" / "share") / "hetviz"

@@ -1,7 +1,7 @@
-"""The journal: the log of a workspace on disk, one JSON line for each entry.
+"""Journal of a project: its log on disk, one JSON line per entry.
 
-An entry is on the disk before anybody is told that it was done. A line that was cut short by a
-crash was told to nobody and is dropped at the next opening; bytes of whole lines never change.
+An entry is on disk before the app confirms it. A line cut short by a crash was never confirmed and
+is dropped at the next opening. Complete lines never change.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ FORMAT = 1
 HEAD = json.dumps({"format": FORMAT}).encode() + b"\n"
 
 LATER_VERSION = (
-    "This project was saved by a later version of hetviz, which keeps projects in another form. "
-    "Nothing was changed; open it with that version, or install it here."
+    "This project was saved by a newer version of hetviz in a new format. "
+    "Nothing was changed. Install that version to open it."
 )
 NO_JOURNAL = (
-    "The log of this project is damaged at its beginning, so it cannot be read. Nothing was "
-    "changed; put the project's folder back from a backup."
+    "The beginning of this project's log is damaged, so it cannot be read. Nothing was "
+    "changed. Restore the project's folder from a backup."
 )
 
 _FLAGS = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0)
@@ -45,12 +45,12 @@ class Journal:
     Parameters
     ----------
     path : Path
-        Opened, or made with its folder on the first `append`, for its owner only.
+        Opened, or created with its folder on the first `append`, for its owner only.
 
     Attributes
     ----------
     lines : list of bytes
-        The whole lines found when it was opened, without the first, which says the format.
+        Complete lines at opening, without the first one, which holds the format.
 
     Raises
     ------
@@ -71,23 +71,23 @@ class Journal:
             self._open()
 
     def append(self, entry: Mapping[str, object]) -> None:
-        """Keep an entry; it is on the disk when this returns.
+        """Write an entry to disk.
 
         Raises
         ------
         NotSaved
-            If it cannot be written; the file is as it was before.
+            If it cannot be written. The file does not change.
         """
         line = line_of(entry)
         if self._fd < 0:
             self._open()
             if self.lines:
                 self.close()
-                raise InUse("Another hetviz has changed this project meanwhile. Start hetviz anew.")
+                raise InUse("Another hetviz has changed this project. Restart hetviz.")
         self._write(line)
 
     def close(self) -> None:
-        """Close the file and give up the lock."""
+        """Close the file and release the lock."""
         if self._fd >= 0:
             os.close(self._fd)
             self._fd = -1
@@ -103,7 +103,7 @@ class Journal:
                 if self._size == 0:
                     self._write(HEAD)
                     sync_folder(folder)
-                # That it was opened is what keeps it from being cleared away as forgotten.
+                # Opening counts as use, so that cleaning up does not remove it.
                 os.utime(self._fd if os.utime in os.supports_fd else self._path)
             except BaseException:
                 self.close()
@@ -124,7 +124,7 @@ class Journal:
 
     def _write(self, line: bytes) -> None:
         try:
-            # A rest of an earlier attempt would otherwise become part of this line.
+            # Remove the remains of an earlier failed write.
             if os.fstat(self._fd).st_size != self._size:
                 os.ftruncate(self._fd, self._size)
             remaining = memoryview(line)
@@ -141,19 +141,19 @@ class Journal:
             os.ftruncate(self._fd, self._size)
             os.fsync(self._fd)
         except OSError:
-            # The next attempt truncates before it writes.
+            # The next write truncates first.
             pass
 
 
 def line_of(entry: Mapping[str, object]) -> bytes:
-    """Return an entry as a line, with its end."""
+    """Return an entry as a line with a newline."""
     text = json.dumps(entry, ensure_ascii=False, separators=(",", ":"), default=_plain)
-    # Half a character, as broken file names have it, is kept as an escape.
+    # Lone surrogates, as in broken file names, become escapes.
     return text.encode("utf-8", "backslashreplace") + b"\n"
 
 
 def format_of(head: bytes) -> object:
-    """Return the format that the first line of a journal names, None where it names none."""
+    """Return the format in the first line of a journal, or None."""
     try:
         first = json.loads(head)
     except ValueError:
@@ -162,17 +162,17 @@ def format_of(head: bytes) -> object:
 
 
 def _lock(fd: int) -> None:
-    if sys.platform == "win32":  # pragma: no cover - it has no flock
+    if sys.platform == "win32":  # pragma: no cover - no flock
         return
     try:
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         raise InUse(
-            "This project is open in another hetviz on this computer. Close that one, or go on "
-            "there; two at once would spoil each other's work."
+            "This project is open in another hetviz on this computer. Close that one, or "
+            "continue there."
         ) from None
     except OSError:
-        # Some network folders have no locks; the journal is as useful there without one.
+        # Some network folders have no locks. The journal works without.
         return
 
 

@@ -1,4 +1,4 @@
-"""What is kept of runs and features, as bytes: arrays as NPZ, the rest as JSON; never pickled."""
+"""Serialisation of runs and features: arrays as NPZ, other values as JSON, never pickled."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ _PARTS = ("data", "indices", "indptr")
 
 
 def pack_coordinates(embedding: Embedding) -> bytes:
-    """Return coordinates as NPZ: array ``c0`` of the first dataset, and so on; NaN is no place.
+    """Return coordinates as NPZ: arrays ``c0``, ``c1`` ... per dataset, with NaN for no position.
 
-    Of a map that is drawn by more than its axes, ``d0`` and so on are the picture.
+    For maps with separate drawn positions, arrays ``d0``, ``d1`` ... hold these.
     """
     buffer = io.BytesIO()
     arrays = {f"c{place}": Y for place, Y in enumerate(embedding.coordinates.values())}
@@ -41,7 +41,7 @@ def unpack_coordinates(content: bytes, data: HeteroData, note: str) -> Embedding
     Raises
     ------
     hetviz.errors.DataError
-        If it belongs to other data, or is something else.
+        If it belongs to other data, or cannot be read.
     """
     stored = unpack_arrays("map", content)
     drawn = [stored.pop(name) for name in [f"d{k}" for k in range(len(stored))] if name in stored]
@@ -84,7 +84,7 @@ def unpack_features(content: bytes, dataset: Dataset) -> Dataset:
     Raises
     ------
     hetviz.errors.DataError
-        If they are of other rows.
+        If they belong to other rows.
     """
     where = f"dataset {dataset.name!r}"
     stored = unpack_arrays(where, content)
@@ -93,26 +93,26 @@ def unpack_features(content: bytes, dataset: Dataset) -> Dataset:
         X: Any = stored.get("X")
         if "indptr" in stored:
             X = sp.csr_array(tuple(stored[part] for part in _PARTS), shape=tuple(about["shape"]))
-            # An index that leads nowhere would be followed.
+            # scipy does not check indices by itself.
             X.check_format(full_check=True)
         recipe = {**(dataset.recipe or {}), "features": about["recipe"]}
         names = about["names"]
     except (ValueError, KeyError, TypeError, IndexError, RecursionError):
         raise DataError(Problem("damaged-content", where, "the features cannot be read")) from None
     if X is not None and X.shape[0] != len(dataset):
-        message = "the features were made of other rows"
+        message = "the features belong to other rows"
         remedy = "Make them again."
         raise DataError(Problem("other-data", where, message, remedy=remedy))
     return replace(dataset, X=X, feature_names=names, recipe=recipe)
 
 
 def unpack_arrays(where: str, content: bytes) -> dict[str, Array]:
-    """Return the arrays of an NPZ by name; it may come from anybody.
+    """Return the arrays of an untrusted NPZ by name.
 
     Raises
     ------
     hetviz.errors.DataError
-        If it is something else, or too large.
+        If it cannot be read or is too large.
     """
     arrays: dict[str, Array] = {}
     try:
@@ -155,12 +155,12 @@ def pack_rows(rows: Ints) -> bytes:
 
 
 def unpack_rows(content: bytes, n_rows: int) -> Ints:
-    """Return the rows that `pack_rows` packed, of data of `n_rows` rows.
+    """Return the rows that `pack_rows` packed, for data with `n_rows` rows.
 
     Raises
     ------
     hetviz.errors.DataError
-        If they are no rows of such data.
+        If rows are out of range.
     """
     max_bytes = min(4 * n_rows, limits.MAX_FILE_BYTES)
     try:
@@ -168,12 +168,12 @@ def unpack_rows(content: bytes, n_rows: int) -> Ints:
     except ValueError:
         raise _damaged("rows") from None
     if rows.size and not 0 <= rows.min() <= rows.max() < n_rows:
-        raise DataError(Problem("other-data", "rows", "they are rows of other data"))
+        raise DataError(Problem("other-data", "rows", "the rows belong to other data"))
     return rows
 
 
 def pack_json(content: Mapping[str, object]) -> bytes:
-    """Return figures or findings as JSON, its keys in their order."""
+    """Return figures or findings as JSON, with keys in order."""
     return json.dumps(content).encode()
 
 
@@ -183,7 +183,7 @@ def unpack_json(content: bytes) -> dict[str, object]:
     Raises
     ------
     hetviz.errors.DataError
-        If it is something else.
+        If it cannot be read.
     """
     try:
         unpacked = json.loads(content)

@@ -1,8 +1,8 @@
-"""A whole project as one file: written, checked, and opened again whole or not at all.
+"""Project files: a complete project as one zip file.
 
-The file is a zip. At its top lie the data as they are now, as a bundle that `hetviz.load` reads,
-and `MANIFEST`, which names the SHA-256 of every member. Below ``project/`` lie the journal, with
-every step, the blobs that it names, and what was selected.
+The top level holds the current data, as a bundle that `hetviz.load` reads, and `MANIFEST`, with the
+SHA-256 of every member. ``project/`` holds the journal with every step, its blobs, and the
+selection. A file is opened completely or not at all.
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ JOURNAL, VIEW_STATE, BLOBS = "project/journal.jsonl", "project/glance.json", "pr
 
 _KEY = re.compile(rb"[0-9a-f]{64}")
 _BLOB_MEMBER = re.compile(re.escape(BLOBS) + r"([0-9a-f]{64})\Z")
-# Where the name of the first member of a zip stands.
+# Offset of the name of the first member of a zip.
 _FIRST_NAME_OFFSET = 30
-# Longer than anybody waits; a file can name steps without end.
+# A file can hold any number of steps.
 MAX_REPLAY_S = 300.0
 FEATURES_DIFFER = (
-    "The features came out slightly differently on this computer than where the project was saved, "
-    "so its maps count as made from other data. They are shown as they were."
+    "Features were computed slightly differently on this computer, so the maps of this project "
+    "count as made from other data. The maps themselves are unchanged."
 )
 
 _COPY_AGAIN = "Copy it again from where it was saved, or save the project once more."
@@ -55,8 +55,8 @@ _COPY_AGAIN = "Copy it again from where it was saved, or save the project once m
 def save_project(workspace: Workspace) -> bytes:
     """Return a project as one file: data, maps, clusters, names, groups, and every step.
 
-    The data as they are now are in it as a bundle too, unless that would make the file too large to
-    be opened again. Files and maps that no step names any more are left out.
+    The current data are included as a bundle too, unless the file would become too large to open.
+    Files and maps that no step uses are left out.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def save_project(workspace: Workspace) -> bytes:
     Raises
     ------
     hetviz.errors.DataError
-        If a stored file is damaged, or there is more than could be opened again.
+        If a stored file is damaged, or the project is too large to be opened again.
     """
     snapshot = workspace.snapshot()
     header = {
@@ -106,14 +106,14 @@ def _bundle(state: State) -> dict[str, bytes]:
 def _project_members(snapshot: Snapshot, blobs: BlobStore) -> dict[str, bytes]:
     lines = [line_of(entry) for entry in snapshot.log]
     members = {JOURNAL: HEAD + b"".join(lines), VIEW_STATE: pack_view_state(snapshot.view_state, 0)}
-    # Nothing reads what a lost step names.
+    # Blobs of lost steps are never read.
     named = {
         key.decode()
         for position, line in enumerate(lines)
         if position not in snapshot.lost
         for key in _KEY.findall(line)
     }
-    # Fingerprints of data look the same and are none.
+    # Fingerprints of data look like keys of blobs.
     for key in sorted(named):
         if blobs.has(key):
             members[f"{BLOBS}{key}"] = blobs.get(key)
@@ -132,7 +132,7 @@ def _check(record: Mapping[str, object]) -> str:
 
 
 def is_project(name: str, content: bytes) -> bool:
-    """Whether bytes are a project file, by what is in them; one that was cut short counts too."""
+    """Whether content is a project file, even one cut short."""
     if not content.startswith(b"PK\x03\x04"):
         return False
     if content[_FIRST_NAME_OFFSET:].startswith(MANIFEST.encode()):
@@ -145,16 +145,16 @@ def is_project(name: str, content: bytes) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class ProjectFile:
-    """A project file whose manifest and journal are sound.
+    """A project file with a valid manifest and journal.
 
     Attributes
     ----------
     name : str
-        For messages.
+        File name, for messages.
     fingerprint : str or None
-        Of the data that its steps led to where it was saved.
+        Fingerprint of the data when it was saved.
     lost : frozenset of int
-        Places of steps that could not be repeated there either.
+        Positions of steps that were lost before it was saved.
     journal : bytes
     log : list of dict
         The steps.
@@ -169,18 +169,16 @@ class ProjectFile:
     _sums: Mapping[str, str]
 
     def view_state_content(self) -> bytes:
-        """Return what was selected, as bytes."""
+        """Return the stored view state, as bytes."""
         return _read_member(self._archive, VIEW_STATE, self._sums)
 
     def blobs(self) -> Iterator[tuple[str, bytes]]:
-        """Yield key and content of each blob that a step names, one at a time.
-
-        Everything else in the file is read and checked on the way.
+        """Yield key and content of each blob that a step uses, checking all other members too.
 
         Raises
         ------
         hetviz.errors.DataError
-            If a member is missing, or is not what the manifest or its own name says.
+            If a member is missing, or does not match its checksum.
         """
         named = {key.decode() for key in _KEY.findall(self.journal)}
         for member in self._sums:
@@ -202,8 +200,7 @@ def read_project(name: str, content: bytes) -> ProjectFile:
     Raises
     ------
     hetviz.errors.DataError
-        If it is cut short or damaged, was saved by a later version, or a line of its journal is no
-        command.
+        If it is cut short, damaged, saved by a newer version, or has an invalid step.
     """
     try:
         archive = Archive(name, content)
@@ -215,7 +212,7 @@ def read_project(name: str, content: bytes) -> ProjectFile:
         raise
     if MANIFEST not in archive.names():
         raise gate.refusal(
-            "not-a-project", name, "this is no project file", remedy="Open it as data."
+            "not-a-project", name, "this is not a project file", remedy="Open it as data."
         )
     manifest = _parse_manifest(name, archive.read(MANIFEST))
     sums: dict[str, str] = manifest["members"]
@@ -254,7 +251,7 @@ def _parse_log(where: str, journal: bytes, lost: frozenset[int]) -> list[dict[st
     if not lines or lines.pop():
         raise gate.refusal("bad-journal", where, "its last line is cut short", remedy=_COPY_AGAIN)
     if format_of(head) != JOURNAL_FORMAT:
-        message = "a later version of hetviz wrote it, in another form"
+        message = "it was saved by a newer version of hetviz, in a new format"
         raise gate.refusal("later-format", f"{where}, line 1", message, remedy="Open it with that.")
     return [
         _parse_step(f"{where}, line {at + 2}", line, at in lost) for at, line in enumerate(lines)
@@ -267,13 +264,13 @@ def _parse_step(where: str, line: bytes, is_lost: bool) -> dict[str, object]:
     except (ValueError, RecursionError):
         entry = None
     if not isinstance(entry, dict) or not isinstance(entry.get("op"), str):
-        raise gate.refusal("bad-journal", where, "this is no step", remedy=_COPY_AGAIN)
+        raise gate.refusal("bad-journal", where, "this is not a step", remedy=_COPY_AGAIN)
     if is_lost or entry["op"] in (UNDO, REDO):
         return entry
     try:
         from_dict(entry)
     except HetvizError:
-        message = "this version of hetviz knows no such step, or it lacks something"
+        message = "this version of hetviz does not know this step, or fields are missing"
         remedy = "Open it with the version that saved it, or a later one."
         raise gate.refusal("unknown-operation", where, message, entry["op"][:80], remedy) from None
     return entry
@@ -284,7 +281,7 @@ def _read_member(archive: Archive, member: str, sums: Mapping[str, str]) -> byte
         raise gate.refusal(
             "missing-member",
             f"{archive.name}, {member[:80]}",
-            "it belongs to the project and is not in the file",
+            "this part of the project is missing from the file",
             remedy=_COPY_AGAIN,
         )
     content = archive.read(member)
@@ -294,7 +291,7 @@ def _read_member(archive: Archive, member: str, sums: Mapping[str, str]) -> byte
 
 
 def _changed_member(name: str, member: str) -> DataError:
-    message = "its content is not what was saved"
+    message = "the content has changed since it was saved"
     return gate.refusal("changed-member", f"{name}, {member[:80]}", message, remedy=_COPY_AGAIN)
 
 
@@ -307,24 +304,23 @@ def _later_format(name: str, manifest: Mapping[str, object]) -> DataError:
     return gate.refusal(
         "later-format",
         name,
-        "a later version of hetviz saved this project, in a form that this one does not know",
+        "a newer version of hetviz saved this project, in a format that this version cannot read",
         f"hetviz {str(manifest.get('hetviz', ''))[:40]}",
         "Open it with that version. The data in it can be opened here, without maps and history.",
     )
 
 
 def open_project(content: bytes, name: str, sessions: Sessions) -> str:
-    """Open a project file as a new session; what is open elsewhere stays as it is.
+    """Open a project file as a new session.
 
-    Every step is carried out again, as when a project is reopened, so that nothing comes in which
-    could not have been done by hand.
+    Every step is replayed, so that a file cannot contain anything a user could not have done.
 
     Parameters
     ----------
     content : bytes
         See `hetviz.workspace.save_project`.
     name : str
-        Of the file, for messages.
+        Name of the file, for messages.
     sessions : Sessions
 
     Returns
@@ -335,8 +331,8 @@ def open_project(content: bytes, name: str, sessions: Sessions) -> str:
     Raises
     ------
     hetviz.errors.DataError
-        If the file is damaged or incomplete, a step cannot be repeated, it holds more than a
-        project may, or the disk is full; nothing of it is left then.
+        If the file is damaged, incomplete or too large, a step cannot be repeated, or the disk is
+        full. Nothing is left on disk then.
     """
     file = read_project(name, content)
     try:
@@ -355,7 +351,7 @@ def _restore_project(file: ProjectFile, folder: Path) -> Workspace:
     data = workspace.state.data
     if file.fingerprint != (None if data is None else data.fingerprint()):
         workspace.notes.append(FEATURES_DIFFER)
-    # Last, as a session without a journal is none: one that breaks off before is cleared away.
+    # The journal comes last: an interrupted session without one is cleaned up.
     replace_file(folder / files.JOURNAL, file.journal)
     journal = Journal(folder / files.JOURNAL)
     try:
@@ -409,7 +405,7 @@ def _replay(file: ProjectFile, store: BlobStore) -> Workspace:
     except OSError:
         raise
     except Exception:
-        # A step whose fields are of other kinds than they should be may fail in any way.
+        # A step with fields of the wrong type can raise any error.
         raise _replay_error(file, at, "Its fields do not fit.") from None
 
 
@@ -425,17 +421,17 @@ def _replay_error(file: ProjectFile, position: int, reason: str) -> DataError:
 
 @dataclass(frozen=True)
 class Summary:
-    """What a project holds, to say it in a few words.
+    """Summary of a project.
 
     Attributes
     ----------
     title : str
     datasets : dict of str to int
-        Rows of each.
+        Number of rows of each dataset.
     links, comparisons, maps, clusters, steps : int
-        How many.
+        Counts.
     changed : str
-        When it was last worked on: ISO 8601, UTC; empty if never.
+        Time of the last change: ISO 8601, UTC; empty if none.
     """
 
     title: str
@@ -449,10 +445,10 @@ class Summary:
 
 
 def summarize(workspace: Workspace) -> Summary:
-    """Return what a project holds."""
+    """Return a summary of a project."""
     snapshot = workspace.snapshot()
     state, data = snapshot.state, snapshot.state.data
-    # How a job ended was nobody's act.
+    # The end of a job is not an action of the user.
     acts = [entry for entry in snapshot.log if entry.get("op") != EndJob.op]
     return Summary(
         state.title,

@@ -1,4 +1,4 @@
-"""What the user looks at: selection, groups, camera. They change too often for the log."""
+"""View state: selection, groups and camera, which change too often for the log."""
 
 from __future__ import annotations
 
@@ -25,25 +25,25 @@ from hetviz.workspace.store.packing import pack_rows, unpack_rows
 log = logging.getLogger(__name__)
 
 GROUPS = ("A", "B", "C")
-"""Names of the groups that a statement may be about."""
+"""Names of the groups for statements."""
 
 _MAX_ROWS = 2**31
 
 
 @dataclass(frozen=True, eq=False)
 class ViewState:
-    """Selection, groups and camera, as long as the rows are the same.
+    """Selection, groups and camera for one set of rows.
 
     Attributes
     ----------
     selection : array of int
         Global rows, ascending.
     camera : dict or None
-        ``{"x": [low, high], "y": [low, high]}`` in the map's coordinates; None shows all.
+        ``{"x": [low, high], "y": [low, high]}`` in map coordinates; None shows all.
     fingerprint : str
-        Of the rows that it is about, see `fingerprint_of`.
+        Fingerprint of the rows, see `fingerprint_of`.
     groups : mapping of str to array of int
-        Global rows, ascending, of those of `GROUPS` that are set.
+        Global rows, ascending, of the non-empty groups.
     """
 
     selection: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
@@ -53,7 +53,7 @@ class ViewState:
 
 
 def fingerprint_of(state: State) -> str:
-    """Return what a glance is bound to: the source and each dataset's ids, but not its name."""
+    """Return a hash of the source and the ids of each dataset, without dataset names."""
     if state.data is None:
         return ""
     digest = hashlib.sha256(repr(state.source).encode())
@@ -63,12 +63,12 @@ def fingerprint_of(state: State) -> str:
 
 
 def validate_camera(camera: Mapping[str, Any]) -> dict[str, list[float]] | None:
-    """Return a camera in its plain form; an empty mapping is None, which shows all.
+    """Return a camera in its plain form; None, which shows all, for an empty mapping.
 
     Raises
     ------
     hetviz.errors.DataError
-        If it is not two ranges of finite numbers.
+        If it does not have two ranges of finite numbers.
     """
     if not camera:
         return None
@@ -84,12 +84,12 @@ def validate_camera(camera: Mapping[str, Any]) -> dict[str, list[float]] | None:
 
 
 def validate_groups(groups: Mapping[str, ArrayLike], n_rows: int) -> dict[str, Ints]:
-    """Return the groups that have rows, in the order of `GROUPS`.
+    """Return the non-empty groups, in the order of `GROUPS`.
 
     Raises
     ------
     hetviz.errors.DataError
-        For another name, or rows that are not there.
+        For an unknown name or row.
     """
     for name in groups:
         if name not in GROUPS:
@@ -100,15 +100,15 @@ def validate_groups(groups: Mapping[str, ArrayLike], n_rows: int) -> dict[str, I
 
 
 def write_view_state(path: Path, view_state: ViewState, version: int) -> None:
-    """Replace the file in one step; that it cannot be written is no reason to stop anybody."""
+    """Write the view state. A failure is only logged."""
     try:
         replace_file(path, pack_view_state(view_state, version))
     except OSError as error:
-        log.warning("A selection could not be kept for later: %s", error.strerror)
+        log.warning("A selection could not be saved: %s", error.strerror)
 
 
 def read_view_state(path: Path) -> tuple[ViewState, int]:
-    """Return the glance in a file and its version; an empty one where there is none to read."""
+    """Return the view state in a file and its version; empty if the file cannot be read."""
     try:
         return unpack_view_state(path.read_bytes())
     except (OSError, DataError):
@@ -116,7 +116,7 @@ def read_view_state(path: Path) -> tuple[ViewState, int]:
 
 
 def pack_view_state(view_state: ViewState, version: int) -> bytes:
-    """Return a glance and its version as JSON."""
+    """Return a view state and its version as JSON."""
     record = {
         "fingerprint": view_state.fingerprint,
         "selection": _encode_rows(view_state.selection),
@@ -128,12 +128,12 @@ def pack_view_state(view_state: ViewState, version: int) -> bytes:
 
 
 def unpack_view_state(content: bytes) -> tuple[ViewState, int]:
-    """Return what `pack_view_state` packed; that there are such rows is not known by this.
+    """Return what `pack_view_state` packed. The number of rows is not checked.
 
     Raises
     ------
     hetviz.errors.DataError
-        If it is something else.
+        If it cannot be read.
     """
     try:
         record = json.loads(content)
@@ -143,7 +143,7 @@ def unpack_view_state(content: bytes) -> tuple[ViewState, int]:
         groups = validate_groups(named, _MAX_ROWS)
         return ViewState(rows, camera, str(record["fingerprint"]), groups), int(record["version"])
     except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
-        message = "what was selected cannot be read"
+        message = "the selection cannot be read"
         raise DataError(Problem("damaged-content", "selection", message)) from None
 
 

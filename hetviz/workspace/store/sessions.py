@@ -1,4 +1,4 @@
-"""The workspaces of this server, by session id. The id is what gives access: never log it."""
+"""Workspaces of this server by session id. The id grants access, so it must never be logged."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from hetviz.workspace.store.files import (
 from hetviz.workspace.store.journal import InUse, Journal
 from hetviz.workspace.workspace import Workspace
 
-# An open tab asks every few seconds, one in the background at least every minute.
+# Open tabs send requests every few seconds, background tabs at least every minute.
 IDLE_S = 600.0
 DAYS = 30
 DAYS_EMPTY = 1
@@ -39,7 +39,7 @@ __all__ = ["SESSIONS", "InUse", "Sessions", "is_id", "new_id"]
 
 
 class _Slot:
-    """The place of one session; its lock is held while it is restored."""
+    """A session, with a lock that is held while it is restored."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
@@ -48,7 +48,7 @@ class _Slot:
 
 
 class Sessions:
-    """Workspaces by session id, each with its own folder: journal, glance and blobs.
+    """Workspaces by session id, each with its own folder: journal, view state and blobs.
 
     Parameters
     ----------
@@ -66,12 +66,12 @@ class Sessions:
 
     @property
     def is_durable(self) -> bool:
-        """Whether sessions outlive this process."""
+        """Whether sessions survive this process."""
         self._root()
         return self._durable
 
     def get(self, id: str) -> Workspace:
-        """Return the workspace of a session, restored or made on first use.
+        """Return the workspace of a session, restored or created on first use.
 
         Raises
         ------
@@ -80,14 +80,14 @@ class Sessions:
         hetviz.workspace.store.journal.InUse
             If another process has it open.
         hetviz.errors.HetvizError
-            If its folder cannot be read, or a later version of hetviz wrote it.
+            If its folder cannot be read, or a newer version of hetviz wrote it.
         """
         if not is_session_id(id):
             raise ValueError("not a session id")
         folder = self._root() / id
         with self._lock:
             slot = self._slots.setdefault(id, _Slot())
-        # Reading one session holds up nobody else's.
+        # Restoring one session must not block others.
         with slot.lock:
             slot.last_used = time.monotonic()
             if slot.workspace is None:
@@ -96,10 +96,7 @@ class Sessions:
             return slot.workspace
 
     def adopt(self, make: Callable[[Path], Workspace]) -> str:
-        """Return the id of a new session, of which `make` gets the folder to fill it.
-
-        Where it fails, nothing of the folder is left; the error goes on.
-        """
+        """Create a session whose folder `make` fills, and return its id. On errors, remove it."""
         id = new_session_id()
         folder = self._root() / id
         try:
@@ -113,7 +110,7 @@ class Sessions:
         return id
 
     def exists(self, id: str) -> bool:
-        """Whether a session is open or was saved, even if it cannot be read now."""
+        """Whether a session is open or saved, even if it cannot be read."""
         if not is_session_id(id):
             return False
         with self._lock:
@@ -121,7 +118,7 @@ class Sessions:
         return is_open or (self._root() / id / JOURNAL).exists()
 
     def find(self, id: str) -> Workspace | None:
-        """Return the workspace of a session that is open or was saved, or None."""
+        """Return the workspace of an open or saved session, or None."""
         if not is_session_id(id):
             return None
         with self._lock:
@@ -135,7 +132,7 @@ class Sessions:
             return None
 
     def remove(self, id: str) -> bool:
-        """Close a session and delete all that was kept of it; return whether it was there."""
+        """Close and delete a session; return whether it existed."""
         if not self.exists(id):
             return False
         with self._lock:
@@ -144,7 +141,7 @@ class Sessions:
             if slot.workspace is not None:
                 slot.workspace.close()
                 slot.workspace = None
-            # The journal goes first: a folder without one is no session any more.
+            # The journal is deleted first: a folder without one is not a session.
             folder = self._root() / id
             (folder / JOURNAL).unlink(missing_ok=True)
             shutil.rmtree(folder, ignore_errors=True)
@@ -154,20 +151,20 @@ class Sessions:
 
     @property
     def n_open(self) -> int:
-        """How many sessions are in memory."""
+        """Number of sessions in memory."""
         with self._lock:
             return sum(slot.workspace is not None for slot in self._slots.values())
 
     @property
     def home_folder(self) -> Path:
-        """The folder that the sessions' folders lie in, and what is kept beside them."""
+        """The folder of the sessions and of other server files."""
         return self._root().parent if self.is_durable else self._root()
 
     def close_idle(self, after: float = IDLE_S) -> list[str]:
-        """Let go of the sessions that nobody has asked for lately; return their ids.
+        """Remove idle sessions from memory and return their ids.
 
-        They are on the disk, and restored when asked for again. One with a job under way stays, and
-        so does every one where nothing outlives this process.
+        They are restored from disk when needed. Sessions with a job stay, and all stay if they are
+        not durable.
 
         Parameters
         ----------
@@ -190,7 +187,7 @@ class Sessions:
         return rested
 
     def close(self) -> None:
-        """Give up all sessions, so that another process may open them."""
+        """Close all sessions, so that another process may open them."""
         with self._lock:
             slots = list(self._slots.values())
             self._slots.clear()
@@ -222,21 +219,19 @@ class Sessions:
 
 
 def remove_unused_sessions(folder: Path, now: float | None = None) -> int:
-    """Remove sessions untouched for 30 days in which nothing was done; return how many.
-
-    Those without a journal go after one day: nobody was ever told of them.
+    """Remove empty sessions unused for 30 days, without a journal after one day.
 
     Parameters
     ----------
     folder : Path
-        Of the sessions' folders.
+        Folder of the sessions.
     now : float, optional
-        Seconds since 1970; the clock's when absent.
+        Seconds since 1970; the current time by default.
     """
     clock = time.time() if now is None else now
     n = 0
     for session in folder.iterdir():
-        # One that cannot be looked into, or is open elsewhere, stays.
+        # Unreadable sessions and those open elsewhere stay.
         with contextlib.suppress(OSError, HetvizError):
             is_session = (
                 is_session_id(session.name) and session.is_dir() and not session.is_symlink()
@@ -256,7 +251,7 @@ def _remove_if_idle(session: Path) -> bool:
     try:
         if not _is_idle(journal.lines):
             return False
-        # Still locked, so that nobody begins to work in it now.
+        # The journal is still locked, so that no process can open it.
         shutil.rmtree(session)
         return True
     finally:
@@ -264,7 +259,7 @@ def _remove_if_idle(session: Path) -> bool:
 
 
 def _is_idle(lines: list[bytes]) -> bool:
-    """Whether a log holds nothing but the sample that every visit opens."""
+    """Whether a log only opens the sample that every visit opens."""
     if len(lines) > 1:
         return False
     try:

@@ -62,12 +62,12 @@ def test_a_visitor_of_many_jobs_holds_up_nobody_else(pool: Pool, ended: list[Job
     assert see(pool, heavy[3], "heavy").ahead == 3
     assert pool.load() == (2, 3)
     pool.cancel(heavy[3], "light")
-    assert see(pool, heavy[3], "heavy").live
+    assert see(pool, heavy[3], "heavy").is_active
     pool.cancel(heavy[3], "heavy")
-    wait_for(lambda: not see(pool, light, "light").live)
+    wait_for(lambda: not see(pool, light, "light").is_active)
     assert see(pool, light, "light").result == 8
-    assert see(pool, heavy[2], "heavy").live
-    wait_for(lambda: not any(job.live for job in pool.jobs("heavy")))
+    assert see(pool, heavy[2], "heavy").is_active
+    wait_for(lambda: not any(job.is_active for job in pool.jobs("heavy")))
     states = [see(pool, id, "heavy").state for id in heavy]
     assert states == ["done", "done", "done", "cancelled"]
     assert len(set(pool.worker_pids)) == 2
@@ -76,7 +76,7 @@ def test_a_visitor_of_many_jobs_holds_up_nobody_else(pool: Pool, ended: list[Job
 
 def test_jobs_are_seen_by_their_owner_and_taken_once(pool: Pool) -> None:
     id = pool.submit("alone", "One", task("double", value=1))
-    wait_for(lambda: not see(pool, id, "alone").live)
+    wait_for(lambda: not see(pool, id, "alone").is_active)
     assert pool.get(id, "you") is None and pool.jobs("you") == [] and pool.take(id, "you") is None
     assert [job.id for job in pool.jobs("alone")] == [id]
     with pytest.raises(ValueError, match=id):
@@ -102,7 +102,7 @@ def test_what_is_to_be_seen_at_once_is_seen_while_a_job_waits_and_when_it_begins
     assert pool.frame(id, "another") is None
     wait_for(lambda: see(pool, id, "mine").state == "running")
     assert pool.frame(id, "mine") == frame
-    wait_for(lambda: not see(pool, id, "mine").live)
+    wait_for(lambda: not see(pool, id, "mine").is_active)
     wait_for(lambda: pool.load() == (0, 0))
 
 
@@ -111,7 +111,7 @@ def test_a_worker_reaches_no_network(pool: Pool) -> None:
         listening.bind(("127.0.0.1", 0))
         listening.listen()
         id = pool.submit("me", "Calling", task("call", port=listening.getsockname()[1]))
-        wait_for(lambda: not see(pool, id, "me").live)
+        wait_for(lambda: not see(pool, id, "me").is_active)
     reached, confined = see(pool, id, "me").result
     # Where the system gives no namespace the worker says so, and this is not held.
     assert confined is False or not reached
@@ -126,14 +126,14 @@ def filtered() -> None:
 @pytest.mark.usefixtures("filtered")
 def test_a_worker_is_refused_sockets_programs_and_signals(pool: Pool) -> None:
     id = pool.submit("me", "Trying", task("forbidden"))
-    wait_for(lambda: not see(pool, id, "me").live)
+    wait_for(lambda: not see(pool, id, "me").is_active)
     refused = dict.fromkeys(("a socket", "a program", "a signal"), errno.EPERM)
     assert see(pool, id, "me").result == {**refused, "a file": 0}
 
 
 def test_every_method_makes_its_map_in_a_worker(pool: Pool) -> None:
     id = pool.submit("me", "All methods", task("fit_all"))
-    wait_for(lambda: not see(pool, id, "me").live)
+    wait_for(lambda: not see(pool, id, "me").is_active)
     found = see(pool, id, "me").result
     assert {card.key for card in methods()} == set(found)
     assert {key: became for key, became in found.items() if became != "a map"} == {}
@@ -142,7 +142,7 @@ def test_every_method_makes_its_map_in_a_worker(pool: Pool) -> None:
 def nap(pool: Pool) -> list[str]:
     """Two jobs of two visitors at once, which takes both workers; their states at the end."""
     ids = [pool.submit(f"v{k}", "Nap", task("nap", seconds=0.3)) for k in range(2)]
-    wait_for(lambda: all(not see(pool, id, f"v{k}").live for k, id in enumerate(ids)))
+    wait_for(lambda: all(not see(pool, id, f"v{k}").is_active for k, id in enumerate(ids)))
     return [see(pool, id, f"v{k}").state for k, id in enumerate(ids)]
 
 
@@ -150,7 +150,7 @@ def test_idle_workers_beyond_the_first_end_and_come_back(pool: Pool) -> None:
     wait_for(lambda: pool.load() == (0, 0))
     assert nap(pool) == ["done", "done"]
     n = len(pool.worker_pids)
-    pool.rest(0.0)
+    pool.end_idle_workers(0.0)
     wait_for(lambda: len(pool.worker_pids) <= 1)
     assert n == 2
     assert nap(pool) == ["done", "done"]

@@ -45,7 +45,7 @@ def see(runner: ProcessRunner, id: str, owner: str = "me") -> Job:
 
 
 def over(runner: ProcessRunner, id: str) -> Job:
-    wait_for(lambda: not see(runner, id).live)
+    wait_for(lambda: not see(runner, id).is_active)
     return see(runner, id)
 
 
@@ -106,7 +106,7 @@ def test_the_work_is_done_elsewhere_and_gives_way(shared: ProcessRunner) -> None
 
 def test_only_the_owner_sees_a_job(shared: ProcessRunner) -> None:
     id = shared.submit("alone", "Showing", task("layouts", number=1, n=3))
-    wait_for(lambda: not see(shared, id, "alone").live)
+    wait_for(lambda: not see(shared, id, "alone").is_active)
     assert shared.get(id, "you") is None
     assert shared.jobs("you") == []
     assert shared.take(id, "you") is None
@@ -188,7 +188,7 @@ def test_arguments_that_cannot_be_sent_fail_their_job_only(
 def test_layouts_come_while_it_runs_and_the_newest_counts(shared: ProcessRunner) -> None:
     id = shared.submit("me", "Showing", task("layouts", number=4, n=5))
     seen = []
-    while see(shared, id).live:
+    while see(shared, id).is_active:
         frame = shared.frame(id, "me", seen[-1].seq if seen else 0)
         if frame is not None:
             seen.append(frame)
@@ -271,7 +271,7 @@ def test_waiting_jobs_know_their_place_and_move_up(shared: ProcessRunner, tmp_pa
     assert [see(shared, second, "you").ahead, see(shared, third).ahead] == [1, 2]
     shared.cancel(second, "me")
     shared.cancel(second, "you")
-    wait_for(lambda: not see(shared, second, "you").live)
+    wait_for(lambda: not see(shared, second, "you").is_active)
     assert see(shared, second, "you").state == "cancelled"
     assert (see(shared, third).state, see(shared, third).ahead) == ("waiting", 1)
     gate.touch()
@@ -285,7 +285,7 @@ def test_the_end_of_each_job_is_told_once_before_it_is_seen(tmp_path: Path) -> N
     threads: list[str] = []
 
     def on_end(job: Job) -> None:
-        seen_live.append(see(runner, job.id).live)
+        seen_live.append(see(runner, job.id).is_active)
         threads.append(threading.current_thread().name)
         ends.append(job)
         if job.state == "failed":
@@ -311,10 +311,10 @@ def test_the_end_of_each_job_is_told_once_before_it_is_seen(tmp_path: Path) -> N
 def test_jobs_that_nobody_takes_are_forgotten_in_the_end(
     shared: ProcessRunner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("hetviz.jobs.process.job_table._KEPT", 3)
+    monkeypatch.setattr("hetviz.jobs.process.job_table._MAX_FINISHED", 3)
     ids = [shared.submit("many", "Doubling", task("double", value=k)) for k in range(6)]
     wait_for(lambda: shared.get(ids[0], "many") is None)
-    wait_for(lambda: not any(job.live for job in shared.jobs("many")))
+    wait_for(lambda: not any(job.is_active for job in shared.jobs("many")))
     assert [job.id for job in shared.jobs("many")] == ids[3:]
 
 
@@ -328,7 +328,7 @@ def test_cancel_stops_a_running_job_and_keeps_the_worker(shared: ProcessRunner) 
     worker = shared.worker_pid
     shared.cancel(id, "you")
     time.sleep(0.1)
-    assert see(shared, id).live
+    assert see(shared, id).is_active
     shared.cancel(id, "me")
     assert over(shared, id).state == "cancelled"
     assert over(shared, after).result == worker

@@ -25,7 +25,7 @@ from hetviz.errors import (
     UnboundedProblemError,
     UnfittedError,
 )
-from hetviz.jobs.process.array_cache import Numbers, Shelf
+from hetviz.jobs.process.array_cache import ArrayCache, ArrayNumbers
 from hetviz.jobs.process.wire import Message, Outbox, Reader, message, pickled
 
 
@@ -155,7 +155,7 @@ def test_every_error_of_ours_is_tried_above() -> None:
 
 
 def test_the_shelf_holds_the_last_two_data() -> None:
-    numbers, shelf = Numbers(), Shelf()
+    numbers, shelf = ArrayNumbers(), ArrayCache()
     data = [HeteroData([Dataset(name, ["x"])]) for name in "abc"]
 
     def send(one: HeteroData) -> tuple[bool, Any]:
@@ -179,6 +179,6 @@ def test_the_shelf_holds_the_last_two_data() -> None:
 
 
 def test_numbers_do_not_keep_data_alive() -> None:
-    numbers = Numbers()
+    numbers = ArrayNumbers()
     numbers.wrap({"data": HeteroData([Dataset("a", ["x"])])}, [])
     assert len(numbers._known) == 0
