@@ -154,5 +154,5 @@ def normalise_parts(parts: object) -> tuple[JobPart, ...]:
     """Return the parts that a task told of (title, fraction, state), in their plain form."""
     return tuple(
         (str(title), min(max(float(fraction), 0.0), 1.0), str(state))
-        for title, fraction, state in cast("Iterable[PartOfJob]", parts)
+        for title, fraction, state in cast("Iterable[JobPart]", parts)
     )

@@ -1,4 +1,4 @@
-"""What a method found out on its way: weights, correlations, gaps, each with what it says."""
+"""Diagnostics of methods: weights, correlations and gaps with explanations."""
 
 from __future__ import annotations
 
@@ -14,29 +14,29 @@ from hetviz.data.model.immutable import Immutable
 from hetviz.errors import DataError, Problem
 
 MAX_VALUES = 20
-"""Values kept of one finding: those of the largest size."""
+"""Largest number of values of a diagnostic; the largest values stay."""
 SHARE = "share"
-"""Unit of values from 0 to 1 that are parts of a whole."""
+"""Unit of shares, from 0 to 1."""
 
 
 @dataclass(frozen=True)
 class Diagnostic(Immutable):
-    """One thing that a method found out, besides the map.
+    """Diagnostic result of a method.
 
     Attributes
     ----------
     key : str
-        Its name in code and files.
+        Name in code and files.
     title : str
-        In plain words.
+        Title in plain words.
     says : str
-        What a value says, a sentence or two.
+        Explanation of the values, one or two sentences.
     values : mapping of str to float
-        By the name of what each belongs to (a dataset, a feature, a start, an axis).
+        Values by name (of a dataset, a feature, a start or an axis).
     unit : str
-        Of the values: `SHARE`, a word, or empty for plain numbers.
+        Unit of the values: `SHARE`, a word, or empty for plain numbers.
     left_out : int
-        Further values, of smaller size, that are not kept.
+        Number of omitted smaller values.
     """
 
     key: str
@@ -48,18 +48,18 @@ class Diagnostic(Immutable):
 
     @property
     def lines(self) -> list[tuple[str, str]]:
-        """Names and values as they are written for people."""
+        """Names and formatted values."""
         return [(name, self.written(value)) for name, value in self.values.items()]
 
     def written(self, value: float) -> str:
-        """Return a value as text, with its unit."""
+        """Return a value as text with its unit."""
         if self.unit == SHARE:
             return round_percent(value, 1)
         unit = f" {self.unit}" if self.unit else ""
         return f"{value:.4g}{unit}"
 
     def to_dict(self) -> JsonObject:
-        """Return it JSON-ready; its key is left to the mapping that it is in."""
+        """Return the diagnostic JSON-ready, without its key."""
         return {
             "title": self.title,
             "says": self.says,
@@ -78,15 +78,15 @@ def make_diagnostic(
     *,
     most: int = MAX_VALUES,
 ) -> Diagnostic:
-    """Make a `Diagnostic` of what a method has: finite numbers only, and not too many.
+    """Return a `Diagnostic` of finite values.
 
     Parameters
     ----------
     key, title, says, unit : str
         See `Diagnostic`.
     values : mapping or pairs of str to number
-        None and numbers that are not finite are left out. Of more than `most` the largest by size
-        are kept, in falling order; fewer stay in the order given.
+        None and non-finite numbers are left out. Of more than `most` values the largest absolute
+        ones stay, in decreasing order; fewer stay in the given order.
     most : int
     """
     pairs = values.items() if isinstance(values, Mapping) else values
@@ -103,12 +103,12 @@ def make_diagnostic(
 
 
 def by_key(found: Iterable[Diagnostic]) -> Mapping[str, Diagnostic]:
-    """Return findings by key, without those that hold nothing."""
+    """Return diagnostics by key, without empty ones."""
     return MappingProxyType({one.key: one for one in found if one.values})
 
 
 def without_repeated_text(found: Iterable[Diagnostic]) -> Iterator[tuple[Diagnostic, str]]:
-    """Yield each finding with what it says; with nothing where the one before says the same."""
+    """Yield each diagnostic with its explanation, empty if the previous one is the same."""
     before = ""
     for one in found:
         yield one, "" if one.says == before else one.says
@@ -116,18 +116,12 @@ def without_repeated_text(found: Iterable[Diagnostic]) -> Iterator[tuple[Diagnos
 
 
 def to_json(found: Mapping[str, Diagnostic]) -> JsonObject:
-    """Return findings as they are written to files."""
+    """Return diagnostics JSON-ready, by key."""
     return {key: one.to_dict() for key, one in found.items()}
 
 
 def from_json(content: object, where: str = "diagnostics") -> Mapping[str, Diagnostic]:
-    """Read what `to_json` gave.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        If it is something else.
-    """
+    """Return the diagnostics that `to_json` has written; raise a `DataError` for other content."""
     if content is None:
         return MappingProxyType({})
     if not isinstance(content, Mapping):
@@ -146,21 +140,21 @@ def _read(key: str, one: Mapping[str, Any]) -> Diagnostic:
 
 
 def _invalid(where: str) -> DataError:
-    return DataError(Problem("bad-diagnostics", where, "this is not what a method found out", ""))
+    return DataError(Problem("bad-diagnostics", where, "these are not diagnostics of a method", ""))
 
 
 def number_values(values: Sequence[float], word: str) -> dict[str, float]:
-    """Return values by a word and their number from 1: ``"axis 1"``."""
+    """Return values by a word and a number from 1, such as ``"axis 1"``."""
     return {f"{word} {place + 1}": float(value) for place, value in enumerate(values)}
 
 
 def starts_diagnostic(finals: Sequence[float]) -> Diagnostic:
-    """Return the losses that several starts ended with, as people are shown them."""
+    """Return the diagnostic of the final losses of several starts."""
     return make_diagnostic(
         "starts",
         "Spread over starts",
-        "The loss that each start ended with; the map is of the least. Where they differ much, "
-        "other random numbers may give another map.",
+        "Final loss of each start. The map is from the start with the smallest loss. If the losses "
+        "differ much, another seed may give another map.",
         number_values(finals, "start"),
     )
 
@@ -176,12 +170,12 @@ _SATISFIED = {"kept_by_the_optimum": "by the optimum", "kept_on_these_axes": "on
 
 
 def optimum_diagnostics(known: Mapping[str, Mapping[str, object]]) -> list[Diagnostic]:
-    """Return what is known of the optimum of each problem, as people are shown it.
+    """Return the diagnostics of the optimum of each problem.
 
     Parameters
     ----------
     known : mapping of str to mapping
-        By problem, as from `hetviz.core.ordinal.fixed_rank.Flat.figures`.
+        Figures by problem, from `hetviz.core.ordinal.fixed_rank.Flat.figures`.
     """
     told = []
     for name, figures in known.items():
@@ -189,47 +183,45 @@ def optimum_diagnostics(known: Mapping[str, Mapping[str, object]]) -> list[Diagn
         told += [
             make_diagnostic(
                 f"kept comparisons of {name}",
-                f"Comparisons that are kept{of}",
-                "Share of the comparisons given that hold: on all axes that the optimum needs, and "
-                "on the axes shown.",
+                f"Satisfied comparisons{of}",
+                "Share of the comparisons that hold: on all axes of the optimum, and on the axes "
+                "shown.",
                 {words: figures.get(key) for key, words in _SATISFIED.items()},
                 SHARE,
             ),
             make_diagnostic(
                 f"moved in the end of {name}",
-                f"Moving points in the end{of}",
-                "Share of the comparisons that were held out and kept, with points as the method "
-                "puts them, and moved from there with this pull back. The best was taken, if it "
-                "is better by more than chance.",
+                f"Final adjustment of points{of}",
+                "Share of the held-out comparisons that hold: with the points of the method, and "
+                "after moving them with this pull back. The best pull is used if it is better by "
+                "more than chance.",
                 _values_by_pull(figures.get("held_out_by_pull")),
                 SHARE,
             ),
             make_diagnostic(
                 f"gap of {name}",
-                f"How near to the best{of}",
-                "By how much the objective can at most be above the least that there is, as a part "
-                "of it (the duality gap): 0 is the best there can be.",
+                f"Distance from the optimum{of}",
+                "Largest possible relative distance of the objective from its minimum (duality "
+                "gap). 0 is optimal.",
                 {"duality gap": figures.get("gap")},
             ),
             make_diagnostic(
                 f"objective of {name}",
                 f"Objective{of}",
-                "What was made small, and a bound that it cannot get below. Only how they compare "
-                "says anything.",
+                "Minimised objective and its lower bound. Only their ratio is meaningful.",
                 {words: figures.get(key) for key, words in _OBJECTIVE.items()},
             ),
             make_diagnostic(
                 f"axes of {name}",
                 f"Axes of the optimum{of}",
-                "How many axes the best solution has. With fewer shown, some comparisons may be "
-                "lost in the picture.",
+                "Number of axes of the optimal solution. If fewer are shown, some comparisons may "
+                "not hold in the picture.",
                 {"axes": figures.get("axes_of_the_optimum")},
             ),
             make_diagnostic(
                 f"critical strength of {name}",
                 f"Critical strength{of}",
-                "Where comparisons count for no more than this, all items in one point would be "
-                "best, so that there would be nothing to see.",
+                "Up to this strength of comparisons, the optimum puts all items at one point.",
                 {"strength of comparisons": figures.get("critical_beta")},
             ),
         ]

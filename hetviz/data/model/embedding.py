@@ -1,4 +1,4 @@
-"""An embedding: where each row lies, and which rows have no place."""
+"""Embedding of the rows of several datasets in one space."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from hetviz.errors import DataError, ParameterError, Problem
 _AXES = ("x", "y", "z")
 _MIN_POINTS_FOR_TSNE = 4
 DRAWN_NOTE = "neighbour map"
-"""What a picture that is not of the axes is called."""
+"""Note of an embedding that is drawn by other coordinates than its axes."""
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
@@ -31,28 +31,28 @@ class Embedding(Immutable):
     Parameters
     ----------
     coordinates : mapping of str to array of shape (n_i, k)
-        ``coordinates[name][r]`` is where row r of that dataset lies; NaN where it has no place.
+        ``coordinates[name][r]`` are the coordinates of row r of the dataset; NaN if it has none.
     ids : mapping of str to sequence of str, optional
-        Row ids; row numbers as text when absent.
+        Row ids; default: row numbers as text.
     entity : mapping of str to str, optional
-        Entity of each dataset; its own name when absent.
+        Entity of each dataset; default: its name.
     placed : mapping of str to array of bool, shape (n_i,), optional
-        False where a row has no place; derived from NaN when absent.
+        Whether each row has coordinates; default: derived from NaN.
     components : mapping of str to int, optional
-        Connected component of the graph of datasets that each belongs to. Datasets of different
-        components share a picture, not a meaning.
+        Connected component of each dataset in the graph of linked datasets. Coordinates of
+        different components cannot be compared.
     note : str
-        How the coordinates came about, in words.
+        Origin of the coordinates, in words.
     diagnostics : mapping of str to Diagnostic, optional
-        What the method found out on its way, see `hetviz.data.model.diagnostics.Diagnostic`.
+        Diagnostics of the method, see `hetviz.data.model.diagnostics.Diagnostic`.
     drawn : mapping of str to array of shape (n_i, 2), optional
-        How the map is drawn where that is not by its axes, row by row: see `planar`. What is near,
-        alike or clustered is measured on the axes all the same.
+        2-D coordinates for drawing if the map is not drawn by its axes, see `planar`. Distances,
+        similarities and clusters are measured on the axes in any case.
 
     Raises
     ------
     hetviz.errors.DataError
-        If shapes disagree, or a placed row is not finite.
+        If shapes are inconsistent, or coordinates of a placed row are not finite.
     """
 
     coordinates: Mapping[str, Floats]
@@ -63,7 +63,7 @@ class Embedding(Immutable):
     note: str
     diagnostics: Mapping[str, Diagnostic]
     drawn: Mapping[str, Floats] | None = None
-    # What `hetviz.embed` made it of; a copy, a changed one and a saved one do without.
+    # Source of an embedding by `hetviz.embed`; copies and saved embeddings have none.
     made: Any = field(init=False, default=None, metadata={"saved": False})
 
     def __init__(
@@ -103,7 +103,9 @@ class Embedding(Immutable):
                 gate.refuse("bad-shape", where, "ids and placed need one entry for each row")
                 continue
             for row in np.flatnonzero(mask & ~finite):
-                gate.refuse("not-finite", f"{where}, id {texts[row]}", "the place is not finite")
+                gate.refuse(
+                    "not-finite", f"{where}, id {texts[row]}", "the coordinates are not finite"
+                )
             Y[~mask] = np.nan
             arrays[name] = checks.read_only(Y)
             masks[name] = checks.read_only(mask)
@@ -135,23 +137,23 @@ class Embedding(Immutable):
     def _repr_mimebundle_(
         self, include: object = None, exclude: object = None
     ) -> dict[str, object] | tuple[dict[str, object], dict[str, object]]:
-        """Return how a notebook shows it: as a widget where there can be one, as a picture else."""
+        """Return the notebook display: a widget if possible, else a picture."""
         found: dict[str, Any] | tuple[dict[str, Any], dict[str, Any]] = call_implementation(
             "mimebundle", self
         )
         return found
 
     def widget(self, data: object = None, **options: object) -> Any:
-        """Return the map as a widget for a notebook, to look at and to work with.
+        """Return the map as an interactive widget for a notebook.
 
-        Without arguments it is the one that the embedding shows itself as.
+        Without arguments, return the widget that displays the embedding.
 
         Parameters
         ----------
         data : HeteroData, optional
-            What it is a map of; known of an embedding that `hetviz.embed` has just made.
+            Data of the map; known for an embedding that `hetviz.embed` returned.
         **options
-            ``colour``, ``height`` and others of `hetviz.ui.notebook.widget.MapWidget`.
+            ``colour``, ``height`` and other options of `hetviz.ui.notebook.widget.MapWidget`.
 
         Returns
         -------
@@ -162,12 +164,12 @@ class Embedding(Immutable):
         hetviz.errors.MissingExtraError
             If anywidget is not installed: ``pip install "hetviz[notebook]"``.
         hetviz.errors.DataError
-            If the data are of other items.
+            If the data have other items.
         """
         return call_implementation("widget", self, data, **options)
 
     def with_made(self, made: object) -> Self:
-        """Return the same embedding, knowing what it was made of."""
+        """Return the same embedding with its source."""
         known = object.__new__(type(self))
         known.__dict__.update(vars(self), made=made)
         return known
@@ -179,30 +181,30 @@ class Embedding(Immutable):
 
     @property
     def n_rows(self) -> int:
-        """Rows of all datasets together."""
+        """Number of rows of all datasets."""
         return sum(map(len, self.coordinates.values()))
 
     @property
     def n_unplaced(self) -> int:
-        """Rows that have no place."""
+        """Number of rows without coordinates."""
         return sum(int((~mask).sum()) for mask in self.placed.values())
 
     def stacked(self) -> Floats:
-        """Return all coordinates, shape (n_rows, k), datasets in order."""
+        """Return the coordinates of all datasets in order, shape (n_rows, k)."""
         return np.vstack(list(self.coordinates.values()))
 
     def stacked_placed(self) -> Bools:
-        """Return which rows have a place, shape (n_rows,), datasets in order."""
+        """Return a mask of the rows with coordinates, shape (n_rows,), datasets in order."""
         return np.concatenate(list(self.placed.values()))
 
     @property
     def axis_names(self) -> list[str]:
-        """Column names of the axes: x, y, z, or c1 .. ck above three."""
+        """Names of the axes: x, y, z, or c1 .. ck for more than three."""
         k = self.n_components
         return list(_AXES[:k]) if k <= 3 else [f"c{axis + 1}" for axis in range(k)]
 
     def frame(self) -> pd.DataFrame:
-        """Return a table with columns dataset, id, one per axis, and placed."""
+        """Return a table with the columns dataset, id, one per axis, and placed."""
         frames = []
         for name, Y in self.coordinates.items():
             part = pd.DataFrame(Y, columns=self.axis_names)
@@ -214,7 +216,7 @@ class Embedding(Immutable):
 
     @property
     def per_object(self) -> Embedding:
-        """The embedding in which views share points: every row lies at its object's mean place."""
+        """The embedding with every row at the mean coordinates of its object."""
         total: dict[tuple[str, str], Floats] = {}
         count: dict[tuple[str, str], int] = {}
         for name, Y in self.coordinates.items():
@@ -232,12 +234,12 @@ class Embedding(Immutable):
         return self.moved(coordinates)
 
     def moved(self, coordinates: Mapping[str, Any]) -> Embedding:
-        """Return the same items at other places; rows that are not finite have none.
+        """Return the same items with other coordinates; non-finite rows have none.
 
         Parameters
         ----------
         coordinates : mapping of str to array of shape (n, k)
-            Of every dataset.
+            Coordinates of every dataset.
         """
         return Embedding(
             coordinates,
@@ -249,7 +251,7 @@ class Embedding(Immutable):
         )
 
     def drawn_beside(self, new: Mapping[str, Floats]) -> dict[str, Floats] | None:
-        """Return where new places on the axes are in the picture: by those nearest on the axes.
+        """Return drawing coordinates of new points, from their nearest neighbours on the axes.
 
         Parameters
         ----------
@@ -258,7 +260,7 @@ class Embedding(Immutable):
         Returns
         -------
         dict of str to array of shape (m, 2), or None
-            None where the map is drawn by its axes.
+            None if the map is drawn by its axes.
         """
         if self.drawn is None:
             return None
@@ -309,22 +311,21 @@ class Embedding(Immutable):
         )
 
     def planar(self, how: str = "auto") -> Embedding:
-        """Return a 2-D embedding for drawing; its `note` adds how it was made.
+        """Return a 2-D embedding for drawing; its `note` names the projection.
 
         Parameters
         ----------
         how : {"auto", "axes", "pca", "tsne"}
-            The first two axes, their principal components, or t-SNE. "auto" takes `drawn` where
-            there is one, the axes when there are one or two of them, and principal components
-            otherwise. t-SNE of fewer than
-            four points, or of one axis, is taken as principal components.
+            The first two axes, principal components, or t-SNE. "auto" uses `drawn` if present, one
+            or two axes as they are, and principal components otherwise. t-SNE of fewer than four
+            points, or of one axis, is replaced by principal components.
 
         Notes
         -----
         t-SNE costs O(n log n) per iteration and is seeded.
         """
         if how not in ("auto", "axes", "pca", "tsne"):
-            raise ParameterError(f"planar: how = {how!r}; one of auto, axes, pca, tsne.")
+            raise ParameterError(f"planar: how = {how!r} must be one of auto, axes, pca, tsne.")
         k = self.n_components
         if how == "auto" and self.drawn is not None:
             said = (
@@ -360,7 +361,7 @@ class Embedding(Immutable):
 def _check_picture(
     drawn: Mapping[str, ArrayLike], masks: Mapping[str, Bools], gate: checks.ProblemCollector
 ) -> Mapping[str, Floats] | None:
-    """Return the picture, NaN where a row has no place."""
+    """Return checked drawing coordinates; NaN for rows without coordinates."""
     found: dict[str, Floats] = {}
     for name, mask in masks.items():
         Z = np.array(drawn.get(name, np.empty((0, 2))), dtype=np.float64)
@@ -370,7 +371,7 @@ def _check_picture(
             )
             continue
         if not np.isfinite(Z[mask]).all():
-            gate.refuse("not-finite", f"picture of {name!r}", "a place is not finite")
+            gate.refuse("not-finite", f"picture of {name!r}", "coordinates are not finite")
         Z[~mask] = np.nan
         found[name] = checks.read_only(Z)
     return MappingProxyType(found)

@@ -1,4 +1,4 @@
-"""Several datasets and all that is known of how their items relate; copies that are changed."""
+"""Datasets with links, comparisons and labels, and edits that return changed copies."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     Graph: TypeAlias = Any
 
 
-# What is drawn to judge a map by: rows of chosen objects, and links with the pairs they join.
+# Random draws of held-out rows and links.
 
 
 def draw_rows_out(
@@ -50,7 +50,7 @@ def draw_rows_out(
     shares: Mapping[str, float],
     rng: np.random.Generator,
 ) -> Bools:
-    """Return which global rows leave: those of the drawn objects, in every view.
+    """Return a mask of the global rows of randomly drawn objects, in every view.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def draw_rows_out(
         out |= np.isin(object_of, object_of[rows][chosen])
     for name, rows in parts.items():
         if out[rows].all():
-            raise ParameterError(f"holdout: no row of {name!r} would be left to learn from.")
+            raise ParameterError(f"holdout: no row of {name!r} would be left to fit to.")
     return out
 
 
@@ -87,19 +87,19 @@ def draw_links_out(
     share: float,
     rng: np.random.Generator,
 ) -> Bools:
-    """Return which links are held out: a share of the pairs of each stratum, and what is touched.
+    """Return a mask of held-out links: a share of the pairs of each stratum, and `touched` links.
 
     Parameters
     ----------
     ends : ndarray of shape (m, 2)
-        Objects that each link joins, the smaller one first. A pair that is linked twice is drawn
-        once, in the stratum of its first link.
+        Objects of each link, the smaller one first. A pair with several links is drawn once, in
+        the stratum of its first link.
     stratum : ndarray of shape (m,)
-        Links are drawn within each.
+        Links are drawn within each stratum.
     touched : ndarray of shape (m,)
-        Links that are out in any case.
+        Links that are held out in any case.
     bare : ndarray of shape (n_objects,)
-        Objects that nothing but links can place: each keeps one link at least.
+        Objects that only links can place; each keeps at least one link.
     share : float
     rng : Generator
     """
@@ -120,7 +120,7 @@ def draw_links_out(
 def _return_needed_links(
     ends: Ints, pair: Ints, chosen: Bools, touched: Bools, bare: Bools
 ) -> None:
-    """Unchoose at least one pair of every bare object, or it could not be placed."""
+    """Deselect at least one pair of every bare object, which could not be placed otherwise."""
     held = touched | chosen[pair]
     bare[ends[~held]] = False
     for row in np.flatnonzero(chosen[pair] & ~touched & bare[ends].any(axis=1)):
@@ -139,7 +139,7 @@ class HeteroData(Immutable):
     Parameters
     ----------
     datasets : sequence of Dataset
-        Names must differ; ``.datasets`` is then a mapping from name to Dataset.
+        Datasets with distinct names; ``.datasets`` is a mapping from name to Dataset.
     links : sequence of Links
     comparisons : Comparisons, optional
     labels : sequence of Labels
@@ -147,14 +147,14 @@ class HeteroData(Immutable):
     Attributes
     ----------
     offsets : mapping of str to slice
-        Where each dataset's rows lie among the global rows 0 .. n_rows - 1.
+        Range of the rows of each dataset among the global rows 0 .. n_rows - 1.
     object_of : array of int, shape (n_rows,)
-        ``object_of[r]`` is the object that global row r shows; rows of views share it.
+        ``object_of[r]`` is the object of global row r; views share objects.
 
     Raises
     ------
     hetviz.errors.DataError
-        Listing every link, comparison or label that names something unknown.
+        Listing every link, comparison or label that refers to something unknown.
     """
 
     datasets: Mapping[str, Dataset]
@@ -216,55 +216,54 @@ class HeteroData(Immutable):
         comparisons: object = None,
         unknown: str = "raise",
     ) -> HeteroData:
-        """Make data of tables, matrices and graphs that lie in memory.
+        """Create data from tables, matrices and graphs in memory.
 
         Parameters
         ----------
         frames : mapping of str to table, or AnnData, MuData or a networkx graph
-            Name of a dataset to its rows: a DataFrame (pandas, polars, Arrow), AnnData, MuData (a
-            view for each modality), a networkx graph (its nodes, its edges as links), a dictionary
-            of columns, a list of records or of ids, a `Dataset`, or a matrix (NumPy, SciPy sparse,
-            torch, anything with ``__array__``), whose rows are called 0, 1, ...
+            Dataset name -> rows: a DataFrame (pandas, polars, Arrow), AnnData, MuData (one view
+            per modality), a networkx graph (nodes as rows, edges as links), a dictionary of
+            columns, a list of records or ids, a `Dataset`, or a matrix (NumPy, SciPy sparse,
+            torch, anything with ``__array__``) with rows named 0, 1, ...
         links : table, pairs, mapping, Links or "auto", optional
-            A table with a column of ids for each of two datasets, called after them ("dishes" or
-            "dish_id"), or with columns source_id and target_id (and source_dataset,
-            target_dataset); columns weight (-1 to 1), score, kind and role count, others are
-            notes. Pairs of ids, or triples with a weight, between the two datasets. A mapping from
-            (source, target) or (source, target, kind) to such a table, to pairs, or to a matrix of
-            weights. A list of any of these. "auto" joins each two datasets in the way that
-            `propose_joins` finds best, and warns of what it did.
+            A table with an id column for each of two datasets, named after them ("dishes" or
+            "dish_id"), or with the columns source_id and target_id (and source_dataset,
+            target_dataset). The columns weight (-1 to 1), score, kind and role are used, others
+            become notes. Pairs of ids, or triples with a weight, between the two datasets. A
+            mapping from (source, target) or (source, target, kind) to such a table, pairs, or a
+            weight matrix. A list of any of these. "auto" applies the best join of
+            `propose_joins` to each pair of datasets and warns about it.
         ids : mapping of str to str, optional
-            Column that names the rows. Where absent: the index unless it only counts, a column
-            "id" or called after the dataset, the first text column whose values all differ, or
-            else the number of the row.
+            Id column. Default: the index unless it only counts, a column "id" or named after the
+            dataset, the first text column with distinct values, or the row number.
         labels : mapping of str to str or list of str, optional
-            Columns that are labels, never features. Where absent the first column of few
-            categories of each dataset is one; ``{}`` for none.
+            Label columns, which are no features. Default: the first column of few categories of
+            each dataset; ``{}`` for none.
         columns : mapping of str to mapping, optional
-            Dataset to column to its type ("number", "category", "list", "date", "latlong",
-            "text"), False to leave it out, or options as in `make_features`.
+            Dataset -> column -> type ("number", "category", "list", "date", "latlong", "text"),
+            False to exclude the column, or options as in `make_features`.
         titles, pictures : mapping of str to str, optional
-            Column of what to call a row, and of pictures: bytes, or paths of files.
+            Column of titles, and of pictures (bytes or file paths).
         features : mapping of str to str, optional
-            What the features of an AnnData are: "X" (the default), or a matrix of obsm.
+            Features of an AnnData: "X" (default), or a matrix of obsm.
         entities : mapping of str to str, optional
-            What a row of a dataset is. Datasets of one entity are views: the same id is the same
-            thing.
+            Entity of each dataset. Datasets of one entity are views: equal ids are the same
+            object.
         comparisons : table or list of triples, optional
             Columns anchor, near and far (or anchor_id and anchor_dataset, and so on): the anchor is
-            nearer to near than to far. In a list each item is an id, or (dataset, id).
+            closer to near than to far. In a list each item is an id, or (dataset, id).
         unknown : {"raise", "drop"}
-            What to do with links and comparisons that name ids that no row has; "drop" warns.
+            Treatment of links and comparisons with unknown ids; "drop" warns.
 
         Returns
         -------
         HeteroData
-            Ids are text; `Dataset.keys` are the ids as they were given.
+            Ids are text; `Dataset.keys` are the original ids.
 
         Raises
         ------
         hetviz.errors.DataError
-            Listing everything that does not fit, with the call to make instead.
+            Listing all problems, each with a suggested call.
 
         Examples
         --------
@@ -295,18 +294,18 @@ class HeteroData(Immutable):
         return made
 
     def to_frames(self, embedding: Embedding | None = None) -> dict[str, pd.DataFrame]:
-        """Return each dataset as a DataFrame, its index the ids as they were given.
+        """Return each dataset as a DataFrame with the original ids as index.
 
         Parameters
         ----------
         embedding : Embedding, optional
-            Adds columns x and y (and so on), matched by id; NaN where a row has no place.
+            Adds columns x and y (and so on), matched by id; NaN for rows without coordinates.
         """
         frames: dict[str, pd.DataFrame] = call_implementation("to_frames", self, embedding)
         return frames
 
     def to_links(self) -> pd.DataFrame:
-        """Return all links as a table that `from_frames` takes: ids as they were given."""
+        """Return all links as a table for `from_frames`, with the original ids."""
         table: pd.DataFrame = call_implementation("to_links", self)
         return table
 
@@ -316,9 +315,9 @@ class HeteroData(Immutable):
         Parameters
         ----------
         name : str, optional
-            The dataset; where there is only one it need not be named.
+            Name of the dataset; optional if there is only one.
         embedding : Embedding, optional
-            Becomes ``obsm["X_hetviz"]``.
+            Stored as ``obsm["X_hetviz"]``.
 
         Raises
         ------
@@ -378,12 +377,12 @@ class HeteroData(Immutable):
                 f"Did you mean {near[0]!r}?" if near else f"There are: {', '.join(self.datasets)}."
             )
             raise DataError(
-                Problem("unknown-dataset", "data", "there is no such dataset", name, hint)
+                Problem("unknown-dataset", "data", "this dataset does not exist", name, hint)
             ) from None
 
     @property
     def n_rows(self) -> int:
-        """Rows of all datasets together."""
+        """Number of rows of all datasets."""
         return sum(len(dataset) for dataset in self.datasets.values())
 
     @cached_property
@@ -403,7 +402,7 @@ class HeteroData(Immutable):
             return checks.read_only(np.empty(0, dtype=np.int64))
 
         def make() -> Ints:
-            # Ids of one dataset differ, so objects do unless two are of the same things.
+            # Ids within a dataset are distinct, so objects are too unless there are views.
             if len({part.entity for part in self.datasets.values()}) == len(self.datasets):
                 return checks.read_only(np.arange(self.n_rows))
             seen: dict[tuple[str, str], int] = {}
@@ -433,7 +432,7 @@ class HeteroData(Immutable):
         return int(self.offsets[self[name].name].start) + self[name].position(id)
 
     def views(self, entity: str) -> tuple[str, ...]:
-        """Return the names of the datasets that show objects of an entity."""
+        """Return the names of the datasets of an entity."""
         return tuple(name for name, dataset in self.datasets.items() if dataset.entity == entity)
 
     @property
@@ -507,7 +506,7 @@ class HeteroData(Immutable):
         return None
 
     def edit(self) -> Edit:
-        """Return the edits that give a changed copy: add, drop, rename, subset, reorder."""
+        """Return edits that give changed copies: add, drop, rename, subset, reorder."""
         return Edit(self)
 
     def holdout(
@@ -517,29 +516,29 @@ class HeteroData(Immutable):
         objects: Mapping[str, float] | None = None,
         random_state: int = 0,
     ) -> tuple[HeteroData, HeteroData]:
-        """Split what is known into a part to learn from and a part to judge by.
+        """Split links and comparisons into a training part and a held-out part.
 
         Parameters
         ----------
         links, comparisons : float
-            Share to hold out. Links are split by unordered pair of objects, within each block of
-            datasets, kind and sign.
+            Share to hold out. Links are split by unordered pair of objects, within each
+            combination of datasets, kind and sign.
         objects : mapping of str to float, optional
-            Share of whole rows to take out, per dataset, with all that names them; the same
-            objects leave every view.
+            Share of rows to hold out by dataset, with all their links and comparisons; objects
+            leave every view.
         random_state : int
 
         Returns
         -------
         train, held_out : HeteroData
-            Without `objects` both have all rows. With it, `held_out` has, of the datasets that lost
-            rows, those rows and the rows that a held-out link or comparison names (``transform``
-            skips fitted ids); a kernel then has one column for each row of `train`.
+            Without `objects` both have all rows. With it, the reduced datasets of `held_out` have
+            the held-out rows and the rows of held-out links and comparisons (``transform`` skips
+            fitted ids), and a kernel has one column per row of `train`.
 
         Notes
         -----
-        A link that is the only one of a featureless item is never held out: the item would have
-        no position.
+        The only link of a featureless item is never held out, because the item could not be
+        placed.
         """
         shares = dict(objects or {})
         _check_holdout({"links": links, "comparisons": comparisons, **shares}, random_state)
@@ -556,7 +555,7 @@ class HeteroData(Immutable):
         return train, held_out
 
     def _links_out(self, share: float, out: Bools, rng: np.random.Generator) -> Bools:
-        """Return which rows of `link_table` are held out; `out` are global rows that leave."""
+        """Return a mask of held-out rows of `link_table`; `out` masks held-out global rows."""
         table = self.link_table()
         if not len(table):
             return np.zeros(0, dtype=bool)
@@ -578,7 +577,7 @@ class HeteroData(Immutable):
         )
 
     def _compared_out(self, share: float, out: Bools, rng: np.random.Generator) -> Bools:
-        """Return which comparisons are held out; `out` are global rows that leave."""
+        """Return a mask of held-out comparisons; `out` masks held-out global rows."""
         if self.comparisons is None:
             return np.zeros(0, dtype=bool)
         compared: Bools = np.asarray(out[self.comparisons.objects].any(axis=1))
@@ -587,7 +586,7 @@ class HeteroData(Immutable):
         return compared
 
     def held_out_statements(self, links: float, comparisons: float, random_state: int) -> Bools:
-        """Return which statements `holdout` holds out: links in their order, then comparisons."""
+        """Return a mask of the statements that `holdout` holds out: links, then comparisons."""
         _check_holdout({"links": links, "comparisons": comparisons}, random_state)
         rng = np.random.default_rng(random_state)
         nobody = draw_rows_out(self.offsets, self.object_of, {}, rng)
@@ -595,14 +594,11 @@ class HeteroData(Immutable):
         return np.concatenate([held, self._compared_out(comparisons, nobody, rng)])
 
     def fingerprint(self) -> str:
-        """Return a SHA-256 of the content, as hex: equal data have equal fingerprints."""
+        """Return the SHA-256 of the content as hex; equal data have equal fingerprints."""
         return self._fingerprint
 
     def digest_of_items(self) -> hashlib._Hash:
-        """Return the digest of all but what is said, on which `fingerprint` goes on.
-
-        What is said changes more often than the items, so it is kept with these.
-        """
+        """Return the digest of the datasets, which `fingerprint` extends; cached for the items."""
 
         def make() -> hashlib._Hash:
             digest = hashlib.sha256()
@@ -641,14 +637,14 @@ class HeteroData(Immutable):
         return digest.hexdigest()
 
 
-# Texts that Python writes as they are, between apostrophes.
+# Texts whose `repr` is the text between apostrophes.
 _PLAIN_TEXT = re.compile(r"[ -&(-\[\]-~]*")
 _MIN_BATCH_ROWS = 1_000
 
 
 @dataclass(frozen=True)
 class Edit:
-    """The edits of one HeteroData; the original stays as it is.
+    """Edits of a HeteroData that return changed copies.
 
     Examples
     --------
@@ -662,7 +658,7 @@ class Edit:
     data: HeteroData
 
     def add(self, *parts: Dataset | Links | Comparisons | Labels) -> HeteroData:
-        """Add datasets, links, comparisons or labels; rows already there keep their positions."""
+        """Add datasets, links, comparisons or labels; existing rows keep their positions."""
         data = self.data
         datasets = [*data.datasets.values()]
         links, labels, comparisons = [*data.links], [*data.labels], data.comparisons
@@ -684,7 +680,7 @@ class Edit:
         return HeteroData(datasets, links, comparisons, labels)
 
     def drop(self, *names: str) -> HeteroData:
-        """Leave datasets out, with the links, comparisons and labels that name them."""
+        """Remove datasets with their links, comparisons and labels."""
         gone = {self.data[name].name for name in names}
         kept = [dataset for name, dataset in self.data.datasets.items() if name not in gone]
         rows = {
@@ -694,7 +690,7 @@ class Edit:
         return _rebuild(self.data, kept, rows)
 
     def rename(self, old: str, new: str) -> HeteroData:
-        """Give a dataset another name; an entity that was named after it follows."""
+        """Rename a dataset; an entity named after it is renamed too."""
         dataset = self.data[old]
         if new != old and new in self.data.datasets:
             raise DataError(
@@ -721,9 +717,9 @@ class Edit:
         return HeteroData(datasets, links, self.data.comparisons, labels)
 
     def replace(self, dataset: Dataset) -> HeteroData:
-        """Put a newer version of a dataset in its place; rows are matched by id.
+        """Replace a dataset by a new version; rows are matched by id.
 
-        Links and comparisons that name a row that is gone go; new rows have no labels.
+        Links and comparisons of removed rows are dropped; new rows have no labels.
         """
         old = self.data[dataset.name]
         rows: dict[str, Ints] = {
@@ -736,9 +732,9 @@ class Edit:
         return _rebuild(self.data, datasets, rows)
 
     def set_entity(self, name: str, entity: str) -> HeteroData:
-        """Say what the rows of a dataset are; datasets of one entity are views of the same things.
+        """Set the entity of a dataset; datasets of one entity are views of the same items.
 
-        Ids, links and comparisons stay as they are.
+        Ids, links and comparisons do not change.
         """
         self.data[name]
         datasets = [
@@ -748,9 +744,9 @@ class Edit:
         return HeteroData(datasets, self.data.links, self.data.comparisons, self.data.labels)
 
     def subset(self, rows: Mapping[str, Sequence[object] | Array]) -> HeteroData:
-        """Keep some rows of some datasets, given as ids, row positions or a mask.
+        """Select rows of some datasets by ids, row positions or a mask.
 
-        Links and comparisons that name a row left out are left out too.
+        Links and comparisons of other rows of these datasets are dropped.
         """
         taken = self._rows(rows)
         datasets = [
@@ -765,7 +761,7 @@ class Edit:
         Raises
         ------
         hetviz.errors.DataError
-            Unless every dataset, or every row of a named one, occurs exactly once.
+            If not every dataset, or every row of a given dataset, occurs exactly once.
         """
         if isinstance(order, Mapping):
             taken = self._rows(order)
@@ -786,13 +782,13 @@ class Edit:
         Parameters
         ----------
         factors : mapping of str to float
-            Key of a kind (see `hetviz.data.model.links.kind_key`) to a number from 0 to 1; 0 leaves
-            its links out, and kinds that are not named stay as they are.
+            Key of a kind (see `hetviz.data.model.links.kind_key`) -> factor from 0 to 1; 0 removes
+            the links. Other kinds do not change.
 
         Raises
         ------
         hetviz.errors.DataError
-            For a key that no links have, or a factor out of range; all are listed at once.
+            Listing all unknown keys and invalid factors.
         """
         known = dict.fromkeys(kind_key(group) for group in self.data.links)
         problems = []
@@ -801,7 +797,7 @@ class Edit:
             if key not in known:
                 near = difflib.get_close_matches(str(key), known, n=1)
                 hint = f"Did you mean {near[0]!r}?" if near else f"There are: {', '.join(known)}."
-                what = "there are no such links"
+                what = "links of this kind do not exist"
                 problems.append(Problem("unknown-links", "weights of links", what, str(key), hint))
             elif isinstance(given, bool) or not isinstance(given, (int, float, np.number)):
                 problems.append(Problem("bad-factor", f"weight of {key}", "no number", repr(given)))
@@ -818,12 +814,12 @@ class Edit:
         return HeteroData(self.data.datasets, links, self.data.comparisons, self.data.labels)
 
     def unlink(self, name: str, id: str) -> HeteroData:
-        """Leave out the links of one item; the item stays.
+        """Remove the links of one item; the item stays.
 
         Raises
         ------
         hetviz.errors.DataError
-            If there is no such item, or no link has it.
+            If the item is unknown or has no links.
         """
         row, chosen = self.data[name].position(id), []
         for group in self.data.links:
@@ -831,7 +827,7 @@ class Edit:
             chosen.append(~(its | (group.j == row) & (group.target == name)))
         kept = np.concatenate([*chosen, np.zeros(0, dtype=bool)])
         if kept.all():
-            raise DataError(Problem("nothing-to-leave", f"{id!r} of {name!r}", "no link has it"))
+            raise DataError(Problem("nothing-to-leave", f"{id!r} of {name!r}", "it has no links"))
         compared = self.data.comparisons
         return _with_statements(
             self.data, kept, np.ones(0 if compared is None else len(compared), dtype=bool)
@@ -846,9 +842,9 @@ class Edit:
 
 
 def _recipe_content(dataset: Dataset) -> dict[str, object] | None:
-    """Return the recipe with its title column, so that to name the default changes nothing.
+    """Return the recipe with its title column and without the id column, for the fingerprint.
 
-    Without what the ids are called in the file: data kept before that was known stay the same.
+    An explicit default title gives the same content, and so do old data without an id column.
     """
     title = {} if dataset.title_column is None else {"title": dataset.title_column}
     said = {name: value for name, value in (dataset.recipe or {}).items() if name != "id"}
@@ -871,7 +867,7 @@ def _update_digest(digest: hashlib._Hash, value: object) -> None:
 def _update_digest_each(digest: hashlib._Hash, values: Iterable[object]) -> None:
     if isinstance(values, np.ndarray) and len(values) > _MIN_BATCH_ROWS:
         plain = values.tolist()
-        # The same bytes as below, in a third of the time.
+        # Fast path with the same bytes as below.
         if all(type(text) is str for text in plain) and _PLAIN_TEXT.fullmatch("".join(plain)):
             whole = "".join([f"{len(text) + 2}:'{text}'" for text in plain])
             digest.update(whole.encode())
@@ -885,7 +881,7 @@ def _count_text(number: int, word: str) -> str:
 
 
 def _datasets(gate: ProblemCollector, given: object) -> list[Dataset]:
-    """Return the datasets; what is none is refused with the call that makes one of it."""
+    """Return the datasets; report other objects with the call that converts them."""
     if isinstance(given, Dataset):
         return [given]
     parts = list(given.values() if isinstance(given, Mapping) else given)  # type: ignore[call-overload]
@@ -942,10 +938,7 @@ def _concat_comparisons(first: Comparisons, second: Comparisons) -> Comparisons:
 
 
 def _rebuild(data: HeteroData, datasets: Sequence[Dataset], rows: Mapping[str, Ints]) -> HeteroData:
-    """Rebuild `data` from `datasets`, where old row ``rows[name][r]`` became new row r.
-
-    A row that was not there before has -1.
-    """
+    """Rebuild `data` from `datasets`; new row r is old row ``rows[name][r]``, -1 if it is new."""
     moved: dict[str, Ints] = {}
     for name, dataset in data.datasets.items():
         moved[name] = np.full(len(dataset), -1, dtype=np.int64)
@@ -989,13 +982,15 @@ def _moved_comparisons(
 def _check_holdout(shares: Mapping[str, object], random_state: object) -> None:
     for name, share in shares.items():
         if not isinstance(share, int | float | np.number) or not 0 <= share < 1:
-            raise ParameterError(f"holdout: {name} = {share!r}; a share from 0 to below 1.")
+            raise ParameterError(f"holdout: {name} = {share!r} must be a share from 0 to below 1.")
     if not isinstance(random_state, int | np.integer) or random_state < 0:
-        raise ParameterError(f"holdout: random_state = {random_state!r}; a whole number from 0.")
+        raise ParameterError(
+            f"holdout: random_state = {random_state!r} must be a whole number of 0 or more."
+        )
 
 
 def _with_statements(data: HeteroData, chosen: Bools, compared: Bools) -> HeteroData:
-    """Return `data` with only the chosen links and comparisons."""
+    """Return `data` with the masked links and comparisons only."""
     groups = data.link_table()["group"].to_numpy(np.int64)
     links: list[Links] = []
     for group, all_of in enumerate(data.links):
@@ -1009,7 +1004,7 @@ def _with_statements(data: HeteroData, chosen: Bools, compared: Bools) -> Hetero
 
 
 def with_statements(data: HeteroData, chosen: Bools) -> HeteroData:
-    """Return `data` with only the chosen statements: links in their order, then comparisons."""
+    """Return `data` with the masked statements only: links in order, then comparisons."""
     n_links = sum(map(len, data.links))
     return _with_statements(data, chosen[:n_links], chosen[n_links:])
 
@@ -1019,7 +1014,7 @@ def _with_new_rows(
     out: Bools,
     kept_rows: Mapping[str, Ints],
 ) -> HeteroData:
-    """Shrink the datasets that lost rows to those rows and the ones that something names."""
+    """Reduce datasets with held-out rows to these rows and the rows of held-out statements."""
     named = out.copy()
     table = held_out.link_table()
     named[table[["p", "q"]].to_numpy(np.int64).ravel()] = True

@@ -1,4 +1,4 @@
-"""Frozen data that can be copied and pickled, and are as frozen afterwards."""
+"""Base class of immutable data that stay read-only when copied or pickled."""
 
 from __future__ import annotations
 
@@ -13,11 +13,10 @@ from hetviz._types import Array, Sparse, is_sparse
 
 
 class Immutable:
-    """Base of frozen dataclasses that hold read-only arrays and mappings.
+    """Base of frozen dataclasses with read-only arrays and mappings.
 
-    `copy.copy` returns the same object; `copy.deepcopy`, pickles and processes of joblib make
-    another, read-only where this one is, without what it had computed and kept, and without
-    fields that saved models leave out (metadata ``saved``).
+    `copy.copy` returns the same object. `copy.deepcopy` and pickles give read-only copies without
+    cached properties and without the fields that saved models omit (metadata ``saved``).
     """
 
     def __copy__(self) -> Self:
@@ -33,7 +32,7 @@ class Immutable:
 
 
 class _Rebuilt:
-    """Stands for a value in a pickle or copy, where it is made anew from its parts."""
+    """Placeholder of a value in a pickle or copy that is rebuilt from its parts."""
 
     def __init__(self, make: Callable[..., object], *parts: object) -> None:
         self._make, self._parts = make, parts
@@ -43,7 +42,7 @@ class _Rebuilt:
 
 
 def _portable(value: object) -> object:
-    """Return a value with its read-only parts marked as such, which a pickle alone forgets."""
+    """Return a value whose read-only parts stay read-only in a pickle."""
     if isinstance(value, MappingProxyType):
         return _Rebuilt(_mapping, {name: _portable(part) for name, part in value.items()})
     if type(value) is dict:

@@ -1,4 +1,4 @@
-"""Labels: one column that says what class or value an item has."""
+"""Labels: one column with the class or value of each item."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from hetviz.data.model.checks import ProblemCollector
 from hetviz.data.model.immutable import Immutable
 
 OWN_LABEL_PREFIX = "my label "
-"""Columns that a person fills are called so, with a number: apart from those of the data."""
+"""Prefix, before a number, of label columns that users create."""
 
 
 def is_own_label(name: str) -> bool:
-    """Whether a label column is called as those are that a person fills, such as "my label 1"."""
+    """Return whether a label column has a name of user labels, such as "my label 1"."""
     return re.fullmatch(OWN_LABEL_PREFIX + "[1-9][0-9]?", name) is not None
 
 
@@ -30,9 +30,9 @@ class Labels(Immutable):
     Parameters
     ----------
     dataset : str
-        The dataset it belongs to.
+        Name of the dataset.
     name : str
-        What the column is called.
+        Name of the column.
     values : sequence of length n
         ``values[i]`` is the label of row i: text, a number, or missing (None or NaN).
 

@@ -1,4 +1,4 @@
-"""Links: what is known of how items relate, pair by pair."""
+"""Links: pairs of items with signed weights."""
 
 from __future__ import annotations
 
@@ -23,33 +23,32 @@ class Links(Immutable):
     Parameters
     ----------
     source, target : str
-        Dataset names; they may be equal.
+        Dataset names, possibly equal.
     i, j : array of int, shape (m,)
         Row positions: link l joins row ``i[l]`` of `source` to row ``j[l]`` of `target`.
     weight : array of shape (m,) or number, optional
-        In [-1, 1]: above 0 says together, below 0 apart. 0 (no opinion) is refused, but for links
-        whose score is 0. Absent, it is derived from `score` as score / max |score|, and is 1 when
-        there is no score either.
+        Weight in [-1, 1]: positive for together, negative for apart. 0 is only allowed for links
+        with score 0. Default: score / max |score|, or 1 without scores.
     score : array of shape (m,), optional
-        Any finite number, 0 allowed: an observed strength, for methods that fit scores.
+        Observed strength, any finite number, for methods that fit scores.
     complete : bool
         Whether unlisted pairs are known zeros (True) or unknown (False).
     kind : str
-        What sort of link it is; each within-dataset kind is one graph for methods that take graphs.
+        Kind of the links; each kind within a dataset is one graph for methods that use graphs.
     role : {"guidance", "relation"}
-        Said by a person, or observed.
+        Given by a person, or observed.
     meta : DataFrame of m rows, optional
         Columns such as note, who and when.
 
     Attributes
     ----------
     weight_given : bool
-        False where the weights were derived.
+        False if the weights were derived.
 
     Raises
     ------
     hetviz.errors.DataError
-        Listing every bad link at once.
+        Listing all bad links.
     """
 
     source: str
@@ -110,18 +109,18 @@ class Links(Immutable):
                 gate.refuse(
                     "zero-weight",
                     f"{where}, row {row + 1}",
-                    "a weight of 0 says nothing",
+                    "a weight of 0 has no effect",
                     "0",
-                    "Leave the link out, or use above 0 for together and below 0 for apart.",
+                    "Remove the link, or use above 0 for together and below 0 for apart.",
                     int(row),
                 )
             for row in np.flatnonzero(np.abs(weights) > 1):
                 gate.refuse(
                     "weight-range",
                     f"{where}, row {row + 1}",
-                    "weights go from -1 (apart) to 1 (together)",
+                    "weights range from -1 (apart) to 1 (together)",
                     f"{weights[row]:g}",
-                    "Divide by the largest, or give the numbers as scores.",
+                    "Divide by the largest weight, or give the numbers as scores.",
                     int(row),
                 )
         else:
@@ -133,7 +132,7 @@ class Links(Immutable):
                     f"{where}, row {row + 1}",
                     "the link joins an item to itself",
                     int(rows_i[row]),
-                    "Leave it out.",
+                    "Remove it.",
                     int(row),
                 )
         meta = checks.check_meta(gate, where, meta, m)
@@ -164,21 +163,21 @@ class Links(Immutable):
 
     @property
     def within(self) -> bool:
-        """Whether both ends lie in one dataset."""
+        """Whether the links are within one dataset."""
         return self.source == self.target
 
     @property
     def strength(self) -> Floats:
-        """Scores where they were given, else weights, shape (m,)."""
+        """Scores if given, else weights, shape (m,)."""
         return self.weight if self.score is None else self.score
 
     def take(self, rows: Array) -> Links:
-        """Return the links at the given positions (or where a mask is True)."""
+        """Return the links at the given positions, or selected by a mask."""
         index = np.arange(len(self))[rows]
         return self.moved(self.i[index], self.j[index], index)
 
     def moved(self, i: Ints, j: Ints, rows: Ints) -> Links:
-        """Return links `rows` with new row positions ``i, j``."""
+        """Return the links `rows` with new row positions ``i, j``."""
         return Links(
             self.source,
             self.target,
@@ -193,9 +192,9 @@ class Links(Immutable):
         )
 
     def weighed(self, factor: float) -> Links:
-        """Return the links with their weights times `factor`, above 0 to 1; scores stay."""
+        """Return the links with weights times `factor` (above 0, at most 1); scores stay."""
         weight = self.weight * factor
-        # A weight too small for a number is no opinion any more.
+        # Links whose weight underflows to 0 are dropped.
         kept = np.flatnonzero((weight != 0) | (self.weight == 0))
         return Links(
             self.source,
@@ -211,7 +210,7 @@ class Links(Immutable):
         )
 
     def noting(self, meta: pd.DataFrame | None) -> Links:
-        """Return the same links with other notes."""
+        """Return the same links with another meta table."""
         return self._renewed(self.source, self.target, meta)
 
     def between(self, source: str, target: str) -> Links:
@@ -239,6 +238,6 @@ def kind_key(links: Links) -> str:
 
 
 def weights_from_scores(score: Floats) -> Floats:
-    """Derive weights from scores: score / max |score|; a score of 0 gives 0, no opinion."""
+    """Return weights score / max |score|."""
     top = float(np.abs(score).max(initial=0.0))
     return np.zeros_like(score) if top == 0 else score / top

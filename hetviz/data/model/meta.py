@@ -1,4 +1,4 @@
-"""What is noted of statements beside what they say: a note, who said it, when, and in which set."""
+"""Meta columns of statements: note, author, time and set."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ import pandas as pd
 from hetviz._pandas import TEXT
 
 META_COLUMNS = ("note", "who", "when", "set")
-"""Columns of text that the app writes; each is optional."""
+"""Optional text columns that the app writes."""
 
 
 def make_meta(n: int, **texts: str) -> pd.DataFrame | None:
-    """Return `n` equal rows of the texts that are not empty; None where all are."""
+    """Return `n` equal rows of the non-empty texts, or None if there are none."""
     given = {name: text for name, text in texts.items() if text}
     return pd.DataFrame(given, index=range(n)) if given else None
 
 
 def meta_text(meta: pd.DataFrame | None, column: str, n: int) -> pd.Series:
-    """Return a column as plain text, empty where nothing is noted."""
+    """Return a column as plain text, empty where missing."""
     if meta is None or column not in meta.columns:
         return pd.Series([""] * n, dtype=TEXT)
     cells = meta[column].astype(object)
@@ -27,9 +27,9 @@ def meta_text(meta: pd.DataFrame | None, column: str, n: int) -> pd.Series:
 def concat_meta(
     first: pd.DataFrame | None, n_first: int, second: pd.DataFrame | None, n_second: int
 ) -> pd.DataFrame | None:
-    """Return the rows of both below each other, with all columns of either.
+    """Return both tables concatenated, with the columns of either.
 
-    Cells that one of them lacks are empty in the columns of `META_COLUMNS`, else missing.
+    Absent cells are empty texts in `META_COLUMNS`, missing values in other columns.
     """
     if first is None and second is None:
         return None
@@ -46,6 +46,6 @@ def concat_meta(
                 part[name] if name in part.columns else pd.Series([None] * n, dtype=object)
                 for part, n in ((upper, n_first), (lower, n_second))
             ]
-            # Where one part lacks the column its kind of number need not have a missing value.
+            # Empty parts are skipped, so that number types without a missing value are kept.
             parts[name] = pd.concat([cells for cells in both if len(cells)], ignore_index=True)
     return pd.DataFrame(parts, index=range(n_first + n_second))

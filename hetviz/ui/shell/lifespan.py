@@ -105,7 +105,7 @@ async def free_memory_periodically() -> None:
         dropped = _drop_closed_tabs()
         await asyncio.to_thread(free_memory, after, freed=dropped > 0)
         if isinstance(background.RUNNER, Pool):
-            background.RUNNER.rest(after)
+            background.RUNNER.end_idle_workers(after)
 
 
 def free_memory(after: float, freed: bool = False) -> None:
