@@ -17,7 +17,7 @@ import hetviz
 from benchmarks.harness import report
 from hetviz.errors import HetvizError
 from hetviz.io import read_bundle
-from hetviz.runs.compare.compare import judged
+from hetviz.runs.compare.compare import measure_map
 from hetviz.runs.embed.run import fit_run
 
 SEEDS = 3
@@ -74,7 +74,7 @@ def _truth(data: hetviz.HeteroData, truth: hetviz.HeteroData, key: str) -> tuple
     for seed in range(SEEDS):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            scores.append(judged(data, fit_run(data, key, {}, seed).embedding, truth)[0])
+            scores.append(measure_map(data, fit_run(data, key, {}, seed).embedding, truth)[0])
     return (
         float(np.mean([score["links_kept_held_out"] for score in scores])),
         float(np.mean([score["link_auc_held_out"] for score in scores])),

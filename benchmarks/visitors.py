@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.harness import report
-from hetviz.serve.config import FRUGAL
+from hetviz.serve.config import LOW_MEMORY_ENV
 from tests.browser.harness import Server
 from tests.lasting.faults import running, table
 from tests.lasting.visitor import Visitor
@@ -42,7 +42,9 @@ def run(out: Path, quick: bool) -> None:
     with TemporaryDirectory() as home:
         rests = {"STREAMLIT_SERVER_DISCONNECTED_SESSION_TTL": "5"}
         # As `hetviz serve` starts it.
-        with running(Path(home), HETVIZ_REST_AFTER_S=str(REST_S), **FRUGAL, **rests) as server:
+        with running(
+            Path(home), HETVIZ_REST_AFTER_S=str(REST_S), **LOW_MEMORY_ENV, **rests
+        ) as server:
             # One sees all pages first: libraries that stay loaded are no leak.
             warm = Stay("warm")
             stay(server.url, warm, ["warm"], 30.0, 0, tour=True)

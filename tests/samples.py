@@ -21,7 +21,7 @@ from hetviz.io.parsed import TableReader
 from hetviz.jobs.tasks import maps
 from tests.depth import DEPTH
 
-_read = reading._read
+_read = reading._read_bundle_files
 _figures_of = maps.figures_of
 _measured: dict[tuple[str, ...], dict[str, object]] = {}
 _LARGE = ("digits", "digit-views")
@@ -56,7 +56,7 @@ def read_once(patch: pytest.MonkeyPatch, *, few: bool = False) -> None:
             return known(files.root)
         return _read(files, tables)
 
-    patch.setattr(reading, "_read", read)
+    patch.setattr(reading, "_read_bundle_files", read)
 
 
 def measure_once(patch: pytest.MonkeyPatch) -> None:

@@ -65,7 +65,7 @@ def run(out: Out, quick: bool, data: Path | None) -> None:
 def answered(compared: Compared, train: Any, answers: int, seed: int) -> Any:
     """Return answers of many raters, or people's own where there are such."""
     if compared.surveyed is None:
-        return compared.told(train, answers, seed)
+        return compared.messages(train, answers, seed)
     return compared.surveyed(train, seed)[:answers]
 
 

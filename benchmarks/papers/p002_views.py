@@ -99,7 +99,7 @@ def measured(
 ) -> dict[str, Any]:
     """Return the share of comparisons of unseen objects that each space keeps."""
     train, test = compared.split(seed)
-    triplets = compared.told(train, count, seed)
+    triplets = compared.messages(train, count, seed)
     names = list(group.views)
     found: dict[str, Any] = {
         NATIVE: compared.kept(compared.native(names), train, test, seed),
@@ -274,7 +274,7 @@ def judge(
 def landmarks(compared: Compared, count: int, quick: bool) -> dict[str, Any]:
     """Return the weight of each landmark of each view, learned from all views of one split."""
     train, _ = compared.split(0)
-    triplets = compared.told(train, count, 0)
+    triplets = compared.messages(train, count, 0)
     names = list(compared.views)
     beta = compared.chosen_beta(names, train, triplets, 0, quick=quick, diagonal=True)
     model, _ = compared.fitted(names, train, triplets, beta=beta, diagonal=True)
@@ -331,7 +331,7 @@ def draw_weights(out: Out, found: dict[str, Any]) -> None:
 def shown(compared: Compared, count: int, quick: bool) -> dict[str, Any]:
     """Return t-SNE of the native and the learned space of all views, and how pure they are."""
     train, test = compared.split(0)
-    triplets = compared.told(train, count, 0)
+    triplets = compared.messages(train, count, 0)
     names = list(compared.views)
     beta = compared.chosen_beta(names, train, triplets, 0, quick=quick, diagonal=False)
     model, _ = compared.fitted(names, train, triplets, beta=beta, diagonal=False)

@@ -1,8 +1,8 @@
-"""The contract of every method: a card that describes it, and the template that runs it.
+"""Base class of all methods, and the card that describes a method.
 
-An author of a method writes a card, a field for each parameter, and ``_fit``; where the card says
-OUT_OF_SAMPLE, also ``_transform``. Everything else (the constructor, checking, seeding,
-suitability, shapes, finiteness, new rows and their links) happens here once.
+A method has a card, a field for each parameter, and ``_fit``. If the card lists OUT_OF_SAMPLE, it
+also has ``_transform``. This module does the rest: constructor, parameter checks, seeds,
+suitability, shapes, new rows and their links.
 """
 
 from __future__ import annotations
@@ -61,22 +61,22 @@ from hetviz.metrics.fit.rows import coordinates_of, drawn_of
 from hetviz.params import HasParams
 from hetviz.progress import Progress, ProgressPart, ignore_progress
 
-Given: TypeAlias = Any
-"""HeteroData, HoldoutSplits, or a table or matrix of one dataset's rows."""
+FitInput: TypeAlias = Any
+"""HeteroData, HoldoutSplits, or a table or matrix of the rows of one dataset."""
 
 __all__ = ["BaseEmbedder", "Capability", "Fit", "MethodCard", "Need", "Reference", "note"]
 
-PICTURED = 2
-"""Up to so many axes are drawn as they are."""
-_SHARE_OF_AXES = 0.6
-MOST_AXES, TOP_OF_AXIS = 2, 5
-"""Of so many axes the meaning is told, by so many features of each dataset."""
-_LEAST_CORRELATION = 0.1
+MAX_PLOTTED_AXES = 2
+"""Maps with at most this many axes are plotted directly."""
+_AXES_PROGRESS_SHARE = 0.6
+MAX_DESCRIBED_AXES, N_FEATURES_PER_AXIS = 2, 5
+"""Axes that are described by features, and features listed for each axis and dataset."""
+_MIN_CORRELATION = 0.1
 _INITIALS = re.compile(r"^(?:\S+\. ?)+")
 
 
 class Capability(StrEnum):
-    """What a method can make use of, or do."""
+    """Inputs that a method uses, and extra abilities."""
 
     LINKS = "links"
     CANNOT_LINKS = "cannot-links"
@@ -93,12 +93,12 @@ class Capability(StrEnum):
     ITERATIVE = "partial layouts"
     WARM_START = "going on from an earlier map"
     SHARED_SPACE = "more axes than the map"
-    """Once fitted, ``axes_`` is an Embedding of all items on many axes."""
+    """The fitted ``axes_`` is an Embedding of all items in the shared space."""
 
 
 @dataclass(frozen=True)
 class Reference:
-    """Where a method is published.
+    """A publication of a method.
 
     Attributes
     ----------
@@ -106,12 +106,12 @@ class Reference:
         Initials and surnames: ``"X. He and P. Niyogi"``.
     title : str
     place : str
-        Journal with volume and pages, conference, or kind of thesis; may be empty.
+        Journal with volume and pages, conference, or type of thesis. May be empty.
     year : int
     doi, arxiv : str
-        Empty where there is none, or none that is certain.
+        Empty if there is none or it is uncertain.
     part : str
-        The part of it that is meant, or what it is cited for.
+        The cited part, or the reason for the citation.
     """
 
     authors: str
@@ -122,63 +122,64 @@ class Reference:
     arxiv: str = ""
     part: str = ""
 
-    def cited(self, part: str) -> Reference:
-        """Return it with the part that is meant."""
+    def with_part(self, part: str) -> Reference:
+        """Return the reference with the cited part."""
         return replace(self, part=part)
 
     @property
     def surnames(self) -> list[str]:
-        """The authors without their initials."""
+        """Surnames of the authors."""
         names = self.authors.replace(" and ", ", ").split(", ")
         return [_INITIALS.sub("", name) for name in names]
 
     @property
-    def brief(self) -> str:
-        """The reference as it is named in running text: ``"He and Niyogi 2003"``."""
+    def short_citation(self) -> str:
+        """Short citation: ``"He and Niyogi 2003"``."""
         names = self.surnames
-        said = f"{names[0]} et al." if len(names) > 3 else join_words(names)
-        return f"{said} {self.year}"
+        names_text = f"{names[0]} et al." if len(names) > 3 else join_words(names)
+        return f"{names_text} {self.year}"
 
     @property
-    def address(self) -> str:
-        """Where it is found, empty where that is not certain."""
+    def url(self) -> str:
+        """Link to the publication. Empty if unknown."""
         if self.doi:
             return f"https://doi.org/{self.doi}"
         return f"https://arxiv.org/abs/{self.arxiv}" if self.arxiv else ""
 
     @property
     def number(self) -> str:
-        """Its DOI or arXiv number, as it is written in references."""
+        """DOI or arXiv number, as written in references."""
         return f"doi:{self.doi}" if self.doi else f"arXiv:{self.arxiv}" if self.arxiv else ""
 
     def __str__(self) -> str:
-        told = (self.authors, self.title, self.place, str(self.year), self.part, self.number)
-        return ", ".join(part for part in told if part)
+        fields = (self.authors, self.title, self.place, str(self.year), self.part, self.number)
+        return ", ".join(field_text for field_text in fields if field_text)
 
 
 @dataclass(frozen=True)
 class MethodCard:
-    """What there is to know about a method before running it.
+    """Description of a method.
 
     Attributes
     ----------
     key : str
-        Its name in code, recipes and the command line.
+        Name in code, recipes and on the command line.
     title, family : str
-        What people call it, and what it belongs to.
+        Title on the screen, and group of methods.
     papers : tuple of Reference
-        Where it is published.
     equation : str
-        Its objective, as LaTeX.
+        Objective, as LaTeX.
     needs : tuple of Need
-        Without these it does not apply.
+        Requirements on the data.
     capabilities : frozenset of Capability
     summary : str
         One or two sentences in plain words.
     caveats : tuple of str
-        When to be careful, in plain words.
+        Limitations, in plain words.
     cost : str
         Time and memory.
+    former_titles : tuple of str
+        Earlier titles. They identify maps that were saved under an earlier title.
     """
 
     key: str
@@ -191,48 +192,49 @@ class MethodCard:
     summary: str
     caveats: tuple[str, ...]
     cost: str
+    former_titles: tuple[str, ...] = ()
 
     @property
     def paper(self) -> str:
-        """Where it is published, as text."""
+        """The papers as text."""
         return "; ".join(map(str, self.papers))
 
     def _repr_html_(self) -> str:
         rows = [("needs", ", ".join(map(str, self.needs)) or "nothing in particular")]
         rows += [("can", ", ".join(sorted(map(str, self.capabilities))))]
-        rows += [("careful", words) for words in self.caveats]
+        rows += [("careful", caveat) for caveat in self.caveats]
         rows += [("cost", self.cost), ("paper", self.paper)]
         return html_table(f"{self.title} ({self.key})", rows, foot=self.summary)
 
     def reasons_against(self, data: HeteroData) -> list[str]:
-        """Return why the method does not suit these data, one sentence each; empty if it does."""
-        return [reason for need in self.needs if (reason := unmet(need, data)) is not None]
+        """Return reasons why the method does not suit the data. Empty if it does."""
+        return [reason for need in self.needs if (reason := unmet_reason(need, data)) is not None]
 
 
 @dataclass(frozen=True)
 class Fit:
-    """What ``_fit`` hands back.
+    """Result of ``_fit``.
 
     Attributes
     ----------
     coordinates : mapping of str to array of shape (n_i, k)
-        NaN rows have no place.
+        NaN in rows without a place.
     n_iter : int
-        Iterations made; 0 for closed forms.
+        Number of iterations. 0 for closed forms.
     loss_history : list of float
         Objective by iteration.
     stopping_reason : str
         A sentence.
     diagnostics : dict
-        Anything a programmer may want to look at, JSON-ready.
-    told : sequence of Diagnostic
-        What people are shown of it, with every map: see `hetviz.data.model.diagnostics`.
+        Details for programmers, JSON-ready.
+    messages : sequence of Diagnostic
+        Diagnostics shown with the map. See `hetviz.data.model.diagnostics`.
     components : mapping of str to int, optional
         Component of the dataset graph of each dataset.
     note : str
-        What must be said with every picture of the result; empty when nothing must.
+        Caution to show with every picture of the map. Empty if none.
     drawn : mapping of str to array of shape (n_i, 2), optional
-        How axes are drawn where not as they are: filled in by `BaseEmbedder.fit`.
+        2-D layout of maps with more axes. Set by `BaseEmbedder.fit`.
     """
 
     coordinates: Mapping[str, Floats]
@@ -240,45 +242,45 @@ class Fit:
     loss_history: list[float] = field(default_factory=list)
     stopping_reason: str = "closed form"
     diagnostics: dict[str, Any] = field(default_factory=dict)
-    told: Sequence[Diagnostic] = ()
+    messages: Sequence[Diagnostic] = ()
     components: Mapping[str, int] | None = None
     note: str = ""
     drawn: Mapping[str, Floats] | None = None
 
 
-def too_few_axes(params: Mapping[str, object]) -> str:
-    """Say that there are too few axes to be drawn as a neighbour map; empty where there are not."""
+def too_few_axes_reason(params: Mapping[str, object]) -> str:
+    """Return why the axes are too few for a neighbour map. Empty if they are enough."""
     k = params.get("n_components")
-    if params.get("drawn_by") != "neighbors" or not isinstance(k, int) or k > PICTURED:
+    if params.get("drawn_by") != "neighbors" or not isinstance(k, int) or k > MAX_PLOTTED_AXES:
         return ""
     return (
-        f"A neighbour map of axes needs more than {PICTURED} of them, and n_components = {k}: give "
-        "10, or draw by the axes."
+        f"A neighbour map needs more than {MAX_PLOTTED_AXES} axes, but n_components = {k}. Use 10 "
+        "axes, or set drawn_by to 'axes'."
     )
 
 
-def picture_told(picture: AxesMap, k: int) -> list[Diagnostic]:
-    """Return what people are shown of a neighbour map of k axes."""
+def axes_map_messages(picture: AxesMap, k: int) -> list[Diagnostic]:
+    """Return diagnostics of a neighbour map of k axes."""
     return [
         make_diagnostic(
             "picture",
-            f"How true the picture is to the {k} axes",
-            f"Share of the 10 nearest on all {k} axes that are among the 10 nearest in the "
-            "picture, of 1. What is near, alike or clustered is measured on the axes.",
-            {"neighbours kept": picture.share_preserved},
+            f"How well the picture shows the {k} axes",
+            f"Share of the 10 nearest items on all {k} axes that are also among the 10 nearest in "
+            "the picture: 1 is all. Closeness, similarity and clusters are measured on the axes.",
+            {"neighbours in both": picture.share_preserved},
         ),
         make_diagnostic(
             "picture divergence",
             "What the picture cannot show",
-            "How far nearness in the picture differs from nearness on the axes "
-            "(Kullback-Leibler divergence, in nats): 0 is not at all.",
+            "How far distances in the picture differ from distances on the axes "
+            "(Kullback-Leibler divergence, in nats): 0 means not at all.",
             {"divergence": picture.divergence},
         ),
     ]
 
 
 class BaseEmbedder(HasParams, BaseEstimator):  # type: ignore[misc]
-    """Template of all methods that place items.
+    """Base class of all methods.
 
     Attributes
     ----------
@@ -291,70 +293,72 @@ class BaseEmbedder(HasParams, BaseEstimator):  # type: ignore[misc]
 
     card: ClassVar[MethodCard]
     memory_estimate: ClassVar[MemoryEstimate] = MemoryEstimate()
-    # What an opened model is: only a fit in this process may have been of rows without names.
+    # Default for loaded models: only a fit in this process can have rows without names.
     _of_rows = False
 
     @one_thread()
     def fit(
-        self, data: Given, progress: Progress | None = None, start: Embedding | None = None
+        self, data: FitInput, progress: Progress | None = None, start: Embedding | None = None
     ) -> Self:
         """Fit the method and keep the embedding.
 
         Parameters
         ----------
         data : HeteroData, HoldoutSplits, or a table or matrix of n rows
-            A table or matrix is taken as one dataset, "items", without links.
+            A table or matrix becomes one dataset, "items", without links.
         progress : callable, optional
-            See `hetviz.progress.Progress`. What cannot be called is the target that scikit-learn
-            passes in this place, and is not used.
+            See `hetviz.progress.Progress`. A value that is not callable is the target of
+            scikit-learn and is ignored.
         start : Embedding, optional
-            An earlier map to go on from, rows matched by dataset and id. Methods without
-            WARM_START take no notice of it.
+            An earlier map to continue from. Rows are matched by dataset and id. Methods without
+            WARM_START ignore it.
 
         Raises
         ------
         hetviz.errors.ParameterError, hetviz.errors.NotApplicableError, hetviz.errors.DataError
         hetviz.errors.Cancelled
-            When `progress` raises it. Methods with partial layouts are then fitted as far as they
-            got, and the embedding is the error's ``partial``.
+            If `progress` raises it. Methods with partial layouts keep the layout so far, which is
+            also the ``partial`` of the error.
 
         Notes
         -----
-        A fit that would take more memory than there is (`bytes_for`) is refused before it begins.
+        A fit that needs more memory than available (`bytes_for`) raises NotApplicableError.
         """
         parameters.check(self.card.key, self.params, self.get_params(deep=False))
-        data, self._of_rows = as_data(data)
+        data, self._of_rows = to_heterodata(data)
         self._check_per_dataset(data)
         reasons = [*self.card.reasons_against(data), *self._reasons_against(data)]
         if reasons:
             raise NotApplicableError(self.card.title, reasons)
         _check_square(data)
-        if (too_much := memory_refusal(self.bytes_for(data), data.n_rows)) is not None:
-            raise NotApplicableError(self.card.title, [too_much])
+        if (memory_reason := memory_refusal(self.bytes_for(data), data.n_rows)) is not None:
+            raise NotApplicableError(self.card.title, [memory_reason])
         device = device_by_name(self._device_name())
         if device is None and self._device_name() == AUTO:
-            note(f"{reason_for_no_card()}, so the map is computed on the processor.")
+            warn_about_data(f"{reason_for_no_card()}, so the map is computed on the processor.")
         rng = np.random.default_rng(getattr(self, "random_state", 0))
-        # How well landmarks placed others, where the map begins with some.
+        # Set if the map starts from landmarks.
         self._placement: PlacementError | None = None
-        # scikit-learn passes a target in this place, which no method learns from
+        # scikit-learn passes a target here. No method learns from it.
         report = progress if callable(progress) else ignore_progress
         report(0.0, "Starting")
         by_neighbors = self._drawn_by_neighbors()
-        with collect_recalls() as heard, compute_on(device):
+        with collect_recalls() as recall_by_dataset, compute_on(device):
             try:
-                first = ProgressPart(report, 0.0, _SHARE_OF_AXES) if by_neighbors else report
-                fit = self._fit_from(data, rng, first, start)
+                axes_progress = (
+                    ProgressPart(report, 0.0, _AXES_PROGRESS_SHARE) if by_neighbors else report
+                )
+                fit = self._fit_from(data, rng, axes_progress, start)
                 if by_neighbors:
-                    fit = self._with_picture(
-                        data, fit, ProgressPart(report, _SHARE_OF_AXES, 1.0), start
+                    fit = self._with_axes_map(
+                        data, fit, ProgressPart(report, _AXES_PROGRESS_SHARE, 1.0), start
                     )
             except Cancelled as stopped:
                 if isinstance(stopped.partial, Fit):
-                    self._keep(data, stopped.partial, heard, device)
+                    self._store_fit(data, stopped.partial, recall_by_dataset, device)
                     stopped.partial = self.embedding_
                 raise
-        self._keep(data, fit, heard, device)
+        self._store_fit(data, fit, recall_by_dataset, device)
         report(1.0, "Done")
         return self
 
@@ -362,44 +366,44 @@ class BaseEmbedder(HasParams, BaseEstimator):  # type: ignore[misc]
         return str(getattr(self, "device", PROCESSOR))
 
     def _drawn_by_neighbors(self) -> bool:
-        """Whether its axes are drawn as a neighbour map; refuses axes that can be looked at."""
-        given = self.get_params(deep=False)
-        if too_few := too_few_axes(given):
-            raise ParameterError(f"{self.card.key}: drawn_by = 'neighbors'. {too_few}")
-        return bool(given.get("drawn_by") == "neighbors")
+        """Whether the axes are drawn as a neighbour map. Raises if there are too few of them."""
+        params = self.get_params(deep=False)
+        if reason := too_few_axes_reason(params):
+            raise ParameterError(f"{self.card.key}: drawn_by = 'neighbors'. {reason}")
+        return bool(params.get("drawn_by") == "neighbors")
 
-    def _with_picture(
+    def _with_axes_map(
         self, data: HeteroData, fit: Fit, progress: Progress, start: Embedding | None
     ) -> Fit:
-        """Return the fit with its axes drawn by who is near whom on them."""
+        """Return the fit with a 2-D neighbour map of its axes."""
         axes = {name: np.asarray(fit.coordinates[name], np.float64) for name in data.datasets}
         k = next(iter(axes.values())).shape[1]
-        if k <= PICTURED:
-            note(f"{k} axes hold anything here, so these are drawn as they are.")
+        if k <= MAX_PLOTTED_AXES:
+            warn_about_data(f"{k} axes hold anything here, so these are drawn as they are.")
             return fit
         Y = np.vstack(list(axes.values()))
-        there: Bools = np.asarray(np.isfinite(Y).all(axis=1), dtype=bool)
-        number = np.cumsum(there) - 1
+        placed: Bools = np.asarray(np.isfinite(Y).all(axis=1), dtype=bool)
+        placed_index = np.cumsum(placed) - 1
         components = fit.components or {}
         groups = []
-        for part in sorted({components.get(name, 0) for name in axes}):
-            mates = [data.offsets[name] for name in axes if components.get(name, 0) == part]
-            rows = np.concatenate([np.r_[span] for span in mates])
-            groups.append(number[rows[there[rows]]])
-        earlier = None if start is None else drawn_of(data, start)
-        begun = None if earlier is None else np.vstack(list(earlier.values()))[there]
+        for component in sorted({components.get(name, 0) for name in axes}):
+            spans = [data.offsets[name] for name in axes if components.get(name, 0) == component]
+            rows = np.concatenate([np.r_[span] for span in spans])
+            groups.append(placed_index[rows[placed[rows]]])
+        start_map = None if start is None else drawn_of(data, start)
+        start_places = None if start_map is None else np.vstack(list(start_map.values()))[placed]
 
-        def whole(Z: Floats) -> Floats:
+        def all_rows(Z: Floats) -> Floats:
             out = np.full((len(Y), 2), np.nan)
-            out[there] = Z
+            out[placed] = Z
             return out
 
-        def drawn(picture: AxesMap) -> Fit:
-            Z = whole(picture.positions)
+        def with_drawing(picture: AxesMap) -> Fit:
+            Z = all_rows(picture.positions)
             return replace(
                 fit,
                 drawn={name: Z[span] for name, span in data.offsets.items()},
-                told=[*fit.told, *picture_told(picture, k)],
+                messages=[*fit.messages, *axes_map_messages(picture, k)],
                 diagnostics={
                     **fit.diagnostics,
                     "picture": {"kl": picture.divergence, "kept": picture.share_preserved},
@@ -409,28 +413,28 @@ class BaseEmbedder(HasParams, BaseEstimator):  # type: ignore[misc]
         progress(0.0, f"Neighbours on {k} axes")
         seed = int(getattr(self, "random_state", 0))
         try:
-            return drawn(
+            return with_drawing(
                 make_axes_map(
-                    Y[there],
+                    Y[placed],
                     groups,
                     np.random.default_rng(seed),
-                    start=begun,
+                    start=start_places,
                     progress=progress,
-                    layout=whole,
+                    layout=all_rows,
                 )
             )
         except Cancelled as stopped:
             if isinstance(stopped.partial, AxesMap):
-                stopped.partial = drawn(stopped.partial)
+                stopped.partial = with_drawing(stopped.partial)
             elif stopped.partial is None:
                 stopped.partial = fit
             raise
 
     def bytes_for(self, data: HeteroData) -> float:
-        """Return about how many bytes of memory a fit to data takes, from above."""
+        """Return an upper estimate of the memory of a fit, in bytes."""
         return self.memory_estimate.total_bytes(data)
 
-    def _keep(
+    def _store_fit(
         self, data: HeteroData, fit: Fit, heard: Mapping[str, float], device: ComputeDevice | None
     ) -> None:
         self.embedding_ = Embedding(
@@ -441,10 +445,10 @@ class BaseEmbedder(HasParams, BaseEstimator):  # type: ignore[misc]
             note=f"{self.card.title}: {fit.note}" if fit.note else self.card.title,
             diagnostics=by_key(
                 [
-                    *fit.told,
-                    *_of_search(heard),
-                    *_of_landmarks(self._placement),
-                    *self._axes_told(data, fit.coordinates),
+                    *fit.messages,
+                    *_neighbor_search_messages(heard),
+                    *_landmark_messages(self._placement),
+                    *self._axis_messages(data, fit.coordinates),
                 ]
             ),
             drawn=fit.drawn,
@@ -459,18 +463,18 @@ class BaseEmbedder(HasParams, BaseEstimator):  # type: ignore[misc]
         if device is not None:
             self.diagnostics_["device"] = device.title
         self._fitted: dict[str, Dataset] = dict(data.datasets)
-        only = next(iter(data.datasets.values()))
+        first_dataset = next(iter(data.datasets.values()))
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self, name):
                 delattr(self, name)
-        if len(data.datasets) == 1 and only.X is not None:
-            self.n_features_in_ = int(only.X.shape[1])
-            if only.feature_names is not None:
-                self.feature_names_in_ = np.array(only.feature_names, dtype=object)
+        if len(data.datasets) == 1 and first_dataset.X is not None:
+            self.n_features_in_ = int(first_dataset.X.shape[1])
+            if first_dataset.feature_names is not None:
+                self.feature_names_in_ = np.array(first_dataset.feature_names, dtype=object)
 
     @one_thread()
-    def pulls(self, data: HeteroData) -> AttractionGraph | None:
-        """Return the graph whose attraction holds the items of a neighbour map; nothing is drawn.
+    def attraction_graph(self, data: HeteroData) -> AttractionGraph | None:
+        """Return the attraction graph of a neighbour map, without a layout.
 
         Parameters
         ----------
@@ -479,7 +483,7 @@ class BaseEmbedder(HasParams, BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         Pulls, or None
-            None for methods that draw no graph.
+            None for methods without a graph.
 
         Raises
         ------
@@ -495,83 +499,83 @@ class BaseEmbedder(HasParams, BaseEstimator):  # type: ignore[misc]
         try:
             device = device_by_name(self._device_name())
         except HetvizError:
-            # The map was made where there is a card, and is asked about where there is none.
+            # The map was made on a machine with a graphics card.
             device = None
         with warnings.catch_warnings(), compute_on(device):
-            # They were told when the map was made.
+            # The fit has shown these warnings.
             warnings.simplefilter("ignore", DataWarning)
-            return self._pulls(data)
+            return self._attraction_graph(data)
 
-    def _pulls(self, data: HeteroData) -> AttractionGraph | None:
+    def _attraction_graph(self, data: HeteroData) -> AttractionGraph | None:
         return None
 
-    def _axes_told(self, data: HeteroData, places: Mapping[str, Floats]) -> list[Diagnostic]:
-        """Return which features go with each axis, where axes mean something: of closed forms."""
-        if Capability.ITERATIVE in self.card.capabilities or self.pulls_known():
+    def _axis_messages(self, data: HeteroData, places: Mapping[str, Floats]) -> list[Diagnostic]:
+        """Return the features that correlate with each axis, for methods with a closed form."""
+        if Capability.ITERATIVE in self.card.capabilities or self.has_attraction_graph():
             return []
-        found = []
+        messages = []
         for name, dataset in data.datasets.items():
             if dataset.X is None or not np.isfinite(places[name]).all(axis=1).any():
                 continue
             k = places[name].shape[1]
-            for axis in range(min(k, MOST_AXES)):
-                along = columns_along(dataset, places[name], np.eye(k)[axis], TOP_OF_AXIS)
-                found.append(
+            for axis in range(min(k, MAX_DESCRIBED_AXES)):
+                along = columns_along(dataset, places[name], np.eye(k)[axis], N_FEATURES_PER_AXIS)
+                messages.append(
                     make_diagnostic(
                         f"axis {axis + 1} of {name}",
                         f"Axis {axis + 1} for {name}",
-                        "Features that grow or shrink along this axis, by correlation: 1 grows "
-                        "with it exactly, -1 shrinks, 0 has nothing to do with it.",
+                        "Correlation of features with this axis: 1 means that a feature grows "
+                        "along the axis, -1 that it shrinks, 0 that it is unrelated.",
                         [
-                            (column, found)
-                            for column, found in zip(
+                            (column, messages)
+                            for column, messages in zip(
                                 along["column"], along["correlation"].tolist(), strict=True
                             )
-                            if abs(found) >= _LEAST_CORRELATION
+                            if abs(messages) >= _MIN_CORRELATION
                         ],
                     )
                 )
-        return found
+        return messages
 
     @classmethod
-    def pulls_known(cls) -> bool:
-        """Whether the method draws a graph that `pulls` can give."""
-        return cls._pulls is not BaseEmbedder._pulls
+    def has_attraction_graph(cls) -> bool:
+        """Whether the method has an `attraction_graph`."""
+        return cls._attraction_graph is not BaseEmbedder._attraction_graph
 
-    def fit_transform(self, data: Given, y: object = None, **fit_params: Any) -> Any:
-        """Fit, and return where the items lie.
+    def fit_transform(self, data: FitInput, y: object = None, **fit_params: Any) -> Any:
+        """Fit the method and return the map.
 
         Parameters
         ----------
         data : HeteroData, HoldoutSplits, or a table or matrix of n rows
         y : object
-            Not used; scikit-learn's pipelines pass it.
+            Ignored. The pipelines of scikit-learn pass it.
         **fit_params
             ``progress`` and ``start``, see `fit`.
 
         Returns
         -------
         Embedding
-            For a table or matrix an array of shape (n, k); after ``set_output(transform="pandas")``
-            a DataFrame.
+            For a table or matrix an array of shape (n, k), or a DataFrame after
+            ``set_output(transform="pandas")``.
         """
-        return self.fit(data, **fit_params)._handed_out(self.embedding_)
+        return self.fit(data, **fit_params)._to_output(self.embedding_)
 
-    def score(self, held_out: Given, y: object = None) -> float:
-        """Return how well the map foresees what it was not shown.
+    def score(self, held_out: FitInput, y: object = None) -> float:
+        """Return how well the map predicts held-out links or comparisons.
 
         Parameters
         ----------
         held_out : HeteroData or HoldoutSplits
-            The second part of `HeteroData.holdout`: links, or else comparisons, not fitted to.
+            Second part of `HeteroData.holdout`, with held-out links or comparisons.
         y : object
-            Not used.
+            Ignored.
 
         Returns
         -------
         float
-            Of held-out links that say together, how often the linked item lies nearer than one not
-            linked (chance 0.5); of comparisons, the share kept. 0 to 1.
+            From 0 to 1. For links: how often a linked item is closer than an unlinked one (chance
+            level 0.5). For comparisons without links: the share that the map agrees with.
 
         Raises
         ------
@@ -581,22 +585,22 @@ class BaseEmbedder(HasParams, BaseEstimator):  # type: ignore[misc]
         from hetviz.metrics.fit.summary import evaluate
 
         self._check_fitted("score")
-        found = evaluate(as_data(held_out)[0], self.embedding_).to_dict()
+        scores = evaluate(to_heterodata(held_out)[0], self.embedding_).to_dict()
         for measure in ("link_auc", "comparison_accuracy"):
-            if measure in found:
-                return float(found[measure])
+            if measure in scores:
+                return float(scores[measure])
         raise HetvizError(
             f"{self.card.title}: score needs held-out links or comparisons. Call "
             "train, held_out = data.holdout(links=0.2), fit(train), and score(held_out)."
         )
 
     def set_output(self, *, transform: str | None = None) -> Self:
-        """Say what `transform` and `fit_transform` return.
+        """Set the output type of `transform` and `fit_transform`.
 
         Parameters
         ----------
         transform : {"default", "pandas"}, optional
-            "pandas" is `Embedding.frame`; for a table or matrix, its rows and one column an axis.
+            "pandas" is `Embedding.frame`. For a table or matrix: its rows, one column per axis.
         """
         if transform not in (None, "default", "pandas"):
             raise ParameterError(f"set_output: transform = {transform!r}; 'default' or 'pandas'.")
@@ -605,7 +609,7 @@ class BaseEmbedder(HasParams, BaseEstimator):  # type: ignore[misc]
         return self
 
     def get_feature_names_out(self, input_features: object = None) -> Array:
-        """Return the names of the axes, as scikit-learn names them: ``umap0``, ``umap1``."""
+        """Return names of the axes in the style of scikit-learn: ``umap0``, ``umap1``."""
         self._check_fitted("get_feature_names_out")
         prefix = type(self).__name__.lower()
         k = self.embedding_.n_components
@@ -625,30 +629,30 @@ class BaseEmbedder(HasParams, BaseEstimator):  # type: ignore[misc]
         if not hasattr(self, "embedding_"):
             raise UnfittedError(f"{self.card.title}: call fit before {call}.")
 
-    def _handed_out(self, found: Embedding) -> Any:
-        """Return places as they were asked for, of rows without names as an array."""
+    def _to_output(self, embedding: Embedding) -> Any:
+        """Return the map in the output type that was set. Rows without names give an array."""
         as_table = getattr(self, "_output", "default") == "pandas"
         if not self._of_rows:
-            return found.frame() if as_table else found
-        Y = next(iter(found.coordinates.values()))
+            return embedding.frame() if as_table else embedding
+        Y = next(iter(embedding.coordinates.values()))
         if not as_table:
             return np.array(Y)
         import pandas as pd
 
-        index = next(iter(found.ids.values())).tolist()
+        index = next(iter(embedding.ids.values())).tolist()
         return pd.DataFrame(Y, index=index, columns=self.get_feature_names_out())
 
     @one_thread()
-    def transform(self, new: Given | Dataset, links: Iterable[NewLink] = ()) -> Any:
-        """Place new rows of fitted datasets; rows already placed do not move.
+    def transform(self, new: FitInput | Dataset, links: Iterable[NewLink] = ()) -> Any:
+        """Place new rows of fitted datasets. Fitted rows do not move.
 
         Parameters
         ----------
-        new : HeteroData or Dataset, or a table or matrix where one was fitted
-            New rows: same dataset names and columns; kernels of shape (n_new, n_fitted). Rows whose
-            id was fitted are skipped; links in `new` may lead to such rows.
+        new : HeteroData or Dataset, or a table or matrix if one was fitted
+            New rows with the fitted dataset names and columns. Kernels have shape
+            (n_new, n_fitted). Fitted ids are skipped, but links in `new` may refer to them.
         links : iterable of (dataset, id, dataset, id[, weight])
-            Further links of new rows to fitted ones.
+            More links between new and fitted rows.
 
         Returns
         -------
@@ -663,18 +667,20 @@ class BaseEmbedder(HasParams, BaseEstimator):  # type: ignore[misc]
             If a dataset, column or link does not match what was fitted.
         """
         if Capability.OUT_OF_SAMPLE not in self.card.capabilities:
-            raise HetvizError(f"{self.card.title} cannot place new items; fit all items together.")
+            raise HetvizError(
+                f"{self.card.title} cannot place new items. Fit old and new items together."
+            )
         self._check_fitted("transform")
         if isinstance(new, Dataset):
             data = HeteroData([new])
         else:
-            data, of_rows = as_data(new)
+            data, of_rows = to_heterodata(new)
             if of_rows:
-                # Rows without names are new ones, whatever their numbers.
-                only = next(iter(data.datasets.values()))
-                ids = np.array([f"new {text}" for text in only.ids], dtype=object)
-                fresh = replace(only, ids=ids, keys=None)
-                data = HeteroData([fresh])
+                # Rows without names are always new, even if their numbers were fitted.
+                dataset = next(iter(data.datasets.values()))
+                ids = np.array([f"new {text}" for text in dataset.ids], dtype=object)
+                renamed = replace(dataset, ids=ids, keys=None)
+                data = HeteroData([renamed])
         try:
             rows = new_rows(self._fitted, data, links)
         except DataError as error:
@@ -684,7 +690,7 @@ class BaseEmbedder(HasParams, BaseEstimator):  # type: ignore[misc]
                 Problem(
                     "no-rows",
                     "new rows",
-                    "every id was fitted already",
+                    "all ids are fitted already",
                     remedy="Give at least one new row.",
                 )
             )
@@ -697,7 +703,7 @@ class BaseEmbedder(HasParams, BaseEstimator):  # type: ignore[misc]
             note=f"placed by {self.card.title}",
             drawn=self.embedding_.drawn_beside(coordinates),
         )
-        return self._handed_out(placed)
+        return self._to_output(placed)
 
     def _fit(self, data: HeteroData, rng: np.random.Generator, progress: Progress) -> Fit:
         raise NotImplementedError
@@ -709,42 +715,47 @@ class BaseEmbedder(HasParams, BaseEstimator):  # type: ignore[misc]
         progress: Progress,
         start: Embedding | None,
     ) -> Fit:
-        """Fit from an earlier map; a method with WARM_START overrides it instead of `_fit`."""
+        """Fit from an earlier map. A method with WARM_START overrides this instead of `_fit`."""
         return self._fit(data, rng, progress)
+
+    def _is_own_map(self, start: Embedding | None) -> bool:
+        """Whether a map to continue from was made by the same method."""
+        titles = (self.card.title, *self.card.former_titles)
+        return start is not None and start.note in titles
 
     def _landmark_map(
         self,
         data: HeteroData,
         progress: Progress,
     ) -> Embedding | None:
-        """Return a map of a few thousand of very many items, for a method to go on from.
+        """Return a map of a few thousand landmarks of a large dataset, to start from.
 
-        `progress` gets its partial layouts, then one of all items, each placed by its landmarks and
-        by what the parameter ``features`` compares. None of data that are not so many. Its ``note``
-        is no method's, so that all iterations are made from it. When `progress` raises Cancelled,
-        its ``partial`` is a Fit of that map.
+        `progress` gets partial layouts of the landmarks, then a layout of all items that places
+        each by its landmarks. None for small data. The ``note`` is not the title of a method, so
+        the method makes all its iterations. If `progress` raises Cancelled, its ``partial`` is a
+        Fit of the landmarks.
         """
         if data.n_rows <= MIN_ROWS:
             return None
         rows = landmarks(data)
         part = select_rows(data, rows)
         method = clone(self)
-        here = {
+        params = {
             name: {key: inner for key, inner in value.items() if key in part.datasets}
             for name, value in self.get_params(deep=False).items()
             if isinstance(value, Mapping)
         }
 
-        def widened(Y: Floats) -> Floats:
+        def all_rows(Y: Floats) -> Floats:
             out = np.full((data.n_rows, Y.shape[1]), np.nan)
             out[rows] = Y
             return out
 
         def report(fraction: float, message: str = "", **figures: object) -> None:
-            shown = figures.get("layout")
-            if shown is not None:
-                figures["layout"] = lambda: widened(
-                    np.asarray(shown() if callable(shown) else shown)
+            layout = figures.get("layout")
+            if layout is not None:
+                figures["layout"] = lambda: all_rows(
+                    np.asarray(layout() if callable(layout) else layout)
                 )
             progress(
                 0.8 * fraction, f"Landmarks, {len(rows):,} of {data.n_rows:,} items", **figures
@@ -752,9 +763,9 @@ class BaseEmbedder(HasParams, BaseEstimator):  # type: ignore[misc]
 
         try:
             with warnings.catch_warnings():
-                # What there is to be said is said of all items.
+                # The fit of all items shows these warnings.
                 warnings.simplefilter("ignore", DataWarning)
-                made = method.set_params(**here).fit(part, report).embedding_
+                embedding = method.set_params(**params).fit(part, report).embedding_
         except NotApplicableError:
             return None
         except Cancelled as stopped:
@@ -763,11 +774,11 @@ class BaseEmbedder(HasParams, BaseEstimator):  # type: ignore[misc]
                 reason = "stopped while landmarks were placed"
                 stopped.partial = Fit(Y, stopping_reason=reason)
             raise
-        places = np.vstack([made.coordinates[name] for name in part.datasets])
+        places = np.vstack([embedding.coordinates[name] for name in part.datasets])
         seed = int(getattr(self, "random_state", 0))
         self._placement = placement_error(
             [dataset.X for dataset in part.datasets.values()],
-            [made.coordinates[name] for name in part.datasets],
+            [embedding.coordinates[name] for name in part.datasets],
             random_state=seed,
         )
         progress(
@@ -782,7 +793,7 @@ class BaseEmbedder(HasParams, BaseEstimator):  # type: ignore[misc]
             ),
         )
         return Embedding(
-            coordinates_of(data, made),
+            coordinates_of(data, embedding),
             {name: dataset.ids for name, dataset in data.datasets.items()},
             {name: dataset.entity for name, dataset in data.datasets.items()},
             note="landmarks",
@@ -792,7 +803,7 @@ class BaseEmbedder(HasParams, BaseEstimator):  # type: ignore[misc]
         raise NotImplementedError
 
     def _reasons_against(self, data: HeteroData) -> list[str]:
-        """Return further reasons that depend on the parameters; a method may override it."""
+        """Return reasons that depend on the parameters. A method may override this."""
         return []
 
     def _check_per_dataset(self, data: HeteroData) -> None:
@@ -801,15 +812,15 @@ class BaseEmbedder(HasParams, BaseEstimator):  # type: ignore[misc]
                 unknown = [name for name in value if name not in data.datasets]
                 if unknown:
                     raise ParameterError(
-                        f"{self.card.key}: {key} names unknown datasets {unknown}; there are: "
+                        f"{self.card.key}: {key} names unknown datasets {unknown}. The data have: "
                         f"{', '.join(data.datasets)}."
                     )
 
 
 class ProjectionEmbedder(BaseEmbedder):
-    """Template of methods that map the features of each dataset by a matrix.
+    """Base class of methods that map the features of each dataset linearly.
 
-    ``_fit`` leaves the matrices in ``_projection``, and returns ``_projected``.
+    ``_fit`` sets ``_projection`` and returns ``_projected``.
     """
 
     _projection: Projection
@@ -818,7 +829,7 @@ class ProjectionEmbedder(BaseEmbedder):
         return Fit(
             self._projection.coordinates,
             diagnostics=self._projection.diagnostics,
-            told=self._projection.told(data),
+            messages=self._projection.messages(data),
             components=self._projection.components,
         )
 
@@ -826,69 +837,69 @@ class ProjectionEmbedder(BaseEmbedder):
         return self._projection.place(new)
 
 
-def _of_search(heard: Mapping[str, float]) -> list[Diagnostic]:
-    """Return what is told of the search for neighbours of very many items."""
-    if not heard:
+def _neighbor_search_messages(recall_by_dataset: Mapping[str, float]) -> list[Diagnostic]:
+    """Return the recall of an approximate neighbour search."""
+    if not recall_by_dataset:
         return []
     return [
         make_diagnostic(
             "neighbours found",
             "Nearest neighbours found",
-            "Share of the truly nearest that were found, of 1: where there are too many items to "
-            "compare each with each other, they are searched, and this is measured on a sample.",
-            dict(heard),
+            "Share of the true nearest neighbours that the search found: 1 is all. Large datasets "
+            "use an approximate search, and the share is measured on a sample.",
+            dict(recall_by_dataset),
             SHARE,
         )
     ]
 
 
-def _of_landmarks(error: PlacementError | None) -> list[Diagnostic]:
-    """Return what is told of a map that began with landmarks."""
+def _landmark_messages(error: PlacementError | None) -> list[Diagnostic]:
+    """Return the placement error of a map that starts from landmarks."""
     if error is None or not error.n:
         return []
     return [
         make_diagnostic(
             "placement error",
-            "Error of placing by landmarks",
-            "The map began with a few thousand items, by which the others were placed before all "
-            "moved on together. Some of these, placed likewise, landed this far from where they "
-            "lay, as a share of the usual distance of two items.",
+            "Placement error of landmarks",
+            "The map started from a few thousand items, the landmarks. All other items were placed "
+            "by them before all moved together. This is how far landmarks land from their own place "
+            "when placed the same way, as a share of the usual distance between two items.",
             {"half of them, at most": error.median, "nine in ten, at most": error.most},
             SHARE,
         )
     ]
 
 
-def as_data(given: Given) -> tuple[HeteroData, bool]:
-    """Return what is fitted as data, and whether it was rows without names: a table or matrix."""
-    if isinstance(given, HeteroData):
-        return given, False
-    if isinstance(given, HoldoutSplits):
-        return given.data, False
-    if given is None or (isinstance(given, Mapping | str) and not is_sparse(given)):
-        kind = type(given).__name__
-        what = "HeteroData are needed, or one table or matrix"
-        call = "Call fit(HeteroData.from_frames({'name': table, ...}, links=pairs))."
-        raise DataError(Problem("not-data", "fit", what, kind, call))
+def to_heterodata(value: FitInput) -> tuple[HeteroData, bool]:
+    """Return the input as data, and whether it was a table or matrix without row names."""
+    if isinstance(value, HeteroData):
+        return value, False
+    if isinstance(value, HoldoutSplits):
+        return value.data, False
+    if value is None or (isinstance(value, Mapping | str) and not is_sparse(value)):
+        kind = type(value).__name__
+        needed = "HeteroData are needed, or one table or matrix"
+        remedy = "Call fit(HeteroData.from_frames({'name': table, ...}, links=pairs))."
+        raise DataError(Problem("not-data", "fit", needed, kind, remedy))
     try:
-        return HeteroData.from_frames({"items": given}, labels={}), True
+        return HeteroData.from_frames({"items": value}, labels={}), True
     except DataError as error:
         raise RowsError(error.problems) from None
 
 
-def note(message: str) -> None:
-    """Warn about something in the data that the user should look at."""
+def warn_about_data(message: str) -> None:
+    """Warn about a problem in the data that the user should check."""
     warnings.warn(message, DataWarning, stacklevel=3)
 
 
 def _check_square(data: HeteroData) -> None:
     problems = []
     for name, dataset in data.datasets.items():
-        for word in ("kernel", "distance"):
-            matrix = getattr(dataset, word)
+        for kind in ("kernel", "distance"):
+            matrix = getattr(dataset, kind)
             if matrix is None:
                 continue
-            where = f"dataset {name!r}, {word}"
+            where = f"dataset {name!r}, {kind}"
             if matrix.shape != (len(dataset), len(dataset)):
                 problems.append(
                     Problem(
@@ -896,19 +907,19 @@ def _check_square(data: HeteroData) -> None:
                         where,
                         f"shape ({len(dataset)}, {len(dataset)}) is needed",
                         str(matrix.shape),
-                        "One row and one column for each item.",
+                        "Give one row and one column for each item.",
                     )
                 )
                 continue
-            size = float(np.abs(matrix).max()) or 1.0
-            worst = float(np.abs(matrix - matrix.T).max())
-            if worst > 1e-6 * size:
+            largest = float(np.abs(matrix).max()) or 1.0
+            asymmetry = float(np.abs(matrix - matrix.T).max())
+            if asymmetry > 1e-6 * largest:
                 row, column = np.unravel_index(np.abs(matrix - matrix.T).argmax(), matrix.shape)
                 problems.append(
                     Problem(
                         "not-symmetric",
                         f"{where}, rows {row + 1} and {column + 1}",
-                        "the two directions differ",
+                        "the matrix is not symmetric",
                         f"{matrix[row, column]:g} and {matrix[column, row]:g}",
                         "Use the mean of the matrix and its transpose.",
                     )
@@ -917,11 +928,8 @@ def _check_square(data: HeteroData) -> None:
         raise DataError(problems)
 
 
-# What data must have before a method applies, and in plain words why it does not.
-
-
 class Need(StrEnum):
-    """What data must have before a method applies."""
+    """Requirements of methods on the data."""
 
     FEATURES = "features"
     SOME_FEATURES = "some features"
@@ -936,60 +944,62 @@ class Need(StrEnum):
     LABELS = "labels"
 
 
-def unmet(need: Need, data: HeteroData) -> str | None:
-    """Return why data do not meet a need, or None where they do."""
-    return _UNMET[need](data)
+def unmet_reason(need: Need, data: HeteroData) -> str | None:
+    """Return why the data do not meet a need, or None if they do."""
+    return _UNMET_REASONS[need](data)
 
 
-def _no_features(data: HeteroData) -> str | None:
-    bare = [name for name, dataset in data.datasets.items() if dataset.is_featureless]
-    if bare:
-        return f"It needs features in every dataset; {', '.join(bare)} has none."
+def _missing_features_reason(data: HeteroData) -> str | None:
+    featureless = [name for name, dataset in data.datasets.items() if dataset.is_featureless]
+    if featureless:
+        return f"It needs features in every dataset, but {', '.join(featureless)} has none."
     return None
 
 
-def _no_features_at_all(data: HeteroData) -> str | None:
+def _no_features_reason(data: HeteroData) -> str | None:
     if all(dataset.is_featureless for dataset in data.datasets.values()):
-        return "It needs features in at least one dataset; none has any."
+        return "It needs features in at least one dataset, but no dataset has any."
     return None
 
 
-def _no_features_or_links(data: HeteroData) -> str | None:
-    if _no_features_at_all(data) is None:
+def _no_features_or_links_reason(data: HeteroData) -> str | None:
+    if _no_features_reason(data) is None:
         return None
     if any((group.weight > 0).any() for group in data.links) or identity_links(data):
         return None
-    return "It needs features in some dataset, or links that say what belongs together."
+    return "It needs features in some dataset, or links between items that belong together."
 
 
-def _not_joined(data: HeteroData) -> str | None:
+def _not_joined_reason(data: HeteroData) -> str | None:
     if len(data.datasets) == 1 or any(not group.within for group in data.links):
         return None
-    return None if identity_links(data) else "Nothing joins the datasets: link some of their items."
+    if identity_links(data):
+        return None
+    return "The datasets are not connected. Link some of their items."
 
 
-def _no_positive_links(data: HeteroData) -> str | None:
+def _no_positive_links_reason(data: HeteroData) -> str | None:
     if any((group.weight > 0).any() for group in data.links) or identity_links(data):
         return None
     if any((group.weight < 0).any() for group in data.links):
         return (
-            "All guidance says apart, which leaves every direction equally good; "
-            "say of some pairs that they belong together."
+            "All links keep items apart, so every direction is equally good. "
+            "Link some pairs that belong together."
         )
-    return "It needs links that say what belongs together; there are none."
+    return "It needs links between items that belong together, but there are none."
 
 
-def _not_linked(data: HeteroData) -> str | None:
+def _not_linked_reason(data: HeteroData) -> str | None:
     if len(data.datasets) == 1:
-        return "It relates datasets to each other; there is only one."
+        return "It relates datasets to each other, but there is only one dataset."
     if any((group.weight > 0).any() for group in data.links if not group.within):
         return None
     if identity_links(data):
         return None
-    return "It needs links that say which items of different datasets belong together."
+    return "It needs links between items of different datasets."
 
 
-def _one_source(data: HeteroData) -> str | None:
+def _single_source_reason(data: HeteroData) -> str | None:
     for entity in data.entities:
         names = data.views(entity)
         graphs = {
@@ -1001,44 +1011,47 @@ def _one_source(data: HeteroData) -> str | None:
             return None
     return (
         "It combines several descriptions of the same items, such as two sets of features with "
-        "the same ids, or features and links within one dataset; here each item has only one."
+        "the same ids, or features and links within one dataset. Here each item has only one "
+        "description."
     )
 
 
-def _fewer_than_two_featured(data: HeteroData) -> str | None:
+def _fewer_than_two_featured_reason(data: HeteroData) -> str | None:
     featured = [name for name, dataset in data.datasets.items() if not dataset.is_featureless]
     if len(featured) > 1:
         return None
-    return f"It compares two datasets by their features; {len(featured) or 'none'} has any."
+    if featured:
+        return f"It compares two datasets by their features, but only {featured[0]} has any."
+    return "It compares two datasets by their features, but no dataset has any."
 
 
-def _undescribed(data: HeteroData) -> str | None:
+def _undescribed_reason(data: HeteroData) -> str | None:
     within = any(group.within and (group.weight > 0).any() for group in data.links)
-    return None if within else _no_features_at_all(data)
+    return None if within else _no_features_reason(data)
 
 
-def _no_comparisons(data: HeteroData) -> str | None:
+def _no_comparisons_reason(data: HeteroData) -> str | None:
     if data.comparisons is not None and len(data.comparisons):
         return None
-    return 'It needs comparisons, such as "a is nearer to b than to c"; there are none.'
+    return 'It needs comparisons such as "a is closer to b than to c", but there are none.'
 
 
-def _no_labels(data: HeteroData) -> str | None:
+def _no_labels_reason(data: HeteroData) -> str | None:
     if any(bool(column.known.any()) for column in data.labels):
         return None
-    return "It needs a label that is known of some items; there is none."
+    return "It needs a label with known values for some items, but there is none."
 
 
-_UNMET: Mapping[Need, Callable[[HeteroData], str | None]] = {
-    Need.FEATURES: _no_features,
-    Need.SOME_FEATURES: _no_features_at_all,
-    Need.FEATURES_OR_LINKS: _no_features_or_links,
-    Need.JOINED_DATASETS: _not_joined,
-    Need.POSITIVE_LINKS: _no_positive_links,
-    Need.LINKED_DATASETS: _not_linked,
-    Need.SEVERAL_SOURCES: _one_source,
-    Need.TWO_WITH_FEATURES: _fewer_than_two_featured,
-    Need.DESCRIBED: _undescribed,
-    Need.COMPARISONS: _no_comparisons,
-    Need.LABELS: _no_labels,
+_UNMET_REASONS: Mapping[Need, Callable[[HeteroData], str | None]] = {
+    Need.FEATURES: _missing_features_reason,
+    Need.SOME_FEATURES: _no_features_reason,
+    Need.FEATURES_OR_LINKS: _no_features_or_links_reason,
+    Need.JOINED_DATASETS: _not_joined_reason,
+    Need.POSITIVE_LINKS: _no_positive_links_reason,
+    Need.LINKED_DATASETS: _not_linked_reason,
+    Need.SEVERAL_SOURCES: _single_source_reason,
+    Need.TWO_WITH_FEATURES: _fewer_than_two_featured_reason,
+    Need.DESCRIBED: _undescribed_reason,
+    Need.COMPARISONS: _no_comparisons_reason,
+    Need.LABELS: _no_labels_reason,
 }

@@ -13,7 +13,7 @@ from hetviz.algorithms.base import (
     Need,
     ProjectionEmbedder,
     Reference,
-    note,
+    warn_about_data,
 )
 from hetviz.algorithms.shared_params import (
     AxisScale,
@@ -125,7 +125,9 @@ class CCA(ProjectionEmbedder):
         )
         unguided = self._projection.unguided
         if unguided:
-            note(f"Nothing pairs {', '.join(unguided)} with another dataset; left off the map.")
+            warn_about_data(
+                f"Nothing pairs {', '.join(unguided)} with another dataset; left off the map."
+            )
         self.correlations_ = self._projection.guided.mu
         self.coefficients_ = self._projection.coefficients(data)
         return self._projected(data)

@@ -8,12 +8,20 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from hetviz._types import Floats, Ints, Sparse
-from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, Reference, note
+from hetviz.algorithms.base import (
+    BaseEmbedder,
+    Capability,
+    Fit,
+    MethodCard,
+    Need,
+    Reference,
+    warn_about_data,
+)
 from hetviz.algorithms.papers import SHI_2013
 from hetviz.algorithms.shared_params import DrawnBy, Features, NComponents, RandomState
 from hetviz.core.spectral.blocks import LinearMap
 from hetviz.core.spectral.coca import coca, learned_weights, relation
-from hetviz.core.spectral.sources import Source, prepare_source
+from hetviz.core.spectral.sources import FeatureSource, prepare_source
 from hetviz.data import HeteroData
 from hetviz.data.model.diagnostics import make_diagnostic
 from hetviz.data.model.out_of_sample import NewRows
@@ -66,7 +74,7 @@ class CoCA(BaseEmbedder):
         title="Collective components",
         family="Projection",
         papers=(
-            SHI_2013.cited("chapter 4"),
+            SHI_2013.with_part("chapter 4"),
             Reference(
                 "X. Shi and P. S. Yu",
                 "Dimensionality reduction on heterogeneous feature space",
@@ -243,7 +251,9 @@ class CoCA(BaseEmbedder):
             if sources.bases or sources.graphs:
                 Y = self._fit_entity(data, sources)
             else:
-                note(f"{', '.join(sources.object_of)} has neither features nor links within it.")
+                warn_about_data(
+                    f"{', '.join(sources.object_of)} has neither features nor links within it."
+                )
             for name, objects in sources.object_of.items():
                 coordinates[name], components[name] = Y[objects], number
         told = [
@@ -257,7 +267,10 @@ class CoCA(BaseEmbedder):
             for entity, weights in self.weights_.items()
         ]
         return Fit(
-            coordinates, diagnostics={"weights": self.weights_}, told=told, components=components
+            coordinates,
+            diagnostics={"weights": self.weights_},
+            messages=told,
+            components=components,
         )
 
     def _fit_entity(self, data: HeteroData, sources: EntitySources) -> Floats:
@@ -309,19 +322,23 @@ class CoCA(BaseEmbedder):
         else:
             column = next((c for c in data.labels if c.dataset in sources.object_of), None)
             if column is None:
-                note(f"{sources.entity} has no labels to learn weights from; all count alike.")
+                warn_about_data(
+                    f"{sources.entity} has no labels to learn weights from; all count alike."
+                )
                 return None
             pairs, signs = labelled_pairs(
                 column, sources, _SHARE, _MOST_LABELLED, self.random_state
             )
         if not len(signs):
-            note(f"Nothing is known of pairs within {sources.entity}; all sources count alike.")
+            warn_about_data(
+                f"Nothing is known of pairs within {sources.entity}; all sources count alike."
+            )
             return None
         return pairs, signs
 
     def _weights(
         self,
-        prepared: Mapping[str, Source],
+        prepared: Mapping[str, FeatureSource],
         relations: Mapping[str, Sparse],
         pairs: tuple[tuple[Ints, Ints], Floats] | None,
     ) -> tuple[Floats, Floats]:

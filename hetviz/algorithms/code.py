@@ -9,7 +9,15 @@ import numpy as np
 import scipy.sparse as sp
 
 from hetviz._types import Bools, Floats, Ints
-from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, Reference, note
+from hetviz.algorithms.base import (
+    BaseEmbedder,
+    Capability,
+    Fit,
+    MethodCard,
+    Need,
+    Reference,
+    warn_about_data,
+)
 from hetviz.algorithms.memory import MemoryEstimate
 from hetviz.algorithms.shared_params import DrawnBy, NComponents, RandomState, TieViews
 from hetviz.core.kernels.kernels import squared_distances
@@ -200,9 +208,11 @@ class CODE(BaseEmbedder):
             )
         except Cancelled as stopped:
             if isinstance(stopped.partial, Result):
-                stopped.partial = self._done(stopped.partial, spread_out(stopped.partial.places))
+                stopped.partial = self._make_fit(
+                    stopped.partial, spread_out(stopped.partial.places)
+                )
             raise
-        return self._done(found, spread_out(found.places))
+        return self._make_fit(found, spread_out(found.places))
 
     def _there(self, data: HeteroData) -> list[Bools]:
         """Return which items of each dataset occur together with any."""
@@ -214,7 +224,9 @@ class CODE(BaseEmbedder):
                 mass += block.py if block.e == d else 0.0
             missing = int((mass == 0).sum())
             if missing:
-                note(f"{missing:,} of {name} have neither likeness nor a link: left off the map.")
+                warn_about_data(
+                    f"{missing:,} of {name} have neither likeness nor a link: left off the map."
+                )
             there.append(mass > 0)
         return there
 
@@ -235,7 +247,7 @@ class CODE(BaseEmbedder):
                     for block, value in zip(self._blocks, found.values, strict=False)
                 ],
             },
-            told=[
+            messages=[
                 starts_diagnostic(found.finals),
                 make_diagnostic(
                     "log-likelihood",
@@ -267,7 +279,7 @@ class CODE(BaseEmbedder):
         found = None if like is None else like.with_twins(rows.dataset)
         out = np.full((len(rows.dataset), self.n_components), np.nan)
         for row in range(len(out)):
-            mine = (rows.per_row == row) & (rows.weight > 0)
+            mine = (rows.row == row) & (rows.weight > 0)
             if found is not None and found[1][row] >= 0 and not mine.any():
                 out[row] = self.embedding_.coordinates[name][found[1][row]]
                 continue
@@ -296,7 +308,7 @@ class CODE(BaseEmbedder):
 def _counts(known: LinkScores) -> Floats:
     below = int((known.s < 0).sum())
     if below:
-        note(
+        warn_about_data(
             f"links {known.source} - {known.target}: {below:,} scores below 0 are no "
             "co-occurrences and count as 0."
         )

@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from hetviz._types import Floats, Ints, is_sparse
-from hetviz.algorithms.base import Capability, Fit, MethodCard, Need, Reference, note
+from hetviz.algorithms.base import Capability, Fit, MethodCard, Need, Reference, warn_about_data
 from hetviz.algorithms.papers import SHI_2013
 from hetviz.algorithms.predictor import BasePredictor, Predicted
 from hetviz.algorithms.shared_params import DrawnBy, Features, NComponents, RandomState
@@ -66,7 +66,7 @@ class GradientBoostingConsensus(BasePredictor):
         title="Boosting consensus",
         family="Prediction",
         papers=(
-            SHI_2013.cited("chapter 3"),
+            SHI_2013.with_part("chapter 3"),
             Reference(
                 "X. Shi, J.-F. Paiement, D. Grangier and P. S. Yu",
                 "Learning from heterogeneous sources via gradient boosting consensus",
@@ -308,7 +308,7 @@ class GradientBoostingConsensus(BasePredictor):
         left = [name for name in data.datasets if name not in problem.entity.object_of]
         if left:
             which = "is left off: it shows" if len(left) == 1 else "are left off: they show"
-            note(f"{', '.join(left)} {which} other items than the label is of.")
+            warn_about_data(f"{', '.join(left)} {which} other items than the label is of.")
         return self._result(problem, coordinates, left)
 
     def train(
@@ -427,7 +427,7 @@ class GradientBoostingConsensus(BasePredictor):
                 "lam1": self.settings_.lam1,
                 "learners": dict(zip(problem.names, model.learners, strict=True)),
             },
-            told=[
+            messages=[
                 make_diagnostic(
                     "weights",
                     "Weight of sources",

@@ -9,7 +9,15 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from hetviz._types import Floats, Ints
-from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, Reference, note
+from hetviz.algorithms.base import (
+    BaseEmbedder,
+    Capability,
+    Fit,
+    MethodCard,
+    Need,
+    Reference,
+    warn_about_data,
+)
 from hetviz.algorithms.memory import MemoryEstimate
 from hetviz.algorithms.shared_params import (
     MOST_POLISHED,
@@ -130,7 +138,7 @@ class GNMDS(BaseEmbedder):
         objects, kept = objects[used], local.reshape(-1, 4)
         left = data.n_objects - len(objects)
         if left:
-            note(f"{left:,} items are in no comparison that counts: left off the map.")
+            warn_about_data(f"{left:,} items are in no comparison that counts: left off the map.")
         share = self.order_.weight / self.order_.weight.sum()
         least = critical([None], Hinge(len(objects), kept, share))
         if not np.isfinite(least):
@@ -174,7 +182,7 @@ class GNMDS(BaseEmbedder):
         Y = flat.parts[0]
         if pull is not None:
             Y = polished(Y, kept, self.order_.weight, pull)
-        return self._done(data, objects, kept, flat, Y, tried)
+        return self._make_fit(data, objects, kept, flat, Y, tried)
 
     def _pull(
         self, n: int, kept: Ints, least: float, rng: np.random.Generator, progress: Progress
@@ -210,7 +218,9 @@ class GNMDS(BaseEmbedder):
         tried: Mapping[str, float],
     ) -> Fit:
         if self.beta <= 1.0:
-            note("The strength of comparisons is too small: all items fall into one point.")
+            warn_about_data(
+                "The strength of comparisons is too small: all items fall into one point."
+            )
         if not flat.converged:
             warnings.warn(
                 f"Stopped at a relative gap of {flat.gap:.2g}, more than {self.tol:g}; less "
@@ -236,5 +246,5 @@ class GNMDS(BaseEmbedder):
                 else "the limit of passes reached"
             ),
             diagnostics={**figures, "comparisons": self.order_.counts},
-            told=optimum_diagnostics({"comparisons": figures}),
+            messages=optimum_diagnostics({"comparisons": figures}),
         )

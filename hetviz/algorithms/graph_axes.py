@@ -49,8 +49,8 @@ class GraphAxes(BaseEmbedder):
         title="Graph axes, then a map",
         family="Baseline",
         papers=(
-            NG_2002.cited("for the axes"),
-            VAN_DER_MAATEN_2008.cited("for the map"),
+            NG_2002.with_part("for the axes"),
+            VAN_DER_MAATEN_2008.with_part("for the map"),
         ),
         equation=r"Z = \mathrm{unit}(D_\tau^{-1/2} U_{32}),\quad \min_Y \mathrm{KL}(P_Z \Vert Q)",
         needs=(Need.FEATURES_OR_LINKS,),
@@ -132,18 +132,18 @@ class GraphAxes(BaseEmbedder):
                 rng,
                 ProgressPart(progress, 0.4, 0.95),
                 coordinates_of(data, start) if start else None,
-                again=start is not None and start.note == self.card.title,
+                again=self._is_own_map(start),
             )
         except Cancelled as stopped:
-            stopped.partial = self._done(drawn)
+            stopped.partial = self._make_fit(drawn)
             raise
-        return self._done(drawn)
+        return self._make_fit(drawn)
 
     def _near(self, dataset: Dataset, share: Progress) -> Sparse | None:
         kind = value_for(self.features, dataset.name, "auto")
         return symmetric_affinities(dataset, self.perplexity, kind, self.random_state, share)
 
-    def _pulls(self, data: HeteroData) -> AttractionGraph:
+    def _attraction_graph(self, data: HeteroData) -> AttractionGraph:
         graph = joint_graph(data, self._near, ignore_progress, self.tie_views)
         Z, _ = spectral_axes(
             link_graph(graph), [data.n_rows], self.n_axes, self.random_state, power=0.0
@@ -172,6 +172,6 @@ class GraphAxes(BaseEmbedder):
             loss_history=drawn.layout.history,
             stopping_reason=drawn.reason,
             diagnostics=drawn.diagnostics,
-            told=[drawn.told],
+            messages=[drawn.message],
             components=drawn.placed.components,
         )

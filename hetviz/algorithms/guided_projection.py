@@ -9,7 +9,14 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from hetviz._types import Sparse
-from hetviz.algorithms.base import Capability, Fit, MethodCard, Need, ProjectionEmbedder, note
+from hetviz.algorithms.base import (
+    Capability,
+    Fit,
+    MethodCard,
+    Need,
+    ProjectionEmbedder,
+    warn_about_data,
+)
 from hetviz.algorithms.papers import GRESS_2014
 from hetviz.algorithms.shared_params import (
     AxisScale,
@@ -217,19 +224,21 @@ class GuidedProjection(ProjectionEmbedder):
         )
         unguided = self._projection.unguided
         if unguided:
-            note(f"No link reaches {', '.join(unguided)}; these datasets are left off the map.")
+            warn_about_data(
+                f"No link reaches {', '.join(unguided)}; these datasets are left off the map."
+            )
         self.agreement_ = self._projection.guided.mu
         self.coefficients_ = self._projection.coefficients(data)
         return Fit(
             self._projection.coordinates,
             diagnostics=self._projection.diagnostics | _tried(found),
-            told=[*self._projection.told(data), *_chosen_told(found)],
+            messages=[*self._projection.messages(data), *_chosen_told(found)],
             components=self._projection.components,
         )
 
     def _chosen(
         self, bases: Mapping[str, Basis], W: Sparse, progress: Progress
-    ) -> guided_cv.Choice | None:
+    ) -> guided_cv.ProjectionChoice | None:
         """Return what held-out links choose; None where ridge and axes are given."""
         n_components, gamma = self.n_components, self.gamma
         if not isinstance(n_components, str) and not isinstance(gamma, str):
@@ -240,7 +249,7 @@ class GuidedProjection(ProjectionEmbedder):
                 "give gamma and n_components as numbers, or use variant='block'."
             )
         spread = self.axis_scale
-        found = guided_cv.choose(
+        found = guided_cv.choose_projection(
             [basis.features for basis in bases.values()],
             W,
             gammas=guided_cv.GAMMAS if isinstance(gamma, str) else (gamma,),
@@ -259,11 +268,13 @@ class GuidedProjection(ProjectionEmbedder):
         ):
             for name in names:
                 what = "smoothing" if name == "gamma" else "number of axes"
-                note(f"The best {what} by held-out links is the last that was tried; {words}.")
+                warn_about_data(
+                    f"The best {what} by held-out links is the last that was tried; {words}."
+                )
         return found
 
 
-def _tried(found: guided_cv.Choice | None) -> dict[str, object]:
+def _tried(found: guided_cv.ProjectionChoice | None) -> dict[str, object]:
     if found is None:
         return {}
     areas = {
@@ -276,7 +287,7 @@ def _tried(found: guided_cv.Choice | None) -> dict[str, object]:
     return {"chosen": chosen, "held_out_area": areas}
 
 
-def _chosen_told(found: guided_cv.Choice | None) -> list[Diagnostic]:
+def _chosen_told(found: guided_cv.ProjectionChoice | None) -> list[Diagnostic]:
     if found is None:
         return []
     areas: dict[str, float] = {

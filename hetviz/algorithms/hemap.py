@@ -9,13 +9,21 @@ import numpy as np
 from sklearn.cluster import KMeans
 
 from hetviz._types import Floats, Ints
-from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, Reference, note
+from hetviz.algorithms.base import (
+    BaseEmbedder,
+    Capability,
+    Fit,
+    MethodCard,
+    Need,
+    Reference,
+    warn_about_data,
+)
 from hetviz.algorithms.papers import SHI_2013
 from hetviz.algorithms.shared_params import DrawnBy, Features, NComponents, RandomState
 from hetviz.core.prediction.transfer import select_sources
 from hetviz.core.spectral.blocks import LinearMap, as_dense
-from hetviz.core.spectral.hemap import Hemap, hemap
-from hetviz.core.spectral.prepare import WIDE, make_block
+from hetviz.core.spectral.hemap import HemapSolution, hemap
+from hetviz.core.spectral.prepare import MAX_SPARSE_COLUMNS, make_block
 from hetviz.core.spectral.sources import prepare_source
 from hetviz.data import HeteroData
 from hetviz.data.model.diagnostics import SHARE, make_diagnostic, number_values
@@ -62,7 +70,7 @@ class HeMap(BaseEmbedder):
         title="Heterogeneous mapping",
         family="Projection",
         papers=(
-            SHI_2013.cited("chapter 5"),
+            SHI_2013.with_part("chapter 5"),
             Reference(
                 "X. Shi, Q. Liu, W. Fan, P. S. Yu and R. Zhu",
                 ("Transfer learning on heterogenous feature spaces via spectral transformation"),
@@ -261,7 +269,7 @@ class HeMap(BaseEmbedder):
         if isinstance(basis.features, int):
             raise ParameterError(f"hemap: {name!r} is to be used without features; it needs some.")
         X = basis.features
-        if X.shape[1] > WIDE and hasattr(X, "toarray"):
+        if X.shape[1] > MAX_SPARSE_COLUMNS and hasattr(X, "toarray"):
             block = make_block(X, np.ones(X.shape[0]), where=f"dataset {name!r}")
             X = block.dot(np.eye(block.r))
         X = as_dense(X)
@@ -297,7 +305,7 @@ class HeMap(BaseEmbedder):
             out.append((found[:, None] == np.unique(found)).astype(np.float64))
         return out
 
-    def _places(self, found: Hemap, rows: list[Floats]) -> list[Floats]:
+    def _places(self, found: HemapSolution, rows: list[Floats]) -> list[Floats]:
         """Return the place of every row: the mean over its pairs, or by its features."""
         places = []
         for Z, B, P, ends in (
@@ -316,7 +324,7 @@ class HeMap(BaseEmbedder):
             places.append(np.hstack([Y, np.zeros((len(Y), extra))]))
         return places
 
-    def _result(self, data: HeteroData, found: Hemap, places: list[Floats]) -> Fit:
+    def _result(self, data: HeteroData, found: HemapSolution, places: list[Floats]) -> Fit:
         coordinates = {
             name: np.full((len(dataset), self.n_components), np.nan)
             for name, dataset in data.datasets.items()
@@ -324,13 +332,13 @@ class HeMap(BaseEmbedder):
         coordinates[self.target_], coordinates[self.source_] = places
         left = [name for name in data.datasets if name not in (self.target_, self.source_)]
         if left:
-            note(f"{', '.join(left)} is left off: this map is of two datasets.")
+            warn_about_data(f"{', '.join(left)} is left off: this map is of two datasets.")
         by_chance = self.pairing_.how == "random"
         if by_chance:
-            note(f"On this map {AT_RANDOM}.")
+            warn_about_data(f"On this map {AT_RANDOM}.")
         selection = self.selection_
         if selection.decision == "too_risky":
-            note(
+            warn_about_data(
                 f"Too risky to learn from {self.source_} for {self.target_}: only "
                 f"{selection.fraction:.0%} of it lies among the items of {self.target_}."
             )
@@ -356,7 +364,7 @@ class HeMap(BaseEmbedder):
                     "printed": selection.printed,
                 },
             },
-            told=[
+            messages=[
                 make_diagnostic(
                     "share of source",
                     f"How much of {self.source_} is like {self.target_}",

@@ -1,4 +1,4 @@
-"""Joint map: one space for all items from features and links, and a neighbour map of it."""
+"""Joint map: shared axes of all items from features and links, and a neighbour map of them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from hetviz._text import join_words
 from hetviz._types import Floats, Sparse
-from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
+from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, warn_about_data
 from hetviz.algorithms.memory import MemoryEstimate
 from hetviz.algorithms.papers import NG_2002, QIN_2013, VAN_DER_MAATEN_2008
 from hetviz.algorithms.shared_params import Device, LearnGroups, RandomState, TieViews
@@ -27,7 +27,7 @@ from hetviz.core.graph.joint import (
 from hetviz.core.graph.neighbors import cross_neighbors
 from hetviz.core.layout.attraction import AttractionGraph
 from hetviz.core.layout.placement import median_places
-from hetviz.core.spectral.evidence import Evidence, link_evidence
+from hetviz.core.spectral.evidence import LinkEvidence, link_evidence
 from hetviz.core.spectral.joint_axes import JointAxes, joint_axes, unit
 from hetviz.data import Dataset, Embedding, HeteroData
 from hetviz.data.model.diagnostics import make_diagnostic
@@ -44,12 +44,12 @@ from hetviz.metrics.fit.rows import coordinates_of
 from hetviz.params import Choice, Flag, Integer, PerDataset, Real, value_for
 from hetviz.progress import Progress, ProgressPart, ignore_progress
 
-SURE = 0.7
-"""Links that are foretold this well, or better, count in full."""
-LEAST = 0.1
-"""What links count that are foretold no better than chance."""
+FULL_WEIGHT_AUC = 0.7
+"""Links with at least this AUC on hidden links count in full."""
+MIN_LINK_WEIGHT = 0.1
+"""Weight of links whose AUC on hidden links is at chance level."""
 _NEW_PERPLEXITY = 10.0
-_AROUND = 5
+_N_NEIGHBORS_FOR_AXES = 5
 _NO_LINKS = (
     np.zeros(0, np.int64),
     np.zeros(0, dtype=object),
@@ -59,35 +59,35 @@ _NO_LINKS = (
 
 
 class JointMap(BaseEmbedder):
-    """Neighbour map of joint axes: features and links of all datasets in one space first.
+    """Neighbour map of joint axes, which combine features and links of all datasets.
 
     Attributes
     ----------
     axes_ : Embedding
-        The joint axes of every item: rows of unit length, to be used wherever an embedding is.
-        Links are predicted by them, clusters found in them with ``space="full"``.
+        The joint axes of all items, rows of unit length. Link prediction uses them, and clustering
+        with ``space="full"``.
     link_evidence_ : dict of (str, str, str) to Evidence
-        By dataset, dataset and kind: how well hidden links were foretold; see `check_links`.
+        How well hidden links were predicted, by dataset, dataset and kind. See `check_links`.
 
     Notes
     -----
-    The axes are those of `hetviz.core.spectral.joint_axes`, the affinities of
-    `hetviz.core.graph.axes_affinities`, the layout that of MR-SNE. Links of a kind that, hidden,
-    are foretold with an AUC of .7 or more among pairs of their own ends count in full; less is
-    foretold, the less they count, down to a tenth at chance. Without links it is a plain
-    neighbour map of each dataset. An item has no place when it has neither comparable features nor
-    a link. What is said within a dataset is heard in the layout and in the axes; there the better a
-    group is known by what was learned of it, the less it counts. Links that say apart count below 0
-    in the axes, never in the affinities, and are a bounded force besides. Given an earlier map of
-    its own it makes 100 iterations from there.
-    Time O(n^2) for the neighbours; an iteration is O(n^2) to 8,000 items and O(n + links) above.
+    Axes: `hetviz.core.spectral.joint_axes`. Affinities: `hetviz.core.graph.axes_affinities`.
+    Layout: as in MR-SNE. A kind of links counts in full if its hidden links are predicted with an
+    AUC of at least .7 among pairs of their own ends. Below that its weight falls, to one tenth at
+    chance level. Without links the method is a plain neighbour map of each dataset. Items without
+    comparable features and without links have no place. User links within a dataset act in the
+    layout and in the axes. In the axes they count less if the group was learned well. Negative
+    links have negative weight in the axes and are a bounded force in the layout, but never enter
+    the affinities. From an earlier joint map the method makes 100 iterations.
+    Time: O(n^2) for the neighbours. An iteration is O(n^2) up to 8,000 items and O(n + links)
+    above.
 
     References
     ----------
     A. Y. Ng, M. I. Jordan and Y. Weiss, On spectral clustering, 2002, for unit rows; T. Qin and
     K. Rohe, Regularized spectral clustering under the degree-corrected stochastic blockmodel, 2013,
     for the regularisation; L. van der Maaten and G. Hinton, Visualizing data using t-SNE, 2008.
-    The blend is our own.
+    The combination is our own.
     """
 
     card: ClassVar[MethodCard] = MethodCard(
@@ -95,9 +95,9 @@ class JointMap(BaseEmbedder):
         title="Joint map",
         family="Neighbour map",
         papers=(
-            NG_2002.cited("for the axes"),
-            QIN_2013.cited("for the axes"),
-            VAN_DER_MAATEN_2008.cited("for the map"),
+            NG_2002.with_part("for the axes"),
+            QIN_2013.with_part("for the axes"),
+            VAN_DER_MAATEN_2008.with_part("for the map"),
         ),
         equation=(
             r"Z = [\mathrm{unit}(D_\tau^{-1/2} U \Lambda^4),\ \mathrm{unit}(H)],\quad"
@@ -121,17 +121,17 @@ class JointMap(BaseEmbedder):
             }
         ),
         summary=(
-            "First puts all items into one space, by what they are like and by what they are "
-            "linked with, then draws near ones together. Items of different datasets lie together "
-            "that share links or kinds of links, and items without features find their place too."
+            "Combines features and links of all datasets into shared axes, then draws a neighbour "
+            "map of these axes. Items of different datasets are close if they share links, and "
+            "items without features find their place too."
         ),
         caveats=(
-            "Nearness means something, distance between far groups and the size of groups do not.",
-            "Kinds of links that say no more than chance count little: the notes of the map say "
-            "which.",
-            "Datasets that no link joins share the picture without being compared.",
-            "Where links and features disagree it lies between the two: graph axes keep more "
-            "links, neighbour maps more neighbours.",
+            "Close items are similar. Gaps between far groups and the size of a group mean nothing.",
+            "Kinds of links that predict no better than chance count little. The notes of the map "
+            "name them.",
+            "Datasets without links between them share the picture but are not compared.",
+            "Where links and features disagree, the map is a compromise. Spectral axes keep more "
+            "links close, and other neighbour maps show more true neighbours.",
         ),
         cost="A second or two for 2,000 items, ten for 20,000.",
     )
@@ -140,60 +140,60 @@ class JointMap(BaseEmbedder):
     link_strength: Annotated[
         float,
         Real(
-            "Strength of links",
-            "How hard links themselves pull, beside the neighbours that they give; 0 to 1.",
+            "Link strength",
+            "How hard links pull, from 0 to 1.",
             low=0.0,
             high=1.0,
-            details="The share m of the links in the affinities.",
+            details="The share m of links in the affinities. Links also define neighbours.",
         ),
     ] = 0.15
     perplexity: Annotated[
         float,
         Real(
             "Neighbours",
-            "About how many neighbours of each item count; fewer show finer groups.",
+            "How many neighbours of each item count. Fewer show finer groups.",
             low=2.0,
             high=500.0,
             log=True,
-            details="Within its dataset; a third as many in each dataset that it is linked with.",
+            details="Within its dataset. A third as many in each dataset that it is linked with.",
         ),
     ] = 30.0
     own_share: Annotated[
         float,
         Real(
             "Own features",
-            "How much an item's own features count beside what it shares with others; 0 to 1.",
+            "How much an item's own features count compared with the joint axes, from 0 to 1.",
             low=0.0,
             high=1.0,
-            details="In the distances within a dataset; joint axes are the rest.",
+            details="In the distances within a dataset.",
         ),
     ] = 0.3
     n_axes: Annotated[
         int,
         Integer(
             "Joint axes",
-            "How many axes the shared space has; more tell finer things apart.",
+            "How many axes the shared space has. More axes show finer differences.",
             low=2,
             high=200,
             advanced=True,
-            details="Spectral ones; up to 32 features of each dataset come besides.",
+            details="Spectral axes. Up to 32 features of each dataset are added.",
         ),
     ] = 32
     weights: Annotated[
         float | Mapping[str, float],
         PerDataset(
             "Weight of datasets",
-            "How much the likeness of a dataset's items counts, and its links with it.",
+            "How much the similarities and links of a dataset count.",
             inner=Real(low=0.0, high=100.0),
             advanced=True,
-            details="Links count by the geometric mean of two.",
+            details="Links between two datasets count by the geometric mean of both weights.",
         ),
     ] = 1.0
     features: Annotated[
         str | Mapping[str, str],
         PerDataset(
             "Features",
-            "What makes items of a dataset alike.",
+            "What makes items of a dataset similar.",
             inner=Choice(options=KINDS),
             advanced=True,
         ),
@@ -202,30 +202,30 @@ class JointMap(BaseEmbedder):
         bool,
         Flag(
             "Check links first",
-            "Hold out some links, and let kinds that are not found by the rest count less.",
+            "Hide some links, and reduce the weight of kinds that are not found again.",
             advanced=True,
-            details="A fifth of each kind of 20 links or more; what a person said is not checked.",
+            details="A fifth of each kind with at least 20 links. User links are not checked.",
         ),
     ] = True
     guidance_boost: Annotated[
         float,
         Real(
-            "Strength of your word",
-            "How much what you say of an item counts beside all else that is known of it.",
+            "Strength of guidance",
+            "How much your links count compared with all other data about an item.",
             low=0.0,
             high=100.0,
             log=True,
-            details="See `hetviz.features.relations.user_links`; 1 is as much.",
+            details="1 is the same amount. See `hetviz.features.relations.user_links`.",
         ),
     ] = 1.0
     cannot_link_strength: Annotated[
         float,
         Real(
-            "Strength of apart",
-            "How hard links that say apart push.",
+            "Strength of apart links",
+            "How hard apart links push.",
             low=0.0,
             high=1.0,
-            details="Until they are half a radius apart.",
+            details="Until the items are half a radius apart.",
         ),
     ] = 0.3
     learn_groups: LearnGroups = True
@@ -234,11 +234,11 @@ class JointMap(BaseEmbedder):
         int,
         Integer(
             "Iterations",
-            "Steps taken.",
+            "Number of steps.",
             low=10,
             high=10_000,
             advanced=True,
-            details="From the start; an eighth of them with exaggeration.",
+            details="From the start. An eighth of them use exaggeration.",
         ),
     ] = 400
     exaggeration: Annotated[
@@ -256,7 +256,7 @@ class JointMap(BaseEmbedder):
 
     @classmethod
     def warm_up(cls) -> None:
-        """Load the compiled kernels, so that the next fit does not wait for them."""
+        """Load the compiled kernels, so that the next fit starts faster."""
         warm_up()
 
     def _fit_from(
@@ -267,120 +267,130 @@ class JointMap(BaseEmbedder):
         start: Embedding | None,
     ) -> Fit:
         if start is None:
-            # Of many items the first ones to look at are landmarks; all go on from there.
+            # Large data start from a map of landmarks.
             start = self._landmark_map(data, ProgressPart(progress, 0.0, 0.05))
         part = ProgressPart(progress, 0.05, 0.15)
-        graph = joint_graph(data, self._near, part, self.tie_views, self.weights)
+        graph = joint_graph(data, self._neighbor_affinities, part, self.tie_views, self.weights)
         progress(0.15, "Joint axes")
         features = leading_features(data, self.features, self.random_state)
         axes = None
         if start is None:
             axes = joint_axes(graph, features, self.n_axes, self.random_state)
             if min(axes.Z.shape[1], len(axes.values)) >= self.n_components:
-                # Something to look at until the neighbours are known.
-                rough = np.where(axes.known[:, None], axes.Z[:, : self.n_components], np.nan)
-                progress(0.18, "Checking links", layout=lambda: rough)
-        checked = self._checked(graph, features, list(data.datasets))
-        taught = self._learned_from(data, checked)
-        heard = _heard(checked, taught)
-        if axes is None or heard is not graph:
+                # A first layout to show until the neighbours are known.
+                first_layout = np.where(axes.known[:, None], axes.Z[:, : self.n_components], np.nan)
+                progress(0.18, "Checking links", layout=lambda: first_layout)
+        checked_graph = self._with_checked_links(graph, features, list(data.datasets))
+        learned = self._learn_groups(data, checked_graph)
+        axes_graph = _with_weaker_group_links(checked_graph, learned)
+        if axes is None or axes_graph is not graph:
             progress(0.2, "Joint axes")
-            axes = joint_axes(heard, features, self.n_axes, self.random_state)
-        graph, axes = self._with_taught(data, heard, axes, taught)
-        self._keep_axes(data, axes)
+            axes = joint_axes(axes_graph, features, self.n_axes, self.random_state)
+        graph, axes = self._with_learned_groups(data, axes_graph, axes, learned)
+        self._store_axes(data, axes)
         progress(0.25, "Neighbours on the joint axes")
         P = self._affinities(graph, axes, features, ProgressPart(progress, 0.25, 0.4))
-        drawn = SneMap(P, data, graph.negative, self.guidance_boost, self.cannot_link_strength)
+        sne_map = SneMap(P, data, graph.negative, self.guidance_boost, self.cannot_link_strength)
         try:
-            drawn.run(
+            sne_map.run(
                 self.n_components,
                 rng,
                 ProgressPart(progress, 0.4, 0.95),
                 coordinates_of(data, start) if start else None,
-                again=start is not None and start.note == self.card.title,
+                again=self._is_own_map(start),
                 n_iter=self.n_iter,
                 exaggeration=self.exaggeration,
-                followers=taught.followers,
+                followers=learned.followers,
             )
         except Cancelled as stopped:
-            stopped.partial = self._done(drawn)
+            stopped.partial = self._make_fit(sne_map)
             raise
-        return self._done(drawn)
+        return self._make_fit(sne_map)
 
-    def _pulls(self, data: HeteroData) -> AttractionGraph:
-        graph = joint_graph(data, self._near, ignore_progress, self.tie_views, self.weights)
+    def _attraction_graph(self, data: HeteroData) -> AttractionGraph:
+        graph = joint_graph(
+            data, self._neighbor_affinities, ignore_progress, self.tie_views, self.weights
+        )
         features = leading_features(data, self.features, self.random_state)
-        graph = self._checked(graph, features, list(data.datasets))
-        taught = self._learned_from(data, graph)
-        graph = _heard(graph, taught)
+        graph = self._with_checked_links(graph, features, list(data.datasets))
+        learned = self._learn_groups(data, graph)
+        graph = _with_weaker_group_links(graph, learned)
         axes = joint_axes(graph, features, self.n_axes, self.random_state)
-        graph, axes = self._with_taught(data, graph, axes, taught)
+        graph, axes = self._with_learned_groups(data, graph, axes, learned)
         P = self._affinities(graph, axes, features, ignore_progress)
-        if across(graph):
+        if has_table_links(graph):
             links = axes_link_part(graph, P, AxesBlend(self.link_strength, self.perplexity))
         else:
             joint = joint_affinities(graph, Balance(0.5))
             links = sp.csr_array(P.shape) if joint is None else joint_link_part(graph, joint)
         return sne_pulls(P, links, data, self.guidance_boost, joint=True)
 
-    def _with_taught(
-        self, data: HeteroData, graph: JointGraph, axes: JointAxes, taught: LearnedGroups
+    def _with_learned_groups(
+        self, data: HeteroData, graph: JointGraph, axes: JointAxes, learned: LearnedGroups
     ) -> tuple[JointGraph, JointAxes]:
-        """Return graph and axes of which affinities are made, with what was learned of groups.
+        """Return the graph and axes of the affinities, with learned groups.
 
-        The map hears what was said within datasets besides: among the links it would only take
-        from the weight of those that came with the data. Where items are too few to have
-        neighbours it holds them, and stays.
+        User links within datasets act in the layout. As links of the graph they would reduce the
+        weight of table links. They stay in the graph of datasets that are too small to have
+        neighbours.
         """
-        few = [axes.known[rows].sum() < MIN_ROWS for rows in graph.rows]
-        if taught.axes.shape[1]:
-            axes = replace(axes, Z=np.hstack([axes.Z, taught.axes]))
-        if across(graph):
-            links = [link for link in graph.links if few[link.source] or not _word(link)]
+        is_small = [axes.known[rows].sum() < MIN_ROWS for rows in graph.rows]
+        if learned.axes.shape[1]:
+            axes = replace(axes, Z=np.hstack([axes.Z, learned.axes]))
+        if has_table_links(graph):
+            links = [
+                link
+                for link in graph.links
+                if is_small[link.source] or not _is_user_link_within(link)
+            ]
             return replace(graph, links=tuple(links)), axes
-        if taught.axes.shape[1]:
-            graph = taught.near(data, graph, self._near_features, self.features, self.random_state)
+        if learned.axes.shape[1]:
+            graph = learned.near(
+                data, graph, self._feature_affinities, self.features, self.random_state
+            )
         return graph, axes
 
-    def _near(self, dataset: Dataset, progress: Progress) -> Sparse | None:
+    def _neighbor_affinities(self, dataset: Dataset, progress: Progress) -> Sparse | None:
         kind = value_for(self.features, dataset.name, "auto")
         return symmetric_affinities(dataset, self.perplexity, kind, self.random_state, progress)
 
-    def _checked(
+    def _with_checked_links(
         self, graph: JointGraph, features: list[Floats | None], names: list[str]
     ) -> JointGraph:
-        """Return the graph with links that cannot be foretold counting less."""
-        self.link_evidence_: dict[tuple[str, str, str], Evidence] = {}
+        """Return the graph with less weight on kinds of links that cannot be predicted."""
+        self.link_evidence_: dict[tuple[str, str, str], LinkEvidence] = {}
         if not self.check_links or not graph.links:
             return graph
-        found = self._evidence(graph, features)
+        evidence_list = self._link_evidence(graph, features)
         links: list[LinkBlock] = []
-        weak: list[str] = []
-        for link, evidence in zip(graph.links, found, strict=True):
+        weak_kinds: list[str] = []
+        for link, evidence in zip(graph.links, evidence_list, strict=True):
             ends = names[link.source], names[link.target]
             self.link_evidence_[(*ends, link.kind)] = evidence
-            share = 1.0 if link.kind in USER_LINK_KINDS else trusted(evidence)
-            links.append(replace(link, strength=link.strength * share))
-            if share < 1.0:
-                weak.append(
-                    f"{ends[0]} – {ends[1]}, {link.kind} (found {evidence.auc:.2f}, chance "
-                    f"0.50; counts {share:.2g})"
+            weight = 1.0 if link.kind in USER_LINK_KINDS else link_weight(evidence)
+            links.append(replace(link, strength=link.strength * weight))
+            if weight < 1.0:
+                weak_kinds.append(
+                    f"{ends[0]} – {ends[1]}, {link.kind} (AUC {evidence.auc:.2f}, chance 0.50, "
+                    f"weight {weight:.2g})"
                 )
-        if not weak:
+        if not weak_kinds:
             return graph
-        note(
-            f"Held-out links of {join_words(weak)} were found little better than by chance, so "
+        warn_about_data(
+            f"Hidden links of {join_words(weak_kinds)} were found again little better than by chance, so "
             "these links count less. Switch off Check links first to count them in full."
         )
         return replace(graph, links=tuple(links))
 
-    def _evidence(self, graph: JointGraph, features: list[Floats | None]) -> list[Evidence]:
-        """Return what is foretold of each kind of links but those of a person, which count anyway.
+    def _link_evidence(
+        self, graph: JointGraph, features: list[Floats | None]
+    ) -> list[LinkEvidence]:
+        """Return how well hidden links of each kind are predicted. User links are not checked.
 
-        So that a statement does not wait for it, it is remembered until other things change.
+        The result is cached until other data change, so that new guidance does not wait for it.
         """
         checked = [link for link in graph.links if link.kind not in USER_LINK_KINDS]
-        rest = replace(graph, links=tuple(checked))
+        checked_graph = replace(graph, links=tuple(checked))
         parts = [*graph.own, *features, *(link.W for link in checked)]
         key = (
             "evidence",
@@ -392,30 +402,37 @@ class JointMap(BaseEmbedder):
         )
 
         def compute() -> Floats:
-            found = link_evidence(rest, features, self.n_axes, self.random_state)
-            return np.array([(one.auc, one.standard_error, one.n_hidden) for one in found])
+            evidence_list = link_evidence(checked_graph, features, self.n_axes, self.random_state)
+            return np.array(
+                [
+                    (evidence.auc, evidence.standard_error, evidence.n_hidden)
+                    for evidence in evidence_list
+                ]
+            )
 
-        known = iter(cached_result(key, compute) if checked else ())
-        unknown = Evidence(float("nan"), 0.0, 0)
+        results = iter(cached_result(key, compute) if checked else ())
+        not_checked = LinkEvidence(float("nan"), 0.0, 0)
         return [
-            unknown if link.kind in USER_LINK_KINDS else _evidence_of(next(known))
+            not_checked if link.kind in USER_LINK_KINDS else _row_to_evidence(next(results))
             for link in graph.links
         ]
 
-    def _near_features(self, dataset: Dataset) -> Sparse | None:
+    def _feature_affinities(self, dataset: Dataset) -> Sparse | None:
         return symmetric_affinities(
             dataset, self.perplexity, "linear", self.random_state, ignore_progress
         )
 
-    def _learned_from(self, data: HeteroData, graph: JointGraph) -> LearnedGroups:
-        """Return what is to be learned from groups that a person named."""
-        taught = LearnedGroups()
+    def _learn_groups(self, data: HeteroData, graph: JointGraph) -> LearnedGroups:
+        """Return what can be learned from named groups."""
+        learned = LearnedGroups()
         if self.learn_groups:
-            taught = find_learned_groups(data, graph, self.features, self.n_axes, self.random_state)
-            if why := taught.account(data):
-                note(why)
-        self._learned = taught.of_items(data)
-        return taught
+            learned = find_learned_groups(
+                data, graph, self.features, self.n_axes, self.random_state
+            )
+            if message := learned.account(data):
+                warn_about_data(message)
+        self._learned = learned.of_items(data)
+        return learned
 
     def _affinities(
         self,
@@ -424,18 +441,18 @@ class JointMap(BaseEmbedder):
         features: list[Floats | None],
         progress: Progress,
     ) -> Sparse:
-        if across(graph):
+        if has_table_links(graph):
             blend = AxesBlend(self.link_strength, self.perplexity, own=self.own_share)
             P = axes_affinities(graph, axes.Z, features, blend, self.random_state, progress)
         else:
             joint = joint_affinities(graph, Balance(0.5))
             P = graph.near() if joint is None else joint.P
         if not P.nnz:
-            reason = "No item has features that tell items apart, and no link counts."
+            reason = "All items have equal or no features, and no link counts."
             raise NotApplicableError(self.card.title, [reason])
         return P
 
-    def _keep_axes(self, data: HeteroData, axes: JointAxes) -> None:
+    def _store_axes(self, data: HeteroData, axes: JointAxes) -> None:
         Z = np.where(axes.known[:, None], axes.Z, np.nan)
         if not axes.Z.shape[1]:
             Z = np.full((data.n_rows, 1), np.nan)
@@ -447,152 +464,156 @@ class JointMap(BaseEmbedder):
         )
         self._values = axes.values
 
-    def _done(self, drawn: SneMap) -> Fit:
-        foretold = {
+    def _make_fit(self, sne_map: SneMap) -> Fit:
+        evidence_by_kind = {
             f"{a} - {b}, {kind}": {
                 "auc": None if not evidence.n_hidden else evidence.auc,
                 "standard_error": evidence.standard_error,
                 "hidden": evidence.n_hidden,
-                "counts": 1.0 if kind in USER_LINK_KINDS else trusted(evidence),
+                "counts": 1.0 if kind in USER_LINK_KINDS else link_weight(evidence),
             }
             for (a, b, kind), evidence in self.link_evidence_.items()
         }
         return Fit(
-            drawn.placed.by_dataset(drawn.layout.positions),
-            n_iter=drawn.layout.n_iter,
-            loss_history=drawn.layout.history,
-            stopping_reason=drawn.reason,
+            sne_map.placed.by_dataset(sne_map.layout.positions),
+            n_iter=sne_map.layout.n_iter,
+            loss_history=sne_map.layout.history,
+            stopping_reason=sne_map.reason,
             diagnostics={
-                **drawn.diagnostics,
-                "links foretold": foretold,
+                **sne_map.diagnostics,
+                "links foretold": evidence_by_kind,
                 "eigenvalues": self._values.tolist(),
                 "learned": [group.to_dict() for group in self._learned],
             },
-            told=[
+            messages=[
                 make_diagnostic(
                     "links foretold",
-                    "Links foretold",
-                    "How often a hidden link of this kind was ranked before a pair that is not "
-                    "linked: 0.5 is chance, 1 is always.",
-                    {name: one["auc"] for name, one in foretold.items()},
+                    "Hidden links found again",
+                    "How often a hidden link of this kind ranks before an unlinked pair: 0.5 is "
+                    "chance, 1 is always.",
+                    {name: entry["auc"] for name, entry in evidence_by_kind.items()},
                 ),
                 make_diagnostic(
                     "weights of links",
                     "Weight of links",
-                    "How much each kind of links counts: 1 is in full, less where it was foretold "
-                    "little better than by chance. What was said by a person, or says apart, "
-                    "counts in full.",
-                    {name: one["counts"] for name, one in foretold.items()},
+                    "How much each kind of links counts: 1 is in full. Kinds that are predicted "
+                    "little better than by chance count less. User links and apart links count in "
+                    "full.",
+                    {name: entry["counts"] for name, entry in evidence_by_kind.items()},
                 ),
-                drawn.told,
+                sne_map.message,
             ],
-            components=drawn.placed.components,
+            components=sne_map.placed.components,
         )
 
     def link_scores(
         self, source: Dataset, target: Dataset, Y_source: Floats, Y_target: Floats
     ) -> Floats:
-        """Return how near pairs of rows lie on the joint axes: (1 + cos) / 2, shape (n, m).
+        """Return how similar pairs of rows are on the joint axes: (1 + cos) / 2, shape (n, m).
 
-        New rows are taken by their features, or else by what lies around them on the map.
+        New rows use their features, or else the items around them on the map.
         """
-        Z = self._axes_of(source, Y_source)
-        return np.asarray((1.0 + Z @ self._axes_of(target, Y_target).T) / 2.0)
+        Z = self._axes_of_rows(source, Y_source)
+        return np.asarray((1.0 + Z @ self._axes_of_rows(target, Y_target).T) / 2.0)
 
-    def _axes_of(self, rows: Dataset, Y: Floats) -> Floats:
-        """Return the joint axes of rows that lie at Y, of length 1, or 0 where nothing is known."""
+    def _axes_of_rows(self, rows: Dataset, Y: Floats) -> Floats:
+        """Return the unit joint axes of rows at places Y. 0 if nothing is known."""
         axes = {name: unit(np.nan_to_num(Z)) for name, Z in self.axes_.coordinates.items()}
-        at = self._fitted[rows.name].find(rows.ids)
-        Z = axes[rows.name][np.maximum(at, 0)]
-        fresh = np.flatnonzero(at < 0)
-        if len(fresh):
+        fitted_rows = self._fitted[rows.name].find(rows.ids)
+        Z = axes[rows.name][np.maximum(fitted_rows, 0)]
+        new_rows = np.flatnonzero(fitted_rows < 0)
+        if len(new_rows):
             new = NewRows(rows, *_NO_LINKS)
             kind = value_for(self.features, rows.name, "auto")
-            Z[fresh] = axes_of_new(new, self._fitted, axes, kind)[0][fresh]
-            lost = fresh[~Z[fresh].any(axis=1) & np.isfinite(Y[fresh]).all(axis=1)]
-            if len(lost):
+            Z[new_rows] = axes_of_new(new, self._fitted, axes, kind)[0][new_rows]
+            unknown_rows = new_rows[~Z[new_rows].any(axis=1) & np.isfinite(Y[new_rows]).all(axis=1)]
+            if len(unknown_rows):
                 stacked = np.vstack(list(axes.values()))
                 places = np.vstack([self.embedding_.coordinates[name] for name in axes])
-                there = np.flatnonzero(stacked.any(axis=1) & np.isfinite(places).all(axis=1))
-                near = cross_neighbors(Y[lost], places[there], min(_AROUND, len(there))).index
-                Z[lost] = unit(stacked[there][near].mean(axis=1))
+                placed = np.flatnonzero(stacked.any(axis=1) & np.isfinite(places).all(axis=1))
+                neighbors = cross_neighbors(
+                    Y[unknown_rows], places[placed], min(_N_NEIGHBORS_FOR_AXES, len(placed))
+                ).index
+                Z[unknown_rows] = unit(stacked[placed][neighbors].mean(axis=1))
         return Z
 
     def _transform(self, new: Mapping[str, NewRows]) -> Mapping[str, Floats]:
         axes = {name: np.nan_to_num(Z) for name, Z in self.axes_.coordinates.items()}
         stacked = unit(np.vstack(list(axes.values())))
         Y = np.vstack([self.embedding_.coordinates[name] for name in axes])
-        there = (stacked != 0).any(axis=1) & np.isfinite(Y).all(axis=1)
+        placed = (stacked != 0).any(axis=1) & np.isfinite(Y).all(axis=1)
         out = {}
         for name, rows in new.items():
             kind = value_for(self.features, name, "auto")
             Z, squared = axes_of_new(rows, self._fitted, axes, kind)
-            known = (Z != 0).any(axis=1)
-            found = np.full((len(Z), Y.shape[1]), np.nan)
-            if there.any() and known.any():
+            has_axes = (Z != 0).any(axis=1)
+            new_places = np.full((len(Z), Y.shape[1]), np.nan)
+            if placed.any() and has_axes.any():
                 # 2 - 2 cos: the squared distance of rows of length 1
-                D = np.maximum(2.0 - 2.0 * Z[known] @ stacked[there].T, 0.0)
-                found[known] = median_places(D + 1e-12, Y[there], _NEW_PERPLEXITY)
+                D = np.maximum(2.0 - 2.0 * Z[has_axes] @ stacked[placed].T, 0.0)
+                new_places[has_axes] = median_places(D + 1e-12, Y[placed], _NEW_PERPLEXITY)
             if squared is not None:
-                alone = ~np.isin(np.arange(len(Z)), rows.per_row[rows.weight > 0])
+                unlinked = ~np.isin(np.arange(len(Z)), rows.row[rows.weight > 0])
                 places = self.embedding_.coordinates[name]
-                for i in np.flatnonzero(alone & (squared == 0).any(axis=1)):
+                for i in np.flatnonzero(unlinked & (squared == 0).any(axis=1)):
                     twins = places[squared[i] == 0]
                     twins = twins[np.isfinite(twins).all(axis=1)]
                     if len(twins):
-                        found[i] = twins.mean(axis=0)
-            out[name] = found
+                        new_places[i] = twins.mean(axis=0)
+            out[name] = new_places
         return out
 
 
-def across(graph: JointGraph) -> bool:
-    """Return whether links tell more of items than what a person said within datasets."""
-    return not all(_word(link) for link in graph.links)
+def has_table_links(graph: JointGraph) -> bool:
+    """Whether the graph has links other than user links within datasets."""
+    return not all(_is_user_link_within(link) for link in graph.links)
 
 
-def _word(link: LinkBlock) -> bool:
-    """Return whether links are what a person said of items of one dataset."""
+def _is_user_link_within(link: LinkBlock) -> bool:
+    """Whether links are user links within one dataset."""
     return link.kind in USER_LINK_KINDS and link.source == link.target
 
 
-def _heard(graph: JointGraph, taught: LearnedGroups) -> JointGraph:
-    """Return the graph with groups of which something was learned counting less, for the axes.
+def _with_weaker_group_links(graph: JointGraph, learned: LearnedGroups) -> JointGraph:
+    """Return the graph for the axes, with less weight on user links of learned groups.
 
-    Of k statements that put an item together with others each counts k^(-c / 2), c how far its
-    group was found again: the rest of it is carried by what was learned, and a group of nine would
-    drown the links that came with the data.
+    If an item has k positive user links, each counts k^(-c / 2), where c is the confidence of the
+    learned group. The learned group carries the rest. Otherwise a group of nine would outweigh the
+    table links.
     """
     confidence = np.zeros(sum(graph.sizes))
-    for group in taught.groups:
+    for group in learned.groups:
         confidence[group.rows] = group.confidence
     if not confidence.any():
         return graph
     links = list(graph.links)
-    for place, link in enumerate(graph.links):
-        if _word(link):
+    for position, link in enumerate(graph.links):
+        if _is_user_link_within(link):
             together = sp.csr_array(link.W > 0)
-            number = np.diff(sp.csr_array(together + together.T).indptr)
+            n_together = np.diff(sp.csr_array(together + together.T).indptr)
             W = sp.coo_array(link.W)
-            ends = [(number[at], confidence[graph.rows[link.source]][at]) for at in W.coords]
-            most = np.maximum(ends[0][0], ends[1][0]).astype(np.float64)
-            share = np.maximum(most, 1.0) ** (-np.maximum(ends[0][1], ends[1][1]) / 2.0)
-            values = W.data * np.where(W.data > 0, share, 1.0)
-            links[place] = replace(link, W=sp.csr_array((values, W.coords), shape=W.shape))
+            ends = [
+                (n_together[rows], confidence[graph.rows[link.source]][rows]) for rows in W.coords
+            ]
+            n_links = np.maximum(ends[0][0], ends[1][0]).astype(np.float64)
+            factor = np.maximum(n_links, 1.0) ** (-np.maximum(ends[0][1], ends[1][1]) / 2.0)
+            values = W.data * np.where(W.data > 0, factor, 1.0)
+            links[position] = replace(link, W=sp.csr_array((values, W.coords), shape=W.shape))
     return replace(graph, links=tuple(links))
 
 
-def _evidence_of(row: Floats) -> Evidence:
+def _row_to_evidence(row: Floats) -> LinkEvidence:
     auc, error, hidden = row.tolist()
-    return Evidence(auc, error, int(hidden))
+    return LinkEvidence(auc, error, int(hidden))
 
 
-def trusted(evidence: Evidence) -> float:
-    """Return how much a kind of links counts by what was foretold of it, from a tenth to 1.
+def link_weight(evidence: LinkEvidence) -> float:
+    """Return the weight of a kind of links by its evidence, from 0.1 to 1.
 
-    In proportion to how far the AUC, with the benefit of one standard error, lies above chance,
-    and 1 from .7 on or where too few links were there to hide some.
+    The weight grows linearly with AUC plus one standard error and is 1 from .7 on. It is also 1 if
+    there were too few links to hide some.
     """
     if not evidence.n_hidden:
         return 1.0
-    above = (evidence.auc + evidence.standard_error - 0.5) / (SURE - 0.5)
-    return float(np.clip(above, LEAST, 1.0))
+    above = (evidence.auc + evidence.standard_error - 0.5) / (FULL_WEIGHT_AUC - 0.5)
+    return float(np.clip(above, MIN_LINK_WEIGHT, 1.0))

@@ -51,7 +51,7 @@ class JointSpectral(BaseEmbedder):
                 2003,
                 doi="10.1162/089976603321780317",
             ),
-            QIN_2013.cited("for the regularisation"),
+            QIN_2013.with_part("for the regularisation"),
         ),
         equation=r"\min_Y \sum_{ij} a_{ij} \lVert y_i - y_j \rVert^2\ \text{s.t.}\ Y^\top D Y = I",
         needs=(Need.FEATURES_OR_LINKS,),
@@ -117,7 +117,7 @@ class JointSpectral(BaseEmbedder):
         return Fit(
             {name: Y[rows] for name, rows in data.offsets.items()},
             diagnostics={"eigenvalues": values.tolist()},
-            told=[
+            messages=[
                 make_diagnostic(
                     "eigenvalues",
                     "How well each axis keeps neighbours together",

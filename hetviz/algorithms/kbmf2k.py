@@ -8,7 +8,15 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from hetviz._types import Floats
-from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, Reference, note
+from hetviz.algorithms.base import (
+    BaseEmbedder,
+    Capability,
+    Fit,
+    MethodCard,
+    Need,
+    Reference,
+    warn_about_data,
+)
 from hetviz.algorithms.memory import MemoryEstimate
 from hetviz.algorithms.shared_params import DrawnBy, RandomState
 from hetviz.core.kernels.regression import LOW_RANK_ABOVE, RANK, Design
@@ -247,7 +255,7 @@ class KBMF2K(BaseEmbedder):
             raise NotApplicableError(self.card.title, ["No link joins two datasets."])
         left = [name for name in data.datasets if name not in ends]
         if left:
-            note(f"{', '.join(left)}: no links with other datasets, left off the map.")
+            warn_about_data(f"{', '.join(left)}: no links with other datasets, left off the map.")
         progress(0.0, "Comparing items")
         compared = [data[name] for name in self._names]
         self._like = similarities(compared, self.within, self.random_state)
@@ -278,9 +286,9 @@ class KBMF2K(BaseEmbedder):
             found = infer(self._model, self.n_iter, progress=progress, layout=whole)
         except Cancelled as stopped:
             if isinstance(stopped.partial, Inferred):
-                stopped.partial = self._done(data, stopped.partial)
+                stopped.partial = self._make_fit(data, stopped.partial)
             raise
-        return self._done(data, found)
+        return self._make_fit(data, found)
 
     def _block(self, data: HeteroData, known: LinkScores) -> Links:
         shape = len(data[known.source]), len(data[known.target])
@@ -293,7 +301,7 @@ class KBMF2K(BaseEmbedder):
             Y = np.where(np.isnan(Y), np.nan, np.where(Y > 0, 1.0, -1.0))
             told = Y[np.isfinite(Y)]
             if (told == told[0]).all():
-                note(
+                warn_about_data(
                     f"{known.source} - {known.target}: all that is known says the same, from "
                     "which nothing can be learned; take pairs without a link for apart."
                 )
@@ -324,7 +332,7 @@ class KBMF2K(BaseEmbedder):
                 "evidence": found.history[-1] if found.history else None,
                 "size of components": sizes.tolist(),
             },
-            told=[
+            messages=[
                 make_diagnostic(
                     "evidence",
                     "Evidence bound",

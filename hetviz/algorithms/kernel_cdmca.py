@@ -6,7 +6,14 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
-from hetviz.algorithms.base import Capability, Fit, MethodCard, Need, ProjectionEmbedder, note
+from hetviz.algorithms.base import (
+    Capability,
+    Fit,
+    MethodCard,
+    Need,
+    ProjectionEmbedder,
+    warn_about_data,
+)
 from hetviz.algorithms.memory import MemoryEstimate
 from hetviz.algorithms.papers import SHIMODAIRA_2016
 from hetviz.algorithms.shared_params import (
@@ -140,6 +147,8 @@ class KernelCDMCA(ProjectionEmbedder):
         )
         unguided = self._projection.unguided
         if unguided:
-            note(f"No link reaches {', '.join(unguided)}; these datasets are left off the map.")
+            warn_about_data(
+                f"No link reaches {', '.join(unguided)}; these datasets are left off the map."
+            )
         self.agreement_ = self._projection.guided.mu
         return self._projected(data)

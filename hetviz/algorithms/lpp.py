@@ -13,7 +13,7 @@ from hetviz.algorithms.base import (
     Need,
     ProjectionEmbedder,
     Reference,
-    note,
+    warn_about_data,
 )
 from hetviz.algorithms.memory import MemoryEstimate
 from hetviz.algorithms.shared_params import AxisScale, DrawnBy, Features, NComponents, RandomState
@@ -154,7 +154,9 @@ class LPP(ProjectionEmbedder):
         )
         left = self._projection.unguided
         if left:
-            note(f"Nothing in {', '.join(left)} has a neighbour or a link; left off the map.")
+            warn_about_data(
+                f"Nothing in {', '.join(left)} has a neighbour or a link; left off the map."
+            )
         self.smoothness_ = self._projection.guided.mu
         self.coefficients_ = self._projection.coefficients(data)
         return self._projected(data)

@@ -8,7 +8,15 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from hetviz._types import Floats
-from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, Reference, note
+from hetviz.algorithms.base import (
+    BaseEmbedder,
+    Capability,
+    Fit,
+    MethodCard,
+    Need,
+    Reference,
+    warn_about_data,
+)
 from hetviz.algorithms.memory import MemoryEstimate
 from hetviz.algorithms.shared_params import DrawnBy, NComponents, RandomState, TieViews
 from hetviz.core.kernels.kernels import squared_distances
@@ -300,9 +308,9 @@ class MKPE(BaseEmbedder):
             )
         except Cancelled as stopped:
             if isinstance(stopped.partial, Result):
-                stopped.partial = self._done(data, names, blocks, stopped.partial)
+                stopped.partial = self._make_fit(data, names, blocks, stopped.partial)
             raise
-        return self._done(data, names, blocks, result)
+        return self._make_fit(data, names, blocks, result)
 
     def _known(self, data: HeteroData) -> ScoredPairs:
         """Return what scores there are, and say which are out of reach and who has none."""
@@ -310,7 +318,7 @@ class MKPE(BaseEmbedder):
         links = [one for one in link_scores(linked, self.link_score) if len(one.i)]
         beyond = [one for one in links if ((one.s < 0) | (one.s > 1)).any()]
         if beyond:
-            note(
+            warn_about_data(
                 f"Scores of {', '.join(f'{one.source} - {one.target}' for one in beyond)} are "
                 "below 0 or above 1, which nearness cannot reach; divide them first."
             )
@@ -321,7 +329,9 @@ class MKPE(BaseEmbedder):
         for name, dataset in data.datasets.items():
             missing = len(dataset) - len(scored.rows.get(name, ()))
             if missing:
-                note(f"{missing:,} of {name} have neither likeness nor a link: left off the map.")
+                warn_about_data(
+                    f"{missing:,} of {name} have neither likeness nor a link: left off the map."
+                )
         if not scored.rows:
             raise NotApplicableError(
                 self.card.title, ["No item has likeness or a link that counts."]
@@ -401,7 +411,7 @@ class MKPE(BaseEmbedder):
             loss_history=result.history,
             stopping_reason=result.reason,
             diagnostics={"sigma": state.sigma, "starts": list(result.finals), "loss": parts},
-            told=[
+            messages=[
                 starts_diagnostic(result.finals),
                 make_diagnostic(
                     "loss",
@@ -468,7 +478,7 @@ class MKPE(BaseEmbedder):
         """Return places, scores and weights of what a new row is linked with, and the places."""
         ends = []
         for other, Y in self.embedding_.coordinates.items():
-            mine = np.flatnonzero((rows.per_row == row) & (rows.to == other))
+            mine = np.flatnonzero((rows.row == row) & (rows.to == other))
             mine = mine[np.isfinite(Y[rows.to_row[mine]]).all(axis=1)]
             if len(mine):
                 weight = rows.weight[mine]

@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from hetviz._types import Floats, Ints
-from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
+from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, warn_about_data
 from hetviz.algorithms.memory import MemoryEstimate
 from hetviz.algorithms.papers import MCFEE_2011
 from hetviz.algorithms.shared_params import (
@@ -247,24 +247,24 @@ class MKPOE(BaseEmbedder):
                 self._solve(data, solved, rng, share)
             except Cancelled as stopped:
                 if any(done.maps for done in self._solved):
-                    stopped.partial = self._done(data, "stopped early")
+                    stopped.partial = self._make_fit(data, "stopped early")
                 raise
         every = all(solved.flat is None or solved.flat.converged for solved in self._solved)
         reason = "proven close enough to the optimum" if every else "the limit of passes reached"
-        return self._done(data, reason)
+        return self._make_fit(data, reason)
 
     def _tell(self, data: HeteroData, problems: list[ComparisonProblem]) -> None:
         used = sum(len(problem.rows) for problem in problems)
         given = 0 if data.comparisons is None else len(data.comparisons)
         if used < given:
-            note(
+            warn_about_data(
                 f"{given - used:,} of {given:,} comparisons are across different kinds of items "
                 "or name an item without features, and are set aside."
             )
         there = {name for problem in problems for name in problem.numbers}
         absent = [name for name in data.datasets if name not in there]
         if absent:
-            note(f"No comparison is about {', '.join(absent)}: left off the map.")
+            warn_about_data(f"No comparison is about {', '.join(absent)}: left off the map.")
 
     def _solve(
         self,
@@ -283,7 +283,9 @@ class MKPOE(BaseEmbedder):
         )
         pairs, weight = solved.begin(order, self.diagonal), order.weight
         if not len(pairs):
-            note(f"Nothing remains of the comparisons of {problem.name}: all in one point.")
+            warn_about_data(
+                f"Nothing remains of the comparisons of {problem.name}: all in one point."
+            )
             solved.maps = [
                 np.zeros((view.raw.shape[1], self.n_components)) for view in problem.views
             ]
@@ -308,12 +310,14 @@ class MKPOE(BaseEmbedder):
             )
             solved.tried, factor = chosen.accuracy, chosen.factor
         if not np.isfinite(least):
-            note(f"{problem.name}: no feature tells near pairs from far ones: all in one point.")
+            warn_about_data(
+                f"{problem.name}: no feature tells near pairs from far ones: all in one point."
+            )
             least = 1.0
         given = self.absolute_beta and not isinstance(self.beta, str)
         beta = float(factor) if given else float(factor) * least
         if beta <= least:
-            note(
+            warn_about_data(
                 f"{problem.name}: the strength of comparisons is {beta:.3g}, not above the "
                 f"critical {least:.3g}, so that all items fall into one point; use more."
             )
@@ -423,7 +427,7 @@ class MKPOE(BaseEmbedder):
             loss_history=[value for one in solved if one.flat for value in one.flat.history],
             stopping_reason=reason,
             diagnostics=self._diagnostics(solved),
-            told=self._told(solved),
+            messages=self._told(solved),
             components=components,
         )
 

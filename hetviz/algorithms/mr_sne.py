@@ -8,7 +8,15 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from hetviz._types import Floats, Ints, Sparse
-from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, Reference, note
+from hetviz.algorithms.base import (
+    BaseEmbedder,
+    Capability,
+    Fit,
+    MethodCard,
+    Need,
+    Reference,
+    warn_about_data,
+)
 from hetviz.algorithms.memory import MemoryEstimate
 from hetviz.algorithms.shared_params import Device, LearnGroups, RandomState, TieViews
 from hetviz.core.graph.joint import (
@@ -304,7 +312,7 @@ class MRSNE(BaseEmbedder):
                 rng,
                 ProgressPart(progress, 0.4, 0.95),
                 coordinates_of(data, start) if start else None,
-                again=start is not None and start.note == self.card.title,
+                again=self._is_own_map(start),
                 n_iter=self.n_iter,
                 exaggeration=self.exaggeration,
                 paper=self.paper,
@@ -312,11 +320,11 @@ class MRSNE(BaseEmbedder):
                 followers=followers,
             )
         except Cancelled as stopped:
-            stopped.partial = self._done(joint, drawn)
+            stopped.partial = self._make_fit(joint, drawn)
             raise
-        return self._done(joint, drawn)
+        return self._make_fit(joint, drawn)
 
-    def _pulls(self, data: HeteroData) -> AttractionGraph:
+    def _attraction_graph(self, data: HeteroData) -> AttractionGraph:
         graph = joint_graph(data, self._near, ignore_progress, self.tie_views, self.weights)
         graph, _ = self._taught(data, graph)
         joint = self._joint(graph)
@@ -342,7 +350,7 @@ class MRSNE(BaseEmbedder):
         taught = find_learned_groups(data, graph, self.features, random_state=self.random_state)
         taught = taught.unless_features_tell(data, self.features, self.random_state)
         if why := taught.account(data):
-            note(why)
+            warn_about_data(why)
         self._learned = taught.of_items(data)
         graph = taught.near(data, graph, near, self.features, self.random_state)
         return graph, taught.followers
@@ -371,7 +379,7 @@ class MRSNE(BaseEmbedder):
                 "weights": weights,
                 "learned": [group.to_dict() for group in self._learned],
             },
-            told=[
+            messages=[
                 make_diagnostic(
                     "weights",
                     "Weight of datasets and links",
@@ -380,7 +388,7 @@ class MRSNE(BaseEmbedder):
                     {(a if a == b else f"links {a} - {b}"): w for (a, b), w in self.beta_.items()},
                     SHARE,
                 ),
-                drawn.told,
+                drawn.message,
             ],
             components=drawn.placed.components,
         )

@@ -6,7 +6,14 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
-from hetviz.algorithms.base import Capability, Fit, MethodCard, Need, ProjectionEmbedder, note
+from hetviz.algorithms.base import (
+    Capability,
+    Fit,
+    MethodCard,
+    Need,
+    ProjectionEmbedder,
+    warn_about_data,
+)
 from hetviz.algorithms.memory import MemoryEstimate
 from hetviz.algorithms.papers import GRESS_2014
 from hetviz.algorithms.shared_params import (
@@ -52,7 +59,7 @@ class MultiviewLPP(ProjectionEmbedder):
         key="multiview-lpp",
         title="Multi-view locality preserving projection",
         family="Projection",
-        papers=(GRESS_2014.cited("where it is a special case"),),
+        papers=(GRESS_2014.with_part("where it is a special case"),),
         equation=(
             r"\max_p\ p^\top Z^\top S Z p,\quad"
             r" S = \begin{pmatrix} A_1 & tI \\ tI & A_2 \end{pmatrix}"
@@ -160,7 +167,9 @@ class MultiviewLPP(ProjectionEmbedder):
         )
         left = self._projection.unguided
         if left:
-            note(f"Nothing in {', '.join(left)} has a neighbour or a link; left off the map.")
+            warn_about_data(
+                f"Nothing in {', '.join(left)} has a neighbour or a link; left off the map."
+            )
         self.agreement_ = self._projection.guided.mu
         self.coefficients_ = self._projection.coefficients(data)
         return self._projected(data)

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, note
+from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, warn_about_data
 from hetviz.algorithms.memory import MemoryEstimate
 from hetviz.algorithms.papers import MCFEE_2011
 from hetviz.algorithms.shared_params import Contradictions, DrawnBy, NComponents, RandomState
@@ -48,7 +48,7 @@ class PartialOrderEmbedding(BaseEmbedder):
         key="partial-order",
         title="Exact map of an order",
         family="Comparisons",
-        papers=(MCFEE_2011.cited("appendix A"),),
+        papers=(MCFEE_2011.with_part("appendix A"),),
         equation=(
             r"\lVert x_i - x_j \rVert^2 = \Delta_{ij} - 2 \lambda_{\min},\quad \Delta_{ij} ="
             r" 1 + \max_{(k,l) \prec (i,j)} \Delta_{kl}"
@@ -96,7 +96,7 @@ class PartialOrderEmbedding(BaseEmbedder):
         objects, kept = objects[used], local.reshape(-1, 4)
         left = data.n_objects - len(objects)
         if left:
-            note(f"{left:,} items are in no comparison that counts: left off the map.")
+            warn_about_data(f"{left:,} items are in no comparison that counts: left off the map.")
         progress(0.2, "Solving for the axes")
         found = constant_shift(len(objects), kept)
         self.shift_ = found.shift
@@ -115,7 +115,7 @@ class PartialOrderEmbedding(BaseEmbedder):
                 "kept_by_the_whole": comparison_accuracy(found.positions, kept),
                 "kept_on_these_axes": comparison_accuracy(Y, kept),
             },
-            told=[
+            messages=[
                 make_diagnostic(
                     "kept",
                     "What the order keeps",

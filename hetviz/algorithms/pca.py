@@ -10,7 +10,15 @@ import numpy as np
 from scipy.linalg import svd
 
 from hetviz._types import Floats, Matrix
-from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, Reference, note
+from hetviz.algorithms.base import (
+    BaseEmbedder,
+    Capability,
+    Fit,
+    MethodCard,
+    Need,
+    Reference,
+    warn_about_data,
+)
 from hetviz.algorithms.shared_params import DrawnBy, NComponents
 from hetviz.core.spectral.blocks import as_dense
 from hetviz.data import HeteroData
@@ -105,7 +113,9 @@ class PCA(BaseEmbedder):
                 name for name in names if not data[name].is_featureless and self._weight(name) > 0
             ]
             if not featured:
-                note(f"{', '.join(names)} has no features that count and is left off the map.")
+                warn_about_data(
+                    f"{', '.join(names)} has no features that count and is left off the map."
+                )
                 shape = self.n_components
                 coordinates |= {name: np.full((len(data[name]), shape), np.nan) for name in names}
                 continue
@@ -125,7 +135,10 @@ class PCA(BaseEmbedder):
             SHARE,
         )
         return Fit(
-            coordinates, diagnostics={"explained": explained}, told=[told], components=components
+            coordinates,
+            diagnostics={"explained": explained},
+            messages=[told],
+            components=components,
         )
 
     def _fit_entity(

@@ -10,7 +10,15 @@ import scipy.sparse as sp
 from scipy.special import expit
 
 from hetviz._types import Bools, Floats, Sparse
-from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, Reference, note
+from hetviz.algorithms.base import (
+    BaseEmbedder,
+    Capability,
+    Fit,
+    MethodCard,
+    Need,
+    Reference,
+    warn_about_data,
+)
 from hetviz.algorithms.memory import MemoryEstimate
 from hetviz.algorithms.shared_params import DrawnBy, NComponents, RandomState, TieViews
 from hetviz.core.graph.affinities import symmetric_affinities
@@ -265,9 +273,9 @@ class PMvGE(BaseEmbedder):
             )
         except Cancelled as stopped:
             if isinstance(stopped.partial, Trained):
-                stopped.partial = self._done(data, model, stopped.partial, places)
+                stopped.partial = self._make_fit(data, model, stopped.partial, places)
             raise
-        return self._done(data, model, found, places)
+        return self._make_fit(data, model, found, places)
 
     def _blocks(self, data: HeteroData, W: Sparse, progress: Progress) -> list[Block]:
         blocks, self._kinds = [], []
@@ -310,7 +318,9 @@ class PMvGE(BaseEmbedder):
                     mask |= (block.v > 0) if block.e == d else False
             missing = int((~mask).sum())
             if missing:
-                note(f"{missing:,} of {name} have neither features nor a link: left off the map.")
+                warn_about_data(
+                    f"{missing:,} of {name} have neither features nor a link: left off the map."
+                )
             there.append(mask)
         return there
 
@@ -345,7 +355,7 @@ class PMvGE(BaseEmbedder):
                 "bias": {" - ".join(ends): b for ends, b in self.biases_.items()},
                 "explained": self.explained_,
             },
-            told=[
+            messages=[
                 make_diagnostic(
                     "explained",
                     "How well the places tell links",

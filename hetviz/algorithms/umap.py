@@ -9,7 +9,15 @@ import numpy as np
 import scipy.sparse as sp
 
 from hetviz._types import Array, Floats, Ints, Matrix, Sparse, is_sparse
-from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Need, Reference, note
+from hetviz.algorithms.base import (
+    BaseEmbedder,
+    Capability,
+    Fit,
+    MethodCard,
+    Need,
+    Reference,
+    warn_about_data,
+)
 from hetviz.algorithms.memory import MemoryEstimate
 from hetviz.algorithms.shared_params import LearnGroups, RandomState, TieViews
 from hetviz.core.graph.affinities import MIN_ROWS
@@ -29,7 +37,7 @@ from hetviz.core.layout.guidance_boost import (
 )
 from hetviz.core.layout.umap import UmapLayout, fuzzy_graph, fuzzy_union, spread_out
 from hetviz.core.layout.umap_learn import METRICS, learned_graph, learned_layout, umap_settings
-from hetviz.core.spectral.start import carried_on, spectral_start
+from hetviz.core.spectral.start import complete_layout, spectral_start
 from hetviz.data import Dataset, Embedding, HeteroData
 from hetviz.data.model.dataset import features_of
 from hetviz.data.model.diagnostics import make_diagnostic
@@ -272,8 +280,8 @@ class UMAP(BaseEmbedder):
         if earlier is None:
             Y = spread_out(spectral_start(placed.graph, self.n_components, rng), rng)
         else:
-            Y = carried_on(placed.graph, earlier, rng)
-            if start is not None and start.note == self.card.title:
+            Y = complete_layout(placed.graph, earlier, rng)
+            if self._is_own_map(start):
                 n_epochs, speed = max(n_epochs // 10, 1), 0.05
                 # At a distance the pull fades, so what was said to be together starts together.
                 said = placed.among(user_link_weights(data))
@@ -297,11 +305,11 @@ class UMAP(BaseEmbedder):
             layout.run(ProgressPart(progress, 0.35, 0.95), placed.whole)
         except Cancelled as stopped:
             reason = f"stopped after {layout.n_iter:,} epochs"
-            stopped.partial = self._done(layout, placed, reason)
+            stopped.partial = self._make_fit(layout, placed, reason)
             raise
-        return self._done(layout, placed, "all epochs made")
+        return self._make_fit(layout, placed, "all epochs made")
 
-    def _pulls(self, data: HeteroData) -> AttractionGraph | None:
+    def _attraction_graph(self, data: HeteroData) -> AttractionGraph | None:
         if self.engine == "umap-learn":
             return None
         self._target = self._known_target(data)
@@ -343,7 +351,7 @@ class UMAP(BaseEmbedder):
         taught = find_learned_groups(data, graph, self.features, random_state=self.random_state)
         taught = taught.unless_features_tell(data, self.features, self.random_state)
         if why := taught.account(data):
-            note(why)
+            warn_about_data(why)
         self._learned = taught.of_items(data)
 
         def near(dataset: Dataset) -> Sparse | None:
@@ -467,7 +475,7 @@ class UMAP(BaseEmbedder):
                 "apart far enough": layout.share_far_enough(),
                 "learned": [group.to_dict() for group in self._learned],
             },
-            told=[
+            messages=[
                 make_diagnostic(
                     "edges",
                     "Neighbours of an item",

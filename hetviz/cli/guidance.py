@@ -156,7 +156,7 @@ def _import(given: argparse.Namespace, data: HeteroData) -> int:
     if given.out is None:
         raise ParameterError("--import needs --out BUNDLE: where to save the data with it.")
     path = Path(given.taken)
-    read = read_guidance(*gate.ungzipped(path.name, gate.read_file(path)), data)
+    read = read_guidance(*gate.unpack_gzip(path.name, gate.read_file(path)), data)
     if not given.leave_out:
         read.strict()
     if not given.json:

@@ -477,7 +477,7 @@ def _ranks(found: Comparison) -> list[str]:
     lines += [f"{key} refused: {reason}" for key, reason in found.refusals.items()]
     lines += [f"{key} went wrong: {reason}" for key, reason in found.errors.items()]
     lines += [f"{MEASURES[key].label}: {found.limits(key)}" for key in measures]
-    told = [found.told_of_links] if found.told_of_links else []
+    told = [found.link_prediction_note] if found.link_prediction_note else []
     return [*lines, *told, found.recommendation.sentence]
 
 

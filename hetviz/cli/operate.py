@@ -28,10 +28,10 @@ def add_serve(add: Add) -> None:
 
 
 def _serve(given: argparse.Namespace) -> int:
-    from hetviz.serve.config import FRUGAL, as_environment, read
+    from hetviz.serve.config import LOW_MEMORY_ENV, as_environment, read_settings
 
     named = given.config or os.environ.get("HETVIZ_CONFIG")
-    found = read(Path(named) if named else None, os.environ)
+    found = read_settings(Path(named) if named else None, os.environ)
     _check_log_in(found.auth)
     settings = as_environment(found)
     shown = {name: "set" if "SECRET" in name else text for name, text in settings.items()}
@@ -53,7 +53,7 @@ def _serve(given: argparse.Namespace) -> int:
     command += [f"--server.allowedHosts={host}" for host in found.hosts]
     sys.stderr.write(f"{told}\n")
     # Secrets go through the environment; the list of processes is for everybody to see.
-    env = {**FRUGAL, **os.environ, **settings}
+    env = {**LOW_MEMORY_ENV, **os.environ, **settings}
     env.pop("HETVIZ_CONFIG", None)
     if found.oidc.cookie_secret:
         env["STREAMLIT_SERVER_COOKIE_SECRET"] = found.oidc.cookie_secret
@@ -65,10 +65,10 @@ def _serve(given: argparse.Namespace) -> int:
 
 def _confined() -> str:
     """Return what readers of files and workers give up on this system, in words."""
-    from hetviz.io.sandbox.confine import given_up
+    from hetviz.io.sandbox.confine import available_limits
 
     try:
-        found = given_up()
+        found = available_limits()
     except (OSError, ValueError, subprocess.SubprocessError):
         found = {"network": False, "calls": False}
     kept = {
@@ -139,13 +139,13 @@ def _admin(given: argparse.Namespace) -> int:
 def _list(home: Path, given: argparse.Namespace) -> list[dict[str, object]]:
     from hetviz.serve import upkeep
 
-    return upkeep.as_rows(upkeep.projects(home), given.keys)
+    return upkeep.to_rows(upkeep.list_projects(home), given.keys)
 
 
 def _size(home: Path, given: argparse.Namespace) -> Mapping[str, object]:
     from hetviz.serve import upkeep
 
-    found = upkeep.projects(home)
+    found = upkeep.list_projects(home)
     return {"projects": len(found), "megabytes": round(sum(one.megabytes for one in found), 1)}
 
 
@@ -170,7 +170,7 @@ def _migrate(home: Path, given: argparse.Namespace) -> Mapping[str, object]:
 def _prune(home: Path, given: argparse.Namespace) -> Mapping[str, object]:
     from hetviz.serve import upkeep
 
-    return {"removed": upkeep.prune(home, given.days)}
+    return {"removed": upkeep.remove_old_projects(home, given.days)}
 
 
 def _revoke(home: Path, given: argparse.Namespace) -> Mapping[str, object]:
@@ -178,7 +178,7 @@ def _revoke(home: Path, given: argparse.Namespace) -> Mapping[str, object]:
     from hetviz.serve.people import People
     from hetviz.serve.records import Audit
 
-    project = upkeep.find(home, given.names[0]).name
+    project = upkeep.find_project(home, given.names[0]).name
     n = People(home).revoke(project)
     Audit(home).note("revoke", "operator", project, links=n)
     return {"links taken back": n}
@@ -189,15 +189,15 @@ def _delete(home: Path, given: argparse.Namespace) -> Mapping[str, object]:
     from hetviz.serve.people import FILE, People
     from hetviz.serve.records import Audit
 
-    folder = upkeep.find(home, given.names[0])
-    if not upkeep.remove(folder):
+    folder = upkeep.find_project(home, given.names[0])
+    if not upkeep.remove_project(folder):
         raise HetvizError(
             f"The project {given.names[0]!r} is open in a running app; delete it there, or stop "
             "the app first."
         )
     # Without accounts there is nobody to forget, and no list of people to begin.
     if (home / FILE).exists():
-        People(home).forget_project(folder.name)
+        People(home).delete_project(folder.name)
     Audit(home).note("delete-project", "operator", folder.name)
     return {"deleted": given.names[0]}
 
@@ -207,10 +207,10 @@ def _give(home: Path, given: argparse.Namespace) -> Mapping[str, object]:
     from hetviz.serve.people import People
     from hetviz.serve.records import Audit
 
-    project, person = upkeep.find(home, given.names[0]).name, given.names[1]
+    project, person = upkeep.find_project(home, given.names[0]).name, given.names[1]
     people = People(home)
-    people.forget_project(project)
-    people.own(person, project)
+    people.delete_project(project)
+    people.set_owner(person, project)
     Audit(home).note("give", "operator", project, to=person)
     return {"owner": person}
 
@@ -224,7 +224,7 @@ def _costs(home: Path, given: argparse.Namespace) -> list[dict[str, object]]:
 def _export_person(home: Path, given: argparse.Namespace) -> Mapping[str, object]:
     from hetviz.serve.people import People
 
-    return People(home).all_of(given.names[0])
+    return People(home).export_person(given.names[0])
 
 
 def _forget_person(home: Path, given: argparse.Namespace) -> Mapping[str, object]:
@@ -232,9 +232,9 @@ def _forget_person(home: Path, given: argparse.Namespace) -> Mapping[str, object
     from hetviz.serve.people import People
     from hetviz.serve.records import Audit
 
-    projects = People(home).forget(given.names[0])
+    projects = People(home).delete_person(given.names[0])
     folders = [home / upkeep.SESSIONS / project for project in projects]
-    removed = sum(upkeep.remove(folder) for folder in folders if folder.is_dir())
+    removed = sum(upkeep.remove_project(folder) for folder in folders if folder.is_dir())
     Audit(home).note("forget-person", "operator", person_gone=given.names[0], projects=removed)
     return {
         "projects removed": removed,

@@ -238,7 +238,7 @@ def add_place(add: Add) -> None:
 
 def _place(given: argparse.Namespace) -> int:
     from hetviz.exports.writing import write
-    from hetviz.io import escaped, gate
+    from hetviz.io import escape_formula, gate
     from hetviz.io.intake.new_items import read_new_items
 
     data = hetviz.load(given.data)
@@ -248,7 +248,7 @@ def _place(given: argparse.Namespace) -> int:
         )
     file = Path(given.items)
     items = read_new_items(
-        [gate.ungzipped(file.name, gate.read_file(file))], data[given.dataset], None, given.id
+        [gate.unpack_gzip(file.name, gate.read_file(file))], data[given.dataset], None, given.id
     )
     placed = hetviz.place_rows(
         data,
@@ -264,7 +264,7 @@ def _place(given: argparse.Namespace) -> int:
     table = placed.frame()
     if given.out is not None:
         texts = table.select_dtypes(exclude="number")
-        safe = {str(name): [_safe(cell, escaped) for cell in texts[name]] for name in texts}
+        safe = {str(name): [_safe(cell, escape_formula) for cell in texts[name]] for name in texts}
         write(given.out, table.assign(**safe).to_csv(index=False).encode())
     record = {
         "dataset": given.dataset,

@@ -20,7 +20,7 @@ from hetviz.cli.arguments import (
 )
 from hetviz.errors import ParameterError
 from hetviz.io import gate
-from hetviz.runs.compare.search import MOST, SettingsFound
+from hetviz.runs.compare.search import MAX_SETTINGS, SettingsFound
 
 
 def add_search(add: Add) -> None:
@@ -60,7 +60,11 @@ def add_search(add: Add) -> None:
     )
     search.add_argument("--measure", metavar="NAME", help="what decides, see `evaluate`")
     search.add_argument(
-        "--most", type=int, default=MOST, metavar="N", help=f"settings at most ({MOST})"
+        "--most",
+        type=int,
+        default=MAX_SETTINGS,
+        metavar="N",
+        help=f"settings at most ({MAX_SETTINGS})",
     )
     search.add_argument("--whole-grid", action="store_true", help="try all combinations")
     search.add_argument(

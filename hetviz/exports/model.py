@@ -25,7 +25,7 @@ from hetviz.data import Dataset, HeteroData
 from hetviz.errors import DataError, HetvizError, Problem
 from hetviz.exports.writing import write
 from hetviz.io import gate, limits
-from hetviz.io.bundle.saving import zipped
+from hetviz.io.bundle.saving import to_zip
 from hetviz.io.files import Archive
 from hetviz.jobs.results import Findings
 from hetviz.progress import Progress, ProgressPart
@@ -101,7 +101,7 @@ def model_bytes(model: BaseEmbedder) -> bytes:
         buffer = io.BytesIO()
         np.save(buffer, array, allow_pickle=False)
         files[f"{number}.npy"] = buffer.getvalue()
-    content = zipped(files)
+    content = to_zip(files)
     gate.check_size("saved model", len(content))
     return content
 

@@ -404,7 +404,7 @@ def citations(card: MethodCard) -> str:
 
 
 def _briefly(card: MethodCard) -> str:
-    return "; ".join(paper.brief for paper in card.papers)
+    return "; ".join(paper.short_citation for paper in card.papers)
 
 
 def _entry(key: str, fields: Mapping[str, str]) -> str:

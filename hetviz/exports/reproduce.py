@@ -8,7 +8,7 @@ from pprint import pformat
 from hetviz._samples import MANIFEST
 from hetviz._version import __version__
 from hetviz.data import HeteroData
-from hetviz.io.bundle.saving import contents, zipped
+from hetviz.io.bundle.saving import contents, to_zip
 from hetviz.io.formats import toml
 from hetviz.runs.embed.recipe import ONLY, RECIPE, recipe_text
 from hetviz.runs.embed.run import Run
@@ -56,7 +56,7 @@ def recipe_zip(
     }
     if run.only is not None:
         found[ONLY] = rows_table(data, run.only).encode()
-    return zipped(found)
+    return to_zip(found)
 
 
 def script_text(run: Run, figures: Mapping[str, object] | None = None) -> str:

@@ -14,7 +14,7 @@ from hetviz._types import Floats, Ints, Texts
 from hetviz.data import Dataset, Embedding, HeteroData
 from hetviz.data.model.checks import check_global_rows
 from hetviz.errors import ParameterError
-from hetviz.io.bundle.coordinates import escaped
+from hetviz.io.bundle.coordinates import escape_formula
 from hetviz.io.infer import cells
 from hetviz.metrics.fit.rows import coordinates_of
 
@@ -217,8 +217,8 @@ def table_bytes(table: pd.DataFrame, form: str = "csv", *, exact: bool = False) 
         if isinstance(value, (int, np.integer)):
             return str(value)
         text = json.dumps(value) if isinstance(value, (dict, list)) else str(value)
-        return text if exact else escaped(text)
+        return text if exact else escape_formula(text)
 
     columns = [list(map(cell, table[name].tolist())) for name in table.columns]
-    head = [str(name) if exact else escaped(str(name)) for name in table.columns]
+    head = [str(name) if exact else escape_formula(str(name)) for name in table.columns]
     return cells.csv_text(head, zip(*columns, strict=True)).encode()

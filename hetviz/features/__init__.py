@@ -1,1 +1,1 @@
-"""From raw columns, kernels and distances to the matrices that methods work on."""
+"""Features, spaces and graphs of the data, as matrices for the methods."""

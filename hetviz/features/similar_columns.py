@@ -1,4 +1,4 @@
-"""By which of their features two items are more alike than items usually are."""
+"""Columns by which items are more similar than usual."""
 
 from __future__ import annotations
 
@@ -19,19 +19,18 @@ _MIN_CLOSENESS = 0.8
 
 @dataclass(frozen=True)
 class SimilarColumn:
-    """A column by which items are alike.
+    """A column by which items are similar.
 
     Attributes
     ----------
     dataset, column : str
     kind : str
-        What the column holds, as in `hetviz.make_features`.
+        Type of the column, as in `hetviz.make_features`.
     nearer : float
-        How much nearer to each other they are by it than others: the share of the dataset's items
-        that are farther away, means over the pairs, equally far ones counted half. 1 is nearest,
-        .5 as near as any.
+        Share of the other items of the dataset that are farther away by this column, averaged over
+        the pairs, ties counted half: 1 for nearest, 0.5 for chance level.
     weight : float
-        Of the column among the features.
+        Weight of the column in the features.
     """
 
     dataset: str
@@ -44,27 +43,26 @@ class SimilarColumn:
 def alike_by(
     data: HeteroData, rows: Iterable[int], others: Iterable[int], *, n: int = 3
 ) -> list[SimilarColumn]:
-    """Return the columns by which some items are alike some others, the most telling first.
+    """Return the columns by which two sets of items are most similar, best first.
 
     Parameters
     ----------
     data : HeteroData
     rows, others : iterable of int
-        Global rows. They are compared within each dataset that has items of both; of more than
-        ten of either, ten.
+        Global rows, compared within each dataset with items of both sets; at most ten of each.
     n : int
-        How many columns at most.
+        Largest number of columns.
 
     Returns
     -------
     list of Alike
-        Those by which they are nearer than four of five items are. Empty where no dataset has
-        items of both, or its features did not come of columns.
+        Columns by which the items are closer than four of five other items. Empty if no dataset
+        has items of both sets, or its features were not made from columns.
 
     Notes
     -----
-    ``make_features(dataset, {column: {"weight": 3.0}})`` lets a column count for more. O(n d) for
-    each of the rows.
+    ``make_features(dataset, {column: {"weight": 3.0}})`` gives a column more weight. O(n d) for
+    each row.
     """
     a, b = np.unique(np.fromiter(rows, np.int64)), np.unique(np.fromiter(others, np.int64))
     found: list[SimilarColumn] = []
@@ -93,7 +91,7 @@ def _similar_within(dataset: Dataset, rows: Ints, others: Ints) -> list[SimilarC
             there = others[others != row]
             farther = (away[None, :] > away[there][:, None]).sum(axis=1)
             same = (away[None, :] == away[there][:, None]).sum(axis=1)
-            # Neither the item itself nor the other counts among those that could be nearer.
+            # The two items themselves are not counted.
             own = (away[row] == away[there]).astype(np.float64)
             rest = max(len(dataset) - 2, 1)
             shares += ((farther + 0.5 * (same - 1 - own)) / rest).tolist()
@@ -111,7 +109,7 @@ def _similar_within(dataset: Dataset, rows: Ints, others: Ints) -> list[SimilarC
 
 
 def _squared_distances(part: object, row: int) -> Floats:
-    """Return the squared distance of every row from one."""
+    """Return the squared distances of all rows to one row."""
     if is_sparse(part):
         squares = np.asarray(part.multiply(part).sum(axis=1)).ravel()
         cross = np.asarray((part @ sp.csr_array(part[[row]]).T).todense()).ravel()

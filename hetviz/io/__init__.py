@@ -1,6 +1,6 @@
 """Reading and writing: bundles, tables, coordinates. User bytes enter only through here."""
 
-from hetviz.io.bundle.coordinates import coordinates_csv, escaped, read_coordinates
+from hetviz.io.bundle.coordinates import coordinates_csv, escape_formula, read_coordinates
 from hetviz.io.bundle.guidance import GuidanceRead, guidance_csv, guidance_template, read_guidance
 from hetviz.io.bundle.reading import load, read_bundle
 from hetviz.io.bundle.saving import save
@@ -20,7 +20,7 @@ __all__ = [
     "NewVersion",
     "TableRead",
     "coordinates_csv",
-    "escaped",
+    "escape_formula",
     "guidance_csv",
     "guidance_template",
     "load",

@@ -40,13 +40,13 @@ class Folder:
 
     def names(self) -> list[str]:
         """Return the names of the files, with forward slashes."""
-        there = list(islice(self.root.rglob("*"), limits.MAX_MEMBERS + 1))
-        if len(there) > limits.MAX_MEMBERS:
+        paths = list(islice(self.root.rglob("*"), limits.MAX_MEMBERS + 1))
+        if len(paths) > limits.MAX_MEMBERS:
             message = f"the folder holds more than {limits.MAX_MEMBERS:,} files"
             raise gate.refusal(
                 "too-many", self.name, message, remedy="Give the bundle's own folder."
             )
-        return [path.relative_to(self.root).as_posix() for path in sorted(there) if path.is_file()]
+        return [path.relative_to(self.root).as_posix() for path in sorted(paths) if path.is_file()]
 
     def read(self, name: str) -> bytes:
         """Return the content of a file."""
@@ -78,7 +78,7 @@ class Archive:
 
     Attributes
     ----------
-    n_passed_over : int
+    n_system_files : int
         Members that a Mac adds for itself, which are not among the names.
 
     Raises
@@ -90,7 +90,7 @@ class Archive:
 
     def __init__(self, name: str, content: bytes) -> None:
         self.name = name
-        if gate.kind_of(name, content) not in ("zip", "npz", *gate.PACKED_BOOKS):
+        if gate.kind_of(name, content) not in ("zip", "npz", *gate.ZIPPED_WORKBOOKS):
             raise gate.refusal("not-a-zip", name, "this is not a zip archive")
         try:
             self._zip = zipfile.ZipFile(io.BytesIO(content))
@@ -101,9 +101,9 @@ class Archive:
             ) from error
         self._left = limits.MAX_UNPACKED_BYTES
         members = [info for info in infos if not info.is_dir()]
-        there = len(members)
+        n_members = len(members)
         members = [info for info in members if not info.filename.startswith("__MACOSX/")]
-        self.n_passed_over = there - len(members)
+        self.n_system_files = n_members - len(members)
         _check_members(name, members, len(content))
         self._prefix = _common_folder([info.filename for info in members])
         self._members = {info.filename[len(self._prefix) :]: info for info in members}
@@ -116,15 +116,15 @@ class Archive:
         """Return how many bytes a member is said to be, unpacked."""
         return self._members[name].file_size
 
-    def read(self, name: str, most: int = limits.MAX_FILE_BYTES) -> bytes:
-        """Return the content of a member of `most` bytes; what really comes out is counted."""
+    def read(self, name: str, max_bytes: int = limits.MAX_FILE_BYTES) -> bytes:
+        """Return the content of a member of `max_bytes` bytes; what really comes out is counted."""
         check_name(self.name, name)
         where = f"{self.name}, {name}"
         if name not in self._members:
             raise gate.refusal("no-file", where, "there is no such file")
         info = self._members[name]
-        gate.check_size(where, info.file_size, most)
-        limit = min(most, self._left, info.file_size)
+        gate.check_size(where, info.file_size, max_bytes)
+        limit = min(max_bytes, self._left, info.file_size)
         try:
             with self._zip.open(info) as stream:
                 content = stream.read(limit + 1)
@@ -175,7 +175,7 @@ def _check_members(name: str, members: list[zipfile.ZipInfo], packed: int) -> No
         refuse("too-large", name, f"{total / limits.MB:,.0f} MB unpacked; {limit:,.0f} are allowed")
     if total > max(limits.MB, limits.MAX_RATIO * packed):
         refuse("zip-bomb", name, f"it unpacks to more than {limits.MAX_RATIO} times its size")
-    seen: set[str] = set()
+    names: set[str] = set()
     for info in members[: limits.MAX_MEMBERS]:
         where = f"{name}, {info.filename!r}"
         if why := _bad_name(info.orig_filename) or _bad_name(info.filename):
@@ -184,9 +184,9 @@ def _check_members(name: str, members: list[zipfile.ZipInfo], packed: int) -> No
             refuse("encrypted", where, "the member is encrypted")
         if stat.S_ISLNK(info.external_attr >> 16):
             refuse("link", where, "the member is a link to another file")
-        if info.filename in seen:
+        if info.filename in names:
             refuse("duplicate-name", where, "another member has the same name")
-        seen.add(info.filename)
+        names.add(info.filename)
     if problems:
         raise DataError(problems)
 

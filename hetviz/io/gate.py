@@ -60,8 +60,8 @@ KINDS = {
     "zip": "a zip archive",
 }
 
-_ZIP = b"PK\x03\x04"
-_GZIP = b"\x1f\x8b\x08"
+_ZIP_START = b"PK\x03\x04"
+_GZIP_START = b"\x1f\x8b\x08"
 _EMPTY_ZIP = b"PK\x05\x06"
 _MAGIC = (
     (b"PAR1", "parquet"),
@@ -80,14 +80,14 @@ _MAGIC = (
     (b"HEADER RECORD*******LIB", "sas-transport"),
     (b"SQLite format 3\0", "sqlite"),
 )
-PACKED_BOOKS = ("xlsx", "xlsb", "ods")
-_SHEETS = b"application/vnd.oasis.opendocument.spreadsheet"
+ZIPPED_WORKBOOKS = ("xlsx", "xlsb", "ods")
+_ODS_TYPE = b"application/vnd.oasis.opendocument.spreadsheet"
 # Before it wrote its name, Stata began a file with its version, the order of bytes, 1 and 0.
 _OLD_STATA = re.compile(rb"[\x68-\x73][\x01\x02]\x01\x00")
 _GML = re.compile(
     rb"(?:\s*(?:#[^\n]*\n|(?:creator|version|comment|label)\s[^\n\[]*\n))*\s*graph\s*\[", re.I
 )
-_OTHERS: tuple[tuple[bytes, str, str], ...] = (
+_REFUSED_FORMATS: tuple[tuple[bytes, str, str], ...] = (
     (
         b"\x1f\x8b",
         "a gzip archive inside of another, damaged or too large",
@@ -103,11 +103,11 @@ _OTHERS: tuple[tuple[bytes, str, str], ...] = (
     (b"\x7fELF", "a program", "Give a table as CSV."),
 )
 # These may begin a text as well ("ARROW1,ARROW2").
-_WORDS = ("parquet", "arrow")
-_ADDRESS = re.compile(r"(?:https?|ftps?|s3|gs|file):/", re.I)
+_TEXT_LIKE_KINDS = ("parquet", "arrow")
+_WEB_ADDRESS = re.compile(r"(?:https?|ftps?|s3|gs|file):/", re.I)
 _PICKLES = tuple(bytes([0x80, version]) for version in range(2, 6))
 _MARKUP = (b"<?xml", b"<!doctype", b"<!--", b"<html", b"<svg", b"<graphml", b"<gexf")
-_TAG = re.compile(
+_HTML_TAG = re.compile(
     rb"<(?:!--|(?:a|b|body|br|center|div|font|h[1-6]|head|html|i|meta|p|pre|script|span|style|svg|"
     rb"table|tbody|td|th|thead|tr|ul)(?:\s[^<>]*)?/?>)",
     re.I,
@@ -115,18 +115,16 @@ _TAG = re.compile(
 _JSON_START = re.compile(rb"\s*(?:\{\s*[\"}]|\[\s*[\[{\"\]])")
 
 
-def check_format(where: str, written: object, known: int) -> None:
+def check_format(where: str, written: object, newest_known: int) -> None:
     """Refuse what a later version of hetviz wrote, in a form that this one does not know.
 
     Raises
     ------
     hetviz.errors.DataError
-        If `written` is a number above `known`.
+        If `written` is a number above `newest_known`.
     """
-    if isinstance(written, int) and not isinstance(written, bool) and written > known:
-        message = (
-            f"a later version of hetviz wrote it, in a form that this one does not know ({known})"
-        )
+    if isinstance(written, int) and not isinstance(written, bool) and written > newest_known:
+        message = f"a later version of hetviz wrote it, in a form that this one does not know ({newest_known})"
         remedy = "Open it with that version, or install it here."
         raise refusal("later-format", where, message, f"format {written}", remedy)
 
@@ -145,7 +143,7 @@ def read_file(path: Path, name: str | None = None) -> bytes:
         If it is missing, is no plain file, or is too large.
     """
     where = name or path.name
-    if _ADDRESS.match(str(path)):
+    if _WEB_ADDRESS.match(str(path)):
         raise refusal(
             "web-address",
             where,
@@ -162,25 +160,25 @@ def read_file(path: Path, name: str | None = None) -> bytes:
         raise refusal("unreadable", where, f"the file cannot be read: {reason}") from None
 
 
-def ungzipped(name: str, content: bytes) -> tuple[str, bytes]:
+def unpack_gzip(name: str, content: bytes) -> tuple[str, bytes]:
     """Return the name and the content of the file that gzip packed; any other file as it is.
 
     What is damaged, or more than is allowed, stays as it is too, and `kind_of` refuses it.
     """
     limit = min(limits.MAX_FILE_BYTES, max(limits.MB, limits.MAX_RATIO * len(content)))
-    found, rest = bytearray(), content
-    while rest.startswith(_GZIP) and len(content) <= limits.MAX_FILE_BYTES:
+    unpacked, remaining = bytearray(), content
+    while remaining.startswith(_GZIP_START) and len(content) <= limits.MAX_FILE_BYTES:
         stream = zlib.decompressobj(wbits=16 + zlib.MAX_WBITS)
         try:
-            found += stream.decompress(rest, limit + 1 - len(found))
+            unpacked += stream.decompress(remaining, limit + 1 - len(unpacked))
         except zlib.error:
             break
-        if not stream.eof or len(found) > limit:
+        if not stream.eof or len(unpacked) > limit:
             break
         # Parts that stand one behind the other are one file, and zeros may fill a block.
-        rest = stream.unused_data.lstrip(b"\0")
-        if not rest:
-            return re.sub(r"\.gz$", "", name, flags=re.I) or name, bytes(found)
+        remaining = stream.unused_data.lstrip(b"\0")
+        if not remaining:
+            return re.sub(r"\.gz$", "", name, flags=re.I) or name, bytes(unpacked)
     return name, content
 
 
@@ -212,10 +210,10 @@ def kind_of(name: str, content: bytes) -> str:
     check_size(name, len(content))
     if not content:
         raise refusal("empty-file", name, "the file is empty", remedy="Check how it was saved.")
-    known = _magic(name, content)
-    if known is not None:
-        return known
-    for magic, message, remedy in _OTHERS:
+    kind = _kind_by_magic(name, content)
+    if kind is not None:
+        return kind
+    for magic, message, remedy in _REFUSED_FORMATS:
         if content.startswith(magic) and not _is_plain_text(content):
             raise refusal("unknown-format", name, f"this is {message}", remedy=remedy)
     if content[257:262] == b"ustar":
@@ -228,7 +226,7 @@ def kind_of(name: str, content: bytes) -> str:
             remedy="Save the table as CSV, or the matrix with numpy.save.",
         )
     head = content[:4000].lstrip(b"\xef\xbb\xbf \t\r\n")
-    if head.lower().startswith(_MARKUP) or _TAG.match(head):
+    if head.lower().startswith(_MARKUP) or _HTML_TAG.match(head):
         if b"<graphml" in head and not head.lower().startswith((b"<!doctype", b"<html", b"<svg")):
             return "graphml"
         if b"<gexf" in head and not head.lower().startswith((b"<!doctype", b"<html", b"<svg")):
@@ -239,14 +237,14 @@ def kind_of(name: str, content: bytes) -> str:
             "this is XML or HTML",
             remedy="Save a table as CSV, and a graph as GraphML or GEXF.",
         )
-    return _written(content)
+    return _kind_of_text(content)
 
 
-def _magic(name: str, content: bytes) -> str | None:
-    if content.startswith((_ZIP, _EMPTY_ZIP)):
-        return _packed(name, content)
+def _kind_by_magic(name: str, content: bytes) -> str | None:
+    if content.startswith((_ZIP_START, _EMPTY_ZIP)):
+        return _kind_of_zip(name, content)
     for magic, kind in _MAGIC:
-        if content.startswith(magic) and not (kind in _WORDS and _is_plain_text(content)):
+        if content.startswith(magic) and not (kind in _TEXT_LIKE_KINDS and _is_plain_text(content)):
             return kind
     if content[8:12] == b"DUCK" and not _is_plain_text(content):
         return "duckdb"
@@ -255,14 +253,14 @@ def _magic(name: str, content: bytes) -> str | None:
     return "webp" if content.startswith(b"RIFF") and content[8:12] == b"WEBP" else None
 
 
-def _written(content: bytes) -> str:
+def _kind_of_text(content: bytes) -> str:
     """Tell graphs in GML, JSON and lines of JSON from other text."""
     if _GML.match(content[:4000].removeprefix(b"\xef\xbb\xbf")):
         return "gml"
     if _JSON_START.match(content[:4000].removeprefix(b"\xef\xbb\xbf")) is None:
         return "text"
-    start, _, rest = content[: limits.MB].lstrip(b"\xef\xbb\xbf \t\r\n").partition(b"\n")
-    if not rest.lstrip()[:1] or rest.lstrip()[:1] not in b"{[":
+    start, _, other_lines = content[: limits.MB].lstrip(b"\xef\xbb\xbf \t\r\n").partition(b"\n")
+    if not other_lines.lstrip()[:1] or other_lines.lstrip()[:1] not in b"{[":
         return "json"
     try:
         json.loads(start)
@@ -276,7 +274,7 @@ def _is_plain_text(content: bytes) -> bool:
     return all(byte >= 32 or byte in (9, 10, 13) for byte in content[:512])
 
 
-def _packed(name: str, content: bytes) -> str:
+def _kind_of_zip(name: str, content: bytes) -> str:
     """Say which kind of zip this is, by the names of its members."""
     members = member_names(name, content)
     if "xl/workbook.xml" in members:
@@ -292,7 +290,7 @@ def _packed(name: str, content: bytes) -> str:
         )
     if "mimetype" in members and "content.xml" in members:
         # The type stands first, and not packed, so that it can be seen from outside.
-        if _SHEETS in content[:200]:
+        if _ODS_TYPE in content[:200]:
             return "ods"
         raise refusal(
             "unknown-format",
@@ -329,8 +327,8 @@ def member_names(name: str, content: bytes) -> list[str]:
         return []
 
 
-def inflated(content: bytes, most: int) -> bytes:
-    """Return what zlib packed, if that is no more than `most` bytes.
+def decompress(content: bytes, max_bytes: int) -> bytes:
+    """Return what zlib packed, if that is no more than `max_bytes` bytes.
 
     Raises
     ------
@@ -340,9 +338,9 @@ def inflated(content: bytes, most: int) -> bytes:
     unpacking = zlib.decompressobj()
     try:
         # One more than is allowed, which 0 would not limit.
-        out = unpacking.decompress(content, most + 1)
+        out = unpacking.decompress(content, max_bytes + 1)
     except zlib.error as error:
         raise ValueError from error
-    if len(out) > most or not unpacking.eof:
+    if len(out) > max_bytes or not unpacking.eof:
         raise ValueError
     return out

@@ -24,27 +24,27 @@ ROW = "row"
 """What the column of row numbers is called, where a matrix gives no ids."""
 
 MATRICES = ("features", "kernel", "distance")
-_UNEVEN = 1e-6
-_FEWEST = 3
-_SQUARE_CHECKED = 2_000
+_MAX_ASYMMETRY = 1e-6
+_MIN_ROWS = 3
+_MAX_PAIRS_CHECKED = 2_000
 _WORDS = {
     "kernel": "how alike each two of {n} items are (a kernel)",
     "distance": "how far each two of {n} items are (distances)",
 }
 
-_SHARE_SHARED = 0.5
+_MIN_SHARED_SHARE = 0.5
 _SEPARATORS = ("_", "-", ".", " ")
 _LEFT_OUT = "The row is left out."
 
 
-def sentence(kind: str, shape: tuple[int, ...]) -> str:
+def matrix_sentence(kind: str, shape: tuple[int, ...]) -> str:
     """Say what a matrix was taken for."""
     if kind == "features":
         return f"features: {shape[0]:,} rows, {shape[1]:,} columns"
     return _WORDS[kind].format(n=f"{shape[0]:,}")
 
 
-def recognised(X: Matrix, rounding: float = 0.0) -> str:
+def matrix_kind(X: Matrix, rounding: float = 0.0) -> str:
     """Say what a matrix of shape (rows, columns) holds: "features", "kernel" or "distance".
 
     Parameters
@@ -61,23 +61,30 @@ def recognised(X: Matrix, rounding: float = 0.0) -> str:
     factor shows in n^3 / 3 steps. Beyond the size that fits as a dense square, all are features.
     """
     n, p = X.shape
-    if is_sparse(X) or n != p or not _FEWEST <= n <= limits.MAX_SQUARE or not np.isfinite(X).all():
+    if (
+        is_sparse(X)
+        or n != p
+        or not _MIN_ROWS <= n <= limits.MAX_SQUARE
+        or not np.isfinite(X).all()
+    ):
         return "features"
     top = float(np.abs(X).max())
-    if top == 0 or np.abs(X - X.T).max() > _UNEVEN * top + 2 * rounding:
+    if top == 0 or np.abs(X - X.T).max() > _MAX_ASYMMETRY * top + 2 * rounding:
         return "features"
     cells: Floats = np.asarray(X, dtype=np.float64)
     diagonal = np.diag(cells)
     slack = 1e-9 * top + rounding
     if np.abs(diagonal).max() <= slack:
-        return "distance" if cells.min() >= 0 and _equals_are_equal(cells, slack) else "features"
+        return (
+            "distance" if cells.min() >= 0 and _zero_distances_agree(cells, slack) else "features"
+        )
     return "kernel" if _is_kernel(cells, rounding) else "features"
 
 
-def _equals_are_equal(X: Floats, slack: float) -> bool:
+def _zero_distances_agree(X: Floats, slack: float) -> bool:
     zero = slack >= X
     np.fill_diagonal(zero, False)
-    i, j = (ends[:_SQUARE_CHECKED] for ends in np.nonzero(zero))
+    i, j = (ends[:_MAX_PAIRS_CHECKED] for ends in np.nonzero(zero))
     far = np.abs(X[i] - X[j]).max(axis=1, initial=0.0) if len(i) else np.zeros(1)
     return bool((far <= 1e-3 * X.max() + 2 * slack).all())
 
@@ -97,7 +104,7 @@ def _is_kernel(X: Floats, rounding: float) -> bool:
     return True
 
 
-def as_said(where: str, X: Matrix, said: str | None, rounding: float = 0.0) -> str:
+def chosen_or_recognised(where: str, X: Matrix, chosen: str | None, rounding: float = 0.0) -> str:
     """Return what the user says a matrix is, after checking it, or what it is recognised as.
 
     Raises
@@ -105,12 +112,14 @@ def as_said(where: str, X: Matrix, said: str | None, rounding: float = 0.0) -> s
     hetviz.errors.DataError
         If a matrix said to be a kernel or distances cannot be one.
     """
-    if said is None:
-        return recognised(X, rounding)
-    if said not in MATRICES:
-        raise gate.refusal("bad-choice", where, "a matrix is features, a kernel or distances", said)
-    if said == "features":
-        return said
+    if chosen is None:
+        return matrix_kind(X, rounding)
+    if chosen not in MATRICES:
+        raise gate.refusal(
+            "bad-choice", where, "a matrix is features, a kernel or distances", chosen
+        )
+    if chosen == "features":
+        return chosen
     n, p = X.shape
     if n != p:
         message = "a kernel or distances need as many columns as rows"
@@ -123,8 +132,8 @@ def as_said(where: str, X: Matrix, said: str | None, rounding: float = 0.0) -> s
     if len(bad):
         place = f"{where}, row {bad[0][0] + 1}, column {bad[0][1] + 1}"
         raise gate.refusal("not-finite", place, "a number is missing or infinite")
-    _refuse_uneven(where, X, 2 * rounding)
-    if said == "distance" and (X < 0).any():
+    _check_symmetric(where, X, 2 * rounding)
+    if chosen == "distance" and (X < 0).any():
         i, j = np.argwhere(X < 0)[0]
         raise gate.refusal(
             "negative-distance",
@@ -133,14 +142,14 @@ def as_said(where: str, X: Matrix, said: str | None, rounding: float = 0.0) -> s
             f"{X[i, j]:g}",
             "Is this how alike they are? Take it as a kernel.",
         )
-    return said
+    return chosen
 
 
-def _refuse_uneven(where: str, X: Reals, slack: float = 0.0) -> None:
+def _check_symmetric(where: str, X: Reals, slack: float = 0.0) -> None:
     """Refuse a square matrix that is not symmetric; `slack` is by how much entries may differ."""
     scale = np.abs(X).max(initial=0.0)
     with np.errstate(invalid="ignore"):
-        uneven = np.argwhere(np.abs(X - X.T) > _UNEVEN * scale + slack)
+        uneven = np.argwhere(np.abs(X - X.T) > _MAX_ASYMMETRY * scale + slack)
     if len(uneven):
         i, j = uneven[0]
         raise gate.refusal(
@@ -152,7 +161,7 @@ def _refuse_uneven(where: str, X: Reals, slack: float = 0.0) -> None:
         )
 
 
-def square_table(piece: Piece, said: str | None = None) -> Piece:
+def square_table(piece: Piece, chosen: str | None = None) -> Piece:
     """Return a table whose columns are its own ids as a kernel or distances, others as they are.
 
     The first column must hold the ids, and the other columns the same ids in any order; they are
@@ -164,11 +173,11 @@ def square_table(piece: Piece, said: str | None = None) -> Piece:
         If the user says that it is a kernel or distances and it cannot be.
     """
     frame = piece.frame
-    if frame is None or said == "features" or piece.role not in (None, "dataset"):
+    if frame is None or chosen == "features" or piece.role not in (None, "dataset"):
         return piece
     first, *others = map(str, frame.columns)
     # Looked at first, as most tables are longer than wide.
-    if not _FEWEST <= len(frame) <= limits.MAX_SQUARE or len(frame) != len(others):
+    if not _MIN_ROWS <= len(frame) <= limits.MAX_SQUARE or len(frame) != len(others):
         return piece
     ids = [text.strip() for text in frame[first].tolist()]
     if sorted(ids) != sorted(others):
@@ -178,31 +187,34 @@ def square_table(piece: Piece, said: str | None = None) -> Piece:
     X = np.column_stack([numbers(frame[name].tolist(), piece.decimal) for name in ids])
     if not np.isfinite(X).all():
         return piece
-    rounding = _half_a_unit(frame[others], piece.decimal)
-    kind = as_said(piece.where, X, said, rounding)
+    rounding = _rounding_error(frame[others], piece.decimal)
+    kind = chosen_or_recognised(piece.where, X, chosen, rounding)
     if kind == "features":
         return piece
-    half = (X + X.T) / 2
+    symmetric = (X + X.T) / 2
     return replace(
         piece,
         role="dataset",
         frame=pd.DataFrame({"id": frame[first].tolist()}, dtype=TEXT),
         id_column="id",
-        facts={**piece.facts, "matrix": f"{sentence(kind, X.shape)}, named by the first row"},
-        **{kind: half},  # type: ignore[arg-type]
+        facts={
+            **piece.facts,
+            "matrix": f"{matrix_sentence(kind, X.shape)}, named by the first row",
+        },
+        **{kind: symmetric},  # type: ignore[arg-type]
     )
 
 
-def _half_a_unit(cells: pd.DataFrame, decimal: str) -> float:
+def _rounding_error(cells: pd.DataFrame, decimal: str) -> float:
     """Return half a unit of the last decimal written; the most decimals of the first rows count."""
     head = cells.head(20).to_numpy(dtype=object).ravel().tolist()
     if any("e" in text.lower() for text in head):
         return 0.0
-    most = max(len(text.strip().partition(decimal)[2]) for text in head)
-    return 0.5 * 10.0**-most if most else 0.0
+    n_decimals = max(len(text.strip().partition(decimal)[2]) for text in head)
+    return 0.5 * 10.0**-n_decimals if n_decimals else 0.0
 
 
-def matrices_joined(pieces: Sequence[Piece], choices: Mapping[str, Choices]) -> list[Piece]:
+def join_matrices(pieces: Sequence[Piece], choices: Mapping[str, Choices]) -> list[Piece]:
     """Join each matrix to the table of its name whose ids it gives.
 
     Parameters
@@ -218,29 +230,29 @@ def matrices_joined(pieces: Sequence[Piece], choices: Mapping[str, Choices]) -> 
         remedy; the problem is with the table. Other matrices stay datasets of their own.
     """
     tables = {at: piece for at, piece in enumerate(pieces) if _is_table(piece)}
-    alone: dict[int, Piece] = {}
+    unjoined: dict[int, Piece] = {}
     for at, matrix in enumerate(pieces):
         if at in tables:
             continue
-        said = _choice(matrix, choices).rows_of if _is_matrix(matrix) else None
-        place = _partner(matrix, tables, said) if _is_matrix(matrix) else None
+        chosen = _choice(matrix, choices).rows_of if _is_matrix(matrix) else None
+        place = _partner(matrix, tables, chosen) if _is_matrix(matrix) else None
         if place is None:
-            alone[at] = matrix
+            unjoined[at] = matrix
             continue
         table = tables[place]
         try:
             by = _choice(table, choices).id
             by = by if by is None or isinstance(by, str) else next(iter(by), None)
-            joined = _joined(table, matrix, by, said is not None)
+            joined = _join(table, matrix, by, chosen is not None)
         except DataError as error:
             tables[place] = replace(table, problems=(*table.problems, *error.problems))
             continue
         if joined is None:
             same = matrix.name == tables[place].name
-            alone[at] = replace(matrix, name=f"{matrix.name} matrix") if same else matrix
+            unjoined[at] = replace(matrix, name=f"{matrix.name} matrix") if same else matrix
         else:
             tables[place] = joined
-    return [(tables | alone)[at] for at in sorted(tables | alone)]
+    return [(tables | unjoined)[at] for at in sorted(tables | unjoined)]
 
 
 def _is_table(piece: Piece) -> bool:
@@ -255,10 +267,10 @@ def _choice(piece: Piece, choices: Mapping[str, Choices]) -> Choices:
     return choices.get(piece.where) or choices.get(piece.where.split(", ")[0]) or Choices()
 
 
-def _partner(matrix: Piece, tables: Mapping[int, Piece], said: str | None) -> int | None:
+def _partner(matrix: Piece, tables: Mapping[int, Piece], chosen: str | None) -> int | None:
     """Return the table of a matrix: the one the user names, else that of its name."""
-    if said is not None:
-        return next((at for at, t in tables.items() if said in (t.where, t.name)), None)
+    if chosen is not None:
+        return next((at for at, t in tables.items() if chosen in (t.where, t.name)), None)
     for at, table in tables.items():
         begins = tuple(table.name + separator for separator in _SEPARATORS)
         if matrix.name == table.name or matrix.name.startswith(begins):
@@ -266,7 +278,7 @@ def _partner(matrix: Piece, tables: Mapping[int, Piece], said: str | None) -> in
     return None
 
 
-def _joined(table: Piece, matrix: Piece, id_column: str | None, in_order: bool) -> Piece | None:
+def _join(table: Piece, matrix: Piece, id_column: str | None, in_order: bool) -> Piece | None:
     """Return the table with the matrix, None if they have too few ids in common.
 
     Raises
@@ -276,13 +288,13 @@ def _joined(table: Piece, matrix: Piece, id_column: str | None, in_order: bool) 
     """
     assert table.frame is not None  # noqa: S101
     n = table.n_rows
-    given = matrix.id_column not in (None, ROW)
+    has_ids = matrix.id_column not in (None, ROW)
     if in_order:
         if matrix.n_rows != n or any(matrix.problems):
             message = f"{matrix.n_rows:,} good rows, but {table.where} has {n:,}"
             raise gate.refusal("row-count", matrix.where, message, remedy="Give one for each row.")
-        return _with(table, matrix, np.arange(n), f"{matrix.where}, in the order of the rows")
-    if not given:
+        return _add_matrix(table, matrix, np.arange(n), f"{matrix.where}, in the order of the rows")
+    if not has_ids:
         if matrix.n_rows != n:
             return None
         raise gate.refusal(
@@ -299,17 +311,17 @@ def _joined(table: Piece, matrix: Piece, id_column: str | None, in_order: bool) 
     row_of = {text: row for row, text in enumerate(matrix.frame[matrix.id_column].tolist())}
     rows = np.array([row_of.get(text, -1) for text in table.frame[column].tolist()])
     shared = int((rows >= 0).sum())
-    if shared < _SHARE_SHARED * min(n, matrix.n_rows) or not shared:
+    if shared < _MIN_SHARED_SHARE * min(n, matrix.n_rows) or not shared:
         return None
-    return replace(_with(table, matrix, rows, f"{matrix.where}, by id"), id_column=column)
+    return replace(_add_matrix(table, matrix, rows, f"{matrix.where}, by id"), id_column=column)
 
 
-def _with(table: Piece, matrix: Piece, rows: Ints, how: str) -> Piece:
+def _add_matrix(table: Piece, matrix: Piece, rows: Ints, origin: str) -> Piece:
     """Return a table with rows ``rows[r]`` of a matrix; those at -1 are left out and told of."""
     assert table.frame is not None  # noqa: S101
     good = np.flatnonzero(rows >= 0)
-    take = rows[good]
-    lacking = [
+    matrix_rows = rows[good]
+    missing = [
         Problem(
             "no-features",
             f"{table.where}, row {table.row[row] + 1}",
@@ -319,21 +331,21 @@ def _with(table: Piece, matrix: Piece, rows: Ints, how: str) -> Piece:
         )
         for row in np.flatnonzero(rows < 0).tolist()
     ]
-    notes = list(limit_problems(lacking))
-    spare = matrix.n_rows - len(set(take.tolist()))
-    if spare:
-        message = f"{spare:,} ids are not in {table.where}; they are not used"
+    notes = list(limit_problems(missing))
+    n_unused = matrix.n_rows - len(set(matrix_rows.tolist()))
+    if n_unused:
+        message = f"{n_unused:,} ids are not in {table.where}; they are not used"
         notes.append(Problem("extra-ids", matrix.where, message, severity="note"))
     return replace(
         table,
         role="dataset",
         frame=table.frame.iloc[good].reset_index(drop=True),
         row=tuple(table.row[row] for row in good.tolist()),
-        X=None if matrix.X is None else matrix.X[take],
+        X=None if matrix.X is None else matrix.X[matrix_rows],
         feature_names=matrix.feature_names,
-        kernel=_square(matrix.kernel, take),
-        distance=_square(matrix.distance, take),
-        facts={**table.facts, "matrix": f"{matrix.facts.get('matrix', '')} from {how}"},
+        kernel=_square(matrix.kernel, matrix_rows),
+        distance=_square(matrix.distance, matrix_rows),
+        facts={**table.facts, "matrix": f"{matrix.facts.get('matrix', '')} from {origin}"},
         problems=(*table.problems, *matrix.problems, *notes),
     )
 
@@ -342,7 +354,7 @@ def _square(values: Reals | None, take: Ints) -> Reals | None:
     return None if values is None else values[np.ix_(take, take)]
 
 
-class Given:
+class MatrixFiles:
     """Reads what files say of the rows of one table.
 
     Parameters
@@ -401,7 +413,7 @@ class Given:
                 f"{n} x {m}",
                 "Give one column for each row of the table, in the same order.",
             )
-        _refuse_uneven(name, matrix)
+        _check_symmetric(name, matrix)
         return matrix[np.ix_(rows, rows)]
 
     def features(self, name: str) -> tuple[Array, tuple[str, ...]]:
@@ -432,19 +444,23 @@ class Given:
         names = tuple(column for column in columns if column != id_column)
         ids = self.read.frame[self.id_column].tolist()
         row_of = {text: row for row, text in enumerate(ids)}
-        given = vectors.frame[id_column]
-        row = np.array([row_of.get(text, -1) for text in given.tolist()], dtype=np.int64)
+        vector_ids = vectors.frame[id_column]
+        row = np.array([row_of.get(text, -1) for text in vector_ids.tolist()], dtype=np.int64)
         used = row >= 0
-        second = np.flatnonzero(used & given.duplicated().to_numpy())
-        used[second] = False
+        repeated = np.flatnonzero(used & vector_ids.duplicated().to_numpy())
+        used[repeated] = False
         self.problems += limit_problems(
             Problem(
-                "duplicate-id", vectors.place(at, id_column), "a second row", given[at], _LEFT_OUT
+                "duplicate-id",
+                vectors.place(at, id_column),
+                "a second row",
+                vector_ids[at],
+                _LEFT_OUT,
             )
-            for at in second.tolist()
+            for at in repeated.tolist()
         )
         cells = {name: vectors.frame[name].tolist() for name in names}
-        values = np.empty((len(given), len(names)))
+        values = np.empty((len(vector_ids), len(names)))
         for at, name in enumerate(names):
             values[:, at] = numbers(cells[name], vectors.decimal)
         X = np.full((len(ids), len(names)), np.nan)
@@ -460,14 +476,14 @@ class Given:
             )
             for at, column in bad.tolist()
         )
-        lacking = self.good.copy()
-        lacking[row[used]] = False
-        self.good[lacking] = False
+        has_none = self.good.copy()
+        has_none[row[used]] = False
+        self.good[has_none] = False
         self.good[row[bad[:, 0]]] = False
-        self.problems += limit_problems(self._lacking(vectors.name, np.flatnonzero(lacking), ids))
-        extra = int((row < 0).sum())
-        if extra:
-            message = f"{extra:,} ids are not in {self.read.name}; they are not used"
+        self.problems += limit_problems(self._lacking(vectors.name, np.flatnonzero(has_none), ids))
+        n_unused = int((row < 0).sum())
+        if n_unused:
+            message = f"{n_unused:,} ids are not in {self.read.name}; they are not used"
             self.problems.append(Problem("extra-ids", vectors.name, message, severity="note"))
         return X, names
 

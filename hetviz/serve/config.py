@@ -21,13 +21,13 @@ from urllib.parse import urlsplit
 from hetviz.errors import DataError, Problem
 
 PREFIX = "HETVIZ_"
-LOCAL = ("localhost", "127.0.0.1", "::1")
-_HOST = re.compile(r"(\*\.)?[a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?\Z")
-_BASE = re.compile(r"[A-Za-z0-9._~-]+(/[A-Za-z0-9._~-]+)*\Z")
-_SHORTEST_SECRET = 32
-_MOST_BYTES = 1_000_000
+LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")
+_HOST_PATTERN = re.compile(r"(\*\.)?[a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?\Z")
+_BASE_PATH_PATTERN = re.compile(r"[A-Za-z0-9._~-]+(/[A-Za-z0-9._~-]+)*\Z")
+_MIN_SECRET_LENGTH = 32
+_MAX_FILE_BYTES = 1_000_000
 # Variables with the prefix that are no settings of the server.
-_OTHERS = {
+_OTHER_VARIABLES = {
     "HETVIZ_CONFIG",
     "HETVIZ_REST_AFTER_S",
     "HETVIZ_CHROMIUM",
@@ -40,11 +40,11 @@ _OTHERS = {
 # pools give memory back by the megabyte, once nothing at all lies in one; the C library does so by
 # the page. numpy would ask for pages of two megabytes. It takes a little more time, and the server
 # is small again once many have left.
-FRUGAL = {"PYTHONMALLOC": "malloc", "MALLOC_ARENA_MAX": "1", "NUMPY_MADVISE_HUGEPAGE": "0"}
+LOW_MEMORY_ENV = {"PYTHONMALLOC": "malloc", "MALLOC_ARENA_MAX": "1", "NUMPY_MADVISE_HUGEPAGE": "0"}
 
 
 @dataclass(frozen=True)
-class Work:
+class WorkSettings:
     """What the workers may use.
 
     Attributes
@@ -67,7 +67,7 @@ class Work:
 
 
 @dataclass(frozen=True)
-class Oidc:
+class OidcSettings:
     """The provider that people log in with, by OpenID Connect.
 
     Attributes
@@ -98,7 +98,7 @@ class Oidc:
 
 
 @dataclass(frozen=True)
-class Quota:
+class QuotaSettings:
     """What one person may hold; 0 sets no limit. Counts only where people log in.
 
     Attributes
@@ -113,7 +113,7 @@ class Quota:
 
 
 @dataclass(frozen=True)
-class Settings:
+class ServerSettings:
     """A whole configuration.
 
     Attributes
@@ -142,13 +142,13 @@ class Settings:
     address: str = "127.0.0.1"
     port: int = 8501
     base_path: str = ""
-    hosts: tuple[str, ...] = LOCAL
+    hosts: tuple[str, ...] = LOCAL_HOSTS
     log: str = "quiet"
     metrics: bool = False
     trust_proxy: bool = False
-    work: Work = Work()
-    oidc: Oidc = Oidc()
-    quota: Quota = Quota()
+    work: WorkSettings = WorkSettings()
+    oidc: OidcSettings = OidcSettings()
+    quota: QuotaSettings = QuotaSettings()
 
     @property
     def base(self) -> str:
@@ -156,14 +156,14 @@ class Settings:
         return f"/{self.base_path}" if self.base_path else ""
 
 
-_SECTIONS: dict[str, type] = {"work": Work, "oidc": Oidc, "quota": Quota}
+_SECTIONS: dict[str, type] = {"work": WorkSettings, "oidc": OidcSettings, "quota": QuotaSettings}
 _CHOICES = {"auth": ("none", "oidc"), "log": ("quiet", "text", "json")}
-_LARGEST = {"port": 65_535, "workers": 64, "readers": 64}
-_NEEDED = ("metadata_url", "client_id", "client_secret", "redirect_uri", "cookie_secret")
+_MAX_VALUES = {"port": 65_535, "workers": 64, "readers": 64}
+_REQUIRED_OIDC = ("metadata_url", "client_id", "client_secret", "redirect_uri", "cookie_secret")
 
 
 @cache
-def settings() -> Settings:
+def settings() -> ServerSettings:
     """Return the settings of this process: the file of HETVIZ_CONFIG with the environment over it.
 
     Raises
@@ -171,11 +171,11 @@ def settings() -> Settings:
     hetviz.errors.DataError
         Listing everything that is wrong.
     """
-    named = os.environ.get("HETVIZ_CONFIG")
-    return read(Path(named) if named else None, os.environ)
+    file = os.environ.get("HETVIZ_CONFIG")
+    return read_settings(Path(file) if file else None, os.environ)
 
 
-def read(path: Path | None, environment: Mapping[str, str]) -> Settings:
+def read_settings(path: Path | None, environment: Mapping[str, str]) -> ServerSettings:
     """Read a configuration.
 
     Raises
@@ -184,108 +184,108 @@ def read(path: Path | None, environment: Mapping[str, str]) -> Settings:
         Listing everything that is wrong.
     """
     problems: list[Problem] = []
-    document = {} if path is None else _document(path)
+    document = {} if path is None else _read_file(path)
     where = "the environment" if path is None else path.name
-    given = _flat(document, where, problems)
-    given |= _from_environment(environment, problems)
+    raw = _flatten(document, where, problems)
+    raw |= _from_environment(environment, problems)
     values: dict[str, dict[str, Any]] = {}
-    for (section, name), (place, value) in given.items():
-        kind = _SECTIONS.get(section, Settings)
-        known = {f.name: f for f in fields(kind) if f.name not in _SECTIONS}
-        if name not in known:
-            near = difflib.get_close_matches(name, known, n=1)
-            hint = f"Did you mean {near[0]!r}?" if near else ""
+    for (section, name), (place, value) in raw.items():
+        kind = _SECTIONS.get(section, ServerSettings)
+        declared = {f.name: f for f in fields(kind) if f.name not in _SECTIONS}
+        if name not in declared:
+            similar = difflib.get_close_matches(name, declared, n=1)
+            hint = f"Did you mean {similar[0]!r}?" if similar else ""
             problems.append(Problem("bad-setting", place, "there is no such setting", name, hint))
             continue
-        default = known[name].default
+        default = declared[name].default
         try:
-            values.setdefault(section, {})[name] = _typed(name, default, value)
+            values.setdefault(section, {})[name] = _convert(name, default, value)
         except ValueError as error:
             # A secret is never shown, not even a wrong one.
-            shown = "" if "secret" in name else str(value)[:80]
-            problems.append(Problem("bad-setting", place, f"{name} {error}", shown))
+            shown_value = "" if "secret" in name else str(value)[:80]
+            problems.append(Problem("bad-setting", place, f"{name} {error}", shown_value))
     parts = {name: kind(**values.get(name, {})) for name, kind in _SECTIONS.items()}
-    found = Settings(**values.get("", {}), **parts)
-    problems += _faults(found)
+    result = ServerSettings(**values.get("", {}), **parts)
+    problems += _setting_problems(result)
     if problems:
         raise DataError(problems)
-    return found
+    return result
 
 
-def as_environment(found: Settings) -> dict[str, str]:
+def as_environment(settings: ServerSettings) -> dict[str, str]:
     """Return settings as variables, for a process that reads no file."""
-    out = {}
+    variables = {}
     for section in ("", *_SECTIONS):
-        part = getattr(found, section) if section else found
-        for one in fields(part):
-            if one.name not in _SECTIONS:
-                value = getattr(part, one.name)
+        part = getattr(settings, section) if section else settings
+        for setting in fields(part):
+            if setting.name not in _SECTIONS:
+                value = getattr(part, setting.name)
                 text = ",".join(value) if isinstance(value, tuple) else str(value)
                 text = text.lower() if isinstance(value, bool) else text
-                out[_variable(section, one.name)] = text
-    return {name: text for name, text in out.items() if text}
+                variables[_variable(section, setting.name)] = text
+    return {name: text for name, text in variables.items() if text}
 
 
 def _variable(section: str, name: str) -> str:
     return PREFIX + "_".join(filter(None, (section, name))).upper()
 
 
-def _document(path: Path) -> dict[str, object]:
+def _read_file(path: Path) -> dict[str, object]:
     try:
-        if path.stat().st_size > _MOST_BYTES:
+        if path.stat().st_size > _MAX_FILE_BYTES:
             raise DataError(Problem("bad-config", path.name, "the file is larger than 1 MB"))
         return tomllib.loads(path.read_text("utf-8"))
     except OSError as error:
-        what = f"the file cannot be read: {error.strerror}"
-        raise DataError(Problem("bad-config", str(path), what)) from None
+        message = f"the file cannot be read: {error.strerror}"
+        raise DataError(Problem("bad-config", str(path), message)) from None
     except (ValueError, RecursionError) as error:
-        what = f"this is not valid TOML: {error}"
-        raise DataError(Problem("bad-config", path.name, what)) from None
+        message = f"this is not valid TOML: {error}"
+        raise DataError(Problem("bad-config", path.name, message)) from None
 
 
-Given = dict[tuple[str, str], tuple[str, object]]
+RawSettings = dict[tuple[str, str], tuple[str, object]]
 
 
-def _flat(document: Mapping[str, object], where: str, problems: list[Problem]) -> Given:
-    given: Given = {}
+def _flatten(document: Mapping[str, object], where: str, problems: list[Problem]) -> RawSettings:
+    raw: RawSettings = {}
     for name, value in document.items():
         if name in _SECTIONS:
             if isinstance(value, dict):
                 place = f"{where}, [{name}]"
-                given |= {(name, key): (place, inner) for key, inner in value.items()}
+                raw |= {(name, key): (place, inner) for key, inner in value.items()}
             else:
-                what = "this must be a section"
-                problems.append(Problem("bad-setting", where, what, name, f"Write [{name}]."))
+                message = "this must be a section"
+                problems.append(Problem("bad-setting", where, message, name, f"Write [{name}]."))
         else:
-            given["", name] = (where, value)
-    return given
+            raw["", name] = (where, value)
+    return raw
 
 
-def _from_environment(environment: Mapping[str, str], problems: list[Problem]) -> Given:
-    known = {
-        _variable(section, one.name): (section, one.name)
-        for section, kind in (("", Settings), *_SECTIONS.items())
-        for one in fields(kind)
-        if one.name not in _SECTIONS
+def _from_environment(environment: Mapping[str, str], problems: list[Problem]) -> RawSettings:
+    setting_of = {
+        _variable(section, setting.name): (section, setting.name)
+        for section, kind in (("", ServerSettings), *_SECTIONS.items())
+        for setting in fields(kind)
+        if setting.name not in _SECTIONS
     }
-    given: Given = {}
+    raw: RawSettings = {}
     for variable, text in environment.items():
-        if variable in known and not text:
+        if variable in setting_of and not text:
             # As compose files write what is not set.
             continue
-        if variable in known:
-            given[known[variable]] = (variable, text)
-        elif variable.startswith(PREFIX) and variable not in _OTHERS:
-            near = difflib.get_close_matches(variable, known, n=1, cutoff=0.8)
+        if variable in setting_of:
+            raw[setting_of[variable]] = (variable, text)
+        elif variable.startswith(PREFIX) and variable not in _OTHER_VARIABLES:
+            similar = difflib.get_close_matches(variable, setting_of, n=1, cutoff=0.8)
             # Not every variable that begins so is meant for us; one that nearly fits is.
-            if near:
-                hint = f"Did you mean {near[0]}?"
-                what = "there is no such setting"
-                problems.append(Problem("bad-setting", "the environment", what, variable, hint))
-    return given
+            if similar:
+                hint = f"Did you mean {similar[0]}?"
+                message = "there is no such setting"
+                problems.append(Problem("bad-setting", "the environment", message, variable, hint))
+    return raw
 
 
-def _typed(name: str, default: object, value: object) -> object:
+def _convert(name: str, default: object, value: object) -> object:
     if default is MISSING:  # pragma: no cover - every setting has a default
         raise ValueError("has no default")
     if isinstance(default, bool):
@@ -295,7 +295,7 @@ def _typed(name: str, default: object, value: object) -> object:
             return str(value).lower() == "true"
         raise ValueError("must be true or false")
     if isinstance(default, int):
-        return _whole(name, value)
+        return _convert_integer(name, value)
     if isinstance(default, tuple):
         parts = value.split(",") if isinstance(value, str) else value
         if not isinstance(parts, list) or not all(isinstance(part, str) for part in parts):
@@ -310,76 +310,79 @@ def _typed(name: str, default: object, value: object) -> object:
     return value
 
 
-def _whole(name: str, value: object) -> int:
+def _convert_integer(name: str, value: object) -> int:
     text = value.strip() if isinstance(value, str) else value
     if isinstance(text, str) and text.isascii() and text.isdecimal() and len(text) < 10:
         text = int(text)
     if isinstance(text, bool) or not isinstance(text, int):
         raise ValueError("must be a whole number")
-    low, high = int(name == "port"), _LARGEST.get(name, 10**9)
+    low, high = int(name == "port"), _MAX_VALUES.get(name, 10**9)
     if not low <= text <= high:
         raise ValueError(f"must lie between {low} and {high:,}")
     return text
 
 
-def _faults(found: Settings) -> list[Problem]:
-    out: list[Problem] = []
+def _setting_problems(settings: ServerSettings) -> list[Problem]:
+    problems: list[Problem] = []
 
-    def refuse(what: str, value: object = "", remedy: str = "") -> None:
-        out.append(Problem("bad-setting", "configuration", what, str(value), remedy))
+    def add_problem(message: str, value: object = "", remedy: str = "") -> None:
+        problems.append(Problem("bad-setting", "configuration", message, str(value), remedy))
 
-    for host in found.hosts:
+    for host in settings.hosts:
         if not _is_host(host):
-            refuse("hosts has what is no name of a host", host, "Write names without a port.")
-    if not found.hosts:
-        refuse("hosts is empty, so nothing would be answered")
-    if found.base_path and not (
-        _BASE.match(found.base_path) and not {".", ".."} & set(found.base_path.split("/"))
+            add_problem("hosts has what is no name of a host", host, "Write names without a port.")
+    if not settings.hosts:
+        add_problem("hosts is empty, so nothing would be answered")
+    if settings.base_path and not (
+        _BASE_PATH_PATTERN.match(settings.base_path)
+        and not {".", ".."} & set(settings.base_path.split("/"))
     ):
         remedy = "Write it without a slash in front or behind, such as tools/hetviz."
-        refuse("base_path is no path", found.base_path, remedy)
+        add_problem("base_path is no path", settings.base_path, remedy)
     try:
-        outside = not ipaddress.ip_address(found.address).is_loopback
+        is_public = not ipaddress.ip_address(settings.address).is_loopback
     except ValueError:
-        outside = found.address != "localhost"
-    if outside and set(found.hosts) <= set(LOCAL):
-        what = "the server would listen to others, but hosts has only names of this machine"
-        refuse(
-            what, found.address, 'Name the hosts that it is reached by: hosts = ["maps.lab.org"].'
+        is_public = settings.address != "localhost"
+    if is_public and set(settings.hosts) <= set(LOCAL_HOSTS):
+        message = "the server would listen to others, but hosts has only names of this machine"
+        add_problem(
+            message,
+            settings.address,
+            'Name the hosts that it is reached by: hosts = ["maps.lab.org"].',
         )
-    if found.auth == "oidc":
-        out += _oidc_faults(found)
-    return out
+    if settings.auth == "oidc":
+        problems += _oidc_problems(settings)
+    return problems
 
 
-def _oidc_faults(found: Settings) -> list[Problem]:
-    out = [
+def _oidc_problems(settings: ServerSettings) -> list[Problem]:
+    problems = [
         Problem("bad-setting", "configuration, [oidc]", f"{name} is needed", "nothing")
-        for name in _NEEDED
-        if not getattr(found.oidc, name)
+        for name in _REQUIRED_OIDC
+        if not getattr(settings.oidc, name)
     ]
-    if 0 < len(found.oidc.cookie_secret) < _SHORTEST_SECRET:
-        what = f"cookie_secret has fewer than {_SHORTEST_SECRET} characters"
+    if 0 < len(settings.oidc.cookie_secret) < _MIN_SECRET_LENGTH:
+        message = f"cookie_secret has fewer than {_MIN_SECRET_LENGTH} characters"
         remedy = "Make one: python -c 'import secrets; print(secrets.token_hex(32))'."
-        out.append(Problem("bad-setting", "configuration, [oidc]", what, "", remedy))
-    for name, ending in (("metadata_url", ""), ("redirect_uri", f"{found.base}/oauth2callback")):
-        given = getattr(found.oidc, name)
-        if not given:
+        problems.append(Problem("bad-setting", "configuration, [oidc]", message, "", remedy))
+    for name, ending in (("metadata_url", ""), ("redirect_uri", f"{settings.base}/oauth2callback")):
+        url = getattr(settings.oidc, name)
+        if not url:
             continue
-        parts = urlsplit(given)
-        local = parts.hostname in LOCAL
-        if parts.scheme != "https" and not (parts.scheme == "http" and local):
-            what = f"{name} must begin with https://"
-            out.append(Problem("bad-setting", "configuration, [oidc]", what, given))
+        parts = urlsplit(url)
+        is_local = parts.hostname in LOCAL_HOSTS
+        if parts.scheme != "https" and not (parts.scheme == "http" and is_local):
+            message = f"{name} must begin with https://"
+            problems.append(Problem("bad-setting", "configuration, [oidc]", message, url))
         elif ending and parts.path != ending:
-            what = f"{name} must end in {ending}"
-            out.append(Problem("bad-setting", "configuration, [oidc]", what, given))
-    return out
+            message = f"{name} must end in {ending}"
+            problems.append(Problem("bad-setting", "configuration, [oidc]", message, url))
+    return problems
 
 
 def _is_host(text: str) -> bool:
     try:
         ipaddress.ip_address(text)
     except ValueError:
-        return len(text) <= 253 and _HOST.match(text) is not None
+        return len(text) <= 253 and _HOST_PATTERN.match(text) is not None
     return True

@@ -24,31 +24,31 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from hetviz.serve.config import Settings
+from hetviz.serve.config import ServerSettings
 
 log = logging.getLogger("hetviz.access")
 
-OWN = ("/hv/", "/healthz", "/metrics")
+OWN_PREFIXES = ("/hv/", "/healthz", "/metrics")
 """Where the addresses begin that are ours and not Streamlit's."""
 # Of Streamlit, and not needed by a page: figures on the process, control by programs.
-CLOSED = ("/_stcore/metrics", "/_stcore/agent", "/_stcore/script-health-check")
+BLOCKED_PATHS = ("/_stcore/metrics", "/_stcore/agent", "/_stcore/script-health-check")
 
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{8,64}\Z")
 # The id of a project opens it, so no log may hold it; nor does one hold a query.
 _KEY = re.compile(r"(?<=/)[A-Za-z0-9_-]{22}(?=/|\Z)")
 _INLINE = re.compile(rb"<script>(.*?)</script>", re.DOTALL)
-_LONGEST_PATH = 200
+_MAX_PATH_LENGTH = 200
 
 
-class Counted(Protocol):
+class RequestCounter(Protocol):
     """What counts requests."""
 
-    def request(self, kind: str, status: int, seconds: float) -> None:
+    def count_request(self, kind: str, status: int, seconds: float) -> None:
         """Count one that was answered."""
         ...
 
 
-class Guard:
+class RequestGuard:
     """ASGI middleware.
 
     Parameters
@@ -64,11 +64,16 @@ class Guard:
     def __init__(
         self,
         app: ASGIApp,
-        settings: Settings,
-        figures: Counted | None = None,
-        may: Callable[[Mapping[str, str], str], bool] | None = None,
+        settings: ServerSettings,
+        figures: RequestCounter | None = None,
+        is_allowed: Callable[[Mapping[str, str], str], bool] | None = None,
     ) -> None:
-        self._app, self._settings, self._figures, self._may = app, settings, figures, may
+        self._app, self._settings, self._figures, self._is_allowed = (
+            app,
+            settings,
+            figures,
+            is_allowed,
+        )
         self._headers = answer_headers()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -76,7 +81,7 @@ class Guard:
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return
-        began, headers = time.monotonic(), Headers(scope=scope)
+        started_at, headers = time.monotonic(), Headers(scope=scope)
         id, status = self._request_id(headers), 0
         path = self._own_path(scope["path"])
 
@@ -84,7 +89,7 @@ class Guard:
             nonlocal status
             if message["type"] in ("http.response.start", "websocket.http.response.start"):
                 status = message["status"]
-                self._complete(MutableHeaders(scope=message), id)
+                self._add_headers(MutableHeaders(scope=message), id)
             elif message["type"] == "websocket.accept":
                 status = 101
             elif message["type"] == "websocket.close" and not status:
@@ -92,38 +97,42 @@ class Guard:
             await send(message)
 
         try:
-            refused = self._refusal(headers, path)
-            if refused is None and self._may is not None and path.startswith(OWN[0]):
-                refused = await self._knock(self._may, scope, path)
-            if refused is None:
+            rejection = self._rejection(headers, path)
+            if (
+                rejection is None
+                and self._is_allowed is not None
+                and path.startswith(OWN_PREFIXES[0])
+            ):
+                rejection = await self._check_access(self._is_allowed, scope, path)
+            if rejection is None:
                 inner = {**scope, "path": path, "hetviz.request": id}
                 if path != scope["path"]:
                     inner["raw_path"] = path.encode("utf-8", "surrogateescape")
                 await self._app(inner, receive, answer)
             elif scope["type"] == "websocket":
                 await receive()
-                await answer({"type": "websocket.close", "code": 1008, "reason": refused[1]})
+                await answer({"type": "websocket.close", "code": 1008, "reason": rejection[1]})
             else:
-                await _plain(answer, *refused)
+                await _send_text(answer, *rejection)
         finally:
-            seconds = time.monotonic() - began
-            kind = "own" if path.startswith(OWN) else scope["type"]
+            seconds = time.monotonic() - started_at
+            kind = "own" if path.startswith(OWN_PREFIXES) else scope["type"]
             method = scope.get("method", "WEBSOCKET")
-            _note(id, method, path, status, seconds)
+            _log_request(id, method, path, status, seconds)
             if self._figures is not None:
-                self._figures.request(kind, status, seconds)
+                self._figures.count_request(kind, status, seconds)
 
     def _own_path(self, path: str) -> str:
         """Return the path of our own addresses without the base path; Streamlit knows its own."""
         base = self._settings.base
         inner = path.removeprefix(base) if base and path.startswith(f"{base}/") else path
-        return inner if inner.startswith(OWN) else path
+        return inner if inner.startswith(OWN_PREFIXES) else path
 
     def _request_id(self, headers: Headers) -> str:
-        given = headers.get("x-request-id", "") if self._settings.trust_proxy else ""
-        return given if _REQUEST_ID.match(given) else secrets.token_hex(8)
+        request_id = headers.get("x-request-id", "") if self._settings.trust_proxy else ""
+        return request_id if _REQUEST_ID.match(request_id) else secrets.token_hex(8)
 
-    def _refusal(self, headers: Headers, path: str) -> tuple[int, str] | None:
+    def _rejection(self, headers: Headers, path: str) -> tuple[int, str] | None:
         # What asks whether the server is well may know no name of it, and learns nothing else.
         asks_health = path == "/healthz"
         if not asks_health and not is_host_allowed(headers.get("host"), self._settings.hosts):
@@ -131,21 +140,21 @@ class Guard:
         origin = headers.get("origin")
         if origin is not None and urlsplit(origin).netloc != headers.get("host"):
             return 403, "Another site may not ask this server."
-        if path.removeprefix(self._settings.base).startswith(CLOSED):
+        if path.removeprefix(self._settings.base).startswith(BLOCKED_PATHS):
             return 404, "Not found."
         return None
 
-    async def _knock(
-        self, may: Callable[[Mapping[str, str], str], bool], scope: Scope, path: str
+    async def _check_access(
+        self, is_allowed: Callable[[Mapping[str, str], str], bool], scope: Scope, path: str
     ) -> tuple[int, str] | None:
-        found = _KEY.search(path)
-        if found is None:
+        match = _KEY.search(path)
+        if match is None:
             return None
         cookies = HTTPConnection(scope).cookies
-        allowed = await run_in_threadpool(may, cookies, found[0])
+        allowed = await run_in_threadpool(is_allowed, cookies, match[0])
         return None if allowed else (404, "Not found.")
 
-    def _complete(self, headers: MutableHeaders, id: str) -> None:
+    def _add_headers(self, headers: MutableHeaders, id: str) -> None:
         for name, value in self._headers.items():
             headers.setdefault(name, value)
         headers["X-Request-ID"] = id
@@ -162,8 +171,8 @@ def is_host_allowed(host: str | None, allowed: Iterable[str]) -> bool:
         return False
     name = name.lower().rstrip(".")
     return any(
-        name.endswith(one[1:]) if one.startswith("*.") else name == one
-        for one in (one.lower().rstrip(".") for one in allowed)
+        name.endswith(pattern[1:]) if pattern.startswith("*.") else name == pattern
+        for pattern in (pattern.lower().rstrip(".") for pattern in allowed)
     )
 
 
@@ -213,14 +222,14 @@ def _inline_hashes() -> list[str]:
     ]
 
 
-async def _plain(send: Send, status: int, text: str) -> None:
+async def _send_text(send: Send, status: int, text: str) -> None:
     headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"cache-control", b"no-store")]
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": text.encode()})
 
 
-def _note(id: str, method: str, path: str, status: int, seconds: float) -> None:
+def _log_request(id: str, method: str, path: str, status: int, seconds: float) -> None:
     """Log a request, without the key of a project."""
-    shown = _KEY.sub("-", path)[:_LONGEST_PATH]
-    about = {"request": id, "method": method, "path": shown, "status": status}
-    log.info(json.dumps(shown), extra={"about": {**about, "ms": round(1000 * seconds, 1)}})
+    safe_path = _KEY.sub("-", path)[:_MAX_PATH_LENGTH]
+    fields = {"request": id, "method": method, "path": safe_path, "status": status}
+    log.info(json.dumps(safe_path), extra={"about": {**fields, "ms": round(1000 * seconds, 1)}})

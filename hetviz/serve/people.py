@@ -20,11 +20,11 @@ from typing import Any, Literal
 from hetviz.errors import HetvizError
 from hetviz.workspace.store.files import make_folder
 
-Can = Literal["own", "edit", "look"]
+Permission = Literal["own", "edit", "look"]
 FILE = "people.sqlite"
 VERSION = 1
-LONGEST_COMMENT = 2_000
-_MOST_COMMENTS = 5_000
+MAX_COMMENT_LENGTH = 2_000
+_MAX_COMMENTS = 5_000
 _RANK = {"look": 1, "edit": 2, "own": 3}
 _SCHEMA = """
 CREATE TABLE people (person TEXT PRIMARY KEY, name TEXT NOT NULL, seen REAL NOT NULL);
@@ -40,7 +40,7 @@ CREATE INDEX said ON comments (project);
 """
 
 
-class Denied(HetvizError):
+class PermissionDeniedError(HetvizError):
     """Somebody asked for what they may not have."""
 
 
@@ -63,11 +63,11 @@ class Person:
 
 
 @dataclass(frozen=True)
-class Link:
+class ShareLink:
     """A share link, as its owner sees it."""
 
     hash: str
-    can: Can
+    permission: Permission
     made: float
     used_by: int
 
@@ -105,7 +105,7 @@ class People:
                 self._file.close()
                 self._file = None
 
-    def came(self, person: Person) -> None:
+    def record_visit(self, person: Person) -> None:
         """Note that somebody is here, and by what name."""
         words = "INSERT INTO people VALUES (?, ?, ?) ON CONFLICT (person) DO UPDATE SET"
         with self._change() as change:
@@ -114,21 +114,21 @@ class People:
                 (person.id, person.name[:200], time.time()),
             )
 
-    def own(self, person: str, project: str, most: int = 0) -> None:
+    def set_owner(self, person: str, project: str, max_projects: int = 0) -> None:
         """Make somebody the owner of a new project.
 
         Raises
         ------
         Denied
-            If they own as many as `most` already (0: no limit), or it has another owner.
+            If they own as many as `max_projects` already (0: no limit), or it has another owner.
         """
         with self._change() as change:
             (n,) = change.execute(
                 "SELECT count(*) FROM projects WHERE owner = ?", (person,)
             ).fetchone()
-            if most and n >= most:
-                raise Denied(
-                    f"You have {n:,} projects, and {most:,} are allowed. Delete one that you no "
+            if max_projects and n >= max_projects:
+                raise PermissionDeniedError(
+                    f"You have {n:,} projects, and {max_projects:,} are allowed. Delete one that you no "
                     "longer need."
                 )
             try:
@@ -136,31 +136,31 @@ class People:
                     "INSERT INTO projects VALUES (?, ?, ?)", (project, person, time.time())
                 )
             except sqlite3.IntegrityError:
-                raise Denied("This project has an owner.") from None
+                raise PermissionDeniedError("This project has an owner.") from None
 
-    def can(self, person: str, project: str) -> Can | None:
+    def permission(self, person: str, project: str) -> Permission | None:
         """Return what somebody may do with a project: "own", "edit", "look" or nothing."""
         owner = self._one("SELECT owner FROM projects WHERE project = ?", project)
         if owner is None:
             return None
         if owner == person:
             return "own"
-        found = self._one(
+        granted = self._one(
             "SELECT can FROM grants WHERE project = ? AND person = ?", project, person
         )
-        return found if found in ("edit", "look") else None
+        return granted if granted in ("edit", "look") else None
 
     def owned(self, person: str) -> list[str]:
         """Return the projects of a person, newest first."""
         rows = self._all("SELECT project FROM projects WHERE owner = ? ORDER BY made DESC", person)
         return [str(row[0]) for row in rows]
 
-    def shared_with(self, person: str) -> dict[str, Can]:
+    def shared_with(self, person: str) -> dict[str, Permission]:
         """Return the projects of others that a person may open."""
         rows = self._all("SELECT project, can FROM grants WHERE person = ?", person)
         return dict(rows)
 
-    def share(self, person: str, project: str, can: Can) -> str:
+    def create_link(self, person: str, project: str, can: Permission) -> str:
         """Return the key of a new share link.
 
         Raises
@@ -178,7 +178,7 @@ class People:
             )
         return key
 
-    def links(self, person: str, project: str) -> list[Link]:
+    def links(self, person: str, project: str) -> list[ShareLink]:
         """Return the links of a project that are good, for its owner."""
         self._check_owner(person, project)
         rows = self._all(
@@ -186,9 +186,9 @@ class People:
             "link = hash WHERE links.project = ? GROUP BY hash ORDER BY made",
             project,
         )
-        return [Link(*row) for row in rows]
+        return [ShareLink(*row) for row in rows]
 
-    def accept(self, person: str, key: str) -> str:
+    def accept_link(self, person: str, key: str) -> str:
         """Grant somebody what a link says; return its project.
 
         Raises
@@ -196,12 +196,14 @@ class People:
         Denied
             If there is no such link, or it was taken back.
         """
-        found = self._all("SELECT hash, project, can FROM links WHERE hash = ?", _hash(key))
-        if not found:
-            raise Denied("This link leads nowhere: it was taken back, or it is not whole.")
-        link, project, can = found[0]
-        had = self.can(person, project)
-        if had is None or _RANK[had] < _RANK[can]:
+        rows = self._all("SELECT hash, project, can FROM links WHERE hash = ?", _hash(key))
+        if not rows:
+            raise PermissionDeniedError(
+                "This link leads nowhere: it was taken back, or it is not whole."
+            )
+        link, project, can = rows[0]
+        current = self.permission(person, project)
+        if current is None or _RANK[current] < _RANK[can]:
             with self._change() as change:
                 change.execute(
                     "INSERT OR REPLACE INTO grants VALUES (?, ?, ?, ?)",
@@ -209,7 +211,7 @@ class People:
                 )
         return str(project)
 
-    def take_back(self, person: str, project: str, link: str) -> None:
+    def revoke_link(self, person: str, project: str, link: str) -> None:
         """Make a link worthless, and with it what it granted.
 
         Raises
@@ -223,13 +225,13 @@ class People:
     def revoke(self, project: str, link: str | None = None) -> int:
         """Take back one link of a project or all; return how many. For owner and operator."""
         values = {"project": project, "link": link}
-        here = "project = :project AND (:link IS NULL OR"
+        condition = "project = :project AND (:link IS NULL OR"
         with self._change() as change:
-            change.execute(f"DELETE FROM grants WHERE {here} link = :link)", values)  # noqa: S608 - our own words
-            gone = change.execute(f"DELETE FROM links WHERE {here} hash = :link)", values)  # noqa: S608 - our own words
-            return gone.rowcount
+            change.execute(f"DELETE FROM grants WHERE {condition} link = :link)", values)  # noqa: S608 - our own words
+            deleted = change.execute(f"DELETE FROM links WHERE {condition} hash = :link)", values)  # noqa: S608 - our own words
+            return deleted.rowcount
 
-    def say(self, person: str, project: str, text: str, item: str = "") -> None:
+    def add_comment(self, person: str, project: str, text: str, item: str = "") -> None:
         """Keep a comment on an item, or on the map.
 
         Raises
@@ -239,14 +241,14 @@ class People:
         hetviz.errors.HetvizError
             If it is empty or too long, or there are too many.
         """
-        if self.can(person, project) is None:
-            raise Denied("You may not comment on this project.")
+        if self.permission(person, project) is None:
+            raise PermissionDeniedError("You may not comment on this project.")
         text = text.strip()
-        if not 0 < len(text) <= LONGEST_COMMENT:
-            raise HetvizError(f"A comment has 1 to {LONGEST_COMMENT:,} characters.")
+        if not 0 < len(text) <= MAX_COMMENT_LENGTH:
+            raise HetvizError(f"A comment has 1 to {MAX_COMMENT_LENGTH:,} characters.")
         n = self._one("SELECT count(*) FROM comments WHERE project = ?", project)
-        if n is not None and int(n) >= _MOST_COMMENTS:
-            raise HetvizError(f"A project holds {_MOST_COMMENTS:,} comments; remove old ones.")
+        if n is not None and int(n) >= _MAX_COMMENTS:
+            raise HetvizError(f"A project holds {_MAX_COMMENTS:,} comments; remove old ones.")
         with self._change() as change:
             change.execute(
                 "INSERT INTO comments (project, person, item, text, at) VALUES (?, ?, ?, ?, ?)",
@@ -255,7 +257,7 @@ class People:
 
     def comments(self, person: str, project: str) -> list[Comment]:
         """Return what was said of a project, newest first, to who may look at it."""
-        if self.can(person, project) is None:
+        if self.permission(person, project) is None:
             return []
         rows = self._all(
             "SELECT id, comments.person, coalesce(name, ''), item, text, at FROM comments "
@@ -265,41 +267,41 @@ class People:
         )
         return [Comment(*row) for row in rows]
 
-    def unsay(self, person: str, project: str, comment: int) -> None:
+    def delete_comment(self, person: str, project: str, comment: int) -> None:
         """Remove a comment of one's own, or any of a project that one owns."""
-        values = (comment, project, person, self.can(person, project) == "own")
+        values = (comment, project, person, self.permission(person, project) == "own")
         with self._change() as change:
             change.execute(
                 "DELETE FROM comments WHERE id = ? AND project = ? AND (person = ? OR ?)", values
             )
 
-    def forget_project(self, project: str) -> None:
+    def delete_project(self, project: str) -> None:
         """Remove all that is known of a project."""
         with self._change() as change:
             for table in ("comments", "grants", "links", "projects"):
                 change.execute(f"DELETE FROM {table} WHERE project = ?", (project,))  # noqa: S608 - our own names
 
-    def all_of(self, person: str) -> dict[str, object]:
+    def export_person(self, person: str) -> dict[str, object]:
         """Return all that is kept of a person beside the projects, for them to take along."""
-        about = self._all("SELECT name, seen FROM people WHERE person = ?", person)
-        said = "SELECT project, item, text, at FROM comments WHERE person = ?"
+        found_rows = self._all("SELECT name, seen FROM people WHERE person = ?", person)
+        comments = "SELECT project, item, text, at FROM comments WHERE person = ?"
         return {
             "person": person,
-            "name": about[0][0] if about else "",
-            "seen": about[0][1] if about else None,
+            "name": found_rows[0][0] if found_rows else "",
+            "seen": found_rows[0][1] if found_rows else None,
             "owns": self.owned(person),
             "shared": self.shared_with(person),
             "comments": [
                 dict(zip(("project", "item", "text", "at"), row, strict=True))
-                for row in self._all(said, person)
+                for row in self._all(comments, person)
             ],
         }
 
-    def forget(self, person: str) -> list[str]:
+    def delete_person(self, person: str) -> list[str]:
         """Remove a person; return the projects that were theirs, which are to be removed too."""
         projects = self.owned(person)
         for project in projects:
-            self.forget_project(project)
+            self.delete_project(project)
         with self._change() as change:
             for table in ("comments", "grants", "people"):
                 change.execute(f"DELETE FROM {table} WHERE person = ?", (person,))  # noqa: S608 - our own names
@@ -311,8 +313,8 @@ class People:
             self._opened().backup(target)
 
     def _check_owner(self, person: str, project: str) -> None:
-        if self.can(person, project) != "own":
-            raise Denied("Only the owner of a project may share it.")
+        if self.permission(person, project) != "own":
+            raise PermissionDeniedError("Only the owner of a project may share it.")
 
     def _one(self, words: str, *values: str) -> Any:
         rows = self._all(words, *values)
@@ -361,12 +363,12 @@ def person_of(claims: Mapping[str, object], roles_claim: str, admin_role: str) -
 
 def roles_of(claims: Mapping[str, object], claim: str) -> list[str]:
     """Return the roles in a claim, which may lie deeper: ``realm_access.roles``."""
-    found: Any = claims
+    value: Any = claims
     for part in claim.split("."):
-        found = found.get(part) if isinstance(found, Mapping) else None
-    if isinstance(found, str):
-        return found.split()
-    return [one for one in found if isinstance(one, str)] if isinstance(found, list) else []
+        value = value.get(part) if isinstance(value, Mapping) else None
+    if isinstance(value, str):
+        return value.split()
+    return [role for role in value if isinstance(role, str)] if isinstance(value, list) else []
 
 
 def _hash(key: str) -> str:

@@ -16,10 +16,10 @@ from pathlib import Path
 from hetviz.workspace.store.files import make_folder
 
 AUDIT = "audit.jsonl"
-_MOST_BYTES = 50_000_000
+_MAX_FILE_BYTES = 50_000_000
 
 
-class AsJson(logging.Formatter):
+class JsonFormatter(logging.Formatter):
     """A line of JSON for each record."""
 
     def format(self, record: logging.LogRecord) -> str:
@@ -31,7 +31,7 @@ class AsJson(logging.Formatter):
         return json.dumps(line, default=str)
 
 
-class AsText(logging.Formatter):
+class TextFormatter(logging.Formatter):
     """A line for people."""
 
     def format(self, record: logging.LogRecord) -> str:
@@ -42,11 +42,13 @@ class AsText(logging.Formatter):
         return super().format(record)
 
 
-def set_up_log(form: str) -> None:
+def configure_logging(form: str) -> None:
     """Write hetviz's own log to the standard error stream, in the form "text" or "json"."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(
-        AsJson() if form == "json" else AsText("%(asctime)s %(levelname)s %(message)s")
+        JsonFormatter()
+        if form == "json"
+        else TextFormatter("%(asctime)s %(levelname)s %(message)s")
     )
     logger = logging.getLogger("hetviz")
     logger.handlers[:] = [handler]
@@ -54,7 +56,7 @@ def set_up_log(form: str) -> None:
     logger.setLevel(logging.INFO)
 
 
-def short(project: str) -> str:
+def project_hash(project: str) -> str:
     """Return what stands for a project in records; its id would open it."""
     return hashlib.sha256(project.encode()).hexdigest()[:12]
 
@@ -74,12 +76,16 @@ class Audit:
     def note(self, event: str, person: str = "", project: str = "", **fields: object) -> None:
         """Write down that something happened; that it cannot be written stops nobody."""
         line: dict[str, object] = {"at": datetime.now(UTC).isoformat(timespec="seconds")}
-        line |= {"event": event, "person": person, "project": short(project) if project else ""}
+        line |= {
+            "event": event,
+            "person": person,
+            "project": project_hash(project) if project else "",
+        }
         text = json.dumps({**line, **fields}, default=str) + "\n"
         with self._lock:
             try:
                 make_folder(self.path.parent)
-                self._turn_over()
+                self._rotate()
                 fd = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
                 try:
                     os.write(fd, text.encode())
@@ -105,15 +111,15 @@ class Audit:
         seconds: defaultdict[str, list[float]] = defaultdict(list)
         for line in self.lines():
             if line.get("event") == "job":
-                who = str(line.get("person") or f"project {line.get('project')}")
-                seconds[who].append(float(str(line.get("processor_s", 0.0))))
-        found = [
-            {"who": who, "jobs": len(each), "processor_s": round(sum(each), 1)}
-            for who, each in seconds.items()
+                owner = str(line.get("person") or f"project {line.get('project')}")
+                seconds[owner].append(float(str(line.get("processor_s", 0.0))))
+        rows = [
+            {"who": owner, "jobs": len(each), "processor_s": round(sum(each), 1)}
+            for owner, each in seconds.items()
         ]
-        return sorted(found, key=lambda one: -float(str(one["processor_s"])))
+        return sorted(rows, key=lambda row: -float(str(row["processor_s"])))
 
-    def _turn_over(self) -> None:
+    def _rotate(self) -> None:
         with contextlib.suppress(FileNotFoundError):
-            if self.path.stat().st_size > _MOST_BYTES:
+            if self.path.stat().st_size > _MAX_FILE_BYTES:
                 os.replace(self.path, self.path.with_suffix(".1.jsonl"))

@@ -21,7 +21,7 @@ from pathlib import Path
 from hetviz.errors import HetvizError
 from hetviz.serve.people import FILE as PEOPLE
 from hetviz.serve.people import People
-from hetviz.serve.records import AUDIT, short
+from hetviz.serve.records import AUDIT, project_hash
 from hetviz.workspace.store import sessions
 from hetviz.workspace.store.files import (
     BLOBS,
@@ -36,13 +36,13 @@ from hetviz.workspace.store.journal import FORMAT, Journal, format_of
 
 SESSIONS = "sessions"
 _KEY = re.compile(rb"[0-9a-f]{64}")
-_DONE = "backup.json"
+_MANIFEST = "backup.json"
 # Which steps give a project a name, and in which field.
-_NAMING = {"open-sample": "name", "open-bundle": "filename", "set-title": "title"}
+_TITLE_FIELDS = {"open-sample": "name", "open-bundle": "filename", "set-title": "title"}
 
 
 @dataclass(frozen=True)
-class Stored:
+class StoredProject:
     """A project on the disk.
 
     Attributes
@@ -66,18 +66,18 @@ class Stored:
     format: int | None
 
     @property
-    def short(self) -> str:
+    def hash(self) -> str:
         """What stands for it in logs."""
-        return short(self.id)
+        return project_hash(self.id)
 
 
-def projects(home: Path) -> list[Stored]:
+def list_projects(home: Path) -> list[StoredProject]:
     """Return the stored projects, the largest first."""
-    found = [_stored(folder) for folder in _folders(home)]
-    return sorted(found, key=lambda one: -one.megabytes)
+    projects = [_read_stored(folder) for folder in _folders(home)]
+    return sorted(projects, key=lambda project: -project.megabytes)
 
 
-def find(home: Path, named: str) -> Path:
+def find_project(home: Path, key: str) -> Path:
     """Return the folder of a project, named by its id or by what stands for it in logs.
 
     Raises
@@ -86,9 +86,9 @@ def find(home: Path, named: str) -> Path:
         If there is none.
     """
     for folder in _folders(home):
-        if named in (folder.name, short(folder.name)):
+        if key in (folder.name, project_hash(folder.name)):
             return folder
-    raise HetvizError(f"There is no project {named!r}; `hetviz admin list` shows them.")
+    raise HetvizError(f"There is no project {key!r}; `hetviz admin list` shows them.")
 
 
 def size_of(folder: Path) -> int:
@@ -114,7 +114,9 @@ def back_up(home: Path, target: Path) -> dict[str, object]:
         make_folder(target)
         if any(target.iterdir()):
             raise HetvizError(f"{target} is not empty; give the name of a new folder.")
-        copied = [_copied(folder, target / SESSIONS / folder.name) for folder in _folders(home)]
+        copied = [
+            _copy_project(folder, target / SESSIONS / folder.name) for folder in _folders(home)
+        ]
         for name in (AUDIT, Path(AUDIT).stem + ".1.jsonl"):
             if (home / name).is_file():
                 replace_file(target / name, (home / name).read_bytes())
@@ -122,17 +124,17 @@ def back_up(home: Path, target: Path) -> dict[str, object]:
             people = People(home)
             people.copy_to(target / PEOPLE)
             people.close()
-        about = {
+        summary = {
             "projects": len(copied),
             "steps": sum(steps for steps, _ in copied),
             "megabytes": round(sum(size for _, size in copied) / 1e6, 1),
             "made": datetime.now(UTC).isoformat(timespec="seconds"),
         }
         # Last: a folder without it is no whole backup.
-        replace_file(target / _DONE, json.dumps(about).encode())
+        replace_file(target / _MANIFEST, json.dumps(summary).encode())
     except OSError as error:
         raise HetvizError(f"The backup could not be made: {error.strerror}.") from None
-    return about
+    return summary
 
 
 def restore(source: Path, home: Path, only: str | None = None) -> int:
@@ -145,19 +147,19 @@ def restore(source: Path, home: Path, only: str | None = None) -> int:
     hetviz.errors.HetvizError
         If it is no whole backup, or a file in it is damaged.
     """
-    if not (source / _DONE).is_file():
-        raise HetvizError(f"{source} is no whole backup: it has no {_DONE}.")
+    if not (source / _MANIFEST).is_file():
+        raise HetvizError(f"{source} is no whole backup: it has no {_MANIFEST}.")
     n = 0
     for folder in _folders(source):
-        there = home / SESSIONS / folder.name
-        if there.exists() or only not in (None, folder.name, short(folder.name)):
+        destination = home / SESSIONS / folder.name
+        if destination.exists() or only not in (None, folder.name, project_hash(folder.name)):
             continue
-        scratch = home / SESSIONS / f".restoring-{short(folder.name)}"
+        scratch = home / SESSIONS / f".restoring-{project_hash(folder.name)}"
         shutil.rmtree(scratch, ignore_errors=True)
         try:
-            _copied(folder, scratch, checks=True)
-            os.replace(scratch, there)
-            sync_folder(there.parent)
+            _copy_project(folder, scratch, checks=True)
+            os.replace(scratch, destination)
+            sync_folder(destination.parent)
         except OSError as error:
             shutil.rmtree(scratch, ignore_errors=True)
             raise HetvizError(f"A project could not be put back: {error.strerror}.") from None
@@ -174,7 +176,7 @@ def migrate(home: Path) -> dict[str, int]:
     """
     tally = {"migrated": 0, "current": 0, "in use": 0, "unreadable": 0}
     for folder in _folders(home):
-        before = _stored(folder).format
+        before = _read_stored(folder).format
         if before == FORMAT:
             tally["current"] += 1
             continue
@@ -188,7 +190,7 @@ def migrate(home: Path) -> dict[str, int]:
     return tally
 
 
-def prune(home: Path, days: int | None = None) -> int:
+def remove_old_projects(home: Path, days: int | None = None) -> int:
     """Remove projects in which nothing was done, and with `days` all that were not opened so long.
 
     Those that are open stay.
@@ -201,11 +203,11 @@ def prune(home: Path, days: int | None = None) -> int:
         oldest = time.time() - days * 86_400
         for folder in _folders(home):
             if (folder / JOURNAL).stat().st_mtime < oldest:
-                n += remove(folder)
+                n += remove_project(folder)
     return n
 
 
-def remove(folder: Path) -> bool:
+def remove_project(folder: Path) -> bool:
     """Remove a project that is open nowhere; return whether it was."""
     try:
         journal = Journal(folder / JOURNAL)
@@ -221,9 +223,9 @@ def remove(folder: Path) -> bool:
     return True
 
 
-def as_rows(found: list[Stored], keys: bool) -> list[dict[str, object]]:
+def to_rows(projects: list[StoredProject], keys: bool) -> list[dict[str, object]]:
     """Return projects as plain rows, with the keys that open them only on request."""
-    rows = [{"project": one.short, **asdict(one)} for one in found]
+    rows = [{"project": project.hash, **asdict(project)} for project in projects]
     return rows if keys else [{k: v for k, v in row.items() if k != "id"} for row in rows]
 
 
@@ -239,8 +241,8 @@ def _folders(home: Path) -> Iterator[Path]:
                 yield folder
 
 
-def _stored(folder: Path) -> Stored:
-    content = _whole_lines(folder)
+def _read_stored(folder: Path) -> StoredProject:
+    content = _complete_lines(folder)
     head, *lines = content.split(b"\n")[:-1] or [b""]
     title = ""
     for line in lines:
@@ -248,11 +250,11 @@ def _stored(folder: Path) -> Stored:
             entry = json.loads(line)
         except ValueError:
             continue
-        if isinstance(entry, dict) and entry.get("op") in _NAMING:
-            title = str(entry.get(_NAMING[entry["op"]]) or title)
+        if isinstance(entry, dict) and entry.get("op") in _TITLE_FIELDS:
+            title = str(entry.get(_TITLE_FIELDS[entry["op"]]) or title)
     touched = datetime.fromtimestamp((folder / JOURNAL).stat().st_mtime, UTC)
     written = format_of(head)
-    return Stored(
+    return StoredProject(
         folder.name,
         title[:80],
         len(lines),
@@ -262,14 +264,14 @@ def _stored(folder: Path) -> Stored:
     )
 
 
-def _whole_lines(folder: Path) -> bytes:
+def _complete_lines(folder: Path) -> bytes:
     content = (folder / JOURNAL).read_bytes()
     return content[: content.rfind(b"\n") + 1]
 
 
-def _copied(folder: Path, target: Path, checks: bool = False) -> tuple[int, int]:
+def _copy_project(folder: Path, target: Path, checks: bool = False) -> tuple[int, int]:
     """Copy a project; return its steps and bytes."""
-    journal = _whole_lines(folder)
+    journal = _complete_lines(folder)
     size = len(journal)
     for key in sorted({key.decode() for key in _KEY.findall(journal)}):
         blob = folder / BLOBS / key
@@ -277,7 +279,9 @@ def _copied(folder: Path, target: Path, checks: bool = False) -> tuple[int, int]
         if blob.is_file():
             content = blob.read_bytes()
             if checks and hashlib.sha256(content).hexdigest() != key:
-                raise HetvizError(f"A file of project {short(folder.name)} is damaged: {key[:12]}.")
+                raise HetvizError(
+                    f"A file of project {project_hash(folder.name)} is damaged: {key[:12]}."
+                )
             replace_file(target / BLOBS / key, content)
             size += len(content)
     if (folder / VIEW_STATE).is_file():

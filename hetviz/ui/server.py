@@ -4,7 +4,7 @@ from starlette.middleware import Middleware
 from starlette.routing import BaseRoute
 
 from hetviz.serve.config import settings
-from hetviz.serve.guard import Guard
+from hetviz.serve.guard import RequestGuard
 from hetviz.ui.map import routes as map_routes
 from hetviz.ui.shell import background, people
 from hetviz.ui.shell.first_paint import FirstPaint
@@ -26,7 +26,7 @@ def middleware() -> list[Middleware]:
     """Return what stands before every request."""
     may = people.may_request if people.has_login() else None
     return [
-        Middleware(Guard, settings=settings(), figures=background.FIGURES, may=may),
+        Middleware(RequestGuard, settings=settings(), figures=background.FIGURES, may=may),
         Middleware(FirstPaint),
     ]
 

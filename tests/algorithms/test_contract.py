@@ -120,13 +120,13 @@ def test_a_reference_as_it_is_named_and_found() -> None:
         part="2",
     )
     assert paper.surnames == ["van der Maaten", "Hinton"]
-    assert paper.brief == "van der Maaten and Hinton 2008"
+    assert paper.short_citation == "van der Maaten and Hinton 2008"
     assert str(paper) == (
         "L. van der Maaten and G. Hinton, Maps, J. 9, 1-2, 2008, 2, arXiv:1234.5678"
     )
-    assert paper.address == "https://arxiv.org/abs/1234.5678"
-    assert Reference("A. A, B. B, J.-C. C and D. D", "T", "P", 1).brief == "A et al. 1"
-    assert Reference("A. A", "T", "P", 1).address == ""
+    assert paper.url == "https://arxiv.org/abs/1234.5678"
+    assert Reference("A. A, B. B, J.-C. C and D. D", "T", "P", 1).short_citation == "A et al. 1"
+    assert Reference("A. A", "T", "P", 1).url == ""
 
 
 @pytest.mark.parametrize("key", KEYS)

@@ -54,7 +54,7 @@ def test_the_axes_stay_and_the_picture_shows_the_groups_that_two_axes_cannot() -
     assert right[0] > 0.95
     assert right[0] > right[1] + 0.1
     told = found.diagnostics
-    assert told["picture"].to_dict()["values"]["neighbours kept"] > 0.4
+    assert told["picture"].to_dict()["values"]["neighbours in both"] > 0.4
     assert "agreement" in " ".join(told)
     again = GuidedProjection(n_components=5, drawn_by="neighbors").fit(DATA).embedding_
     np.testing.assert_array_equal(again.planar().stacked(), flat.stacked())

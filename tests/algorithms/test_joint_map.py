@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from hetviz.algorithms import joint_map
-from hetviz.algorithms.joint_map import LEAST, SURE, JointMap, trusted
+from hetviz.algorithms.joint_map import FULL_WEIGHT_AUC, MIN_LINK_WEIGHT, JointMap, link_weight
 from hetviz.core.graph.distances import FeatureSpace
 from hetviz.core.measures.neighborhoods import preservation
-from hetviz.core.spectral.evidence import Evidence
+from hetviz.core.spectral.evidence import LinkEvidence
 from hetviz.data import Dataset, HeteroData, Labels, Links
 from hetviz.errors import Cancelled, DataWarning, NotApplicableError
 from hetviz.metrics.fit.moved import moved
@@ -114,7 +114,9 @@ def test_links_that_say_no_more_than_chance_count_less_and_that_is_told() -> Non
     data = HeteroData(WORLD.datasets.values(), [links, shuffled])
     with pytest.warns(DataWarning, match=r"items – words, at random \(found 0\.\d\d"):
         method = quick().fit(data)
-    counts = {kind: trusted(evidence) for (_, _, kind), evidence in method.link_evidence_.items()}
+    counts = {
+        kind: link_weight(evidence) for (_, _, kind), evidence in method.link_evidence_.items()
+    }
     assert counts["at random"] < 0.6
     told = method.diagnostics_["links foretold"]
     assert told["items - words, at random"]["counts"] == counts["at random"]
@@ -126,10 +128,10 @@ def test_links_that_say_no_more_than_chance_count_less_and_that_is_told() -> Non
 
 
 def test_how_much_links_count_goes_with_what_was_foretold() -> None:
-    assert trusted(Evidence(float("nan"), 0.0, 0)) == 1.0
-    assert trusted(Evidence(0.3, 0.01, 50)) == LEAST
-    assert trusted(Evidence(0.6, 0.0, 50)) == pytest.approx(0.1 / (SURE - 0.5))
-    assert trusted(Evidence(0.95, 0.0, 50)) == 1.0
+    assert link_weight(LinkEvidence(float("nan"), 0.0, 0)) == 1.0
+    assert link_weight(LinkEvidence(0.3, 0.01, 50)) == MIN_LINK_WEIGHT
+    assert link_weight(LinkEvidence(0.6, 0.0, 50)) == pytest.approx(0.1 / (FULL_WEIGHT_AUC - 0.5))
+    assert link_weight(LinkEvidence(0.95, 0.0, 50)) == 1.0
 
 
 def test_strong_links_are_kept_better_and_neighbours_worse() -> None:

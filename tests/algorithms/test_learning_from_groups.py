@@ -14,9 +14,9 @@ from scipy.spatial.distance import pdist
 
 import hetviz
 from hetviz.core.spectral.group_axes import (
-    MOST_LIKE,
-    SURE,
-    TaughtGroup,
+    MAX_SIMILAR_SHARE,
+    MIN_AUC,
+    LearnedGroup,
     group_axes,
     learn_groups,
     needed_auc,
@@ -233,11 +233,11 @@ def test_beliefs_are_shares_and_unknown_items_have_none() -> None:
     Z = np.vstack([rng.normal(size=(40, 3)) + 4.0, rng.normal(size=(60, 3)), np.zeros((5, 3))])
     groups = [np.arange(6), np.arange(40, 46)]
     taught = learn_groups(Z, [slice(0, 105)], groups)
-    total = taught[0].belief + taught[1].belief
+    total = taught[0].membership + taught[1].membership
     assert (total <= 1.0).all()
     assert (total[100:] == 0).all()
-    assert taught[0].belief[:40].mean() > 0.5 > taught[0].belief[40:100].max()
-    assert taught[0].size <= MOST_LIKE * 100
+    assert taught[0].membership[:40].mean() > 0.5 > taught[0].membership[40:100].max()
+    assert taught[0].size <= MAX_SIMILAR_SHARE * 100
     axes = group_axes(taught)
     assert axes.shape == (105, sum(group.confidence > 0 for group in taught))
 
@@ -250,7 +250,7 @@ def test_groups_of_unlike_width_are_told_apart() -> None:
     Z /= np.linalg.norm(Z, axis=1, keepdims=True)
     groups = [np.arange(9) + 50 * one for one in range(8)]
     taught = learn_groups(Z, [slice(0, 400)], groups)
-    belief = np.stack([group.belief for group in taught], axis=1)
+    belief = np.stack([group.membership for group in taught], axis=1)
     unnamed = np.setdiff1d(np.arange(400), np.concatenate(groups))
     # each group alone sets its own end, which is not where two of them meet: .94 by these
     assert (belief.argmax(axis=1) == kind)[unnamed].mean() > 0.98
@@ -261,7 +261,7 @@ def test_links_that_came_with_the_data_keep_their_weight() -> None:
     said = data.edit().add(together(*NAMED))
     shares = []
     for one in (data, said):
-        pulls = fitted("joint-map", one, n_iter=10).pulls(one)
+        pulls = fitted("joint-map", one, n_iter=10).attraction_graph(one)
         shares.append(pulls.parts["link"].toarray())
     assert shares[0].sum() > 0.1
     np.testing.assert_allclose(shares[1], shares[0], atol=1e-15)
@@ -297,9 +297,9 @@ def test_what_was_said_places_items_too_few_to_have_neighbours() -> None:
 def test_fewer_named_need_more_evidence() -> None:
     needed = [needed_auc(s) for s in (3, 6, 9, 30)]
     assert needed == sorted(needed, reverse=True)
-    assert needed[-1] == SURE
-    sure = TaughtGroup(np.arange(3), needed[0] + 0.01, needed[0], np.ones(3), 3)
-    unsure = TaughtGroup(np.arange(3), needed[0] - 0.01, needed[0], np.ones(3), 3)
+    assert needed[-1] == MIN_AUC
+    sure = LearnedGroup(np.arange(3), needed[0] + 0.01, needed[0], np.ones(3), 3)
+    unsure = LearnedGroup(np.arange(3), needed[0] - 0.01, needed[0], np.ones(3), 3)
     assert sure.confidence == pytest.approx(2 * (needed[0] + 0.01) - 1)
     assert unsure.confidence == 0.0
     assert group_axes([unsure]).shape == (3, 0)

@@ -1,4 +1,4 @@
-"""What a fit takes is known before it begins, and refused with numbers where it is not there."""
+"""Memory estimates of fits, and refusals when memory is too small."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ DATA = made(600)
 
 
 def peak_of(key: str, data: HeteroData) -> float:
-    """Return the most bytes that a fit holds; what it compiles or loads first does not count."""
+    """Return the peak bytes of a fit, without imports and compilation."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         get_method(key)().fit(made(100))
@@ -40,7 +40,7 @@ def peak_of(key: str, data: HeteroData) -> float:
 
 
 @pytest.mark.parametrize("key", [key for key in KEYS if get_method(key).card.key != "coca"])
-def test_no_fit_takes_more_than_was_estimated(key: str) -> None:
+def test_memory_estimate_is_above_the_measured_peak(key: str) -> None:
     if get_method(key).card.reasons_against(DATA):
         pytest.skip("does not suit these data")
     estimate, peak = get_method(key)().bytes_for(DATA), peak_of(key, DATA)
@@ -50,41 +50,41 @@ def test_no_fit_takes_more_than_was_estimated(key: str) -> None:
         assert pairs <= 4 * peak
 
 
-def test_a_fit_that_would_take_more_than_there_is_does_not_begin(
+def test_fit_refuses_when_memory_is_too_small(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(memory, "available_bytes", lambda: 10e6)
-    told: list[Any] = []
-    with pytest.raises(NotApplicableError) as refused:
-        fit_run(DATA, "mkpe", progress=lambda *said, **_: told.append(said))
-    (reason,) = refused.value.reasons
+    calls: list[Any] = []
+    with pytest.raises(NotApplicableError) as error:
+        fit_run(DATA, "mkpe", progress=lambda *args, **_: calls.append(args))
+    (reason,) = error.value.reasons
     need = format_bytes(get_method("mkpe")().bytes_for(DATA))
     assert reason.startswith(f"It would take about {need} of memory for 600 items")
     assert "10 MB are free: map at most about 385 items, or choose" in reason
-    assert told == []
+    assert calls == []
     # Another method takes less, and is made.
     assert fit_run(DATA, "pca").embedding is not None
 
 
-def test_the_way_out_that_is_told_is_one() -> None:
-    found = memory_refusal(8e9, 10_000, left=2e9)
-    assert found is not None and "8 GB of memory for 10,000 items, and 2 GB are free" in found
-    fits = int(found.partition("at most about ")[2].partition(" ")[0].replace(",", ""))
+def test_memory_refusal_suggests_a_size_that_fits() -> None:
+    message = memory_refusal(8e9, 10_000, free=2e9)
+    assert message is not None and "8 GB of memory for 10,000 items, and 2 GB are free" in message
+    max_rows = int(message.partition("at most about ")[2].partition(" ")[0].replace(",", ""))
     quadratic = MemoryEstimate(base=0.0, per_row=0.0, per_pair=80.0)
-    data = HeteroData([Dataset("a", [str(k) for k in range(fits)])])
-    assert memory_refusal(quadratic.total_bytes(data), fits, left=2e9) is None
-    assert memory_refusal(1.7e9, 10_000, left=2e9) is None
-    nothing = memory_refusal(8e9, 10, left=0.0)
+    data = HeteroData([Dataset("a", [str(k) for k in range(max_rows)])])
+    assert memory_refusal(quadratic.total_bytes(data), max_rows, free=2e9) is None
+    assert memory_refusal(1.7e9, 10_000, free=2e9) is None
+    nothing = memory_refusal(8e9, 10, free=0.0)
     assert nothing is not None and "at most" not in nothing
 
 
-def test_landmarks_stand_for_a_large_dataset() -> None:
-    takes = MemoryEstimate(base=0.0, per_row=0.0, per_pair=1.0, max_paired_rows=50)
+def test_memory_estimate_caps_rows_of_large_datasets() -> None:
+    estimate = MemoryEstimate(base=0.0, per_row=0.0, per_pair=1.0, max_paired_rows=50)
     data = HeteroData([Dataset(name, [str(k) for k in range(51)]) for name in ("a", "b")])
-    assert takes.total_bytes(data) == (2 * memory._N_LANDMARKS) ** 2
+    assert estimate.total_bytes(data) == (2 * memory._N_LANDMARKS) ** 2
 
 
-def test_a_limit_of_the_process_is_what_is_left() -> None:
+def test_available_bytes_respects_the_process_limit() -> None:
     code = (
         "from hetviz.algorithms.memory import available_bytes; from hetviz.io.sandbox import confine; "
         "assert confine.limit_memory(3_000); print(available_bytes())"
@@ -93,33 +93,35 @@ def test_a_limit_of_the_process_is_what_is_left() -> None:
     assert 0 < float(done.stdout) < 3e9
 
 
-def test_a_container_sets_what_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_available_bytes_respects_the_cgroup_limit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(memory, "_CGROUP_ROOT", tmp_path)
     monkeypatch.setattr(memory, "_CGROUP_FILE", tmp_path / "cgroup")
 
-    def limited(folder: Path, most: str) -> None:
+    def write_limits(folder: Path, most: str) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "memory.max").write_text(f"{most}\n")
         (folder / "memory.current").write_text("400000\n")
         (folder / "memory.stat").write_text("anon 1\ninactive_file 100000\n")
 
-    limited(tmp_path, "1000000")
+    write_limits(tmp_path, "1000000")
     assert memory.available_bytes() == 700_000
     # A service has a group of its own.
     (tmp_path / "cgroup").write_text("0::/system.slice/hetviz.service\n")
-    limited(tmp_path / "system.slice" / "hetviz.service", "500000")
+    write_limits(tmp_path / "system.slice" / "hetviz.service", "500000")
     assert memory.available_bytes() == 200_000
-    limited(tmp_path / "system.slice" / "hetviz.service", "max")
-    limited(tmp_path, "max")
+    write_limits(tmp_path / "system.slice" / "hetviz.service", "max")
+    write_limits(tmp_path, "max")
     assert memory.available_bytes() > 1e6
 
 
-def test_what_suits_is_told_with_its_price() -> None:
+def test_suggest_reports_the_memory_estimate() -> None:
     found = {verdict.card.key: verdict for verdict in suggest(DATA)}
     assert found["mkpe"].n_bytes == get_method("mkpe")().bytes_for(DATA) > 10e6
     bare = HeteroData([Dataset("a", ["x", "y"], np.eye(2))])
     assert all(one.n_bytes is None for one in suggest(bare) if not one.suits)
 
 
-def test_methods_of_others_have_an_estimate_too() -> None:
+def test_base_embedder_has_a_default_memory_estimate() -> None:
     assert base.BaseEmbedder.memory_estimate == MemoryEstimate()

@@ -66,8 +66,8 @@ def test_what_holds_an_item_is_told_where_there_is_no_card(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     model = fitted("mr-sne", "cuda").model
-    here = model.pulls(WORLD)
+    here = model.attraction_graph(WORLD)
     monkeypatch.setattr(devices, "available_cards", list)
-    elsewhere = model.pulls(WORLD)
+    elsewhere = model.attraction_graph(WORLD)
     for kind, pull in here.parts.items():
         np.testing.assert_allclose(elsewhere.parts[kind].toarray(), pull.toarray(), atol=1e-12)

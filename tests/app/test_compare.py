@@ -90,7 +90,7 @@ def test_a_comparison_is_run_and_told_in_words_and_numbers(visit: Visit) -> None
     head = re.search(r"<h1>(.*?)</h1>", text)
     assert head is not None
     assert re.fullmatch(
-        r"Guided projection keeps links, neighbours and labels best: \d+ in 100", head[1]
+        r"Guided projection is best at showing links, neighbours and labels: \d+ %", head[1]
     )
     rows = re.findall(r'<tr><th scope="row">([^<]*).*?</tr>', text)
     assert set(rows) == {"Guided projection", "Cross-domain matching", "Principal components"}
@@ -192,7 +192,7 @@ def test_settings_are_searched_past_the_ends_of_their_values(visit: Visit) -> No
     state = workspace_of(app).state
     assert list(state.findings["sweep"].content["stills"]) == ["axes 2", "axes 4"]
     assert "on statements that the search never saw" in html_of(app)
-    assert "in 100 can be reached here" in html_of(app)
+    assert "The best possible value here is" in html_of(app)
     n_maps = len(state.runs)
     press(app, "sweep-make-1")
     run = workspace_of(app).state.run

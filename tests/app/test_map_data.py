@@ -252,11 +252,11 @@ def test_a_sample_leaves_out_no_part_of_the_map() -> None:
     points[:3] = [[2.5, 2.5], [-2.5, 2.5], [2.5, -2.5]]
     among = np.ones(len(points), dtype=bool)
     among[10_000:] = False
-    chosen = priority.sample_rows(points, among, most=9000)
+    chosen = priority.sample_rows(points, among, max_rows=9000)
     assert {0, 1, 2} <= set(chosen.tolist())
     assert len(chosen) == 9000
     assert chosen.max() < 10_000
-    np.testing.assert_array_equal(chosen, priority.sample_rows(points, among, most=9000))
+    np.testing.assert_array_equal(chosen, priority.sample_rows(points, among, max_rows=9000))
 
 
 def test_importance_covers_the_map_before_it_repeats_a_place() -> None:

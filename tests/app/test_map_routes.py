@@ -208,7 +208,7 @@ def test_search_finds_the_rows_that_a_plain_look_finds() -> None:
     from hetviz.data.queries.filters import fold_text
 
     for query in ("a", "ab", "ba ", "ss", "aÁ"):
-        found = search.search_items(data, query, most=300)
+        found = search.search_items(data, query, max_hits=300)
         needle = " ".join(fold_text(query).split())
         plain = {
             row

@@ -21,7 +21,7 @@ from hetviz.algorithms.registry import get_method, methods
 from hetviz.data import Dataset, HeteroData, Links
 from hetviz.errors import DataError, HetvizError
 from hetviz.exports.model import model_bytes
-from hetviz.io.bundle.saving import zipped
+from hetviz.io.bundle.saving import to_zip
 from tests.algorithms.test_contract import DATA
 
 KEYS = [card.key for card in methods()]
@@ -131,7 +131,7 @@ def tampered(change: Any) -> bytes:
         files = {name: archive.read(name) for name in archive.namelist()}
     document = json.loads(files["model.json"])
     change(document)
-    return zipped({**files, "model.json": json.dumps(document).encode()})
+    return to_zip({**files, "model.json": json.dumps(document).encode()})
 
 
 def first_instance(document: dict[str, Any]) -> dict[str, Any]:
@@ -166,4 +166,4 @@ def test_what_is_no_model_is_refused() -> None:
     with pytest.raises(DataError):
         hetviz.load_model(b"not a model")
     with pytest.raises(DataError, match=r"no model\.json"):
-        hetviz.load_model(zipped({"a.txt": b"a"}))
+        hetviz.load_model(to_zip({"a.txt": b"a"}))

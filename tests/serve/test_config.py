@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from hetviz.errors import DataError
-from hetviz.serve.config import Settings, as_environment, read
+from hetviz.serve.config import ServerSettings, as_environment, read_settings
 
 OIDC = """
 auth = "oidc"
@@ -33,28 +33,32 @@ def written(folder: Path, text: str) -> Path:
 
 def problems(folder: Path, text: str, **environment: str) -> str:
     with pytest.raises(DataError) as caught:
-        read(written(folder, text), environment)
+        read_settings(written(folder, text), environment)
     return "\n".join(map(str, caught.value.problems))
 
 
 def test_nothing_said_is_a_server_for_this_machine() -> None:
-    found = read(None, {})
-    assert found == Settings()
+    found = read_settings(None, {})
+    assert found == ServerSettings()
     assert (found.auth, found.address, found.metrics) == ("none", "127.0.0.1", False)
 
 
 def test_the_environment_goes_over_the_file(tmp_path: Path) -> None:
     path = written(tmp_path, OIDC)
-    found = read(path, {"HETVIZ_WORK_WORKERS": "5", "HETVIZ_HOSTS": "a.org, b.org", "PATH": "x"})
+    found = read_settings(
+        path, {"HETVIZ_WORK_WORKERS": "5", "HETVIZ_HOSTS": "a.org, b.org", "PATH": "x"}
+    )
     assert found.work.workers == 5
     assert found.hosts == ("a.org", "b.org")
     assert found.base == "/tools/hetviz"
 
 
 def test_settings_go_through_the_environment_unchanged(tmp_path: Path) -> None:
-    found = read(written(tmp_path, OIDC), {})
-    assert read(None, as_environment(found)) == found
-    assert read(None, as_environment(Settings(metrics=True))) == Settings(metrics=True)
+    found = read_settings(written(tmp_path, OIDC), {})
+    assert read_settings(None, as_environment(found)) == found
+    assert read_settings(None, as_environment(ServerSettings(metrics=True))) == ServerSettings(
+        metrics=True
+    )
 
 
 def test_all_that_is_wrong_is_told_at_once(tmp_path: Path) -> None:
@@ -105,11 +109,11 @@ def test_a_log_in_that_cannot_work_is_refused(tmp_path: Path, line: str, words: 
 
 
 def test_secrets_are_in_no_printed_form(tmp_path: Path) -> None:
-    found = read(written(tmp_path, OIDC), {})
+    found = read_settings(written(tmp_path, OIDC), {})
     assert "hush" not in repr(found) and found.oidc.cookie_secret not in repr(found)
 
 
 def test_a_file_that_is_none_is_told(tmp_path: Path) -> None:
     assert "not valid TOML" in problems(tmp_path, "port = = 3")
     with pytest.raises(DataError, match="cannot be read"):
-        read(tmp_path / "none.toml", {})
+        read_settings(tmp_path / "none.toml", {})

@@ -16,7 +16,14 @@ import pytest
 import yaml
 
 from hetviz.cli import main
-from hetviz.serve.config import Oidc, Quota, Settings, Work, as_environment, read
+from hetviz.serve.config import (
+    OidcSettings,
+    QuotaSettings,
+    ServerSettings,
+    WorkSettings,
+    as_environment,
+    read_settings,
+)
 from tests.browser.harness import ROOT, free_port, wait_until
 
 DEPLOY = ROOT / "deploy"
@@ -24,10 +31,15 @@ DEPLOY = ROOT / "deploy"
 
 def test_the_example_of_settings_is_valid_and_names_all_but_secrets() -> None:
     path = DEPLOY / "server.toml"
-    found = read(path, {})
+    found = read_settings(path, {})
     assert found.home == "/var/lib/hetviz" and found.log == "json"
     document = tomllib.loads(path.read_text())
-    for section, kind in (("", Settings), ("work", Work), ("oidc", Oidc), ("quota", Quota)):
+    for section, kind in (
+        ("", ServerSettings),
+        ("work", WorkSettings),
+        ("oidc", OidcSettings),
+        ("quota", QuotaSettings),
+    ):
         said = set(document if not section else document[section])
         known = {one.name for one in fields(kind) if "secret" not in one.name}
         assert said == known
@@ -36,8 +48,8 @@ def test_the_example_of_settings_is_valid_and_names_all_but_secrets() -> None:
 def test_compose_and_container_run_commands_that_are_there() -> None:
     compose = yaml.safe_load((DEPLOY / "compose.yaml").read_text())
     service = compose["services"]["hetviz"]
-    known = set(as_environment(Settings())) | {
-        f"HETVIZ_OIDC_{one.name.upper()}" for one in fields(Oidc)
+    known = set(as_environment(ServerSettings())) | {
+        f"HETVIZ_OIDC_{one.name.upper()}" for one in fields(OidcSettings)
     }
     assert set(service["environment"]) <= known | {"HETVIZ_BASE_PATH"}
     assert service["volumes"] == ["projects:/var/lib/hetviz"] and "projects" in compose["volumes"]
@@ -90,7 +102,7 @@ def _answer(port: int, host: str) -> int:
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
     try:
         # The page; health is answered under any name.
-        connection.request("GET", "/", headers={"Host": host})
+        connection.count_request("GET", "/", headers={"Host": host})
         with connection.getresponse() as answer:
             answer.read()
             return answer.status

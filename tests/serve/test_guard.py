@@ -11,8 +11,8 @@ from importlib import resources
 import pytest
 from starlette.types import Receive, Scope, Send
 
-from hetviz.serve.config import Settings
-from hetviz.serve.guard import Guard, content_policy, is_host_allowed
+from hetviz.serve.config import ServerSettings
+from hetviz.serve.guard import RequestGuard, content_policy, is_host_allowed
 from tests.serve.asgi import Heard, ask
 
 KEY = "AbCdEfGhIjKlMnOpQrStUv"
@@ -29,9 +29,11 @@ async def app(scope: Scope, receive: Receive, send: Send) -> None:
     await send({"type": "http.response.body", "body": scope["path"].encode()})
 
 
-def get(path: str = "/", kind: str = "http", settings: Settings | None = None, **h: str) -> Heard:
+def get(
+    path: str = "/", kind: str = "http", settings: ServerSettings | None = None, **h: str
+) -> Heard:
     headers = {name.replace("_", "-"): value for name, value in h.items()}
-    return ask(Guard(app, settings or Settings()), path, headers, kind)
+    return ask(RequestGuard(app, settings or ServerSettings()), path, headers, kind)
 
 
 @pytest.mark.parametrize("kind", ["http", "websocket"])
@@ -86,13 +88,13 @@ def test_no_other_site_may_ask(kind: str, origin: str, taken: bool) -> None:
     ["/_stcore/metrics", "/_stcore/agent/openapi.json", "/_stcore/script-health-check"],
 )
 def test_what_no_page_needs_is_closed(base: str, path: str) -> None:
-    settings = Settings(base_path=base)
+    settings = ServerSettings(base_path=base)
     assert get(settings.base + path, settings=settings).status == 404
     assert get(f"{settings.base}/_stcore/health", settings=settings).status == 200
 
 
 def test_own_addresses_are_found_below_the_base_path() -> None:
-    settings = Settings(base_path="tools/hetviz")
+    settings = ServerSettings(base_path="tools/hetviz")
     assert get("/tools/hetviz/hv/array/x/y", settings=settings).body == b"/hv/array/x/y"
     assert get("/tools/hetviz/healthz", settings=settings).body == b"/healthz"
     # Streamlit knows its own.
@@ -133,7 +135,7 @@ def test_a_request_has_an_id_and_the_log_has_no_key(caplog: pytest.LogCaptureFix
 
 
 def test_the_id_of_a_proxy_is_taken_only_where_it_is_trusted() -> None:
-    trusting = Settings(trust_proxy=True)
+    trusting = ServerSettings(trust_proxy=True)
     assert get(settings=trusting, X_Request_ID="proxy-0001").headers["x-request-id"] == "proxy-0001"
     assert get(X_Request_ID="proxy-0001").headers["x-request-id"] != "proxy-0001"
     assert get(settings=trusting, X_Request_ID="a\tb").headers["x-request-id"] != "a\tb"

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from hetviz.errors import HetvizError
-from hetviz.serve.people import Denied, People, Person, person_of, roles_of
+from hetviz.serve.people import People, PermissionDeniedError, Person, person_of, roles_of
 from hetviz.workspace.store.files import new_session_id
 
 
@@ -24,103 +24,106 @@ def people(tmp_path: Path) -> Iterator[People]:
 
 def test_a_project_is_its_owners_alone_until_shared(people: People) -> None:
     project = new_session_id()
-    people.own("ada", project)
-    assert people.can("ada", project) == "own"
-    assert people.can("bob", project) is None
-    assert people.can("bob", new_session_id()) is None
+    people.set_owner("ada", project)
+    assert people.permission("ada", project) == "own"
+    assert people.permission("bob", project) is None
+    assert people.permission("bob", new_session_id()) is None
     for act in (
-        lambda: people.share("bob", project, "edit"),
+        lambda: people.create_link("bob", project, "edit"),
         lambda: people.links("bob", project),
-        lambda: people.take_back("bob", project, "x"),
-        lambda: people.say("bob", project, "Hello"),
-        lambda: people.own("bob", project),
+        lambda: people.revoke_link("bob", project, "x"),
+        lambda: people.add_comment("bob", project, "Hello"),
+        lambda: people.set_owner("bob", project),
     ):
-        with pytest.raises(Denied):
+        with pytest.raises(PermissionDeniedError):
             act()
     assert people.comments("bob", project) == []
 
 
 def test_a_link_grants_what_it_says_and_no_more_once_taken_back(people: People) -> None:
     project = new_session_id()
-    people.own("ada", project)
-    look, edit = people.share("ada", project, "look"), people.share("ada", project, "edit")
-    assert people.accept("bob", look) == project
-    assert people.can("bob", project) == "look"
-    people.accept("bob", edit)
-    assert people.can("bob", project) == "edit"
+    people.set_owner("ada", project)
+    look, edit = (
+        people.create_link("ada", project, "look"),
+        people.create_link("ada", project, "edit"),
+    )
+    assert people.accept_link("bob", look) == project
+    assert people.permission("bob", project) == "look"
+    people.accept_link("bob", edit)
+    assert people.permission("bob", project) == "edit"
     # The weaker link takes nothing away.
-    people.accept("bob", look)
-    assert people.can("bob", project) == "edit"
-    of_edit = next(link for link in people.links("ada", project) if link.can == "edit")
+    people.accept_link("bob", look)
+    assert people.permission("bob", project) == "edit"
+    of_edit = next(link for link in people.links("ada", project) if link.permission == "edit")
     assert of_edit.used_by == 1
-    people.take_back("ada", project, of_edit.hash)
-    assert people.can("bob", project) is None
-    with pytest.raises(Denied, match="leads nowhere"):
-        people.accept("bob", edit)
-    people.accept("bob", look)
+    people.revoke_link("ada", project, of_edit.hash)
+    assert people.permission("bob", project) is None
+    with pytest.raises(PermissionDeniedError, match="leads nowhere"):
+        people.accept_link("bob", edit)
+    people.accept_link("bob", look)
     assert people.revoke(project) == 1
-    assert people.can("bob", project) is None and people.can("ada", project) == "own"
+    assert people.permission("bob", project) is None and people.permission("ada", project) == "own"
 
 
 def test_the_owner_stays_owner_by_any_link(people: People) -> None:
     project = new_session_id()
-    people.own("ada", project)
-    people.accept("ada", people.share("ada", project, "look"))
-    assert people.can("ada", project) == "own"
+    people.set_owner("ada", project)
+    people.accept_link("ada", people.create_link("ada", project, "look"))
+    assert people.permission("ada", project) == "own"
 
 
 def test_keys_of_links_are_kept_nowhere(people: People, tmp_path: Path) -> None:
     project = new_session_id()
-    people.own("ada", project)
-    key = people.share("ada", project, "look")
+    people.set_owner("ada", project)
+    key = people.create_link("ada", project, "look")
     people.close()
     assert all(key.encode() not in path.read_bytes() for path in tmp_path.iterdir())
     assert stat.S_IMODE(os.stat(people.path).st_mode) == 0o600
 
 
 def test_a_person_has_no_more_projects_than_allowed(people: People) -> None:
-    people.own("ada", new_session_id(), most=1)
-    with pytest.raises(Denied, match="1 are allowed"):
-        people.own("ada", new_session_id(), most=1)
+    people.set_owner("ada", new_session_id(), max_projects=1)
+    with pytest.raises(PermissionDeniedError, match="1 are allowed"):
+        people.set_owner("ada", new_session_id(), max_projects=1)
 
 
 def test_comments_are_seen_by_all_and_removed_by_author_or_owner(people: People) -> None:
     project = new_session_id()
-    people.own("ada", project)
-    people.accept("bob", people.share("ada", project, "look"))
-    people.came(Person("bob", "Bob"))
-    people.say("bob", project, "  Here? ", "oak")
-    people.say("ada", project, "There.")
+    people.set_owner("ada", project)
+    people.accept_link("bob", people.create_link("ada", project, "look"))
+    people.record_visit(Person("bob", "Bob"))
+    people.add_comment("bob", project, "  Here? ", "oak")
+    people.add_comment("ada", project, "There.")
     hers, his = people.comments("bob", project)
     assert (his.name, his.item, his.text) == ("Bob", "oak", "Here?")
-    people.unsay("bob", project, hers.id)
+    people.delete_comment("bob", project, hers.id)
     assert len(people.comments("ada", project)) == 2
-    people.unsay("ada", project, his.id)
+    people.delete_comment("ada", project, his.id)
     assert [one.text for one in people.comments("ada", project)] == ["There."]
     for bad in ("", "x" * 2_001):
         with pytest.raises(HetvizError):
-            people.say("ada", project, bad)
+            people.add_comment("ada", project, bad)
 
 
 def test_all_of_a_person_is_told_and_goes(people: People) -> None:
     mine, other = new_session_id(), new_session_id()
-    people.came(Person("ada", "Ada"))
-    people.own("ada", mine)
-    people.own("bob", other)
-    people.accept("ada", people.share("bob", other, "edit"))
-    people.say("ada", other, "Mine")
-    told = people.all_of("ada")
+    people.record_visit(Person("ada", "Ada"))
+    people.set_owner("ada", mine)
+    people.set_owner("bob", other)
+    people.accept_link("ada", people.create_link("bob", other, "edit"))
+    people.add_comment("ada", other, "Mine")
+    told = people.export_person("ada")
     assert (told["name"], told["owns"], told["shared"]) == ("Ada", [mine], {other: "edit"})
     assert [one["text"] for one in told["comments"]] == ["Mine"]
-    assert people.forget("ada") == [mine]
-    gone = people.all_of("ada")
+    assert people.delete_person("ada") == [mine]
+    gone = people.export_person("ada")
     assert (gone["name"], gone["owns"], gone["shared"], gone["comments"]) == ("", [], {}, [])
     assert people.comments("bob", other) == []
 
 
 def test_what_a_later_version_wrote_is_left_alone(tmp_path: Path) -> None:
     people = People(tmp_path)
-    people.own("ada", new_session_id())
+    people.set_owner("ada", new_session_id())
     people.close()
     with sqlite3.connect(people.path) as file:
         file.execute("PRAGMA user_version = 99")

@@ -14,7 +14,7 @@ from hetviz import cli
 from hetviz.errors import HetvizError
 from hetviz.serve import upkeep
 from hetviz.serve.people import People
-from hetviz.serve.records import Audit, short
+from hetviz.serve.records import Audit, project_hash
 from hetviz.workspace import Sessions, SetTitle
 from hetviz.workspace.store.files import JOURNAL, new_session_id
 from hetviz.workspace.store.journal import Journal
@@ -37,16 +37,20 @@ def test_projects_are_listed_without_their_keys(
     made: Made, capsys: pytest.CaptureFixture[str]
 ) -> None:
     home, _, sid = made
-    (found,) = upkeep.projects(home)
+    (found,) = upkeep.list_projects(home)
     assert (found.title, found.steps, found.format, found.id) == ("Title 2", 3, 1, sid)
     assert cli.main(["admin", "list", "--home", str(home), "--json"]) == 0
     told = capsys.readouterr().out
-    assert sid not in told and short(sid) in told
+    assert sid not in told and project_hash(sid) in told
     assert cli.main(["admin", "list", "--home", str(home), "--keys"]) == 0
     assert sid in capsys.readouterr().out
-    assert upkeep.find(home, short(sid)).name == upkeep.find(home, sid).name == sid
+    assert (
+        upkeep.find_project(home, project_hash(sid)).name
+        == upkeep.find_project(home, sid).name
+        == sid
+    )
     with pytest.raises(HetvizError, match="no project"):
-        upkeep.find(home, "nothing")
+        upkeep.find_project(home, "nothing")
 
 
 def test_a_backup_while_someone_works_has_all_that_was_acknowledged_before(
@@ -87,11 +91,11 @@ def test_a_backup_while_someone_works_has_all_that_was_acknowledged_before(
 def test_people_and_records_are_backed_up_too(made: Made, tmp_path: Path) -> None:
     home, _, sid = made
     people = People(home)
-    people.own("ada", sid)
+    people.set_owner("ada", sid)
     Audit(home).note("begin", "ada", sid)
     upkeep.back_up(home, tmp_path / "backup")
     upkeep.restore(tmp_path / "backup", tmp_path / "other")
-    assert People(tmp_path / "other").can("ada", sid) == "own"
+    assert People(tmp_path / "other").permission("ada", sid) == "own"
     people.close()
     assert Audit(tmp_path / "backup").lines()[0]["event"] == "begin"
 
@@ -111,7 +115,7 @@ def test_only_whole_and_sound_backups_are_put_back(made: Made, tmp_path: Path) -
     (backup / "sessions" / sid / "blobs" / key).write_bytes(b"something else")
     with pytest.raises(HetvizError, match="damaged"):
         upkeep.restore(backup, tmp_path / "other")
-    assert upkeep.projects(tmp_path / "other") == []
+    assert upkeep.list_projects(tmp_path / "other") == []
     (backup / "backup.json").unlink()
     with pytest.raises(HetvizError, match="no whole backup"):
         upkeep.restore(backup, tmp_path / "other")
@@ -125,13 +129,13 @@ def test_what_is_open_is_neither_pruned_nor_removed(made: Made) -> None:
     folder = home / "sessions" / sid
     old = time.time() - 90 * 86_400
     os.utime(folder / JOURNAL, (old, old))
-    assert upkeep.prune(home, days=30) == 0
-    assert not upkeep.remove(folder)
+    assert upkeep.remove_old_projects(home, days=30) == 0
+    assert not upkeep.remove_project(folder)
     sessions.close()
     os.utime(folder / JOURNAL, (old, old))
-    assert upkeep.prune(home) == 0
-    assert upkeep.prune(home, days=30) == 1
-    assert upkeep.projects(home) == []
+    assert upkeep.remove_old_projects(home) == 0
+    assert upkeep.remove_old_projects(home, days=30) == 1
+    assert upkeep.list_projects(home) == []
 
 
 def test_migrating_tells_of_each_state(made: Made) -> None:
@@ -149,13 +153,13 @@ def test_links_are_taken_back_and_projects_given_by_the_operator(
 ) -> None:
     home, _, sid = made
     people = People(home)
-    people.own("ada", sid)
-    people.accept("bob", people.share("ada", sid, "edit"))
+    people.set_owner("ada", sid)
+    people.accept_link("bob", people.create_link("ada", sid, "edit"))
     here = ["--home", str(home)]
-    assert cli.main(["admin", "revoke", short(sid), *here]) == 0
-    assert people.can("bob", sid) is None
-    assert cli.main(["admin", "give", short(sid), "bob", *here]) == 0
-    assert (people.can("bob", sid), people.can("ada", sid)) == ("own", None)
+    assert cli.main(["admin", "revoke", project_hash(sid), *here]) == 0
+    assert people.permission("bob", sid) is None
+    assert cli.main(["admin", "give", project_hash(sid), "bob", *here]) == 0
+    assert (people.permission("bob", sid), people.permission("ada", sid)) == ("own", None)
     people.close()
     assert [line["event"] for line in Audit(home).lines()] == ["revoke", "give"]
     assert cli.main(["admin", "revoke", *here]) == 1
@@ -167,15 +171,15 @@ def test_a_project_is_deleted_by_the_operator_once_nobody_has_it_open(
 ) -> None:
     home, sessions, sid = made
     people = People(home)
-    people.own("ada", sid)
-    command = ["admin", "delete", short(sid), "--home", str(home)]
+    people.set_owner("ada", sid)
+    command = ["admin", "delete", project_hash(sid), "--home", str(home)]
     assert cli.main(command) == 1
     assert "open in a running app" in capsys.readouterr().err
-    assert people.can("ada", sid) == "own"
+    assert people.permission("ada", sid) == "own"
     sessions.close()
     assert cli.main(command) == 0
     assert not (home / "sessions" / sid).exists()
-    assert people.can("ada", sid) is None
+    assert people.permission("ada", sid) is None
     people.close()
     assert [line["event"] for line in Audit(home).lines()] == ["delete-project"]
     assert cli.main(command) == 1
@@ -199,5 +203,5 @@ def test_costs_are_counted_by_person(made: Made, capsys: pytest.CaptureFixture[s
     assert [(one["who"], one["jobs"], one["processor_s"]) for one in told] == [
         ("bob", 1, 5.0),
         ("ada", 2, 3.5),
-        (f"project {short(sid)}", 1, 0.5),
+        (f"project {project_hash(sid)}", 1, 0.5),
     ]

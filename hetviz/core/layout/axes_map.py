@@ -21,7 +21,7 @@ from hetviz.core.layout.placement import median_places
 from hetviz.core.layout.sne import QUICK_SCHEDULE
 from hetviz.core.layout.sne_device import make_layout
 from hetviz.core.measures.ranking import nearest_places
-from hetviz.core.spectral.start import SPREAD, carried_on, spectral_start
+from hetviz.core.spectral.start import SPREAD, complete_layout, spectral_start
 from hetviz.errors import Cancelled
 from hetviz.progress import Progress, ignore_progress
 
@@ -90,7 +90,7 @@ def make_axes_map(
     P = sp.csr_array(P[has_neighbors][:, has_neighbors])
     earlier = None if start is None else start[has_neighbors]
     if earlier is not None and np.isfinite(earlier).all(axis=1).any():
-        Z = carried_on(P, earlier, rng)
+        Z = complete_layout(P, earlier, rng)
         Z = SPREAD * (Z - Z.mean(axis=0)) / (Z.std() or 1.0)
     else:
         Z = spectral_start(P, 2, rng)

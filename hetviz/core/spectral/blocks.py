@@ -1,4 +1,4 @@
-"""One dataset's side of a linear projection problem: its centred features and its ridge."""
+"""Blocks of a linear projection problem: the centred features and ridge of each dataset."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ import scipy.sparse as sp
 from hetviz._types import Array, Floats, Ints, Matrix, Sparse
 
 RIDGE_FLOOR = 1e-12
-ROWS = 2_048
-"""Rows centred at a time, where features are read in pieces: they fit the processor's cache."""
-_CROSSED = 262_144
+BLOCK_ROWS = 2_048
+"""Rows centred at a time when features are read in blocks that fit the processor's cache."""
+_CROSS_ROWS = 262_144
 
 
 @dataclass(frozen=True)
 class LinearMap:
-    """x -> (x - centre) @ coefficients, for old and new rows alike.
+    """The map x -> (x - centre) @ coefficients, for fitted and new rows.
 
     Attributes
     ----------
     coefficients : ndarray of shape (d, k)
         Row j is the contribution of feature j. For a featureless dataset row i is the
-        position of row i itself, NaN where no guidance touches it.
+        position of row i itself, NaN for rows without guidance.
     centre : ndarray of shape (d,)
         Weighted mean of the training rows.
     ridge : float
-        The absolute ridge that was used, in squared feature units times mass.
+        The absolute ridge, in squared feature units times mass.
     """
 
     coefficients: Floats
@@ -42,8 +42,8 @@ class LinearMap:
         return np.asarray(X @ self.coefficients - self.centre @ self.coefficients)
 
 
-class Block(ABC):
-    """The centred basis of one dataset, with what the eigenproblem asks of it.
+class ProjectionBlock(ABC):
+    """The centred basis Phi of one dataset and the products that the eigenproblem needs.
 
     Attributes
     ----------
@@ -81,14 +81,14 @@ class Block(ABC):
 
     @abstractmethod
     def finish(self, Q: Floats) -> LinearMap:
-        """Turn a solution (r, k) into a map on the features as they were given."""
+        """Turn a solution (r, k) into a map of the original features."""
 
-    def cross(self, S: Sparse, other: Block) -> Floats:
+    def cross(self, S: Sparse, other: ProjectionBlock) -> Floats:
         """Phi' S Phi_other for a sparse S of shape (n, other.n): shape (r, other.r)."""
         rows = np.flatnonzero(np.diff(S.indptr))
         total = np.zeros((self.r, other.r))
-        for start in range(0, rows.size, _CROSSED):
-            part = rows[start : start + _CROSSED]
+        for start in range(0, rows.size, _CROSS_ROWS):
+            part = rows[start : start + _CROSS_ROWS]
             total += self.gather(part, other.spread(S if part.size == S.shape[0] else S[part]))
         return total
 
@@ -97,8 +97,8 @@ class Block(ABC):
         return float(np.trace(self.cross(S, self)))
 
 
-class IdentityBlock(Block):
-    """A featureless dataset: each row is its own coordinate; nothing is stored or centred.
+class IdentityBlock(ProjectionBlock):
+    """A featureless dataset whose rows are their own coordinates; nothing is stored or centred.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ class IdentityBlock(Block):
         total = float(weights.sum())
         self.ridge = absolute_ridge(gamma, absolute, total, self.n)
         if self.ridge == 0.0 and not self._guided.all():
-            # rows without guidance are coordinates without mass; they come back as NaN
+            # Rows without guidance are coordinates without mass; their result is NaN.
             self.ridge = RIDGE_FLOOR * total / self.n
 
     def dot(self, P: Floats) -> Floats:
@@ -142,12 +142,12 @@ class IdentityBlock(Block):
         return float(S.diagonal().sum())
 
 
-class FeatureBlock(Block):
+class FeatureBlock(ProjectionBlock):
     """A dataset with features; build it with `hetviz.core.spectral.prepare.make_block`.
 
-    `matrix` holds dense rows already centred, or CSR rows with `shift` to be taken off, so
-    that sparse features stay sparse. `columns` are the features that vary, and `rotation`, when
-    there is one, turns coordinates into coefficients of these.
+    `matrix` holds centred dense rows, or CSR rows with a `shift` to subtract, so that sparse
+    features stay sparse. `columns` are the features that vary, and `rotation`, if given, turns
+    coordinates into coefficients of these.
     """
 
     def __init__(
@@ -190,33 +190,33 @@ class FeatureBlock(Block):
         if self._shift is None:
             scaled = matrix * root[:, None]
             return np.asarray(scaled.T @ scaled)
-        weighed: Sparse = sp.csr_array(sp.diags_array(root) @ matrix)
-        product = as_dense(weighed.T @ weighed)
+        weighted: Sparse = sp.csr_array(sp.diags_array(root) @ matrix)
+        product = as_dense(weighted.T @ weighted)
         sums = np.asarray(matrix.T @ mass[rows])
         c = self._shift
         sides = np.outer(c, sums)
         return np.asarray(product - sides - sides.T + mass.sum() * np.outer(c, c))
 
     def finish(self, Q: Floats) -> LinearMap:
-        kept = Q if self._rotation is None else self._rotation @ Q
+        rotated = Q if self._rotation is None else self._rotation @ Q
         coefficients = np.zeros((len(self._centre), Q.shape[1]))
-        coefficients[self._columns] = kept
+        coefficients[self._columns] = rotated
         return LinearMap(coefficients, self._centre, self.ridge)
 
 
-class StreamedBlock(Block):
-    """Dense features read in pieces of rows, each centred in float64 as it is used.
+class StreamedBlock(ProjectionBlock):
+    """Dense features read in blocks of rows, each centred in float64 when used.
 
     Parameters
     ----------
     X : ndarray of shape (n, d)
-        In memory or mapped from a file, of any float type; only read.
+        In memory or mapped from a file, of any float type; not modified.
     weights : ndarray of shape (n,)
         Mass of guidance per row; not all 0.
     centre : ndarray of shape (d,)
     gamma, absolute, nominal
-        See `hetviz.core.spectral.prepare.make_block`; gamma is above 0, so that features that do
-        not vary do no harm.
+        See `hetviz.core.spectral.prepare.make_block`; gamma is above 0, so that constant features
+        are harmless.
     """
 
     def __init__(
@@ -231,8 +231,8 @@ class StreamedBlock(Block):
     ) -> None:
         self.n, self.r = X.shape
         self._X, self._centre = X, centre
-        # the ridge and most constraints ask for the same matrix, a pass over all rows
-        self._known = weights
+        # The ridge and most constraints need the same matrix, a pass over all rows.
+        self._weights = weights
         self._gram = centred_gram(X, weights, centre)
         trace = float(self._gram.trace())
         self.ridge = absolute_ridge(gamma, absolute, trace, nominal or self.r)
@@ -250,42 +250,44 @@ class StreamedBlock(Block):
         if self._X.dtype == np.float64 and not isinstance(self._X, np.memmap):
             out = np.asarray(S @ self._X)
             totals = np.asarray(S.sum(axis=1)).ravel()
-            for start in range(0, len(out), ROWS):
-                rows = slice(start, start + ROWS)
+            for start in range(0, len(out), BLOCK_ROWS):
+                rows = slice(start, start + BLOCK_ROWS)
                 out[rows] -= np.outer(totals[rows], self._centre)
             return out
         columns = sp.csc_array(S)
         out = np.zeros((S.shape[0], self.r))
-        for rows, piece in centred_pieces(self._X, self._centre, 16 * ROWS):
+        for rows, piece in centred_pieces(self._X, self._centre, 16 * BLOCK_ROWS):
             out += columns[:, rows] @ piece
         return out
 
     def gather(self, rows: Ints, Y: Floats) -> Floats:
         total = np.zeros((self.r, Y.shape[1]))
-        for start in range(0, len(rows), ROWS):
-            part = rows[start : start + ROWS]
-            whole = int(part[-1] - part[0]) + 1 == len(part)
-            chosen = self._X[int(part[0]) : int(part[-1]) + 1] if whole else self._X[part]
-            total += (chosen - self._centre).T @ Y[start : start + ROWS]
+        for start in range(0, len(rows), BLOCK_ROWS):
+            part = rows[start : start + BLOCK_ROWS]
+            is_contiguous = int(part[-1] - part[0]) + 1 == len(part)
+            block = self._X[int(part[0]) : int(part[-1]) + 1] if is_contiguous else self._X[part]
+            total += (block - self._centre).T @ Y[start : start + BLOCK_ROWS]
         return total
 
     def gram(self, mass: Floats) -> Floats:
-        known = np.array_equal(mass, self._known)
-        return self._gram if known else centred_gram(self._X, mass, self._centre)
+        is_cached = np.array_equal(mass, self._weights)
+        return self._gram if is_cached else centred_gram(self._X, mass, self._centre)
 
     def finish(self, Q: Floats) -> LinearMap:
         return LinearMap(Q, self._centre, self.ridge)
 
 
-def centred_pieces(X: Array, centre: Floats, size: int = ROWS) -> Iterator[tuple[slice, Floats]]:
-    """Yield rows of X (n, d), `size` at a time, less their centre (d,), in float64."""
+def centred_pieces(
+    X: Array, centre: Floats, size: int = BLOCK_ROWS
+) -> Iterator[tuple[slice, Floats]]:
+    """Yield blocks of `size` rows of X (n, d) minus the centre (d,), in float64."""
     for start in range(0, len(X), size):
         rows = slice(start, min(start + size, len(X)))
         yield rows, X[rows] - centre
 
 
 def centred_gram(X: Array, mass: Floats, centre: Floats) -> Floats:
-    """(X - 1c')' diag(mass) (X - 1c') for dense X (n, d), of any float type: shape (d, d)."""
+    """(X - 1c')' diag(mass) (X - 1c') for dense X (n, d) of any float type: shape (d, d)."""
     total = np.zeros((X.shape[1], X.shape[1]))
     root = np.sqrt(mass)[:, None]
     for rows, piece in centred_pieces(X, centre):
@@ -303,7 +305,7 @@ def centred_product(X: Array, centre: Floats, Y: Floats) -> Floats:
 
 
 def absolute_ridge(gamma: float, absolute: bool, trace: float, nominal: int) -> float:
-    """Return gamma_v: gamma itself, or gamma times the mean energy of a feature (1 without any)."""
+    """Return gamma_v: gamma itself, or gamma times the mean energy of a feature (1 if it is 0)."""
     if absolute:
         return gamma
     return gamma * trace / nominal if trace > 0 else 1.0

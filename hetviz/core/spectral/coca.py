@@ -1,11 +1,11 @@
-"""Collective component analysis: one map of rows that several sources describe.
+"""Collective component analysis (CoCA): one map of rows with several sources of features.
 
     max u'(X + M)u,   X_jj = w_j X_j'X_j,   X_jh = alpha X_j'X_h,   M_jj = X_j' (sum_t v_t M_t) X_j
 
 for sources X_j of features and M_t of relations among the same rows; the map is the mean of the
-X_j u_j. In the form of difference, which the thesis takes for the same, X_jj = (w_j - 2 alpha (p -
-1)) X_j'X_j and X_jh = 2 alpha X_j'X_h. Without any source of features it is the leading
-eigenvectors of sum_t v_t M_t.
+X_j u_j. In the difference form, which the thesis considers equivalent, X_jj = (w_j - 2 alpha (p -
+1)) X_j'X_j and X_jh = 2 alpha X_j'X_h. Without any source of features the map consists of the
+leading eigenvectors of sum_t v_t M_t.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 from hetviz._types import Bools, Floats, Ints, Sparse
 from hetviz.core.graph.laplacian import slices
 from hetviz.core.spectral.blocks import LinearMap
-from hetviz.core.spectral.sources import Source, factors
+from hetviz.core.spectral.sources import FeatureSource, feature_factors
 from hetviz.errors import DataWarning, NotApplicableError
 
 DENSE_LIMIT = 4_000
-"""Up to this many coordinates in all, the matrix is formed."""
+"""Up to this total number of coordinates the matrix is formed."""
 _DENSE_ENTRIES = 2e7
-_MOST_SWEEPS = 500
-_SMALL = 500
+_MAX_SWEEPS = 500
+_SMALL_ROWS = 500
 
 
 @dataclass(frozen=True, eq=False)
-class Coca:
+class CocaSolution:
     """A fitted collective component analysis.
 
     Attributes
@@ -41,13 +41,13 @@ class Coca:
     values : ndarray of shape (k,)
         Eigenvalues, falling; under the block constraint u'(X + M)u of each axis.
     directions : tuple of ndarray of shape (r_j, k)
-        One per source of features; 0 for those that have no part.
+        One per source of features; 0 for unused sources.
     scores : ndarray of shape (n, k)
-        The joint map; NaN for rows that no source places.
+        The joint map; NaN for rows that no source describes.
     history : list of float
-        Objective by sweep under the block constraint, else empty.
+        Objective of each sweep under the block constraint, else empty.
     bound : float
-        The block constraint's objective is at most this; NaN for the other constraints.
+        Upper bound of the objective under the block constraint; NaN for the other constraints.
     """
 
     values: Floats
@@ -58,7 +58,7 @@ class Coca:
 
 
 def coca(
-    sources: Sequence[Source],
+    sources: Sequence[FeatureSource],
     graphs: Sequence[Sparse],
     n_components: int,
     *,
@@ -70,71 +70,71 @@ def coca(
     constraint: str = "joint",
     output: str = "mean",
     random_state: int = 0,
-) -> Coca:
+) -> CocaSolution:
     """Find the axes on which all sources vary and agree.
 
     Parameters
     ----------
     sources : sequence of Source
-        Of the same n rows.
+        Sources of the same n rows.
     graphs : sequence of csr_array of shape (n, n)
         Symmetric relations, see `relation`.
     n_components : int
-        Axes wanted; fewer come back when fewer have a positive value.
+        Number of axes; fewer are returned if fewer have a positive value.
     alpha : float
-        Weight of agreement between sources, beside their own variance.
+        Weight of agreement between sources, relative to their own variance.
     source_weights, graph_weights : ndarray, optional
-        Non-negative, of sum 1; even when left out.
+        Non-negative, of sum 1; equal by default.
     agreement : {"product", "difference"}
-        ``"product"`` adds alpha sum_(j != h) u_j'X_j'X_h u_h (equation 4.8); ``"difference"`` takes
-        off alpha sum_(j, h) |X_j u_j - X_h u_h|^2 (equation 4.3). The thesis derives the first from
-        the second (lemma 1), but the squares also take 2 alpha (p - 1) |X_j u_j|^2 off each
-        source's own spread, so from alpha = 1 / (2 p (p - 1)) on with even weights only directions
-        on which sources agree have a positive value.
+        ``"product"`` adds alpha sum_(j != h) u_j'X_j'X_h u_h (equation 4.8); ``"difference"``
+        subtracts alpha sum_(j, h) |X_j u_j - X_h u_h|^2 (equation 4.3). The thesis derives the
+        first from the second (lemma 1), but the squares also subtract 2 alpha (p - 1) |X_j u_j|^2
+        from each source's own variance. For alpha >= 1 / (2 p (p - 1)) with equal weights, only
+        directions on which sources agree have a positive value.
     weights_in : {"all", "diagonal"}
-        ``"all"`` weighs agreement too, that of sqrt(p w_j) X_j u_j. ``"diagonal"`` is the
-        thesis, where weights do not touch agreement. Even weights make both the same.
+        ``"all"`` also weights agreement, that of sqrt(p w_j) X_j u_j. ``"diagonal"`` is the
+        thesis, where weights do not affect agreement. With equal weights both are the same.
     constraint : {"joint", "rescaled", "block"}
-        ``"joint"`` |u| = 1, as solved in the thesis; ``"rescaled"`` then scales every u_j to 1;
-        ``"block"`` keeps |u_j| = 1 exactly (U_j'U_j = I), by monotone block updates.
+        ``"joint"``: |u| = 1, as solved in the thesis; ``"rescaled"`` then scales every u_j to
+        length 1; ``"block"``: |u_j| = 1 exactly (U_j'U_j = I), by monotone block updates.
     output : {"mean", "smoothed"}
         The mean of X_j u_j over the sources that have the row, or (I + sum_t v_t M_t) times it.
     random_state : int
-        Seeds the iterative solver.
+        Seed of the iterative solver.
 
     Warns
     -----
     hetviz.errors.DataWarning
-        When fewer axes than wanted have a positive value.
+        If fewer than `n_components` axes have a positive value.
 
     Raises
     ------
     hetviz.errors.NotApplicableError
-        When no axis has one, or the block constraint is asked of too many features.
+        If no axis has a positive value, or there are too many features for the block constraint.
 
     Notes
     -----
-    O(n r^2 + r^3) for r coordinates in all; above 4,000 of them products only.
+    O(n r^2 + r^3) for r coordinates in total; above 4,000 only products are computed.
     """
-    w = _even(len(sources)) if source_weights is None else source_weights
-    # in the thesis a source of weight 0 still has to agree; here it has no part
+    w = _equal_weights(len(sources)) if source_weights is None else source_weights
+    # In the thesis a source of weight 0 still has to agree; here it is not used.
     used = [
         source.r > 0 and (weights_in == "diagonal" or weight > 0)
         for source, weight in zip(sources, w, strict=True)
     ]
     live = [source for source, there in zip(sources, used, strict=True) if there]
     n = (sources[0].present.size if sources else graphs[0].shape[0]) if sources or graphs else 0
-    v = _even(len(graphs)) if graph_weights is None else graph_weights
+    v = _equal_weights(len(graphs)) if graph_weights is None else graph_weights
     M = sum((x * G for x, G in zip(v, graphs, strict=True)), sp.csr_array((n, n)))
     if not live:
-        values, scores = _of_relations(M, n_components, random_state)
+        values, scores = _relation_axes(M, n_components, random_state)
         nothing = tuple(np.zeros((source.r, len(values))) for source in sources)
-        return _checked(Coca(values, nothing, scores, [], float("nan")), n_components)
+        return _check_axes(CocaSolution(values, nothing, scores, [], float("nan")), n_components)
     C = _coefficients(np.asarray(w)[used], alpha, weights_in, agreement)
-    problem = _Joint(live, C, M)
-    values, pieces, history, bound = _solved(problem, n_components, constraint, random_state)
-    pieces = _signed([s.coefficients(U) for s, U in zip(live, pieces, strict=True)], pieces)
-    scores = _mean(live, pieces)
+    problem = _JointMatrix(live, C, M)
+    values, pieces, history, bound = _solve_problem(problem, n_components, constraint, random_state)
+    pieces = _fix_signs([s.coefficients(U) for s, U in zip(live, pieces, strict=True)], pieces)
+    scores = _mean_scores(live, pieces)
     if output == "smoothed":
         scores = _smoothed(scores, M)
     given = iter(pieces)
@@ -142,13 +142,13 @@ def coca(
         next(given) if there else np.zeros((source.r, len(values)))
         for source, there in zip(sources, used, strict=True)
     )
-    return _checked(Coca(values, directions, scores, history, bound), n_components)
+    return _check_axes(CocaSolution(values, directions, scores, history, bound), n_components)
 
 
-def _solved(
-    problem: _Joint, n_components: int, constraint: str, random_state: int
+def _solve_problem(
+    problem: _JointMatrix, n_components: int, constraint: str, random_state: int
 ) -> tuple[Floats, list[Floats], list[float], float]:
-    """Return values, directions by source, the objective by sweep, and its bound."""
+    """Return values, directions by source, the objective of each sweep, and its bound."""
     k = min(n_components, problem.r)
     history: list[float] = []
     bound = float("nan")
@@ -156,8 +156,8 @@ def _solved(
         values, U, history, bound = _blockwise(problem, k)
     else:
         values, U = problem.leading(k, random_state)
-        good = values > 1e-12 * max(float(np.abs(values).max(initial=0.0)), 1e-300)
-        values, U = values[good], U[:, good]
+        is_positive = values > 1e-12 * max(float(np.abs(values).max(initial=0.0)), 1e-300)
+        values, U = values[is_positive], U[:, is_positive]
     pieces = [U[part] for part in problem.parts]
     return (
         values,
@@ -174,13 +174,13 @@ class SummedSource:
     Attributes
     ----------
     count : int
-        Rows.
+        Number of rows.
     centre : ndarray of shape (d,)
-        Their mean.
+        Mean of the rows.
     gram : ndarray of shape (d, d)
-        Products of the centred features.
+        Products of the centred features, X'X.
     related : ndarray of shape (d, d) or None
-        The same with the relation among the rows between them, X'MX.
+        The same with the relation between the rows, X'MX.
     """
 
     count: int
@@ -202,7 +202,7 @@ def coca_by_sums(
     constraint: str = "joint",
     random_state: int = 0,
 ) -> tuple[Floats, list[LinearMap | None]]:
-    """Find the axes of `coca` from sums, where no memory holds the rows.
+    """Find the axes of `coca` from sums, for rows that do not fit into memory.
 
     Parameters
     ----------
@@ -210,36 +210,36 @@ def coca_by_sums(
     shared : mapping of (j, h), j < h, to ndarray of shape (d_j, d_h)
         Products of the centred features of two sources over the rows that both have.
     n_components, scale, alpha, source_weights, agreement, weights_in, constraint, random_state
-        As of `coca` and `hetviz.core.spectral.sources.prepare_source`.
+        As in `coca` and `hetviz.core.spectral.sources.prepare_source`.
 
     Returns
     -------
     values : ndarray of shape (k,)
     maps : list of LinearMap or None
-        What each source says of a row's place; an item lies at the mean over those that have it.
-        None of a source that has no part.
+        Map of each source; an item lies at the mean over the sources that have it. None for an
+        unused source.
 
     Raises
     ------
     hetviz.errors.NotApplicableError
-        As `coca`.
+        As in `coca`.
 
     Notes
     -----
-    O(d^3) for d features in all.
+    O(d^3) for d features in total.
     """
-    w = _even(len(sources)) if source_weights is None else source_weights
+    w = _equal_weights(len(sources)) if source_weights is None else source_weights
     factor = []
     for source in sources:
         variance = np.maximum(np.diagonal(source.gram) / source.count, 0.0)
-        factor.append(factors(variance, variance + source.centre**2, scale))
+        factor.append(feature_factors(variance, variance + source.centre**2, scale))
     used = [
         j
         for j, weight in enumerate(w)
         if factor[j].any() and (weights_in == "diagonal" or weight > 0)
     ]
     if not used:
-        raise _nothing()
+        raise _no_axis_error()
     C = _coefficients(np.asarray(w)[used], alpha, weights_in, agreement)
     parts = slices([len(factor[j]) for j in used])
     A = np.zeros((parts[-1].stop, parts[-1].stop))
@@ -255,24 +255,24 @@ def coca_by_sums(
                 continue
             A[parts[a], parts[b]] = factor[j][:, None] * products * factor[h]
             A[parts[b], parts[a]] = A[parts[a], parts[b]].T
-    problem = _Summed((A + A.T) / 2, parts)
-    values, pieces, _, _ = _solved(problem, n_components, constraint, random_state)
-    _checked(Coca(values, (), np.zeros((0, 0)), [], float("nan")), n_components)
+    problem = _SummedMatrix((A + A.T) / 2, parts)
+    values, pieces, _, _ = _solve_problem(problem, n_components, constraint, random_state)
+    _check_axes(CocaSolution(values, (), np.zeros((0, 0)), [], float("nan")), n_components)
     maps: list[LinearMap | None] = [None] * len(sources)
-    for j, U in zip(used, _signed(pieces, pieces), strict=True):
+    for j, U in zip(used, _fix_signs(pieces, pieces), strict=True):
         wide = np.hstack([U, np.zeros((len(U), n_components - U.shape[1]))])
         maps[j] = LinearMap(factor[j][:, None] * wide, sources[j].centre, 0.0)
     return values, maps
 
 
 def relation(A: Sparse, scaling: str = "sym") -> Sparse:
-    """Make a symmetric relation of non-negative edges.
+    """Return a symmetric relation of non-negative edges.
 
     Parameters
     ----------
     A : sparse array of shape (n, n)
     scaling : {"sym", "none"}
-        ``"sym"`` divides entry ij by the root of the degrees of i and j, which bounds the
+        ``"sym"`` divides entry ij by the square roots of the degrees of i and j, which bounds the
         eigenvalues by 1; ``"none"`` is the thesis.
     """
     A = sp.csr_array(A).astype(np.float64, copy=False)
@@ -284,28 +284,28 @@ def relation(A: Sparse, scaling: str = "sym") -> Sparse:
     return sp.csr_array(sp.diags_array(root) @ A @ sp.diags_array(root))
 
 
-def _even(count: int) -> Floats:
+def _equal_weights(count: int) -> Floats:
     return np.full(count, 1.0 / max(count, 1))
 
 
 def _coefficients(w: Floats, alpha: float, weights_in: str, agreement: str) -> Floats:
     """Return c_jh, the factor of X_j'X_h, for weights of any sum."""
     p = len(w)
-    w = w / w.sum() if w.any() else _even(p)
+    w = w / w.sum() if w.any() else _equal_weights(p)
     root = np.sqrt(p * w) if weights_in == "all" else np.ones(p)
     C = alpha * np.outer(root, root)
-    own = w
+    diagonal = w
     if agreement == "difference":
-        own = w - 2.0 * (p - 1) * np.diag(C)
+        diagonal = w - 2.0 * (p - 1) * np.diag(C)
         C *= 2.0
-    np.fill_diagonal(C, own)
+    np.fill_diagonal(C, diagonal)
     return C
 
 
-class _Joint:
-    """X + M of all sources, formed or as products."""
+class _JointMatrix:
+    """The matrix X + M of all sources, formed or as products."""
 
-    def __init__(self, sources: Sequence[Source], C: Floats, M: Sparse) -> None:
+    def __init__(self, sources: Sequence[FeatureSource], C: Floats, M: Sparse) -> None:
         self.sources, self.C, self.M = sources, C, M
         self.parts = slices([source.r for source in sources])
         self.r = self.parts[-1].stop
@@ -329,11 +329,11 @@ class _Joint:
 
     def product(self, u: Floats) -> Floats:
         Y = [s.dot(u[part, None]) for s, part in zip(self.sources, self.parts, strict=True)]
-        out = []
+        products = []
         for j, source in enumerate(self.sources):
             total = sum(self.C[j, h] * Y[h] for h in range(len(Y)))
-            out.append(source.tdot(total + self.M @ Y[j]))
-        return np.concatenate(out).ravel()
+            products.append(source.tdot(total + self.M @ Y[j]))
+        return np.concatenate(products).ravel()
 
     def leading(self, k: int, random_state: int) -> tuple[Floats, Floats]:
         if self.formable:
@@ -346,8 +346,8 @@ class _Joint:
         return values[order], U[:, order]
 
 
-class _Summed(_Joint):
-    """X + M of all sources, formed from sums already."""
+class _SummedMatrix(_JointMatrix):
+    """The matrix X + M of all sources, formed from sums."""
 
     def __init__(self, A: Floats, parts: Sequence[slice]) -> None:
         self.parts, self.r, self._A = list(parts), int(A.shape[0]), A
@@ -363,31 +363,31 @@ class _Summed(_Joint):
         return np.asarray(self._A @ u)
 
 
-def _blockwise(problem: _Joint, k: int) -> tuple[Floats, Floats, list[float], float]:
-    """Maximise tr U'(X + M)U with U_j'U_j = I by turns (or U_j U_j' = I where r_j < k)."""
+def _blockwise(problem: _JointMatrix, k: int) -> tuple[Floats, Floats, list[float], float]:
+    """Maximise tr U'(X + M)U with U_j'U_j = I (U_j U_j' = I if r_j < k), block by block."""
     if not problem.formable:
         raise NotApplicableError(
             "The block constraint",
-            [f"It is solved to {DENSE_LIMIT:,} features in all; use constraint='joint'."],
+            [f"It allows at most {DENSE_LIMIT:,} features in total; use constraint='joint'."],
         )
     A = problem.form()
     values, U = eigh(A, subset_by_index=[problem.r - k, problem.r - 1])
     bound = len(problem.parts) * float(values.sum())
     U = U[:, ::-1].copy()
-    # adding s_j to a diagonal block changes the objective by a constant and makes it convex
+    # Adding s_j to a diagonal block changes the objective by a constant and makes it convex.
     shifts = [max(0.0, -float(eigvalsh(A[part, part])[0])) for part in problem.parts]
     for part in problem.parts:
         U[part] = _polar(U[part])
     history = [float((U * (A @ U)).sum())]
-    for _ in range(_MOST_SWEEPS):
+    for _ in range(_MAX_SWEEPS):
         for part, shift in zip(problem.parts, shifts, strict=True):
             U[part] = _polar(A[part] @ U + shift * U[part])
         history.append(float((U * (A @ U)).sum()))
         if history[-1] - history[-2] <= 1e-12 * abs(history[-1]):
             break
-    # the problem fixes U up to one rotation for all; take the one that makes the axes uncorrelated
-    inner, turn = np.linalg.eigh((U.T @ A @ U + (U.T @ A @ U).T) / 2)
-    return inner[::-1], U @ turn[:, ::-1], history, bound
+    # U is defined up to a rotation; take the one with uncorrelated axes.
+    inner, rotation = np.linalg.eigh((U.T @ A @ U + (U.T @ A @ U).T) / 2)
+    return inner[::-1], U @ rotation[:, ::-1], history, bound
 
 
 def _polar(U: Floats) -> Floats:
@@ -400,15 +400,15 @@ def _unit(U: Floats) -> Floats:
     return np.asarray(U / np.where(length > 0, length, 1.0))
 
 
-def _signed(by_feature: Sequence[Floats], pieces: Sequence[Floats]) -> list[Floats]:
-    """Return directions such that the largest coefficient of a feature is above 0 on each axis."""
+def _fix_signs(by_feature: Sequence[Floats], pieces: Sequence[Floats]) -> list[Floats]:
+    """Return directions with a positive largest coefficient of a feature on each axis."""
     stacked = np.vstack(list(by_feature))
     top = stacked[np.abs(stacked).argmax(axis=0), np.arange(stacked.shape[1])]
     sign = np.where(top < 0, -1.0, 1.0)
     return [U * sign for U in pieces]
 
 
-def _mean(sources: Sequence[Source], pieces: Sequence[Floats]) -> Floats:
+def _mean_scores(sources: Sequence[FeatureSource], pieces: Sequence[Floats]) -> Floats:
     count = np.sum([source.present for source in sources], axis=0).astype(np.float64)
     total = np.sum([s.dot(U) for s, U in zip(sources, pieces, strict=True)], axis=0)
     with np.errstate(invalid="ignore"):
@@ -417,16 +417,16 @@ def _mean(sources: Sequence[Source], pieces: Sequence[Floats]) -> Floats:
 
 def _smoothed(scores: Floats, M: Sparse) -> Floats:
     spread = M @ np.nan_to_num(scores)
-    reached = np.asarray(abs(M).sum(axis=1)).ravel() > 0
-    lost = np.isnan(scores).any(axis=1) & ~reached
-    return np.where(lost[:, None], np.nan, np.nan_to_num(scores) + spread)
+    has_relations = np.asarray(abs(M).sum(axis=1)).ravel() > 0
+    is_undescribed = np.isnan(scores).any(axis=1) & ~has_relations
+    return np.where(is_undescribed[:, None], np.nan, np.nan_to_num(scores) + spread)
 
 
-def _of_relations(M: Sparse, k: int, random_state: int) -> tuple[Floats, Floats]:
+def _relation_axes(M: Sparse, k: int, random_state: int) -> tuple[Floats, Floats]:
     """Return the leading eigenvectors of H M H, with H the centring, of unit length."""
     n = M.shape[0]
-    joined = np.asarray(abs(M).sum(axis=1)).ravel() > 0
-    if n <= _SMALL:
+    has_relations = np.asarray(abs(M).sum(axis=1)).ravel() > 0
+    if n <= _SMALL_ROWS:
         A = M.toarray()
         A = A - A.mean(axis=0) - A.mean(axis=1)[:, None] + A.mean()
         first = max(n - k, 0)
@@ -441,33 +441,33 @@ def _of_relations(M: Sparse, k: int, random_state: int) -> tuple[Floats, Floats]
         values, Y = eigsh(LinearOperator((n, n), matvec=product), k=k, which="LA", v0=v0)
     order = np.argsort(-values)
     values, Y = values[order], Y[:, order]
-    good = values > 1e-12 * max(float(np.abs(values).max(initial=0.0)), 1e-300)
-    values, Y = values[good], Y[:, good]
+    is_positive = values > 1e-12 * max(float(np.abs(values).max(initial=0.0)), 1e-300)
+    values, Y = values[is_positive], Y[:, is_positive]
     Y = Y * np.where(Y[np.abs(Y).argmax(axis=0), np.arange(Y.shape[1])] < 0, -1.0, 1.0)
-    return values, np.where(joined[:, None], Y, np.nan)
+    return values, np.where(has_relations[:, None], Y, np.nan)
 
 
-def _nothing() -> NotApplicableError:
-    what = "No source tells the items apart, so there is no axis."
-    return NotApplicableError("Collective components", [what])
+def _no_axis_error() -> NotApplicableError:
+    reason = "No source distinguishes the items, so there is no axis."
+    return NotApplicableError("Collective component analysis", [reason])
 
 
-def _checked(fitted: Coca, wanted: int) -> Coca:
-    found = len(fitted.values)
-    if not found:
-        raise _nothing()
-    if found < wanted:
+def _check_axes(fitted: CocaSolution, n_requested: int) -> CocaSolution:
+    n_axes = len(fitted.values)
+    if not n_axes:
+        raise _no_axis_error()
+    if n_axes < n_requested:
         warnings.warn(
-            f"Only {found} of {wanted} axes are held by the sources.", DataWarning, stacklevel=3
+            f"The sources support only {n_axes} of {n_requested} axes.", DataWarning, stacklevel=3
         )
     return fitted
 
 
-# Weights of sources from what is said of pairs: how well each source alone agrees with it.
+# Weights of sources from linked pairs: how well each source alone agrees with them.
 
 
 def learned_weights(
-    sources: Sequence[Source],
+    sources: Sequence[FeatureSource],
     graphs: Sequence[Sparse],
     pairs: tuple[Ints, Ints],
     signs: Floats,
@@ -475,53 +475,53 @@ def learned_weights(
     *,
     similarity: str = "cosine",
 ) -> tuple[Floats, Floats]:
-    """Weigh sources by how well each alone agrees with what is said of some pairs.
+    """Weight sources by how well each alone agrees with linked pairs.
 
     Parameters
     ----------
     sources, graphs
-        As in `coca`; the two kinds are weighed apart.
+        As in `coca`; the two kinds are weighted separately.
     pairs : two arrays of shape (m,)
         Rows of each pair, every pair once.
     signs : ndarray of shape (m,)
         1 for together, -1 for apart.
     n_components : int
-        Principal components taken of each source.
+        Number of principal components of each source.
     similarity : {"cosine", "raw"}
-        Of the components of a pair: the cosine, or the inner product as in the thesis, which
-        depends on the scale of the source.
+        Similarity of the components of a pair: the cosine, or the inner product as in the thesis,
+        which depends on the scale of the source.
 
     Returns
     -------
     source_weights, graph_weights : ndarray
-        Each non-negative and of sum 1.
+        Each non-negative, of sum 1.
 
     Notes
     -----
     min |sum_k w_k E_k - C|^2 over the simplex (equations 4.18 and 4.19), E_k the similarity of the
-    pairs in source k; in a graph it is 1 for joined and -1 for other pairs. Pairs that say
-    together and pairs that say apart have the same total weight. O(m p) per component.
+    pairs in source k; in a graph it is 1 for connected and -1 for other pairs. Together and apart
+    pairs have the same total weight. O(m p) per component.
     """
     i, j = pairs
     balance = np.zeros(len(signs))
     for sign in (1.0, -1.0):
         if (signs == sign).any():
             balance[signs == sign] = 1.0 / np.count_nonzero(signs == sign)
-    seen = []
+    similarities = []
     for source in sources:
         if not source.r:
-            seen.append(np.zeros(len(signs)))
+            similarities.append(np.zeros(len(signs)))
             continue
         Y = np.nan_to_num(coca([source], [], min(n_components, source.r)).scores)
         if similarity == "cosine":
             length = np.linalg.norm(Y, axis=1, keepdims=True)
             Y = Y / np.where(length > 0, length, 1.0)
-        seen.append((Y[i] * Y[j]).sum(axis=1))
-    joined = [np.where(np.asarray(G[i, j]).ravel() != 0, 1.0, -1.0) for G in graphs]
-    return _qp(seen, balance, signs), _qp(joined, balance, signs)
+        similarities.append((Y[i] * Y[j]).sum(axis=1))
+    connected = [np.where(np.asarray(G[i, j]).ravel() != 0, 1.0, -1.0) for G in graphs]
+    return _fit_weights(similarities, balance, signs), _fit_weights(connected, balance, signs)
 
 
-def _qp(E: Sequence[Floats], balance: Floats, signs: Floats) -> Floats:
+def _fit_weights(E: Sequence[Floats], balance: Floats, signs: Floats) -> Floats:
     if not E:
         return np.zeros(0)
     stacked = np.array(E)
@@ -540,13 +540,13 @@ def simplex_qp(K: Floats, v: Floats) -> Floats:
     Returns
     -------
     ndarray of shape (p,)
-        The minimiser. Where there are several the most even one, to 1e-10 of K: sources that are
-        equal get equal weights.
+        The minimiser; of several the most even one, up to 1e-10 of K: equal sources get equal
+        weights.
 
     Notes
     -----
-    Primal active set from the even weights; each step solves the problem on the current support,
-    O(p^3), and the objective never rises.
+    Primal active set method from equal weights; each step solves the problem on the current
+    support, O(p^3), and the objective never rises.
     """
     p = len(v)
     size = max(float(np.trace(K)) / p, float(np.abs(v).max(initial=0.0)), 1e-300)
@@ -565,7 +565,7 @@ def simplex_qp(K: Floats, v: Floats) -> Floats:
                 break
             free[entering] = True
             continue
-        # walk towards the target until the first weight reaches 0, and fix it there
+        # Move towards the target until the first weight reaches 0, and fix it there.
         falling = np.flatnonzero(target < 0)
         steps = w[falling] / (w[falling] - target[falling])
         leaving = falling[steps.argmin()]
@@ -576,12 +576,12 @@ def simplex_qp(K: Floats, v: Floats) -> Floats:
 
 
 def _on_support(K: Floats, v: Floats, free: Bools) -> Floats:
-    """Minimise with the sum fixed at 1 and nothing outside the support."""
+    """Minimise over weights of sum 1 that are 0 outside the support."""
     inside = np.flatnonzero(free)
     m = len(inside)
     system = np.zeros((m + 1, m + 1))
     system[:m, :m] = K[np.ix_(inside, inside)]
     system[:m, m] = system[m, :m] = 1.0
-    out = np.zeros(len(v))
-    out[inside] = np.linalg.solve(system, np.append(v[inside], 1.0))[:m]
-    return out
+    weights = np.zeros(len(v))
+    weights[inside] = np.linalg.solve(system, np.append(v[inside], 1.0))[:m]
+    return weights

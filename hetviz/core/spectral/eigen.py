@@ -1,10 +1,10 @@
-"""The one symmetric-definite eigenproblem behind every spectral method here.
+"""The symmetric-definite eigenproblem of all spectral methods.
 
     maximise  p' Z' S Z p   subject to   p' (Z' T Z + Gamma) p = 1,      p = [a_1; ...; a_m]
 
 Z is block-diagonal with one centred basis per dataset, S and T are sparse and symmetric, and
 Gamma holds one ridge per dataset. Canonical correlations, locality-preserving projections,
-cross-domain matching and guided projection differ in S, T and the bases alone.
+cross-domain matching and guided projection differ only in S, T and the bases.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from scipy.sparse.linalg import ArpackError, LinearOperator, cg, eigsh
 
 from hetviz._types import Floats, Sparse
 from hetviz.core.graph.laplacian import slices
-from hetviz.core.spectral.blocks import Block, LinearMap
+from hetviz.core.spectral.blocks import LinearMap, ProjectionBlock
 from hetviz.errors import NotApplicableError, ParameterError
 
 DENSE_LIMIT = 4_000
-"""Up to this many coordinates in all, the two matrices are formed."""
-KEEP = 1e-9
-_LANCZOS_ABOVE = 400
+"""Up to this total number of coordinates the two matrices are formed."""
+MIN_AGREEMENT = 1e-9
+_MAX_DIRECT_SIZE = 400
 
 
 @dataclass(frozen=True)
-class Solution:
+class SpectralSolution:
     """Axes of the joint space, best agreement first.
 
     Attributes
@@ -49,7 +49,7 @@ class Solution:
 
 
 def solve(
-    blocks: Sequence[Block],
+    blocks: Sequence[ProjectionBlock],
     S: Sparse,
     mass: Floats,
     n_components: int,
@@ -57,10 +57,10 @@ def solve(
     coupling: Sparse | None = None,
     deflate: Sparse | None = None,
     ridge_in_objective: bool = False,
-    keep: float | None = KEEP,
+    keep: float | None = MIN_AGREEMENT,
     path: str = "auto",
     random_state: int = 0,
-) -> Solution:
+) -> SpectralSolution:
     """Find the leading axes of the pencil (Z'SZ, Z'TZ + Gamma), T = diag(mass) + coupling.
 
     Parameters
@@ -72,34 +72,33 @@ def solve(
     mass : ndarray of shape (n,)
         Non-negative.
     n_components : int
-        Axes wanted; fewer come back when fewer exist.
+        Number of axes; fewer are returned if fewer exist.
     coupling : sparse array of shape (n, n), optional
         Symmetric, with diag(mass) + coupling positive semi-definite.
     deflate : sparse array of shape (n, c), optional
-        Row vectors u (in row space, for featureless rows) that are known solutions of no
-        interest, such as the constant one; they are pushed to the end of the spectrum.
+        Row vectors u (in row space, for featureless rows) that are trivial solutions, such as the
+        constant one; they are moved to the end of the spectrum.
     ridge_in_objective : bool
-        Maximise p'(Z'SZ + Gamma)p instead: the form that leaves the ridge out of the
-        minimised Laplacian.
+        Maximise p'(Z'SZ + Gamma)p instead: the form without the ridge in the minimised Laplacian.
     keep : float or None
-        Axes with mu <= keep * max(mu_1, 1) are dropped, as they hold no agreement. None keeps all.
+        Axes with mu <= keep * max(mu_1, 1) show no agreement and are dropped. None keeps all.
     path : {"auto", "dense", "operator"}
         Form the matrices, or only multiply with them.
     random_state : int
-        Seeds the start vector of the iterative solver.
+        Seed of the iterative solver.
 
     Raises
     ------
     hetviz.errors.ParameterError
         For an unknown path or fewer than 1 component.
     hetviz.errors.NotApplicableError
-        When the constraint is not positive definite even with its ridge.
+        If the constraint is not positive definite even with its ridge.
 
     Notes
     -----
     Each axis is flipped so that its largest absolute coefficient is positive. Axes with equal mu
-    are defined only up to a rotation among themselves. With r coordinates in all: dense O(n r^2 +
-    r^3) time and O(r^2) memory; operator O(nnz(Z) + nnz(S) + sum r_v^2) per iteration.
+    are defined only up to a rotation among them. With r coordinates in total: dense O(n r^2 + r^3)
+    time and O(r^2) memory; operator O(nnz(Z) + nnz(S) + sum r_v^2) per iteration.
     """
     if path not in ("auto", "dense", "operator"):
         raise ParameterError(f"path = {path!r}; it must be 'auto', 'dense' or 'operator'.")
@@ -110,7 +109,7 @@ def solve(
     dense = problem.r <= DENSE_LIMIT if path == "auto" else path == "dense"
     v0 = np.random.default_rng(random_state).standard_normal(problem.r)
     try:
-        # the iterative solver cannot return every axis, so very small problems are always formed
+        # The iterative solver cannot return all axes, so very small problems are always formed.
         mu, P = _dense(problem, k, v0) if dense or k >= problem.r else _iterate(problem, k, v0)
     except LinAlgError as error:
         raise NotApplicableError(
@@ -120,20 +119,20 @@ def solve(
     except ArpackError as error:
         raise NotApplicableError(
             "This eigenproblem",
-            ["Its leading axes are too close to tell apart; use a larger gamma or fewer axes."],
+            ["Its leading axes are too similar to separate; use a larger gamma or fewer axes."],
         ) from error
-    return finish(blocks, *kept(mu, P, keep))
+    return finish(blocks, *keep_agreeing_axes(mu, P, keep))
 
 
-def kept(mu: Floats, P: Floats, keep: float | None) -> tuple[Floats, Floats]:
-    """Drop the axes that hold no agreement: mu <= keep * max(mu_1, 1)."""
+def keep_agreeing_axes(mu: Floats, P: Floats, keep: float | None) -> tuple[Floats, Floats]:
+    """Drop the axes without agreement: mu <= keep * max(mu_1, 1)."""
     if keep is None:
         return mu, P
-    good = np.flatnonzero(mu > keep * max(float(mu.max(initial=0.0)), 1.0))
-    return mu[good], P[:, good]
+    agreeing = np.flatnonzero(mu > keep * max(float(mu.max(initial=0.0)), 1.0))
+    return mu[agreeing], P[:, agreeing]
 
 
-def finish(blocks: Sequence[Block], mu: Floats, P: Floats) -> Solution:
+def finish(blocks: Sequence[ProjectionBlock], mu: Floats, P: Floats) -> SpectralSolution:
     """Fix the signs of stacked coordinates P (r, k) and turn them into maps and embeddings."""
     pieces = [P[part] for part in slices([block.r for block in blocks])]
     maps = [block.finish(piece) for block, piece in zip(blocks, pieces, strict=True)]
@@ -148,15 +147,15 @@ def finish(blocks: Sequence[Block], mu: Floats, P: Floats) -> Solution:
         if unplaced.any():
             Y = np.where(unplaced[:, None], np.nan, Y)
         embeddings.append(Y)
-    return Solution(mu, tuple(maps), tuple(embeddings))
+    return SpectralSolution(mu, tuple(maps), tuple(embeddings))
 
 
 class _Pencil:
-    """The two matrices of the problem, as blocks to be formed or as products."""
+    """The two matrices of the problem, formed or as products."""
 
     def __init__(
         self,
-        blocks: Sequence[Block],
+        blocks: Sequence[ProjectionBlock],
         S: Sparse,
         mass: Floats,
         coupling: Sparse | None,
@@ -170,7 +169,7 @@ class _Pencil:
         self.S, self.mass = sp.csr_array(S), mass
         self.coupling = None if coupling is None or not coupling.nnz else sp.csr_array(coupling)
         self.ridge_in_objective = ridge_in_objective
-        # G - 2 h h' / (u'h), with h = S u, moves the known solution u from mu = 1 to mu = -1
+        # G - 2 h h' / (u'h), with h = S u, moves the trivial solution u from mu = 1 to mu = -1.
         self.H = None if deflate is None else self._deflation(deflate)
 
     def _deflation(self, U: Sparse) -> Floats:
@@ -203,7 +202,7 @@ class _Pencil:
         for u, left in enumerate(self.blocks):
             across = S[self.rows[u]]
             for v, right in enumerate(self.blocks):
-                # of each two the narrower is spread over the links, which costs the most
+                # The narrower block of a pair is spread over the links, the expensive step.
                 if (right.r, v) > (left.r, u):
                     continue
                 part = across[:, self.rows[v]]
@@ -235,13 +234,13 @@ def _dense(problem: _Pencil, k: int, v0: Floats) -> tuple[Floats, Floats]:
         B[columns, columns] += np.diag(gram) if gram.ndim == 1 else gram
         if problem.ridge_in_objective:
             G[columns, columns] += block.ridge * np.eye(block.r)
-    return leading(G, B, k, v0)
+    return leading_eigenvectors(G, B, k, v0)
 
 
-def leading(G: Floats, B: Floats, k: int, v0: Floats) -> tuple[Floats, Floats]:
+def leading_eigenvectors(G: Floats, B: Floats, k: int, v0: Floats) -> tuple[Floats, Floats]:
     """Return the k largest mu (falling) and P with G P = B P diag(mu), P'BP = I."""
     r = len(G)
-    if r <= _LANCZOS_ABOVE or 10 * k > r:
+    if r <= _MAX_DIRECT_SIZE or 10 * k > r:
         mu, P = eigh(G, B, subset_by_index=[r - k, r - 1])
         return mu[::-1], P[:, ::-1]
     L = cholesky(B, lower=True)

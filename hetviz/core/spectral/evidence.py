@@ -1,4 +1,4 @@
-"""Whether links can be foretold: some of each kind are hidden, and looked for in the joint axes."""
+"""Predictability of links: some of each kind are hidden and searched for in the joint axes."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from hetviz._types import Floats, Ints, Sparse
 from hetviz.core.graph.joint import JointGraph, LinkBlock
 from hetviz.core.spectral.joint_axes import N_AXES, joint_axes
 
-HIDDEN = 0.2
-LEAST = 20
-"""Of fewer links of a kind none is hidden: they tell nothing about the rest."""
-_MOST = 2_000
-_ENDS = 20
+HIDDEN_SHARE = 0.2
+MIN_LINKS = 20
+"""Minimum number of links of a kind for hiding some of them."""
+_MAX_HIDDEN = 2_000
+_PAIRS_PER_END = 20
 
 
 @dataclass(frozen=True)
-class Evidence:
-    """How well hidden links of one kind were foretold.
+class LinkEvidence:
+    """Prediction quality of hidden links of one kind.
 
     Attributes
     ----------
     auc : float
-        Chance that a hidden link scores above a pair made of the ends of two: 0.5 where links are
-        by chance, or mere popularity.
+        Probability that a hidden link scores above an unlinked pair of the ends of two hidden
+        links: 0.5 if links are random, or only reflect popularity.
     standard_error : float
     n_hidden : int
-        0 where there were too few links to hide some.
+        0 if there were too few links to hide some.
     """
 
     auc: float
@@ -43,15 +43,15 @@ def link_evidence(
     features: Sequence[Floats | None],
     n_axes: int = N_AXES,
     random_state: int = 0,
-) -> list[Evidence]:
-    """Hide a fifth of the links of each kind and look for them in the joint axes of the rest.
+) -> list[LinkEvidence]:
+    """Hide 20 % of the links of each kind and search for them in the joint axes of the others.
 
     Parameters
     ----------
     graph, features, n_axes
         As in `hetviz.core.spectral.joint_axes.joint_axes`.
     random_state : int
-        Of what is hidden.
+        Seed of the choice of hidden links.
 
     Returns
     -------
@@ -60,61 +60,63 @@ def link_evidence(
 
     Notes
     -----
-    Costs the joint axes once more.
+    Costs as much as computing the joint axes.
     """
     rng = np.random.default_rng(random_state)
-    rest: list[LinkBlock] = []
+    visible: list[LinkBlock] = []
     hidden: list[tuple[Ints, Ints]] = []
     for link in graph.links:
-        left, i, j = _split(link.W, rng)
-        rest.append(replace(link, W=left))
+        W, i, j = _hide_links(link.W, rng)
+        visible.append(replace(link, W=W))
         hidden.append((i, j))
     if not any(len(i) for i, _ in hidden):
-        return [Evidence(float("nan"), 0.0, 0) for _ in graph.links]
-    Z = joint_axes(replace(graph, links=tuple(rest)), features, n_axes, random_state).Z
+        return [LinkEvidence(float("nan"), 0.0, 0) for _ in graph.links]
+    Z = joint_axes(replace(graph, links=tuple(visible)), features, n_axes, random_state).Z
     rows = graph.rows
     return [
-        _judged(Z[rows[link.source]], Z[rows[link.target]], link, i, j, rng)
+        _evidence_of(Z[rows[link.source]], Z[rows[link.target]], link, i, j, rng)
         for link, (i, j) in zip(graph.links, hidden, strict=True)
     ]
 
 
-def _split(W: Sparse, rng: np.random.Generator) -> tuple[Sparse, Ints, Ints]:
-    """Return a block without the links hidden, and these."""
+def _hide_links(W: Sparse, rng: np.random.Generator) -> tuple[Sparse, Ints, Ints]:
+    """Return a block without the hidden links, and the rows and columns of the hidden links."""
     entries = sp.coo_array(W)
     i, j = entries.coords
     together = np.flatnonzero(entries.data > 0)
-    if len(together) < LEAST:
-        none = np.zeros(0, dtype=np.int64)
-        return W, none, none
-    size = min(round(HIDDEN * len(together)), _MOST)
+    if len(together) < MIN_LINKS:
+        empty = np.zeros(0, dtype=np.int64)
+        return W, empty, empty
+    size = min(round(HIDDEN_SHARE * len(together)), _MAX_HIDDEN)
     chosen = rng.choice(together, size, replace=False)
-    kept = np.ones(len(entries.data), dtype=bool)
-    kept[chosen] = False
-    left = sp.csr_array((entries.data[kept], (i[kept], j[kept])), shape=W.shape)
-    return left, i[chosen].astype(np.int64), j[chosen].astype(np.int64)
+    is_visible = np.ones(len(entries.data), dtype=bool)
+    is_visible[chosen] = False
+    visible = sp.csr_array(
+        (entries.data[is_visible], (i[is_visible], j[is_visible])), shape=W.shape
+    )
+    return visible, i[chosen].astype(np.int64), j[chosen].astype(np.int64)
 
 
-def _judged(
+def _evidence_of(
     A: Floats, B: Floats, link: LinkBlock, i: Ints, j: Ints, rng: np.random.Generator
-) -> Evidence:
-    """Compare hidden links with pairs of their ends that are not linked."""
+) -> LinkEvidence:
+    """Compare the scores of hidden links with those of unlinked pairs of their ends."""
     m = len(i)
     if not m:
-        return Evidence(float("nan"), 0.0, 0)
+        return LinkEvidence(float("nan"), 0.0, 0)
     within = link.source == link.target
     left, right = (np.r_[i, j], np.r_[j, i]) if within else (i, j)
-    u = np.repeat(left, _ENDS)
+    u = np.repeat(left, _PAIRS_PER_END)
     v = right[rng.integers(0, len(right), len(u))]
     linked = sp.csr_array(link.W + link.W.T) if within else link.W
-    free = np.asarray(linked[u, v]).ravel() == 0
+    is_unlinked = np.asarray(linked[u, v]).ravel() == 0
     if within:
-        free &= u != v
-    u, v = u[free], v[free]
+        is_unlinked &= u != v
+    u, v = u[is_unlinked], v[is_unlinked]
     if not len(u):
-        return Evidence(float("nan"), 0.0, 0)
-    others = np.sort(np.einsum("ij,ij->i", A[u], B[v]))
+        return LinkEvidence(float("nan"), 0.0, 0)
+    other_scores = np.sort(np.einsum("ij,ij->i", A[u], B[v]))
     scores = np.einsum("ij,ij->i", A[i], B[j])
-    below = np.searchsorted(others, scores, side="left")
-    below = (below + np.searchsorted(others, scores, side="right")) / (2 * len(others))
-    return Evidence(float(below.mean()), float(below.std() / np.sqrt(m)), m)
+    rank = np.searchsorted(other_scores, scores, side="left")
+    rank = (rank + np.searchsorted(other_scores, scores, side="right")) / (2 * len(other_scores))
+    return LinkEvidence(float(rank.mean()), float(rank.std() / np.sqrt(m)), m)

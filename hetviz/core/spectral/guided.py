@@ -1,10 +1,10 @@
-"""Guided projection: datasets with different features placed in one space by signed guidance.
+"""Guided projection of datasets with different features into one space by signed guidance.
 
     min  sum_ij w_ij |A_u' x_i - A_v' x_j|^2      over all linked rows i (of u) and j (of v)
 
-Positive guidance pulls rows together; the three `signed` forms differ in what negative guidance
-does. All are one call of `hetviz.core.spectral.eigen.solve` per group of datasets that guidance
-connects.
+Positive guidance pulls rows together; the three `signed` forms differ in the effect of negative
+guidance. Each is one call of `hetviz.core.spectral.eigen.solve` per group of datasets that
+guidance connects.
 """
 
 from __future__ import annotations
@@ -24,8 +24,15 @@ from hetviz.core.graph.laplacian import (
     row_components,
     slices,
 )
-from hetviz.core.spectral.blocks import Block, IdentityBlock, LinearMap
-from hetviz.core.spectral.eigen import KEEP, Solution, finish, kept, leading, solve
+from hetviz.core.spectral.blocks import IdentityBlock, LinearMap, ProjectionBlock
+from hetviz.core.spectral.eigen import (
+    MIN_AGREEMENT,
+    SpectralSolution,
+    finish,
+    keep_agreeing_axes,
+    leading_eigenvectors,
+    solve,
+)
 from hetviz.core.spectral.prepare import make_block
 from hetviz.errors import (
     DataError,
@@ -37,20 +44,20 @@ from hetviz.errors import (
 )
 
 VARIANTS = ("block", "anchor", "printed")
-SIGNED = ("ratio", "similarity", "paper")
+SIGNED_FORMS = ("ratio", "similarity", "paper")
 NU = {"ratio": 0.3, "similarity": 0.3, "paper": 1.0}
-"""Strength of negative guidance in each form when none is given."""
+"""Default strength of negative guidance in each form."""
 
 
 @dataclass(frozen=True)
-class Guided:
+class GuidedSolution:
     """A fitted guided projection of m datasets on k axes.
 
     Attributes
     ----------
     mu : ndarray of shape (m, k)
-        Agreement of each axis for each dataset, 1 at most without negative guidance; datasets
-        of one component share a row. Axes a component lacks have 0.
+        Agreement of each axis for each dataset, at most 1 without negative guidance; datasets of
+        one component have equal rows. Axes that a component lacks have 0.
     maps : tuple of LinearMap
         One per dataset.
     embeddings : tuple of ndarray of shape (n_v, k)
@@ -74,7 +81,7 @@ class Guided:
 
 
 def axis_scale(mu: Floats, exponent: float) -> Floats:
-    """max(mu, 0) ** exponent: 0 keeps axes of unit variance, 1 weighs them by agreement."""
+    """max(mu, 0) ** exponent: 0 keeps axes of unit variance, 1 weights them by agreement."""
     return np.asarray(np.maximum(mu, 0.0) ** exponent)
 
 
@@ -90,59 +97,59 @@ def guided_projection(
     absolute: bool = False,
     nominal: Sequence[int | None] | None = None,
     center: bool = True,
-    keep: float | None = KEEP,
+    keep: float | None = MIN_AGREEMENT,
     path: str = "auto",
     symmetric: bool = False,
     names: Sequence[str] | None = None,
     title: str = "Guided projection",
     random_state: int = 0,
-) -> Guided:
+) -> GuidedSolution:
     """Fit one linear map per dataset so that signed guidance is satisfied.
 
     Parameters
     ----------
     features : sequence of (ndarray or csr of shape (n_v, d_v), or int)
-        One per dataset. A number is that many featureless rows; a kernel enters as the features
-        of its map (`hetviz.core.kernels.kernels`), with its number of rows as `nominal`.
+        One per dataset. An integer is a number of featureless rows; a kernel is given as the
+        features of its map (`hetviz.core.kernels.kernels`), with its number of rows as `nominal`.
     W : sparse array of shape (n, n)
         Signed guidance in [-1, 1] over all rows, stacked in the order of `features`;
-        symmetrised, its diagonal ignored.
+        symmetrised, with its diagonal ignored.
     n_components : int
-        Axes wanted; fewer come back (with a DataWarning) when fewer hold any agreement.
+        Number of axes; fewer are returned (with a DataWarning) if fewer show any agreement.
     signed : {"ratio", "similarity", "paper"}
         ``"ratio"``: min p'(Z'L+Z + Gamma)p / p'(Z'D+Z + Gamma + nu~ Z'L-Z)p, mu = 1 - lambda.
         ``"similarity"``: S = W+ - nu W-, mass D+ + nu D-. ``"paper"``: S = W+ + nu (2 D- - W-).
     nu : float, optional
         Strength of negative guidance; 0.3, and 1 for the paper's form. The ratio caps it:
         nu~ = nu min(1, tr(Z'D+Z) / tr(Z'L-Z)), so that a few negative links keep their own
-        force and many never outweigh the positive ones. The traces are taken after scaling
-        each dataset to unit size, so that units of measurement do not matter.
+        force and many never outweigh the positive ones. The traces are those of datasets scaled
+        to unit size, so that units of measurement do not matter.
     variant : {"block", "anchor", "printed"}
         ``"block"`` constrains every dataset and has its ridge on both sides. ``"anchor"``
         constrains only the first dataset of each component (others follow as the harmonic
         extension); ``"printed"`` has the ridge only in the constraint. The last two are for
-        reproduction and use the paper's Laplacian, whatever `signed` says.
+        reproduction and use the paper's Laplacian, regardless of `signed`.
     gamma, absolute, nominal, center
         See `hetviz.core.spectral.prepare.make_block`; `gamma` and `nominal` may be given per
         dataset.
     keep, path, random_state
         See `hetviz.core.spectral.eigen.solve`.
     symmetric : bool
-        Promise that W is symmetric, which saves the time to make it so.
+        Whether W is known to be symmetric, which saves the time to symmetrise it.
     names : sequence of str, optional
         Dataset names for messages.
     title : str
-        What to call the method in messages.
+        Method name in messages.
 
     Raises
     ------
     hetviz.errors.NotApplicableError
-        When there is no guidance, only negative guidance with the ratio form, or no axis on
-        which linked rows agree.
+        If there is no guidance, only negative guidance with the ratio form, or no axis on which
+        linked rows agree.
     hetviz.errors.UnboundedProblemError
-        When negative guidance leaves the anchor variant without a minimum.
+        If negative guidance leaves the anchor variant without a minimum.
     hetviz.errors.DataError, hetviz.errors.ParameterError
-        For input that is not finite or does not fit, and for unknown options.
+        For input that is not finite or has the wrong shape, and for unknown options.
 
     Notes
     -----
@@ -155,8 +162,8 @@ def guided_projection(
     check_guidance(graph.positive.nnz > 0, graph.negative.nnz > 0, form, title)
     sizes = [X if isinstance(X, int) else X.shape[0] for X in features]
     if sum(sizes) != graph.positive.shape[0]:
-        wanted = f"one row per object is needed, {sum(sizes):,} in all"
-        raise DataError(Problem("shape", "guidance", wanted, f"{graph.positive.shape[0]:,}"))
+        message = f"one row per object is needed, {sum(sizes):,} in all"
+        raise DataError(Problem("shape", "guidance", message, f"{graph.positive.shape[0]:,}"))
     names = list(names or [f"dataset {v + 1}" for v in range(len(sizes))])
     gammas = list(gamma) if isinstance(gamma, Sequence) else [gamma] * len(sizes)
     nominals = list(nominal or [None] * len(sizes))
@@ -175,7 +182,7 @@ def guided_projection(
         for v, X in enumerate(features)
     ]
     component = dataset_components(graph.absolute, sizes)
-    fitted: list[tuple[list[int], Solution | None]] = []
+    fitted: list[tuple[list[int], SpectralSolution | None]] = []
     for number in range(int(component.max()) + 1):
         members = [int(v) for v in np.flatnonzero(component == number)]
         inside = graph.restrict(np.concatenate([np.r_[rows[v]] for v in members]))
@@ -185,9 +192,9 @@ def guided_projection(
         problem = [blocks[v] for v in members]
         strength = NU[form] if nu is None else nu
         if variant == "anchor":
-            called = [names[v] for v in members]
+            member_names = [names[v] for v in members]
             solution = solve_anchored(
-                problem, inside, n_components, strength, keep, called, random_state
+                problem, inside, n_components, strength, keep, member_names, random_state
             )
         else:
             S, mass, coupling = signed_form(problem, inside, form, strength)
@@ -205,15 +212,15 @@ def guided_projection(
             )
         fitted.append((members, solution))
     check_axes(fitted, n_components, names, title)
-    return joined(blocks, fitted, component)
+    return combine_components(blocks, fitted, component)
 
 
-def joined(
-    blocks: Sequence[Block],
-    fitted: Sequence[tuple[list[int], Solution | None]],
+def combine_components(
+    blocks: Sequence[ProjectionBlock],
+    fitted: Sequence[tuple[list[int], SpectralSolution | None]],
     component: Ints,
-) -> Guided:
-    """Give the datasets of all components axes of one length."""
+) -> GuidedSolution:
+    """Combine the solutions of all components, padded to one number of axes."""
     k = max((len(solution.mu) for _, solution in fitted if solution is not None), default=0)
     mu = np.zeros((len(blocks), k))
     placed = np.zeros(len(blocks), dtype=bool)
@@ -222,8 +229,8 @@ def joined(
     for members, solution in fitted:
         problem = [blocks[v] for v in members]
         if solution is None:
-            nothing = np.zeros((sum(block.r for block in problem), k))
-            solution = finish(problem, np.zeros(k), nothing)
+            zeros = np.zeros((sum(block.r for block in problem), k))
+            solution = finish(problem, np.zeros(k), zeros)
         else:
             placed[members] = True
         extra = k - len(solution.mu)
@@ -232,36 +239,36 @@ def joined(
             A = np.hstack([projection.coefficients, _extension(projection.coefficients, extra)])
             maps[v] = LinearMap(A, projection.centre, projection.ridge)
             embeddings[v] = np.hstack([Y, _extension(Y, extra)])
-    done = tuple(projection for projection in maps if projection is not None)
-    return Guided(mu, done, tuple(embeddings), component, placed)
+    all_maps = tuple(projection for projection in maps if projection is not None)
+    return GuidedSolution(mu, all_maps, tuple(embeddings), component, placed)
 
 
 def check_axes(
-    fitted: Sequence[tuple[list[int], Solution | None]],
+    fitted: Sequence[tuple[list[int], SpectralSolution | None]],
     n_components: int,
     names: Sequence[str],
     title: str,
 ) -> None:
-    """Refuse what has no axis at all, and tell of fewer axes than wanted."""
-    if not any(len(found.mu) for _, found in fitted if found is not None):
+    """Raise an error if there is no axis, and warn of fewer axes than requested."""
+    if not any(len(solution.mu) for _, solution in fitted if solution is not None):
         reasons = [
-            "Nothing tells the linked rows apart, so there is no axis to place them on.",
-            "Link more rows, or rows whose features differ.",
+            "The linked rows do not differ, so there is no axis to place them on.",
+            "Link more rows, or rows with different features.",
         ]
         raise NotApplicableError(title, reasons)
-    for members, found in fitted:
-        if found is not None and len(found.mu) < n_components:
-            _warn_few_axes(len(found.mu), n_components, [names[v] for v in members])
+    for members, solution in fitted:
+        if solution is not None and len(solution.mu) < n_components:
+            _warn_few_axes(len(solution.mu), n_components, [names[v] for v in members])
 
 
 def _extension(Y: Floats, extra: int) -> Floats:
-    lost = np.isnan(Y).any(axis=1)
-    return np.repeat(np.where(lost, np.nan, 0.0)[:, None], extra, axis=1)
+    is_missing = np.isnan(Y).any(axis=1)
+    return np.repeat(np.where(is_missing, np.nan, 0.0)[:, None], extra, axis=1)
 
 
-def _warn_few_axes(found: int, wanted: int, names: Sequence[str]) -> None:
+def _warn_few_axes(n_axes: int, n_requested: int, names: Sequence[str]) -> None:
     warnings.warn(
-        f"Only {found} of {wanted} axes hold any agreement between the guided rows of "
+        f"Only {n_axes} of {n_requested} axes show agreement between the linked rows of "
         f"{', '.join(names)}.",
         DataWarning,
         stacklevel=4,
@@ -269,22 +276,22 @@ def _warn_few_axes(found: int, wanted: int, names: Sequence[str]) -> None:
 
 
 def check_guidance(positive: bool, negative: bool, form: str, title: str) -> None:
-    """Refuse to fit without links, or to none but those that say apart."""
+    """Raise an error if there are no links, or only negative links in the ratio form."""
     if not (positive or negative):
         reasons = ["There is no guidance.", "Add links between rows."]
         raise NotApplicableError(title, reasons)
     if form == "ratio" and not positive:
         reasons = [
-            "All guidance says 'apart', which leaves every direction equally good.",
-            "Add links that say 'together', or choose signed='similarity'.",
+            "All links push apart, so every direction is equally good.",
+            "Add links that pull together, or choose signed='similarity'.",
         ]
         raise NotApplicableError(f"{title} with signed='ratio'", reasons)
 
 
 def check_options(signed: str, variant: str, nu: float | None) -> None:
-    """Refuse options that are not known."""
-    if signed not in SIGNED:
-        raise ParameterError(f"signed = {signed!r}; it must be one of {', '.join(SIGNED)}.")
+    """Raise an error for unknown options."""
+    if signed not in SIGNED_FORMS:
+        raise ParameterError(f"signed = {signed!r}; it must be one of {', '.join(SIGNED_FORMS)}.")
     if variant not in VARIANTS:
         raise ParameterError(f"variant = {variant!r}; it must be one of {', '.join(VARIANTS)}.")
     if nu is not None and not (np.isfinite(nu) and nu >= 0):
@@ -309,7 +316,7 @@ def _checked_graph(W: Sparse, symmetric: bool) -> SignedGraph:
 
 
 def signed_form(
-    blocks: Sequence[Block], graph: SignedGraph, form: str, nu: float
+    blocks: Sequence[ProjectionBlock], graph: SignedGraph, form: str, nu: float
 ) -> tuple[Sparse, Floats, Sparse | None]:
     """Return (S, mass, coupling) of a signed form for `hetviz.core.spectral.eigen.solve`."""
     positive, negative = graph.positive, graph.negative
@@ -317,7 +324,7 @@ def signed_form(
     if not negative.nnz:
         return positive, d_pos, None
     if form == "ratio":
-        capped = nu * _cap(blocks, graph)
+        capped = nu * _negative_cap(blocks, graph)
         S = (positive + capped * graph.negative_laplacian()).tocsr()
         return S, d_pos + capped * d_neg, -capped * negative
     S = positive - nu * negative
@@ -326,7 +333,7 @@ def signed_form(
     return S.tocsr(), d_pos + nu * d_neg, None
 
 
-def _cap(blocks: Sequence[Block], graph: SignedGraph) -> float:
+def _negative_cap(blocks: Sequence[ProjectionBlock], graph: SignedGraph) -> float:
     """min(1, tr(Z'D+Z) / tr(Z'L-Z)) with every dataset scaled to unit size."""
     if not graph.negative.nnz:
         return 1.0
@@ -340,14 +347,14 @@ def _cap(blocks: Sequence[Block], graph: SignedGraph) -> float:
     return min(1.0, attract / repel) if repel > 0 else 1.0
 
 
-def _trace(block: Block, mass: Floats) -> float:
+def _trace(block: ProjectionBlock, mass: Floats) -> float:
     return block.norms(sp.csr_array(sp.diags_array(mass)))
 
 
-def constant_solutions(blocks: Sequence[Block], graph: SignedGraph) -> Sparse | None:
+def constant_solutions(blocks: Sequence[ProjectionBlock], graph: SignedGraph) -> Sparse | None:
     """Return the indicators of the connected groups of featureless rows, or None.
 
-    Such a group sits at one point for free, with mu = 1; features, being centred, cannot.
+    Such a group can lie at one point with mu = 1; centred features cannot.
     """
     featureless = np.concatenate([np.full(b.n, isinstance(b, IdentityBlock)) for b in blocks])
     if not featureless.any():
@@ -362,15 +369,15 @@ def constant_solutions(blocks: Sequence[Block], graph: SignedGraph) -> Sparse | 
 
 
 def solve_anchored(
-    blocks: Sequence[Block],
+    blocks: Sequence[ProjectionBlock],
     graph: SignedGraph,
     n_components: int,
     nu: float,
     keep: float | None,
     names: Sequence[str],
     random_state: int,
-) -> Solution:
-    """Constrain the first dataset only; the others minimise given it (Schur complement)."""
+) -> SpectralSolution:
+    """Solve with a constraint on the first dataset only (Schur complement of the others)."""
     rows = slices([block.n for block in blocks])
     parts = slices([block.r for block in blocks])
     L = (graph.positive_laplacian() - nu * graph.negative_laplacian()).tocsr()
@@ -395,16 +402,16 @@ def solve_anchored(
     mass = graph.positive_degrees + nu * graph.negative_degrees
     gram = first.gram(mass[rows[0]])
     B = (np.diag(gram) if gram.ndim == 1 else gram) + first.ridge * np.eye(first.r)
-    # mu = 1 - lambda with lambda from (Schur + Gamma) a = lambda B a
+    # mu = 1 - lambda, with lambda from (Schur + Gamma) a = lambda B a.
     G = B - schur - first.ridge * np.eye(first.r)
     v0 = np.random.default_rng(random_state).standard_normal(first.r)
-    mu, P = leading((G + G.T) / 2, B, min(n_components, first.r), v0)
-    mu, P = kept(mu, P, keep)
+    mu, P = leading_eigenvectors((G + G.T) / 2, B, min(n_components, first.r), v0)
+    mu, P = keep_agreeing_axes(mu, P, keep)
     return finish(blocks, mu, np.vstack([P, H @ P]))
 
 
 def _unbounded(
-    blocks: Sequence[Block], graph: SignedGraph, names: Sequence[str], lowest: float
+    blocks: Sequence[ProjectionBlock], graph: SignedGraph, names: Sequence[str], lowest: float
 ) -> str:
     rows = slices([block.n for block in blocks])
     repelled = [
@@ -413,8 +420,8 @@ def _unbounded(
         if graph.negative_degrees[part].any()
     ]
     return (
-        f"The anchor variant has no minimum here: negative links on {', '.join(repelled)} outweigh "
-        f"the positive ones (lowest eigenvalue {lowest:.3g}), so these rows can be pushed away "
-        "without end. Use variant='block', weaken the negative links (nu or their weights), or "
-        "add positive ones."
+        f"The anchor variant has no minimum: negative links on {', '.join(repelled)} outweigh the "
+        f"positive ones (lowest eigenvalue {lowest:.3g}), so these rows would move infinitely far "
+        "away. Use variant='block', weaken the negative links (nu or their weights), or add "
+        "positive ones."
     )

@@ -1,4 +1,4 @@
-"""Choosing the ridge and the number of axes of a guided projection by links held out in turn."""
+"""Cross-validated choice of the ridge and the number of axes of a guided projection."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from hetviz._types import Bools, Floats, Ints, Matrix, Sparse
 from hetviz.core.graph.laplacian import SignedGraph, dataset_components, slices
 from hetviz.core.grid_search import Point, Span, search_grid
 from hetviz.core.measures.satisfaction import distance_percentiles, satisfaction_area
-from hetviz.core.spectral.blocks import Block
-from hetviz.core.spectral.eigen import Solution, solve
+from hetviz.core.spectral.blocks import ProjectionBlock
+from hetviz.core.spectral.eigen import SpectralSolution, solve
 from hetviz.core.spectral.guided import NU, axis_scale, constant_solutions, signed_form
 from hetviz.core.spectral.prepare import make_block
 from hetviz.errors import NotApplicableError
 
 GAMMAS = (0.01, 0.1, 1.0, 10.0)
 AXES = (1, 2, 3, 5, 8, 12, 20)
-"""Where the search begins; it goes on past the ends while the best is at one."""
-LEAST_GAMMA, MOST_GAMMA, MOST_AXES = 1e-6, 1e6, 500
-MOST_TRIED = 200
+"""Start of the search, which extends the grid while the best value is at one of its ends."""
+MIN_GAMMA, MAX_GAMMA, MAX_AXES = 1e-6, 1e6, 500
+MAX_TRIED = 200
 FOLDS = 5
-_PAIRS = 50_000
+_MAX_PAIRS = 50_000
 
 
 @dataclass(frozen=True, eq=False)
-class Choice:
-    """A ridge and a number of axes, and how well all that were tried did.
+class ProjectionChoice:
+    """The chosen ridge and number of axes, and the scores of all that were tried.
 
     Attributes
     ----------
@@ -38,10 +38,10 @@ class Choice:
     gammas : tuple of float
     axes : tuple of int
     areas : ndarray of shape (len(gammas), len(axes))
-        Area under the curve of the held-out links that say together, mean over the folds; NaN for
-        what was not tried.
+        Area under the curve of the held-out positive links, mean over the folds; NaN for
+        combinations that were not tried.
     cut_off, at_limit : tuple of str
-        As of `hetviz.core.grid_search.GridSearchResult`, "gamma" and "axes".
+        As in `hetviz.core.grid_search.GridSearchResult`, "gamma" and "axes".
     """
 
     gamma: float
@@ -53,7 +53,7 @@ class Choice:
     at_limit: tuple[str, ...] = ()
 
 
-def choose(
+def choose_projection(
     features: Sequence[Matrix | int],
     W: Sparse,
     *,
@@ -66,8 +66,8 @@ def choose(
     title: str = "Guided projection",
     random_state: int = 0,
     progress: Callable[[float], object] = lambda share: None,
-) -> Choice:
-    """Try ridges and numbers of axes on links that were held out, past the ends while it pays.
+) -> ProjectionChoice:
+    """Choose ridge and number of axes by held-out links, extending the grid where it pays.
 
     Parameters
     ----------
@@ -76,34 +76,35 @@ def choose(
     W : sparse array of shape (n, n)
         Signed guidance, symmetric.
     gammas : sequence of float
-        Above 0, ascending; one alone is taken as it is.
+        Above 0, ascending; a single value is fixed.
     axes : sequence of int
-        Ascending; one alone is taken as it is.
+        Ascending; a single value is fixed.
     signed, nu
         As in `hetviz.core.spectral.guided.guided_projection`, for its block variant.
     exponent : callable
-        Of the number of axes, for `hetviz.core.spectral.guided.axis_scale`.
+        Maps the number of axes to the exponent of `hetviz.core.spectral.guided.axis_scale`.
     title : str
-        For messages.
+        Method name in messages.
     random_state : int
-        Seeds the folds, which have as many links of each pair of datasets and each sign.
+        Seed of the folds, which are stratified by pair of datasets and sign.
     progress : callable
         Gets the share done.
 
     Returns
     -------
     Choice
-        The best mean area; of equal ones the larger ridge and the fewer axes.
+        With the best mean area; of equal ones the larger ridge and the fewer axes.
 
     Raises
     ------
     hetviz.errors.NotApplicableError
-        With fewer than 10 links that say together.
+        With fewer than 10 positive links.
 
     Notes
     -----
-    The search is `hetviz.core.grid_search.search_grid` over all combinations. Each time the grid grows, the
-    features of each fold are prepared once and solved once per ridge, for all numbers of axes.
+    The search is `hetviz.core.grid_search.search_grid` over all combinations. Each time the grid
+    grows, the features of each fold are prepared once and solved once per ridge, for all numbers
+    of axes.
     """
     sizes = [X if isinstance(X, int) else X.shape[0] for X in features]
     upper = sp.triu(sp.csr_array(W), 1).tocoo()
@@ -112,58 +113,63 @@ def choose(
         raise NotApplicableError(
             title,
             [
-                f"To choose by held-out links it needs at least {2 * FOLDS} links that say "
-                f"together; there are {int((upper.data > 0).sum())}.",
-                "Give the smoothing and the number of axes as numbers.",
+                f"The choice by held-out links needs at least {2 * FOLDS} links that pull "
+                f"together. There are {int((upper.data > 0).sum())}.",
+                "Set the smoothing and the number of axes to numbers.",
             ],
         )
     owner = np.repeat(np.arange(len(sizes)), sizes)
-    fold = _folds(owner[p] * len(sizes) + owner[q], upper.data > 0, random_state)
-    done = 0.0
+    fold = _assign_folds(owner[p] * len(sizes) + owner[q], upper.data > 0, random_state)
+    share_done = 0.0
 
     def score(points: Sequence[Point]) -> list[float]:
-        # How often the grid will grow is not known, so each time half of what is left is told.
-        nonlocal done
-        before, done = done, done + (1.0 - done) * (0.7 if not done else 0.5)
+        # The number of extensions is unknown, so each one reports half of the remaining progress.
+        nonlocal share_done
+        before, share_done = (
+            share_done,
+            share_done + (1.0 - share_done) * (0.7 if not share_done else 0.5),
+        )
         ridges: dict[float, list[int]] = {}
         for point in points:
             ridges.setdefault(point["gamma"], []).append(point["axes"])
         total = {(gamma, k): 0.0 for gamma, counts in ridges.items() for k in counts}
         for number in range(FOLDS):
-            kept = fold != number
-            entries = (upper.data[kept], (p[kept], q[kept]))
+            in_training = fold != number
+            entries = (upper.data[in_training], (p[in_training], q[in_training]))
             half = sp.csr_array(entries, shape=upper.shape)
             graph = SignedGraph.split(half + half.T, symmetric=True)
             train = _Fold(features, sizes, graph, signed, nu, nominal)
-            held = ~kept & (upper.data > 0)
+            held_out = ~in_training & (upper.data > 0)
             for row, (gamma, counts) in enumerate(ridges.items()):
                 mu, Y = train.embed(gamma, max(counts), random_state)
                 for k in counts:
                     scaled = Y[:, :k] * axis_scale(mu[:, :k], exponent(k))[owner]
-                    area = _area(scaled, p[held], q[held], owner, sizes, random_state)
+                    area = _area(scaled, p[held_out], q[held_out], owner, sizes, random_state)
                     total[gamma, k] += area
                 share = (number + (row + 1) / len(ridges)) / FOLDS
-                progress(before + (done - before) * share)
+                progress(before + (share_done - before) * share)
         return [total[point["gamma"], point["axes"]] / FOLDS for point in points]
 
     spans = {
-        "gamma": Span(tuple(gammas), low=LEAST_GAMMA, high=MOST_GAMMA),
-        "axes": Span(tuple(axes), low=1, high=MOST_AXES, whole=True),
+        "gamma": Span(tuple(gammas), low=MIN_GAMMA, high=MAX_GAMMA),
+        "axes": Span(tuple(axes), low=1, high=MAX_AXES, whole=True),
     }
-    found = search_grid(score, spans, whole_grid=True, max_points=MOST_TRIED)
+    search = search_grid(score, spans, whole_grid=True, max_points=MAX_TRIED)
     progress(1.0)
-    gammas, axes = (found.spans[name].values for name in ("gamma", "axes"))
+    gammas, axes = (search.spans[name].values for name in ("gamma", "axes"))
     areas = np.full((len(gammas), len(axes)), np.nan)
-    for point, area in found.tried:
+    for point, area in search.tried:
         areas[gammas.index(point["gamma"]), axes.index(point["axes"])] = area
     best = float(np.nanmax(areas))
     row = int(np.flatnonzero((areas >= best - 1e-12).any(axis=1))[-1])
     column = int(np.flatnonzero(areas[row] >= best - 1e-12)[0])
-    return Choice(gammas[row], axes[column], gammas, axes, areas, found.cut_off, found.at_limit)
+    return ProjectionChoice(
+        gammas[row], axes[column], gammas, axes, areas, search.cut_off, search.at_limit
+    )
 
 
 class _Fold:
-    """The problem without the links of one fold, prepared for any ridge."""
+    """The projection problem without the links of one fold, prepared for any ridge."""
 
     def __init__(
         self,
@@ -178,7 +184,7 @@ class _Fold:
         self.nu = NU[signed] if nu is None else nu
         self.rows = slices(sizes)
         degrees = graph.absolute_degrees
-        self.blocks: list[Block] = [
+        self.blocks: list[ProjectionBlock] = [
             make_block(
                 None if isinstance(X, int) else X,
                 degrees[rows],
@@ -201,13 +207,13 @@ class _Fold:
             solution = self._solve(members, k, random_state)
             if solution is None:
                 continue
-            found = len(solution.mu)
-            mu[members, :found] = solution.mu
+            n_axes = len(solution.mu)
+            mu[members, :n_axes] = solution.mu
             for v, part in zip(members, solution.embeddings, strict=True):
-                Y[self.rows[v], :found] = part
+                Y[self.rows[v], :n_axes] = part
         return mu, Y
 
-    def _solve(self, members: list[int], k: int, random_state: int) -> Solution | None:
+    def _solve(self, members: list[int], k: int, random_state: int) -> SpectralSolution | None:
         inside = self.graph.restrict(np.concatenate([np.r_[self.rows[v]] for v in members]))
         if not inside.positive.nnz:
             return None
@@ -224,21 +230,21 @@ class _Fold:
         )
 
 
-def _folds(block: Ints, positive: Bools, random_state: int) -> Ints:
+def _assign_folds(block: Ints, positive: Bools, random_state: int) -> Ints:
     rng = np.random.default_rng(random_state)
     fold = np.empty(len(block), dtype=np.int64)
     stratum = 2 * block + positive
     start = 0
     for value in np.unique(stratum):
         rows = rng.permutation(np.flatnonzero(stratum == value))
-        # one stratum goes on where the last one stopped, so that many small ones fill all folds
+        # Each stratum continues where the last one stopped, so that small strata fill all folds.
         fold[rows] = (start + np.arange(len(rows))) % FOLDS
         start += len(rows)
     return fold
 
 
 def _area(Y: Floats, p: Ints, q: Ints, owner: Ints, sizes: Sequence[int], seed: int) -> float:
-    """Return the area under the held-out curve, the blocks weighted by their links."""
+    """Return the area under the held-out curve, with blocks weighted by their links."""
     rows = slices(sizes)
     areas, weights = [], []
     block = owner[p] * len(sizes) + owner[q]
@@ -250,8 +256,8 @@ def _area(Y: Floats, p: Ints, q: Ints, owner: Ints, sizes: Sequence[int], seed: 
             p[chosen] - rows[u].start,
             q[chosen] - rows[v].start,
             None if u == v else Y[rows[v]],
-            max_pairs=_PAIRS,
-            n_samples=_PAIRS,
+            max_pairs=_MAX_PAIRS,
+            n_samples=_MAX_PAIRS,
             random_state=seed,
         )
         area = satisfaction_area(ranked.values)

@@ -1,10 +1,10 @@
-"""Two datasets with different features mapped onto each other, row by row (HeMap).
+"""Heterogeneous spectral mapping (HeMap) of two datasets with paired rows.
 
     min  l(B_T, T) + l(B_S, S) + beta/2 (|T - B_S P_T|^2 + |S - B_T P_S|^2)
     l(B, X) = theta |X - B P|^2 + (1 - theta) |C - B P_C|^2
 
-over B with orthonormal columns, C the indicators of clusters. The matrix of the equivalent
-eigenproblem is F F' with a thin F, so nothing of size n x n is ever formed.
+over B with orthonormal columns, where C are cluster indicators. The matrix of the equivalent
+eigenproblem is F F' with a thin F, so no n x n matrix is formed.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from scipy.linalg import eigh, svd
 from hetviz._types import Floats
 from hetviz.core.graph.laplacian import slices
 
-_MOST_SWEEPS = 500
+_MAX_SWEEPS = 500
 
 
 @dataclass(frozen=True, eq=False)
-class Hemap:
+class HemapSolution:
     """A fitted heterogeneous mapping.
 
     Attributes
@@ -29,13 +29,13 @@ class Hemap:
     values : ndarray of shape (k,)
         Leading eigenvalues of the joint problem, falling.
     B_T, B_S : ndarray of shape (n, k)
-        Where the rows of the target and of the source lie.
+        Positions of the rows of the target and of the source.
     P_T, P_S : ndarray of shape (k, m_t), (k, m_s)
         T is about B_T P_T and S about B_S P_S.
     history : list of float
-        Objective by sweep under the block constraint; else only the one of this solution.
+        Objective of each sweep under the block constraint; else only that of this solution.
     bound : float
-        The objective of no solution with B_T'B_T = B_S'B_S = I lies below this.
+        Lower bound of the objective of solutions with B_T'B_T = B_S'B_S = I.
     """
 
     values: Floats
@@ -57,34 +57,34 @@ def hemap(
     beta: float = 1.0,
     theta: float = 0.5,
     constraint: str = "joint",
-) -> Hemap:
+) -> HemapSolution:
     """Map a target and a source with as many rows onto common axes.
 
     Parameters
     ----------
     T, S : ndarray of shape (n, m_t), (n, m_s)
-        Row i of both belong together. Centre them and give them one size first.
+        Row i of both belong together. Centre and scale them to equal size first.
     n_components : int
-        Axes; at most the rank of the problem come back.
+        Number of axes; at most the rank of the problem are returned.
     C_T, C_S : ndarray of shape (n, c_t), (n, c_s), optional
-        Cluster indicators. Without them the map is the linear one, as for theta = 1.
+        Cluster indicators. Without them the map is linear, as for theta = 1.
     beta : float
-        Weight of likeness of the two maps; 0 leaves them unrelated, 2 theta makes them equal where
-        the clusters are.
+        Weight of the similarity of the two maps; 0 leaves them unrelated, 2 theta makes them equal
+        if the clusters are.
     theta : float
-        Weight of the features against the clusters, 0 to 1.
+        Weight of the features relative to the clusters, 0 to 1.
     constraint : {"joint", "block"}
-        ``"joint"`` is the problem as solved in the thesis, B_T'B_T + B_S'B_S = I; ``"block"`` the
-        one it states, B_T'B_T = B_S'B_S = I, from there by monotone turns.
+        ``"joint"`` is the problem solved in the thesis, B_T'B_T + B_S'B_S = I; ``"block"`` the one
+        it states, B_T'B_T = B_S'B_S = I, solved from there by monotone alternating updates.
 
     Notes
     -----
     Equations 5.4 to 5.15. O(n r^2) time for r = m_t + m_s + c_t + c_s, and O(n r) memory.
     """
     n = len(T)
-    nothing = np.zeros((n, 0))
-    C_T = nothing if C_T is None else C_T
-    C_S = nothing if C_S is None else C_S
+    empty = np.zeros((n, 0))
+    C_T = empty if C_T is None else C_T
+    C_S = empty if C_S is None else C_S
     if not (C_T.size or C_S.size):
         theta = 1.0
     values, B = _left_singular(T, S, C_T, C_S, beta, theta, n_components)
@@ -95,9 +95,9 @@ def hemap(
     bound = constant - 2 * float(values.sum()) / (beta + 2 * theta)
 
     def loadings() -> tuple[Floats, Floats]:
-        both = beta + 2 * theta
-        P_T = (2 * theta * B_T.T @ T + beta * B_S.T @ T) / both
-        return P_T, (2 * theta * B_S.T @ S + beta * B_T.T @ S) / both
+        total = beta + 2 * theta
+        P_T = (2 * theta * B_T.T @ T + beta * B_S.T @ T) / total
+        return P_T, (2 * theta * B_S.T @ S + beta * B_T.T @ S) / total
 
     def objective(P_T: Floats, P_S: Floats) -> float:
         own = _error(T, B_T, P_T) + _error(S, B_S, P_S)
@@ -107,11 +107,11 @@ def hemap(
 
     P_T, P_S = loadings()
     if constraint == "joint":
-        return Hemap(values, B_T, B_S, P_T, P_S, [objective(P_T, P_S)], bound)
+        return HemapSolution(values, B_T, B_S, P_T, P_S, [objective(P_T, P_S)], bound)
     B_T, B_S = _polar(B_T), _polar(B_S)
     P_T, P_S = loadings()
     history = [objective(P_T, P_S)]
-    for _ in range(_MOST_SWEEPS):
+    for _ in range(_MAX_SWEEPS):
         pull_T = theta * T @ P_T.T + beta / 2 * S @ P_S.T + (1 - theta) * C_T @ (C_T.T @ B_T)
         pull_S = theta * S @ P_S.T + beta / 2 * T @ P_T.T + (1 - theta) * C_S @ (C_S.T @ B_S)
         B_T, B_S = _polar(pull_T), _polar(pull_S)
@@ -119,12 +119,12 @@ def hemap(
         history.append(objective(P_T, P_S))
         if history[-2] - history[-1] <= 1e-12 * abs(history[-1]):
             break
-    # the problem fixes the axes up to a rotation of all; take those that fall by what they explain
-    _, turn = np.linalg.eigh(P_T @ P_T.T + P_S @ P_S.T)
-    turn = turn[:, ::-1] * _signs(np.vstack([B_T, B_S]) @ turn[:, ::-1])
-    B_T, B_S = B_T @ turn, B_S @ turn
+    # The axes are defined up to a rotation; sort them by what they explain.
+    _, rotation = np.linalg.eigh(P_T @ P_T.T + P_S @ P_S.T)
+    rotation = rotation[:, ::-1] * _signs(np.vstack([B_T, B_S]) @ rotation[:, ::-1])
+    B_T, B_S = B_T @ rotation, B_S @ rotation
     P_T, P_S = loadings()
-    return Hemap(values[:k], B_T, B_S, P_T, P_S, history, bound)
+    return HemapSolution(values[:k], B_T, B_S, P_T, P_S, history, bound)
 
 
 def thin_factor(
@@ -151,7 +151,7 @@ def _left_singular(
         values, B = singular**2, U
     else:
         own, other, clusters = _factors(beta, theta)
-        # F stacks these columns for the target over those for the source; it is not formed
+        # F stacks these columns for the target above those for the source; it is not formed.
         above = ((own, T), (other, S), (clusters, C_T), (0.0, C_S))
         below = ((other, T), (own, S), (0.0, C_T), (clusters, C_S))
         gram = np.empty((r, r))
@@ -162,7 +162,7 @@ def _left_singular(
                 gram[q, p] = gram[p, q].T
         inner, V = eigh(gram, subset_by_index=[max(r - k, 0), r - 1])
         values, V = inner[::-1], V[:, ::-1]
-        # axes beyond the rank are left off below; until then they only must be finite
+        # Axes beyond the rank are dropped below; here they only have to be finite.
         V = V / np.sqrt(np.maximum(values, 1e-12 * max(float(values[0]), 1e-300)))
         B = np.vstack(
             [
@@ -176,7 +176,7 @@ def _left_singular(
 
 
 def _factors(beta: float, theta: float) -> tuple[float, float, float]:
-    """Return what multiplies a dataset in its own rows, in the other's, and its clusters."""
+    """Return the factors of a dataset in its own rows, in those of the other, and of its clusters."""
     clusters = np.sqrt((1 - theta) * (beta + 2 * theta))
     return float(np.sqrt(2.0) * theta), float(beta / np.sqrt(2.0)), float(clusters)
 

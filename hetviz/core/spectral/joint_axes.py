@@ -1,11 +1,11 @@
-"""Joint axes: one space for the items of several datasets, from their features and their links.
+"""Joint axes of the items of several datasets, from their features and their links.
 
-    A = near items of each dataset, and all links;     S = (D + tau)^-1/2 A (D + tau)^-1/2
-    S off the datasets' means = U diag(l) U';          Z = [unit((D + tau)^-1/2 U l^4), unit(H)]
-    H = a sum_r (1 - a)^r T^r X,                       T the random walk over links alone
+    A = neighbours within datasets, and all links;     S = (D + tau)^-1/2 A (D + tau)^-1/2
+    S projected off dataset means = U diag(l) U';      Z = [unit((D + tau)^-1/2 U l^4), unit(H)]
+    H = a sum_r (1 - a)^r T^r X,                       T the random walk over links only
 
-What an item is linked with describes it, and so do its own features: neighbours in Z are
-neighbours across datasets, of items without features too.
+Both its links and its features describe an item, so neighbours in Z are neighbours across
+datasets, also for items without features.
 """
 
 from __future__ import annotations
@@ -25,25 +25,25 @@ from hetviz.core.graph.laplacian import slices
 N_AXES = 32
 POWER = 4.0
 REGULARIZATION = 0.3
-CARRIED = 0.4
-STEPS = 6
-APART = 1.0
-"""Weight of a link that says apart beside one that says together; judged by dislikes held out."""
+OWN_FEATURE_SHARE = 0.4
+PROPAGATION_STEPS = 6
+NEGATIVE_WEIGHT = 1.0
+"""Weight of negative links relative to positive ones, tuned on held-out dislikes."""
 _DENSE_ROWS = 200
 _TOLERANCE = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
 class JointAxes:
-    """All items of a joint graph in one space.
+    """Coordinates of all items of a joint graph in one space.
 
     Attributes
     ----------
     Z : ndarray of shape (n, k)
-        Row i describes item i: of length 1 where both its parts are known, 0 where nothing is.
+        Row i describes item i: of length 1 if both parts are known, 0 if none is.
     values : ndarray of shape (r,)
-        Eigenvalues of the spectral part, falling: the first r columns of Z. The others are
-        carried features.
+        Eigenvalues of the spectral part, falling: the first r columns of Z. The other columns are
+        features propagated over links.
     """
 
     Z: Floats
@@ -51,7 +51,7 @@ class JointAxes:
 
     @property
     def known(self) -> Bools:
-        """Whether anything is known of each item: shape (n,)."""
+        """Whether an item has features or links: shape (n,)."""
         return np.asarray((self.Z != 0).any(axis=1))
 
 
@@ -61,37 +61,37 @@ def joint_axes(
     n_axes: int = N_AXES,
     random_state: int = 0,
 ) -> JointAxes:
-    """Place the items of several datasets in one space.
+    """Return joint axes of the items of several datasets.
 
     Parameters
     ----------
     graph : JointGraph
-        Its own blocks are symmetric; its links count by their strengths.
+        Its own blocks are symmetric; links are weighted by their strengths.
     features : sequence of ndarray of shape (n_d, k_d), or None
-        Of each dataset, centred: few columns, such as leading principal components.
+        Centred features of each dataset: few columns, such as leading principal components.
     n_axes : int
-        Spectral axes wanted.
+        Number of spectral axes.
     random_state : int
-        Seeds the start vector of the eigensolver.
+        Seed of the eigensolver.
 
     Notes
     -----
-    The eigensolver takes O(nnz) for each step and O(n k) memory; carried features O(nnz k).
+    The eigensolver takes O(nnz) per step and O(n k) memory; propagated features O(nnz k).
     """
     Z, values = spectral_axes(link_graph(graph), graph.sizes, n_axes, random_state)
-    H = carried_features(graph, features)
+    H = propagated_features(graph, features)
     return JointAxes(np.hstack([Z, H]) / np.sqrt(2.0), values)
 
 
 def link_graph(graph: JointGraph) -> Sparse:
-    """Return A, near items and links in one matrix: csr_array of shape (n, n), symmetric.
+    """Return A, the sum of neighbours and links: csr_array of shape (n, n), symmetric.
 
-    An item with many links is known by these, one with few by what it is like. Links that say
-    apart count below 0.
+    Links dominate for items with many of them, neighbours for the others. Negative links have
+    negative entries.
     """
     A = graph.near()
     for link in graph.pairs():
-        W = sp.csr_array(link.W.maximum(0.0) + APART * link.W.minimum(0.0))
+        W = sp.csr_array(link.W.maximum(0.0) + NEGATIVE_WEIGHT * link.W.minimum(0.0))
         A = A + graph.lifted(link, W)
     return sp.csr_array(A)
 
@@ -105,27 +105,27 @@ def spectral_axes(
     power: float = POWER,
     unit_rows: bool = True,
 ) -> tuple[Floats, Floats]:
-    """Return slow modes of the walk on A, each of mean 0 within every part.
+    """Return slow modes of the random walk on A, each of mean 0 within every dataset.
 
     Parameters
     ----------
     A : csr_array of shape (n, n)
         Symmetric.
     sizes : sequence of int
-        Rows of each part, such as a dataset: no part gets an axis to itself.
+        Rows of each dataset: no axis only separates one dataset from the others.
     n_axes : int
-        Fewer come back of very few rows.
+        Number of axes; fewer are returned for very few rows.
     random_state : int
     power : float
-        Each mode counts by this power of its eigenvalue.
+        Each mode is weighted by this power of its eigenvalue.
     unit_rows : bool
         Scale each row to length 1.
 
     Returns
     -------
     Z : ndarray of shape (n, n_axes)
-        Rows of items that nothing reaches are 0. Each column's largest entry is positive before
-        rows are scaled.
+        Rows of items without any edge are 0. Each column's largest entry is positive before rows
+        are scaled.
     values : ndarray of shape (n_axes,)
         Falling, none below 0.
     """
@@ -150,25 +150,25 @@ def spectral_axes(
     return (unit(Z) if unit_rows else Z), values
 
 
-def carried_features(
-    graph: JointGraph, features: Sequence[Floats | None], share: float = CARRIED
+def propagated_features(
+    graph: JointGraph, features: Sequence[Floats | None], share: float = OWN_FEATURE_SHARE
 ) -> Floats:
-    """Return the features of all items, each dataset's in columns of their own, carried over links.
+    """Return the features of all items, propagated over links, in separate columns per dataset.
 
     Parameters
     ----------
     graph : JointGraph
-        Its own blocks do not count.
+        Only its links are used.
     features : sequence of ndarray of shape (n_d, k_d), or None
     share : float
-        How much an item's own features count; the rest comes from what it is linked with. A block
-        of links between many items and few counts by the fourth root of the ratio of the items it
-        touches, and hubs count less.
+        Weight of an item's own features; the rest comes from linked items. A block of links
+        between many items and few is weighted by the fourth root of the ratio of linked items,
+        and hubs are damped.
 
     Returns
     -------
     ndarray of shape (n, sum k_d)
-        Unit rows, 0 where nothing is known.
+        Unit rows, 0 for items without features and links.
     """
     widths = [0 if F is None else F.shape[1] for F in features]
     rows, columns = graph.rows, slices(widths)
@@ -190,26 +190,26 @@ def carried_features(
         A = A + graph.lifted(link, damped(W) * (link.strength * unequal**0.25), twice=False)
     T = sp.csr_array(sp.diags_array(_power(degrees(A, 1), -1.0)) @ A)
     H = X
-    for _ in range(STEPS):
+    for _ in range(PROPAGATION_STEPS):
         H = (1.0 - share) * (T @ H) + share * X
     return unit(H)
 
 
 def damped(W: Sparse) -> Sparse:
-    """Return D^-1/2 W D'^-1/2: hubs damped, spectral norm 1, however many links and how strong."""
+    """Return D^-1/2 W D'^-1/2, which damps hubs and has spectral norm 1."""
     scale = [sp.diags_array(_power(degrees(W, axis), -0.5)) for axis in (1, 0)]
     return sp.csr_array(scale[0] @ W @ scale[1])
 
 
 def new_axes(Z: Floats, near: Sparse, linked: Sparse) -> Floats:
-    """Return joint axes of new rows: one vote for what is like them, one for what they link to.
+    """Return joint axes of new rows, with equal weight for similar and for linked items.
 
     Parameters
     ----------
     Z : ndarray of shape (n, k)
-        Of the fitted items.
+        Axes of the fitted items.
     near, linked : csr_array of shape (m, n)
-        Weights of each new row with fitted ones, not below 0.
+        Non-negative weights between new rows and fitted items.
     """
     parts = [unit(np.asarray(M @ Z)) for M in (near, linked)]
     return unit(parts[0] + parts[1])
@@ -221,7 +221,7 @@ def degrees(W: Sparse, axis: int) -> Floats:
 
 
 def unit(Z: Floats) -> Floats:
-    """Return rows of length 1; rows of 0 stay."""
+    """Scale rows to length 1; rows of 0 do not change."""
     length = np.linalg.norm(Z, axis=1, keepdims=True)
     return np.where(length > 1e-12, Z / np.maximum(length, 1e-12), 0.0)
 
@@ -233,30 +233,32 @@ def _power(values: Floats, power: float) -> Floats:
 def _leading(S: Sparse, means: Floats, k: int, random_state: int) -> tuple[Floats, Floats]:
     """Return the k largest eigenvalues of S projected off some directions, falling."""
 
-    def off(X: Floats) -> Floats:
+    def project(X: Floats) -> Floats:
         return X - means @ (means.T @ X)
 
     n = S.shape[0]
-    v0 = off(np.random.default_rng(random_state).standard_normal(n))
+    v0 = project(np.random.default_rng(random_state).standard_normal(n))
     if n > _DENSE_ROWS and k < n - 1:
-        operator = LinearOperator((n, n), matvec=lambda x: off(S @ off(x.ravel())), dtype=float)
+        operator = LinearOperator(
+            (n, n), matvec=lambda x: project(S @ project(x.ravel())), dtype=float
+        )
         try:
             values, U = eigsh(operator, k=k, which="LA", v0=v0, tol=_TOLERANCE)
         except ArpackError:
-            values, U = _by_iteration(S, off, k, random_state)
+            values, U = _by_iteration(S, project, k, random_state)
     else:
-        dense = off(off(S.toarray()).T)
+        dense = project(project(S.toarray()).T)
         values, U = eigh((dense + dense.T) / 2, subset_by_index=[n - k, n - 1])
     order = np.argsort(-values, kind="stable")
     return values[order], U[:, order]
 
 
 def _by_iteration(
-    S: Sparse, off: Callable[[Floats], Floats], k: int, random_state: int
+    S: Sparse, project: Callable[[Floats], Floats], k: int, random_state: int
 ) -> tuple[Floats, Floats]:
-    """Return the same by subspace iteration, which always ends."""
+    """Return the same by subspace iteration, which always terminates."""
     U = np.random.default_rng(random_state).standard_normal((S.shape[0], k))
     for _ in range(100):
-        U, _ = np.linalg.qr(off(0.5 * (U + S @ U)))
-    values, V = eigh(U.T @ off(S @ U))
+        U, _ = np.linalg.qr(project(0.5 * (U + S @ U)))
+    values, V = eigh(U.T @ project(S @ U))
     return values, U @ V

@@ -1,11 +1,11 @@
-"""Guided projections and principal components of sums over rows and links.
+"""Guided projections and principal components from sums over rows and links.
 
-The eigenproblem of `hetviz.core.spectral.eigen` asks little of the data: for datasets u and v
+The eigenproblem of `hetviz.core.spectral.eigen` needs only, for datasets u and v,
 
     n, 1'Dx;   G_v = sum_i d_i (x_i - c_v)(x_i - c_v)';   C_uv = sum_ij w_ij (x_i - c_u)(x_j - c_v)'
 
-each a sum of small parts over blocks of rows and of links. Parts are added in a fixed order, so
-that the result does not depend on where each was computed.
+each a sum over blocks of rows and of links. Parts are added in a fixed order, so that the result
+does not depend on where each was computed.
 """
 
 from __future__ import annotations
@@ -21,32 +21,38 @@ from scipy.sparse.csgraph import connected_components
 from hetviz._types import Array, Floats, Ints, Sparse
 from hetviz.core.graph.laplacian import slices
 from hetviz.core.spectral.blocks import (
-    Block,
     LinearMap,
+    ProjectionBlock,
     absolute_ridge,
     centred_gram,
     centred_product,
 )
-from hetviz.core.spectral.eigen import KEEP, Solution, finish, kept, leading
+from hetviz.core.spectral.eigen import (
+    MIN_AGREEMENT,
+    SpectralSolution,
+    finish,
+    keep_agreeing_axes,
+    leading_eigenvectors,
+)
 from hetviz.core.spectral.guided import (
     NU,
-    Guided,
+    GuidedSolution,
     check_axes,
     check_guidance,
     check_options,
-    joined,
+    combine_components,
 )
 from hetviz.errors import NotApplicableError, ParameterError
 
 Key = tuple[str | int, ...]
 Sums = Mapping[Key, Floats]
-"""Arrays to be added, by name."""
+"""Arrays to add, by name."""
 POSITIVE, NEGATIVE = 1, -1
 FAN_IN = 4
-"""Parts that are added at a time, where parts are added in a tree."""
+"""Number of parts added at a time in a tree of sums."""
 
 
-def added(parts: Sequence[Sums]) -> dict[Key, Floats]:
+def add_sums(parts: Sequence[Sums]) -> dict[Key, Floats]:
     """Add arrays of the same name, in the order of the parts."""
     total: dict[Key, Floats] = {}
     for part in parts:
@@ -56,7 +62,7 @@ def added(parts: Sequence[Sums]) -> dict[Key, Floats]:
 
 
 def first_moments(X: Array, degrees: Floats, v: int) -> dict[Key, Floats]:
-    """Return the mass of the rows of dataset v, and their sum: of X (n, d), degrees (n,)."""
+    """Return mass and weighted sum of the rows X (n, d) of dataset v, for degrees (n,)."""
     total = np.zeros(X.shape[1])
     for start in range(0, len(X), 2_048):
         total += degrees[start : start + 2_048] @ X[start : start + 2_048].astype(np.float64)
@@ -66,15 +72,15 @@ def first_moments(X: Array, degrees: Floats, v: int) -> dict[Key, Floats]:
 def own_moments(
     X: Array, positive: Floats, negative: Floats, centre: Floats, v: int
 ) -> dict[Key, Floats]:
-    """Return G_v of the rows X (n, d), by the degrees (n,) of links of either sign."""
-    found: dict[Key, Floats] = {}
+    """Return G_v of the rows X (n, d), for the degrees (n,) of positive and negative links."""
+    moments: dict[Key, Floats] = {}
     for sign, degrees in ((POSITIVE, positive), (NEGATIVE, negative)):
         if degrees.any():
-            found["gram", sign, v] = centred_gram(X, degrees, centre)
-    return found
+            moments["gram", sign, v] = centred_gram(X, degrees, centre)
+    return moments
 
 
-def linked_rows(W: Sparse, X: Array, centre: Floats, out: Floats) -> None:
+def add_linked_sums(W: Sparse, X: Array, centre: Floats, out: Floats) -> None:
     """Add W (X - 1c') to out (m, d): W of shape (m, n), X (n, d)."""
     from hetviz.core.spectral.moments_loops import add_linked_rows
 
@@ -82,12 +88,12 @@ def linked_rows(W: Sparse, X: Array, centre: Floats, out: Floats) -> None:
 
 
 def cross_moment(X: Array, centre: Floats, linked: Floats) -> Floats:
-    """Return (X - 1c')' linked: of rows X (n, d_u) and what `linked_rows` found, (n, d_v)."""
+    """Return (X - 1c')' linked, for rows X (n, d_u) and the output of `add_linked_sums` (n, d_v)."""
     return centred_product(X, centre, linked)
 
 
-class SummedBlock(Block):
-    """A dataset of which only sums are kept: it can be solved for, and its rows placed later."""
+class SummedBlock(ProjectionBlock):
+    """A dataset given by sums only: its map can be solved for, and its rows placed later."""
 
     def __init__(self, centre: Floats, ridge: float) -> None:
         self.n, self.r = 0, len(centre)
@@ -124,35 +130,35 @@ def guided_by_sums(
     names: Sequence[str],
     title: str = "Guided projection",
     random_state: int = 0,
-) -> Guided:
-    """Fit what `hetviz.core.spectral.guided.guided_projection` fits, of sums.
+) -> GuidedSolution:
+    """Fit `hetviz.core.spectral.guided.guided_projection` from sums.
 
     Parameters
     ----------
     sums : mapping
         ``("gram", sign, v)``, shape (d_v, d_v), and ``("cross", sign, u, v)`` with u <= v, shape
-        (d_u, d_v); what is 0 may be absent. Links within a dataset are counted both ways.
+        (d_u, d_v); zero matrices may be absent. Links within a dataset count in both directions.
     centres : sequence of ndarray of shape (d_v,)
         Means of the rows, weighted by |D|.
     n_components, signed, nu, variant, gamma, names, title, random_state
-        As there; the variant "anchor" and a gamma of 0 where features depend on each other need
-        the rows themselves.
+        As in `guided_projection`; the variant "anchor", and a gamma of 0 with linearly dependent
+        features, need the rows themselves.
 
     Returns
     -------
     Guided
-        With embeddings of no rows.
+        With embeddings of 0 rows.
 
     Raises
     ------
     hetviz.errors.NotApplicableError
-        As there.
+        As in `guided_projection`.
     hetviz.errors.ParameterError
         For the variant "anchor".
 
     Notes
     -----
-    O(d^3) for d features in all.
+    O(d^3) for d features in total.
     """
     check_options(signed, variant, nu)
     if variant == "anchor":
@@ -164,13 +170,13 @@ def guided_by_sums(
     signs = {int(key[1]) for key in sums if key[0] == "cross"}
     check_guidance(POSITIVE in signs, NEGATIVE in signs, form, title)
     strength = NU[form] if nu is None else nu
-    problem = _Summed(sums, centres, gamma)
+    problem = _SummedProblem(sums, centres, gamma)
     component = problem.components()
-    fitted: list[tuple[list[int], Solution | None]] = []
+    fitted: list[tuple[list[int], SpectralSolution | None]] = []
     for number in range(int(component.max()) + 1):
         members = [int(v) for v in np.flatnonzero(component == number)]
-        there = problem.signs(members)
-        if not (POSITIVE in there or (form != "ratio" and NEGATIVE in there)):
+        signs_present = problem.signs(members)
+        if not (POSITIVE in signs_present or (form != "ratio" and NEGATIVE in signs_present)):
             fitted.append((members, None))
             continue
         G, B = problem.pencil(members, form, strength)
@@ -179,20 +185,20 @@ def guided_by_sums(
         k = min(n_components, len(G))
         v0 = np.random.default_rng(random_state).standard_normal(len(G))
         try:
-            mu, P = leading((G + G.T) / 2, (B + B.T) / 2, k, v0)
+            mu, P = leading_eigenvectors((G + G.T) / 2, (B + B.T) / 2, k, v0)
         except LinAlgError as error:
             raise NotApplicableError(
                 "This eigenproblem",
                 ["Its constraint is not positive definite; use a gamma above 0, such as 0.1."],
             ) from error
         blocks = [problem.blocks[v] for v in members]
-        fitted.append((members, finish(blocks, *kept(mu, P, KEEP))))
+        fitted.append((members, finish(blocks, *keep_agreeing_axes(mu, P, MIN_AGREEMENT))))
     check_axes(fitted, n_components, names, title)
-    return joined(problem.blocks, fitted, component)
+    return combine_components(problem.blocks, fitted, component)
 
 
-class _Summed:
-    """Sums as the blocks of the two matrices of the eigenproblem."""
+class _SummedProblem:
+    """The two matrices of the eigenproblem, built from sums."""
 
     def __init__(self, sums: Sums, centres: Sequence[Floats], gamma: float) -> None:
         self._sums, self._sizes = sums, [len(centre) for centre in centres]
@@ -202,27 +208,27 @@ class _Summed:
             self.blocks.append(SummedBlock(centre, absolute_ridge(gamma, False, size, len(centre))))
 
     def gram(self, sign: int, v: int) -> Floats:
-        found = self._sums.get(("gram", sign, v))
-        return np.zeros((self._sizes[v], self._sizes[v])) if found is None else found
+        gram = self._sums.get(("gram", sign, v))
+        return np.zeros((self._sizes[v], self._sizes[v])) if gram is None else gram
 
     def cross(self, sign: int, u: int, v: int) -> Floats:
         if u > v:
             return self.cross(sign, v, u).T
-        found = self._sums.get(("cross", sign, u, v))
-        return np.zeros((self._sizes[u], self._sizes[v])) if found is None else found
+        product = self._sums.get(("cross", sign, u, v))
+        return np.zeros((self._sizes[u], self._sizes[v])) if product is None else product
 
     def _pairs(self) -> list[tuple[int, int, int]]:
         return [(int(key[1]), int(key[2]), int(key[3])) for key in self._sums if key[0] == "cross"]
 
     def components(self) -> Ints:
-        """Say which datasets hang together through links."""
+        """Return the component number of each dataset, connected by links."""
         m = len(self._sizes)
         pairs = np.array([(u, v) for _, u, v in self._pairs()]).reshape(-1, 2)
         graph = sp.csr_array((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(m, m))
         return np.asarray(connected_components(graph, directed=False)[1], dtype=np.int64)
 
     def signs(self, members: Sequence[int]) -> set[int]:
-        """Return which signs links of some datasets have."""
+        """Return the signs of the links between some datasets."""
         return {sign for sign, u, v in self._pairs() if u in members and v in members}
 
     def ridges(self, members: Sequence[int]) -> Floats:
@@ -268,9 +274,9 @@ class Components:
     Attributes
     ----------
     map : LinearMap
-        Onto k axes; axes that are lacking hold 0.
+        Map onto k axes; missing axes hold 0.
     explained : ndarray
-        Share of all variance along each axis that there is.
+        Share of the total variance of each existing axis.
     """
 
     map: LinearMap
@@ -280,17 +286,17 @@ class Components:
 def components_by_sums(
     gram: Floats, centre: Floats, count: float, n_components: int, standardize: bool = False
 ) -> Components:
-    """Return the principal components of a table of `count` rows, scaled to a size of 1.
+    """Return the principal components of a table of `count` rows, scaled to unit size.
 
     Parameters
     ----------
     gram : ndarray of shape (d, d)
-        Of the centred rows.
+        Gram matrix of the centred rows.
     centre : ndarray of shape (d,)
     count : float
     n_components : int
     standardize : bool
-        Give every feature the same spread first.
+        Give every feature the same variance first.
     """
     variance = np.maximum(np.diagonal(gram) / count, 0.0)
     varies = variance > 1e-24 * (centre**2 + variance)

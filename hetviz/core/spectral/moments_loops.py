@@ -1,4 +1,4 @@
-"""The inner loop of products with links, compiled."""
+"""Compiled inner loop of products with links."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ def add_linked_rows(
 ) -> None:
     """out[i] += sum_j weight[i, j] (X[j] - centre), for CSR weights of shape (len(out), len(X)).
 
-    X may be of any float type; sums are in float64, in the order of the links.
+    X may have any float type; sums are in float64, in the order of the links.
     """
     d = X.shape[1]
     for i in range(len(indptr) - 1):

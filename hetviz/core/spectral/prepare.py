@@ -1,4 +1,4 @@
-"""From features and guidance mass to a block of the eigenproblem: centring, reduction, ridge."""
+"""Preparation of a dataset's block of the eigenproblem: centring, reduction and ridge."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from scipy.sparse.linalg import LinearOperator, svds
 
 from hetviz._types import MAX_MAGNITUDE, Floats, Ints, Matrix, Reals, Sparse, is_sparse
 from hetviz.core.spectral.blocks import (
+    BLOCK_ROWS,
     RIDGE_FLOOR,
-    ROWS,
-    Block,
     FeatureBlock,
     IdentityBlock,
+    ProjectionBlock,
     StreamedBlock,
     absolute_ridge,
     as_dense,
 )
 from hetviz.errors import DataError, DataWarning, ParameterError, Problem
 
-WIDE = 4_000
-"""Sparse features with more columns than this are reduced before they are solved."""
+MAX_SPARSE_COLUMNS = 4_000
+"""Sparse features with more columns are reduced to their leading directions."""
 REDUCED_RANK = 300
-_CONSTANT = 1e-24
+_CONSTANT_SHARE = 1e-24
 _DENSE_ENTRIES = 2e7
 STREAM_ENTRIES = 2_000_000
 """Dense features with more entries are read in pieces instead of copied."""
@@ -42,50 +42,50 @@ def make_block(
     center: bool = True,
     reduce: bool = True,
     where: str = "features",
-) -> Block:
+) -> ProjectionBlock:
     """Prepare one dataset for `hetviz.core.spectral.eigen.solve`.
 
     Parameters
     ----------
     features : ndarray or csr of shape (n, d), or None
-        Rows to project (raw features, or a kernel's map). None is a featureless dataset:
-        the identity, never formed.
+        Rows to project (raw features, or a kernel's map). None is a featureless dataset: the
+        identity matrix, which is not formed.
     weights : ndarray of shape (n,)
-        Non-negative mass of guidance per row, |D|; it weighs the centre and scales the ridge.
+        Non-negative mass of guidance per row, |D|; it weights the centre and scales the ridge.
     gamma : float
         Ridge, 0 or more. Relative: gamma_v = gamma tr(Phi' diag(w) Phi) / nominal.
     absolute : bool
         Take `gamma` as gamma_v itself.
     nominal : int, optional
-        Number of features for the relative ridge; d when left out. A kernel's map passes its
-        number of training rows, so that cutting its rank does not change the ridge.
+        Number of features for the relative ridge; d by default. A kernel's map passes its number
+        of training rows, so that truncating its rank does not change the ridge.
     center : bool
-        Take off the weighted mean of each feature (the plain mean when no row has mass).
+        Subtract the weighted mean of each feature (the plain mean if no row has mass).
     reduce : bool
-        Allow the exact reduction to the span of the guided rows. It drops the directions that no
-        guided row can see, which matter only when the ridge is left out of the objective.
+        Allow the exact reduction to the span of the guided rows. It drops directions orthogonal
+        to all guided rows, which matter only without the ridge in the objective.
     where : str
         Name of the dataset, for messages.
 
     Raises
     ------
     hetviz.errors.DataError
-        When a feature is not a finite number, or the weights do not fit.
+        If a feature is not a finite number, or the number of weights is wrong.
     hetviz.errors.ParameterError
-        When gamma is negative or not finite.
+        If gamma is negative or not finite.
 
     Warns
     -----
     hetviz.errors.DataWarning
-        When gamma is 0 and the features are linearly dependent on the guided rows (a floor of
-        1e-12 of the mean feature variance is used), or when very wide sparse features are reduced.
+        If gamma is 0 and the features are linearly dependent on the guided rows (a floor of
+        1e-12 of the mean feature variance is used), or if very wide sparse features are reduced.
 
     Notes
     -----
-    Dense features of more than two million entries, and files mapped by numpy, are read in pieces
-    and never copied. Features that do not vary over the guided rows are dropped. Where fewer rows
-    are guided than there are features, the problem is solved exactly in the span of the guided rows
-    (thin SVD, O(n^2 d)), if that halves it or gamma is 0; sparse features of more than 4,000
+    Dense features of more than two million entries, and numpy memory maps, are read in blocks and
+    not copied. Features that do not vary over the guided rows are dropped. If there are fewer
+    guided rows than features, the problem is solved exactly in the span of the guided rows (thin
+    SVD, O(n^2 d)), provided that halves it or gamma is 0. Sparse features of more than 4,000
     columns are reduced to 300 directions.
     """
     if not (np.isfinite(gamma) and gamma >= 0):
@@ -93,28 +93,28 @@ def make_block(
     weights = np.asarray(weights, dtype=np.float64)
     if features is None:
         return IdentityBlock(weights, gamma, absolute=absolute)
-    X = _checked(features, weights, where)
+    X = _checked_features(features, weights, where)
     n, d = X.shape
     share = weights / weights.sum() if weights.any() else np.full(n, 1.0 / max(n, 1))
     centre = _mean(X, share) if center else np.zeros(d)
-    if not is_sparse(X) and _to_be_streamed(X, weights, gamma):
+    if not is_sparse(X) and _needs_streaming(X, weights, gamma):
         return StreamedBlock(X, weights, centre, gamma, absolute=absolute, nominal=nominal)
     mass = weights if weights.any() else share
     X, shift, energy, columns = _centred(X, centre, mass)
     trace = float(energy.sum()) if weights.any() else 0.0
-    rotation = _span(X, shift, weights, gamma, where) if reduce else None
+    rotation = _guided_span(X, shift, weights, gamma, where) if reduce else None
     if rotation is not None:
         X = np.asarray(X @ rotation) - (0.0 if shift is None else shift @ rotation)
         shift = None
     ridge = absolute_ridge(gamma, absolute, trace, nominal or d)
     block = FeatureBlock(X, shift, centre, columns, rotation, ridge)
     if ridge == 0.0 and block.r:
-        block.ridge = _floor(block, weights, trace / d, where)
+        block.ridge = _ridge_floor(block, weights, trace / d, where)
     return block
 
 
-def _to_be_streamed(X: Reals, weights: Floats, gamma: float) -> bool:
-    """Say whether dense features are too large to copy, and need no reduction."""
+def _needs_streaming(X: Reals, weights: Floats, gamma: float) -> bool:
+    """Return whether dense features are too large to copy and need no reduction."""
     if gamma == 0:
         return False
     large = X.size > STREAM_ENTRIES or isinstance(X, np.memmap)
@@ -125,12 +125,12 @@ def _mean(X: Matrix, share: Floats) -> Floats:
     if is_sparse(X):
         return np.asarray(X.T @ share).ravel()
     total = np.zeros(X.shape[1])
-    for start in range(0, len(X), ROWS):
-        total += share[start : start + ROWS] @ X[start : start + ROWS]
+    for start in range(0, len(X), BLOCK_ROWS):
+        total += share[start : start + BLOCK_ROWS] @ X[start : start + BLOCK_ROWS]
     return total
 
 
-def _checked(features: Matrix, weights: Floats, where: str) -> Matrix:
+def _checked_features(features: Matrix, weights: Floats, where: str) -> Matrix:
     X: Matrix
     if is_sparse(features):
         X = sp.csr_array(features).astype(np.float64, copy=False)
@@ -139,10 +139,10 @@ def _checked(features: Matrix, weights: Floats, where: str) -> Matrix:
         X = values = _floats(features)
     if X.ndim != 2 or X.shape[0] != len(weights):
         problem = Problem(
-            "shape", where, f"a matrix with {len(weights):,} rows is needed", str(X.shape)
+            "shape", where, f"the matrix must have {len(weights):,} rows", str(X.shape)
         )
         raise DataError(problem)
-    if not within(values):
+    if not is_within_magnitude(values):
         coordinates = X.tocoo().coords if is_sparse(X) else None
         at = np.argwhere(~(np.abs(values.astype(np.float64)) <= MAX_MAGNITUDE))[0]
         row, column = at if coordinates is None else (coordinates[0][at[0]], coordinates[1][at[0]])
@@ -151,17 +151,17 @@ def _checked(features: Matrix, weights: Floats, where: str) -> Matrix:
             f"{where}, row {row + 1}, feature {column + 1}",
             f"a feature value is missing, infinite or beyond {MAX_MAGNITUDE:g}",
             str(values[tuple(at)]),
-            "Fill it in, rescale it, or leave the row or the feature out.",
+            "Fill it in, rescale it, or exclude the row or the feature.",
         )
         raise DataError(problem)
     return X
 
 
-def within(values: Reals) -> bool:
-    """Say whether all values (n, ...) are numbers of a size that can be squared; no copies."""
-    for start in range(0, len(values), ROWS):
-        piece = values[start : start + ROWS]
-        # The least of what is not all numbers is no number either.
+def is_within_magnitude(values: Reals) -> bool:
+    """Return whether all values (n, ...) are finite and small enough to square, without copies."""
+    for start in range(0, len(values), BLOCK_ROWS):
+        piece = values[start : start + BLOCK_ROWS]
+        # The minimum is NaN if any value is, so the comparison fails.
         if not (
             float(piece.min(initial=0)) >= -MAX_MAGNITUDE
             and float(piece.max(initial=0)) <= MAX_MAGNITUDE
@@ -171,42 +171,42 @@ def within(values: Reals) -> bool:
 
 
 def _floats(features: ArrayLike) -> Reals:
-    """Return dense features as they are if they are floats, mapped files too; else as float64."""
+    """Return float features unchanged, including memory maps; convert others to float64."""
     if isinstance(features, np.ndarray) and features.dtype in (np.float32, np.float64):
         return features
     return np.asarray(features, dtype=np.float64)
 
 
 def _centred(X: Matrix, centre: Floats, mass: Floats) -> tuple[Matrix, Floats | None, Floats, Ints]:
-    """Centre (dense at once, sparse by a shift) and drop the features that do not vary."""
+    """Centre features (sparse ones by a shift) and drop those that do not vary."""
     if is_sparse(X):
         squares = X.multiply(X)
         size = np.asarray(squares.T @ mass).ravel()
         energy = np.maximum(size - mass.sum() * centre**2, 0.0) if centre.any() else size
-        # X'wX - (sum w) cc' cancels, so rounding is larger than for rows centred first
+        # X'wX - (sum w) cc' cancels, so rounding errors are larger than for centred rows.
         columns = np.flatnonzero(energy > 1e-14 * size)
         return X[:, columns], centre[columns], energy[columns], columns
     largest = np.abs(X).max(axis=0, initial=0.0)
     X = X - centre
     energy = np.einsum("ij,ij,i->j", X, X, mass)
-    columns = np.flatnonzero(energy > _CONSTANT * mass.sum() * largest**2)
+    columns = np.flatnonzero(energy > _CONSTANT_SHARE * mass.sum() * largest**2)
     if len(columns) < X.shape[1]:
         X = X[:, columns]
     return X, None, energy[columns], columns
 
 
-def _span(
+def _guided_span(
     X: Matrix, shift: Floats | None, weights: Floats, gamma: float, where: str
 ) -> Floats | None:
-    """Return an orthonormal basis (d, r) of the directions that matter, or None for all."""
+    """Return an orthonormal basis (d, r) of the relevant directions, or None for all."""
     guided = np.flatnonzero(weights)
     n, d = len(guided), X.shape[1]
-    # with a ridge the reduction is only for speed; without one it keeps the problem definite
+    # With a ridge the reduction is only for speed; without it, it keeps the problem definite.
     if 0 < n < (d / 2 if gamma > 0 else d) and (shift is None or n * d <= _DENSE_ENTRIES):
         rows = as_dense(X[guided]) - (0.0 if shift is None else shift)
         _, values, Vt = svd(rows, full_matrices=False)
         return np.ascontiguousarray(Vt[values > 1e-12 * values[0]].T)
-    if is_sparse(X) and n and shift is not None and d > WIDE:
+    if is_sparse(X) and n and shift is not None and d > MAX_SPARSE_COLUMNS:
         return _leading_span(X[guided], shift, where)
     return None
 
@@ -225,18 +225,18 @@ def _leading_span(X: Sparse, shift: Floats, where: str) -> Floats:
     v0 = np.random.default_rng(0).standard_normal(min(n, d))
     _, values, Vt = svds(centred, k=rank, v0=v0)
     total = float((X.data**2).sum() - 2 * shift @ (X.sum(axis=0)) + n * shift @ shift)
-    lost = 1.0 - float((values**2).sum()) / total
-    if lost > 1e-6:
+    share_lost = 1.0 - float((values**2).sum()) / total
+    if share_lost > 1e-6:
         warnings.warn(
             f"{where}: {d:,} sparse features are reduced to their {rank} leading directions; "
-            f"{100 * lost:.1f} % of their variance is left out.",
+            f"{100 * share_lost:.1f} % of their variance is left out.",
             DataWarning,
             stacklevel=4,
         )
     return np.ascontiguousarray(Vt[values > 1e-12 * values.max()].T)
 
 
-def _floor(block: FeatureBlock, weights: Floats, scale: float, where: str) -> float:
+def _ridge_floor(block: FeatureBlock, weights: Floats, scale: float, where: str) -> float:
     values = eigvalsh(block.gram(weights))
     if values[0] > RIDGE_FLOOR * values[-1]:
         return 0.0

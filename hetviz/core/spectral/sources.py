@@ -1,4 +1,4 @@
-"""One source of features for the same rows: centred, scaled to a comparable size, gaps as zeros."""
+"""Sources of features for the same rows: centred and scaled, with zeros for missing rows."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ SCALES = ("block", "norm", "zscore", "none")
 
 
 @dataclass(frozen=True, eq=False)
-class Source:
+class FeatureSource:
     """Features of n rows, ready for a joint analysis; build it with `prepare_source`.
 
     Attributes
     ----------
     present : ndarray of shape (n,)
-        False for rows that this source says nothing of; they count as zeros.
+        False for rows that this source lacks; they count as zeros.
     r : int
-        Number of coordinates; 0 when no feature varies.
+        Number of coordinates; 0 if no feature varies.
     """
 
     present: Bools
@@ -37,7 +37,7 @@ class Source:
 
     @property
     def dense(self) -> Floats | None:
-        """The rows themselves, shape (n, r); None where they are kept sparse."""
+        """The rows, shape (n, r); None if they are sparse."""
         return self._matrix if self._shift is None else None
 
     def dot(self, P: Floats) -> Floats:
@@ -51,15 +51,15 @@ class Source:
         return P if self._shift is None else P - np.outer(self._shift, self.present @ Y)
 
     def coefficients(self, U: Floats) -> Floats:
-        """Return what each feature, centred and scaled, contributes: (r, k) to (d, k)."""
+        """Return the coefficients of the centred and scaled features: (r, k) to (d, k)."""
         return U if self._rotation is None else self._rotation @ U
 
     def map(self, U: Floats) -> LinearMap:
-        """Turn directions (r, k) into a map of features as they were given."""
+        """Turn directions (r, k) into a map of the original features."""
         return LinearMap(self._scale[:, None] * self.coefficients(U), self._centre, 0.0)
 
 
-def prepare_source(X: Matrix, present: Bools, scale: str = "block") -> Source:
+def prepare_source(X: Matrix, present: Bools, scale: str = "block") -> FeatureSource:
     """Centre and scale one source.
 
     Parameters
@@ -68,41 +68,41 @@ def prepare_source(X: Matrix, present: Bools, scale: str = "block") -> Source:
         Rows that are not present are all 0.
     present : ndarray of bool, shape (n,)
     scale : {"block", "norm", "zscore", "none"}
-        ``"block"`` gives every feature the same variance and the whole a mean square row length of
-        1; ``"norm"`` only the latter, ``"zscore"`` only the former.
+        ``"block"`` gives every feature the same variance and the source a mean square row length
+        of 1; ``"norm"`` does only the latter, ``"zscore"`` only the former.
 
     Notes
     -----
-    Where fewer rows than half the features are present, dense features are replaced, exactly, by
-    their coordinates in the span of the rows. Sparse features stay sparse.
+    If the present rows are fewer than half of the features, dense features are replaced by their
+    exact coordinates in the span of the rows. Sparse features stay sparse.
     """
     n, d = X.shape
     share = present / max(int(present.sum()), 1)
     centre = np.asarray(X.T @ share, dtype=np.float64).ravel()
     squares = np.asarray((X.multiply(X) if is_sparse(X) else X * X).T @ share).ravel()
     variance = np.maximum(squares - centre**2, 0.0)
-    factor = factors(variance, squares, scale)
+    factor = feature_factors(variance, squares, scale)
     if not factor.any():
-        return Source(present, 0, np.zeros((n, 0)), None, centre, factor, np.zeros((d, 0)))
+        return FeatureSource(present, 0, np.zeros((n, 0)), None, centre, factor, np.zeros((d, 0)))
     if is_sparse(X):
         matrix = sp.csr_array(X @ sp.diags_array(factor))
-        return Source(present, d, matrix, centre * factor, centre, factor, None)
+        return FeatureSource(present, d, matrix, centre * factor, centre, factor, None)
     Z = np.where(present[:, None], (X - centre) * factor, 0.0)
     rotation = None
     if 2 * int(present.sum()) < d:
         _, values, Vt = svd(Z[present], full_matrices=False)
         rotation = np.ascontiguousarray(Vt[values > 1e-12 * values[0]].T)
         Z = Z @ rotation
-    return Source(present, Z.shape[1], Z, None, centre, factor, rotation)
+    return FeatureSource(present, Z.shape[1], Z, None, centre, factor, rotation)
 
 
-def factors(variance: Floats, squares: Floats, scale: str) -> Floats:
-    """Return what each feature is multiplied by, 0 where it does not vary.
+def feature_factors(variance: Floats, squares: Floats, scale: str) -> Floats:
+    """Return the factor of each feature, 0 if it does not vary.
 
     Parameters
     ----------
     variance, squares : ndarray of shape (d,)
-        Mean squares about the mean, and about 0.
+        Mean squares around the mean, and around 0.
     scale : {"block", "norm", "zscore", "none"}
         See `prepare_source`.
     """

@@ -1,4 +1,4 @@
-"""Where a layout starts: the slow directions of a random walk on the affinities."""
+"""Start positions of layouts: the slow directions of a random walk on the affinities."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hetviz.core.graph.laplacian import row_components
 SPREAD = 1e-4
 _DENSE_ROWS = 200
 _SPECTRAL_COMPONENTS = 20
-_LEAST_ROWS = 10
+_MIN_ROWS = 10
 _NOISE = 0.01
 
 
@@ -26,13 +26,13 @@ def spectral_start(P: Sparse, n_components: int, rng: np.random.Generator) -> Fl
         Symmetric, non-negative, without an empty row.
     n_components : int
     rng : numpy.random.Generator
-        For start vectors and 1 % of noise.
+        Source of start vectors and of 1 % noise.
 
     Returns
     -------
     ndarray of shape (n, n_components)
-        Of standard deviation 1e-4. Each large connected part has its own modes and random
-        centre; rows of small parts start at random.
+        With standard deviation 1e-4. Each large connected component has its own modes and a
+        random centre; rows of small components start at random.
 
     Notes
     -----
@@ -46,7 +46,7 @@ def spectral_start(P: Sparse, n_components: int, rng: np.random.Generator) -> Fl
     if len(size) > 1:
         Y = 0.3 * Y + rng.standard_normal((len(size), n_components))[label]
     for part in np.argsort(-size, kind="stable")[:_SPECTRAL_COMPONENTS]:
-        if size[part] < _LEAST_ROWS:
+        if size[part] < _MIN_ROWS:
             break
         rows = np.flatnonzero(label == part)
         modes = _modes(P[rows][:, rows] if len(size) > 1 else P, n_components, rng)
@@ -56,7 +56,7 @@ def spectral_start(P: Sparse, n_components: int, rng: np.random.Generator) -> Fl
 
 
 def _modes(P: Sparse, k: int, rng: np.random.Generator) -> Floats:
-    """Return k modes of a connected graph, each of standard deviation 1 with noise."""
+    """Return k modes of a connected graph, with standard deviation 1 and noise."""
     n = P.shape[0]
     root = np.sqrt(np.asarray(P.sum(axis=1)).ravel())
     scale = sp.diags_array(1.0 / root)
@@ -81,34 +81,35 @@ def random_start(n: int, n_components: int, rng: np.random.Generator) -> Floats:
     return 1e-2 * rng.standard_normal((n, n_components))
 
 
-def carried_on(P: Sparse, Y: Floats, rng: np.random.Generator) -> Floats:
-    """Complete an earlier layout: rows without a place start among their neighbours.
+def complete_layout(P: Sparse, Y: Floats, rng: np.random.Generator) -> Floats:
+    """Complete an earlier layout: rows without a position start among their neighbours.
 
     Parameters
     ----------
     P : csr_array of shape (n, n)
     Y : ndarray of shape (n, k)
-        NaN rows have no place yet; at least one has.
+        NaN rows have no position yet; at least one row has.
     rng : numpy.random.Generator
 
     Returns
     -------
     ndarray of shape (n, k)
-        A new row lies at the mean of its placed neighbours by weight, a hundredth of the spread
-        off; one that none leads to lies at random. O(nnz) for each step away from placed rows.
+        A new row lies at the weighted mean of its placed neighbours, with noise of 1 % of the
+        spread; a row that is not connected to them lies at random. O(nnz) for each step away
+        from placed rows.
     """
     Y = np.array(Y)
-    known = np.asarray(np.isfinite(Y).all(axis=1))
-    centre, spread = Y[known].mean(axis=0), float(Y[known].std()) or SPREAD
+    placed = np.asarray(np.isfinite(Y).all(axis=1))
+    centre, spread = Y[placed].mean(axis=0), float(Y[placed].std()) or SPREAD
     noise = rng.standard_normal(Y.shape)
-    while not known.all():
-        there = known.astype(np.float64)
-        mass = np.where(known, 0.0, np.asarray(P @ there).ravel())
+    while not placed.all():
+        indicator = placed.astype(np.float64)
+        mass = np.where(placed, 0.0, np.asarray(P @ indicator).ravel())
         reached = mass > 0
         if not reached.any():
-            Y[~known] = centre + spread * noise[~known]
+            Y[~placed] = centre + spread * noise[~placed]
             break
-        mean = (P @ np.where(known[:, None], Y, 0.0))[reached] / mass[reached, None]
+        mean = (P @ np.where(placed[:, None], Y, 0.0))[reached] / mass[reached, None]
         Y[reached] = mean + 0.01 * spread * noise[reached]
-        known = known | reached
+        placed = placed | reached
     return Y

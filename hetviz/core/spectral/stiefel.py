@@ -1,4 +1,4 @@
-"""Orthonormal frames: matrices Q of shape (n, r) with Q'Q = I, and steps that keep them so."""
+"""Orthonormal frames: matrices Q of shape (n, r) with Q'Q = I, and steps that preserve this."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ RETRACTIONS = {
 
 
 def random_frame(n: int, r: int, rng: np.random.Generator) -> Floats:
-    """Return a frame drawn evenly from all: shape (n, r), r <= n."""
+    """Return a uniformly distributed random frame: shape (n, r), r <= n."""
     return retract(rng.standard_normal((n, r)), "qr")
 
 
-def retract(Q: Floats, how: str = "polar") -> Floats:
+def retract(Q: Floats, method: str = "polar") -> Floats:
     """Return a frame near Q (n, r) of full rank: O(n r^2).
 
-    "polar" is the nearest one in every unitarily invariant norm; "qr" has the span of the first
-    columns kept, with a positive diagonal of R.
+    "polar" is the nearest frame in every unitarily invariant norm; "qr" preserves the span of the
+    first columns, with a positive diagonal of R.
     """
-    if how == "qr":
+    if method == "qr":
         frame, R = np.linalg.qr(Q)
         return np.asarray(frame * np.where(R.diagonal() < 0, -1.0, 1.0))
     U, _, Vt = np.linalg.svd(Q, full_matrices=False)
@@ -36,12 +36,12 @@ def steepest_descent(Q: Floats, gradient: Floats) -> tuple[Floats, float]:
     Parameters
     ----------
     Q, gradient : ndarray of shape (n, r)
-        A frame and the plain gradient there.
+        A frame and the Euclidean gradient there.
 
     Returns
     -------
     Z : ndarray of shape (n, r)
-        Q g'Q - g, which is tangent: Q'Z is skew.
+        Q g'Q - g, which is tangent: Q'Z is skew-symmetric.
     nu : float
         |Z|^2 - |Q'Z|^2 / 2, the rate at which the objective falls along Z.
 

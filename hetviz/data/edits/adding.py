@@ -61,70 +61,76 @@ def add_links(data: HeteroData, links: Links) -> AddResult:
     datasets, kind and role. Costs O(links).
     """
     directed = links.role == "relation"
-    asked = _pair_signs(data, links, directed)
-    latest = {said: row for row, said in asked.items()}
-    fresh = {row: asked[row] for row in sorted(latest.values())}
-    wanted = np.unique(_pair_codes(data, links, directed))
-    contrary = {(pair, -sign): row for row, (pair, sign) in fresh.items() if sign}
+    pair_signs = _pair_signs(data, links, directed)
+    latest = {pair_sign: row for row, pair_sign in pair_signs.items()}
+    new_rows = {row: pair_signs[row] for row in sorted(latest.values())}
+    pair_codes = np.unique(_pair_codes(data, links, directed))
+    opposite_rows = {(pair, -sign): row for row, (pair, sign) in new_rows.items() if sign}
     groups = list(data.links)
-    opposed: list[tuple[int, int, int]] = []
+    opposites: list[tuple[int, int, int]] = []
     updated: list[tuple[int, int]] = []
     n_same = 0
     for number, group in enumerate(data.links):
         if {group.source, group.target} != {links.source, links.target}:
             continue
-        here: dict[tuple[int, int], int] = {}
-        for at, said in _pair_signs(data, group, directed, wanted).items():
-            here.setdefault(said, at)
-            if said in contrary:
-                opposed.append((contrary[said], number, at))
+        first_at: dict[tuple[int, int], int] = {}
+        for at, pair_sign in _pair_signs(data, group, directed, pair_codes).items():
+            first_at.setdefault(pair_sign, at)
+            if pair_sign in opposite_rows:
+                opposites.append((opposite_rows[pair_sign], number, at))
         if (group.kind, group.role) != (links.kind, links.role):
             continue
         if links.score is not None and group.score is None:
             continue
-        found = {here[said]: row for row, said in fresh.items() if said in here}
-        changes = _changes_between(group, links, found)
+        repeated = {
+            first_at[pair_sign]: row for row, pair_sign in new_rows.items() if pair_sign in first_at
+        }
+        changes = _changes_between(group, links, repeated)
         groups[number] = edited_links(group, changes)
         updated += [(number, at) for at in changes]
-        n_same += len(found) - len(changes)
-        for row in found.values():
-            del fresh[row]
-    place = None
-    if fresh:
-        place = append_links(groups, links.take(np.array(list(fresh), dtype=np.int64)))
+        n_same += len(repeated) - len(changes)
+        for row in repeated.values():
+            del new_rows[row]
+    position = None
+    if new_rows:
+        position = append_links(groups, links.take(np.array(list(new_rows), dtype=np.int64)))
     after = HeteroData(data.datasets, groups, data.comparisons, data.labels)
-    at_fresh = [] if place is None else [(place[0], place[1] + k) for k in range(len(fresh))]
-    opposed = [one for one in opposed if one[0] in fresh]
-    at_opposed = [(number, at) for _, number, at in opposed]
+    at_fresh = (
+        [] if position is None else [(position[0], position[1] + k) for k in range(len(new_rows))]
+    )
+    opposites = [entry for entry in opposites if entry[0] in new_rows]
+    at_opposed = [(number, at) for _, number, at in opposites]
     keys = link_keys_at(after, [*at_fresh, *updated, *at_opposed])
-    key_of = dict(zip(fresh, keys, strict=False))
+    key_of = dict(zip(new_rows, keys, strict=False))
     n, m = len(at_fresh), len(updated)
     return AddResult(
         after,
         tuple(key_of.values()),
         tuple(keys[n : n + m]),
         n_same,
-        tuple((key_of[row], key) for (row, _, _), key in zip(opposed, keys[n + m :], strict=True)),
+        tuple(
+            (key_of[row], key) for (row, _, _), key in zip(opposites, keys[n + m :], strict=True)
+        ),
     )
 
 
 def add_statements(data: HeteroData, parts: Iterable[Links | Comparisons]) -> AddResult:
     """Add several links and comparisons in order; see `add_links` and `add_comparisons`."""
-    told = AddResult(data)
+    total = AddResult(data)
     for part in parts:
-        met = (
-            add_links(told.data, part)
+        result = (
+            add_links(total.data, part)
             if isinstance(part, Links)
-            else add_comparisons(told.data, part)
+            else add_comparisons(total.data, part)
         )
-        told = AddResult(
-            met.data,
-            told.added + met.added,
-            tuple(dict.fromkeys(told.updated + met.updated)),
-            told.n_same + met.n_same,
-            told.opposite + met.opposite,
+        total = AddResult(
+            result.data,
+            total.added + result.added,
+            tuple(dict.fromkeys(total.updated + result.updated)),
+            total.n_same + result.n_same,
+            total.opposite + result.opposite,
         )
-    return told
+    return total
 
 
 def add_comparisons(data: HeteroData, compared: Comparisons) -> AddResult:
@@ -133,30 +139,34 @@ def add_comparisons(data: HeteroData, compared: Comparisons) -> AddResult:
     Two comparisons are equal if they have the same near pair and the same far pair, in any
     orientation.
     """
-    asked = _sorted_pairs(compared.pairs)
-    latest = {said: row for row, said in enumerate(asked)}
-    fresh = {row: asked[row] for row in sorted(latest.values())}
+    new_pairs = _sorted_pairs(compared.pairs)
+    last_row = {pair: row for row, pair in enumerate(new_pairs)}
+    new_rows = {row: new_pairs[row] for row in sorted(last_row.values())}
     before = data.comparisons or Comparisons([])
-    here: dict[tuple[int, ...], int] = {}
-    for at, said in enumerate(_sorted_pairs(before.pairs)):
-        here.setdefault(said, at)
-    found = {here[said]: row for row, said in fresh.items() if said in here}
-    changes = _changes_between(before, compared, found)
-    for row in found.values():
-        del fresh[row]
-    turned = {row: (*said[2:], *said[:2]) for row, said in fresh.items()}
-    kept = edited_comparisons(before, changes)
-    after = HeteroData(data.datasets, data.links, kept if len(kept) else None, data.labels)
-    if fresh:
-        after = after.edit().add(compared.take(np.array(list(fresh), dtype=np.int64)))
+    first_at: dict[tuple[int, ...], int] = {}
+    for at, pair in enumerate(_sorted_pairs(before.pairs)):
+        first_at.setdefault(pair, at)
+    repeated = {first_at[pair]: row for row, pair in new_rows.items() if pair in first_at}
+    changes = _changes_between(before, compared, repeated)
+    for row in repeated.values():
+        del new_rows[row]
+    reversed_pairs = {row: (*pair[2:], *pair[:2]) for row, pair in new_rows.items()}
+    edited = edited_comparisons(before, changes)
+    after = HeteroData(data.datasets, data.links, edited if len(edited) else None, data.labels)
+    if new_rows:
+        after = after.edit().add(compared.take(np.array(list(new_rows), dtype=np.int64)))
     keys = statement_keys(after)[sum(map(len, data.links)) :]
-    key_of = {row: str(keys[len(kept) + at]) for at, row in enumerate(fresh)}
+    key_of = {row: str(keys[len(edited) + at]) for at, row in enumerate(new_rows)}
     return AddResult(
         after,
         tuple(key_of.values()),
         tuple(str(keys[at]) for at in changes),
-        len(found) - len(changes),
-        tuple((key_of[row], str(keys[here[said]])) for row, said in turned.items() if said in here),
+        len(repeated) - len(changes),
+        tuple(
+            (key_of[row], str(keys[first_at[pair]]))
+            for row, pair in reversed_pairs.items()
+            if pair in first_at
+        ),
     )
 
 
@@ -167,8 +177,8 @@ def _pair_signs(
     code = _pair_codes(data, links, directed)
     rows = np.arange(len(links)) if wanted is None else np.flatnonzero(np.isin(code, wanted))
     sign = np.sign(links.weight[rows]).astype(np.int64)
-    said = zip(code[rows].tolist(), sign.tolist(), strict=True)
-    return dict(zip(rows.tolist(), said, strict=True))
+    pair_signs = zip(code[rows].tolist(), sign.tolist(), strict=True)
+    return dict(zip(rows.tolist(), pair_signs, strict=True))
 
 
 def _pair_codes(data: HeteroData, links: Links, directed: bool) -> Ints:
@@ -186,7 +196,7 @@ def _sorted_pairs(pairs: Ints) -> list[tuple[int, ...]]:
 
 
 def _changes_between(
-    old: Links | Comparisons, new: Links | Comparisons, found: Mapping[int, int]
+    old: Links | Comparisons, new: Links | Comparisons, new_row_of: Mapping[int, int]
 ) -> RowChanges:
     """Return old row -> changed fields when rows of `new` replace rows of `old`.
 
@@ -205,7 +215,7 @@ def _changes_between(
         for name in META_COLUMNS
     }
     out: dict[int, dict[str, Any]] = {}
-    for at, row in found.items():
+    for at, row in new_row_of.items():
         fields: dict[str, Any] = {
             name: float(b[row]) for name, (a, b) in numbers.items() if a[at] != b[row]
         }

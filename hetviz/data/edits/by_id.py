@@ -103,18 +103,18 @@ def comparisons_by_id(
     _check_lengths("comparisons", "item", items, (2,))
     names = np.array([name for name, _ in items], dtype=object)
     ids = np.array([id for _, id in items], dtype=object)
-    places = np.zeros(len(items), dtype=np.int64)
+    positions = np.zeros(len(items), dtype=np.int64)
     for name in dict.fromkeys(names):
-        here = names == name
+        mask = names == name
         start = data.offsets[data[name].name].start
-        places[here] = start + _find_rows(data, data[name], ids[here], "comparisons")
+        positions[mask] = start + _find_rows(data, data[name], ids[mask], "comparisons")
     if all(len(row) == 3 for row in rows):
-        return Comparisons(places.reshape(-1, 3), weight, meta=meta)
+        return Comparisons(positions.reshape(-1, 3), weight, meta=meta)
     ends = np.cumsum([0, *map(len, rows)])
     objects = [
         # "a is closer to b than to c" means d(a, b) < d(a, c).
         row if len(row) == 4 else [row[0], row[1], row[0], row[2]]
-        for row in (places[a:b].tolist() for a, b in pairwise(ends))
+        for row in (positions[a:b].tolist() for a, b in pairwise(ends))
     ]
     return Comparisons(np.array(objects), weight, meta=meta)
 
@@ -134,42 +134,42 @@ def _find_rows(
     data: HeteroData, dataset: Dataset, ids: Sequence[object] | Array, where: str
 ) -> Ints:
     rows = dataset.find(ids)
-    lost = list(dict.fromkeys(text for text, row in zip(ids, rows, strict=True) if row < 0))
-    if lost:
+    unknown = list(dict.fromkeys(text for text, row in zip(ids, rows, strict=True) if row < 0))
+    if unknown:
         what = f"dataset {dataset.name!r} has no such id"
         raise DataError(
             limit_problems(
-                Problem("unknown-id", where, what, str(text), _hint(data, dataset, text, place))
-                for place, text in enumerate(lost)
+                Problem("unknown-id", where, what, str(text), _hint(data, dataset, text, position))
+                for position, text in enumerate(unknown)
             )
         )
     return rows
 
 
-def _hint(data: HeteroData, dataset: Dataset, text: object, place: int) -> str:
+def _hint(data: HeteroData, dataset: Dataset, text: object, position: int) -> str:
     for name, other in data.datasets.items():
         if other.find([text])[0] >= 0:
             return f"Dataset {name!r} has this id. Are source and target swapped?"
-    if place < _MAX_HINTS and len(dataset) <= _MAX_IDS_FOR_HINTS:
-        near = difflib.get_close_matches(str(text), dataset.ids.tolist(), n=1)
-        if near:
-            return f"Did you mean {near[0]!r}?"
+    if position < _MAX_HINTS and len(dataset) <= _MAX_IDS_FOR_HINTS:
+        matches = difflib.get_close_matches(str(text), dataset.ids.tolist(), n=1)
+        if matches:
+            return f"Did you mean {matches[0]!r}?"
     return "Correct the id or remove it."
 
 
 def _check_lengths(
-    where: str, word: str, given: Sequence[object], lengths: tuple[int, ...]
+    where: str, word: str, entries: Sequence[object], lengths: tuple[int, ...]
 ) -> None:
     wrong = [
-        (place, entry)
-        for place, entry in enumerate(given)
+        (position, entry)
+        for position, entry in enumerate(entries)
         if isinstance(entry, str) or not isinstance(entry, Sequence) or len(entry) not in lengths
     ]
     if wrong:
         what = f"{' or '.join(map(str, lengths))} entries are needed"
         raise DataError(
             limit_problems(
-                Problem(f"bad-{word}", f"{where}, {word} {place + 1}", what, repr(entry)[:80])
-                for place, entry in wrong
+                Problem(f"bad-{word}", f"{where}, {word} {position + 1}", what, repr(entry)[:80])
+                for position, entry in wrong
             )
         )

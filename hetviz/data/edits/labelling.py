@@ -33,21 +33,23 @@ def with_labels(
     """
     where = f"labels {column!r}"
     rows = rows_by_id(data, dataset, values, where)
-    known = next((one for one in data.labels if (one.dataset, one.name) == (dataset, column)), None)
-    part = data[dataset]
-    cells: list[object] = [None] * len(part)
-    if known is not None:
-        cells = list(known.values)
-    elif part.table is not None and column in part.table.columns:
-        cells = list(part.table[column])
+    current = next(
+        (label for label in data.labels if (label.dataset, label.name) == (dataset, column)), None
+    )
+    items = data[dataset]
+    cells: list[object] = [None] * len(items)
+    if current is not None:
+        cells = list(current.values)
+    elif items.table is not None and column in items.table.columns:
+        cells = list(items.table[column])
     for row, (id_, value) in zip(rows.tolist(), values.items(), strict=True):
         if not (value is None or isinstance(value, str | int | float)):
             raise DataError(
                 Problem("bad-label", f"{where}, {id_}", "text or a number is needed", repr(value))
             )
         cells[row] = value
-    made = Labels(dataset, column, cells)
-    labels = [made if one is known else one for one in data.labels]
-    if known is None:
-        labels.append(made)
+    changed = Labels(dataset, column, cells)
+    labels = [changed if label is current else label for label in data.labels]
+    if current is None:
+        labels.append(changed)
     return HeteroData(data.datasets, data.links, data.comparisons, labels)

@@ -31,9 +31,9 @@ def drop_statements(data: HeteroData, keys: Iterable[str]) -> HeteroData:
     hetviz.errors.DataError
         Listing every unknown key.
     """
-    kept = np.ones(len(statement_keys(data)), dtype=bool)
-    kept[statement_positions(data, keys)] = False
-    return _with_statements(data, kept)
+    mask = np.ones(len(statement_keys(data)), dtype=bool)
+    mask[statement_positions(data, keys)] = False
+    return _with_statements(data, mask)
 
 
 def reverse_comparisons(data: HeteroData, keys: Iterable[str]) -> HeteroData:
@@ -44,9 +44,9 @@ def reverse_comparisons(data: HeteroData, keys: Iterable[str]) -> HeteroData:
     hetviz.errors.DataError
         If a key is unknown or belongs to a link.
     """
-    wanted = list(keys)
-    rows = statement_positions(data, wanted) - sum(map(len, data.links))
-    links = [key for key, row in zip(wanted, rows, strict=True) if row < 0]
+    key_list = list(keys)
+    rows = statement_positions(data, key_list) - sum(map(len, data.links))
+    links = [key for key, row in zip(key_list, rows, strict=True) if row < 0]
     if links:
         what, remedy = "a link cannot be reversed", "Change the sign of its weight."
         raise DataError(
@@ -59,8 +59,8 @@ def reverse_comparisons(data: HeteroData, keys: Iterable[str]) -> HeteroData:
         return data
     objects = compared.objects.copy()
     objects[rows] = objects[rows][:, [0, 2, 1] if objects.shape[1] == 3 else [2, 3, 0, 1]]
-    again = Comparisons(objects, compared.weight, meta=compared.meta)
-    return HeteroData(data.datasets, data.links, again, data.labels)
+    swapped = Comparisons(objects, compared.weight, meta=compared.meta)
+    return HeteroData(data.datasets, data.links, swapped, data.labels)
 
 
 def edit_statements(data: HeteroData, changes: Mapping[str, Mapping[str, object]]) -> HeteroData:
@@ -96,19 +96,19 @@ def edit_statements(data: HeteroData, changes: Mapping[str, Mapping[str, object]
     if compared is not None and len(data.links) in by_group:
         compared = edited_comparisons(compared, by_group[len(data.links)])
     links: list[Links] = []
-    moved: list[Links] = []
+    regrouped: list[Links] = []
     for number, group_links in enumerate(data.links):
-        here = by_group.get(number, {})
-        edited = edited_links(group_links, here)
-        kinds = {row: fields.get("kind", edited.kind) for row, fields in here.items()}
+        row_changes = by_group.get(number, {})
+        edited = edited_links(group_links, row_changes)
+        kinds = {row: fields.get("kind", edited.kind) for row, fields in row_changes.items()}
         leaving = [row for row, kind in kinds.items() if kind != edited.kind]
         for kind in dict.fromkeys(kinds[row] for row in leaving):
             chosen = np.array([row for row in leaving if kinds[row] == kind])
-            moved.append(_with_kind(edited.take(chosen), kind))
+            regrouped.append(_with_kind(edited.take(chosen), kind))
         if leaving:
             edited = edited.take(np.setdiff1d(np.arange(len(edited)), leaving))
         links.append(edited)
-    for group_links in moved:
+    for group_links in regrouped:
         append_links(links, group_links)
     return HeteroData(data.datasets, filter(_is_informative, links), compared, data.labels)
 
@@ -118,13 +118,13 @@ def edited_links(links: Links, changes: RowChanges) -> Links:
     if not changes:
         return links
     weight = _edited_numbers(links.weight, changes, "weight")
-    given = links.weight_given or any("weight" in fields for fields in changes.values())
+    has_weight = links.weight_given or any("weight" in fields for fields in changes.values())
     return Links(
         links.source,
         links.target,
         links.i,
         links.j,
-        weight if given else None,
+        weight if has_weight else None,
         score=None if links.score is None else _edited_numbers(links.score, changes, "score"),
         complete=links.complete,
         kind=links.kind,
@@ -175,38 +175,38 @@ def check_set(data: HeteroData, name: str) -> str:
     hetviz.errors.DataError
         If the set is unknown.
     """
-    known = list(dict.fromkeys(set_names(data)))
-    if name not in known:
-        there = f"There are: {', '.join(known) or 'none'}."
-        raise DataError(Problem("unknown-set", "guidance", "this set does not exist", name, there))
+    names = list(dict.fromkeys(set_names(data)))
+    if name not in names:
+        hint = f"There are: {', '.join(names) or 'none'}."
+        raise DataError(Problem("unknown-set", "guidance", "this set does not exist", name, hint))
     return name
 
 
-def without_sets(data: HeteroData, off: Collection[str]) -> HeteroData:
+def without_sets(data: HeteroData, sets: Collection[str]) -> HeteroData:
     """Return the data without the statements of some sets; cached for each data object."""
-    if not off:
+    if not sets:
         return data
-    made = _REDUCED.setdefault(data, {})
-    wanted = frozenset(off)
-    if wanted not in made:
-        kept = ~pd.Series(set_names(data), dtype=object).isin(wanted).to_numpy()
-        if kept.all():
+    cached = _REDUCED.setdefault(data, {})
+    excluded = frozenset(sets)
+    if excluded not in cached:
+        mask = ~pd.Series(set_names(data), dtype=object).isin(excluded).to_numpy()
+        if mask.all():
             return data
-        made[wanted] = _with_statements(data, kept)
-    return made[wanted]
+        cached[excluded] = _with_statements(data, mask)
+    return cached[excluded]
 
 
-def _with_statements(data: HeteroData, kept: Bools) -> HeteroData:
+def _with_statements(data: HeteroData, mask: Bools) -> HeteroData:
     """Return the data with the masked statements only."""
     links: list[Links] = []
     start = 0
     for group in data.links:
-        here = kept[start : start + len(group)]
-        links.append(group if here.all() else group.take(here))
+        group_mask = mask[start : start + len(group)]
+        links.append(group if group_mask.all() else group.take(group_mask))
         start += len(group)
     compared = data.comparisons
-    if compared is not None and not kept[start:].all():
-        compared = compared.take(kept[start:]) if kept[start:].any() else None
+    if compared is not None and not mask[start:].all():
+        compared = compared.take(mask[start:]) if mask[start:].any() else None
     return HeteroData(data.datasets, filter(_is_informative, links), compared, data.labels)
 
 
@@ -262,16 +262,16 @@ def _edited_numbers(values: Floats, changes: RowChanges, field: str) -> Floats:
     return out
 
 
-def _edited_meta(said: Links | Comparisons, changes: RowChanges) -> pd.DataFrame | None:
+def _edited_meta(statements: Links | Comparisons, changes: RowChanges) -> pd.DataFrame | None:
     """Return the meta table with new texts; a column is added if a text is not empty."""
-    meta = said.meta
+    meta = statements.meta
     for name in META_COLUMNS:
         new = {row: fields[name] for row, fields in changes.items() if name in fields}
-        there = meta is not None and name in meta.columns
-        if there or any(new.values()):
-            cells = meta_text(meta, name, len(said))
+        is_present = meta is not None and name in meta.columns
+        if is_present or any(new.values()):
+            cells = meta_text(meta, name, len(statements))
             cells.iloc[list(new)] = list(new.values())
-            meta = (pd.DataFrame(index=range(len(said))) if meta is None else meta).assign(
+            meta = (pd.DataFrame(index=range(len(statements))) if meta is None else meta).assign(
                 **{name: cells}
             )
     return meta
@@ -280,19 +280,19 @@ def _edited_meta(said: Links | Comparisons, changes: RowChanges) -> pd.DataFrame
 def _field_problems(key: str, fields: Mapping[str, object], is_link: bool) -> Iterator[Problem]:
     for field, value in fields.items():
         where = f"statement {key}, {field}"
-        given: Any = value
+        checked: Any = value
         if field not in _EDITABLE_FIELDS:
-            there = f"There are: {', '.join(_EDITABLE_FIELDS)}."
-            yield Problem("unknown-field", where, "this field does not exist", field, there)
+            hint = f"There are: {', '.join(_EDITABLE_FIELDS)}."
+            yield Problem("unknown-field", where, "this field does not exist", field, hint)
         elif field in ("kind", "score") and not is_link:
-            yield Problem("unknown-field", where, f"a comparison has no {field}", str(given))
+            yield Problem("unknown-field", where, f"a comparison has no {field}", str(checked))
         elif field not in ("weight", "score"):
-            if not isinstance(given, str) or (field == "kind" and not given.strip()):
-                yield Problem("not-text", where, "text is needed", repr(given))
-        elif isinstance(given, bool) or not isinstance(given, int | float | np.number):
-            yield Problem("not-a-number", where, "a number is needed", repr(given))
+            if not isinstance(checked, str) or (field == "kind" and not checked.strip()):
+                yield Problem("not-text", where, "text is needed", repr(checked))
+        elif isinstance(checked, bool) or not isinstance(checked, int | float | np.number):
+            yield Problem("not-a-number", where, "a number is needed", repr(checked))
         else:
-            yield from _number_problems(where, float(given), field, is_link)
+            yield from _number_problems(where, float(checked), field, is_link)
 
 
 def _number_problems(where: str, number: float, field: str, is_link: bool) -> Iterator[Problem]:

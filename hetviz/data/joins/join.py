@@ -126,26 +126,26 @@ def add_match(data: HeteroData, match: Match, kind: str | None = None) -> Hetero
     if not len(match.i):
         what = "no items of these datasets match"
         raise DataError(Problem("no-match", where, what, remedy="Choose other columns."))
-    if match.made is None:
+    if match.new_dataset is None:
         links = match.links(kind)
         same = [group for group in data.links if group.kind == links.kind]
         if share_linked(data, match, same) == 1:
             what = "all of these pairs are linked already"
             raise DataError(Problem("already-linked", where, what, links.kind))
-    return match.added_to(data, kind)
+    return match.add_to(data, kind)
 
 
 def share_linked(data: HeteroData, match: Match, groups: Sequence[Links] | None = None) -> float:
     """Return the share of the pairs of a match that are linked already (by `groups`, if given)."""
-    if match.made is not None or not len(match.i):
+    if match.new_dataset is not None or not len(match.i):
         return 0.0
     n = len(data[match.target])
-    known = []
+    linked = []
     for group in data.links if groups is None else groups:
         if (group.source, group.target) == (match.source, match.target):
-            known.append(group.i * n + group.j)
+            linked.append(group.i * n + group.j)
         elif (group.target, group.source) == (match.source, match.target):
-            known.append(group.j * n + group.i)
-    if not known:
+            linked.append(group.j * n + group.i)
+    if not linked:
         return 0.0
-    return float(np.isin(match.i * n + match.j, np.concatenate(known)).mean())
+    return float(np.isin(match.i * n + match.j, np.concatenate(linked)).mean())

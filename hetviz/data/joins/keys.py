@@ -51,15 +51,15 @@ def cached_for_dataset(
     with _LOCK:
         store = _CACHE.setdefault(dataset, {})
         if key in store:
-            found: T = store[key][0]
-            return found
-    made = make()
+            cached: T = store[key][0]
+            return cached
+    result = make()
     with _LOCK:
-        if sum(n for each in _CACHE.values() for _, n in each.values()) > MAX_CACHED_TEXTS:
-            for each in _CACHE.values():
-                each.clear()
-        store[key] = made, size(made)
-    return made
+        if sum(n for entries in _CACHE.values() for _, n in entries.values()) > MAX_CACHED_TEXTS:
+            for entries in _CACHE.values():
+                entries.clear()
+        store[key] = result, size(result)
+    return result
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,19 +68,19 @@ class Keys:
 
     Attributes
     ----------
-    different : array of str, shape (k,)
+    distinct : array of str, shape (k,)
         Distinct keys, in order of first appearance.
     at : array of int, shape (n,)
         Row i has key ``different[at[i]]``, or none where it is -1.
     """
 
-    different: Texts
+    distinct: Texts
     at: Ints
 
     @cached_property
     def uses(self) -> Ints:
         """Number of rows of each distinct key, shape (k,)."""
-        return np.bincount(self.at[self.at >= 0], minlength=len(self.different)).astype(np.int64)
+        return np.bincount(self.at[self.at >= 0], minlength=len(self.distinct)).astype(np.int64)
 
 
 def normalise_key(text: str) -> str:
@@ -117,29 +117,29 @@ def normalise_keys(texts: list[str]) -> list[str]:
 
 def strip_texts(texts: list[str]) -> list[str]:
     """Return each text without surrounding blanks; the same list if nothing changes."""
-    whole = _join_ascii(texts)
-    if whole is not None and _is_tidy(whole):
+    joined = _join_ascii(texts)
+    if joined is not None and _is_tidy(joined):
         return texts
     return [text.strip() for text in texts]
 
 
 def translate_texts(texts: list[str], table: dict[int, int]) -> list[str] | None:
     """Return each text with translated characters, or None if a text is not ASCII."""
-    whole = _join_ascii(texts)
-    return None if whole is None else whole.translate(table).split(_TEXT_END)
+    joined = _join_ascii(texts)
+    return None if joined is None else joined.translate(table).split(_TEXT_END)
 
 
 def _join_ascii(texts: list[str]) -> str | None:
     """Return the texts joined, or None if they could not be split again or are not ASCII."""
-    whole = _TEXT_END.join(texts)
-    apart = bool(texts) and whole.isascii() and whole.count(_TEXT_END) == len(texts) - 1
-    return whole if apart else None
+    joined = _TEXT_END.join(texts)
+    is_separable = bool(texts) and joined.isascii() and joined.count(_TEXT_END) == len(texts) - 1
+    return joined if is_separable else None
 
 
-def _is_tidy(whole: str, *untidy: str) -> bool:
+def _is_tidy(joined: str, *untidy: str) -> bool:
     """Return whether no text has surrounding blanks, and none has a tab or line end."""
     signs = (*_BLANKS, f" {_TEXT_END}", f"{_TEXT_END} ", *untidy)
-    return whole.strip() == whole and not any(sign in whole for sign in signs)
+    return joined.strip() == joined and not any(sign in joined for sign in signs)
 
 
 def key_of(value: object) -> str:
@@ -178,7 +178,7 @@ def column_keys(dataset: Dataset, column: str, loose: LooseKeys = False) -> Keys
     key = ("keys", column, loose)
     if not loose:
         return cached_for_dataset(
-            dataset, key, lambda: _read_keys(dataset, column), lambda k: len(k.different)
+            dataset, key, lambda: _read_keys(dataset, column), lambda k: len(k.distinct)
         )
     exact = column_keys(dataset, column)
     # An identical object needs no further memory.
@@ -186,7 +186,7 @@ def column_keys(dataset: Dataset, column: str, loose: LooseKeys = False) -> Keys
         dataset,
         key,
         lambda: _normalised(exact, loose),
-        lambda k: 0 if k is exact else len(k.different),
+        lambda k: 0 if k is exact else len(k.distinct),
     )
 
 
@@ -203,15 +203,15 @@ def combined_codes(dataset: Dataset, columns: Sequence[str], loose: LooseKeys = 
     O(rows) for each column.
     """
     at = np.zeros(len(dataset), dtype=np.int64)
-    known = np.ones(len(dataset), dtype=bool)
+    has_all = np.ones(len(dataset), dtype=bool)
     for column in columns:
         part = column_keys(dataset, column, loose)
-        known &= part.at >= 0
+        has_all &= part.at >= 0
         # Recoded at each step, so that the product of the counts cannot overflow.
-        at = pd.factorize(at * (len(part.different) + 1) + part.at)[0].astype(np.int64)
-    out = np.full(len(dataset), -1, dtype=np.int64)
-    out[known] = pd.factorize(at[known])[0]
-    return out
+        at = pd.factorize(at * (len(part.distinct) + 1) + part.at)[0].astype(np.int64)
+    codes = np.full(len(dataset), -1, dtype=np.int64)
+    codes[has_all] = pd.factorize(at[has_all])[0]
+    return codes
 
 
 def combined_keys(
@@ -235,7 +235,7 @@ def combined_keys(
     rows = np.flatnonzero(at >= 0)
     first = np.zeros(int(at.max(initial=-1)) + 1, dtype=np.int64)
     first[at[rows][::-1]] = rows[::-1]
-    texts = [between.join(str(part.different[part.at[row]]) for part in parts) for row in first]
+    texts = [between.join(str(part.distinct[part.at[row]]) for part in parts) for row in first]
     return Keys(np.array(texts, dtype=object), at)
 
 
@@ -249,7 +249,7 @@ def cell_texts(dataset: Dataset, column: str) -> list[str]:
     """
     keys = column_keys(dataset, column)
     # Code -1 (no key) selects the appended last entry.
-    texts = np.append(keys.different, np.array([""], dtype=object))
+    texts = np.append(keys.distinct, np.array([""], dtype=object))
     cells: list[str] = texts[keys.at].tolist()
     return cells
 
@@ -258,21 +258,21 @@ def keys_by_row(dataset: Dataset, column: str, loose: bool = False) -> pd.Series
     """Return the existing keys by row; `loose` applies `normalise_key`."""
     keys = column_keys(dataset, column, loose)
     rows = np.flatnonzero(keys.at >= 0)
-    return pd.Series(keys.different[keys.at[rows]], index=rows, dtype=object)
+    return pd.Series(keys.distinct[keys.at[rows]], index=rows, dtype=object)
 
 
-def quote_values(values: list[str], most: int = 3) -> str:
+def quote_values(values: list[str], max_values: int = 3) -> str:
     """Return the first values in quotes and the number of the others."""
-    named = ", ".join(f"“{value}”" for value in values[:most])
-    more = len(values) - most
+    named = ", ".join(f"“{value}”" for value in values[:max_values])
+    more = len(values) - max_values
     return f"{named} and {more:,} more" if more > 0 else named
 
 
 def rows_without(rows: Ints, n: int) -> Ints:
     """Return the rows from 0 to below n that are not among `rows`, in order."""
-    free = np.ones(n, dtype=bool)
-    free[rows] = False
-    return np.flatnonzero(free)
+    mask = np.ones(n, dtype=bool)
+    mask[rows] = False
+    return np.flatnonzero(mask)
 
 
 def matching_pairs(groups: Ints, of: Ints) -> tuple[Ints, ...]:
@@ -286,10 +286,10 @@ def matching_pairs(groups: Ints, of: Ints) -> tuple[Ints, ...]:
     order = order[of[order] >= 0]
     rows = np.flatnonzero(groups >= 0)
     n = np.bincount(of[order], minlength=int(groups.max(initial=-1)) + 1)
-    each = n[groups[rows]]
+    counts = n[groups[rows]]
     first = (np.cumsum(n) - n)[groups[rows]]
-    within = np.arange(each.sum()) - np.repeat(np.cumsum(each) - each, each)
-    return np.repeat(rows, each), order[np.repeat(first, each) + within]
+    within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+    return np.repeat(rows, counts), order[np.repeat(first, counts) + within]
 
 
 def _read_keys(dataset: Dataset, column: str) -> Keys:
@@ -300,8 +300,8 @@ def _read_keys(dataset: Dataset, column: str) -> Keys:
         # 1 and True are equal but different keys, so every cell is read.
         return _unique_keys(list(map(key_of, values.tolist())), np.arange(len(dataset)))
     if values.dtype == object:
-        own, found = factorize(values.tolist())
-        return _unique_keys(strip_texts(found.tolist()), own)
+        codes, distinct = factorize(values.tolist())
+        return _unique_keys(strip_texts(distinct.tolist()), codes)
     at, different = pd.factorize(values)
     cells = different.tolist()
     if not pd.api.types.is_string_dtype(different.dtype):
@@ -312,18 +312,20 @@ def _read_keys(dataset: Dataset, column: str) -> Keys:
     return _unique_keys(texts, at)
 
 
-def _normalised(exact: Keys, how: LooseKeys) -> Keys:
-    texts: list[str] = exact.different.tolist()
-    loose = list(map(normalise_spelling, texts)) if how == "spelling" else normalise_keys(texts)
-    return exact if loose == texts else _unique_keys(loose, exact.at)
+def _normalised(exact: Keys, form: LooseKeys) -> Keys:
+    texts: list[str] = exact.distinct.tolist()
+    normalised = (
+        list(map(normalise_spelling, texts)) if form == "spelling" else normalise_keys(texts)
+    )
+    return exact if normalised == texts else _unique_keys(normalised, exact.at)
 
 
 def _unique_keys(texts: list[str], at: Ints) -> Keys:
     """Return `Keys` of texts that may be equal or empty; row i has ``texts[at[i]]``."""
     to, different = factorize(texts)
-    held = different != ""
-    if held.all() and len(different) == len(texts):
+    has_text = different != ""
+    if has_text.all() and len(different) == len(texts):
         return Keys(different, at.astype(np.int64))
     # Code -1 (no text) selects the appended last entry.
-    place = np.append(np.where(held, np.cumsum(held) - 1, -1)[to], -1)
-    return Keys(different[held], place[at].astype(np.int64))
+    new_code = np.append(np.where(has_text, np.cumsum(has_text) - 1, -1)[to], -1)
+    return Keys(different[has_text], new_code[at].astype(np.int64))

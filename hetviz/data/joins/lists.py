@@ -57,22 +57,22 @@ def separator_of(cells: Iterable[str]) -> str | None:
     average, because prose has commas too. At most 2,000 distinct cells are tested; the sample does
     not depend on their order.
     """
-    different = {cell for cell in cells if cell}
-    whole = "".join(different)
-    if not any(sign in whole for sign in SEPARATORS):
+    distinct = {cell for cell in cells if cell}
+    text = "".join(distinct)
+    if not any(sign in text for sign in SEPARATORS):
         return None
-    held = _sample_cells(different)
-    best, most = None, max(1.0, _MIN_LIST_SHARE * len(held))
+    sample = _sample_cells(distinct)
+    best, min_cells = None, max(1.0, _MIN_LIST_SHARE * len(sample))
     for sign in SEPARATORS:
-        listing = [cell for cell in held if sign in cell]
-        if len(listing) < most:
+        listing = [cell for cell in sample if sign in cell]
+        if len(listing) < min_cells:
             continue
-        if sign in ",/" and not _are_lists(held, listing, sign):
+        if sign in ",/" and not _are_lists(sample, listing, sign):
             continue
         parts = [part for cell in listing for part in cell.split(sign) if part.strip()]
         words = sum(len(part.split()) for part in parts) / max(1, len(parts))
         if words <= _MAX_MEAN_WORDS and len(parts) > len(listing):
-            best, most = sign, len(listing) + 1.0
+            best, min_cells = sign, len(listing) + 1.0
     return best
 
 
@@ -134,9 +134,11 @@ def entries_of(dataset: Dataset, column: str, separator: str, loose: bool = Fals
 
 
 def _entries(cells: Keys, separator: str, loose: bool) -> pd.DataFrame:
-    listed = [text.split(separator) for text in cells.different.tolist()]
-    cell = np.repeat(np.arange(len(listed)), np.array(list(map(len, listed)), dtype=np.int64))
-    as_read, parts = factorize(list(chain.from_iterable(listed)))
+    split_cells = [text.split(separator) for text in cells.distinct.tolist()]
+    cell = np.repeat(
+        np.arange(len(split_cells)), np.array(list(map(len, split_cells)), dtype=np.int64)
+    )
+    as_read, parts = factorize(list(chain.from_iterable(split_cells)))
     at, texts = factorize(strip_texts(list(parts)), sort=True)
     keys = np.array(normalise_keys(list(texts)), dtype=object) if loose else texts
     key, different = factorize(keys)
@@ -144,8 +146,8 @@ def _entries(cells: Keys, separator: str, loose: bool) -> pd.DataFrame:
     # If several entries of a cell have the same key, the alphabetically first one stays.
     order = np.lexsort((at, cell))
     order = order[(keys != "")[at[order]]]
-    again = pd.Series(cell[order] * max(1, len(different)) + key[at[order]]).duplicated()
-    order = order[~again.to_numpy()]
+    is_repeated = pd.Series(cell[order] * max(1, len(different)) + key[at[order]]).duplicated()
+    order = order[~is_repeated.to_numpy()]
     rows, of = matching_pairs(cells.at, cell[order])
     at = at[order][of]
     return pd.DataFrame(
@@ -237,13 +239,13 @@ def match_by_list(
         raise ParameterError(f"weight = {weight!r}; it must be one of {', '.join(WEIGHTS)}.")
     check_two_datasets(source, target, where)
     entries = entries_of(data[source], column, separator, loose)
-    made = None
+    new_dataset = None
     if make:
         if target in data.datasets:
             what = "a dataset of this name exists already"
             raise DataError(Problem("duplicate-name", where, what, target, "Choose another name."))
-        made = _dataset_of_entries(data, source, column, target, entries)
-        keys = keys_by_row(made, "", loose)
+        new_dataset = _dataset_of_entries(data, source, column, target, entries)
+        keys = keys_by_row(new_dataset, "", loose)
     elif target_column is None:
         keys = _keys_named_most(data[target], entries, loose)
     else:
@@ -268,10 +270,10 @@ def match_by_list(
         target,
         joined["row"].to_numpy(np.int64),
         joined["j"].to_numpy(np.int64),
-        made=made,
+        new_dataset=new_dataset,
         weight=weights,
         kind=column,
-        told=_match_messages(entries, keys, uses, target, weight),
+        messages=_match_messages(entries, keys, uses, target, weight),
     )
 
 
@@ -334,10 +336,10 @@ def links_by_list(
     ...               "looks").j.tolist()
     [0, 1, 1]
     """
-    found = match_by_list(
+    match = match_by_list(
         data, source, column, target, target_column, separator, loose=loose, weight=weight
     )
-    return found.links(kind)
+    return match.links(kind)
 
 
 def _keys_named_most(target: Dataset, entries: pd.DataFrame, loose: bool) -> pd.Series:
@@ -359,9 +361,9 @@ def _dataset_of_entries(
             Problem("no-entries", where, "no cell has an entry", remedy="Choose another column.")
         )
     # The most frequent spelling represents a key; ties go to the alphabetically first.
-    spelled = entries.groupby(["key", "text"]).size().reset_index(name="n")
-    spelled = spelled.sort_values(["key", "n", "text"], ascending=[True, False, True])
-    first = spelled.drop_duplicates("key").set_index("key")["text"]
+    spellings = entries.groupby(["key", "text"]).size().reset_index(name="n")
+    spellings = spellings.sort_values(["key", "n", "text"], ascending=[True, False, True])
+    first = spellings.drop_duplicates("key").set_index("key")["text"]
     uses = entries["key"].value_counts()
     if len(uses) > MAX_TAGS:
         what = f"{len(uses):,} different entries, at most {MAX_TAGS:,} are allowed"
@@ -380,16 +382,16 @@ def _dataset_of_entries(
 def _match_messages(
     entries: pd.DataFrame, keys: pd.Series, uses: pd.Series, target: str, weight: str
 ) -> tuple[str, ...]:
-    lost = entries[~entries["key"].isin(set(keys))].drop_duplicates("key")
-    told = []
-    if len(lost):
-        lost = lost.assign(uses=lost["key"].map(uses))
-        lost = lost.sort_values(["uses", "key"], ascending=[False, True])
-        told.append(f"Not in {target}: {quote_values(lost['text'].tolist())}.")
+    unmatched = entries[~entries["key"].isin(set(keys))].drop_duplicates("key")
+    messages = []
+    if len(unmatched):
+        unmatched = unmatched.assign(uses=unmatched["key"].map(uses))
+        unmatched = unmatched.sort_values(["uses", "key"], ascending=[False, True])
+        messages.append(f"Not in {target}: {quote_values(unmatched['text'].tolist())}.")
     if weight == "rare" and len(uses) and int(uses.max()) > _MAX_FULL_WEIGHT_USES:
         top = int(uses.max())
-        told.append(
+        messages.append(
             f"Entries used up to {_MAX_FULL_WEIGHT_USES} times have weight 1. More frequent entries "
             f"count less, down to {float(rarity_weights(np.array([top]))[0]):.2g} for {top:,} uses."
         )
-    return tuple(told)
+    return tuple(messages)

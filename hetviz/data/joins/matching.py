@@ -35,17 +35,17 @@ class Match:
     source, target : str
     i, j : array of int, shape (m,)
         Rows of `source` and of `target`, pair by pair.
-    source_alone, target_alone : array of int
+    unmatched_source, unmatched_target : array of int
         Rows of each dataset without a partner, in order, including rows without a key.
     weight : array of shape (m,) or None
         Weights above 0, at most 1; None for 1 each.
     kind : str
         Default kind of the links.
-    told : tuple of str
+    messages : tuple of str
         Messages about the pairs, in sentences.
     crossed : int
         Number of pairs by keys that occur in several rows of both datasets.
-    made : Dataset or None
+    new_dataset : Dataset or None
         The target dataset if it is new.
     """
 
@@ -53,13 +53,13 @@ class Match:
     target: str
     i: Ints
     j: Ints
-    source_alone: Ints
-    target_alone: Ints
+    unmatched_source: Ints
+    unmatched_target: Ints
     weight: Floats | None = None
     kind: str = "link"
-    told: tuple[str, ...] = ()
+    messages: tuple[str, ...] = ()
     crossed: int = 0
-    made: Dataset | None = None
+    new_dataset: Dataset | None = None
 
     def links(self, kind: str | None = None) -> Links:
         """Return the pairs as links."""
@@ -73,9 +73,9 @@ class Match:
             role="relation",
         )
 
-    def added_to(self, data: HeteroData, kind: str | None = None) -> HeteroData:
+    def add_to(self, data: HeteroData, kind: str | None = None) -> HeteroData:
         """Return `data` with the links and the new dataset, if any."""
-        made = () if self.made is None else (self.made,)
+        made = () if self.new_dataset is None else (self.new_dataset,)
         return data.edit().add(*made, self.links(kind))
 
 
@@ -120,22 +120,22 @@ def match_by_key(
     # The separator occurs in no table text, so "a b" + "c" differs from "a" + "b c".
     left = combined_keys(data[source], [first for first, _ in columns], loose, _KEY_SEPARATOR)
     right = combined_keys(data[target], [second for _, second in columns], loose, _KEY_SEPARATOR)
-    known = pd.Index(right.different, dtype=object)
-    to = known.get_indexer(pd.Index(left.different, dtype=object)).astype(np.int64)
-    keys = np.flatnonzero(to >= 0)
-    uses = left.uses[keys], right.uses[to[keys]]
-    each = uses[0] * uses[1]
-    pairs = int(each.sum())
+    right_keys = pd.Index(right.distinct, dtype=object)
+    position = right_keys.get_indexer(pd.Index(left.distinct, dtype=object)).astype(np.int64)
+    keys = np.flatnonzero(position >= 0)
+    uses = left.uses[keys], right.uses[position[keys]]
+    n_pairs = uses[0] * uses[1]
+    pairs = int(n_pairs.sum())
     if pairs > MAX_PAIRS:
-        worst = int(np.argmax(each))
+        worst = int(np.argmax(n_pairs))
         raise_too_many_pairs(
             f"links {source} - {target} by key",
             f"the keys name {pairs:,} pairs of {len(data[source]):,} and {len(data[target]):,} "
-            f"rows ({_readable_key(left.different[keys[worst]])!r} alone stands in {uses[0][worst]:,} rows "
+            f"rows ({_readable_key(left.distinct[keys[worst]])!r} alone stands in {uses[0][worst]:,} rows "
             f"of {source} and {uses[1][worst]:,} of {target})",
             "Choose a column with more distinct values.",
         )
-    i, j = matching_pairs(np.append(to, -1)[left.at], right.at)
+    i, j = matching_pairs(np.append(position, -1)[left.at], right.at)
     crossed = (uses[0] > 1) & (uses[1] > 1)
     return make_match(
         data,
@@ -144,8 +144,8 @@ def match_by_key(
         i,
         j,
         kind=f"same {' and '.join(first or 'id' for first, _ in columns)}",
-        told=_match_messages(source, target, left.different[keys], uses, crossed),
-        crossed=int(each[crossed].sum()),
+        messages=_match_messages(source, target, left.distinct[keys], uses, crossed),
+        crossed=int(n_pairs[crossed].sum()),
     )
 
 
@@ -205,7 +205,7 @@ def links_by_key(
     """
     match = match_by_key(data, source, source_column, target, target_column, loose=loose, also=also)
     if match.crossed:
-        warnings.warn(" ".join(match.told), DataWarning, stacklevel=2)
+        warnings.warn(" ".join(match.messages), DataWarning, stacklevel=2)
     return match.links(kind)
 
 
@@ -216,16 +216,16 @@ def make_match(
     i: Ints,
     j: Ints,
     *,
-    made: Dataset | None = None,
+    new_dataset: Dataset | None = None,
     weight: Floats | None = None,
     kind: str = "link",
-    told: tuple[str, ...] = (),
+    messages: tuple[str, ...] = (),
     crossed: int = 0,
 ) -> Match:
     """Return a `Match` with the rows that have no partner."""
-    n_target = len(data[target] if made is None else made)
-    lone = rows_without(i, len(data[source])), rows_without(j, n_target)
-    return Match(source, target, i, j, *lone, weight, kind, told, crossed, made)
+    n_target = len(data[target] if new_dataset is None else new_dataset)
+    unmatched = rows_without(i, len(data[source])), rows_without(j, n_target)
+    return Match(source, target, i, j, *unmatched, weight, kind, messages, crossed, new_dataset)
 
 
 def check_two_datasets(source: str, target: str, where: str) -> None:
@@ -256,17 +256,19 @@ def _match_messages(
     """Return messages about keys that match several rows."""
     if not len(keys):
         return ()
-    each = uses[0] * uses[1]
+    n_pairs = uses[0] * uses[1]
     if crossed.any():
-        several = sorted(map(_readable_key, keys[crossed].tolist()))
-        one = len(several) == 1
+        repeated = sorted(map(_readable_key, keys[crossed].tolist()))
+        is_single = len(repeated) == 1
         return (
-            f"{len(several):,} {'key occurs' if one else 'keys occur'} in several rows of both "
-            f"({quote_values(several)}). All combinations are paired: "
-            f"{int(each[crossed].sum()):,} of {int(each.sum()):,} pairs.",
+            f"{len(repeated):,} {'key occurs' if is_single else 'keys occur'} in several rows of both "
+            f"({quote_values(repeated)}). All combinations are paired: "
+            f"{int(n_pairs[crossed].sum()):,} of {int(n_pairs.sum()):,} pairs.",
         )
     most_a, most_b = (int(side.max()) for side in uses)
     if most_a == 1 and most_b == 1:
         return ("Each has exactly one partner.",)
-    many, one_of, most = (source, target, most_a) if most_a > 1 else (target, source, most_b)
-    return (f"Some rows of {one_of} match up to {most:,} rows of {many}.",)
+    many, one_of, max_partners = (
+        (source, target, most_a) if most_a > 1 else (target, source, most_b)
+    )
+    return (f"Some rows of {one_of} match up to {max_partners:,} rows of {many}.",)

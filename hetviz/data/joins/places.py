@@ -55,11 +55,11 @@ def _place_columns(dataset: Dataset) -> tuple[str, ...] | None:
     if table is None:
         return None
     names = list(map(str, table.columns))
-    found = [
+    columns = [
         next((column for column in names if _word_set(column) & words), None)
         for words in (_LATITUDE, _LONGITUDE)
     ]
-    lat, lon = found
+    lat, lon = columns
     if lat is not None and lon is not None and lat != lon:
         return lat, lon
     texts = table.select_dtypes(exclude=["number", "bool", "datetime", "timedelta"]).columns
@@ -69,7 +69,7 @@ def _place_columns(dataset: Dataset) -> tuple[str, ...] | None:
 
 
 def _is_place_column(dataset: Dataset, column: str) -> bool:
-    cells = column_keys(dataset, column).different.tolist()
+    cells = column_keys(dataset, column).distinct.tolist()
     named = _word_set(column) & _LATITUDE and _word_set(column) & _LONGITUDE
     wrong = precise = 0
     for cell in cells:
@@ -118,8 +118,8 @@ def _places_in_column(dataset: Dataset, column: str) -> Floats:
     """Return the places of cells like "59.91, 10.75", NaN for other cells."""
     keys = column_keys(dataset, column)
     # Code -1 (no text) selects the appended last entry.
-    P = np.full((len(keys.different) + 1, 2), np.nan)
-    for row, cell in enumerate(keys.different.tolist()):
+    P = np.full((len(keys.distinct) + 1, 2), np.nan)
+    for row, cell in enumerate(keys.distinct.tolist()):
         place = _PLACE.fullmatch(cell)
         if place is not None:
             P[row] = [float(place[at].replace(",", ".")) for at in (1, 3)]
@@ -173,19 +173,21 @@ def match_by_nearness(
     i, j, d = _nearest_pairs(S, T, data[target].ids, k, km, where)
     half = km / 2 if km is not None else float(np.median(d)) if len(d) else 0.0
     weight = np.maximum(0.5 ** (d / half), _MIN_WEIGHT) if half > 0 else np.ones(len(d))
-    told = []
+    messages = []
     if len(d) and half > 0:
-        told.append(
+        messages.append(
             f"A pair at the same place has weight 1. The weight halves every "
             f"{_distance_text(half)}. The farthest pair is {_distance_text(float(d.max()))} apart."
         )
     for name, wrong in ((source, wrong_s), (target, wrong_t)):
         if wrong:
-            told.append(
+            messages.append(
                 f"{wrong:,} {name} have invalid coordinates. Latitude ranges from -90 to 90. Are "
                 "latitude and longitude swapped?"
             )
-    return make_match(data, source, target, i, j, weight=weight, kind="near", told=tuple(told))
+    return make_match(
+        data, source, target, i, j, weight=weight, kind="near", messages=tuple(messages)
+    )
 
 
 @one_thread()
@@ -237,7 +239,7 @@ def links_by_nearness(
     Haversine distances on a sphere of radius 6,371 km. A k-d tree of the points in space finds the
     same neighbours, because chords grow with great circles: O((n + m) log m + links).
     """
-    found = match_by_nearness(
+    match = match_by_nearness(
         data,
         source,
         target,
@@ -246,7 +248,7 @@ def links_by_nearness(
         source_columns=source_columns,
         target_columns=target_columns,
     )
-    return found.links(kind)
+    return match.links(kind)
 
 
 def nearest_km(S: Floats, T: Floats) -> Floats:
@@ -304,9 +306,9 @@ def _nearest_pairs(
     if k is not None:
         i, j = np.repeat(rows, k), placed[tree.query(Q, k=range(1, k + 1))[1].ravel()]
     else:
-        found: list[list[int]] = np.asarray(tree.query_ball_point(Q, chord)).tolist()
-        i = np.repeat(rows, [len(near) for near in found])
-        j = placed[np.fromiter(chain.from_iterable(found), np.int64, len(i))]
+        neighbors: list[list[int]] = np.asarray(tree.query_ball_point(Q, chord)).tolist()
+        i = np.repeat(rows, [len(row_neighbors) for row_neighbors in neighbors])
+        j = placed[np.fromiter(chain.from_iterable(neighbors), np.int64, len(i))]
     d = km_between(S[i], T[j])
     order = np.lexsort((j, i))
     if km is not None:

@@ -137,9 +137,13 @@ class KeyColumn:
     def numbers(self, skip: int) -> Ints | None:
         """Return the keys without their first `skip` letters as whole numbers, or None."""
         if skip not in self._numbers:
-            rest = [key[skip:] for key in self.keys.tolist()]
-            whole = all(text.isascii() and text.isdigit() and len(text) < 16 for text in rest)
-            self._numbers[skip] = np.array(list(map(int, rest)), dtype=np.int64) if whole else None
+            suffixes = [key[skip:] for key in self.keys.tolist()]
+            is_numeric = all(
+                text.isascii() and text.isdigit() and len(text) < 16 for text in suffixes
+            )
+            self._numbers[skip] = (
+                np.array(list(map(int, suffixes)), dtype=np.int64) if is_numeric else None
+            )
         return self._numbers[skip]
 
 
@@ -175,15 +179,15 @@ def shared_keys(columns: Sequence[KeyColumn]) -> SharedKeys:
     O(K) for K distinct keys of all columns, plus one step for each pair of columns with a common
     key.
     """
-    at, different = pd.factorize(np.concatenate([column.hashes for column in columns]))
-    place = np.repeat(np.arange(len(columns)), [len(column.keys) for column in columns])
+    at, distinct = pd.factorize(np.concatenate([column.hashes for column in columns]))
+    column_of_key = np.repeat(np.arange(len(columns)), [len(column.keys) for column in columns])
     uses = np.concatenate([column.uses for column in columns]).astype(np.int64)
     # Most keys occur in one column only.
-    several = np.bincount(at, minlength=len(different))[at] > 1
-    at, place, uses = at[several], place[several], uses[several]
-    shape = (len(different), len(columns))
-    R = sp.csr_array((uses, (at, place)), shape=shape)
-    B = sp.csr_array((np.ones(len(uses), dtype=np.int64), (at, place)), shape=shape)
+    is_shared = np.bincount(at, minlength=len(distinct))[at] > 1
+    at, column_of_key, uses = at[is_shared], column_of_key[is_shared], uses[is_shared]
+    shape = (len(distinct), len(columns))
+    R = sp.csr_array((uses, (at, column_of_key)), shape=shape)
+    B = sp.csr_array((np.ones(len(uses), dtype=np.int64), (at, column_of_key)), shape=shape)
     return SharedKeys((B.T @ B).tocsr(), (R.T @ B).tocsr(), (R.T @ R).tocsr())
 
 
@@ -224,50 +228,54 @@ def _cached_columns(dataset: Dataset) -> list[KeyColumn]:
 
 
 def _columns_of_dataset(dataset: Dataset) -> list[KeyColumn]:
-    found = [_key_column(dataset, "")]
+    key_columns = [_key_column(dataset, "")]
     ids = set(dataset.ids.tolist())
     table = dataset.table if dataset.table is not None else pd.DataFrame()
     places = place_columns(dataset) or ()
     # A join names columns as text, so columns with numbers as names are skipped.
     columns: Sequence[object] = table.columns.tolist()
     for column in (name for name in columns if isinstance(name, str)):
-        if len(found) > _MAX_COLUMNS:
+        if len(key_columns) > _MAX_COLUMNS:
             break
         if places == (column,):
             continue
         values = table[column]
         if pd.api.types.is_bool_dtype(values.dtype) or _has_fractions(values):
             continue
-        held = column_keys(dataset, column)
-        texts = held.different.tolist()
-        again = len(texts) == len(ids) and ids.issuperset(texts)
-        if len(texts) < 2 or sum(map(len, texts)) > _MAX_MEAN_KEY_LENGTH * len(texts) or again:
+        keys_of_column = column_keys(dataset, column)
+        texts = keys_of_column.distinct.tolist()
+        repeats_ids = len(texts) == len(ids) and ids.issuperset(texts)
+        if (
+            len(texts) < 2
+            or sum(map(len, texts)) > _MAX_MEAN_KEY_LENGTH * len(texts)
+            or repeats_ids
+        ):
             continue
         # A cell that looks like a list can still be one name, such as "Doe, Jane".
-        found.append(_key_column(dataset, column))
+        key_columns.append(_key_column(dataset, column))
         sign = separator_of(texts)
         if sign is not None:
             at, keys = pd.factorize(entries_of(dataset, column, sign, loose=True)["key"])
             uses = np.bincount(at, minlength=len(keys)).astype(np.int64)
-            different = np.asarray(keys, dtype=object)
-            rows = int(held.uses.sum())
-            found.append(KeyColumn(dataset.name, column, sign, different, uses, rows, column))
-    return found
+            distinct = np.asarray(keys, dtype=object)
+            rows = int(keys_of_column.uses.sum())
+            key_columns.append(KeyColumn(dataset.name, column, sign, distinct, uses, rows, column))
+    return key_columns
 
 
 def _key_column(dataset: Dataset, column: str) -> KeyColumn:
     keys = column_keys(dataset, column, loose=True)
     rows = int(keys.uses.sum())
     called = column or str((dataset.recipe or {}).get("id", ""))
-    return KeyColumn(dataset.name, column, None, keys.different, keys.uses, rows, called)
+    return KeyColumn(dataset.name, column, None, keys.distinct, keys.uses, rows, called)
 
 
 def _has_fractions(values: pd.Series) -> bool:
     if not pd.api.types.is_float_dtype(values.dtype):
         return False
-    known = values.to_numpy(np.float64)
-    known = known[np.isfinite(known)]
-    return not len(known) or bool((known != np.round(known)).any())
+    finite = values.to_numpy(np.float64)
+    finite = finite[np.isfinite(finite)]
+    return not len(finite) or bool((finite != np.round(finite)).any())
 
 
 def _numbers(a: KeyColumn, b: KeyColumn) -> tuple[Ints, Ints] | None:
@@ -277,8 +285,10 @@ def _numbers(a: KeyColumn, b: KeyColumn) -> tuple[Ints, Ints] | None:
     # The alphabetically first and last key have the shortest common prefix.
     ends = [*a.ends, *b.ends]
     first, last = min(ends), max(ends)
-    same = next((at for at, (x, y) in enumerate(zip(first, last, strict=False)) if x != y), None)
-    skip = len(first[:same].rstrip("0123456789"))
+    prefix_end = next(
+        (at for at, (x, y) in enumerate(zip(first, last, strict=False)) if x != y), None
+    )
+    skip = len(first[:prefix_end].rstrip("0123456789"))
     if not all(end[skip:].isdigit() for end in ends):
         return None
     x, y = a.numbers(skip), b.numbers(skip)
@@ -287,8 +297,8 @@ def _numbers(a: KeyColumn, b: KeyColumn) -> tuple[Ints, Ints] | None:
 
 def _patterns(keys: list[str]) -> list[str]:
     """Return each key with "a" for a letter and "9" for a digit."""
-    found = translate_texts(keys, _ASCII)
-    return found or [re.sub(r"\d", "9", _LETTERS.sub("a", key)) for key in keys]
+    translated = translate_texts(keys, _ASCII)
+    return translated or [re.sub(r"\d", "9", _LETTERS.sub("a", key)) for key in keys]
 
 
 def _possible(pattern: str) -> float:
@@ -362,7 +372,9 @@ class Proposal:
 
     def examples(self, data: HeteroData) -> tuple[tuple[str, str], ...]:
         """Return up to three pairs of titles: the first, middle and last pair."""
-        target = data[self.match.target] if self.match.made is None else self.match.made
+        target = (
+            data[self.match.target] if self.match.new_dataset is None else self.match.new_dataset
+        )
         source = data[self.match.source]
         return tuple(
             (str(source.titles[self.match.i[at]]), str(target.titles[self.match.j[at]]))
@@ -382,7 +394,7 @@ class Proposal:
             "pairs": len(self.match.i),
             "linked": self.reach.linked,
             "items": self.reach.items,
-            "warnings": [*self.match.told, *self.reach.warnings],
+            "warnings": [*self.match.messages, *self.reach.warnings],
         }
 
 
@@ -430,7 +442,7 @@ def propose_joins(data: HeteroData) -> list[Proposal]:
     named = {d.of for d in drafts if d.join.kind == "list" or d.share >= _MIN_SURE_SHARE}
     drafts += [d for d in _drafts_by_tags(data, columns) if d.of not in named]
     drafts.sort(key=lambda d: (-d.score, d.join.kind, d.of, d.join.target, d.join.target_column))
-    found: list[Proposal] = []
+    proposals: list[Proposal] = []
     tried: Counter[tuple[str, str]] = Counter()
     for draft in drafts:
         ends = min(draft.ends), max(draft.ends)
@@ -438,56 +450,57 @@ def propose_joins(data: HeteroData) -> list[Proposal]:
             continue
         tried[ends] += 1
         proposal = _complete_draft(data, draft)
-        if proposal is not None and not _repeats(data, proposal, found):
-            found.append(proposal)
-    found += _proposals_by_several_columns(data, columns, found)
-    found = _without_second_meanings(found)
+        if proposal is not None and not _repeats(data, proposal, proposals):
+            proposals.append(proposal)
+    proposals += _proposals_by_several_columns(data, columns, proposals)
+    proposals = _without_second_meanings(proposals)
     # Computing the pairs has changed some scores.
-    found.sort(key=lambda proposal: (not proposal.sure, -proposal.score))
+    proposals.sort(key=lambda proposal: (not proposal.sure, -proposal.score))
     used: Counter[tuple[str, str]] = Counter()
-    kept: list[Proposal] = []
-    for proposal in found:
+    selected: list[Proposal] = []
+    for proposal in proposals:
         ends = min(proposal.ends), max(proposal.ends)
         used[ends] += 1
         if used[ends] <= _MAX_PER_PAIR or proposal.sure:
-            kept.append(proposal)
-    return kept[:MAX_PROPOSALS]
+            selected.append(proposal)
+    return selected[:MAX_PROPOSALS]
 
 
-def _repeats(data: HeteroData, one: Proposal, better: Sequence[Proposal]) -> bool:
+def _repeats(data: HeteroData, proposal: Proposal, better: Sequence[Proposal]) -> bool:
     """Return whether a better proposal between these datasets has most of the same pairs."""
-    alike = [
-        other.match for other in better if other.ends == one.ends and other.join.kind != "near"
+    matches = [
+        other.match for other in better if other.ends == proposal.ends and other.join.kind != "near"
     ]
-    if one.match.made is not None or not alike:
+    if proposal.match.new_dataset is not None or not matches:
         return False
-    n = len(data[one.match.target])
-    mine = one.match.i * n + one.match.j
+    n = len(data[proposal.match.target])
+    pairs = proposal.match.i * n + proposal.match.j
     return any(
-        float(np.isin(mine, match.i * n + match.j).mean()) >= _MAX_COMMON_PAIRS
-        for match in alike
-        if match.made is None
+        float(np.isin(pairs, match.i * n + match.j).mean()) >= _MAX_COMMON_PAIRS
+        for match in matches
+        if match.new_dataset is None
     )
 
 
-def _without_second_meanings(found: Sequence[Proposal]) -> list[Proposal]:
+def _without_second_meanings(proposals: Sequence[Proposal]) -> list[Proposal]:
     """Return the proposals without those that use a column as the key of a worse partner.
 
     A column refers to items of one dataset. If nearly all of its rows match there, a smaller share
     of matches with another dataset is accidental.
     """
     best: dict[tuple[str, str], float] = {}
-    for one in found:
-        if one.sure and one.join.kind in ("key", "list"):
-            for column in one.join.source_columns:
-                of = one.join.source, column
-                best[of] = max(best.get(of, 0.0), one.score)
+    for proposal in proposals:
+        if proposal.sure and proposal.join.kind in ("key", "list"):
+            for column in proposal.join.source_columns:
+                of = proposal.join.source, column
+                best[of] = max(best.get(of, 0.0), proposal.score)
     return [
-        one
-        for one in found
-        if one.sure
-        or one.join.kind not in ("key", "list")
-        or one.score >= _MIN_SURE_SHARE * best.get((one.join.source, one.join.source_column), 0.0)
+        proposal
+        for proposal in proposals
+        if proposal.sure
+        or proposal.join.kind not in ("key", "list")
+        or proposal.score
+        >= _MIN_SURE_SHARE * best.get((proposal.join.source, proposal.join.source_column), 0.0)
     ]
 
 
@@ -510,9 +523,9 @@ def recognise_views(data: HeteroData) -> list[Proposal]:
     return [proposal for proposal in propose_joins(data) if proposal.join.kind == "views"]
 
 
-def spread_positions(n: int, most: int) -> Ints:
-    """Return up to `most` positions from the first to the last of n, evenly."""
-    return np.unique(np.linspace(0, n - 1, min(n, most)).round().astype(np.int64))
+def spread_positions(n: int, max_positions: int) -> Ints:
+    """Return up to `max_positions` positions from the first to the last of n, evenly."""
+    return np.unique(np.linspace(0, n - 1, min(n, max_positions)).round().astype(np.int64))
 
 
 @dataclass(frozen=True)
@@ -523,7 +536,7 @@ class _Draft:
     score: float
     evidence: tuple[str, ...]
     share: float = 0.0
-    luck: float = 0.0
+    chance: float = 0.0
     doubt: str = ""
     alike: bool = False
 
@@ -542,43 +555,43 @@ def _complete_draft(data: HeteroData, draft: _Draft) -> Proposal | None:
     try:
         match = join.match(data)
         exact = replace(join, loose=False)
-        as_it_stands = exact.match(data) if join.loose and join.kind != "tags" else match
+        exact_match = exact.match(data) if join.loose and join.kind != "tags" else match
     except HetvizError:
         # Too many pairs, or entries that cannot be ids.
         return None
     if not len(match.i):
         return None
     if join.loose == "spelling":
-        evidence += (_spelling_evidence(len(match.i) - len(as_it_stands.i), len(match.i)),)
-    elif join.loose and len(as_it_stands.i) >= len(match.i):
-        join, match = exact, as_it_stands
+        evidence += (_spelling_evidence(len(match.i) - len(exact_match.i), len(match.i)),)
+    elif join.loose and len(exact_match.i) >= len(match.i):
+        join, match = exact, exact_match
     elif join.loose and join.kind != "tags":
-        found = len(as_it_stands.i)
+        n_exact = len(exact_match.i)
         evidence += (
-            f"{found:,} of these {len(match.i):,} pairs are spelled equally. Case, blanks and "
+            f"{n_exact:,} of these {len(match.i):,} pairs are spelled equally. Case, blanks and "
             "Unicode forms are ignored."
-            if found
+            if n_exact
             else "No pair is spelled equally. Case, blanks and Unicode forms are ignored.",
         )
         # Codes that never agree in case are probably codes of different things, unless the columns
         # have similar names.
-        score = score if found or draft.alike else _above_chance(draft.share, 2 * draft.luck)
+        score = score if n_exact or draft.alike else _above_chance(draft.share, 2 * draft.chance)
     share = draft.share
-    nearer = join.kind == "key" and share < 1 and join.loose != "spelling"
-    better = _match_by_spelling(data, join, match) if nearer else None
+    try_spelling = join.kind == "key" and share < 1 and join.loose != "spelling"
+    better = _match_by_spelling(data, join, match) if try_spelling else None
     if better is not None:
         share *= len(np.unique(better.i)) / len(np.unique(match.i))
         more = len(better.i) - len(match.i)
         evidence += (_spelling_evidence(more, len(better.i)),)
         join, match = replace(join, loose="spelling"), better
-        score = _above_chance(min(1.0, share), draft.luck)
+        score = _above_chance(min(1.0, share), draft.chance)
     if score < _MIN_SCORE or (
         join.kind != "views" and share_linked(data, match) >= _MAX_LINKED_SHARE
     ):
         return None
-    reached = link_reach(match.added_to(data), [match.links()])
+    coverage = link_reach(match.add_to(data), [match.links()])
     doubt = draft.doubt or _doubt_about(join, match, share, score)
-    return Proposal(join, score, evidence, match, reached, doubt)
+    return Proposal(join, score, evidence, match, coverage, doubt)
 
 
 def _spelling_evidence(n: int, of: int) -> str:
@@ -594,28 +607,28 @@ def _match_by_spelling(data: HeteroData, join: Join, match: Match) -> Match | No
     None also if items of the target would get equal keys, such as C and C++.
     """
     target = data[join.target]
-    plain, near = (
-        len(column_keys(target, join.target_column, loose).different) for loose in _KEY_FORMS
+    n_plain, n_spelled = (
+        len(column_keys(target, join.target_column, loose).distinct) for loose in _KEY_FORMS
     )
-    if near < plain:
+    if n_spelled < n_plain:
         return None
     try:
-        found = replace(join, loose="spelling").match(data)
+        spelling_match = replace(join, loose="spelling").match(data)
     except HetvizError:
         return None
-    return found if len(found.i) > len(match.i) else None
+    return spelling_match if len(spelling_match.i) > len(match.i) else None
 
 
 def _doubt_about(join: Join, match: Match, share: float, score: float) -> str:
     """Return the reason to ask before joining, or an empty text."""
     if join.kind == "tags":
-        return "It would make a dataset of its own of the entries."
+        return "This creates a new dataset of the entries."
     if join.kind == "near":
-        return "How near belongs together is for you to say."
+        return "You decide up to which distance items belong together."
     if share < _MIN_SURE_SHARE:
-        return f"Only {round_percent(share)} of the rows find a partner."
+        return f"Only {round_percent(share)} of the rows match."
     if score < _MIN_VIEW_SHARE:
-        return "Chance would give nearly as many pairs."
+        return "Nearly as many pairs would match by chance."
     if join.kind == "key" and len(match.i) > _MAX_MEAN_PARTNERS * len(np.unique(match.i)):
         return "Several rows have the same key, so the partner is ambiguous."
     return ""
@@ -627,17 +640,17 @@ def _drafts_by_key(data: HeteroData, columns: list[KeyColumn]) -> Iterator[_Draf
     for a, b, n in zip(keys.row.tolist(), keys.col.tolist(), keys.data.tolist(), strict=True):
         if columns[a].dataset == columns[b].dataset:
             continue
-        back = _refers_to(columns[b], columns[a])
+        is_reversed = _refers_to(columns[b], columns[a])
         ids = not columns[a].column and not columns[b].column
-        if not ids and not back and not _refers_to(columns[a], columns[b]):
+        if not ids and not is_reversed and not _refers_to(columns[a], columns[b]):
             # Both identify their rows: the one with more matches refers to the other.
             rows = counts.rows
-            back = rows[b, a] * columns[a].rows > rows[a, b] * columns[b].rows
-        if back:
+            is_reversed = rows[b, a] * columns[a].rows > rows[a, b] * columns[b].rows
+        if is_reversed:
             a, b = b, a
         left, right = columns[a], columns[b]
-        fewest = min(_MIN_SHARED_KEYS, len(left.keys), len(right.keys))
-        if n < fewest or not _is_key(data, right):
+        min_keys = min(_MIN_SHARED_KEYS, len(left.keys), len(right.keys))
+        if n < min_keys or not _is_key(data, right):
             continue
         if counts.pairs[a, b] <= MAX_PAIRS:
             yield from _drafts_of_pair(
@@ -651,28 +664,36 @@ def _drafts_by_spelling(
     found: Collection[tuple[tuple[str, str], tuple[str, str]]],
 ) -> Iterator[_Draft]:
     """Yield drafts of keys that match only without accents."""
-    texts = [one for one in columns if one.separator is None and len(one.keys) <= _MAX_SPELLED_KEYS]
-    if all(key.isascii() for one in texts for key in one.keys.tolist()):
+    texts = [
+        column
+        for column in columns
+        if column.separator is None and len(column.keys) <= _MAX_SPELLED_KEYS
+    ]
+    if all(key.isascii() for column in texts for key in column.keys.tolist()):
         # Punctuation is only tested for keys that were found.
         return
-    texts = [_with_spelling_keys(data[one.dataset], one) for one in texts if not _all_numbers(one)]
+    texts = [
+        _with_spelling_keys(data[column.dataset], column)
+        for column in texts
+        if not _all_numbers(column)
+    ]
     for draft in _drafts_by_key(data, texts):
         join = draft.join
         if join.kind != "key" or (draft.of, draft.ends) in found:
             continue
         target = data[join.target]
-        plain, same = (
-            len(column_keys(target, join.target_column, way).different) for way in _KEY_FORMS
+        n_plain, n_spelled = (
+            len(column_keys(target, join.target_column, form).distinct) for form in _KEY_FORMS
         )
         # Skipped if items of the target would get equal keys, such as C and C++.
-        if same == plain:
+        if n_spelled == n_plain:
             yield replace(draft, join=replace(join, loose="spelling"))
 
 
 def _with_spelling_keys(dataset: Dataset, column: KeyColumn) -> KeyColumn:
     """Return a column with keys without accents and punctuation."""
     keys = column_keys(dataset, column.column, "spelling")
-    return replace(column, keys=keys.different, uses=keys.uses, _numbers={})
+    return replace(column, keys=keys.distinct, uses=keys.uses, _numbers={})
 
 
 def _refers_to(a: KeyColumn, b: KeyColumn) -> bool:
@@ -693,77 +714,81 @@ def _drafts_of_pair(
     n_a, n_b = int(a.uses.sum()) if a.separator is not None else a.rows, len(data[b.dataset])
     ids = not a.column and not b.column
     kind = "list" if a.separator is not None else "key"
-    running = a.counts_up and b.counts_up
-    share, luck = hits_a / n_a, chance_share(a, b)
-    both = (share + hits_b / n_b) / 2
-    if ids and both >= _MIN_VIEW_SHARE:
+    are_running = a.counts_up and b.counts_up
+    share, chance = hits_a / n_a, chance_share(a, b)
+    mean_share = (share + hits_b / n_b) / 2
+    if ids and mean_share >= _MIN_VIEW_SHARE:
         if data[a.dataset].entity == data[b.dataset].entity:
             return
-        kind, share, luck = "views", both, (luck + chance_share(b, a)) / 2
-    by_chance, alike = luck, is_named_alike(a, b)
+        kind, share, chance = "views", mean_share, (chance + chance_share(b, a)) / 2
+    by_chance, is_alike = chance, is_named_alike(a, b)
     numbered = _all_numbers(a) and _all_numbers(b)
-    if kind == "key" and numbered and b.counts_up and not alike:
+    if kind == "key" and numbered and b.counts_up and not is_alike:
         # Any count or year matches some row number.
         return
     # A common prefix of the keys is evidence too, except for two lists of ids.
-    luck = luck / 2 if alike or (kind != "views" and _has_common_prefix(a, b)) else luck
-    score = _above_chance(share, luck)
-    if kind == "views" and running and share >= _MAX_LINKED_SHARE:
+    chance = chance / 2 if is_alike or (kind != "views" and _has_common_prefix(a, b)) else chance
+    score = _above_chance(share, chance)
+    if kind == "views" and are_running and share >= _MAX_LINKED_SHARE:
         score = max(score, _RUNNING_SCORE)
     if score < _MIN_SCORE:
         return
     what = f"entries of {a.column}" if kind == "list" else a.dataset
-    some = "" if n_a == len(data[a.dataset]) or kind == "list" else " that have a value"
+    restriction = "" if n_a == len(data[a.dataset]) or kind == "list" else " that have a value"
     evidence = [
-        f"{hits_a:,} of {n_a:,} {what}{some} and {hits_b:,} of {n_b:,} {b.dataset} find each "
-        f"other: {round_percent(share)}{' in the mean' if kind == 'views' else ''}, where chance would "
-        f"give {round_percent(by_chance)}."
+        f"{hits_a:,} of {n_a:,} {what}{restriction} and {hits_b:,} of {n_b:,} {b.dataset} match: "
+        f"{round_percent(share)}{' on average' if kind == 'views' else ''}. By chance it would be "
+        f"{round_percent(by_chance)}."
     ]
     doubt = ""
-    if alike:
+    if is_alike:
         evidence.append("The columns have similar names.")
-    if running:
+    if are_running:
         doubt = "Both are running numbers, which unrelated tables have too. Check the pairs first."
         evidence.append(doubt)
-        doubt = "" if kind != "views" and (alike or _has_common_prefix(a, b)) else doubt
-    elif numbered and not alike:
+        doubt = "" if kind != "views" and (is_alike or _has_common_prefix(a, b)) else doubt
+    elif numbered and not is_alike:
         doubt = "Both are whole numbers, but the columns have different names."
     sign = a.separator or ";"
     join = Join(kind, a.dataset, b.dataset, a.column, b.column, sign, loose=True)
-    yield _Draft(join, score, tuple(evidence), share, luck, doubt, alike)
+    yield _Draft(join, score, tuple(evidence), share, chance, doubt, is_alike)
 
 
 def _proposals_by_several_columns(
-    data: HeteroData, columns: list[KeyColumn], found: Sequence[Proposal]
+    data: HeteroData, columns: list[KeyColumn], proposals: Sequence[Proposal]
 ) -> list[Proposal]:
     """Return joins by several columns with the same names in both datasets."""
-    named: dict[str, dict[str, KeyColumn]] = {}
+    columns_of: dict[str, dict[str, KeyColumn]] = {}
     for column in columns:
         if column.column and column.separator is None:
-            named.setdefault(column.dataset, {}).setdefault(normalise_key(column.column), column)
-    referred = {(one.join.source, one.join.target) for one in found if one.sure}
+            columns_of.setdefault(column.dataset, {}).setdefault(
+                normalise_key(column.column), column
+            )
+    referred = {
+        (proposal.join.source, proposal.join.target) for proposal in proposals if proposal.sure
+    }
     # Known references of columns: two tables that refer to the same third table by the same columns
     # do not refer to each other.
-    known = {
-        (one.join.source, normalise_key(column), one.join.target)
-        for one in found
-        if one.sure and one.join.kind == "key"
-        for column in one.join.source_columns
+    references = {
+        (proposal.join.source, normalise_key(column), proposal.join.target)
+        for proposal in proposals
+        if proposal.sure and proposal.join.kind == "key"
+        for column in proposal.join.source_columns
     }
     drafts: list[Proposal] = []
-    for target, keys in named.items():
-        for source, refers in named.items():
+    for target, keys in columns_of.items():
+        for source, refers in columns_of.items():
             if source == target or (source, target) in referred:
                 continue
-            both = {
+            common = {
                 name: (refers[name].column, keys[name].column)
                 for name in refers
                 if name in keys and _share_found(refers[name], keys[name]) >= _MIN_SURE_SHARE
             }
-            least = _smallest_key(data[target], {name: pair[1] for name, pair in both.items()})
-            if not least:
+            key = _smallest_key(data[target], {name: pair[1] for name, pair in common.items()})
+            if not key:
                 continue
-            join = _join_by_several(source, target, [both[name] for name in least])
+            join = _join_by_several(source, target, [common[name] for name in key])
             match = join.match(data)
             n = int((combined_codes(data[source], join.source_columns, True) >= 0).sum())
             hits = len(np.unique(match.i))
@@ -773,45 +798,45 @@ def _proposals_by_several_columns(
                 or share_linked(data, match) >= _MAX_LINKED_SHARE
             ):
                 continue
-            words = " and ".join(pair[0] for pair in (both[name] for name in least))
+            words = " and ".join(pair[0] for pair in (common[name] for name in key))
             named_by = len(np.unique(match.j))
             evidence = (
                 f"{hits:,} of {n:,} {source} and {named_by:,} of {len(data[target]):,} {target} "
                 f"match by {words} together. No two {target} share these values.",
             )
-            reached = link_reach(match.added_to(data), [match.links()])
+            reached = link_reach(match.add_to(data), [match.links()])
             drafts.append(Proposal(join, hits / n, evidence, match, reached))
-    known |= {
-        (one.join.source, normalise_key(column), one.join.target)
-        for one in drafts
-        for column in one.join.source_columns
+    references |= {
+        (proposal.join.source, normalise_key(column), proposal.join.target)
+        for proposal in drafts
+        for column in proposal.join.source_columns
     }
-    return [one for one in drafts if not _named_elsewhere(one, known)]
+    return [proposal for proposal in drafts if not _named_elsewhere(proposal, references)]
 
 
 def _join_by_several(source: str, target: str, pairs: Sequence[tuple[str, str]]) -> Join:
-    first, *rest = pairs
-    return Join("key", source, target, first[0], first[1], also=tuple(rest))
+    first, *others = pairs
+    return Join("key", source, target, first[0], first[1], also=tuple(others))
 
 
-def _named_elsewhere(one: Proposal, known: Collection[tuple[str, str, str]]) -> bool:
+def _named_elsewhere(proposal: Proposal, references: Collection[tuple[str, str, str]]) -> bool:
     """Return whether each column of a key refers to the same third dataset in both datasets."""
-    source, target = one.ends
-    thirds = {third for of, _, third in known if of == target} - {source, target}
+    source, target = proposal.ends
+    thirds = {third for of, _, third in references if of == target} - {source, target}
     return all(
         any(
-            (source, normalise_key(column), third) in known
-            and (target, normalise_key(column), third) in known
+            (source, normalise_key(column), third) in references
+            and (target, normalise_key(column), third) in references
             for third in thirds
         )
-        for column in one.join.source_columns
+        for column in proposal.join.source_columns
     )
 
 
 def _share_found(a: KeyColumn, b: KeyColumn) -> float:
     """Return the share of the rows of `a` with a key of `b`."""
-    known = np.isin(a.hashes, b.hashes)
-    return float(a.uses[known].sum()) / max(1, a.rows)
+    is_shared = np.isin(a.hashes, b.hashes)
+    return float(a.uses[is_shared].sum()) / max(1, a.rows)
 
 
 def _smallest_key(dataset: Dataset, columns: Mapping[str, str]) -> list[str]:
@@ -820,7 +845,7 @@ def _smallest_key(dataset: Dataset, columns: Mapping[str, str]) -> list[str]:
     if len(left) < 2 or not _identifies_rows(dataset, list(left.values())):
         return []
     # Columns with the fewest values are dropped first.
-    order = sorted(left, key=lambda name: len(column_keys(dataset, left[name], True).different))
+    order = sorted(left, key=lambda name: len(column_keys(dataset, left[name], True).distinct))
     for name in order:
         fewer = {other: column for other, column in left.items() if other != name}
         if len(fewer) > 1 and _identifies_rows(dataset, list(fewer.values())):
@@ -829,15 +854,18 @@ def _smallest_key(dataset: Dataset, columns: Mapping[str, str]) -> list[str]:
 
 
 def _identifies_rows(dataset: Dataset, columns: Sequence[str]) -> bool:
-    at = combined_codes(dataset, columns, True)
-    known = at[at >= 0]
-    return len(known) >= _MIN_SURE_SHARE * len(at) and int(np.bincount(known).max(initial=0)) == 1
+    row_codes = combined_codes(dataset, columns, True)
+    codes = row_codes[row_codes >= 0]
+    return (
+        len(codes) >= _MIN_SURE_SHARE * len(row_codes)
+        and int(np.bincount(codes).max(initial=0)) == 1
+    )
 
 
 def _all_numbers(column: KeyColumn) -> bool:
     """Return whether most keys are whole numbers, signed or not."""
-    some: list[str] = column.keys[:_MAX_SAMPLED_KEYS].tolist()
-    return sum(key.removeprefix("-").isdigit() for key in some) > len(some) / 2
+    sample: list[str] = column.keys[:_MAX_SAMPLED_KEYS].tolist()
+    return sum(key.removeprefix("-").isdigit() for key in sample) > len(sample) / 2
 
 
 def _has_common_prefix(a: KeyColumn, b: KeyColumn) -> bool:
@@ -845,26 +873,26 @@ def _has_common_prefix(a: KeyColumn, b: KeyColumn) -> bool:
     return _numbers(a, b) is not None and a.ends[0][0].isalpha()
 
 
-def _above_chance(share: float, luck: float) -> float:
+def _above_chance(share: float, chance: float) -> float:
     """Return how far a share is above chance, from 0 to 1."""
-    return 0.0 if luck >= 1 else max(0.0, (share - luck) / (1 - luck))
+    return 0.0 if chance >= 1 else max(0.0, (share - chance) / (1 - chance))
 
 
 def _drafts_by_tags(data: HeteroData, columns: list[KeyColumn]) -> Iterator[_Draft]:
     for column in columns:
         uses = int(column.uses.sum())
-        again = int(column.uses[column.uses > 1].sum())
+        n_repeated = int(column.uses[column.uses > 1].sum())
         n = len(data[column.dataset])
-        if column.separator is None or again < uses / 2:
+        if column.separator is None or n_repeated < uses / 2:
             continue
-        score = again / uses * column.rows / n / 2
+        score = n_repeated / uses * column.rows / n / 2
         if score < _MIN_SCORE:
             continue
         name = _unused_name(data, column.column)
         evidence = (
-            f"{column.rows:,} of {n:,} {column.dataset} list something: {len(column.keys):,} "
-            f"different entries, {uses / column.rows:.1f} each; {round_percent(again / uses)} of the "
-            "entries occur again.",
+            f"{column.rows:,} of {n:,} {column.dataset} have entries: {len(column.keys):,} "
+            f"different ones, {uses / column.rows:.1f} per row. {round_percent(n_repeated / uses)} of "
+            "the entries occur more than once.",
         )
         join = Join("tags", column.dataset, name, column.column, "", column.separator, loose=True)
         yield _Draft(join, score, evidence)

@@ -269,8 +269,8 @@ def check_meta(gate: ProblemCollector, where: str, meta: object, n: int) -> pd.D
     if meta is None:
         return None
     if not isinstance(meta, pd.DataFrame) or len(meta) != n:
-        found = len(meta) if isinstance(meta, pd.DataFrame) else type(meta).__name__
-        gate.refuse("bad-meta", where, f"meta must be a DataFrame of {n} rows", found)
+        value = len(meta) if isinstance(meta, pd.DataFrame) else type(meta).__name__
+        gate.refuse("bad-meta", where, f"meta must be a DataFrame of {n} rows", value)
         return None
     rows: pd.DataFrame = meta.reset_index(drop=True)
     return rows

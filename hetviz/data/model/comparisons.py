@@ -57,8 +57,8 @@ class Comparisons(Immutable):
                 rows.shape,
             )
             gate.close()
-        given = 1.0 if weight is None else weight
-        weights = checks.check_numbers(gate, "comparisons, weight", given, len(rows))
+        raw_weights = 1.0 if weight is None else weight
+        weights = checks.check_numbers(gate, "comparisons, weight", raw_weights, len(rows))
         for row in np.flatnonzero(weights <= 0):
             gate.refuse(
                 "weight-range",

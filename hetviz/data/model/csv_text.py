@@ -1,4 +1,4 @@
-"""A table as the text that fingerprints are made of: what pandas writes as CSV, byte by byte."""
+"""CSV text of a table for fingerprints, byte-identical to pandas."""
 
 from __future__ import annotations
 
@@ -14,26 +14,22 @@ from hetviz._types import Array
 if TYPE_CHECKING:
     import pyarrow as pa
 
-# Below, pandas is done before Arrow is loaded.
+# For smaller tables pandas is faster than importing Arrow.
 _MIN_ARROW_CELLS = 20_000
-# Where the shortest digits of a number that is not whole look the same in Arrow and in Python.
+# Range in which Arrow and Python print fractions equally.
 _PLAIN_RANGE = 1e-4, 1e10
 _MAX_WHOLE = 1e15
 _NEEDS_QUOTES = '[,"\r\n]'
 
 
 def csv_of(table: pd.DataFrame) -> bytes:
-    """Return ``table.to_csv(index=False)`` in UTF-8.
-
-    Large tables of numbers and text are written by Arrow, column by column, in a fifth of the time;
-    each statement on large data waits for this.
-    """
+    """Return ``table.to_csv(index=False)`` in UTF-8, by Arrow (five times as fast) if possible."""
     written = _by_arrow(table) if table.size >= _MIN_ARROW_CELLS and table.shape[1] > 1 else None
     return table.to_csv(index=False).encode() if written is None else written
 
 
 def _by_arrow(table: pd.DataFrame) -> bytes | None:
-    """Return the text, or None where a column holds neither numbers nor text."""
+    """Return the text, or None if a column has neither numbers nor text."""
     columns = []
     for at in range(table.shape[1]):
         column = table.iloc[:, at]
@@ -57,7 +53,7 @@ def _integers(values: Array) -> pa.Array:
 
 
 def _reals(values: Array) -> pa.Array:
-    """Return numbers as `repr` writes them, gaps empty."""
+    """Return numbers as `repr` prints them; missing values are empty."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -67,19 +63,19 @@ def _reals(values: Array) -> pa.Array:
     )
     plain = ~whole & (size >= _PLAIN_RANGE[0]) & (size < _PLAIN_RANGE[1])
     gap = np.isnan(values)
-    rest = ~whole & ~plain & ~gap
+    is_other = ~whole & ~plain & ~gap
     text = pa.array(values).cast(pa.large_string())
     if whole.any():
-        some = _integers(values[whole].astype(np.int64))
-        text = pc.replace_with_mask(text, whole, _join_texts(some, ".0"))
-    if rest.any():
-        others = pa.array(list(map(repr, values[rest].tolist())), pa.large_string())
-        text = pc.replace_with_mask(text, rest, others)
+        whole_texts = _integers(values[whole].astype(np.int64))
+        text = pc.replace_with_mask(text, whole, _join_texts(whole_texts, ".0"))
+    if is_other.any():
+        others = pa.array(list(map(repr, values[is_other].tolist())), pa.large_string())
+        text = pc.replace_with_mask(text, is_other, others)
     return pc.replace_with_mask(text, gap, pa.scalar("", pa.large_string()))
 
 
 def _texts(column: pd.Series) -> pa.Array:
-    """Return texts, in quotation marks where CSV needs them, gaps empty."""
+    """Return texts, quoted where CSV needs it; missing values are empty."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -96,13 +92,13 @@ def _texts(column: pd.Series) -> pa.Array:
 
 def _quoted(text: str) -> str:
     line = io.StringIO()
-    # Two fields: a line of one has rules of its own.
+    # Two fields, because a line of one field is quoted differently.
     csv.writer(line, lineterminator="\n").writerow([text, ""])
     return line.getvalue()[: -len(",\n")]
 
 
 def _join_texts(*parts: pa.Array | str, between: str = "") -> pa.Array:
-    """Return arrays of texts, and single texts, row by row as one."""
+    """Return arrays of texts and single texts joined row by row."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -112,7 +108,7 @@ def _join_texts(*parts: pa.Array | str, between: str = "") -> pa.Array:
 
 
 def _content(rows: pa.Array | pa.ChunkedArray) -> bytes:
-    """Return all texts of an array, one after the other."""
+    """Return all texts of an array, concatenated."""
     import pyarrow as pa
 
     whole = pa.concat_arrays(rows.chunks) if isinstance(rows, pa.ChunkedArray) else rows

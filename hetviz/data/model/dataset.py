@@ -102,10 +102,10 @@ class Dataset(Immutable):
         rows = checks.check_ids(gate, where, ids)
         n = len(rows)
         names = None if feature_names is None else tuple(map(str, feature_names))
-        given = media if media is None else tuple(media)
-        if given is not None and len(given) != n:
-            gate.refuse("row-count", f"{where}, media", f"{len(given)} entries, but {n} ids")
-        store = {
+        media_list = media if media is None else tuple(media)
+        if media_list is not None and len(media_list) != n:
+            gate.refuse("row-count", f"{where}, media", f"{len(media_list)} entries, but {n} ids")
+        fields = {
             "name": name,
             "ids": checks.read_only(rows),
             "X": _features(gate, where, X, n, names),
@@ -113,13 +113,13 @@ class Dataset(Immutable):
             "kernel": _square(gate, f"{where}, kernel", kernel, n),
             "distance": _distances(gate, f"{where}, distance", distance, n),
             "table": _table(gate, f"{where}, table", table, n),
-            "media": given,
+            "media": media_list,
             "entity": name if entity is None else checks.check_name(gate, where, entity),
             "recipe": recipe,
             "keys": _keys(gate, f"{where}, keys", keys, n),
         }
         gate.close()
-        for key, value in store.items():
+        for key, value in fields.items():
             object.__setattr__(self, key, value)
 
     def __len__(self) -> int:
@@ -174,8 +174,8 @@ class Dataset(Immutable):
     def key(self, id: str) -> Hashable:
         """Return the original key of a row, or its id if that was text."""
         row = self.position(id)
-        found: Hashable = self.ids[row] if self.keys is None else self.keys[row]
-        return found
+        key: Hashable = self.ids[row] if self.keys is None else self.keys[row]
+        return key
 
     def find(self, ids: Iterable[object]) -> Ints:
         """Return the row of each id or key, -1 if unknown."""
@@ -199,20 +199,22 @@ class Dataset(Immutable):
     @property
     def units(self) -> dict[str, str]:
         """Units of numeric table columns, if known and not part of the name."""
-        known = (self.recipe or {}).get("units")
-        if self.table is None or not isinstance(known, Mapping):
+        units = (self.recipe or {}).get("units")
+        if self.table is None or not isinstance(units, Mapping):
             return {}
-        there = set(map(str, self.table.columns))
-        return {str(name): str(unit) for name, unit in known.items() if name in there}
+        columns = set(map(str, self.table.columns))
+        return {str(name): str(unit) for name, unit in units.items() if name in columns}
 
     @property
     def orders(self) -> dict[str, tuple[str, ...]]:
         """Values of ordered categorical table columns, lowest first."""
-        known = (self.recipe or {}).get("orders")
-        if self.table is None or not isinstance(known, Mapping):
+        orders = (self.recipe or {}).get("orders")
+        if self.table is None or not isinstance(orders, Mapping):
             return {}
-        there = set(map(str, self.table.columns))
-        return {str(name): tuple(map(str, order)) for name, order in known.items() if name in there}
+        columns = set(map(str, self.table.columns))
+        return {
+            str(name): tuple(map(str, order)) for name, order in orders.items() if name in columns
+        }
 
     @cached_property
     def titles(self) -> Texts:
@@ -221,8 +223,8 @@ class Dataset(Immutable):
         if self.table is not None and self.title_column is not None:
             column = self.table[self.title_column]
             texts, missing = map(str, column.tolist()), column.isna().tolist()
-            for row, (text, gone) in enumerate(zip(texts, missing, strict=True)):
-                if not gone and text.strip():
+            for row, (text, is_missing) in enumerate(zip(texts, missing, strict=True)):
+                if not is_missing and text.strip():
                     out[row] = text
         return checks.read_only(out)
 
@@ -279,15 +281,15 @@ def rows_of(dataset: Dataset, chosen: Sequence[object] | Array) -> Ints:
                 Problem("unknown-row", f"dataset {dataset.name!r}", "unknown row", str(array.max()))
             )
         return array.astype(np.int64)
-    found = dataset.find(chosen)
+    rows = dataset.find(chosen)
     unknown = [
         Problem("unknown-id", f"dataset {dataset.name!r}", "this id does not exist", str(text))
-        for text, row in zip(chosen, found, strict=True)
+        for text, row in zip(chosen, rows, strict=True)
         if row < 0
     ]
     if unknown:
         raise DataError(unknown)
-    return found
+    return rows
 
 
 def _features(
@@ -342,12 +344,14 @@ def _keys(
 ) -> Texts | None:
     if keys is None:
         return None
-    given = list(keys)
-    if len(given) != n:
-        gate.refuse("row-count", where, f"{len(given)} keys, but there are {n} ids", len(given))
+    key_list = list(keys)
+    if len(key_list) != n:
+        gate.refuse(
+            "row-count", where, f"{len(key_list)} keys, but there are {n} ids", len(key_list)
+        )
         return None
     out = np.empty(n, dtype=object)
-    for row, key in enumerate(given):
+    for row, key in enumerate(key_list):
         out[row] = key
         try:
             hash(key)

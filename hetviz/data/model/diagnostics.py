@@ -49,9 +49,9 @@ class Diagnostic(Immutable):
     @property
     def lines(self) -> list[tuple[str, str]]:
         """Names and formatted values."""
-        return [(name, self.written(value)) for name, value in self.values.items()]
+        return [(name, self.format_value(value)) for name, value in self.values.items()]
 
-    def written(self, value: float) -> str:
+    def format_value(self, value: float) -> str:
         """Return a value as text with its unit."""
         if self.unit == SHARE:
             return round_percent(value, 1)
@@ -76,7 +76,7 @@ def make_diagnostic(
     values: Mapping[str, object] | Iterable[tuple[str, object]],
     unit: str = "",
     *,
-    most: int = MAX_VALUES,
+    max_values: int = MAX_VALUES,
 ) -> Diagnostic:
     """Return a `Diagnostic` of finite values.
 
@@ -85,39 +85,41 @@ def make_diagnostic(
     key, title, says, unit : str
         See `Diagnostic`.
     values : mapping or pairs of str to number
-        None and non-finite numbers are left out. Of more than `most` values the largest absolute
+        None and non-finite numbers are left out. Of more than `max_values` values the largest absolute
         ones stay, in decreasing order; fewer stay in the given order.
-    most : int
+    max_values : int
     """
     pairs = values.items() if isinstance(values, Mapping) else values
-    known = [
+    finite = [
         (str(name), float(value))
         for name, value in pairs
         if isinstance(value, (int, float)) and math.isfinite(value)
     ]
-    if len(known) > most:
-        kept = sorted(known, key=lambda pair: -abs(pair[1]))[:most]
+    if len(finite) > max_values:
+        selected = sorted(finite, key=lambda pair: -abs(pair[1]))[:max_values]
     else:
-        kept = known
-    return Diagnostic(key, title, says, MappingProxyType(dict(kept)), unit, len(known) - len(kept))
+        selected = finite
+    return Diagnostic(
+        key, title, says, MappingProxyType(dict(selected)), unit, len(finite) - len(selected)
+    )
 
 
-def by_key(found: Iterable[Diagnostic]) -> Mapping[str, Diagnostic]:
+def by_key(diagnostics: Iterable[Diagnostic]) -> Mapping[str, Diagnostic]:
     """Return diagnostics by key, without empty ones."""
-    return MappingProxyType({one.key: one for one in found if one.values})
+    return MappingProxyType({entry.key: entry for entry in diagnostics if entry.values})
 
 
-def without_repeated_text(found: Iterable[Diagnostic]) -> Iterator[tuple[Diagnostic, str]]:
+def without_repeated_text(diagnostics: Iterable[Diagnostic]) -> Iterator[tuple[Diagnostic, str]]:
     """Yield each diagnostic with its explanation, empty if the previous one is the same."""
-    before = ""
-    for one in found:
-        yield one, "" if one.says == before else one.says
-        before = one.says
+    previous = ""
+    for entry in diagnostics:
+        yield entry, "" if entry.says == previous else entry.says
+        previous = entry.says
 
 
-def to_json(found: Mapping[str, Diagnostic]) -> JsonObject:
+def to_json(diagnostics: Mapping[str, Diagnostic]) -> JsonObject:
     """Return diagnostics JSON-ready, by key."""
-    return {key: one.to_dict() for key, one in found.items()}
+    return {key: entry.to_dict() for key, entry in diagnostics.items()}
 
 
 def from_json(content: object, where: str = "diagnostics") -> Mapping[str, Diagnostic]:
@@ -127,16 +129,16 @@ def from_json(content: object, where: str = "diagnostics") -> Mapping[str, Diagn
     if not isinstance(content, Mapping):
         raise _invalid(where)
     try:
-        return by_key(_read(str(key), one) for key, one in content.items())
+        return by_key(_read(str(key), entry) for key, entry in content.items())
     except (KeyError, TypeError, AttributeError, ValueError):
         raise _invalid(where) from None
 
 
-def _read(key: str, one: Mapping[str, Any]) -> Diagnostic:
-    made = make_diagnostic(
-        key, str(one["title"]), str(one["says"]), one["values"], str(one["unit"])
+def _read(key: str, entry: Mapping[str, Any]) -> Diagnostic:
+    result = make_diagnostic(
+        key, str(entry["title"]), str(entry["says"]), entry["values"], str(entry["unit"])
     )
-    return replace(made, left_out=made.left_out + int(one["left_out"]))
+    return replace(result, left_out=result.left_out + int(entry["left_out"]))
 
 
 def _invalid(where: str) -> DataError:
@@ -159,31 +161,31 @@ def starts_diagnostic(finals: Sequence[float]) -> Diagnostic:
     )
 
 
-def _values_by_pull(kept: object) -> dict[str, object]:
-    if not isinstance(kept, Mapping):
+def _values_by_pull(shares: object) -> dict[str, object]:
+    if not isinstance(shares, Mapping):
         return {}
-    return {"not moved" if key == "none" else f"pull {key}": one for key, one in kept.items()}
+    return {"not moved" if key == "none" else f"pull {key}": share for key, share in shares.items()}
 
 
 _OBJECTIVE = {"objective": "objective", "bound": "bound from below"}
 _SATISFIED = {"kept_by_the_optimum": "by the optimum", "kept_on_these_axes": "on the axes shown"}
 
 
-def optimum_diagnostics(known: Mapping[str, Mapping[str, object]]) -> list[Diagnostic]:
+def optimum_diagnostics(figures_by_problem: Mapping[str, Mapping[str, object]]) -> list[Diagnostic]:
     """Return the diagnostics of the optimum of each problem.
 
     Parameters
     ----------
-    known : mapping of str to mapping
+    figures_by_problem : mapping of str to mapping
         Figures by problem, from `hetviz.core.ordinal.fixed_rank.Flat.figures`.
     """
-    told = []
-    for name, figures in known.items():
-        of = f" of {name}" if len(known) > 1 else ""
-        told += [
+    diagnostics = []
+    for name, figures in figures_by_problem.items():
+        suffix = f" of {name}" if len(figures_by_problem) > 1 else ""
+        diagnostics += [
             make_diagnostic(
                 f"kept comparisons of {name}",
-                f"Satisfied comparisons{of}",
+                f"Satisfied comparisons{suffix}",
                 "Share of the comparisons that hold: on all axes of the optimum, and on the axes "
                 "shown.",
                 {words: figures.get(key) for key, words in _SATISFIED.items()},
@@ -191,7 +193,7 @@ def optimum_diagnostics(known: Mapping[str, Mapping[str, object]]) -> list[Diagn
             ),
             make_diagnostic(
                 f"moved in the end of {name}",
-                f"Final adjustment of points{of}",
+                f"Final adjustment of points{suffix}",
                 "Share of the held-out comparisons that hold: with the points of the method, and "
                 "after moving them with this pull back. The best pull is used if it is better by "
                 "more than chance.",
@@ -200,29 +202,29 @@ def optimum_diagnostics(known: Mapping[str, Mapping[str, object]]) -> list[Diagn
             ),
             make_diagnostic(
                 f"gap of {name}",
-                f"Distance from the optimum{of}",
+                f"Distance from the optimum{suffix}",
                 "Largest possible relative distance of the objective from its minimum (duality "
                 "gap). 0 is optimal.",
                 {"duality gap": figures.get("gap")},
             ),
             make_diagnostic(
                 f"objective of {name}",
-                f"Objective{of}",
+                f"Objective{suffix}",
                 "Minimised objective and its lower bound. Only their ratio is meaningful.",
                 {words: figures.get(key) for key, words in _OBJECTIVE.items()},
             ),
             make_diagnostic(
                 f"axes of {name}",
-                f"Axes of the optimum{of}",
+                f"Axes of the optimum{suffix}",
                 "Number of axes of the optimal solution. If fewer are shown, some comparisons may "
                 "not hold in the picture.",
                 {"axes": figures.get("axes_of_the_optimum")},
             ),
             make_diagnostic(
                 f"critical strength of {name}",
-                f"Critical strength{of}",
+                f"Critical strength{suffix}",
                 "Up to this strength of comparisons, the optimum puts all items at one point.",
                 {"strength of comparisons": figures.get("critical_beta")},
             ),
         ]
-    return told
+    return diagnostics

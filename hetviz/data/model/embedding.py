@@ -138,10 +138,10 @@ class Embedding(Immutable):
         self, include: object = None, exclude: object = None
     ) -> dict[str, object] | tuple[dict[str, object], dict[str, object]]:
         """Return the notebook display: a widget if possible, else a picture."""
-        found: dict[str, Any] | tuple[dict[str, Any], dict[str, Any]] = call_implementation(
+        bundle: dict[str, Any] | tuple[dict[str, Any], dict[str, Any]] = call_implementation(
             "mimebundle", self
         )
-        return found
+        return bundle
 
     def widget(self, data: object = None, **options: object) -> Any:
         """Return the map as an interactive widget for a notebook.
@@ -170,9 +170,9 @@ class Embedding(Immutable):
 
     def with_made(self, made: object) -> Self:
         """Return the same embedding with its source."""
-        known = object.__new__(type(self))
-        known.__dict__.update(vars(self), made=made)
-        return known
+        copy = object.__new__(type(self))
+        copy.__dict__.update(vars(self), made=made)
+        return copy
 
     @property
     def n_components(self) -> int:
@@ -266,15 +266,17 @@ class Embedding(Immutable):
             return None
         from hetviz.core.layout.axes_map import place_new_points
 
-        found = {}
+        pictures = {}
         for name, Y in new.items():
             part = self.components.get(name, 0)
             mates = [other for other in self.coordinates if self.components[other] == part]
-            known = mates or list(self.coordinates)
-            there = np.vstack([self.coordinates[other] for other in known])
-            places = np.vstack([self.drawn[other] for other in known])
-            found[name] = place_new_points(np.asarray(Y, dtype=np.float64), there, places)
-        return found
+            fitted_names = mates or list(self.coordinates)
+            fitted_places = np.vstack([self.coordinates[other] for other in fitted_names])
+            places = np.vstack([self.drawn[other] for other in fitted_names])
+            pictures[name] = place_new_points(
+                np.asarray(Y, dtype=np.float64), fitted_places, places
+            )
+        return pictures
 
     def joined(self, new: Embedding) -> Embedding:
         """Return this embedding with the rows of `new` appended, dataset by dataset."""
@@ -328,12 +330,12 @@ class Embedding(Immutable):
             raise ParameterError(f"planar: how = {how!r} must be one of auto, axes, pca, tsne.")
         k = self.n_components
         if how == "auto" and self.drawn is not None:
-            said = (
+            full_note = (
                 f"{self.note}; {DRAWN_NOTE} of {k} axes"
                 if self.note
                 else f"{DRAWN_NOTE} of {k} axes"
             )
-            return replace(self, coordinates=self.drawn, note=said, drawn=None)
+            return replace(self, coordinates=self.drawn, note=full_note, drawn=None)
         if how == "auto":
             how = "axes" if k <= 2 else "pca"
         mask = self.stacked_placed()
@@ -354,15 +356,15 @@ class Embedding(Immutable):
             note = f"t-SNE of {k} axes"
         sizes = np.cumsum([len(part) for part in self.coordinates.values()])[:-1]
         parts = dict(zip(self.coordinates, np.split(flat, sizes), strict=True))
-        said = f"{self.note}; {note}" if self.note else note
-        return replace(self, coordinates=parts, note=said, drawn=None)
+        full_note = f"{self.note}; {note}" if self.note else note
+        return replace(self, coordinates=parts, note=full_note, drawn=None)
 
 
 def _check_picture(
     drawn: Mapping[str, ArrayLike], masks: Mapping[str, Bools], gate: checks.ProblemCollector
 ) -> Mapping[str, Floats] | None:
     """Return checked drawing coordinates; NaN for rows without coordinates."""
-    found: dict[str, Floats] = {}
+    pictures: dict[str, Floats] = {}
     for name, mask in masks.items():
         Z = np.array(drawn.get(name, np.empty((0, 2))), dtype=np.float64)
         if Z.shape != (len(mask), 2):
@@ -373,14 +375,16 @@ def _check_picture(
         if not np.isfinite(Z[mask]).all():
             gate.refuse("not-finite", f"picture of {name!r}", "coordinates are not finite")
         Z[~mask] = np.nan
-        found[name] = checks.read_only(Z)
-    return MappingProxyType(found)
+        pictures[name] = checks.read_only(Z)
+    return MappingProxyType(pictures)
 
 
 def _ids_of(ids: Mapping[str, Sequence[object] | Array] | None, name: str, n: int) -> Texts:
     out = np.empty(n, dtype=object)
-    given = None if ids is None else ids.get(name)
-    values: Sequence[object] | Array = [str(row) for row in range(n)] if given is None else given
+    own_ids = None if ids is None else ids.get(name)
+    values: Sequence[object] | Array = (
+        [str(row) for row in range(n)] if own_ids is None else own_ids
+    )
     if len(values) != n:
         return np.empty(0, dtype=object)
     out[:] = [str(text) for text in values]

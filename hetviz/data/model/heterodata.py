@@ -121,8 +121,8 @@ def _return_needed_links(
     ends: Ints, pair: Ints, chosen: Bools, touched: Bools, bare: Bools
 ) -> None:
     """Deselect at least one pair of every bare object, which could not be placed otherwise."""
-    held = touched | chosen[pair]
-    bare[ends[~held]] = False
+    is_out = touched | chosen[pair]
+    bare[ends[~is_out]] = False
     for row in np.flatnonzero(chosen[pair] & ~touched & bare[ends].any(axis=1)):
         if bare[ends[row]].any():
             chosen[pair[row]] = False
@@ -277,7 +277,7 @@ class HeteroData(Immutable):
         >>> data["wines"].ids.tolist(), data["wines"].key("2001")
         (['1982', '2001'], 2001)
         """
-        made: HeteroData = call_implementation(
+        data: HeteroData = call_implementation(
             "from_frames",
             frames,
             links,
@@ -291,7 +291,7 @@ class HeteroData(Immutable):
             comparisons=comparisons,
             unknown=unknown,
         )
-        return made
+        return data
 
     def to_frames(self, embedding: Embedding | None = None) -> dict[str, pd.DataFrame]:
         """Return each dataset as a DataFrame with the original ids as index.
@@ -363,10 +363,10 @@ class HeteroData(Immutable):
             for links in self.links
         ]
         compared = 0 if self.comparisons is None else len(self.comparisons)
-        said = [_count_text(compared, "comparison")] if compared else []
-        said += [f"label {label.name} of {label.dataset}" for label in self.labels]
+        footer = [_count_text(compared, "comparison")] if compared else []
+        footer += [f"label {label.name} of {label.dataset}" for label in self.labels]
         head = ("", "items", "features", "")
-        return html_table("HeteroData", [*sets, *kinds], head, "; ".join(said))
+        return html_table("HeteroData", [*sets, *kinds], head, "; ".join(footer))
 
     def __getitem__(self, name: str) -> Dataset:
         try:
@@ -484,17 +484,17 @@ class HeteroData(Immutable):
                 Problem("bad-sign", "adjacency", "sign must be None, 1 or -1", str(sign))
             )
         n = self.n_rows
-        none: Ints = np.zeros(0, dtype=np.int64)
-        p = np.concatenate([none, *(g.i + self.offsets[g.source].start for g in self.links)])
-        q = np.concatenate([none, *(g.j + self.offsets[g.target].start for g in self.links)])
+        empty: Ints = np.zeros(0, dtype=np.int64)
+        p = np.concatenate([empty, *(g.i + self.offsets[g.source].start for g in self.links)])
+        q = np.concatenate([empty, *(g.j + self.offsets[g.target].start for g in self.links)])
         weight = np.concatenate([np.zeros(0), *(group.weight for group in self.links)])
         low, high = np.minimum(p, q), np.maximum(p, q)
         upper = sp.coo_array((weight, (low, high)), shape=(n, n)).tocsr()
         upper.sum_duplicates()
         upper.data = np.clip(upper.data, -1.0, 1.0)
-        wanted = _SIGNS[sign]
-        if wanted is not None:
-            upper.data = np.maximum(wanted * upper.data, 0.0)
+        wanted_sign = _SIGNS[sign]
+        if wanted_sign is not None:
+            upper.data = np.maximum(wanted_sign * upper.data, 0.0)
         upper.eliminate_zeros()
         return sp.csr_array(upper + upper.T)
 
@@ -545,11 +545,11 @@ class HeteroData(Immutable):
         rng = np.random.default_rng(random_state)
         parts = {self[name].name: share for name, share in shares.items()}
         out = draw_rows_out(self.offsets, self.object_of, parts, rng)
-        held = self._links_out(links, out, rng)
+        links_mask = self._links_out(links, out, rng)
         compared = self._compared_out(comparisons, out, rng)
         kept_rows = {name: np.flatnonzero(~out[rows]) for name, rows in self.offsets.items()}
-        train = _with_statements(self, ~held, ~compared).edit().subset(kept_rows)
-        held_out = _with_statements(self, held, compared)
+        train = _with_statements(self, ~links_mask, ~compared).edit().subset(kept_rows)
+        held_out = _with_statements(self, links_mask, compared)
         if shares:
             held_out = _with_new_rows(held_out, out, kept_rows)
         return train, held_out
@@ -589,9 +589,9 @@ class HeteroData(Immutable):
         """Return a mask of the statements that `holdout` holds out: links, then comparisons."""
         _check_holdout({"links": links, "comparisons": comparisons}, random_state)
         rng = np.random.default_rng(random_state)
-        nobody = draw_rows_out(self.offsets, self.object_of, {}, rng)
-        held = self._links_out(links, nobody, rng)
-        return np.concatenate([held, self._compared_out(comparisons, nobody, rng)])
+        no_rows = draw_rows_out(self.offsets, self.object_of, {}, rng)
+        links_mask = self._links_out(links, no_rows, rng)
+        return np.concatenate([links_mask, self._compared_out(comparisons, no_rows, rng)])
 
     def fingerprint(self) -> str:
         """Return the SHA-256 of the content as hex; equal data have equal fingerprints."""
@@ -606,11 +606,11 @@ class HeteroData(Immutable):
                 for name in ("dataset", dataset.name, dataset.entity):
                     _update_digest(digest, name)
                 _update_digest_each(digest, dataset.ids)
-                said = json.dumps(_recipe_content(dataset), sort_keys=True, default=str)
+                recipe = json.dumps(_recipe_content(dataset), sort_keys=True, default=str)
                 for value in (dataset.X, dataset.kernel, dataset.distance, dataset.feature_names):
                     _update_digest(digest, value)
                 _update_digest(digest, dataset.table)
-                _update_digest(digest, said)
+                _update_digest(digest, recipe)
             return digest
 
         parts = self.datasets.values()
@@ -662,8 +662,8 @@ class Edit:
         data = self.data
         datasets = [*data.datasets.values()]
         links, labels, comparisons = [*data.links], [*data.labels], data.comparisons
-        given: Sequence[object] = parts
-        for part in given:
+        checked_parts: Sequence[object] = parts
+        for part in checked_parts:
             if isinstance(part, Dataset):
                 datasets.append(part)
             elif isinstance(part, Links):
@@ -681,13 +681,13 @@ class Edit:
 
     def drop(self, *names: str) -> HeteroData:
         """Remove datasets with their links, comparisons and labels."""
-        gone = {self.data[name].name for name in names}
-        kept = [dataset for name, dataset in self.data.datasets.items() if name not in gone]
+        dropped = {self.data[name].name for name in names}
+        remaining = [dataset for name, dataset in self.data.datasets.items() if name not in dropped]
         rows = {
-            name: np.arange(0 if name in gone else len(dataset))
+            name: np.arange(0 if name in dropped else len(dataset))
             for name, dataset in self.data.datasets.items()
         }
-        return _rebuild(self.data, kept, rows)
+        return _rebuild(self.data, remaining, rows)
 
     def rename(self, old: str, new: str) -> HeteroData:
         """Rename a dataset; an entity named after it is renamed too."""
@@ -790,20 +790,22 @@ class Edit:
         hetviz.errors.DataError
             Listing all unknown keys and invalid factors.
         """
-        known = dict.fromkeys(kind_key(group) for group in self.data.links)
+        kinds = dict.fromkeys(kind_key(group) for group in self.data.links)
         problems = []
         for key, factor in factors.items():
-            given: Any = factor
-            if key not in known:
-                near = difflib.get_close_matches(str(key), known, n=1)
-                hint = f"Did you mean {near[0]!r}?" if near else f"There are: {', '.join(known)}."
+            checked: Any = factor
+            if key not in kinds:
+                near = difflib.get_close_matches(str(key), kinds, n=1)
+                hint = f"Did you mean {near[0]!r}?" if near else f"There are: {', '.join(kinds)}."
                 what = "links of this kind do not exist"
                 problems.append(Problem("unknown-links", "weights of links", what, str(key), hint))
-            elif isinstance(given, bool) or not isinstance(given, (int, float, np.number)):
-                problems.append(Problem("bad-factor", f"weight of {key}", "no number", repr(given)))
-            elif not 0 <= given <= 1:
+            elif isinstance(checked, bool) or not isinstance(checked, (int, float, np.number)):
+                problems.append(
+                    Problem("bad-factor", f"weight of {key}", "no number", repr(checked))
+                )
+            elif not 0 <= checked <= 1:
                 what = "it must be from 0 to 1"
-                problems.append(Problem("bad-factor", f"weight of {key}", what, f"{given:g}"))
+                problems.append(Problem("bad-factor", f"weight of {key}", what, f"{checked:g}"))
         if problems:
             raise DataError(problems)
         links = []
@@ -823,14 +825,14 @@ class Edit:
         """
         row, chosen = self.data[name].position(id), []
         for group in self.data.links:
-            its = (group.i == row) & (group.source == name)
-            chosen.append(~(its | (group.j == row) & (group.target == name)))
-        kept = np.concatenate([*chosen, np.zeros(0, dtype=bool)])
-        if kept.all():
+            is_source = (group.i == row) & (group.source == name)
+            chosen.append(~(is_source | (group.j == row) & (group.target == name)))
+        mask = np.concatenate([*chosen, np.zeros(0, dtype=bool)])
+        if mask.all():
             raise DataError(Problem("nothing-to-leave", f"{id!r} of {name!r}", "it has no links"))
         compared = self.data.comparisons
         return _with_statements(
-            self.data, kept, np.ones(0 if compared is None else len(compared), dtype=bool)
+            self.data, mask, np.ones(0 if compared is None else len(compared), dtype=bool)
         )
 
     def _rows(self, rows: Mapping[str, Sequence[object] | Array]) -> dict[str, Ints]:
@@ -847,8 +849,8 @@ def _recipe_content(dataset: Dataset) -> dict[str, object] | None:
     An explicit default title gives the same content, and so do old data without an id column.
     """
     title = {} if dataset.title_column is None else {"title": dataset.title_column}
-    said = {name: value for name, value in (dataset.recipe or {}).items() if name != "id"}
-    return {**said, **title} or None
+    recipe = {name: value for name, value in (dataset.recipe or {}).items() if name != "id"}
+    return {**recipe, **title} or None
 
 
 def _update_digest(digest: hashlib._Hash, value: object) -> None:
@@ -880,11 +882,11 @@ def _count_text(number: int, word: str) -> str:
     return f"{number:,} {word}{'' if number == 1 else 's'}"
 
 
-def _datasets(gate: ProblemCollector, given: object) -> list[Dataset]:
+def _datasets(gate: ProblemCollector, source: object) -> list[Dataset]:
     """Return the datasets; report other objects with the call that converts them."""
-    if isinstance(given, Dataset):
-        return [given]
-    parts = list(given.values() if isinstance(given, Mapping) else given)  # type: ignore[call-overload]
+    if isinstance(source, Dataset):
+        return [source]
+    parts = list(source.values() if isinstance(source, Mapping) else source)  # type: ignore[call-overload]
     for part in parts:
         if not isinstance(part, Dataset):
             gate.refuse(
@@ -939,44 +941,44 @@ def _concat_comparisons(first: Comparisons, second: Comparisons) -> Comparisons:
 
 def _rebuild(data: HeteroData, datasets: Sequence[Dataset], rows: Mapping[str, Ints]) -> HeteroData:
     """Rebuild `data` from `datasets`; new row r is old row ``rows[name][r]``, -1 if it is new."""
-    moved: dict[str, Ints] = {}
+    new_row_of: dict[str, Ints] = {}
     for name, dataset in data.datasets.items():
-        moved[name] = np.full(len(dataset), -1, dtype=np.int64)
-        kept = np.flatnonzero(rows[name] >= 0)
-        moved[name][rows[name][kept]] = kept
+        new_row_of[name] = np.full(len(dataset), -1, dtype=np.int64)
+        old_rows = np.flatnonzero(rows[name] >= 0)
+        new_row_of[name][rows[name][old_rows]] = old_rows
     names = {dataset.name for dataset in datasets}
     links = []
     for group in data.links:
         if group.source not in names or group.target not in names:
             continue
-        i, j = moved[group.source][group.i], moved[group.target][group.j]
-        kept = np.flatnonzero((i >= 0) & (j >= 0))
-        links.append(group.moved(i[kept], j[kept], kept))
+        i, j = new_row_of[group.source][group.i], new_row_of[group.target][group.j]
+        old_rows = np.flatnonzero((i >= 0) & (j >= 0))
+        links.append(group.moved(i[old_rows], j[old_rows], old_rows))
     labels = []
     for column in data.labels:
         if column.dataset in names:
             values = [None if row < 0 else column.values[row] for row in rows[column.dataset]]
             labels.append(Labels(column.dataset, column.name, values))
-    return HeteroData(datasets, links, _moved_comparisons(data, datasets, moved), labels)
+    return HeteroData(datasets, links, _moved_comparisons(data, datasets, new_row_of), labels)
 
 
 def _moved_comparisons(
-    data: HeteroData, datasets: Sequence[Dataset], moved: Mapping[str, Ints]
+    data: HeteroData, datasets: Sequence[Dataset], new_row_of: Mapping[str, Ints]
 ) -> Comparisons | None:
     if data.comparisons is None:
         return None
     globally = np.full(data.n_rows, -1, dtype=np.int64)
     start = 0
     for dataset in datasets:
-        old = moved[dataset.name]
+        old = new_row_of[dataset.name]
         globally[data.offsets[dataset.name]] = np.where(old >= 0, old + start, -1)
         start += len(dataset)
     objects = globally[data.comparisons.objects]
-    kept = np.flatnonzero((objects >= 0).all(axis=1))
-    if not len(kept):
+    complete = np.flatnonzero((objects >= 0).all(axis=1))
+    if not len(complete):
         return None
-    left = data.comparisons.take(kept)
-    return Comparisons(objects[kept], left.weight, meta=left.meta)
+    remaining = data.comparisons.take(complete)
+    return Comparisons(objects[complete], remaining.weight, meta=remaining.meta)
 
 
 def _check_holdout(shares: Mapping[str, object], random_state: object) -> None:

@@ -23,11 +23,11 @@ class Immutable:
         return self
 
     def __getstate__(self) -> dict[str, object]:
-        kept = vars(self)
+        values = vars(self)
         return {
-            field.name: _portable(kept[field.name])
+            field.name: _portable(values[field.name])
             for field in fields(self)  # type: ignore[arg-type]
-            if field.name in kept and field.metadata.get("saved", True)
+            if field.name in values and field.metadata.get("saved", True)
         }
 
 

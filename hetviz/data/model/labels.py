@@ -51,12 +51,12 @@ class Labels(Immutable):
         checks.check_name(gate, "labels, dataset", dataset)
         checks.check_name(gate, "labels", name)
         gate.close()
-        given = _to_list(values)
-        plain = np.empty(len(given), dtype=object)
-        if set(map(type, given)) <= {str, type(None)}:
-            plain[:] = given
+        raw = _to_list(values)
+        plain = np.empty(len(raw), dtype=object)
+        if set(map(type, raw)) <= {str, type(None)}:
+            plain[:] = raw
         else:
-            for row, value in enumerate(given):
+            for row, value in enumerate(raw):
                 plain[row] = _plain_value(value)
         object.__setattr__(self, "dataset", dataset)
         object.__setattr__(self, "name", name)

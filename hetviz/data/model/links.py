@@ -104,8 +104,8 @@ class Links(Immutable):
             scores = checks.read_only(checks.check_numbers(gate, f"{where}, score", score, m))
         if weight is not None:
             weights = checks.check_numbers(gate, f"{where}, weight", weight, m)
-            silent = np.zeros(m, dtype=bool) if scores is None else scores == 0
-            for row in np.flatnonzero((weights == 0) & ~silent):
+            may_be_zero = np.zeros(m, dtype=bool) if scores is None else scores == 0
+            for row in np.flatnonzero((weights == 0) & ~may_be_zero):
                 gate.refuse(
                     "zero-weight",
                     f"{where}, row {row + 1}",
@@ -137,7 +137,7 @@ class Links(Immutable):
                 )
         meta = checks.check_meta(gate, where, meta, m)
         gate.close()
-        store = {
+        fields = {
             "source": source,
             "target": target,
             "i": rows_i,
@@ -150,7 +150,7 @@ class Links(Immutable):
             "meta": meta,
             "weight_given": weight is not None,
         }
-        for key, value in store.items():
+        for key, value in fields.items():
             object.__setattr__(self, key, value)
 
     def __len__(self) -> int:
@@ -195,18 +195,18 @@ class Links(Immutable):
         """Return the links with weights times `factor` (above 0, at most 1); scores stay."""
         weight = self.weight * factor
         # Links whose weight underflows to 0 are dropped.
-        kept = np.flatnonzero((weight != 0) | (self.weight == 0))
+        nonzero = np.flatnonzero((weight != 0) | (self.weight == 0))
         return Links(
             self.source,
             self.target,
-            self.i[kept],
-            self.j[kept],
-            weight[kept],
-            score=None if self.score is None else self.score[kept],
+            self.i[nonzero],
+            self.j[nonzero],
+            weight[nonzero],
+            score=None if self.score is None else self.score[nonzero],
             complete=self.complete,
             kind=self.kind,
             role=self.role,
-            meta=None if self.meta is None else self.meta.iloc[kept],
+            meta=None if self.meta is None else self.meta.iloc[nonzero],
         )
 
     def noting(self, meta: pd.DataFrame | None) -> Links:

@@ -12,8 +12,8 @@ META_COLUMNS = ("note", "who", "when", "set")
 
 def make_meta(n: int, **texts: str) -> pd.DataFrame | None:
     """Return `n` equal rows of the non-empty texts, or None if there are none."""
-    given = {name: text for name, text in texts.items() if text}
-    return pd.DataFrame(given, index=range(n)) if given else None
+    columns = {name: text for name, text in texts.items() if text}
+    return pd.DataFrame(columns, index=range(n)) if columns else None
 
 
 def meta_text(meta: pd.DataFrame | None, column: str, n: int) -> pd.Series:

@@ -1,4 +1,4 @@
-"""New rows of fitted datasets: which are new, whether they match, and what links them."""
+"""New rows of fitted datasets and their links."""
 
 from __future__ import annotations
 
@@ -26,13 +26,12 @@ class NewRows(Immutable):
     dataset : Dataset
         The new rows only; a kernel has one column for each fitted row.
     row : array of int, shape (m,)
-        Link l leads from new row ``row[l]`` ...
+        New row of each link.
     to : array of str, shape (m,)
-        ... to dataset ``to[l]``, ...
+        Dataset at the other end of each link.
     to_row : array of int, shape (m,)
-        ... fitted row ``to_row[l]``, ...
+        Fitted row at the other end of each link.
     weight : array of shape (m,)
-        ... with this weight.
     """
 
     dataset: Dataset
@@ -44,7 +43,7 @@ class NewRows(Immutable):
 
 @dataclass(frozen=True, eq=False)
 class _RowLinks:
-    """Links from rows of one dataset to rows of another, ids looked up; -1 where there is none."""
+    """Links from rows of one dataset to rows of another; -1 for unknown ids."""
 
     source: str
     target: str
@@ -56,15 +55,15 @@ class _RowLinks:
 def new_rows(
     fitted: Mapping[str, Dataset], new: HeteroData, links: Iterable[NewLink] = ()
 ) -> dict[str, NewRows]:
-    """Return the rows of `new` whose ids were not fitted, by dataset, with their links.
+    """Return the rows of `new` with ids that were not fitted, by dataset, with their links.
 
     Parameters
     ----------
     fitted : mapping of str to Dataset
     new : HeteroData
-        Rows of fitted datasets; its links may lead to fitted ids.
+        Rows of fitted datasets; links may refer to fitted ids.
     links : iterable of (dataset, id, dataset, id[, weight])
-        Further links. One that joins no new row to a fitted one has no effect.
+        Further links; only links between a new and a fitted row have an effect.
 
     Raises
     ------
@@ -76,7 +75,7 @@ def new_rows(
     Costs O(rows + links).
     """
     gate = ProblemCollector()
-    fresh: dict[str, Ints] = {}
+    rows_of: dict[str, Ints] = {}
     for name, dataset in new.datasets.items():
         if name not in fitted:
             gate.refuse(
@@ -87,34 +86,42 @@ def new_rows(
                 f"Fitted: {', '.join(fitted)}.",
             )
             continue
-        fresh[name] = np.flatnonzero(fitted[name].find(dataset.ids) < 0)
-        if len(fresh[name]):
+        rows_of[name] = np.flatnonzero(fitted[name].find(dataset.ids) < 0)
+        if len(rows_of[name]):
             _check_same_columns(gate, fitted[name], dataset)
     gate.close()
-    kept = {
+    reduced = {
         name: _select_new_rows(new[name], rows, len(fitted[name]))
-        for name, rows in fresh.items()
+        for name, rows in rows_of.items()
         if len(rows)
     }
-    wired = [*_further_links(gate, fitted, kept, links), *_links_within_new(fitted, new, kept)]
+    row_links = [
+        *_further_links(gate, fitted, reduced, links),
+        *_links_within_new(fitted, new, reduced),
+    ]
     gate.close()
-    return {name: _collect_links(dataset, wired) for name, dataset in kept.items()}
+    return {name: _collect_links(dataset, row_links) for name, dataset in reduced.items()}
 
 
 def _select_new_rows(new: Dataset, rows: Ints, n_fitted: int) -> Dataset:
     if len(rows) == len(new):
         return new
-    # a kernel of as many new as fitted rows is square, and keeps a column for each fitted row
+    # A kernel of as many new as fitted rows is square and keeps one column per fitted row.
     return new.as_new(rows, np.arange(min(n_fitted, len(new))))
 
 
-def _collect_links(dataset: Dataset, wired: list[_RowLinks]) -> NewRows:
-    mine = [ends for ends in wired if ends.source == dataset.name]
-    found = [np.flatnonzero((ends.row >= 0) & (ends.to_row >= 0)) for ends in mine]
-    to = [np.full(len(rows), ends.target, object) for ends, rows in zip(mine, found, strict=True)]
+def _collect_links(dataset: Dataset, row_links: list[_RowLinks]) -> NewRows:
+    own_links = [ends for ends in row_links if ends.source == dataset.name]
+    valid_rows = [np.flatnonzero((ends.row >= 0) & (ends.to_row >= 0)) for ends in own_links]
+    to = [
+        np.full(len(rows), ends.target, object)
+        for ends, rows in zip(own_links, valid_rows, strict=True)
+    ]
 
     def joined(attribute: str, kind: type) -> Array:
-        parts = [getattr(ends, attribute)[rows] for ends, rows in zip(mine, found, strict=True)]
+        parts = [
+            getattr(ends, attribute)[rows] for ends, rows in zip(own_links, valid_rows, strict=True)
+        ]
         return np.concatenate(parts).astype(kind) if parts else np.zeros(0, kind)
 
     return NewRows(
@@ -127,10 +134,10 @@ def _collect_links(dataset: Dataset, wired: list[_RowLinks]) -> NewRows:
 
 
 def _links_within_new(
-    fitted: Mapping[str, Dataset], new: HeteroData, kept: Mapping[str, Dataset]
+    fitted: Mapping[str, Dataset], new: HeteroData, reduced: Mapping[str, Dataset]
 ) -> Iterator[_RowLinks]:
-    """Return the links of `new` in both directions."""
-    row_of = {name: dataset.find(new[name].ids) for name, dataset in kept.items()}
+    """Yield the links of `new` in both directions."""
+    row_of = {name: dataset.find(new[name].ids) for name, dataset in reduced.items()}
     fitted_row_of = {name: fitted[name].find(dataset.ids) for name, dataset in new.datasets.items()}
     for group in new.links:
         ends = (group.source, group.i), (group.target, group.j)
@@ -143,31 +150,31 @@ def _links_within_new(
 def _further_links(
     gate: ProblemCollector,
     fitted: Mapping[str, Dataset],
-    kept: Mapping[str, Dataset],
+    reduced: Mapping[str, Dataset],
     links: Iterable[NewLink],
 ) -> Iterator[_RowLinks]:
-    """Return further links in both directions; refuse what they name that is not there."""
-    for place, link in enumerate(links):
-        where = f"links of new rows, link {place + 1}"
+    """Yield the further links in both directions; report invalid links and unknown ids."""
+    for position, link in enumerate(links):
+        where = f"links of new rows, link {position + 1}"
         try:
-            a, a_id, b, b_id, *rest = link
-            weight = float(*rest) if rest else 1.0
+            a, a_id, b, b_id, *weights = link
+            weight = float(*weights) if weights else 1.0
             if not all(isinstance(text, str) for text in (a, a_id, b, b_id)):
                 raise TypeError
         except (TypeError, ValueError):
-            remedy = "Give (dataset, id, dataset, id) and, if you like, a weight."
-            gate.refuse("bad-link", where, "this is no link", repr(link), remedy, place)
+            remedy = "Give (dataset, id, dataset, id) and optionally a weight."
+            gate.refuse("bad-link", where, "this is not a link", repr(link), remedy, position)
             continue
         if not (0 < abs(weight) <= 1):
-            what = "weights go from -1 (apart) to 1 (together), without 0"
-            gate.refuse("weight-range", where, what, weight, row=place)
+            what = "weights range from -1 (apart) to 1 (together) and are not 0"
+            gate.refuse("weight-range", where, what, weight, row=position)
         new_row, old_row = [], []
         for name, text in ((a, a_id), (b, b_id)):
-            new_row.append(_row_of(kept, name, text))
+            new_row.append(_row_of(reduced, name, text))
             old_row.append(_row_of(fitted, name, text))
             if new_row[-1] < 0 and old_row[-1] < 0:
-                what = "neither a new nor a fitted row of this dataset has this id"
-                gate.refuse("unknown-id", f"{where}, {name}", what, text, row=place)
+                what = "no new or fitted row of this dataset has this id"
+                gate.refuse("unknown-id", f"{where}, {name}", what, text, row=position)
         for near, far, source, target in ((0, 1, a, b), (1, 0, b, a)):
             row, to_row = np.array([new_row[near]]), np.array([old_row[far]])
             yield _RowLinks(source, target, row, to_row, np.array([weight]))
@@ -179,23 +186,25 @@ def _row_of(datasets: Mapping[str, Dataset], name: str, text: str) -> int:
 
 def _check_same_columns(gate: ProblemCollector, fitted: Dataset, new: Dataset) -> None:
     where = f"new rows of {fitted.name!r}"
-    same = "Give the same columns in the same order."
+    remedy = "Give the fitted columns in the same order."
     if fitted.X is not None:
         width = None if new.X is None else new.X.shape[1]
         names = fitted.feature_names or (), new.feature_names or ()
         if width != fitted.X.shape[1]:
             what = f"{fitted.X.shape[1]} features were fitted"
-            gate.refuse("columns", where, what, "none" if width is None else width, same)
+            gate.refuse("columns", where, what, "none" if width is None else width, remedy)
         elif all(names) and names[0] != names[1]:
-            here, there = next((a, b) for a, b in zip(*names, strict=True) if a != b)
-            gate.refuse("columns", where, f"a column named {here!r} is expected here", there, same)
+            expected, actual = next((a, b) for a, b in zip(*names, strict=True) if a != b)
+            gate.refuse(
+                "columns", where, f"a column named {expected!r} is expected here", actual, remedy
+            )
     for word in ("kernel", "distance"):
-        given = getattr(new, word)
-        wanted = getattr(fitted, word) is not None
-        if wanted and (given is None or given.shape[1] != len(fitted)):
+        matrix = getattr(new, word)
+        is_needed = getattr(fitted, word) is not None
+        if is_needed and (matrix is None or matrix.shape[1] != len(fitted)):
             gate.refuse(
                 "bad-shape",
                 f"{where}, {word}",
                 f"one column for each of the {len(fitted)} fitted rows is needed",
-                "none" if given is None else given.shape,
+                "none" if matrix is None else matrix.shape,
             )

@@ -1,4 +1,4 @@
-"""What is known of the data as samples, so that scikit-learn's searches can split it."""
+"""Splits of links and comparisons for scikit-learn searches."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from hetviz.data.model.heterodata import HeteroData, with_statements
 
 
 class HoldoutSplits:
-    """The links and comparisons of some data as samples, and the splits of `HeteroData.holdout`.
+    """Links and comparisons as samples, with the splits of `HeteroData.holdout`.
 
-    Both what a search fits and how it splits it::
+    A search uses it both as data and as `cv`::
 
         splits = hetviz.HoldoutSplits(data, 3)
         search = GridSearchCV(hetviz.get_method("umap")(), grid, cv=splits).fit(splits)
@@ -25,14 +25,14 @@ class HoldoutSplits:
     n_splits : int
         Split s is ``data.holdout(links, comparisons, random_state=random_state + s)``.
     links, comparisons : float
-        Share that is held out.
+        Share to hold out.
     random_state : int
 
     Notes
     -----
-    Sample r is row r of `hetviz.statements`. Indexed by samples it gives the same of the data with
-    all items and only these statements (as `data`), so a method is fitted to what was not held out
-    and scored on what was.
+    Sample r is row r of `hetviz.statements`. Indexing by samples gives splits of the data with all
+    items and only these statements, so a method is fitted to the training statements and scored
+    on the held-out ones.
     """
 
     def __init__(
@@ -53,15 +53,15 @@ class HoldoutSplits:
 
     @property
     def shape(self) -> tuple[int]:
-        """Number of samples, as scikit-learn asks for it."""
+        """Number of samples, for scikit-learn."""
         return (len(self),)
 
-    def __getitem__(self, chosen: Array | tuple[Array, EllipsisType]) -> HoldoutSplits:
-        rows = chosen[0] if isinstance(chosen, tuple) else chosen
-        taken: Bools = np.zeros(len(self), dtype=bool)
-        taken[rows] = True
+    def __getitem__(self, index: Array | tuple[Array, EllipsisType]) -> HoldoutSplits:
+        rows = index[0] if isinstance(index, tuple) else index
+        mask: Bools = np.zeros(len(self), dtype=bool)
+        mask[rows] = True
         return HoldoutSplits(
-            with_statements(self.data, taken),
+            with_statements(self.data, mask),
             self.n_splits,
             links=self.links,
             comparisons=self.comparisons,
@@ -75,7 +75,7 @@ class HoldoutSplits:
     def split(
         self, X: object = None, y: object = None, groups: object = None
     ) -> Iterator[tuple[Ints, Ints]]:
-        """Yield the samples to fit to and those to score on."""
+        """Yield training and held-out samples."""
         for seed in range(self.random_state, self.random_state + self.n_splits):
-            held = self.data.held_out_statements(self.links, self.comparisons, seed)
-            yield np.flatnonzero(~held), np.flatnonzero(held)
+            mask = self.data.held_out_statements(self.links, self.comparisons, seed)
+            yield np.flatnonzero(~mask), np.flatnonzero(mask)

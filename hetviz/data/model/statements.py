@@ -1,4 +1,4 @@
-"""Guidance as a list of statements: every link and every comparison, each with a stable key."""
+"""Statements: all links and comparisons with stable keys."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ ENDS = ("source", "source_id", "target", "target_id")
 ITEMS = tuple(f"{item}_{part}" for item in "abcd" for part in ("dataset", "id"))
 COLUMNS = ("key", "form", *ENDS, *ITEMS, "weight", "score", "kind", "role", *META_COLUMNS)
 COMPARISON_SET = "comparisons"
-"""The set of comparisons that belong to no other."""
+"""Set of comparisons without a set of their own."""
 
 _KEYS: WeakKeyDictionary[HeteroData, Texts] = WeakKeyDictionary()
 _ENDS: WeakKeyDictionary[Dataset, Texts] = WeakKeyDictionary()
-# An edit of a few statements leaves the groups of all others as they are.
+# An edit of a few statements does not change the other groups of links.
 _LINK_KEYS: WeakKeyDictionary[Links, tuple[list[ReferenceType[Dataset]], Texts]] = (
     WeakKeyDictionary()
 )
@@ -33,7 +33,7 @@ _TO_ESCAPE = str.maketrans({"\\": "\\\\", "|": "\\|", "#": "\\#"})
 
 
 def statements(data: HeteroData) -> pd.DataFrame:
-    """Return every link and comparison as a row: links in their order, then comparisons.
+    """Return every link and comparison as a row, links first.
 
     Parameters
     ----------
@@ -43,14 +43,14 @@ def statements(data: HeteroData) -> pd.DataFrame:
     -------
     DataFrame
         Columns key, form ("link" or "comparison"), source, source_id, target, target_id, a_dataset,
-        a_id .. d_dataset, d_id, weight, score, kind, role, set, note, who and when; text that does
-        not apply is empty, a score that is not there is NaN. A comparison of a, b and c says that
-        a is nearer to b than to c; with d, that a and b are nearer than c and d.
+        a_id .. d_dataset, d_id, weight, score, kind, role, set, note, who and when. Text that does
+        not apply is empty, a missing score is NaN. A comparison of a, b and c means that a is
+        closer to b than to c; with d, that a and b are closer than c and d.
 
     Notes
     -----
-    A key is made of form, names, ids and kind, so it outlives edits of anything else. Statements
-    that are alike in all of these get ``#2``, ``#3`` and so on, in their order. O(statements).
+    A key consists of form, names, ids and kind, so it survives edits of other fields. Statements
+    with equal keys get ``#2``, ``#3`` and so on, in order. O(statements).
     """
     parts = [_link_rows(data, links) for links in data.links]
     if data.comparisons is not None:
@@ -60,40 +60,46 @@ def statements(data: HeteroData) -> pd.DataFrame:
 
 
 def statement_keys(data: HeteroData) -> Texts:
-    """Return the keys of `statements` alone; found once for each object of data."""
+    """Return the keys of `statements`, cached for each data object."""
     keys = _KEYS.get(data)
     if keys is None:
         keys = _KEYS[data] = _compute_keys(data)
     return keys
 
 
-def link_keys_at(data: HeteroData, places: Iterable[tuple[int, int]]) -> list[str]:
-    """Return the keys of some links, each given by the number of its group and its row in it.
+def link_keys_at(data: HeteroData, positions: Iterable[tuple[int, int]]) -> list[str]:
+    """Return the keys of some links, given by group number and row within the group.
 
-    O(links) for each of a few; of many, all keys are found.
+    O(links) for each of a few links; for many links all keys are computed.
     """
-    wanted = list(places)
-    if data in _KEYS or len(wanted) > _MAX_SINGLE_KEYS:
+    position_list = list(positions)
+    if data in _KEYS or len(position_list) > _MAX_SINGLE_KEYS:
         keys, starts = statement_keys(data), np.cumsum([0, *map(len, data.links)])
-        return [str(keys[starts[group] + row]) for group, row in wanted]
-    found = []
-    for group, row in wanted:
+        return [str(keys[starts[group] + row]) for group, row in position_list]
+    keys_found = []
+    for group, row in position_list:
         links = data.links[group]
         i, j, alike = int(links.i[row]), int(links.j[row]), 1
-        for other, those in enumerate(data.links[: group + 1]):
-            if (those.source, those.target, those.kind) == (links.source, links.target, links.kind):
-                end = row if other == group else len(those)
-                alike += int(np.count_nonzero((those.i[:end] == i) & (those.j[:end] == j)))
+        for other, group_links in enumerate(data.links[: group + 1]):
+            if (group_links.source, group_links.target, group_links.kind) == (
+                links.source,
+                links.target,
+                links.kind,
+            ):
+                end = row if other == group else len(group_links)
+                alike += int(
+                    np.count_nonzero((group_links.i[:end] == i) & (group_links.j[:end] == j))
+                )
         ends = _ends_of(data[links.source])[i] + _ends_of(data[links.target])[j]
-        again = f"#{alike}" if alike > 1 else ""
-        found.append(f"link{ends}|{links.kind.translate(_TO_ESCAPE)}{again}")
-    return found
+        suffix = f"#{alike}" if alike > 1 else ""
+        keys_found.append(f"link{ends}|{links.kind.translate(_TO_ESCAPE)}{suffix}")
+    return keys_found
 
 
 def statement_rows(data: HeteroData) -> Ints:
-    """Return the global rows that each of `statements` names, (n, 4); -1 where there is none.
+    """Return the global rows of each of `statements`, (n, 4); -1 where there is none.
 
-    A link has two; a comparison has its near pair, then its far pair.
+    A link has two rows; a comparison has its near pair, then its far pair.
     """
     links = [
         np.column_stack(
@@ -110,7 +116,7 @@ def statement_rows(data: HeteroData) -> Ints:
 
 
 def set_names(data: HeteroData) -> Texts:
-    """Return the set of each of `statements`: the one noted, else named after its kind."""
+    """Return the set of each of `statements`: the set in its meta table, else its kind."""
     parts = [np.empty(0, dtype=object)]
     for links in data.links:
         parts.append(_set_names_of(links, links.kind))
@@ -120,19 +126,16 @@ def set_names(data: HeteroData) -> Texts:
 
 
 def set_mask(data: HeteroData, name: str) -> Bools:
-    """Say which of `statements` belong to a set.
-
-    Where a group of links notes no sets of their own, one comparison of texts tells for all of it.
-    """
-    said: list[tuple[Links | Comparisons, str]] = [(links, links.kind) for links in data.links]
+    """Return a mask of the `statements` of a set; fast for groups without sets of their own."""
+    groups: list[tuple[Links | Comparisons, str]] = [(links, links.kind) for links in data.links]
     if data.comparisons is not None:
-        said.append((data.comparisons, COMPARISON_SET))
+        groups.append((data.comparisons, COMPARISON_SET))
     parts = [np.zeros(0, dtype=bool)]
-    for group, of in said:
+    for group, default_set in groups:
         if group.meta is None or "set" not in group.meta.columns:
-            parts.append(np.full(len(group), of == name))
+            parts.append(np.full(len(group), default_set == name))
         else:
-            parts.append(np.asarray(_set_names_of(group, of) == name, dtype=bool))
+            parts.append(np.asarray(_set_names_of(group, default_set) == name, dtype=bool))
     return np.concatenate(parts)
 
 
@@ -142,19 +145,19 @@ def statement_positions(data: HeteroData, keys: Iterable[str]) -> Ints:
     Raises
     ------
     hetviz.errors.DataError
-        Listing every key that is not there.
+        Listing every unknown key.
     """
-    wanted = list(keys)
+    key_list = list(keys)
     place = {key: row for row, key in enumerate(statement_keys(data))}
-    unknown = [key for key in wanted if key not in place]
+    unknown = [key for key in key_list if key not in place]
     if unknown:
-        what, remedy = "there is no such statement", "It was changed or removed before."
+        what, remedy = "this statement does not exist", "It may have been changed or removed."
         raise DataError(
             limit_problems(
                 Problem("unknown-statement", "guidance", what, str(k), remedy) for k in unknown
             )
         )
-    return np.array([place[key] for key in wanted], dtype=np.int64)
+    return np.array([place[key] for key in key_list], dtype=np.int64)
 
 
 def _compute_keys(data: HeteroData) -> Texts:
@@ -172,13 +175,15 @@ def _compute_keys(data: HeteroData) -> Texts:
 
 
 def _link_keys(data: HeteroData, links: Links) -> Texts:
-    """Return the keys of a group of links, kept as long as neither it nor its items change."""
+    """Return the keys of a group of links, cached while the group and its items live."""
     ends = (data[links.source], data[links.target])
-    kept = _LINK_KEYS.get(links)
-    if kept is not None and all(one() is end for one, end in zip(kept[0], ends, strict=True)):
-        return kept[1].copy()
+    cached = _LINK_KEYS.get(links)
+    if cached is not None and all(
+        reference() is end for reference, end in zip(cached[0], ends, strict=True)
+    ):
+        return cached[1].copy()
     first, second = (_ends_of(part) for part in ends)
-    # What is the same in all keys is added to the ends of each item once, not to each link.
+    # Common parts of the keys are added once per item, not once per link.
     first, second = "link" + first, second + f"|{links.kind.translate(_TO_ESCAPE)}"
     keys: Texts = first[links.i] + second[links.j]
     _number_alike(data, [(links, keys)])
@@ -187,7 +192,7 @@ def _link_keys(data: HeteroData, links: Links) -> Texts:
 
 
 def _number_alike(data: HeteroData, groups: list[tuple[Links, Texts]]) -> None:
-    """Write #2, #3 ... behind keys, in their arrays, that more than one link of a kind has."""
+    """Append #2, #3 ... to repeated keys, in place."""
     width = len(data[groups[0][0].target])
     code = np.concatenate([links.i * width + links.j for links, _ in groups])
     several = np.flatnonzero(pd.Series(code).duplicated(keep=False))
@@ -224,7 +229,7 @@ def _comparison_keys(data: HeteroData, pairs: Ints) -> Texts:
 
 
 def _ends(data: HeteroData) -> Texts:
-    """Return ``|dataset|id`` of each global row, with bars and such marked as part of a name."""
+    """Return ``|dataset|id`` of each global row, with escaped bars, backslashes and hashes."""
     return np.concatenate([_ends_of(part) for part in data.datasets.values()])
 
 
@@ -241,7 +246,7 @@ def _ends_of(dataset: Dataset) -> Texts:
 
 
 def _has_three_items(pairs: Ints) -> Bools:
-    """Say which comparisons are of one item with two others."""
+    """Return a mask of the comparisons of one item with two others."""
     return np.asarray(pairs[:, 0] == pairs[:, 2])
 
 
@@ -272,7 +277,7 @@ def _comparison_rows(data: HeteroData, compared: Comparisons) -> pd.DataFrame:
     )
     ids = np.concatenate([part.ids for part in data.datasets.values()])
     three = _has_three_items(pairs)
-    # a, b, c of three; a, b, c, d of four
+    # Items a, b, c of three; a, b, c, d of four.
     places = (pairs[:, 0], pairs[:, 1], np.where(three, pairs[:, 3], pairs[:, 2]), pairs[:, 3])
     items = {}
     for item, at in zip("abcd", places, strict=True):
@@ -294,13 +299,15 @@ def _comparison_rows(data: HeteroData, compared: Comparisons) -> pd.DataFrame:
     )
 
 
-def _meta_fields(said: Links | Comparisons, of: str) -> dict[str, Texts | pd.Series]:
-    texts = {name: meta_text(said.meta, name, len(said)) for name in META_COLUMNS if name != "set"}
-    return {"set": _set_names_of(said, of), **texts}
+def _meta_fields(group: Links | Comparisons, default_set: str) -> dict[str, Texts | pd.Series]:
+    texts = {
+        name: meta_text(group.meta, name, len(group)) for name in META_COLUMNS if name != "set"
+    }
+    return {"set": _set_names_of(group, default_set), **texts}
 
 
-def _set_names_of(said: Links | Comparisons, of: str) -> Texts:
-    if said.meta is None or "set" not in said.meta.columns:
-        return np.full(len(said), of, dtype=object)
-    names = meta_text(said.meta, "set", len(said))
-    return names.where(names != "", of).to_numpy(dtype=object)
+def _set_names_of(group: Links | Comparisons, default_set: str) -> Texts:
+    if group.meta is None or "set" not in group.meta.columns:
+        return np.full(len(group), default_set, dtype=object)
+    names = meta_text(group.meta, "set", len(group))
+    return names.where(names != "", default_set).to_numpy(dtype=object)

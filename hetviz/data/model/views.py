@@ -1,4 +1,4 @@
-"""Views: datasets that show the same objects, paired by id and never by row order."""
+"""Identity links between views: datasets of the same objects, paired by id."""
 
 from __future__ import annotations
 
@@ -13,24 +13,23 @@ SAME_OBJECT = "same object"
 
 
 def identity_links(data: HeteroData) -> list[Links]:
-    """Return one link of weight 1 for each object and pair of views that show it.
+    """Return links of weight 1 between the rows of each object in different views.
 
     Returns
     -------
     list of Links
-        One for each pair of views of an entity that share at least one id; kind "same object",
-        role "relation".
+        One entry for each pair of views with common ids; kind "same object", role "relation".
     """
-    found: list[Links] = []
+    groups: list[Links] = []
     for entity in data.entities:
         for first, second in combinations(data.views(entity), 2):
             rows = data[second].find(data[first].ids)
             shared = np.flatnonzero(rows >= 0)
             if len(shared):
-                found.append(
+                groups.append(
                     Links(first, second, shared, rows[shared], kind=SAME_OBJECT, role="relation")
                 )
-    return found
+    return groups
 
 
 def with_identity_links(data: HeteroData) -> HeteroData:

@@ -1,1 +1,1 @@
-"""Questions about the data: which rows, which links, how far they reach."""
+"""Queries of the data: filters, rows, groups and the coverage of links."""

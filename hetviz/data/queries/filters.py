@@ -1,4 +1,4 @@
-"""Filters: which rows of the data to look at, said in a form that survives edits and JSON."""
+"""Filters of rows that can be written as JSON and survive edits."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ _MAX_VALUES_SHOWN = 3
 
 @dataclass(frozen=True)
 class Filter:
-    """One condition on the rows of one dataset; rows of other datasets are not its business.
+    """Condition on the rows of one dataset; rows of other datasets pass.
 
     Parameters
     ----------
     dataset : str
     column : str
-        A column of its table or a label column; empty for ``kind="rows"``.
+        A table column or a label column; empty for ``kind="rows"``.
     kind : {"values", "range", "text", "rows"}
-        One of `values`; a number from `low` to `high`; a text that contains `text`, whatever the
-        case and accents; a row whose id is one of `values`.
+        "values": the value is one of `values`. "range": a number from `low` to `high`. "text": the
+        value contains `text`, ignoring case and accents. "rows": the id is one of `values`.
     values : sequence of str
         Values as text, or ids.
     low, high : float, optional
-        Both ends pass; an absent one is open.
+        Inclusive bounds; None for no bound.
     text : str
     missing : bool
         Whether rows without a value pass.
@@ -44,7 +44,7 @@ class Filter:
     Raises
     ------
     hetviz.errors.DataError
-        If the parts do not fit together.
+        If the fields are inconsistent.
     """
 
     dataset: str
@@ -59,16 +59,18 @@ class Filter:
     def __post_init__(self) -> None:
         where = f"filter of {self.dataset}"
         if self.kind not in _KINDS:
-            raise _filter_error(where, "there is no such kind of filter", str(self.kind))
+            raise _filter_error(where, "unknown kind of filter", str(self.kind))
         if (self.kind == "rows") == bool(self.column):
-            raise _filter_error(where, "a filter names a column, unless it lists rows", self.column)
-        given: Any = self.values
-        if isinstance(given, str):
-            raise _filter_error(where, "values must be a list of text", given)
+            raise _filter_error(
+                where, "a filter needs a column, except a filter of rows", self.column
+            )
+        raw_values: Any = self.values
+        if isinstance(raw_values, str):
+            raise _filter_error(where, "values must be a list of texts", raw_values)
         object.__setattr__(self, "values", tuple(map(str, self.values)))
         for end in (self.low, self.high):
             if end is not None and not (_is_number(end) and math.isfinite(end)):
-                raise _filter_error(where, "a range goes from one number to another", str(end))
+                raise _filter_error(where, "the bounds of a range must be numbers", str(end))
         if self.low is not None and self.high is not None and self.low > self.high:
             raise _filter_error(where, "the range is empty", f"{self.low:g} to {self.high:g}")
 
@@ -78,31 +80,25 @@ class Filter:
 
     @classmethod
     def from_dict(cls, entry: Mapping[str, Any]) -> Filter:
-        """Return the filter that `to_dict` described.
-
-        Raises
-        ------
-        hetviz.errors.DataError
-            If its fields do not fit.
-        """
+        """Return the filter of `to_dict`; raise a `DataError` for unknown fields."""
         try:
             return cls(**entry)
         except TypeError as error:
-            raise _filter_error("filter", "its fields do not fit", str(error)) from None
+            raise _filter_error("filter", "its fields are invalid", str(error)) from None
 
 
 def passing(data: HeteroData, filters: Iterable[Filter]) -> Bools:
-    """Return which global rows pass every filter, shape (n_rows,).
+    """Return a mask of the global rows that pass every filter, shape (n_rows,).
 
     Raises
     ------
     hetviz.errors.DataError
-        If a filter names a dataset or column that is not there.
+        If a filter refers to an unknown dataset or column.
 
     Notes
     -----
-    Ids that are no longer there are passed over, so that a list of rows outlives their removal.
-    Costs O(rows) a filter.
+    Unknown ids are ignored, so that a list of rows survives the removal of rows. Costs O(rows) per
+    filter.
     """
     out = np.ones(data.n_rows, dtype=bool)
     for filter in filters:
@@ -111,7 +107,7 @@ def passing(data: HeteroData, filters: Iterable[Filter]) -> Bools:
 
 
 def filters_for_rows(data: HeteroData, rows: ArrayLike) -> tuple[Filter, ...]:
-    """Return the filters, one for each dataset, that let only the given global rows pass."""
+    """Return filters, one for each dataset, that pass only the given global rows."""
     chosen = np.zeros(data.n_rows, dtype=bool)
     chosen[np.asarray(rows, dtype=np.int64)] = True
     return tuple(
@@ -150,13 +146,7 @@ def describe_filter(filter: Filter) -> str:
 
 
 def column_of(data: HeteroData, dataset: str, column: str) -> pd.Series:
-    """Return a label column or table column of a dataset, one value for each of its rows.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        If it is not there.
-    """
+    """Return a label column or table column of a dataset; raise a `DataError` if unknown."""
     part: Dataset = data[dataset]
     for label in data.labels:
         if label.dataset == dataset and label.name == column:
@@ -164,7 +154,7 @@ def column_of(data: HeteroData, dataset: str, column: str) -> pd.Series:
     if part.table is not None and column in part.table.columns:
         return part.table[column]
     raise DataError(
-        Problem("unknown-column", f"dataset {dataset!r}", "there is no such column", column)
+        Problem("unknown-column", f"dataset {dataset!r}", "this column does not exist", column)
     )
 
 
@@ -174,15 +164,15 @@ def fold_text(text: str) -> str:
     for mark in set(plain):
         if unicodedata.combining(mark):
             plain = plain.replace(mark, "")
-    # Some letters fall apart into capitals.
+    # Some letters decompose into capitals.
     return plain.casefold()
 
 
 def _filter_mask(data: HeteroData, filter: Filter) -> Bools:
     dataset = data[filter.dataset]
-    wanted = set(filter.values)
+    value_set = set(filter.values)
     if filter.kind == "rows":
-        return np.array([text in wanted for text in dataset.ids], dtype=bool)
+        return np.array([text in value_set for text in dataset.ids], dtype=bool)
     series = column_of(data, filter.dataset, filter.column)
     if filter.kind == "range":
         value = pd.to_numeric(series, errors="coerce").to_numpy(np.float64, na_value=np.nan)
@@ -193,7 +183,7 @@ def _filter_mask(data: HeteroData, filter: Filter) -> Bools:
     texts = [None if pd.isna(value) else str(value) for value in series]
     present = np.array([bool(text and text.strip()) for text in texts], dtype=bool)
     if filter.kind == "values":
-        hit = np.array([text in wanted for text in texts], dtype=bool)
+        hit = np.array([text in value_set for text in texts], dtype=bool)
     else:
         needle = fold_text(filter.text)
         hit = np.array(

@@ -1,4 +1,4 @@
-"""Groups that were named: statements about all pairs of some items, taken as the one they are."""
+"""Named groups: sets of statements about all pairs of some items."""
 
 from __future__ import annotations
 
@@ -17,24 +17,23 @@ MIN_ITEMS = 3
 
 @dataclass(frozen=True, eq=False)
 class NamedGroup:
-    """Items of which one thing was said: that all of them belong together, or all apart.
+    """Items that a person put together, or apart, as a group.
 
     Attributes
     ----------
     name : str
-        Of the set of its statements.
+        Name of the set of its statements.
     rows : array of int
         Global rows of its items, three or more.
     weight : float
-        Of each pair: above 0 together, below apart.
+        Weight of each pair: positive for together, negative for apart.
     kind, note : str
     who, when : str
-        Who said it, and when; empty where the pairs differ.
+        Author and time; empty if the pairs differ.
     keys : tuple of str
-        Of its pairs among `hetviz.statements`.
+        Keys of its pairs in `hetviz.statements`.
     whole : bool
-        It is all that its set says, in one voice: its items, weight and notes say the same as all
-        its pairs.
+        Whether its items, weight and notes describe all statements of the set completely.
     """
 
     name: str
@@ -49,7 +48,7 @@ class NamedGroup:
 
 
 def named_groups(data: HeteroData) -> list[NamedGroup]:
-    """Return the sets of guidance that say one thing of all pairs of three or more items.
+    """Return the sets of guidance with one weight for all pairs of three or more items.
 
     Parameters
     ----------
@@ -58,23 +57,21 @@ def named_groups(data: HeteroData) -> list[NamedGroup]:
     Returns
     -------
     list of NamedGroup
-        In the order in which they were first said. A pair that a later set has said in its turn
-        counts for both. O(links).
+        In order of their first statement. A pair that a later set repeats counts for both sets.
+        O(links).
     """
-    said_of_sets = [
+    guidance = [
         links
         for links in data.links
         if links.role == "guidance" and links.meta is not None and "set" in links.meta.columns
     ]
-    if not any(
-        bool((meta_text(links.meta, "set", len(links)) != "").any()) for links in said_of_sets
-    ):
+    if not any(bool((meta_text(links.meta, "set", len(links)) != "").any()) for links in guidance):
         return []
     keys = statement_keys(data)
     parts, start = [], 0
     for links in data.links:
         n = len(links)
-        if links in said_of_sets:
+        if links in guidance:
             parts.append(
                 pd.DataFrame(
                     {
@@ -91,16 +88,16 @@ def named_groups(data: HeteroData) -> list[NamedGroup]:
         start += n
     if not parts:
         return []
-    said = pd.concat(parts, ignore_index=True)
+    table = pd.concat(parts, ignore_index=True)
     pairs: dict[bool, Ints] = {}
-    found = []
-    for name, part in said[said["set"] != ""].groupby("set", sort=False):
+    groups = []
+    for name, part in table[table["set"] != ""].groupby("set", sort=False):
         rows = np.unique(part[["p", "q"]].to_numpy())
         first = part.iloc[0]
         n_pairs = len(rows) * (len(rows) - 1) // 2
-        of_one = part["weight"].nunique() == 1 and part["kind"].nunique() == 1
-        # Fewer own pairs than items minus one leave one of them out; counting first keeps it cheap.
-        if len(rows) < MIN_ITEMS or not of_one or 2 * len(part) < n_pairs:
+        is_uniform = part["weight"].nunique() == 1 and part["kind"].nunique() == 1
+        # Counting first is cheap and excludes most sets.
+        if len(rows) < MIN_ITEMS or not is_uniform or 2 * len(part) < n_pairs:
             continue
         together = bool(first["weight"] > 0)
         if together not in pairs:
@@ -113,7 +110,7 @@ def named_groups(data: HeteroData) -> list[NamedGroup]:
                 and bool((part["p"] < part["q"]).all())
                 and all(len(texts) == 1 for texts in notes.values())
             )
-            found.append(
+            groups.append(
                 NamedGroup(
                     str(name),
                     rows,
@@ -127,23 +124,23 @@ def named_groups(data: HeteroData) -> list[NamedGroup]:
                     whole=whole,
                 )
             )
-    return found
+    return groups
 
 
 def _guidance_pairs(data: HeteroData, together: bool) -> Ints:
-    """Return the pairs that guidance puts together, or apart, as sorted numbers."""
+    """Return the sorted codes of the pairs that guidance puts together, or apart."""
     parts = [np.empty(0, dtype=np.int64)]
     for links in data.links:
         if links.role == "guidance":
-            mine = links.weight > 0 if together else links.weight < 0
-            p = links.i[mine] + data.offsets[links.source].start
-            q = links.j[mine] + data.offsets[links.target].start
+            mask = links.weight > 0 if together else links.weight < 0
+            p = links.i[mask] + data.offsets[links.source].start
+            q = links.j[mask] + data.offsets[links.target].start
             parts.append(np.minimum(p, q) * data.n_rows + np.maximum(p, q))
     return np.sort(np.concatenate(parts))
 
 
 def _all_pairs_among(rows: Ints, n: int, pairs: Ints) -> bool:
     p, q = np.triu_indices(len(rows), 1)
-    wanted = rows[p] * n + rows[q]
-    at = np.searchsorted(pairs, wanted)
-    return bool((np.append(pairs, -1)[at] == wanted).all())
+    needed = rows[p] * n + rows[q]
+    at = np.searchsorted(pairs, needed)
+    return bool((np.append(pairs, -1)[at] == needed).all())

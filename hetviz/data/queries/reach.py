@@ -1,4 +1,4 @@
-"""Whom links reach: items in no link, and items that hold very many of them."""
+"""Coverage of the items by links: items without links, and hubs."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Hub:
     dataset, id, title : str
     links : int
     share : float
-        Of the weight of all links, 0 to 1.
+        Share of the weight of all links.
     """
 
     dataset: str
@@ -42,17 +42,17 @@ class Hub:
 
 @dataclass(frozen=True)
 class LinkWarning:
-    """Something amiss with links.
+    """Warning about the coverage of links.
 
     Attributes
     ----------
     kind : {"unlinked", "crowded"}
-        Many items of a dataset are in no link, or one item is in very many.
+        Many items of a dataset have no link, or one item has very many.
     words : str
-        What, and what to do.
+        Message with advice.
     dataset : str
     id : str
-        Of the item that is in very many; empty otherwise.
+        Id of the item with very many links; empty otherwise.
     """
 
     kind: Literal["unlinked", "crowded"]
@@ -63,17 +63,17 @@ class LinkWarning:
 
 @dataclass(frozen=True)
 class Reach:
-    """How far links reach.
+    """Coverage of the items by links.
 
     Attributes
     ----------
     linked, items : mapping of str to int
-        By dataset: items with a link, and all.
+        Number of linked items and of all items, by dataset.
     hubs : tuple of Hub
-        The three items with the most links, the first first.
+        The three items with the most links, in decreasing order.
     n_links : int
     featureless : frozenset of str
-        Datasets whose items have nothing but links.
+        Datasets that are described by links only.
     """
 
     linked: dict[str, int]
@@ -83,70 +83,72 @@ class Reach:
 
     featureless: frozenset[str] = frozenset()
 
-    def free(self, name: str) -> int:
-        """Return how many items of a dataset are in no link."""
+    def n_unlinked(self, name: str) -> int:
+        """Return the number of items of a dataset without a link."""
         return self.items[name] - self.linked[name]
 
     @property
-    def lonely(self) -> tuple[LinkWarning, ...]:
-        """Which datasets have many items in no link, and what to do."""
-        found = []
+    def unlinked_warnings(self) -> tuple[LinkWarning, ...]:
+        """Warnings about datasets with many unlinked items."""
+        warnings = []
         for name, n in self.items.items():
-            free = self.free(name)
-            if free and free >= n / 5:
-                hold = "nothing places" if name in self.featureless else "only features place"
-                words = (
-                    f"{free:,} of {n:,} {name} are in no link: {hold} them. Link them in another "
-                    "way too, or leave them out."
+            n_free = self.n_unlinked(name)
+            if n_free and n_free >= n / 5:
+                effect = (
+                    "cannot be placed" if name in self.featureless else "are placed by features"
                 )
-                found.append(LinkWarning("unlinked", words, name))
-        return tuple(found)
+                words = (
+                    f"{n_free:,} of {n:,} {name} have no links and {effect}. Add other links, or "
+                    "remove them."
+                )
+                warnings.append(LinkWarning("unlinked", words, name))
+        return tuple(warnings)
 
     @property
-    def crowded(self) -> tuple[LinkWarning, ...]:
-        """Which item holds very many of the links, and what to do."""
+    def hub_warnings(self) -> tuple[LinkWarning, ...]:
+        """Warning about an item with very many of the links."""
         if not self.hubs:
             return ()
         hub = self.hubs[0]
-        # Of few items each holds a good part anyway.
+        # Among few items each one has a large share anyway.
         fair = _MIN_HUB_RATIO / max(1, self.linked[hub.dataset])
         if hub.links < _MIN_HUB_LINKS or hub.share < max(_MIN_HUB_SHARE, fair):
             return ()
         words = (
-            f"{hub.title} ({hub.dataset}) alone holds {hub.links:,} of {self.n_links:,} links, "
-            f"{round_percent(hub.share)} of their weight, and draws all it is linked with to one spot. "
-            "Weigh these links less when you make the map, or leave those of it out."
+            f"{hub.title} ({hub.dataset}) alone has {hub.links:,} of {self.n_links:,} links, "
+            f"{round_percent(hub.share)} of their weight, and pulls its linked items to one spot. Give these "
+            "links less weight when you make the map, or remove them."
         )
         return (LinkWarning("crowded", words, hub.dataset, hub.id),)
 
     @property
-    def cautions(self) -> tuple[LinkWarning, ...]:
-        """What is amiss, of what, and what to do."""
-        return self.lonely + self.crowded
+    def link_warnings(self) -> tuple[LinkWarning, ...]:
+        """All warnings."""
+        return self.unlinked_warnings + self.hub_warnings
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What is amiss, each with what to do, in words alone."""
-        return tuple(caution.words for caution in self.cautions)
+        """Messages of all warnings."""
+        return tuple(caution.words for caution in self.link_warnings)
 
 
 def drop_unlinked(data: HeteroData, name: str) -> HeteroData:
-    """Return data without those items of a dataset that no link reaches.
+    """Return the data without the unlinked items of a dataset.
 
     Raises
     ------
     hetviz.errors.DataError
-        If links reach all of it, or none.
+        If all items are linked, or none.
     """
     rows = linked_rows(data)[data.offsets[data[name].name]]
     if rows.all() or not rows.any():
-        what = "links reach all of it" if rows.all() else "no link reaches any of it"
+        what = "all of its items are linked" if rows.all() else "none of its items is linked"
         raise DataError(Problem("nothing-to-leave", f"dataset {name!r}", what))
     return data.edit().subset({name: rows})
 
 
 def linked_rows(data: HeteroData, links: Iterable[Links] | None = None) -> Bools:
-    """Return which rows are in a link, shape (n_rows,); of all links unless given, and by views."""
+    """Return a mask of the linked rows, shape (n_rows,); default: all links and identity links."""
     out = np.zeros(data.n_rows, dtype=bool)
     for group in [*data.links, *identity_links(data)] if links is None else links:
         for name, rows in ((group.source, group.i), (group.target, group.j)):
@@ -155,42 +157,30 @@ def linked_rows(data: HeteroData, links: Iterable[Links] | None = None) -> Bools
 
 
 def link_reach(data: HeteroData, links: Iterable[Links] | None = None) -> Reach:
-    """Say how far links reach.
+    """Return the coverage of the items by links, in O(rows + links).
 
-    Parameters
-    ----------
-    data : HeteroData
-    links : iterable of Links, optional
-        All of the data unless given, and that two views show one item counts as a link then.
-
-    Returns
-    -------
-    Reach
-        Of the datasets that the links name, or of all.
-
-    Notes
-    -----
-    O(rows + links).
+    By default all links and identity links count, and all datasets are reported. Given `links`,
+    only the datasets of these links are reported.
     """
-    known = list(data.links) if links is None else list(links)
-    tied = identity_links(data) if links is None else []
+    groups = list(data.links) if links is None else list(links)
+    identity = identity_links(data) if links is None else []
     names = [
         name
         for name in data.datasets
-        if links is None or any(name in (group.source, group.target) for group in known)
+        if links is None or any(name in (group.source, group.target) for group in groups)
     ]
     counts = np.zeros(data.n_rows, dtype=np.int64)
-    held = np.zeros(data.n_rows)
-    held_by_any = linked_rows(data, [*known, *tied])
-    for group in known:
+    weight_of = np.zeros(data.n_rows)
+    is_linked = linked_rows(data, [*groups, *identity])
+    for group in groups:
         for name, rows in ((group.source, group.i), (group.target, group.j)):
             np.add.at(counts, data.offsets[name].start + rows, 1)
-            np.add.at(held, data.offsets[name].start + rows, np.abs(group.weight))
-    total = sum(map(len, known))
-    weight = sum(float(np.abs(group.weight).sum()) for group in known)
+            np.add.at(weight_of, data.offsets[name].start + rows, np.abs(group.weight))
+    total = sum(map(len, groups))
+    weight = sum(float(np.abs(group.weight).sum()) for group in groups)
     hubs = []
-    held_by = np.flatnonzero(counts)
-    for row in held_by[np.argsort(-counts[held_by], kind="stable")][:_MAX_HUBS]:
+    linked = np.flatnonzero(counts)
+    for row in linked[np.argsort(-counts[linked], kind="stable")][:_MAX_HUBS]:
         name = next(name for name, span in data.offsets.items() if span.start <= row < span.stop)
         dataset, at = data[name], int(row) - data.offsets[name].start
         hubs.append(
@@ -199,11 +189,11 @@ def link_reach(data: HeteroData, links: Iterable[Links] | None = None) -> Reach:
                 str(dataset.ids[at]),
                 str(dataset.titles[at]),
                 int(counts[row]),
-                float(held[row]) / weight if weight else 0.0,
+                float(weight_of[row]) / weight if weight else 0.0,
             )
         )
     return Reach(
-        {name: int(held_by_any[data.offsets[name]].sum()) for name in names},
+        {name: int(is_linked[data.offsets[name]].sum()) for name in names},
         {name: len(data[name]) for name in names},
         tuple(hubs),
         total,

@@ -1,4 +1,4 @@
-"""Chosen rows: the part of some data that they are, and the links that touch them."""
+"""Selected rows: their links, and the data of these rows only."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ class TouchingLinks:
     Attributes
     ----------
     inner : array of int, shape (m,)
-        Global row of link l that lies in the set; the source where both do.
+        Global row of link l in the set; the source if both ends are.
     outer : array of int, shape (m,)
-        Global row at its other end.
+        Global row at the other end.
     weight : array of shape (m,)
     group : array of int, shape (m,)
-        Position in ``data.links`` of the links it belongs to.
+        Position of the group of links in ``data.links``.
     inside : array of bool, shape (m,)
-        Whether both ends lie in the set.
+        Whether both ends are in the set.
     """
 
     inner: Ints
@@ -39,17 +39,12 @@ class TouchingLinks:
         return len(self.inner)
 
     def leads_to(self) -> Ints:
-        """Return the rows outside the set that links saying together lead to, in order."""
+        """Return the sorted rows outside the set with a positive link to it."""
         return np.unique(self.outer[~self.inside & (self.weight > 0)])
 
 
 def links_touching(data: HeteroData, rows: ArrayLike) -> TouchingLinks:
-    """Return the links of `data` that touch the given global rows.
-
-    Notes
-    -----
-    Costs O(links).
-    """
+    """Return the links of `data` with an end in the given global rows, in O(links)."""
     member = np.zeros(data.n_rows, dtype=bool)
     member[np.asarray(rows, dtype=np.int64)] = True
     empty = np.empty(0, dtype=np.int64)
@@ -64,13 +59,14 @@ def links_touching(data: HeteroData, rows: ArrayLike) -> TouchingLinks:
         outer.append(np.where(from_source, q, p))
         weight.append(links.weight[touched])
         numbers.append(np.full(len(touched), number, dtype=np.int64))
-    found, other = np.concatenate(inner), np.concatenate(outer)
+    inner_rows, outer_rows = np.concatenate(inner), np.concatenate(outer)
     return TouchingLinks(
-        found, other, np.concatenate(weight), np.concatenate(numbers), member[found] & member[other]
+        inner_rows,
+        outer_rows,
+        np.concatenate(weight),
+        np.concatenate(numbers),
+        member[inner_rows] & member[outer_rows],
     )
-
-
-# A part of some data: chosen rows, whichever datasets they lie in.
 
 
 def select_rows(data: HeteroData, rows: ArrayLike) -> HeteroData:
@@ -80,18 +76,20 @@ def select_rows(data: HeteroData, rows: ArrayLike) -> HeteroData:
     ----------
     data : HeteroData
     rows : array of int
-        In any order; datasets that lose all their rows are left out, and so are links and
-        comparisons that name a row left out.
+        Rows in any order. Datasets without remaining rows, and links and comparisons of other
+        rows, are dropped.
 
     Raises
     ------
     hetviz.errors.DataError
-        If there are none.
+        If `rows` is empty.
     """
     chosen = np.zeros(data.n_rows, dtype=bool)
     chosen[np.asarray(rows, dtype=np.int64)] = True
     if not chosen.any():
-        raise DataError(Problem("no-rows", "data", "no items were chosen", remedy="Choose some."))
+        raise DataError(
+            Problem("no-rows", "data", "no items are selected", remedy="Select some items.")
+        )
     masks = {name: chosen[span] for name, span in data.offsets.items()}
     empty = [name for name, mask in masks.items() if not mask.any()]
     smaller = data.edit().drop(*empty) if empty else data

@@ -12,7 +12,11 @@ from hetviz.core.graph.affinities import neighbors_needed, perplexity_weights
 from hetviz.core.graph.laplacian import dataset_components
 from hetviz.core.graph.neighbors import nearest_columns
 from hetviz.core.spectral.joint_axes import new_axes
-from hetviz.core.spectral.leading import DIRECT, leading_scores, leading_scores_of_kernel
+from hetviz.core.spectral.principal_scores import (
+    MAX_DIRECT_SIZE,
+    kernel_principal_scores,
+    principal_scores,
+)
 from hetviz.data import Dataset, HeteroData
 from hetviz.data.model.out_of_sample import NewRows
 from hetviz.features.spaces.affinities import description_of, own_affinities, squared_to_fitted
@@ -69,9 +73,9 @@ def leading_components(dataset: Dataset, kind: str, random_state: int = 0) -> Fl
 
     def compute() -> Floats:
         if word == "X":
-            return leading_scores(matrix, MAX_FEATURES, random_state)
+            return principal_scores(matrix, MAX_FEATURES, random_state)
         K = np.asarray(matrix, dtype=np.float64)
-        return leading_scores_of_kernel(
+        return kernel_principal_scores(
             -0.5 * K**2 if word == "distance" else K, MAX_FEATURES, random_state
         )
 
@@ -150,7 +154,7 @@ def _place_side_by_side(Y: Floats, owner: Ints) -> None:
 def is_sketch_quick(data: HeteroData) -> bool:
     """Whether anything is described, and `quick_sketch` takes a fraction of a second at most.
 
-    By counting the multiplications of `hetviz.core.spectral.leading`, without a look at a clock.
+    By counting the multiplications of `hetviz.core.spectral.principal_scores`, without a look at a clock.
     """
     work = 0
     described = False
@@ -162,7 +166,7 @@ def is_sketch_quick(data: HeteroData) -> bool:
         matrix = getattr(dataset, word)
         n_rows, n_columns = matrix.shape
         size = matrix.nnz if is_sparse(matrix) else n_rows * n_columns
-        squared = word == "X" and n_columns <= DIRECT
+        squared = word == "X" and n_columns <= MAX_DIRECT_SIZE
         work += size * (n_columns if squared else _KERNEL_PASSES)
     return described and work <= _MAX_QUICK_OPERATIONS
 

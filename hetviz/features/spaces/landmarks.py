@@ -9,7 +9,7 @@ import scipy.sparse as sp
 
 from hetviz._types import Floats, Ints
 from hetviz.core.graph.neighbors import cross_neighbors
-from hetviz.core.spectral.start import carried_on
+from hetviz.core.spectral.start import complete_layout
 from hetviz.data import HeteroData
 from hetviz.data.model.views import with_identity_links
 
@@ -113,5 +113,5 @@ def place_by_landmarks(
     label = sp.csgraph.connected_components(A, directed=False)[1]
     reached = np.isin(label, label[there])
     A = A[reached][:, reached]
-    Y[reached] = carried_on(A, Y[reached], np.random.default_rng(random_state))
+    Y[reached] = complete_layout(A, Y[reached], np.random.default_rng(random_state))
     return Y

@@ -13,8 +13,8 @@ from hetviz._text import count, join_first, join_words, percent
 from hetviz._types import Floats, Ints, JsonObject, Matrix, Sparse, is_sparse
 from hetviz.core.graph.joint import JointGraph
 from hetviz.core.spectral.group_axes import (
-    LEAST_NAMED,
-    TaughtGroup,
+    MIN_MEMBERS,
+    LearnedGroup,
     auc_by_distance,
     group_axes,
     learn_groups,
@@ -45,7 +45,7 @@ class LearnedGroups:
         One for each three or more items of a dataset that are said to belong together.
     """
 
-    groups: tuple[TaughtGroup, ...] = ()
+    groups: tuple[LearnedGroup, ...] = ()
 
     @property
     def axes(self) -> Floats:
@@ -57,9 +57,9 @@ class LearnedGroups:
         """Global rows of the named of each group, and of those that are more like them than not."""
         named = np.concatenate([np.empty(0, np.int64), *(group.rows for group in self.groups)])
         return [
-            (group.rows, np.setdiff1d(np.flatnonzero(group.belief > _MIN_BELIEF), named))
+            (group.rows, np.setdiff1d(np.flatnonzero(group.membership > _MIN_BELIEF), named))
             for group in self.groups
-            if group.learned and group.heeded
+            if group.learned and group.used
         ]
 
     def unless_features_tell(
@@ -84,7 +84,7 @@ class LearnedGroups:
             by_features = [auc_by_distance(F, groups[place].rows - rows.start) for place in mine]
             if sum(by_features) > sum(groups[place].auc for place in mine):
                 for place in mine:
-                    groups[place] = replace(groups[place], heeded=False)
+                    groups[place] = replace(groups[place], used=False)
         return LearnedGroups(tuple(groups))
 
     def near(
@@ -134,7 +134,7 @@ class LearnedGroups:
             name
             for name, rows in data.offsets.items()
             for group in self.groups
-            if not group.heeded and rows.start <= group.rows[0] < rows.stop
+            if not group.used and rows.start <= group.rows[0] < rows.stop
         }
         if aside:
             told.append(
@@ -258,14 +258,14 @@ def find_learned_groups(
     Costs the joint axes once more, see `hetviz.core.spectral.group_axes` for the rest.
     """
     if groups is None:
-        groups = user_groups(data, LEAST_NAMED)
+        groups = user_groups(data, MIN_MEMBERS)
     if not groups:
         return LearnedGroups()
     Z = axes_without_user_links(data, graph, kinds, n_axes, random_state)
     if not Z.shape[1]:
         return LearnedGroups()
     known = (Z != 0).any(axis=1)
-    kept = [named for group in groups if len(named := group[known[group]]) >= LEAST_NAMED]
+    kept = [named for group in groups if len(named := group[known[group]]) >= MIN_MEMBERS]
     apart = items_set_apart(data, kept)
     return LearnedGroups(tuple(learn_groups(Z, graph.rows, kept, random_state, apart)))
 
@@ -306,14 +306,14 @@ def _append_axes(X: Matrix, more: Floats) -> Matrix:
     return np.hstack([dense / size, more])
 
 
-def _summarise_group(group: TaughtGroup, data: HeteroData, aside: Ints | None) -> GroupSummary:
+def _summarise_group(group: LearnedGroup, data: HeteroData, aside: Ints | None) -> GroupSummary:
     name, rows = next(
         (name, rows)
         for name, rows in data.offsets.items()
         if rows.start <= group.rows[0] < rows.stop
     )
     ids, named = data[name].ids, group.rows - rows.start
-    belief = group.belief.copy()
+    belief = group.membership.copy()
     belief[group.rows] = 0.0
     if aside is not None:
         belief[aside] = 0.0
@@ -324,7 +324,7 @@ def _summarise_group(group: TaughtGroup, data: HeteroData, aside: Ints | None) -
     likely = np.argsort(-belief, kind="stable")[:MAX_FOLLOWERS]
     likely = likely[belief[likely] > 0]
     first = likely[:n_followers]
-    worth_asking = group.learned or len(group.refused) <= _MAX_REFUSALS_PER_ITEM * len(named)
+    worth_asking = group.learned or len(group.excluded) <= _MAX_REFUSALS_PER_ITEM * len(named)
     return GroupSummary(
         name,
         tuple(str(ids[i]) for i in named),

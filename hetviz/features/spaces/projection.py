@@ -11,7 +11,7 @@ import pandas as pd
 import scipy.sparse as sp
 
 from hetviz._types import Floats, JsonObject, Sparse
-from hetviz.core.spectral.guided import Guided, axis_scale, guided_projection
+from hetviz.core.spectral.guided import GuidedSolution, axis_scale, guided_projection
 from hetviz.data import HeteroData
 from hetviz.data.model.diagnostics import SHARE, Diagnostic, make_diagnostic
 from hetviz.data.model.out_of_sample import NewRows
@@ -41,7 +41,7 @@ class Projection:
     """
 
     bases: Mapping[str, Basis]
-    guided: Guided
+    guided: GuidedSolution
     coordinates: Mapping[str, Floats]
     scale: Floats
 
@@ -72,7 +72,7 @@ class Projection:
             "unguided": self.unguided,
         }
 
-    def told(self, data: HeteroData) -> list[Diagnostic]:
+    def messages(self, data: HeteroData) -> list[Diagnostic]:
         """Return what people are shown of it."""
         agreement = [
             (f"{name}, axis {c + 1}", float(mu))

@@ -26,7 +26,7 @@ from hetviz.core.layout.sne import (
     SneLayout,
 )
 from hetviz.core.layout.sne_device import make_layout
-from hetviz.core.spectral.start import SPREAD, carried_on, random_start, spectral_start
+from hetviz.core.spectral.start import SPREAD, complete_layout, random_start, spectral_start
 from hetviz.data import HeteroData
 from hetviz.data.model.diagnostics import Diagnostic, make_diagnostic
 from hetviz.errors import Cancelled
@@ -230,7 +230,7 @@ class SneMap:
         }
 
     @property
-    def told(self) -> Diagnostic:
+    def message(self) -> Diagnostic:
         """What people are shown of it."""
         history = self.layout.history
         return divergence_diagnostic(history[-1] if history else None)
@@ -248,7 +248,7 @@ class SneMap:
         """Return where to start, and the iterations to make from there."""
         P = self.placed.graph
         if there is not None and again:
-            return carried_on(P, there, rng), REFIT_SCHEDULE
+            return complete_layout(P, there, rng), REFIT_SCHEDULE
         if paper:
             return random_start(P.shape[0], k, rng), PAPER_SCHEDULE
         tight, loose, rest = QUICK_SCHEDULE
@@ -259,6 +259,6 @@ class SneMap:
             replace(rest, n_iter=n_iter - 2 * early),
         )
         if there is not None:
-            Y = carried_on(P, there, rng)
+            Y = complete_layout(P, there, rng)
             return SPREAD * (Y - Y.mean(axis=0)) / (Y.std() or 1.0), phases
         return spectral_start(P, k, rng), phases

@@ -18,8 +18,8 @@ from hetviz.io.parsed import TableReader
 
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
 _SIGNS = frozenset("=+-@−")
-_PASSED_OVER = " \t\r\n\v\f\0\x85\u200b\u200c\u200d\u200e\u200f\u2028\u2029\u202e\u2060\ufeff"
-_LOOKED_AT = 200
+_INVISIBLE_SIGNS = " \t\r\n\v\f\0\x85\u200b\u200c\u200d\u200e\u200f\u2028\u2029\u202e\u2060\ufeff"
+_MAX_CHARS_CHECKED = 200
 PICTURE = ["drawn_x", "drawn_y"]
 """Columns of the picture of a map that is not drawn by its axes."""
 
@@ -40,7 +40,7 @@ def coordinates_csv(embedding: Embedding, *, digits: int | None = None, safe: bo
     """
 
     def text(value: str) -> str:
-        return escaped(value) if safe else value
+        return escape_formula(value) if safe else value
 
     def cell(value: float) -> str:
         if np.isnan(value):
@@ -59,15 +59,15 @@ def coordinates_csv(embedding: Embedding, *, digits: int | None = None, safe: bo
     return cells.csv_text(["dataset", "id", *embedding.axis_names, *picture], rows)
 
 
-def escaped(text: str) -> str:
+def escape_formula(text: str) -> str:
     """Return text that no spreadsheet takes for a formula.
 
     Programs pass over space, line ends and signs without a width before a formula, and some read
     the full-width forms of its first sign.
     """
-    start = unicodedata.normalize("NFKC", text[:_LOOKED_AT])
-    seen = start.lstrip(_PASSED_OVER)
-    return "'" + text if start.startswith(_FORMULA_STARTS) or seen[:1] in _SIGNS else text
+    start = unicodedata.normalize("NFKC", text[:_MAX_CHARS_CHECKED])
+    visible = start.lstrip(_INVISIBLE_SIGNS)
+    return "'" + text if start.startswith(_FORMULA_STARTS) or visible[:1] in _SIGNS else text
 
 
 def read_coordinates(
@@ -141,12 +141,16 @@ def rows_csv(data: HeteroData, rows: Iterable[int]) -> str:
 
     A text that a spreadsheet would take for a formula gets an apostrophe in front.
     """
-    wanted = sorted(rows)
+    chosen = sorted(rows)
     lines: list[list[str]] = []
     for name, span in data.offsets.items():
         dataset = data[name]
         lines += [
-            [escaped(name), escaped(str(dataset.ids[k])), escaped(str(dataset.titles[k]))]
-            for k in (row - span.start for row in wanted if span.start <= row < span.stop)
+            [
+                escape_formula(name),
+                escape_formula(str(dataset.ids[k])),
+                escape_formula(str(dataset.titles[k])),
+            ]
+            for k in (row - span.start for row in chosen if span.start <= row < span.stop)
         ]
     return cells.csv_text(["dataset", "id", "title"], lines)

@@ -19,8 +19,8 @@ from hetviz.data.model.statements import COLUMNS, COMPARISON_SET, ENDS, ITEMS, s
 from hetviz.data.queries.groups import named_groups
 from hetviz.errors import DataError, ParameterError, Problem, ProblemReport
 from hetviz.io import gate
-from hetviz.io.bundle.coordinates import escaped
-from hetviz.io.bundle.lookup import rows_named
+from hetviz.io.bundle.coordinates import escape_formula
+from hetviz.io.bundle.lookup import find_rows
 from hetviz.io.bundle.manifest import LinksEntry
 from hetviz.io.bundle.statements import comparison_form, is_links, read_comparisons, read_links
 from hetviz.io.infer import cells
@@ -30,11 +30,11 @@ from hetviz.io.parsed import Choices, TableRead
 
 FORMS = ("links", "comparisons")
 _NUMBERS = ("weight", "score")
-_OWN = (*_NUMBERS, "kind", "role", *META_COLUMNS)
-_LOOKED_AT = 2_000
-_KNOWN = 0.5
+_GUIDANCE_COLUMNS = (*_NUMBERS, "kind", "role", *META_COLUMNS)
+_MAX_CELLS_CHECKED = 2_000
+_MIN_KNOWN_SHARE = 0.5
 _HEADER = tuple(column for column in COLUMNS if column != "key")
-_MARK = "'"
+_TEXT_MARK = "'"
 _LINK_COLUMNS = (*ENDS, "weight", "score", "kind", "role", *META_COLUMNS)
 _LABEL, _VALUE, _GROUP = "label", "value", "group"
 _EXAMPLE = "an example: replace or remove this row"
@@ -106,13 +106,13 @@ def guidance_csv(
         if name in _NUMBERS:
             columns.append(["" if np.isnan(value) else repr(float(value)) for value in values])
         else:
-            columns.append([_marked(str(value)) for value in values])
+            columns.append([_escape(str(value)) for value in values])
     rows = list(zip(*columns, strict=True))
     rows += [row for members, _ in groups for row in members]
-    given = list(_label_rows(data)) if labels and keys is None else []
-    if not given:
+    label_rows = list(_label_rows(data)) if labels and keys is None else []
+    if not label_rows:
         return cells.csv_text(_HEADER, rows)
-    return cells.csv_text((*_HEADER, _VALUE), [*((*row, "") for row in rows), *given])
+    return cells.csv_text((*_HEADER, _VALUE), [*((*row, "") for row in rows), *label_rows])
 
 
 def _group_rows(
@@ -123,10 +123,10 @@ def _group_rows(
         np.array([*data.datasets], dtype=object), [len(part) for part in data.datasets.values()]
     )
     ids = np.concatenate([part.ids for part in data.datasets.values()])
-    there = set(table["key"])
-    found = []
+    keys = set(table["key"])
+    groups = []
     for group in named_groups(data):
-        if not group.whole or not there.issuperset(group.keys):
+        if not group.whole or not keys.issuperset(group.keys):
             continue
         same = {
             "form": _GROUP,
@@ -143,12 +143,12 @@ def _group_rows(
             cell = same | {"source": str(names[row]), "source_id": str(ids[row])}
             rows.append(
                 tuple(
-                    cell.get(name, "") if name in _NUMBERS else _marked(cell.get(name, ""))
+                    cell.get(name, "") if name in _NUMBERS else _escape(cell.get(name, ""))
                     for name in _HEADER
                 )
             )
-        found.append((rows, group.keys))
-    return found
+        groups.append((rows, group.keys))
+    return groups
 
 
 def _label_rows(data: HeteroData) -> Iterator[tuple[str, ...]]:
@@ -158,10 +158,10 @@ def _label_rows(data: HeteroData) -> Iterator[tuple[str, ...]]:
         for row in np.flatnonzero(label.known).tolist():
             cells_of = [""] * (len(_HEADER) + 1)
             cells_of[place["form"]] = _LABEL
-            cells_of[place["source"]] = _marked(label.dataset)
-            cells_of[place["source_id"]] = _marked(str(ids[row]))
-            cells_of[place["kind"]] = _marked(label.name)
-            cells_of[-1] = _marked(str(label.values[row]))
+            cells_of[place["source"]] = _escape(label.dataset)
+            cells_of[place["source_id"]] = _escape(str(ids[row]))
+            cells_of[place["kind"]] = _escape(label.name)
+            cells_of[-1] = _escape(str(label.values[row]))
             yield tuple(cells_of)
 
 
@@ -196,8 +196,8 @@ def guidance_template(data: HeteroData, form: str) -> str:
         header += ["weight", "note"]
         rows = [[text for item in items[:3] for text in item] + ["1", _EXAMPLE]]
     at = header.index("weight")
-    told = [[c if k == at else _marked(c) for k, c in enumerate(row)] for row in rows]
-    return cells.csv_text(header, told)
+    marked_rows = [[c if k == at else _escape(c) for k, c in enumerate(row)] for row in rows]
+    return cells.csv_text(header, marked_rows)
 
 
 def read_guidance(
@@ -231,17 +231,17 @@ def read_guidance(
         If the bytes are no table, or it has no such columns.
     """
     table = read_one_table(name, content, parse)
-    table = _with_words(table, partial(read_one_table, name, content, parse))
+    table = _with_weight_words(table, partial(read_one_table, name, content, parse))
     problems: list[Problem] = list(table.problems)
     n_rows = len(table.frame) + len(table.errors)
-    table, told = _recognised(replace(_unmarked(table), problems=()), data)
-    problems += told
+    table, notes = _recognise_columns(replace(_unescape(table), problems=()), data)
+    problems += notes
     parts: list[Links | Comparisons] = []
     labels: dict[tuple[str, str], dict[str, LabelValue]] = {}
     grouped: list[Links] = []
     n_members = 0
     if "form" in table.frame.columns and {"source_id", "a_id"} <= set(table.frame.columns):
-        known = table.frame["form"].isin(("link", "comparison", _LABEL, _GROUP)).to_numpy()
+        is_known = table.frame["form"].isin(("link", "comparison", _LABEL, _GROUP)).to_numpy()
         problems += [
             Problem(
                 "bad-form",
@@ -251,7 +251,7 @@ def read_guidance(
                 "Write link, group, comparison or label.",
                 row=table.row[row],
             )
-            for row in np.flatnonzero(~known).tolist()
+            for row in np.flatnonzero(~is_known).tolist()
         ]
         is_link = (table.frame["form"] == "link").to_numpy()
         parts += _links(_rows(table, is_link, _LINK_COLUMNS), data, problems)
@@ -260,7 +260,7 @@ def read_guidance(
         is_group = (table.frame["form"] == _GROUP).to_numpy()
         grouped, n_members = _groups(_rows(table, is_group), data, problems)
         compared = _rows(
-            table, known & ~is_link & ~is_label & ~is_group, (*ITEMS, "weight", *META_COLUMNS)
+            table, is_known & ~is_link & ~is_label & ~is_group, (*ITEMS, "weight", *META_COLUMNS)
         )
         parts += _comparisons(compared, data, problems)
     elif is_links(table):
@@ -282,7 +282,7 @@ def read_guidance(
     return GuidanceRead((*parts, *grouped), n_rows, n_good, tuple(order), has_sets, labels)
 
 
-def _with_words(table: TableRead, again: Callable[..., TableRead]) -> TableRead:
+def _with_weight_words(table: TableRead, again: Callable[..., TableRead]) -> TableRead:
     """Return a table with the words that stand for weights, to be refused by their rows.
 
     In a column of numbers words count as missing, and a link without a weight as 1.
@@ -311,7 +311,7 @@ def _with_words(table: TableRead, again: Callable[..., TableRead]) -> TableRead:
     return replace(table, frame=frame, problems=tuple(kept))
 
 
-def _recognised(table: TableRead, data: HeteroData) -> tuple[TableRead, list[Problem]]:
+def _recognise_columns(table: TableRead, data: HeteroData) -> tuple[TableRead, list[Problem]]:
     """Return a table with the headings of guidance, found by its cells where it has others.
 
     A column is of the dataset that knows most of its distinct cells, half of them at least; of two
@@ -320,51 +320,59 @@ def _recognised(table: TableRead, data: HeteroData) -> tuple[TableRead, list[Pro
     frame = table.frame
     if "form" in frame.columns or is_links(table) or comparison_form(table) is not None:
         return table, []
-    own = {name: name.strip().lower() for name in frame.columns}
-    own = {name: folded for name, folded in own.items() if folded in _OWN}
+    guidance_columns = {name: name.strip().lower() for name in frame.columns}
+    guidance_columns = {
+        name: folded for name, folded in guidance_columns.items() if folded in _GUIDANCE_COLUMNS
+    }
     owner: dict[str, str] = {}
     for column in frame.columns:
         cells_of = np.array([cell for cell in dict.fromkeys(frame[column]) if cell], dtype=object)
-        cells_of = cells_of[:_LOOKED_AT]
+        cells_of = cells_of[:_MAX_CELLS_CHECKED]
         if (
-            column in own
+            column in guidance_columns
             or not len(cells_of)
             or not is_reference_column(frame[column], data.datasets)
         ):
             continue
-        known = {
-            name: (int((rows_named(part, cells_of) >= 0).sum()), name == column)
+        n_known = {
+            name: (int((find_rows(part, cells_of) >= 0).sum()), name == column)
             for name, part in data.datasets.items()
         }
-        best = max(known, key=lambda name: known[name])
-        if known[best][0] >= _KNOWN * len(cells_of):
+        best = max(n_known, key=lambda name: n_known[name])
+        if n_known[best][0] >= _MIN_KNOWN_SHARE * len(cells_of):
             owner[column] = best
-    rest = [name for name in frame.columns if name not in owner and name not in own]
+    others = [name for name in frame.columns if name not in owner and name not in guidance_columns]
     columns = list(owner)
     if len(owner) in (2, 3):
         ends = ("source", "target") if len(owner) == 2 else ("a", "b", "c")
-        named = {f"{end}_id": column for end, column in zip(ends, columns, strict=True)}
-        taken = {f"{end}_dataset": owner[column] for end, column in zip(ends, columns, strict=True)}
-        renamed = frame.rename(columns=own | {column: end for end, column in named.items()})
-        kept = [name for name in renamed.columns if name not in taken]
-        renamed = renamed[kept].assign(**taken)
-        said = (
+        original_names = {f"{end}_id": column for end, column in zip(ends, columns, strict=True)}
+        new_columns = {
+            f"{end}_dataset": owner[column] for end, column in zip(ends, columns, strict=True)
+        }
+        renamed = frame.rename(
+            columns=guidance_columns | {column: end for end, column in original_names.items()}
+        )
+        columns_left = [name for name in renamed.columns if name not in new_columns]
+        renamed = renamed[columns_left].assign(**new_columns)
+        template = (
             "is a link between {0} and {1}"
             if len(owner) == 2
             else "says: {0} closer to {1} than {2}"
         )
-        message = "each row " + said.format(
+        message = "each row " + template.format(
             *(
                 f"{column} (of {name})" if column != name else column
                 for column, name in owner.items()
             )
         )
-        made = replace(table, frame=renamed, called={**table.called, **named})
-    elif len(owner) == 1 and rest and not set(own.values()) & set(_NUMBERS):
+        guidance_table = replace(table, frame=renamed, called={**table.called, **original_names})
+    elif len(owner) == 1 and others and not set(guidance_columns.values()) & set(_NUMBERS):
         (column,) = columns
-        given = [(row, name) for name in rest for row in np.flatnonzero(frame[name] != "").tolist()]
-        at = [row for row, _ in given]
-        made = replace(
+        filled_cells = [
+            (row, name) for name in others for row in np.flatnonzero(frame[name] != "").tolist()
+        ]
+        at = [row for row, _ in filled_cells]
+        guidance_table = replace(
             table,
             frame=pd.DataFrame(
                 {
@@ -372,24 +380,24 @@ def _recognised(table: TableRead, data: HeteroData) -> tuple[TableRead, list[Pro
                     "source": owner[column],
                     "source_id": frame[column].iloc[at].tolist(),
                     "a_id": "",
-                    "kind": [name for _, name in given],
-                    _VALUE: [frame[name].iloc[row] for row, name in given],
+                    "kind": [name for _, name in filled_cells],
+                    _VALUE: [frame[name].iloc[row] for row, name in filled_cells],
                 }
             ),
             row=tuple(table.row[row] for row in at),
             called={**table.called, "source_id": column},
         )
-        message = f"labels of {owner[column]} (column {column}): {', '.join(rest)}"
+        message = f"labels of {owner[column]} (column {column}): {', '.join(others)}"
     else:
         return table, []
-    return made, [Problem("recognised", table.name, message, severity="note")]
+    return guidance_table, [Problem("recognised", table.name, message, severity="note")]
 
 
 def _labels(
     table: TableRead, data: HeteroData, problems: list[Problem]
 ) -> dict[tuple[str, str], dict[str, LabelValue]]:
     """Return the labels of a table by dataset, column and id; a later row about an item counts."""
-    found: dict[tuple[str, str], dict[str, LabelValue]] = {}
+    labels: dict[tuple[str, str], dict[str, LabelValue]] = {}
     columns = [
         table.frame[name].tolist() if name in table.frame.columns else [""] * len(table.frame)
         for name in ("source", "source_id", "kind", _VALUE)
@@ -402,20 +410,20 @@ def _labels(
         wrong = None
         if dataset not in data.datasets:
             wrong = ("unknown-dataset", "source", "there is no such dataset", dataset)
-        elif (item := int(rows_named(data[dataset], [id_])[0])) < 0:
+        elif (item := int(find_rows(data[dataset], [id_])[0])) < 0:
             wrong = ("unknown-id", "source_id", f"{dataset} has no such id", id_)
         elif not column:
             wrong = ("no-column", "kind", "the label column is not named", "")
         elif not value:
             wrong = ("no-label", _VALUE, "there is no label", "")
         if wrong is not None:
-            problems.append(_wrong_row(table, row, *wrong))
+            problems.append(_row_problem(table, row, *wrong))
             continue
         # A label of numbers stays one.
-        there = classes.get((dataset, column), {})
-        own = str(data[dataset].ids[item])
-        found.setdefault((dataset, column), {})[own] = there.get(value, value)
-    return found
+        class_of = classes.get((dataset, column), {})
+        item_id = str(data[dataset].ids[item])
+        labels.setdefault((dataset, column), {})[item_id] = class_of.get(value, value)
+    return labels
 
 
 def _groups(table: TableRead, data: HeteroData, problems: list[Problem]) -> tuple[list[Links], int]:
@@ -438,7 +446,7 @@ def _groups(table: TableRead, data: HeteroData, problems: list[Problem]) -> tupl
             wrong = ("no-group", "set", "the group is not named", "")
         elif dataset not in place_of:
             wrong = ("unknown-dataset", "source", "there is no such dataset", dataset)
-        elif (item := int(rows_named(data[dataset], [id_])[0])) < 0:
+        elif (item := int(find_rows(data[dataset], [id_])[0])) < 0:
             wrong = ("unknown-id", "source_id", f"{dataset} has no such id", id_)
         elif np.isnan(weight):
             wrong = ("bad-weight", "weight", "a weight from -1 to 1, not 0, is needed", written)
@@ -446,7 +454,7 @@ def _groups(table: TableRead, data: HeteroData, problems: list[Problem]) -> tupl
             message = f"an earlier row of group {name!r} has the weight {first[0]}"
             wrong = ("two-weights", "weight", message, written)
         if wrong is not None:
-            problems.append(_wrong_row(table, row, *wrong))
+            problems.append(_row_problem(table, row, *wrong))
             continue
         weights[name] = (written, weight)
         members.setdefault(name, {})[place_of[dataset], item] = row
@@ -480,11 +488,11 @@ def _groups(table: TableRead, data: HeteroData, problems: list[Problem]) -> tupl
     return out, n_good
 
 
-def _wrong_row(
-    table: TableRead, row: int, code: str, cell: str, message: str, seen: str
+def _row_problem(
+    table: TableRead, row: int, code: str, cell: str, message: str, value: str
 ) -> Problem:
     remedy = "Mend the row or take it out."
-    return Problem(code, table.place(row, cell), message, seen, remedy, row=table.row[row])
+    return Problem(code, table.place(row, cell), message, value, remedy, row=table.row[row])
 
 
 def _weight(written: str) -> float:
@@ -507,13 +515,13 @@ def _links(table: TableRead, data: HeteroData, problems: list[Problem]) -> list[
     if "score" in frame.columns:
         scored = (frame["score"].str.strip() != "").to_numpy()
     out = []
-    for here in (~scored, scored):
-        if here.any():
-            part = _rows(replace(table, frame=frame), here)
-            if not scored[here].any():
+    for mask in (~scored, scored):
+        if mask.any():
+            part = _rows(replace(table, frame=frame), mask)
+            if not scored[mask].any():
                 part = replace(part, frame=part.frame.drop(columns="score", errors="ignore"))
             out += read_links(part, entry, data.datasets, problems)
-    return [links.noting(_without_own(links.meta, links.kind, len(links))) for links in out]
+    return [links.noting(_without_empty(links.meta, links.kind, len(links))) for links in out]
 
 
 def _comparisons(table: TableRead, data: HeteroData, problems: list[Problem]) -> list[Comparisons]:
@@ -521,29 +529,34 @@ def _comparisons(table: TableRead, data: HeteroData, problems: list[Problem]) ->
     if "d_id" in table.frame.columns:
         fours = (table.frame["d_id"].str.strip() != "").to_numpy()
     out = []
-    for here in (~fours, fours):
-        if here.any():
-            part = _rows(table, here)
-            if not fours[here].any():
+    for mask in (~fours, fours):
+        if mask.any():
+            part = _rows(table, mask)
+            if not fours[mask].any():
                 left_out = part.frame.drop(columns=["d_id", "d_dataset"], errors="ignore")
                 part = replace(part, frame=left_out)
-            found = read_comparisons(part, data.datasets, problems)
-            out += [] if found is None else [found]
-    return [said.noting(_without_own(said.meta, COMPARISON_SET, len(said))) for said in out]
+            comparisons = read_comparisons(part, data.datasets, problems)
+            out += [] if comparisons is None else [comparisons]
+    return [
+        comparisons_read.noting(
+            _without_empty(comparisons_read.meta, COMPARISON_SET, len(comparisons_read))
+        )
+        for comparisons_read in out
+    ]
 
 
-def _without_own(meta: pd.DataFrame | None, own: str, n: int) -> pd.DataFrame | None:
+def _without_empty(meta: pd.DataFrame | None, default_set: str, n: int) -> pd.DataFrame | None:
     """Leave out what says nothing: empty columns, and the set that is named after the kind."""
     if meta is None:
         return None
-    kept = {}
+    texts_of = {}
     for name in meta.columns:
         texts = meta_text(meta, str(name), n)
         if name == "set":
-            texts = texts.where(texts != own, "")
+            texts = texts.where(texts != default_set, "")
         if (texts != "").any():
-            kept[str(name)] = texts
-    return pd.DataFrame(kept, index=range(n)) if kept else None
+            texts_of[str(name)] = texts
+    return pd.DataFrame(texts_of, index=range(n)) if texts_of else None
 
 
 def _rows(table: TableRead, chosen: Bools, columns: Collection[str] | None = None) -> TableRead:
@@ -556,12 +569,12 @@ def _rows(table: TableRead, chosen: Bools, columns: Collection[str] | None = Non
     return replace(table, frame=frame, row=places)
 
 
-def _marked(text: str) -> str:
-    return _MARK + text if text.startswith(_MARK) else escaped(text)
+def _escape(text: str) -> str:
+    return _TEXT_MARK + text if text.startswith(_TEXT_MARK) else escape_formula(text)
 
 
-def _unmarked(table: TableRead) -> TableRead:
+def _unescape(table: TableRead) -> TableRead:
     def plain(text: str) -> str:
-        return text[1:] if text.startswith(_MARK) and _marked(text[1:]) == text else text
+        return text[1:] if text.startswith(_TEXT_MARK) and _escape(text[1:]) == text else text
 
     return replace(table, frame=table.frame.map(plain) if len(table.frame) else table.frame)

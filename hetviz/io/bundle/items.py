@@ -38,12 +38,12 @@ from hetviz.io.infer.roles import (
 from hetviz.io.infer.titles import find_time_column, full_name, joined_cells
 from hetviz.io.infer.unusable_numbers import unusable_cells
 from hetviz.io.intake.loaded import ColumnInfo, DatasetInfo
-from hetviz.io.matrices import Given
+from hetviz.io.matrices import MatrixFiles
 from hetviz.io.parsed import SAVED, Choices, Piece, TableRead, TableReader
 from hetviz.progress import Progress, ProgressPart, ignore_progress
 
 # What a column is said to be, as features name it; those not here are what they hold.
-_KINDS = {
+_FEATURE_KINDS = {
     "number": "number",
     "number with the rest missing": "number",
     "whole number": "number",
@@ -53,37 +53,37 @@ _KINDS = {
     "list": "list",
     "text": "text",
 }
-_FEATURES = (*_KINDS, "yes/no", "place")
+_FEATURE_TYPES = (*_FEATURE_KINDS, "yes/no", "place")
 # A column called "name" names the rows if at least this share of its cells are different.
-_TELLING = 0.5
+_MIN_DISTINCT_SHARE = 0.5
 
 
-def given_features(
-    given: Given, entry: DatasetEntry, piece: Piece
+def features_from_files(
+    matrix_files: MatrixFiles, entry: DatasetEntry, piece: Piece
 ) -> tuple[Matrix | None, tuple[str, ...], str]:
     """Return features from files: the matrix for all rows of the table, names, and source."""
     if piece.X is not None:
         return piece.X, piece.feature_names, "as given"
     names = entry.feature_names or ()
     if entry.sparse is not None:
-        where = f"{place_of(entry)}, sparse"
-        return given.sparse(where, entry.sparse, entry.n_features), names, "read"
+        where = f"{dataset_place(entry)}, sparse"
+        return matrix_files.sparse(where, entry.sparse, entry.n_features), names, "read"
     file = entry.features
-    if not isinstance(file, str) or file == "none" or file in given.read.frame.columns:
+    if not isinstance(file, str) or file == "none" or file in matrix_files.read.frame.columns:
         return None, (), ""
-    X, titles = given.features(file)
+    X, titles = matrix_files.features(file)
     return X, titles or names, f"read from {file}"
 
 
-def given_squares(
-    given: Given, entry: DatasetEntry, piece: Piece, rows: Ints
+def squares_from_files(
+    matrix_files: MatrixFiles, entry: DatasetEntry, piece: Piece, rows: Ints
 ) -> tuple[dict[str, Array], list[str]]:
     """Return the kernel and distances of some rows, from files or as given, and their sources."""
     squares: dict[str, Array] = {}
     sources: list[str] = []
     for word, file in (("kernel", entry.kernel), ("distance", entry.distance)):
         if file is not None:
-            squares[word] = given.square(file, rows, is_saved=entry.columns is not None)
+            squares[word] = matrix_files.square(file, rows, is_saved=entry.columns is not None)
             sources.append(f"{word} from {file}")
     for word, matrix in (("kernel", piece.kernel), ("distance", piece.distance)):
         if matrix is not None:
@@ -92,19 +92,19 @@ def given_squares(
     return squares, sources
 
 
-def is_made_of_columns(entry: DatasetEntry, piece: Piece) -> bool:
+def has_column_features(entry: DatasetEntry, piece: Piece) -> bool:
     """Whether features are made of the columns of the table where no file gives any."""
     if entry.columns is not None or entry.features == "none":
         return False
-    given = (entry.kernel, entry.distance, piece.kernel, piece.distance)
-    return entry.features is not None or all(matrix is None for matrix in given)
+    squares = (entry.kernel, entry.distance, piece.kernel, piece.distance)
+    return entry.features is not None or all(matrix is None for matrix in squares)
 
 
-def made_of_columns(
+def features_of_columns(
     text: pd.DataFrame,
     entry: DatasetEntry,
     table: TableRead,
-    known: Mapping[str, Column],
+    columns_by_name: Mapping[str, Column],
     titles: Collection[str],
     labels: Collection[str],
     media: tuple[object, ...] | None,
@@ -120,7 +120,7 @@ def made_of_columns(
     entry : DatasetEntry
     table : TableRead
         How the table was read.
-    known : mapping of str to Column
+    columns_by_name : mapping of str to Column
         What its columns hold.
     titles : collection of str
     labels : collection of str
@@ -131,62 +131,64 @@ def made_of_columns(
     progress : callable
         See `hetviz.progress`.
     """
-    where = place_of(entry)
-    never = dict.fromkeys(entry.exclude, "left out")
-    never |= dict.fromkeys(titles, "title")
-    never |= {entry.media_column: "picture file"} if entry.media_column is not None else {}
-    never |= dict.fromkeys(labels, "label")
-    never |= dict.fromkeys(entry.keys, "key of another table")
-    wanted = None
+    where = dataset_place(entry)
+    excluded = dict.fromkeys(entry.exclude, "left out")
+    excluded |= dict.fromkeys(titles, "title")
+    excluded |= {entry.media_column: "picture file"} if entry.media_column is not None else {}
+    excluded |= dict.fromkeys(labels, "label")
+    excluded |= dict.fromkeys(entry.keys, "key of another table")
+    chosen = None
     if entry.features is not None:
-        wanted = _matching(f"{where}, features", entry.features, text.columns)
-    made = table_features.fit(
+        chosen = _matching_columns(f"{where}, features", entry.features, text.columns)
+    features = table_features.fit(
         text,
         where=table.name,
-        columns=wanted,
-        exclude={name: why for name, why in never.items() if name not in entry.text},
+        columns=chosen,
+        exclude={name: why for name, why in excluded.items() if name not in entry.text},
         log=[column for column in entry.log if column in text.columns],
         text=entry.text,
         decimal=table.decimal,
-        known=known,
+        known=columns_by_name,
         options=entry.options,
         text_model=entry.text_model,
         media=media,
         progress=progress,
     )
-    problems += made.notes
-    if made.X is None:
+    problems += features.notes
+    if features.X is None:
         message = "no column is of use as a feature, so only links can place its rows"
         problems.append(Problem("no-features", where, message, severity="note"))
-    return made
+    return features
 
 
-def by_recipe(
+def entry_from_recipe(
     entry: DatasetEntry, labels: Collection[str] | None, recipe: TableRecipe, table: TableRead
 ) -> tuple[DatasetEntry, tuple[str, ...]]:
     """Return an entry, and the labels, as a recipe says what the columns of its table are."""
-    there = table.frame.columns
+    table_columns = table.frame.columns
 
     def of_type(*types: str) -> tuple[str, ...]:
-        return tuple(name for name in recipe.of_type(*types) if name in there)
+        return tuple(name for name in recipe.of_type(*types) if name in table_columns)
 
     titles, pictures = of_type("title"), of_type("picture")
     # Two that nobody chose are parts of one name.
-    said = [column.name for column in recipe.columns if column.said and column.name in titles]
+    chosen_titles = [
+        column.name for column in recipe.columns if column.said and column.name in titles
+    ]
     options: dict[str, dict[str, Any]] = {}
     for column in recipe.columns:
-        if column.said and column.name in there and column.type in _FEATURES:
+        if column.said and column.name in table_columns and column.type in _FEATURE_TYPES:
             options[column.name] = {"use": True}
-            kind = _KINDS.get(column.type)
-            holds = infer(column.name, table.frame[column.name], table.decimal).kind
-            if kind in possible_kinds(holds):
+            kind = _FEATURE_KINDS.get(column.type)
+            kind_of_cells = infer(column.name, table.frame[column.name], table.decimal).kind
+            if kind in possible_kinds(kind_of_cells):
                 options[column.name]["kind"] = kind
                 if kind == "ordered" and column.order:
                     options[column.name]["order"] = list(column.order)
     entry = replace(
         entry,
         id=of_type("id") if entry.id is None else entry.id,
-        title=entry.title or next(iter(said or titles[: len(titles) < 2]), None),
+        title=entry.title or next(iter(chosen_titles or titles[: len(titles) < 2]), None),
         media_column=entry.media_column or next(iter(pictures), None),
         keys=of_type("key of another table"),
         options={**with_scales(entry, recipe, table).options, **options, **entry.options},
@@ -207,43 +209,43 @@ def with_scales(entry: DatasetEntry, recipe: TableRecipe | None, table: TableRea
             for column in recipe.columns
             if column.type == "ordered category" and not column.said
         }
-    found = {
+    options = {
         name: {"kind": "ordered", "order": list(order)}
         for name, order in orders.items()
         if order and name in table.frame.columns
     }
-    return replace(entry, options={**found, **entry.options})
+    return replace(entry, options={**options, **entry.options})
 
 
-def place_of(entry: DatasetEntry) -> str:
+def dataset_place(entry: DatasetEntry) -> str:
     """Name a dataset for messages."""
     return f"dataset {entry.name!r}"
 
 
-def check_columns(where: str, names: Iterable[str | None], there: pd.Index) -> None:
+def check_columns(where: str, names: Iterable[str | None], columns: pd.Index) -> None:
     """Refuse names of columns that there are not.
 
     Raises
     ------
     hetviz.errors.DataError
     """
-    unknown = [name for name in names if name is not None and name not in there]
+    unknown = [name for name in names if name is not None and name not in columns]
     if unknown:
-        remedy = f"There are: {', '.join(map(str, there[:20]))}."
+        remedy = f"There are: {', '.join(map(str, columns[:20]))}."
         raise DataError(
             Problem("unknown-column", where, "there is no such column", name, remedy)
             for name in unknown
         )
 
 
-def _matching(where: str, wanted: str | tuple[str, ...], there: pd.Index) -> list[str]:
+def _matching_columns(where: str, patterns: str | tuple[str, ...], columns: pd.Index) -> list[str]:
     """Return the columns wanted; ``kl*`` stands for all columns that begin so."""
-    found: list[str] = []
-    for pattern in [wanted] if isinstance(wanted, str) else wanted:
-        hits = [pattern] if pattern in there else fnmatch.filter(there, pattern)
-        check_columns(where, [] if hits else [pattern], there)
-        found += hits
-    return list(Counter(found))
+    matching: list[str] = []
+    for pattern in [patterns] if isinstance(patterns, str) else patterns:
+        matches = [pattern] if pattern in columns else fnmatch.filter(columns, pattern)
+        check_columns(where, [] if matches else [pattern], columns)
+        matching += matches
+    return list(Counter(matching))
 
 
 def read_dataset(
@@ -287,11 +289,11 @@ def read_dataset(
         choices = SAVED if saved else Choices(entry.encoding, entry.separator, entry.decimal)
         table = tables(entry.table, files.read(entry.table), choices)
     problems += table.problems
-    reading = _Reading(files, entry, labels, problems, table, piece, tables, declared)
+    reading = _DatasetReader(files, entry, labels, problems, table, piece, tables, declared)
     return reading.result(progress)
 
 
-class _Reading:
+class _DatasetReader:
     """The steps of reading one dataset, which share the entry, the table and the problems."""
 
     def __init__(
@@ -318,10 +320,10 @@ class _Reading:
 
     def result(self, progress: Progress) -> tuple[Dataset, DatasetInfo]:
         entry, source_table = self.entry, self.read
-        given = Given(
+        matrix_files = MatrixFiles(
             self.files, source_table, self.id_column, self.good, self.problems, self.tables
         )
-        X, names, source = given_features(given, entry, self.piece)
+        X, names, source = features_from_files(matrix_files, entry, self.piece)
         rows = np.flatnonzero(self.good)
         if not len(rows):
             message = (
@@ -332,11 +334,13 @@ class _Reading:
             no_rows = gate.refusal("no-rows", source_table.name, message)
             raise DataError([*self._errors(), *no_rows.problems])
         text = source_table.frame.drop(columns=self.id_column).iloc[rows].reset_index(drop=True)
-        known: dict[str, Column] = {}
+        columns_by_name: dict[str, Column] = {}
         if entry.columns is None:
-            table, known = cells.infer_types(text, source_table.decimal)
-            self.problems += limit_problems(unusable_cells(source_table, known, rows.tolist()))
-            guessed = None if self.piece.X is not None else guess_title(known)
+            table, columns_by_name = cells.infer_types(text, source_table.decimal)
+            self.problems += limit_problems(
+                unusable_cells(source_table, columns_by_name, rows.tolist())
+            )
+            guessed = None if self.piece.X is not None else guess_title(columns_by_name)
         else:
             table = cells.restore_types(source_table.name, text, entry.columns, entry.missing)
             guessed = None
@@ -350,7 +354,7 @@ class _Reading:
                 title += "_"
             table = table.assign(**{title: joined_cells(text, titles)})
         if self.labels is None:
-            self.labels = guess_labels(known, {title, *entry.exclude})
+            self.labels = guess_labels(columns_by_name, {title, *entry.exclude})
         recipe: dict[str, Any] = {}
         if len(self.id_from) == 1 and entry.columns is None:
             recipe["id"] = self.id_from[0]
@@ -369,28 +373,28 @@ class _Reading:
         media = self._media(table, rows)
         if X is not None:
             X = X[rows]
-        elif is_made_of_columns(entry, self.piece):
-            made = made_of_columns(
+        elif has_column_features(entry, self.piece):
+            column_features = features_of_columns(
                 text,
                 entry,
                 source_table,
-                known,
+                columns_by_name,
                 parts,
                 self.labels,
                 media,
                 self.problems,
                 ProgressPart(progress, 0.5, 1.0),
             )
-            X, names = made.X, made.feature_names
+            X, names = column_features.X, column_features.feature_names
             if X is not None:
-                recipe["features"] = made.recipe
-                source = describe_sources(made.recipe)
+                recipe["features"] = column_features.recipe
+                source = describe_sources(column_features.recipe)
         if entry.recipe is not None:
             recipe = cells.json_object(entry.recipe, self.files.read(entry.recipe))
             features = recipe.get("features")
             written = features.get("format") if isinstance(features, dict) else None
             gate.check_format(entry.recipe, written, RECIPE_FORMAT)
-        squares, sources = given_squares(given, entry, self.piece, rows)
+        squares, sources = squares_from_files(matrix_files, entry, self.piece, rows)
         source = ", ".join(filter(None, (source, *sources)))
         dataset = Dataset(
             entry.name,
@@ -410,7 +414,7 @@ class _Reading:
             )
             self.problems += notes
             source = describe_sources((dataset.recipe or {})["features"])
-        return dataset, self._info(dataset, title, known, source or "none")
+        return dataset, self._info(dataset, title, columns_by_name, source or "none")
 
     def _errors(self) -> list[Problem]:
         return [problem for problem in self.problems if problem.severity == "error"]
@@ -423,36 +427,38 @@ class _Reading:
             *self.entry.text,
             *self.entry.exclude,
         ]
-        wanted = [name for name in declared if name != self.id_column]
-        check_columns(place_of(self.entry), wanted, table.columns)
+        named_columns = [name for name in declared if name != self.id_column]
+        check_columns(dataset_place(self.entry), named_columns, table.columns)
         if self.entry.title is not None:
             return [self.entry.title] if self.entry.title != self.id_column else []
-        found = self.read.recipe.of_type("title") if self.read.recipe is not None else ()
-        guessed = [name for name in found if name in table.columns]
+        recipe_titles = self.read.recipe.of_type("title") if self.read.recipe is not None else ()
+        guessed = [name for name in recipe_titles if name in table.columns]
         both = full_name(guessed)
         if both is not None:
             return [*both]
         named = named_title(table.columns)
-        one = guessed[0] if guessed else named
+        best = guessed[0] if guessed else named
         both = full_name(text.columns) if self.read.recipe is None and not guessed else None
         if both is not None:
-            most = 1 if one is None or one in both else text[one].nunique()
-            if joined_cells(text, both).nunique() > most:
+            n_best = 1 if best is None or best in both else text[best].nunique()
+            if joined_cells(text, both).nunique() > n_best:
                 return [*both]
-        if one is None:
+        if best is None:
             return []
-        time = find_time_column(text, one) if self.read.recipe is not None else None
+        time = find_time_column(text, best) if self.read.recipe is not None else None
         if time is not None:
-            return [one, time]
+            return [best, time]
         # What a dozen rows share is where they come from, and does not name them.
-        return [one] if guessed or table[one].nunique() >= _TELLING * len(table) else []
+        return (
+            [best] if guessed or table[best].nunique() >= _MIN_DISTINCT_SHARE * len(table) else []
+        )
 
     def _units(self, table: pd.DataFrame) -> dict[str, str]:
         """Return the units of columns of numbers that their names do not say."""
-        said = () if self.read.recipe is None else self.read.recipe.columns
+        recipe_columns = () if self.read.recipe is None else self.read.recipe.columns
         return {
             column.name: column.unit
-            for column in said
+            for column in recipe_columns
             if column.unit
             and column.type in NUMBERS
             and column.name in table
@@ -461,10 +467,10 @@ class _Reading:
 
     def _orders(self, table: pd.DataFrame) -> dict[str, list[str]]:
         """Return the order of the values of each ordered category that somebody gave them."""
-        said = () if self.read.recipe is None else self.read.recipe.columns
+        recipe_columns = () if self.read.recipe is None else self.read.recipe.columns
         return {
             column.name: list(column.order)
-            for column in said
+            for column in recipe_columns
             if column.said
             and column.type == "ordered category"
             and column.order
@@ -481,10 +487,10 @@ class _Reading:
         return read_thumbnails(self.files, media, names, self.read, rows, self.problems)
 
     def _info(
-        self, dataset: Dataset, title: str | None, known: dict[str, Column], source: str
+        self, dataset: Dataset, title: str | None, columns_by_name: dict[str, Column], source: str
     ) -> DatasetInfo:
-        made = columns_used((dataset.recipe or {}).get("features"))
-        roles = dict.fromkeys(made, "feature")
+        feature_columns = columns_used((dataset.recipe or {}).get("features"))
+        roles = dict.fromkeys(feature_columns, "feature")
         if self.entry.media_column is not None:
             roles[self.entry.media_column] = "media"
         if title is not None:
@@ -492,7 +498,7 @@ class _Reading:
         roles |= dict.fromkeys(self.labels or (), "label")
         columns = [ColumnInfo(self.id_column, "id", "unique")]
         for name in () if dataset.table is None else dataset.table.columns:
-            column = known.get(name) or infer(str(name), dataset.table[name])  # type: ignore[index]
+            column = columns_by_name.get(name) or infer(str(name), dataset.table[name])  # type: ignore[index]
             role = roles.get(name, "shown")
             columns.append(ColumnInfo(str(name), role, column.kind, column.n_missing))
         read = self.read

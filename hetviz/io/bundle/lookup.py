@@ -17,8 +17,8 @@ from hetviz.features.columns.types import numbers
 from hetviz.io.parsed import TableRead
 
 _MAX_HINTS = 50
-_SHOWN_TWINS = 3
-_HINT_POOL = 20_000
+_MAX_IDS_SHOWN = 3
+_MAX_HINT_IDS = 20_000
 _NO_HINT = "Correct the id, or leave the row out."
 
 
@@ -100,7 +100,7 @@ class Lookup:
             Of whose columns these are the cells: ``end_dataset`` and ``end_id``, or nothing.
         """
         prefix = f"{end}_" if end else ""
-        found = np.full(len(texts), -1, dtype=np.int64)
+        rows_found = np.full(len(texts), -1, dtype=np.int64)
         for name in dict.fromkeys(names):
             if name not in self.datasets:
                 message = "there is no such dataset" if name else "no dataset is named"
@@ -112,28 +112,28 @@ class Lookup:
             rows = np.flatnonzero(names == name)
             at = dataset.find(texts[rows])
             for other in (self._in_other_form, self._by_title):
-                lost = np.flatnonzero(at < 0)
-                at[lost] = other(dataset, texts[rows[lost]])
-            found[rows] = at
-            lost = rows[at < 0]
-            if len(lost):
+                not_found = np.flatnonzero(at < 0)
+                at[not_found] = other(dataset, texts[rows[not_found]])
+            rows_found[rows] = at
+            not_found = rows[at < 0]
+            if len(not_found):
                 wrong = np.zeros(len(texts), dtype=bool)
-                wrong[lost] = True
-                hints = self._near_ids(dataset, list(dict.fromkeys(texts[lost])))
+                wrong[not_found] = True
+                hints = self._near_ids(dataset, list(dict.fromkeys(texts[not_found])))
                 unknown = f"{name} has no item of this id or name"
-                told = [unknown if text else "no item is named" for text in texts]
+                messages = [unknown if text else "no item is named" for text in texts]
                 where = f"{prefix}id"
-                self.refuse("unknown-id", wrong, where, told.__getitem__, texts, hints)
-        return found
+                self.refuse("unknown-id", wrong, where, messages.__getitem__, texts, hints)
+        return rows_found
 
     def numbers(self, name: str, blank: Collection[str] = ("",)) -> Floats:
         """Return the numbers of a column, NaN where it is blank; list what is no number."""
         texts = np.array([cell.strip() for cell in self.column(name)], dtype=object)
-        given = np.array([text.lower() not in blank for text in texts], dtype=bool)
+        is_filled = np.array([text.lower() not in blank for text in texts], dtype=bool)
         values = np.full(len(texts), np.nan)
-        values[given] = numbers(texts[given].tolist(), self.read.decimal)
+        values[is_filled] = numbers(texts[is_filled].tolist(), self.read.decimal)
         remedy = "Write a number such as 0.5, or leave the cell empty."
-        wrong = given & np.isnan(values)
+        wrong = is_filled & np.isnan(values)
         self.refuse("not-a-number", wrong, name, "this is no number", texts, remedy)
         return values
 
@@ -141,8 +141,8 @@ class Lookup:
         """Find ids whose accented letters are written in another Unicode form."""
         at = np.full(len(texts), -1, dtype=np.int64)
         for form in ("NFC", "NFD"):
-            found = dataset.find([unicodedata.normalize(form, text) for text in texts])
-            at = np.where(at < 0, found, at)
+            rows = dataset.find([unicodedata.normalize(form, text) for text in texts])
+            at = np.where(at < 0, rows, at)
         if (at >= 0).any() and not any(note.code == "unicode-form" for note in self._notes):
             message = (
                 "some ids write accented letters in another way; they were matched all the same"
@@ -152,7 +152,7 @@ class Lookup:
 
     def _by_title(self, dataset: Dataset, texts: Texts) -> Ints:
         """Find items by what they are called, where only one is called so."""
-        at = _by_title(dataset, texts)
+        at = _rows_by_title(dataset, texts)
         if (at >= 0).any() and not any(note.code == "by-title" for note in self._notes):
             message = "some items are named by what they are called, not by their ids"
             self.note("by-title", message)
@@ -160,8 +160,8 @@ class Lookup:
 
     def _near_name(self, name: str) -> str:
         if not name:
-            there = ", ".join(self.datasets)
-            return f"No dataset has most of these ids: correct them, or name one of {there} here."
+            names = ", ".join(self.datasets)
+            return f"No dataset has most of these ids: correct them, or name one of {names} here."
         near = difflib.get_close_matches(name, self.datasets, n=1)
         return f"Did you mean {near[0]!r}?" if near else f"There are: {', '.join(self.datasets)}."
 
@@ -169,11 +169,13 @@ class Lookup:
         """Suggest the nearest id; only for the first few, as each costs a pass over all ids."""
         hints = dict.fromkeys(texts, _NO_HINT)
         for name, other in self.datasets.items():
-            known = np.array(texts, dtype=object)[other.find(texts) >= 0]
-            hints |= dict.fromkeys(known, f"Dataset {name!r} has it: are two columns exchanged?")
-        hints |= _twins(dataset, texts)
-        hints |= _repeated(dataset, [text for text in texts if hints[text] is _NO_HINT])
-        if len(dataset) > _HINT_POOL:
+            known_texts = np.array(texts, dtype=object)[other.find(texts) >= 0]
+            hints |= dict.fromkeys(
+                known_texts, f"Dataset {name!r} has it: are two columns exchanged?"
+            )
+        hints |= _shared_title_hints(dataset, texts)
+        hints |= _repeated_id_hints(dataset, [text for text in texts if hints[text] is _NO_HINT])
+        if len(dataset) > _MAX_HINT_IDS:
             return hints
         ids: list[Any] = list(dict.fromkeys([*dataset.ids.tolist(), *dataset.titles.tolist()]))
         folded = {text.strip().casefold(): text for text in reversed(ids)}
@@ -182,13 +184,13 @@ class Lookup:
         ]:
             self._n_hints += 1
             near = folded.get(text.strip().casefold())
-            alike = [near] if near is not None else difflib.get_close_matches(text, ids, n=1)
-            if alike:
-                hints[text] = f"Did you mean {alike[0]!r}?"
+            close = [near] if near is not None else difflib.get_close_matches(text, ids, n=1)
+            if close:
+                hints[text] = f"Did you mean {close[0]!r}?"
         return hints
 
 
-def rows_named(dataset: Dataset, texts: Sequence[str] | Texts) -> Ints:
+def find_rows(dataset: Dataset, texts: Sequence[str] | Texts) -> Ints:
     """Return the row of the item of each id, else of the only one that is called so, else -1.
 
     Parameters
@@ -199,11 +201,11 @@ def rows_named(dataset: Dataset, texts: Sequence[str] | Texts) -> Ints:
     named = np.array(texts, dtype=object)
     at = dataset.find(named)
     lost = np.flatnonzero(at < 0)
-    at[lost] = _by_title(dataset, named[lost])
+    at[lost] = _rows_by_title(dataset, named[lost])
     return at
 
 
-def titles_alone(dataset: Dataset) -> dict[str, int]:
+def unique_titles(dataset: Dataset) -> dict[str, int]:
     """Return the row of each title that only one item has; none where no column holds titles."""
     if dataset.title_column is None:
         return {}
@@ -212,37 +214,39 @@ def titles_alone(dataset: Dataset) -> dict[str, int]:
     return dict(zip(titles[rows].tolist(), rows.tolist(), strict=True))
 
 
-def _by_title(dataset: Dataset, texts: Texts) -> Ints:
+def _rows_by_title(dataset: Dataset, texts: Texts) -> Ints:
     """Return the row of the one item that is called so, -1 where none or several are."""
-    rows = titles_alone(dataset) if len(texts) else {}
+    rows = unique_titles(dataset) if len(texts) else {}
     return np.array([rows.get(text, -1) for text in texts], dtype=np.int64)
 
 
-def _twins(dataset: Dataset, texts: list[str]) -> dict[str, str]:
+def _shared_title_hints(dataset: Dataset, texts: list[str]) -> dict[str, str]:
     """Return hints on texts that several items are called by."""
     if dataset.title_column is None:
         return {}
     rows = pd.Series(dataset.ids).groupby(dataset.titles, sort=False).groups
     hints = {}
     for text in texts:
-        twins = rows.get(text, ())
-        if len(twins) > 1:
-            shown = ", ".join(dataset.ids[twins[:_SHOWN_TWINS]])
-            more = " .." if len(twins) > _SHOWN_TWINS else ""
-            hints[text] = f"{len(twins)} items are called so: write the id ({shown}{more})."
+        same_title = rows.get(text, ())
+        if len(same_title) > 1:
+            ids_shown = ", ".join(dataset.ids[same_title[:_MAX_IDS_SHOWN]])
+            more = " .." if len(same_title) > _MAX_IDS_SHOWN else ""
+            hints[text] = (
+                f"{len(same_title)} items are called so: write the id ({ids_shown}{more})."
+            )
     return hints
 
 
-def _repeated(dataset: Dataset, texts: list[str]) -> dict[str, str]:
+def _repeated_id_hints(dataset: Dataset, texts: list[str]) -> dict[str, str]:
     """Return hints on texts that a column called id holds, though the ids are others."""
     table = dataset.table
     named = [] if table is None else [name for name in table.columns if str(name).lower() == "id"]
     if table is None or not named:
         return {}
-    held = table[named[0]].astype(str)
-    again = set(held[held.duplicated()])
+    id_cells = table[named[0]].astype(str)
+    repeats = set(id_cells[id_cells.duplicated()])
     hint = (
         "Column id has it, in several rows: it was used before, so row numbers are the ids. "
         "Make the ids unique."
     )
-    return {text: hint for text in texts if text in again}
+    return {text: hint for text in texts if text in repeats}

@@ -168,7 +168,7 @@ def parse(content: bytes) -> Manifest:
     """
     document = toml.loads(MANIFEST, content)
     problems: list[Problem] = []
-    found: dict[str, list[Any]] = {}
+    sections: dict[str, list[Any]] = {}
 
     def refuse(where: str, message: str, value: object = "", remedy: str = "") -> None:
         problems.append(Problem("bad-manifest", where, message, str(value), remedy))
@@ -188,7 +188,7 @@ def parse(content: bytes) -> Manifest:
                 brackets = f"[{key}]" if key == "map" else f"[[{key}]]"
                 refuse(f"{MANIFEST}, {key}", "this must be a section", remedy=f"Write {brackets}.")
                 continue
-            found[key] = [
+            sections[key] = [
                 entry
                 for at, raw in enumerate(entries)
                 if (entry := _entry(key, at, raw, refuse)) is not None
@@ -200,8 +200,8 @@ def parse(content: bytes) -> Manifest:
     if not document.get("dataset"):
         refuse(MANIFEST, "there is no [[dataset]]", remedy="Name at least one.")
     elif isinstance(document["dataset"], list) and len(document["dataset"]) > limits.MAX_DATASETS:
-        n, most = len(document["dataset"]), limits.MAX_DATASETS
-        refuse(MANIFEST, f"{n:,} datasets; {most:,} are allowed", remedy="Give fewer.")
+        n, limit = len(document["dataset"]), limits.MAX_DATASETS
+        refuse(MANIFEST, f"{n:,} datasets; {limit:,} are allowed", remedy="Give fewer.")
     if problems:
         raise DataError(problems)
     name = str(document.get("name", "data"))
@@ -209,39 +209,39 @@ def parse(content: bytes) -> Manifest:
         name,
         str(document.get("title", name)),
         str(document.get("description", "")),
-        tuple(found.get("dataset", ())),
-        tuple(found.get("links", ())),
-        tuple(found.get("comparisons", ())),
-        tuple(found.get("labels", ())),
-        next(iter(found.get("map", ())), None),
+        tuple(sections.get("dataset", ())),
+        tuple(sections.get("links", ())),
+        tuple(sections.get("comparisons", ())),
+        tuple(sections.get("labels", ())),
+        next(iter(sections.get("map", ())), None),
     )
 
 
 def _entry(section: str, at: int, raw: dict[str, object], refuse: Callable[..., None]) -> object:
-    kind, types, needed = _SECTIONS[section]
+    kind, types, required = _SECTIONS[section]
     where = f"{MANIFEST}, {section} {at + 1}" + (f" ({raw['name']})" if "name" in raw else "")
-    good = True
+    is_good = True
     values: dict[str, Any] = {}
-    for key in needed:
+    for key in required:
         if key not in raw:
             refuse(where, f"{key} is needed")
-            good = False
+            is_good = False
     if section == "links" and "file" not in raw and not {"ends", "source", "target"} <= set(raw):
         refuse(where, "file is needed", remedy="Or ends, source and target, for arrays.")
-        good = False
+        is_good = False
     for key, value in raw.items():
-        wanted = types.get(key)
-        if wanted is None:
+        type_needed = types.get(key)
+        if type_needed is None:
             near = difflib.get_close_matches(key, types, n=1)
             refuse(where, "unknown key", key, f"Did you mean {near[0]!r}?" if near else "")
-            good = False
+            is_good = False
             continue
         if section == "dataset" and key == "columns" and isinstance(value, dict):
             # [dataset.columns.NAME] says how features are made; a list is what a saved table holds.
             problems = option_problems(where, value)
             for problem in problems:
                 refuse(problem.where, problem.what, problem.value, problem.remedy)
-            good = good and not problems
+            is_good = is_good and not problems
             values["options"] = value
             continue
         if section == "dataset" and key == "text_model" and value not in TEXT_MODELS:
@@ -251,18 +251,18 @@ def _entry(section: str, at: int, raw: dict[str, object], refuse: Callable[..., 
                 value,
                 f"Use one of: {', '.join(TEXT_MODELS)}.",
             )
-            good = False
+            is_good = False
             continue
         inner = dict if key == "columns" else str
         if (
-            not isinstance(value, wanted)
-            or (wanted is int and isinstance(value, bool))
+            not isinstance(value, type_needed)
+            or (type_needed is int and isinstance(value, bool))
             or (isinstance(value, list) and not all(isinstance(item, inner) for item in value))
         ):
             refuse(where, f"{key} has the wrong kind of value", value)
-            good = False
+            is_good = False
             continue
         if key in _NAMES and isinstance(value, str):
             value = [value]
         values[key] = tuple(value) if isinstance(value, list) else value
-    return kind(**values) if good else None
+    return kind(**values) if is_good else None

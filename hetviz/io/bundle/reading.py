@@ -63,7 +63,7 @@ def load(source: str | Path | Sequence[str | Path]) -> HeteroData:
     """
     if isinstance(source, (str, Path)):
         return read_bundle(source).strict().data
-    return _together(source).strict().data
+    return _read_list(source).strict().data
 
 
 def read_bundle(
@@ -95,11 +95,11 @@ def read_bundle(
     if isinstance(source, Archive):
         files = source
     else:
-        files = Archive(name, source) if isinstance(source, bytes) else _open(source)
+        files = Archive(name, source) if isinstance(source, bytes) else _open_path(source)
     if isinstance(files, Loaded):
         return files
     if MANIFEST in files.names():
-        return _read(files, table_reader(parse))
+        return _read_bundle_files(files, table_reader(parse))
     inside = [name for name in files.names() if name.endswith(f"/{MANIFEST}")]
     if inside:
         message = f"its {MANIFEST} is not at the top"
@@ -114,21 +114,21 @@ def read_bundle(
     return read_tables(names, parse=lambda *_: read_folder(files))
 
 
-def _together(paths: Sequence[str | Path]) -> Loaded:
+def _read_list(paths: Sequence[str | Path]) -> Loaded:
     """Read several files at once: tables that name each other's rows are joined."""
     files: dict[str, bytes] = {}
     for path in map(Path, paths):
         if not path.is_file():
             message = "each of a list must be a file, and there is none here"
             raise gate.refusal("no-file", "load", message, path, "Give a folder or a sample alone.")
-        name, content = gate.ungzipped(path.name, gate.read_file(path))
+        name, content = gate.unpack_gzip(path.name, gate.read_file(path))
         if name in files:
             raise gate.refusal("same-name", "load", "two files have this name", name, "Rename one.")
         files[name] = content
     return read_tables(list(files.items()))
 
 
-def _open(source: str | Path) -> Files | Loaded:
+def _open_path(source: str | Path) -> Files | Loaded:
     path = Path(source)
     try:
         if path.name == MANIFEST and path.is_file():
@@ -142,7 +142,7 @@ def _open(source: str | Path) -> Files | Loaded:
     if is_folder:
         return Folder(path)
     if is_file:
-        name, content = gate.ungzipped(path.name, gate.read_file(path))
+        name, content = gate.unpack_gzip(path.name, gate.read_file(path))
         if gate.kind_of(name, content) == "zip":
             return Archive(name, content)
         return read_tables([(name, content)])
@@ -150,13 +150,13 @@ def _open(source: str | Path) -> Files | Loaded:
         return Folder(sample)
     near = difflib.get_close_matches(str(source), samples(), n=1)
     hint = f"Did you mean {near[0]!r}? " if near else ""
-    there = f"Samples: {', '.join(samples())}."
+    sample_names = f"Samples: {', '.join(samples())}."
     raise gate.refusal(
-        "no-file", "load", "there is no such file, folder or sample", source, hint + there
+        "no-file", "load", "there is no such file, folder or sample", source, hint + sample_names
     )
 
 
-def _read(files: Files, tables: TableReader) -> Loaded:
+def _read_bundle_files(files: Files, tables: TableReader) -> Loaded:
     manifest = parse(files.read(MANIFEST))
     problems: list[Problem] = []
     datasets: dict[str, Dataset] = {}
@@ -183,7 +183,7 @@ def _read(files: Files, tables: TableReader) -> Loaded:
     ]
     data = HeteroData(datasets, links, None, labels_)
     data = _with_comparisons(files, tables, manifest, data, problems)
-    told = list(dict.fromkeys(problems))
+    notes = list(dict.fromkeys(problems))
     loaded = Loaded(
         data,
         manifest.name,
@@ -193,8 +193,8 @@ def _read(files: Files, tables: TableReader) -> Loaded:
         files=(FileInfo(files.name, "bundle", f"A bundle: {manifest.title}."),),
         held_out=HeteroData(datasets, held_out, None, labels_) if held_out else None,
     )
-    loaded = _with_map(files, tables, manifest, loaded, told)
-    return replace(loaded, problems=tuple(told))
+    loaded = _with_map(files, tables, manifest, loaded, notes)
+    return replace(loaded, problems=tuple(notes))
 
 
 def _all_links(
@@ -209,14 +209,14 @@ def _all_links(
     for entry in manifest.links:
         try:
             if entry.ends is not None:
-                found = [links_of_arrays(files, entry, datasets)]
+                entry_links = [links_of_arrays(files, entry, datasets)]
             else:
                 read = tables(entry.file, files.read(entry.file), _choices(entry))
-                found = read_links(read, entry, datasets, problems)
+                entry_links = read_links(read, entry, datasets, problems)
         except DataError as error:
             problems += error.problems
             continue
-        (held_out if entry.held_out else links).extend(found)
+        (held_out if entry.held_out else links).extend(entry_links)
     return links, held_out
 
 
@@ -235,12 +235,12 @@ def _with_comparisons(
         try:
             saved = SAVED if entry.columns is not None else None
             read = tables(entry.file, files.read(entry.file), saved)
-            found = read_comparisons(read, data.datasets, problems, entry)
+            comparisons = read_comparisons(read, data.datasets, problems, entry)
         except DataError as error:
             problems += error.problems
             continue
-        if found is not None:
-            data = data.edit().add(found)
+        if comparisons is not None:
+            data = data.edit().add(comparisons)
     return data
 
 
@@ -254,9 +254,9 @@ def _labels(
     where = f"{MANIFEST}, labels {entry.name or entry.column or ''!r}"
     try:
         if entry.dataset not in datasets:
-            there = f"There are: {', '.join(datasets)}."
+            remedy = f"There are: {', '.join(datasets)}."
             raise gate.refusal(
-                "unknown-dataset", where, "there is no such dataset", entry.dataset, there
+                "unknown-dataset", where, "there is no such dataset", entry.dataset, remedy
             )
         dataset = datasets[entry.dataset]
         if entry.file is not None:
@@ -264,9 +264,13 @@ def _labels(
             values = _json_values(entry.file, read, dataset)
         elif dataset.table is None or entry.column not in dataset.table.columns:
             columns = [] if dataset.table is None else list(map(str, dataset.table.columns[:20]))
-            there = f"There are: {', '.join(columns)}." if columns else ""
+            remedy = f"There are: {', '.join(columns)}." if columns else ""
             raise gate.refusal(
-                "unknown-column", where, "there is no such column", entry.column or "nothing", there
+                "unknown-column",
+                where,
+                "there is no such column",
+                entry.column or "nothing",
+                remedy,
             )
         else:
             values = list(dataset.table[entry.column])
@@ -289,21 +293,21 @@ def _json_values(name: str, table: TableRead, dataset: Dataset) -> list[object]:
 
 
 def _with_map(
-    files: Files, tables: TableReader, manifest: Manifest, loaded: Loaded, told: list[Problem]
+    files: Files, tables: TableReader, manifest: Manifest, loaded: Loaded, problems: list[Problem]
 ) -> Loaded:
     entry = manifest.map
     if entry is None:
         return loaded
     try:
         content = files.read(entry.coordinates)
-        found: Embedding = read_coordinates(entry.coordinates, content, loaded.data, tables)
+        embedding: Embedding = read_coordinates(entry.coordinates, content, loaded.data, tables)
     except DataError as error:
-        told += error.problems
+        problems += error.problems
         return loaded
     note = entry.note or (f"{entry.method}, shipped with the data" if entry.method else "")
     return replace(
         loaded,
-        map=replace(found, note=note or found.note),
+        map=replace(embedding, note=note or embedding.note),
         map_method=entry.method,
         map_params=dict(entry.params),
         map_seed=entry.seed,

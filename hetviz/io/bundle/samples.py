@@ -41,12 +41,16 @@ def sample_card(name: str) -> SampleCard:
     folder = sample_path(name)
     if folder is None:
         raise gate.refusal("unknown-sample", "samples", "there is no such sample", name)
-    said = manifest.parse((folder / MANIFEST).read_bytes())
-    still = None if said.map is None or said.map.still is None else folder / said.map.still
+    sample_manifest = manifest.parse((folder / MANIFEST).read_bytes())
+    still = (
+        None
+        if sample_manifest.map is None or sample_manifest.map.still is None
+        else folder / sample_manifest.map.still
+    )
     return SampleCard(
         name,
-        said.title,
-        tuple(entry.name for entry in said.datasets),
-        None if said.map is None else said.map.items,
+        sample_manifest.title,
+        tuple(entry.name for entry in sample_manifest.datasets),
+        None if sample_manifest.map is None else sample_manifest.map.items,
         "" if still is None else still.read_text(encoding="utf-8"),
     )

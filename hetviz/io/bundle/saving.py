@@ -25,11 +25,11 @@ from hetviz.io.formats import toml
 from hetviz.io.formats.images import checked_picture
 from hetviz.io.infer import cells
 
-_COMPARED = {3: ("anchor", "near", "far"), 4: ("a", "b", "c", "d")}
+_ITEM_NAMES = {3: ("anchor", "near", "far"), 4: ("a", "b", "c", "d")}
 _LINK_HEADER = ["source_id", "target_id", "weight", "score"]
 # More links than anybody reads as a table are written as arrays of rows.
-_MANY_LINKS = 200_000
-_ALWAYS = (1980, 1, 1, 0, 0, 0)
+_MAX_TABLE_LINKS = 200_000
+_FIXED_DATE = (1980, 1, 1, 0, 0, 0)
 
 
 def save(data: HeteroData, path: str | Path) -> Path:
@@ -60,7 +60,7 @@ def save(data: HeteroData, path: str | Path) -> Path:
     try:
         if target.suffix.lower() == ".zip":
             target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes(zipped(files))
+            target.write_bytes(to_zip(files))
         else:
             _write_folder(target, files)
     except OSError as error:
@@ -72,7 +72,7 @@ def save(data: HeteroData, path: str | Path) -> Path:
 
 def bundle_bytes(data: HeteroData, name: str) -> bytes:
     """Return a bundle as a zip, see `save`."""
-    return zipped(bundle_files(data, name))
+    return to_zip(bundle_files(data, name))
 
 
 def bundle_files(data: HeteroData, name: str) -> dict[str, bytes]:
@@ -96,15 +96,15 @@ def contents(data: HeteroData, name: str) -> tuple[JsonObject, dict[str, bytes]]
     return {key: value for key, value in document.items() if value != []}, files
 
 
-def zipped(files: Mapping[str, bytes]) -> bytes:
+def to_zip(files: Mapping[str, bytes]) -> bytes:
     """Return a zip of named files; the same files give the same bytes."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in files.items():
             # What packs suspiciously well (a matrix of zeros) would be refused as a zip bomb.
-            is_odd = len(zlib.compress(content, 1)) * limits.MAX_RATIO < 2 * len(content)
-            how = zipfile.ZIP_STORED if is_odd else zipfile.ZIP_DEFLATED
-            archive.writestr(zipfile.ZipInfo(name, _ALWAYS), content, how)
+            is_highly_packed = len(zlib.compress(content, 1)) * limits.MAX_RATIO < 2 * len(content)
+            compression = zipfile.ZIP_STORED if is_highly_packed else zipfile.ZIP_DEFLATED
+            archive.writestr(zipfile.ZipInfo(name, _FIXED_DATE), content, compression)
     return buffer.getvalue()
 
 
@@ -207,7 +207,7 @@ def _links(at: int, links: Links, data: HeteroData, files: dict[str, bytes]) -> 
         "role": links.role,
         "complete": links.complete,
     }
-    if len(links) > _MANY_LINKS and links.meta is None:
+    if len(links) > _MAX_TABLE_LINKS and links.meta is None:
         arrays = {"ends": np.column_stack([links.i, links.j]).astype("<i4")}
         if links.weight_given:
             arrays["weights"] = links.weight
@@ -249,7 +249,7 @@ def _numbers(values: Array) -> list[str]:
 
 def _comparisons(data: HeteroData, comparisons: Comparisons, files: dict[str, bytes]) -> JsonObject:
     entry: dict[str, Any] = {"file": "comparisons.csv"}
-    items = _COMPARED[comparisons.objects.shape[1]]
+    items = _ITEM_NAMES[comparisons.objects.shape[1]]
     header = [f"{item}_{part}" for item in items for part in ("dataset", "id")] + ["weight"]
     name_of = [(name, str(id)) for name, dataset in data.datasets.items() for id in dataset.ids]
     texts: list[list[str]] = []

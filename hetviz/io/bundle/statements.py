@@ -27,26 +27,26 @@ _FORMS = (("anchor", "near", "far"), ("a", "b", "c", "d"), ("a", "b", "c"))
 _GROUP = ["source", "target", "kind", "role"]
 
 
-def said_by(columns: Iterable[str]) -> str | None:
+def statement_form(columns: Iterable[str]) -> str | None:
     """Return what a table with these columns says, "links" or "comparisons"; None for neither."""
-    there = set(columns)
-    if {"source_id", "target_id"} <= there:
+    present = set(columns)
+    if {"source_id", "target_id"} <= present:
         return "links"
-    return None if _form(there) is None else "comparisons"
+    return None if _comparison_columns(present) is None else "comparisons"
 
 
 def is_links(table: TableRead) -> bool:
     """Say whether a table has the columns of links."""
-    return said_by(table.frame.columns) == "links"
+    return statement_form(table.frame.columns) == "links"
 
 
 def comparison_form(table: TableRead) -> tuple[str, ...] | None:
     """Return the names of the items of a comparison, if the table has such columns."""
-    return _form(set(table.frame.columns))
+    return _comparison_columns(set(table.frame.columns))
 
 
-def _form(there: Set[str]) -> tuple[str, ...] | None:
-    return next((f for f in _FORMS if {f"{item}_id" for item in f} <= there), None)
+def _comparison_columns(present: Set[str]) -> tuple[str, ...] | None:
+    return next((f for f in _FORMS if {f"{item}_id" for item in f} <= present), None)
 
 
 def read_links(
@@ -77,16 +77,16 @@ def read_links(
         If the columns themselves are missing.
     """
     if not is_links(table):
-        raise _lacks_columns(table, "links need the columns source_id and target_id")
+        raise _missing_columns_error(table, "links need the columns source_id and target_id")
     lookup = Lookup(table, datasets, problems)
-    rows = _checked(lookup, entry)
+    rows = _check_rows(lookup, entry)
     if not entry.repeated:
-        rows = _one_each(lookup, rows)
+        rows = _merge_repeats(lookup, rows)
     groups = rows[lookup.good].groupby(_GROUP, sort=False)
-    links = [_built(lookup, entry, key, group) for key, group in groups]
+    links = [_build_links(lookup, entry, key, group) for key, group in groups]
     if entry.source is not None and entry.target is not None and table.frame.empty:
         ends = (entry.source, entry.target, entry.kind, entry.role)
-        links = [_built(lookup, entry, ends, rows)]
+        links = [_build_links(lookup, entry, ends, rows)]
     lookup.close()
     return links
 
@@ -103,9 +103,9 @@ def links_of_arrays(files: Files, entry: LinksEntry, datasets: Mapping[str, Data
     source, target = entry.source or "", entry.target or ""
     for name in (source, target):
         if name not in datasets:
-            there = f"There are: {', '.join(datasets)}."
+            remedy = f"There are: {', '.join(datasets)}."
             message = "there is no such dataset"
-            raise gate.refusal("unknown-dataset", entry.ends, message, name, there)
+            raise gate.refusal("unknown-dataset", entry.ends, message, name, remedy)
     ends = npy.vector(entry.ends, files.read(entry.ends))
     if ends.ndim != 2 or ends.shape[1] != 2 or ends.dtype.kind not in "iu":
         message = "two row numbers for each link are needed"
@@ -126,12 +126,12 @@ def links_of_arrays(files: Files, entry: LinksEntry, datasets: Mapping[str, Data
     )  # fmt: skip
 
 
-def _lacks_columns(table: TableRead, message: str) -> DataError:
-    there = ", ".join(table.frame.columns[:10])
-    return gate.refusal("columns", table.name, message, there, "Name them so in the first row.")
+def _missing_columns_error(table: TableRead, message: str) -> DataError:
+    present = ", ".join(table.frame.columns[:10])
+    return gate.refusal("columns", table.name, message, present, "Name them so in the first row.")
 
 
-def _checked(lookup: Lookup, entry: LinksEntry) -> pd.DataFrame:
+def _check_rows(lookup: Lookup, entry: LinksEntry) -> pd.DataFrame:
     """Return source, target, kind, role, i, j, weight and score of each row, good or bad."""
     source = lookup.column("source_dataset", entry.source or "")
     target = lookup.column("target_dataset", entry.target or "")
@@ -172,7 +172,7 @@ def _checked(lookup: Lookup, entry: LinksEntry) -> pd.DataFrame:
     return pd.DataFrame(dict(zip(names, columns, strict=True)))
 
 
-def _one_each(lookup: Lookup, rows: pd.DataFrame) -> pd.DataFrame:
+def _merge_repeats(lookup: Lookup, rows: pd.DataFrame) -> pd.DataFrame:
     """Return the rows such that two items are joined once for each kind and role.
 
     Within a dataset a table may name a pair in both directions, as one of who cites whom does:
@@ -201,10 +201,10 @@ def _one_each(lookup: Lookup, rows: pd.DataFrame) -> pd.DataFrame:
     is_repeat = first < np.arange(len(rows))
     is_opposite = is_repeat & (weight * weight[first] < 0)
     is_copy = once_more.copy()
-    said = [*in_direction, "weight", "score"]
-    is_copy[pairs.index] = pairs.fillna({"weight": 1.0, "score": 0.0}).duplicated(said)
+    all_columns = [*in_direction, "weight", "score"]
+    is_copy[pairs.index] = pairs.fillna({"weight": 1.0, "score": 0.0}).duplicated(all_columns)
     ends = lookup.column("source_id") + " - " + lookup.column("target_id")
-    for code, wrong, says in (
+    for code, wrong, clause in (
         (
             "duplicate-link",
             once_more & ~is_opposite & ~is_copy,
@@ -213,8 +213,8 @@ def _one_each(lookup: Lookup, rows: pd.DataFrame) -> pd.DataFrame:
         ("contradiction", is_opposite, "says the opposite"),
     ):
 
-        def what(row: int, says: str = says) -> str:
-            return f"row {lookup.read.row[first[row]] + 1} {says}"
+        def what(row: int, clause: str = clause) -> str:
+            return f"row {lookup.read.row[first[row]] + 1} {clause}"
 
         lookup.refuse(code, wrong, "target_id", what, ends, "Keep one of the two rows.")
     if copies := int((is_copy & lookup.good).sum()):
@@ -230,9 +230,11 @@ def _one_each(lookup: Lookup, rows: pd.DataFrame) -> pd.DataFrame:
     rows = rows.copy()
     for column in ("weight", "score"):
         values = rows[column].to_numpy(copy=True)
-        here, there = values[first[back]], values[back]
-        known = ~np.isnan(here) & ~np.isnan(there)
-        mean = np.where(known, (here + there) / 2, np.where(np.isnan(here), there, here))
+        forward, backward = values[first[back]], values[back]
+        has_both = ~np.isnan(forward) & ~np.isnan(backward)
+        mean = np.where(
+            has_both, (forward + backward) / 2, np.where(np.isnan(forward), backward, forward)
+        )
         values[first[back]] = mean
         rows[column] = values
     lookup.good[back] = False
@@ -245,7 +247,7 @@ def _one_each(lookup: Lookup, rows: pd.DataFrame) -> pd.DataFrame:
     return rows
 
 
-def _built(
+def _build_links(
     lookup: Lookup, entry: LinksEntry, key: tuple[Hashable, ...], group: pd.DataFrame
 ) -> Links:
     source, target, kind, role = map(str, key)
@@ -254,8 +256,8 @@ def _built(
         target,
         group["i"].to_numpy(),
         group["j"].to_numpy(),
-        _all_or_none(lookup, "weight", group, 1.0),
-        score=_all_or_none(lookup, "score", group, 0.0),
+        _filled_numbers(lookup, "weight", group, 1.0),
+        score=_filled_numbers(lookup, "score", group, 0.0),
         complete=entry.complete,
         kind=kind,
         role=role,
@@ -266,12 +268,12 @@ def _built(
 def _meta(
     lookup: Lookup,
     entry: LinksEntry | ComparisonsEntry,
-    known: Collection[str],
+    known_columns: Collection[str],
     rows: Ints,
 ) -> pd.DataFrame | None:
     """Return the columns that say nothing known, of the given rows; None where there is none."""
     frame = lookup.read.frame
-    others = [name for name in frame.columns if name not in known]
+    others = [name for name in frame.columns if name not in known_columns]
     if not others and entry.columns is None:
         return None
     meta = frame[others].iloc[rows].reset_index(drop=True)
@@ -280,18 +282,22 @@ def _meta(
     return cells.restore_types(lookup.read.name, meta, entry.columns, entry.missing)
 
 
-def _all_or_none(lookup: Lookup, column: str, group: pd.DataFrame, default: float) -> Floats | None:
+def _filled_numbers(
+    lookup: Lookup, column: str, group: pd.DataFrame, default: float
+) -> Floats | None:
     """Return the numbers of a column, or None where no row has one."""
     values = group[column].to_numpy()
-    lacking = np.isnan(values)
-    if lacking.all():
+    is_missing = np.isnan(values)
+    if is_missing.all():
         return None
-    if lacking.any():
-        one = lacking.sum() == 1
-        said = "1 row has" if one else f"{lacking.sum():,} rows have"
-        message = f"{said} no {column}; {'it counts' if one else 'they count'} as {default:g}"
+    if is_missing.any():
+        is_single = is_missing.sum() == 1
+        subject = "1 row has" if is_single else f"{is_missing.sum():,} rows have"
+        message = (
+            f"{subject} no {column}; {'it counts' if is_single else 'they count'} as {default:g}"
+        )
         lookup.note(f"no-{column}", message)
-    return np.where(lacking, default, values)
+    return np.where(is_missing, default, values)
 
 
 def read_comparisons(
@@ -327,7 +333,7 @@ def read_comparisons(
     """
     form = comparison_form(table)
     if form is None:
-        raise _lacks_columns(
+        raise _missing_columns_error(
             table,
             "comparisons need the columns anchor_id, near_id, far_id (or a_id, b_id, c_id, d_id)",
         )
@@ -337,8 +343,10 @@ def read_comparisons(
     objects = np.zeros((len(table.frame), len(form)), dtype=np.int64)
     for at, item in enumerate(form):
         names = lookup.column(f"{item}_dataset", only)
-        found = lookup.find(names, lookup.column(f"{item}_id"), item)
-        objects[:, at] = found + np.array([starts.get(name, 0) for name in names], dtype=np.int64)
+        item_rows = lookup.find(names, lookup.column(f"{item}_id"), item)
+        objects[:, at] = item_rows + np.array(
+            [starts.get(name, 0) for name in names], dtype=np.int64
+        )
     weight = lookup.numbers("weight")
     remedy = "To say the opposite, exchange the two pairs."
     message = "the weight is not above 0"
@@ -347,6 +355,6 @@ def read_comparisons(
     good = lookup.good
     if not good.any():
         return None
-    known = {"weight", *(f"{item}_{part}" for item in form for part in ("dataset", "id"))}
-    meta = _meta(lookup, entry or ComparisonsEntry(table.name), known, np.flatnonzero(good))
+    known_columns = {"weight", *(f"{item}_{part}" for item in form for part in ("dataset", "id"))}
+    meta = _meta(lookup, entry or ComparisonsEntry(table.name), known_columns, np.flatnonzero(good))
     return Comparisons(objects[good], np.where(np.isnan(weight), 1.0, weight)[good], meta=meta)

@@ -19,17 +19,17 @@ from hetviz.errors import DataError, Problem
 from hetviz.io import gate
 from hetviz.io.formats.arrays import check_shape, finite_rows, sparse_of
 from hetviz.io.formats.edges import links_piece
-from hetviz.io.formats.hdf5 import Box, opened
+from hetviz.io.formats.hdf5 import Hdf5Group, open_hdf5
 from hetviz.io.parsed import Choices, Piece, stem
 
 MAX_LINKS = 300_000
-_LIKE_COUNTS = 50
-_MOST_GROUPS = 100
+_MIN_RAW_COUNT = 50
+_MAX_GROUPS = 100
 
-OTHERS = "could be the features"
+OTHER_PARTS = "could be the features"
 """What is told of the matrices of a file that could be read as its features, and are not."""
 _SPARSE = {"csr_matrix": "csr", "csc_matrix": "csc"}
-_INSTEAD = "X_pca"
+_FALLBACK_PART = "X_pca"
 
 
 def read_hdf5(name: str, content: bytes, choices: Choices) -> list[Piece]:
@@ -55,10 +55,10 @@ def read_hdf5(name: str, content: bytes, choices: Choices) -> list[Piece]:
     hetviz.errors.MissingExtraError
         If h5py is not installed.
     """
-    with opened(name, content) as root:
+    with open_hdf5(name, content) as root:
         modalities = root.box("mod")
         if modalities is None:
-            return _annotated(root, choices.name or stem(name), choices)
+            return _read_annotated(root, choices.name or stem(name), choices)
         pieces: list[Piece] = []
         problems: list[Problem] = []
         for modality in modalities.words("mod-order") or modalities.names():
@@ -66,7 +66,7 @@ def read_hdf5(name: str, content: bytes, choices: Choices) -> list[Piece]:
             if box is None:
                 continue
             try:
-                pieces += _annotated(box, modality, choices, choices.name or stem(name))
+                pieces += _read_annotated(box, modality, choices, choices.name or stem(name))
             except DataError as error:
                 problems += error.problems
         if not pieces:
@@ -75,7 +75,9 @@ def read_hdf5(name: str, content: bytes, choices: Choices) -> list[Piece]:
     return [replace(first, problems=(*first.problems, *problems)), *pieces[1:]]
 
 
-def _annotated(box: Box, called: str, choices: Choices, entity: str | None = None) -> list[Piece]:
+def _read_annotated(
+    box: Hdf5Group, name: str, choices: Choices, entity: str | None = None
+) -> list[Piece]:
     if "obs" not in box:
         raise gate.refusal(
             "unknown-format",
@@ -84,12 +86,12 @@ def _annotated(box: Box, called: str, choices: Choices, entity: str | None = Non
             remedy="Save the table as CSV or Parquet, or the matrix as NPY.",
         )
     problems: list[Problem] = []
-    ids, columns = _table(box, "obs", problems)
+    ids, columns = _obs_or_var(box, "obs", problems)
     if not ids:
         raise gate.refusal("no-rows", box.where, "there are no observations in it")
-    part, there = _part(box, choices.part, len(ids))
-    if part != "X" and choices.part is None and ("X" in box or box.points_elsewhere("X")):
-        problems.append(_unreadable(box, part, len(ids)))
+    part, parts = _feature_part(box, choices.part, len(ids))
+    if part != "X" and choices.part is None and ("X" in box or box.is_external_link("X")):
+        problems.append(_unreadable_x_problem(box, part, len(ids)))
     facts = {"observations": f"{len(ids):,}"}
     X: Any = None
     names: tuple[str, ...] = ()
@@ -98,17 +100,17 @@ def _annotated(box: Box, called: str, choices: Choices, entity: str | None = Non
         X = _matrix(box, part, len(ids))
         if part == "X":
             names = _feature_names(box, X.shape[1], problems)
-            problems += _counts(box, X)
-        X, row, found = finite_rows(box.where, X)
-        problems += found
+            problems += _raw_count_notes(box, X)
+        X, row, row_problems = finite_rows(box.where, X)
+        problems += row_problems
         facts["features"] = f"{part}, {X.shape[1]:,} columns"
-    others = [word for word in there if word.partition(" ")[0] != part]
-    if others:
-        facts[OTHERS] = ", ".join(others)
-    links = _neighbours(box, called, ids, problems)
+    other_parts = [word for word in parts if word.partition(" ")[0] != part]
+    if other_parts:
+        facts[OTHER_PARTS] = ", ".join(other_parts)
+    links = _neighbours(box, name, ids, problems)
     frame = pd.DataFrame({"id": ids, **columns}, dtype=TEXT)
     observations = Piece(
-        called,
+        name,
         box.where,
         "dataset",
         frame.iloc[row].reset_index(drop=True),
@@ -116,7 +118,7 @@ def _annotated(box: Box, called: str, choices: Choices, entity: str | None = Non
         X=X,
         feature_names=names,
         id_column="id",
-        label_columns=_groups(box, columns),
+        label_columns=_category_columns(box, columns),
         entity=entity,
         facts=facts,
         problems=tuple(problems),
@@ -124,24 +126,26 @@ def _annotated(box: Box, called: str, choices: Choices, entity: str | None = Non
     return [observations, *links]
 
 
-def _groups(box: Box, columns: Mapping[str, list[str]]) -> tuple[str, ...]:
+def _category_columns(box: Hdf5Group, columns: Mapping[str, list[str]]) -> tuple[str, ...]:
     """Return the columns of obs that are stored as categories, as clusters named 0, 1, ... are."""
     obs = box.box("obs")
     if obs is None:
         return ()
-    old = obs.box("__categories")
-    found = []
+    old_categories = obs.box("__categories")
+    categories = []
     for column, cells in columns.items():
         inner = obs.box(column) if column in obs else None
-        stored = inner is not None and {"codes", "categories"} <= set(inner.names())
-        if not stored and (old is None or column not in old):
+        is_stored = inner is not None and {"codes", "categories"} <= set(inner.names())
+        if not is_stored and (old_categories is None or column not in old_categories):
             continue
-        if 2 <= len(set(cells) - {""}) <= min(_MOST_GROUPS, len(cells) / 2):
-            found.append(column)
-    return tuple(found)
+        if 2 <= len(set(cells) - {""}) <= min(_MAX_GROUPS, len(cells) / 2):
+            categories.append(column)
+    return tuple(categories)
 
 
-def _table(box: Box, name: str, problems: list[Problem]) -> tuple[list[str], dict[str, list[str]]]:
+def _obs_or_var(
+    box: Hdf5Group, name: str, problems: list[Problem]
+) -> tuple[list[str], dict[str, list[str]]]:
     """Return the index and the columns of obs or var as text."""
     group = box.box(name)
     if group is None:
@@ -154,8 +158,8 @@ def _table(box: Box, name: str, problems: list[Problem]) -> tuple[list[str], dic
     index = group.word("_index") or ("_index" if "_index" in group else "index")
     ids = _column(group, index)
     columns: dict[str, list[str]] = {}
-    wanted = group.words("column-order") or group.names()
-    for column in wanted:
+    listed = group.words("column-order") or group.names()
+    for column in listed:
         if column in (index, "__categories"):
             continue
         try:
@@ -172,16 +176,16 @@ def _table(box: Box, name: str, problems: list[Problem]) -> tuple[list[str], dic
     return ids, columns
 
 
-def _column(group: Box, name: str) -> list[str]:
+def _column(group: Hdf5Group, name: str) -> list[str]:
     inner = group.box(name)
     if inner is None:
         values = group.array(name)
-        old = group.box("__categories")
-        if old is not None and name in old and values.dtype.kind in "iu":
-            return _chosen(values, _texts(old.array(name)))
+        old_categories = group.box("__categories")
+        if old_categories is not None and name in old_categories and values.dtype.kind in "iu":
+            return _decode_categories(values, _texts(old_categories.array(name)))
         return _texts(values)
     if {"codes", "categories"} <= set(inner.names()):
-        return _chosen(inner.array("codes"), _texts(inner.array("categories")))
+        return _decode_categories(inner.array("codes"), _texts(inner.array("categories")))
     if {"values", "mask"} <= set(inner.names()):
         cells, mask = _texts(inner.array("values")), inner.array("mask")
         if mask.shape != (len(cells),):
@@ -190,7 +194,7 @@ def _column(group: Box, name: str) -> list[str]:
     raise gate.refusal("bad-column", group.place(name), "it is of a kind that is not known")
 
 
-def _chosen(codes: Array, categories: list[str]) -> list[str]:
+def _decode_categories(codes: Array, categories: list[str]) -> list[str]:
     if codes.ndim != 1 or codes.dtype.kind not in "iu":
         raise gate.refusal("bad-column", "codes", "codes of categories must be a list of numbers")
     if (codes >= len(categories)).any():
@@ -206,26 +210,26 @@ def _texts(values: Array) -> list[str]:
     return [str(value) for value in values.tolist()]
 
 
-def _part(box: Box, said: str | None, n: int) -> tuple[str | None, list[str]]:
+def _feature_part(box: Hdf5Group, chosen: str | None, n: int) -> tuple[str | None, list[str]]:
     """Return what the features are, and all that they could be."""
-    there = {"X": _shape(box, "X")}
+    shapes = {"X": _shape(box, "X")}
     obsm = box.box("obsm")
     for name in [] if obsm is None else obsm.names():
-        there[name] = _shape(obsm, name)
-    usable = {name: shape for name, shape in there.items() if len(shape) == 2 and shape[0] == n}
-    words = [f"{name} ({shape[1]:,} columns)" for name, shape in usable.items()]
-    if said is not None and said not in usable:
-        there_are = f"There are: {', '.join(words)}." if words else "There are none."
-        raise gate.refusal("unknown-part", box.where, "there are no such features", said, there_are)
-    best = next((name for name in ("X", _INSTEAD) if name in usable), None)
-    return said or best or next(iter(usable), None), words
+        shapes[name] = _shape(obsm, name)
+    usable = {name: shape for name, shape in shapes.items() if len(shape) == 2 and shape[0] == n}
+    titles = [f"{name} ({shape[1]:,} columns)" for name, shape in usable.items()]
+    if chosen is not None and chosen not in usable:
+        remedy = f"There are: {', '.join(titles)}." if titles else "There are none."
+        raise gate.refusal("unknown-part", box.where, "there are no such features", chosen, remedy)
+    best = next((name for name in ("X", _FALLBACK_PART) if name in usable), None)
+    return chosen or best or next(iter(usable), None), titles
 
 
-def _unreadable(box: Box, part: str | None, n: int) -> Problem:
+def _unreadable_x_problem(box: Hdf5Group, part: str | None, n: int) -> Problem:
     """Return what is told where X is there and is not what the features are."""
     shape = _shape(box, "X")
     size = " x ".join(f"{side:,}" for side in shape)
-    if box.points_elsewhere("X"):
+    if box.is_external_link("X"):
         why = "a link to elsewhere, which is not followed"
     elif shape:
         why = f"{size}, and there are {n:,} rows"
@@ -238,7 +242,7 @@ def _unreadable(box: Box, part: str | None, n: int) -> Problem:
     return Problem("unreadable-x", box.place("X"), message, "", remedy)
 
 
-def _shape(box: Box | None, name: str) -> tuple[int, ...]:
+def _shape(box: Hdf5Group | None, name: str) -> tuple[int, ...]:
     if box is None:
         return ()
     group = box.box(name)
@@ -247,7 +251,7 @@ def _shape(box: Box | None, name: str) -> tuple[int, ...]:
     return tuple(group.integers("shape") or group.integers("h5sparse_shape"))
 
 
-def _matrix(box: Box, part: str, n: int) -> Matrix:
+def _matrix(box: Hdf5Group, part: str, n: int) -> Matrix:
     """Return X, or a matrix of obsm, as features of all rows."""
     holder = box if part == "X" else box.box("obsm")
     assert holder is not None  # noqa: S101
@@ -263,7 +267,7 @@ def _matrix(box: Box, part: str, n: int) -> Matrix:
     return _sparse(group)
 
 
-def _sparse(group: Box) -> Sparse:
+def _sparse(group: Hdf5Group) -> Sparse:
     word = group.word("encoding-type") or f"{group.word('h5sparse_format')}_matrix"
     if word not in _SPARSE:
         raise gate.refusal(
@@ -274,9 +278,9 @@ def _sparse(group: Box) -> Sparse:
     return sparse_of(group.where, _SPARSE[word], shape, parts)
 
 
-def _feature_names(box: Box, p: int, problems: list[Problem]) -> tuple[str, ...]:
+def _feature_names(box: Hdf5Group, p: int, problems: list[Problem]) -> tuple[str, ...]:
     try:
-        names, _ = _table(box, "var", []) if "var" in box else ([], {})
+        names, _ = _obs_or_var(box, "var", []) if "var" in box else ([], {})
     except DataError as error:
         problems.append(
             Problem("bad-column", box.place("var"), error.problems[0].what, severity="note")
@@ -285,16 +289,18 @@ def _feature_names(box: Box, p: int, problems: list[Problem]) -> tuple[str, ...]
     return tuple(names) if len(names) == p else ()
 
 
-def _counts(box: Box, X: Matrix) -> list[Problem]:
+def _raw_count_notes(box: Hdf5Group, X: Matrix) -> list[Problem]:
     values: Array = X.data[:100_000] if is_sparse(X) else X[:200]
-    if not values.size or values.max() < _LIKE_COUNTS or (values != np.floor(values)).any():
+    if not values.size or values.max() < _MIN_RAW_COUNT or (values != np.floor(values)).any():
         return []
     message = "the features look like raw counts; maps are clearer of normalised logarithms"
     remedy = "Normalise first, or take X_pca where the file has it."
     return [Problem("raw-counts", box.place("X"), message, "", remedy, severity="note")]
 
 
-def _neighbours(box: Box, called: str, ids: list[str], problems: list[Problem]) -> list[Piece]:
+def _neighbours(
+    box: Hdf5Group, dataset_name: str, ids: list[str], problems: list[Problem]
+) -> list[Piece]:
     """Return the neighbours that obsp lists as links, one piece for each list."""
     obsp = box.box("obsp")
     if obsp is None:
@@ -302,12 +308,12 @@ def _neighbours(box: Box, called: str, ids: list[str], problems: list[Problem]) 
     names = [name for name in obsp.names() if name.endswith(("connectivities", "distances"))]
     # Distances are of the same neighbours as connectivities, which say how near as a weight.
     names = [name for name in names if not name.endswith("distances")] or names
-    found = [_links(obsp, name, called, ids, problems) for name in names]
-    return [piece for piece in found if piece is not None]
+    pieces = [_links(obsp, name, dataset_name, ids, problems) for name in names]
+    return [piece for piece in pieces if piece is not None]
 
 
 def _links(
-    obsp: Box, name: str, called: str, ids: list[str], problems: list[Problem]
+    obsp: Hdf5Group, name: str, called: str, ids: list[str], problems: list[Problem]
 ) -> Piece | None:
     where = obsp.place(name)
 

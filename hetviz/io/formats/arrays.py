@@ -19,16 +19,16 @@ from hetviz.errors import DataError, Problem, limit_problems
 from hetviz.io import gate, limits
 from hetviz.io.files import Archive
 from hetviz.io.formats import npy
-from hetviz.io.matrices import ROW, as_said, sentence
+from hetviz.io.matrices import ROW, chosen_or_recognised, matrix_sentence
 from hetviz.io.parsed import Choices, Piece, stem
 
-_IDS = ("ids", "id", "names", "name", "index", "obs_names")
-_FEATURE_NAMES = ("feature_names", "features", "columns", "var_names")
-_SPARSE = {"csr", "csc", "coo"}
+_ID_ARRAYS = ("ids", "id", "names", "name", "index", "obs_names")
+_FEATURE_NAME_ARRAYS = ("feature_names", "features", "columns", "var_names")
+_SPARSE_FORMATS = {"csr", "csc", "coo"}
 _NUMBERS = "fiub"
 _TEXT = "US"
 _LEFT_OUT = "The row is left out."
-_LAST_SIGN, _HALVES = 0x10FFFF, (0xD800, 0xDFFF)
+_MAX_CODE_POINT, _SURROGATES = 0x10FFFF, (0xD800, 0xDFFF)
 _SAVE_AGAIN = "Save it again with numpy.save, as an array of numbers."
 
 
@@ -41,7 +41,7 @@ def read_npy(name: str, content: bytes, choices: Choices) -> list[Piece]:
         If it is no matrix of finite real numbers, or larger than its bytes or the budget.
     """
     X = _matrix(name, array(name, content))
-    return [_piece(stem(name), name, X, _Siblings.none(len(X)), choices)]
+    return [_piece(stem(name), name, X, _OtherArrays.none(len(X)), choices)]
 
 
 def read_npz(name: str, content: bytes, choices: Choices) -> list[Piece]:
@@ -78,7 +78,7 @@ def read_npz(name: str, content: bytes, choices: Choices) -> list[Piece]:
         if problems:
             raise DataError(problems)
         X: Any = _sparse(name, arrays)
-        return [_piece(stem(name), name, X, _Siblings.none(X.shape[0]), choices)]
+        return [_piece(stem(name), name, X, _OtherArrays.none(X.shape[0]), choices)]
     matrices = {key: values for key, values in arrays.items() if values.ndim == 2}
     if not matrices:
         message = "there is no matrix (an array with rows and columns) in it"
@@ -91,7 +91,7 @@ def read_npz(name: str, content: bytes, choices: Choices) -> list[Piece]:
         where = name if len(matrices) == 1 else f"{name}, {key}"
         try:
             X = _matrix(where, values)
-            pieces.append(_piece(called, where, X, _Siblings.among(where, X, arrays), choices))
+            pieces.append(_piece(called, where, X, _OtherArrays.among(where, X, arrays), choices))
         except DataError as error:
             problems += error.problems
     if not pieces:
@@ -116,15 +116,15 @@ def array(where: str, content: bytes) -> Array:
     cells = 1
     for side in shape:
         cells *= side
-    room = max(len(content) - start, 0)
+    n_bytes_left = max(len(content) - start, 0)
     # Texts of no length take no bytes in the file, but some when they are read.
-    most = limits.MAX_CELLS if kind.itemsize else limits.MAX_ROWS
-    if cells > most or cells * kind.itemsize > room:
+    max_cells = limits.MAX_CELLS if kind.itemsize else limits.MAX_ROWS
+    if cells > max_cells or cells * kind.itemsize > n_bytes_left:
         raise gate.refusal(
             "bad-npy",
             where,
             f"the header promises {cells:,} values, and the file has room for "
-            f"{room // max(kind.itemsize, 1):,}",
+            f"{n_bytes_left // max(kind.itemsize, 1):,}",
             shape,
             _SAVE_AGAIN,
         )
@@ -157,12 +157,12 @@ def check_shape(where: str, shape: tuple[int, ...], *, is_sparse: bool = False) 
     n, p = shape
     if not n or not p:
         raise gate.refusal("no-rows", where, "the matrix is empty", f"{n} x {p}")
-    most = 10 * limits.MAX_COLUMNS if is_sparse else limits.MAX_COLUMNS
-    if n > limits.MAX_ROWS or p > most or (not is_sparse and n * p > limits.MAX_CELLS):
+    max_columns = 10 * limits.MAX_COLUMNS if is_sparse else limits.MAX_COLUMNS
+    if n > limits.MAX_ROWS or p > max_columns or (not is_sparse and n * p > limits.MAX_CELLS):
         raise gate.refusal(
             "too-large",
             where,
-            f"{n:,} rows and {p:,} columns; {limits.MAX_ROWS:,} rows, {most:,} columns and "
+            f"{n:,} rows and {p:,} columns; {limits.MAX_ROWS:,} rows, {max_columns:,} columns and "
             f"{limits.MAX_CELLS:,} cells are allowed",
             remedy="Give fewer rows or columns.",
         )
@@ -171,7 +171,7 @@ def check_shape(where: str, shape: tuple[int, ...], *, is_sparse: bool = False) 
 def _sparse(where: str, arrays: Mapping[str, Array]) -> sp.csr_array:
     kind = arrays["format"]
     word = str(kind.astype(str)) if kind.ndim == 0 and kind.dtype.kind in _TEXT else ""
-    if word not in _SPARSE:
+    if word not in _SPARSE_FORMATS:
         raise gate.refusal(
             "bad-sparse",
             where,
@@ -210,13 +210,13 @@ def sparse_of(
             raise ValueError
         check_shape(where, (n, p), is_sparse=True)
         if word == "coo":
-            made: Any = sp.coo_array((data, (first, second)), shape=(n, p))
+            sparse: Any = sp.coo_array((data, (first, second)), shape=(n, p))
         else:
-            made = (sp.csr_array if word == "csr" else sp.csc_array)(
+            sparse = (sp.csr_array if word == "csr" else sp.csc_array)(
                 (data, first, second), shape=(n, p)
             )
-            made.check_format(full_check=True)
-        X = sp.csr_array(made).astype(np.float32 if data.dtype == np.float32 else np.float64)
+            sparse.check_format(full_check=True)
+        X = sp.csr_array(sparse).astype(np.float32 if data.dtype == np.float32 else np.float64)
     except (KeyError, ValueError, TypeError, IndexError, OverflowError):
         raise gate.refusal(
             "bad-sparse",
@@ -229,7 +229,7 @@ def sparse_of(
 
 
 @dataclass(frozen=True)
-class _Siblings:
+class _OtherArrays:
     """What the other arrays of an archive say of the rows and columns of a matrix."""
 
     frame: pd.DataFrame
@@ -239,28 +239,34 @@ class _Siblings:
     notes: tuple[Problem, ...] = ()
 
     @classmethod
-    def none(cls, n: int) -> _Siblings:
-        return cls(pd.DataFrame({ROW: _counted(n)}, dtype=TEXT), ROW, "", ())
+    def none(cls, n: int) -> _OtherArrays:
+        return cls(pd.DataFrame({ROW: _row_numbers(n)}, dtype=TEXT), ROW, "", ())
 
     @classmethod
-    def among(cls, where: str, X: Array, arrays: Mapping[str, Array]) -> _Siblings:
+    def among(cls, where: str, X: Array, arrays: Mapping[str, Array]) -> _OtherArrays:
         n, p = X.shape
         lists = {key: values for key, values in arrays.items() if values.ndim == 1}
-        ids = next((key for key in _IDS if key in lists and len(lists[key]) == n), None)
-        names = next((key for key in _FEATURE_NAMES if key in lists and len(lists[key]) == p), None)
+        ids = next((key for key in _ID_ARRAYS if key in lists and len(lists[key]) == n), None)
+        names = next(
+            (key for key in _FEATURE_NAME_ARRAYS if key in lists and len(lists[key]) == p), None
+        )
         if names == ids:
             names = None
         columns = {
-            ROW if ids is None else ids: _counted(n) if ids is None else _cells(where, lists[ids])
+            ROW if ids is None else ids: _row_numbers(n)
+            if ids is None
+            else _cells(where, lists[ids])
         }
         used = {ids, names}
         for key, values in lists.items():
             if key not in used and len(values) == n:
                 columns[key] = _cells(where, values)
                 used.add(key)
-        lost = [key for key, values in arrays.items() if values.ndim != 2 and key not in used]
-        message = f"not used, as they fit neither its rows nor its columns: {', '.join(lost)[:200]}"
-        notes = [Problem("not-used", where, message, severity="note")] if lost else []
+        unused = [key for key, values in arrays.items() if values.ndim != 2 and key not in used]
+        message = (
+            f"not used, as they fit neither its rows nor its columns: {', '.join(unused)[:200]}"
+        )
+        notes = [Problem("not-used", where, message, severity="note")] if unused else []
         return cls(
             pd.DataFrame(columns, dtype=TEXT),
             ids or ROW,
@@ -270,7 +276,7 @@ class _Siblings:
         )
 
 
-def _counted(n: int) -> list[str]:
+def _row_numbers(n: int) -> list[str]:
     return [str(row) for row in range(1, n + 1)]
 
 
@@ -290,31 +296,33 @@ def _is_text(values: Array) -> bool:
     signs = np.ascontiguousarray(values).view(
         np.dtype(np.uint32).newbyteorder(values.dtype.byteorder)
     )
-    return not bool(((signs > _LAST_SIGN) | ((signs >= _HALVES[0]) & (signs <= _HALVES[1]))).any())
+    return not bool(
+        ((signs > _MAX_CODE_POINT) | ((signs >= _SURROGATES[0]) & (signs <= _SURROGATES[1]))).any()
+    )
 
 
-def _piece(called: str, where: str, X: Matrix, siblings: _Siblings, choices: Choices) -> Piece:
+def _piece(name: str, where: str, X: Matrix, siblings: _OtherArrays, choices: Choices) -> Piece:
     """Return the piece of a matrix, taken for what it is or for what the user says it is."""
-    given = siblings.feature_names
+    feature_names = siblings.feature_names
     kind, facts = "features", {"matrix": f"features: {X.shape[0]:,} rows, {X.shape[1]:,} columns"}
-    if not given or choices.matrix is not None:
-        kind = as_said(where, X, choices.matrix)
-        facts = {"matrix": sentence(kind, X.shape)}
+    if not feature_names or choices.matrix is not None:
+        kind = chosen_or_recognised(where, X, choices.matrix)
+        facts = {"matrix": matrix_sentence(kind, X.shape)}
     facts["ids"] = siblings.ids_from or "numbers of the rows, as the file gives no ids"
     frame, row, problems = siblings.frame, np.arange(X.shape[0]), list(siblings.notes)
     if kind == "features":
-        X, row, found = finite_rows(where, X)
+        X, row, row_problems = finite_rows(where, X)
         frame = frame.iloc[row].reset_index(drop=True)
-        problems += found
+        problems += row_problems
     squares = {} if kind == "features" else {kind: np.asarray(X, dtype=np.float64)}
     return Piece(
-        called,
+        name,
         where,
         "dataset",
         frame,
         tuple(row.tolist()),
         X=X if kind == "features" else None,
-        feature_names=given if kind == "features" else (),
+        feature_names=feature_names if kind == "features" else (),
         **squares,  # type: ignore[arg-type]
         id_column=siblings.id_column,
         facts=facts,

@@ -27,13 +27,13 @@ from hetviz.io.parsed import Choices, Piece
 if TYPE_CHECKING:
     import duckdb
 
-_AT_ONCE = 10_000
-_MEMORY = "2GB"
-_ROW = "row"
+_CHUNK_ROWS = 10_000
+_MAX_MEMORY = "2GB"
+_ROW_COLUMN = "row"
 
 
 @dataclass(frozen=True)
-class _Key:
+class _ForeignKey:
     """A foreign key: columns of a table that name rows of another."""
 
     columns: tuple[str, ...]
@@ -47,7 +47,7 @@ class _Table:
 
     name: str
     primary: tuple[str, ...] = ()
-    keys: list[_Key] = field(default_factory=list)
+    keys: list[_ForeignKey] = field(default_factory=list)
     piece: Piece | None = None
 
 
@@ -75,7 +75,7 @@ def read_sqlite(name: str, content: bytes, choices: Choices) -> list[Piece]:
             database.text_factory = lambda raw: raw.decode("utf-8", "replace")
             return _pieces(name, list(_sqlite_tables(name, database, choices, notes)), notes)
     except (sqlite3.Error, pa.ArrowException, UnicodeError) as error:
-        raise _damaged(name, "SQLite") from error
+        raise _damaged_error(name, "SQLite") from error
 
 
 def read_duckdb(name: str, content: bytes, choices: Choices) -> list[Piece]:
@@ -89,21 +89,21 @@ def read_duckdb(name: str, content: bytes, choices: Choices) -> list[Piece]:
         "autoinstall_known_extensions": False,
         "autoload_known_extensions": False,
         "threads": 1,
-        "memory_limit": _MEMORY,
+        "memory_limit": _MAX_MEMORY,
         "lock_configuration": True,
     }
     try:
         with _as_file(content) as path, duckdb.connect(path, read_only=True, config=safe) as opened:
             return _pieces(name, list(_duckdb_tables(name, opened, choices, notes)), notes)
     except (duckdb.Error, pa.ArrowException) as error:
-        raise _damaged(name, "DuckDB") from error
+        raise _damaged_error(name, "DuckDB") from error
 
 
-def _damaged(name: str, what: str) -> DataError:
+def _damaged_error(name: str, program: str) -> DataError:
     return gate.refusal(
         "bad-database",
         name,
-        f"the {what} database is damaged, encrypted, or of a version that is not read",
+        f"the {program} database is damaged, encrypted, or of a version that is not read",
         remedy="Export its tables as CSV or Parquet.",
     )
 
@@ -127,17 +127,19 @@ def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def _wanted(
-    name: str, there: Sequence[str], choices: Choices, passed: Sequence[str], notes: list[Problem]
+def _tables_to_read(
+    name: str, tables: Sequence[str], choices: Choices, skipped: Sequence[str], notes: list[Problem]
 ) -> list[str]:
     """Return the tables to be read; `notes` tells of those passed over."""
-    if choices.sheet is not None and choices.sheet not in there:
-        names = f"There are: {', '.join(there[:20])}."
+    if choices.sheet is not None and choices.sheet not in tables:
+        names = f"There are: {', '.join(tables[:20])}."
         raise gate.refusal("unknown-sheet", name, "there is no such table", choices.sheet, names)
-    if passed:
+    if skipped:
         message = "views and virtual tables are passed over, as they are programs, not data"
-        notes.append(Problem("passed-over", name, message, ", ".join(passed[:10]), severity="note"))
-    return [table for table in there if choices.sheet in (None, table)]
+        notes.append(
+            Problem("passed-over", name, message, ", ".join(skipped[:10]), severity="note")
+        )
+    return [table for table in tables if choices.sheet in (None, table)]
 
 
 def _sqlite_tables(
@@ -154,50 +156,52 @@ def _sqlite_tables(
         for kind, table, sql in master
         if kind == "table" and not str(sql or "").upper().startswith("CREATE VIRTUAL")
     ]
-    passed = [table for _, table, _ in master if table not in stored]
+    skipped = [table for _, table, _ in master if table not in stored]
     n_cells = 0
-    for title in _wanted(name, stored, choices, passed, notes):
+    for title in _tables_to_read(name, stored, choices, skipped, notes):
         where = f"{name}, table {title}"
         table = _Table(title)
-        about = database.execute(f"PRAGMA table_xinfo({_quoted(title)})").fetchall()
+        columns_info = database.execute(f"PRAGMA table_xinfo({_quoted(title)})").fetchall()
         # What is computed of other columns (hidden 2 or 3) is a program too.
-        names = [column for _, column, _, _, _, _, hidden in about if not hidden]
+        names = [column for _, column, _, _, _, _, hidden in columns_info if not hidden]
         place = sorted(
-            (at, column) for _, column, _, _, _, at, hidden in about if at and not hidden
+            (at, column) for _, column, _, _, _, at, hidden in columns_info if at and not hidden
         )
         table.primary = tuple(column for _, column in place)
         table.keys = _sqlite_keys(database, title)
         selected = ", ".join(map(_quoted, names))
         cursor = database.execute(f"SELECT {selected} FROM {_quoted(title)}")  # noqa: S608
         rows: list[tuple[object, ...]] = []
-        while some := cursor.fetchmany(_AT_ONCE):
-            rows += some
-            n_cells += len(some) * len(names)
+        while chunk := cursor.fetchmany(_CHUNK_ROWS):
+            rows += chunk
+            n_cells += len(chunk) * len(names)
             check_cells(where, len(rows), len(names), n_cells)
         if not rows:
-            notes.append(_empty(where))
+            notes.append(_empty_table_note(where))
             continue
-        columns = [_one_type(cells) for cells in zip(*rows, strict=True)]
+        columns = [_to_one_type(cells) for cells in zip(*rows, strict=True)]
         arrow = pa.Table.from_arrays(columns, names=names)
         table.piece = arrow_piece(name, arrow, choices, where, title)
         yield table
 
 
-def _sqlite_keys(database: sqlite3.Connection, table: str) -> list[_Key]:
+def _sqlite_keys(database: sqlite3.Connection, table: str) -> list[_ForeignKey]:
     keys: dict[int, list[tuple[int, str, str, str | None]]] = {}
     for at, order, other, column, other_column, *_ in database.execute(
         f"PRAGMA foreign_key_list({_quoted(table)})"
     ).fetchall():
         keys.setdefault(at, []).append((order, other, column, other_column))
-    found = []
+    foreign_keys = []
     for parts in keys.values():
         parts.sort()
         others = tuple(other for _, _, _, other in parts if other is not None)
-        found.append(_Key(tuple(column for _, _, column, _ in parts), parts[0][1], others))
-    return found
+        foreign_keys.append(
+            _ForeignKey(tuple(column for _, _, column, _ in parts), parts[0][1], others)
+        )
+    return foreign_keys
 
 
-def _one_type(cells: Sequence[object]) -> object:
+def _to_one_type(cells: Sequence[object]) -> object:
     """Return cells as an Arrow column; text where they are of several types, as SQLite allows."""
     import pyarrow as pa
 
@@ -218,15 +222,15 @@ def _one_type(cells: Sequence[object]) -> object:
 def _duckdb_tables(
     name: str, database: duckdb.DuckDBPyConnection, choices: Choices, notes: list[Problem]
 ) -> Iterator[_Table]:
-    there = database.sql(
+    listed = database.sql(
         "SELECT schema_name, table_name, estimated_size, column_count FROM duckdb_tables() "
         "WHERE NOT internal AND NOT temporary ORDER BY table_oid"
     ).fetchall()
     views = database.sql("SELECT view_name FROM duckdb_views() WHERE NOT internal").fetchall()
-    several = len({schema for schema, *_ in there}) > 1
+    several = len({schema for schema, *_ in listed}) > 1
     titles = {
         (f"{schema}.{title}" if several else title): (schema, title, rows, columns)
-        for schema, title, rows, columns in there
+        for schema, title, rows, columns in listed
     }
     constraints = database.sql(
         "SELECT schema_name, table_name, constraint_type, constraint_column_names, "
@@ -234,12 +238,14 @@ def _duckdb_tables(
         "WHERE constraint_type IN ('PRIMARY KEY', 'FOREIGN KEY')"
     ).fetchall()
     n_cells = 0
-    for called in _wanted(name, list(titles), choices, [view for (view,) in views], notes):
-        schema, title, n_rows, n_columns = titles[called]
-        where = f"{name}, table {called}"
+    for full_name in _tables_to_read(
+        name, list(titles), choices, [view for (view,) in views], notes
+    ):
+        schema, title, n_rows, n_columns = titles[full_name]
+        where = f"{name}, table {full_name}"
         n_cells += n_rows * n_columns
         check_cells(where, n_rows, n_columns, n_cells)
-        table = _Table(called)
+        table = _Table(full_name)
         for of, owner, kind, columns, other, others in constraints:
             if (of, owner) != (schema, title):
                 continue
@@ -247,24 +253,24 @@ def _duckdb_tables(
                 table.primary = tuple(columns)
             else:
                 referred = f"{schema}.{other}" if several else other
-                table.keys.append(_Key(tuple(columns), referred, tuple(others or ())))
+                table.keys.append(_ForeignKey(tuple(columns), referred, tuple(others or ())))
         arrow = database.sql(f"FROM {_quoted(schema)}.{_quoted(title)}").to_arrow_table()
         if not arrow.num_rows:
-            notes.append(_empty(where))
+            notes.append(_empty_table_note(where))
             continue
-        table.piece = arrow_piece(name, arrow, choices, where, called)
+        table.piece = arrow_piece(name, arrow, choices, where, full_name)
         yield table
 
 
-def _empty(where: str) -> Problem:
+def _empty_table_note(where: str) -> Problem:
     return Problem("empty-table", where, "the table holds no rows", severity="note")
 
 
 def _pieces(name: str, tables: list[_Table], notes: list[Problem]) -> list[Piece]:
     """Return the tables as datasets, and the foreign keys among them as links."""
     if not tables:
-        told = Problem("no-tables", name, "no table of the database holds rows")
-        raise DataError([told, *notes])
+        problem = Problem("no-tables", name, "no table of the database holds rows")
+        raise DataError([problem, *notes])
     by_name = {table.name.casefold(): table for table in tables}
     referred = {key.table.casefold() for table in tables for key in table.keys}
     out: list[Piece] = []
@@ -279,8 +285,8 @@ def _pieces(name: str, tables: list[_Table], notes: list[Problem]) -> list[Piece
     for table in tables:
         for key in table.keys:
             parent = by_name.get(key.table.casefold())
-            made = None if parent is None else _links(table, parent, key)
-            links += [] if made is None else [made]
+            key_links = None if parent is None else _links(table, parent, key)
+            links += [] if key_links is None else [key_links]
     first = out[0]
     return [replace(first, problems=(*first.problems, *notes)), *out[1:], *links]
 
@@ -293,60 +299,66 @@ def _with_ids(table: _Table, *, by_own_rows: bool) -> Piece:
         return replace(piece, id_column=table.primary[0])
     if not by_own_rows:
         return piece
-    called = _ROW
-    while called in piece.frame.columns:
-        called += "_"
+    id_column = _ROW_COLUMN
+    while id_column in piece.frame.columns:
+        id_column += "_"
     numbers = pd.Series([str(at + 1) for at in range(len(piece.frame))], dtype=TEXT)
-    frame = pd.concat([numbers.rename(called), piece.frame], axis=1)
-    return replace(piece, frame=frame, id_column=called)
+    frame = pd.concat([numbers.rename(id_column), piece.frame], axis=1)
+    return replace(piece, frame=frame, id_column=id_column)
 
 
-def _links(table: _Table, parent: _Table, key: _Key) -> Piece | None:
+def _links(table: _Table, parent: _Table, key: _ForeignKey) -> Piece | None:
     """Return the links that a foreign key declares, or None where nothing refers to anything."""
     child, other = table.piece, parent.piece
     assert child is not None and child.frame is not None  # noqa: S101
     assert other is not None and other.frame is not None  # noqa: S101
     columns, others = list(key.columns), list(key.others or parent.primary)
-    there = set(columns) <= set(child.frame.columns) and set(others) <= set(other.frame.columns)
-    if not there or len(columns) != len(others) or other.id_column is None:
+    has_columns = set(columns) <= set(child.frame.columns) and set(others) <= set(
+        other.frame.columns
+    )
+    if not has_columns or len(columns) != len(others) or other.id_column is None:
         return None
-    known = other.frame[[other.id_column, *(c for c in others if c != other.id_column)]]
-    known = known.assign(**{"_id": known[other.id_column]}).drop_duplicates(others)
-    asked = child.frame[columns]
-    asked.columns = pd.Index(others)
-    said = (asked != "").all(axis=1).to_numpy()
-    found = asked.merge(known[[*others, "_id"]].drop_duplicates(others), on=others, how="left")
-    hit = found["_id"].notna().to_numpy()
-    lost = said & ~hit
+    parent_rows = other.frame[[other.id_column, *(c for c in others if c != other.id_column)]]
+    parent_rows = parent_rows.assign(**{"_id": parent_rows[other.id_column]}).drop_duplicates(
+        others
+    )
+    references = child.frame[columns]
+    references.columns = pd.Index(others)
+    is_filled = (references != "").all(axis=1).to_numpy()
+    matches = references.merge(
+        parent_rows[[*others, "_id"]].drop_duplicates(others), on=others, how="left"
+    )
+    is_found = matches["_id"].notna().to_numpy()
+    is_unknown = is_filled & ~is_found
     problems = tuple(
         limit_problems(
             Problem(
                 "unknown-id",
                 f"{child.where}, row {at + 1}, column {', '.join(columns)}",
                 f"no row of {parent.name} has this key",
-                ", ".join(asked.iloc[at].tolist())[:60],
+                ", ".join(references.iloc[at].tolist())[:60],
                 severity="note",
                 row=at,
             )
-            for at in lost.nonzero()[0].tolist()
+            for at in is_unknown.nonzero()[0].tolist()
         )
     )
-    used = said & hit
-    if not used.any():
+    is_used = is_filled & is_found
+    if not is_used.any():
         return None
-    rows = used.nonzero()[0]
+    rows = is_used.nonzero()[0]
     frame = pd.DataFrame(
         {
             "source_dataset": child.name,
             "source_id": child.frame[child.id_column].to_numpy(dtype=object)[rows],
             "target_dataset": other.name,
-            "target_id": found["_id"].to_numpy(dtype=object)[rows],
+            "target_id": matches["_id"].to_numpy(dtype=object)[rows],
             "kind": ", ".join(columns),
             "role": "relation",
         }
     ).astype(TEXT)
     where = f"{child.where}, key {', '.join(columns)}"
     facts = {"foreign key": f"{table.name} ({', '.join(columns)}) to {parent.name}"}
-    called = f"{child.name} {parent.name}"
+    name = f"{child.name} {parent.name}"
     row = tuple(rows.tolist())
-    return Piece(called, where, "links", frame, row, facts=facts, problems=problems)
+    return Piece(name, where, "links", frame, row, facts=facts, problems=problems)

@@ -32,7 +32,7 @@ from hetviz.io.parsed import DECIMALS, NAMES, NO_NAMES, Choices, TableRead
 
 _NOTHING = pd.DataFrame()
 # So large a share of rows does alike on purpose.
-_MANNER = 0.05
+_MIN_SHORT_SHARE = 0.05
 
 
 def read_table(name: str, content: bytes, choices: Choices | None = None) -> TableRead:
@@ -86,10 +86,10 @@ def read_table(name: str, content: bytes, choices: Choices | None = None) -> Tab
         "decimal sign": DECIMALS[decimal],
     }
     read = TableRead(name, _NOTHING, (), encoding, separator, decimal, True, tuple(notes), facts)
-    return shaped(read, rows, choices, table=table)
+    return build_table(read, rows, choices, table=table)
 
 
-def shaped(
+def build_table(
     source_table: TableRead,
     rows: list[tuple[int, list[str]]],
     choices: Choices,
@@ -118,67 +118,77 @@ def shaped(
     """
     name, notes, facts = source_table.name, list(source_table.problems), dict(source_table.facts)
     if choices.raw:
-        return _as_it_stands(source_table, rows) if table is None else _all_of(source_table, table)
+        return (
+            _raw_rows_table(source_table, rows)
+            if table is None
+            else _raw_columns_table(source_table, table)
+        )
     raw = RawTable(name, rows, source_table.decimal)
     if not rows:
         raise gate.refusal("empty-file", name, "the file holds no rows")
-    said = choices.recipe_of(name)
-    if said is None and choices.like is not None:
-        said = adapt_recipe(TableRecipe.from_dict(choices.like), raw)
-    if said is not None:
-        form = said
+    chosen_recipe = choices.recipe_of(name)
+    if chosen_recipe is None and choices.like is not None:
+        chosen_recipe = adapt_recipe(TableRecipe.from_dict(choices.like), raw)
+    if chosen_recipe is not None:
+        recipe = chosen_recipe
     elif choices.exact:
-        form = TableRecipe((rows[0][0],), None, rows[0][0] + 1, None, ())
+        recipe = TableRecipe((rows[0][0],), None, rows[0][0] + 1, None, ())
     else:
-        form = find_layout(raw, choices.header, choices.skip)
-    header, inside = bool(form.header), [row for row in rows if form.holds(row[0])]
-    start = min([*form.header, form.first])
+        recipe = find_layout(raw, choices.header, choices.skip)
+    header, data_rows = bool(recipe.header), [row for row in rows if recipe.holds(row[0])]
+    start = min([*recipe.header, recipe.first])
     above = [row for row in rows if row[0] < start]
-    if said is None and choices.skip is not None and not any(line >= start for line, _ in rows):
+    if (
+        chosen_recipe is None
+        and choices.skip is not None
+        and not any(line >= start for line, _ in rows)
+    ):
         raise gate.refusal("empty-file", name, "the file holds no rows")
     if above:
         facts["rows above the names of columns"] = str(start)
-        if said is None and choices.skip is None:
-            notes.append(_passed_over(name, above))
-    below = [row for row in rows if form.last is not None and row[0] > form.last]
-    if below and said is None:
-        notes.append(_footer(name, below))
-    if said is None:
-        last = max([*form.header, *([] if form.units is None else [form.units])], default=start)
-        notes += _explained(name, [row for row in rows if last < row[0] < form.first])
-    columns = column_names_of(raw, form, notes)
+        if chosen_recipe is None and choices.skip is None:
+            notes.append(_rows_above_note(name, above))
+    below = [row for row in rows if recipe.last is not None and row[0] > recipe.last]
+    if below and chosen_recipe is None:
+        notes.append(_footer_note(name, below))
+    if chosen_recipe is None:
+        last = max(
+            [*recipe.header, *([] if recipe.units is None else [recipe.units])], default=start
+        )
+        notes += _explanation_notes(name, [row for row in rows if last < row[0] < recipe.first])
+    columns = column_names_of(raw, recipe, notes)
     if not header:
         facts[NAMES] = NO_NAMES
-        if said is None:
-            notes.append(_no_header(name))
-    first = 0 if by_file or not inside else inside[0][0]
+        if chosen_recipe is None:
+            notes.append(_no_header_note(name))
+    first = 0 if by_file or not data_rows else data_rows[0][0]
     if table is None:
-        frame, lines, ragged = _row_by_row(inside, columns, by_file=by_file)
+        frame, lines, ragged = _row_by_row(data_rows, columns, by_file=by_file)
     else:
-        frame, lines, ragged = table.body(form.holds_rows, columns)
+        frame, lines, ragged = table.body(recipe.holds_rows, columns)
     if not choices.exact:
-        frame, lines, ragged = _filled_up(name, frame, lines, ragged, notes)
+        frame, lines, ragged = _fill_short_rows(name, frame, lines, ragged, notes)
     notes += limit_problems(
-        _ragged(name, line - first, cells, len(columns), source_table.separator)
+        _ragged_row_problem(name, line - first, cells, len(columns), source_table.separator)
         for line, cells in ragged
     )
     # Of a long table the rows are a range, not as many numbers.
-    places = tuple((lines - first).tolist()) if table is None else _numbered(lines - first)
+    places = tuple((lines - first).tolist()) if table is None else _row_numbers(lines - first)
     if choices.exact:
         return replace(
             source_table, frame=frame, row=places, header=header, problems=tuple(notes), facts=facts
         )
-    units = column_units(raw, form)
-    keep = kept_as_written(choices, frame, said)
-    found = read_columns(name, frame, source_table.decimal, form, units, keep)
+    units = column_units(raw, recipe)
+    keep = id_columns_as_written(choices, frame, chosen_recipe)
+    applied = read_columns(name, frame, source_table.decimal, recipe, units, keep)
     return replace(
         source_table,
-        frame=found.frame,
+        frame=applied.frame,
         row=places,
         header=header,
-        problems=(*notes, *found.problems),
+        problems=(*notes, *applied.problems),
         facts=facts,
-        recipe=found.recipe,
+        recipe=applied.recipe,
     )
 
 
@@ -186,7 +196,7 @@ def _row_by_row(
     rows: list[tuple[int, list[str]]], columns: list[str], *, by_file: bool
 ) -> tuple[pd.DataFrame, Ints, list[tuple[int, list[str]]]]:
     """Return rows as a table, the row of the file of each, and the rows that do not fit."""
-    kept: list[tuple[int, list[str]]] = []
+    fitting: list[tuple[int, list[str]]] = []
     ragged: list[tuple[int, list[str]]] = []
     for line, cells in rows:
         end = len(cells)
@@ -197,12 +207,12 @@ def _row_by_row(
         if by_file:
             # Sheets have no width: what is not filled is empty.
             cells = [*cells[: len(columns)], *[""] * (len(columns) - len(cells))]
-        (kept if len(cells) == len(columns) else ragged).append((line, cells))
-    frame = pd.DataFrame([cells for _, cells in kept], columns=columns, dtype=TEXT)
-    return frame, np.array([line for line, _ in kept], dtype=np.int64), ragged
+        (fitting if len(cells) == len(columns) else ragged).append((line, cells))
+    frame = pd.DataFrame([cells for _, cells in fitting], columns=columns, dtype=TEXT)
+    return frame, np.array([line for line, _ in fitting], dtype=np.int64), ragged
 
 
-def _filled_up(
+def _fill_short_rows(
     name: str,
     frame: pd.DataFrame,
     lines: Ints,
@@ -215,7 +225,7 @@ def _filled_up(
     """
     width = frame.shape[1]
     short = [(line, cells) for line, cells in ragged if width / 2 <= len(cells) < width]
-    if len(short) < 2 or len(short) < _MANNER * (len(frame) + len(ragged)):
+    if len(short) < 2 or len(short) < _MIN_SHORT_SHARE * (len(frame) + len(ragged)):
         return frame, lines, ragged
     notes.append(
         Problem(
@@ -231,22 +241,22 @@ def _filled_up(
         columns=frame.columns,
         dtype=TEXT,
     )
-    together = np.concatenate([lines, np.array([line for line, _ in short], dtype=np.int64)])
-    order = np.argsort(together, kind="stable")
+    all_lines = np.concatenate([lines, np.array([line for line, _ in short], dtype=np.int64)])
+    order = np.argsort(all_lines, kind="stable")
     filled = pd.concat([frame, more.astype(frame.dtypes)], ignore_index=True).iloc[order]
-    taken = {line for line, _ in short}
-    left = [row for row in ragged if row[0] not in taken]
-    return filled.reset_index(drop=True), together[order], left
+    filled_lines = {line for line, _ in short}
+    unfilled = [row for row in ragged if row[0] not in filled_lines]
+    return filled.reset_index(drop=True), all_lines[order], unfilled
 
 
-def _numbered(lines: Ints) -> Sequence[int]:
+def _row_numbers(lines: Ints) -> Sequence[int]:
     """Return the rows of a file; as a range where none is left out."""
     if len(lines) and lines[-1] - lines[0] + 1 == len(lines):
         return range(int(lines[0]), int(lines[-1]) + 1)
     return tuple(lines.tolist())
 
 
-def _as_it_stands(table: TableRead, rows: list[tuple[int, list[str]]]) -> TableRead:
+def _raw_rows_table(table: TableRead, rows: list[tuple[int, list[str]]]) -> TableRead:
     """Return rows as a table of all their cells, filled up to one width with what is no text."""
     width = max((len(cells) for _, cells in rows), default=0)
     filled = [[*cells, *[None] * (width - len(cells))] for _, cells in rows]
@@ -254,13 +264,13 @@ def _as_it_stands(table: TableRead, rows: list[tuple[int, list[str]]]) -> TableR
     return replace(table, frame=frame, row=tuple(line for line, _ in rows))
 
 
-def _all_of(source_table: TableRead, table: ColumnRows) -> TableRead:
-    """Return all rows of a table as `_as_it_stands` does, none of which becomes a list."""
+def _raw_columns_table(source_table: TableRead, table: ColumnRows) -> TableRead:
+    """Return all rows of a table as `_raw_rows_table` does, none of which becomes a list."""
     frame, lines = table.to_frame()
-    return replace(source_table, frame=frame, row=_numbered(lines))
+    return replace(source_table, frame=frame, row=_row_numbers(lines))
 
 
-def _no_header(name: str) -> Problem:
+def _no_header_note(name: str) -> Problem:
     return Problem(
         "no-header",
         name,
@@ -270,39 +280,41 @@ def _no_header(name: str) -> Problem:
     )
 
 
-def _footer(name: str, rows: list[tuple[int, list[str]]]) -> Problem:
+def _footer_note(name: str, rows: list[tuple[int, list[str]]]) -> Problem:
     words = "; ".join(" ".join(filter(None, map(str.strip, cells))) for _, cells in rows)
-    many = "the last row is" if len(rows) == 1 else f"the last {len(rows)} rows are"
-    message = f"{many} a total or a remark, and passed over"
+    subject = "the last row is" if len(rows) == 1 else f"the last {len(rows)} rows are"
+    message = f"{subject} a total or a remark, and passed over"
     return Problem("rows-below", name, message, words[:80], severity="note")
 
 
-def _explained(name: str, rows: list[tuple[int, list[str]]]) -> list[Problem]:
+def _explanation_notes(name: str, rows: list[tuple[int, list[str]]]) -> list[Problem]:
     if not rows:
         return []
     words = "; ".join(" ".join(filter(None, map(str.strip, cells))) for _, cells in rows)
-    many = "the row" if len(rows) == 1 else f"the {len(rows)} rows"
-    message = f"{many} below the names of the columns explain them, and are passed over"
+    subject = "the row" if len(rows) == 1 else f"the {len(rows)} rows"
+    message = f"{subject} below the names of the columns explain them, and are passed over"
     message = (
         message.replace("explain", "explains").replace("are", "is") if len(rows) == 1 else message
     )
     return [Problem("rows-between", name, message, words[:80], severity="note")]
 
 
-def _passed_over(name: str, rows: list[tuple[int, list[str]]]) -> Problem:
+def _rows_above_note(name: str, rows: list[tuple[int, list[str]]]) -> Problem:
     words = "; ".join(" ".join(filter(None, map(str.strip, cells))) for _, cells in rows)
-    many = "the first row is" if len(rows) == 1 else f"the first {len(rows)} rows are"
+    subject = "the first row is" if len(rows) == 1 else f"the first {len(rows)} rows are"
     return Problem(
         "rows-above",
         name,
-        f"{many} above the names of the columns, and passed over",
+        f"{subject} above the names of the columns, and passed over",
         words[:80],
         "If the names stand elsewhere, say in which row under Read a file in another way.",
         severity="note",
     )
 
 
-def _ragged(name: str, row: int, cells: list[str], width: int, separator: str) -> Problem:
+def _ragged_row_problem(
+    name: str, row: int, cells: list[str], width: int, separator: str
+) -> Problem:
     sign = None if separator == dialect.SPACES else dialect.SEPARATORS.get(separator)
     return Problem(
         "ragged-row",
@@ -316,7 +328,7 @@ def _ragged(name: str, row: int, cells: list[str], width: int, separator: str) -
     )
 
 
-def kept_as_written(
+def id_columns_as_written(
     choices: Choices, frame: pd.DataFrame, recipe: TableRecipe | None = None
 ) -> tuple[str, ...]:
     """Return the columns whose cells are ids, so that they stay as they are written."""

@@ -18,19 +18,19 @@ _ENDS = (
     ("source_id", "target_id"), ("source", "target"), ("from", "to"), ("src", "dst"),
     ("node1", "node2"), ("node_1", "node_2"), ("fromnodeid", "tonodeid"),
 )  # fmt: skip
-_STRENGTH = ("weight", "score", "value", "strength", "sign")
-_KIND = ("kind", "type", "relation", "interaction")
+_STRENGTH_NAMES = ("weight", "score", "value", "strength", "sign")
+_KIND_NAMES = ("kind", "type", "relation", "interaction")
 _MAX_KINDS = 20
-_HUB = 10.0
-_FEWEST_AT_HUB = 20
-_SHOWN = 5
+_HUB_RATIO = 10.0
+_MIN_HUB_LINKS = 20
+_MAX_NAMES_SHOWN = 5
 _SHARE_KNOWN = 0.5
 _NODES_TO_EDGES = 1.5
-_LONGEST = 80
+_MAX_ID_CHARS = 80
 
 
 def links_piece(
-    called: str,
+    dataset: str,
     where: str,
     ends: pd.DataFrame,
     others: Mapping[str, Sequence[str]],
@@ -41,7 +41,7 @@ def links_piece(
 
     Parameters
     ----------
-    called : str
+    dataset : str
         The dataset.
     where : str
     ends : DataFrame of m rows
@@ -60,9 +60,11 @@ def links_piece(
     two nodes, in either direction, are one link with their mean strength, unless one says together
     and another apart: such rows are kept, to be refused as contradictions. All this is told.
     """
-    given = {name.lower(): name for name in reversed(list(others))}
-    strength_name = next((given[name] for name in _STRENGTH if name in given), None)
-    kind_name = next((given[name] for name in _KIND if name in given), None)
+    original_name = {name.lower(): name for name in reversed(list(others))}
+    strength_name = next(
+        (original_name[name] for name in _STRENGTH_NAMES if name in original_name), None
+    )
+    kind_name = next((original_name[name] for name in _KIND_NAMES if name in original_name), None)
     if kind_name is not None and len(set(others[kind_name])) > _MAX_KINDS:
         kind_name = None
     frame = pd.DataFrame(
@@ -78,17 +80,19 @@ def links_piece(
     if strength_name is not None:
         cells = list(others[strength_name])
         frame["strength"] = numbers(cells, decimal)
-        notes += _no_numbers(where, strength_name, frame, cells)
-    taken = {strength_name, kind_name, "role", "source_id", "target_id", "at", "strength"}
-    kept = [name for name in others if name not in taken]
-    for name in kept:
+        notes += _bad_strength_notes(where, strength_name, frame, cells)
+    used_names = {strength_name, kind_name, "role", "source_id", "target_id", "at", "strength"}
+    note_names = [name for name in others if name not in used_names]
+    for name in note_names:
         frame[f"note {name}"] = list(others[name])
     frame = _without_loops(where, frame, notes)
     frame = _merged(where, frame, notes)
-    return _written(called, where, frame, kept, strength_name, notes)
+    return _links_table(dataset, where, frame, note_names, strength_name, notes)
 
 
-def _no_numbers(where: str, name: str, frame: pd.DataFrame, cells: Sequence[str]) -> list[Problem]:
+def _bad_strength_notes(
+    where: str, name: str, frame: pd.DataFrame, cells: Sequence[str]
+) -> list[Problem]:
     bad = np.flatnonzero(
         frame["strength"].isna().to_numpy() & np.array([bool(cell.strip()) for cell in cells])
     )
@@ -142,87 +146,91 @@ def _merged(where: str, frame: pd.DataFrame, notes: list[Problem]) -> pd.DataFra
     return frame[~again | opposed].reset_index(drop=True)
 
 
-def _written(
-    called: str,
+def _links_table(
+    dataset: str,
     where: str,
     frame: pd.DataFrame,
-    kept: Sequence[str],
+    note_names: Sequence[str],
     strength_name: str | None,
     notes: list[Problem],
 ) -> Piece:
     out: dict[str, object] = {
-        "source_dataset": called,
+        "source_dataset": dataset,
         "source_id": frame["source_id"],
-        "target_dataset": called,
+        "target_dataset": dataset,
         "target_id": frame["target_id"],
     }
     facts = {"edges": f"{len(frame):,}"}
     strength = frame["strength"].to_numpy()
-    given = strength[np.isfinite(strength)]
-    if strength_name is not None and len(given):
-        is_weight = bool((np.abs(given) <= 1).all() and (given != 0).all())
+    finite = strength[np.isfinite(strength)]
+    if strength_name is not None and len(finite):
+        is_weight = bool((np.abs(finite) <= 1).all() and (finite != 0).all())
         word = "weight" if is_weight else "score"
         out[word] = ["" if np.isnan(value) else repr(float(value)) for value in strength]
         says = "a weight from -1 to 1" if is_weight else "a score, as it is not within -1 and 1"
-        if not is_weight and (np.abs(given) <= 1).all():
+        if not is_weight and (np.abs(finite) <= 1).all():
             says = "a score, as some are 0"
         facts["strength"] = f"{strength_name}: {says}"
     if frame["kind"].ne("").any():
         out["kind"] = frame["kind"]
     out["role"] = "relation"
-    for name in kept:
+    for name in note_names:
         out[name if name not in out else f"{name} (note)"] = frame[f"note {name}"]
-    notes += _hubs(where, frame, facts)
-    written = pd.DataFrame(out, index=frame.index).astype(TEXT)
+    notes += _hub_notes(where, frame, facts)
+    links = pd.DataFrame(out, index=frame.index).astype(TEXT)
     return Piece(
-        f"{called} links",
+        f"{dataset} links",
         where,
         "links",
-        written,
+        links,
         tuple(frame["at"].tolist()),
         facts=facts,
         problems=tuple(notes),
     )
 
 
-def _hubs(where: str, frame: pd.DataFrame, facts: dict[str, str]) -> list[Problem]:
+def _hub_notes(where: str, frame: pd.DataFrame, facts: dict[str, str]) -> list[Problem]:
     """Tell of nodes with far more links than others, which draw much of a map to themselves."""
     if frame.empty:
         return []
     degree = pd.concat([frame["source_id"], frame["target_id"]]).value_counts()
     facts["most links of one node"] = f"{degree.iloc[0]:,} ({degree.index[0]})"
-    hubs = degree[degree >= max(_HUB * degree.median(), _FEWEST_AT_HUB)]
+    hubs = degree[degree >= max(_HUB_RATIO * degree.median(), _MIN_HUB_LINKS)]
     if hubs.empty:
         return []
-    shown = ", ".join(f"{name} ({n:,})" for name, n in hubs.head(_SHOWN).items())
-    shown += " ..." if len(hubs) > _SHOWN else ""
-    many = "1 node has" if len(hubs) == 1 else f"{len(hubs):,} nodes have"
-    message = (
-        f"{many} more than {_HUB:g} times the links of a usual node, and draw much to themselves"
-    )
-    return [Problem("hubs", where, message, shown, severity="note")]
+    names = ", ".join(f"{name} ({n:,})" for name, n in hubs.head(_MAX_NAMES_SHOWN).items())
+    names += " ..." if len(hubs) > _MAX_NAMES_SHOWN else ""
+    subject = "1 node has" if len(hubs) == 1 else f"{len(hubs):,} nodes have"
+    message = f"{subject} more than {_HUB_RATIO:g} times the links of a usual node, and draw much to themselves"
+    return [Problem("hubs", where, message, names, severity="note")]
 
 
-def graphs_joined(pieces: Sequence[Piece]) -> list[Piece]:
+def join_graphs(pieces: Sequence[Piece]) -> list[Piece]:
     """Take tables of edges for what they are: links among the rows of a table, or a graph.
 
     A table of edges has columns named source and target (or from and to, and the like), or is one
     column of two or three words, as graph archives write them. Where another table has the ids of
     its ends, it is links; where there is no other table, its nodes become a dataset.
     """
-    lists = {at: found for at, piece in enumerate(pieces) if (found := _edges(piece)) is not None}
-    if not lists:
+    edge_tables = {
+        at: edges_of_piece
+        for at, piece in enumerate(pieces)
+        if (edges_of_piece := _edges_of(piece)) is not None
+    }
+    if not edge_tables:
         return list(pieces)
-    nodes = [p for at, p in enumerate(pieces) if at not in lists and p.role in (None, "dataset")]
-    known = {piece.name: _ids(piece) for piece in nodes}
+    nodes = [
+        p for at, p in enumerate(pieces) if at not in edge_tables and p.role in (None, "dataset")
+    ]
+    ids_of = {piece.name: _ids(piece) for piece in nodes}
     out: list[Piece] = []
     for at, piece in enumerate(pieces):
-        edges = lists.get(at)
+        edges = edge_tables.get(at)
         if edges is None:
             out.append(piece)
         elif nodes:
             owner = next(
-                (n for n, ids in known.items() if edges.share_in(ids) > _SHARE_KNOWN), None
+                (n for n, ids in ids_of.items() if edges.share_in(ids) > _SHARE_KNOWN), None
             )
             out.append(piece if owner is None else edges.links(owner))
         elif edges.repeats:
@@ -257,7 +265,7 @@ class _Edges:
     def repeats(self) -> bool:
         """Whether nodes have several edges; texts and their translations have one each."""
         ids = self.ids
-        return len(ids) <= _NODES_TO_EDGES * len(self.ends) and max(map(len, ids)) <= _LONGEST
+        return len(ids) <= _NODES_TO_EDGES * len(self.ends) and max(map(len, ids)) <= _MAX_ID_CHARS
 
     def share_in(self, ids: set[str]) -> float:
         """Return which share of the nodes are among the ids."""
@@ -266,8 +274,8 @@ class _Edges:
 
     def links(self, dataset: str) -> Piece:
         piece = self.piece
-        made = links_piece(dataset, piece.where, self.ends, self.others, self.row, piece.decimal)
-        return replace(made, facts={**piece.facts, **made.facts})
+        links = links_piece(dataset, piece.where, self.ends, self.others, self.row, piece.decimal)
+        return replace(links, facts={**piece.facts, **links.facts})
 
     def nodes(self) -> Piece:
         piece, ids = self.piece, self.ids
@@ -283,17 +291,17 @@ class _Edges:
         )
 
 
-def _edges(piece: Piece) -> _Edges | None:
+def _edges_of(piece: Piece) -> _Edges | None:
     if piece.frame is None or piece.role not in (None, "links") or not len(piece.frame):
         return None
     if "source_dataset" in piece.frame.columns:
         return None
-    frame, row = _split(piece.frame, piece.row)
+    frame, row = _split_words(piece.frame, piece.row)
     lower = {str(name).strip().lstrip("# ").lower(): str(name) for name in frame.columns}
-    named = next((pair for pair in _ENDS if set(pair) <= set(lower)), None)
-    if named is None:
+    end_names = next((pair for pair in _ENDS if set(pair) <= set(lower)), None)
+    if end_names is None:
         return None
-    source, target = (lower[end] for end in named)
+    source, target = (lower[end] for end in end_names)
     ends = pd.DataFrame({"source": frame[source].str.strip(), "target": frame[target].str.strip()})
     good = (ends["source"].ne("") & ends["target"].ne("")).to_numpy()
     if not good.any():
@@ -303,11 +311,11 @@ def _edges(piece: Piece) -> _Edges | None:
         for name in frame.columns
         if name not in (source, target)
     }
-    kept = [place for place, keep in zip(row, good, strict=True) if keep]
-    return _Edges(piece, ends[good].reset_index(drop=True), others, kept)
+    good_rows = [place for place, keep in zip(row, good, strict=True) if keep]
+    return _Edges(piece, ends[good].reset_index(drop=True), others, good_rows)
 
 
-def _split(frame: pd.DataFrame, row: Sequence[int]) -> tuple[pd.DataFrame, list[int]]:
+def _split_words(frame: pd.DataFrame, row: Sequence[int]) -> tuple[pd.DataFrame, list[int]]:
     """Return one column of words as several, with the first line if that was no header."""
     if frame.shape[1] != 1:
         return frame, list(row)

@@ -9,8 +9,8 @@ from hetviz.errors import Problem
 from hetviz.io.formats.graphs import Graph, check_depth, graph_pieces, parsed_xml
 from hetviz.io.parsed import Choices, Piece
 
-_SAID_OF_EDGES = ("weight", "label", "kind", "type")
-_HOW_IT_IS_DRAWN = {"color", "position", "size", "shape", "thickness"}
+_EDGE_ATTRIBUTES = ("weight", "label", "kind", "type")
+_DRAWING_TAGS = {"color", "position", "size", "shape", "thickness"}
 
 
 def read_gexf(name: str, content: bytes, choices: Choices) -> list[Piece]:
@@ -61,7 +61,7 @@ class _Gexf(Graph):
             at = self.edge(given.get("source", ""), given.get("target", ""))
             self._owners.append(("edge", at))
             self.is_directed |= given.get("type") == "directed"
-            for said in _SAID_OF_EDGES:
+            for said in _EDGE_ATTRIBUTES:
                 if said != "type":
                     self.value("edge", at, said, given.get(said, "").strip())
         elif word == "attvalue" and self._owners:
@@ -70,14 +70,14 @@ class _Gexf(Graph):
             self._changes |= any(moment in given for moment in ("start", "end", "timestamp"))
             called = self._names.get((of, key), key)
             self.value(of, at, called or "value", given.get("value", "").strip())
-        elif word in _HOW_IT_IS_DRAWN and "viz" in tag:
-            self.pass_over(f"viz:{word}")
+        elif word in _DRAWING_TAGS and "viz" in tag:
+            self.skip_tag(f"viz:{word}")
 
     def data(self, text: str) -> None:
         if self._in_default and self._attribute is not None:
-            found = self._defaults.setdefault(self._attribute, [])
-            found.append(text)
-            if sum(map(len, found)) > 10_000:
+            texts = self._defaults.setdefault(self._attribute, [])
+            texts.append(text)
+            if sum(map(len, texts)) > 10_000:
                 raise self.too_long()
 
     def end(self, tag: str) -> None:
@@ -92,8 +92,8 @@ class _Gexf(Graph):
 
     def close(self) -> Graph:
         """Fill in the values that nodes and edges have unless they say otherwise."""
-        for (of, key), found in self._defaults.items():
-            self.default(of, self._names[of, key], "".join(found).strip())
+        for (owner, key), texts in self._defaults.items():
+            self.default(owner, self._names[owner, key], "".join(texts).strip())
         if self._changes:
             message = "some values change with time, and the last of each is read"
             self.problems.append(Problem("dynamic", self.where, message, severity="note"))

@@ -52,14 +52,14 @@ def _tokens(name: str, text: str) -> Iterator[tuple[str, bool]]:
 def _fill(graph: Graph, tokens: Iterator[tuple[str, bool]]) -> None:
     """Read lists of keys and values; what stands deeper than in a node or edge is passed over."""
     inside: list[str] = []
-    of: dict[str, str] = {}
+    attributes: dict[str, str] = {}
     for key, is_quoted in tokens:
         if key == "]" and not is_quoted:
             if not inside:
                 raise gate.refusal("bad-gml", graph.where, "a list is closed that was not opened")
             closed = inside.pop()
             if closed in ("node", "edge") and len(inside) == 1:
-                _add(graph, closed, of)
+                _add(graph, closed, attributes)
             continue
         value, value_is_quoted = next(tokens, ("", False))
         if value == "[" and not value_is_quoted:
@@ -68,24 +68,24 @@ def _fill(graph: Graph, tokens: Iterator[tuple[str, bool]]) -> None:
             if inside == ["graph"]:
                 graph.n_graphs += 1
             elif len(inside) == 2 and inside[-1] in ("node", "edge"):
-                of = {}
+                attributes = {}
             elif len(inside) > 2:
-                graph.pass_over(inside[-1])
+                graph.skip_tag(inside[-1])
         elif inside == ["graph"] and key.lower() == "directed":
             graph.is_directed = value == "1"
         elif len(inside) == 2 and inside[-1] in ("node", "edge"):
-            of[key] = value.strip()
+            attributes[key] = value.strip()
     if inside:
         raise gate.refusal(
             "bad-gml", graph.where, "the file ends within a list", remedy="Save it again."
         )
 
 
-def _add(graph: Graph, word: str, of: dict[str, str]) -> None:
+def _add(graph: Graph, word: str, attributes: dict[str, str]) -> None:
     if word == "node":
-        at = graph.node(of.get("id", of.get("label", "")))
+        at = graph.node(attributes.get("id", attributes.get("label", "")))
     else:
-        at = graph.edge(of.get("source", ""), of.get("target", ""))
-    for key, value in of.items():
+        at = graph.edge(attributes.get("source", ""), attributes.get("target", ""))
+    for key, value in attributes.items():
         if (word == "node" and key != "id") or (word == "edge" and key not in _ENDS):
             graph.value(word, at, key, value)

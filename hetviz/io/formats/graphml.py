@@ -48,32 +48,34 @@ class _GraphML(Graph):
     _label: list[str] | None = None
     _depth: int = 0
 
-    def start(self, tag: str, given: Mapping[str, str]) -> None:
+    def start(self, tag: str, attributes: Mapping[str, str]) -> None:
         self._depth += 1
         check_depth(self.where, self._depth)
         word = tag.rpartition("}")[2]
         if word == "key":
-            called = given.get("attr.name", "")
-            self._key = _Key(called, given.get("for", "all"), given.get("attr.type", "string"))
-            self._keys[given.get("id", "")] = self._key
+            name = attributes.get("attr.name", "")
+            self._key = _Key(
+                name, attributes.get("for", "all"), attributes.get("attr.type", "string")
+            )
+            self._keys[attributes.get("id", "")] = self._key
         elif word == "graph":
             self.n_graphs += 1
-            self.is_directed |= given.get("edgedefault") == "directed"
+            self.is_directed |= attributes.get("edgedefault") == "directed"
         elif word == "node":
-            self._owners.append(("node", self.node(given.get("id", ""))))
+            self._owners.append(("node", self.node(attributes.get("id", ""))))
         elif word == "edge":
-            self.is_directed |= given.get("directed") == "true"
-            ends = given.get("source", ""), given.get("target", "")
+            self.is_directed |= attributes.get("directed") == "true"
+            ends = attributes.get("source", ""), attributes.get("target", "")
             self._owners.append(("edge", self.edge(*ends)))
         elif word == "data":
-            self._key = self._keys.get(given.get("key", ""))
+            self._key = self._keys.get(attributes.get("key", ""))
             self._text, self._n_text = [], 0
         elif word == "default":
             self._text, self._n_text = [], 0
         elif word == _DRAWN_LABEL and self._text is not None:
             self._label = []
         elif word in ("hyperedge", "port"):
-            self.pass_over(word)
+            self.skip_tag(word)
 
     def data(self, text: str) -> None:
         into = self._text if self._label is None else self._label

@@ -35,7 +35,7 @@ class Graph:
     problems: list[Problem] = field(default_factory=list)
     is_directed: bool = False
     n_graphs: int = 0
-    passed_over: dict[str, int] = field(default_factory=dict)
+    skipped_tags: dict[str, int] = field(default_factory=dict)
     _n_values: int = 0
 
     def node(self, name: str) -> int:
@@ -68,9 +68,9 @@ class Graph:
         self.check(self._n_values, _MAX_VALUES, "values")
         values.setdefault(name, {})[at] = text
 
-    def pass_over(self, word: str) -> None:
+    def skip_tag(self, word: str) -> None:
         """Count something that cannot be read."""
-        self.passed_over[word] = self.passed_over.get(word, 0) + 1
+        self.skipped_tags[word] = self.skipped_tags.get(word, 0) + 1
 
     def default(self, of: str, name: str, text: str) -> None:
         """Give all nodes or edges a value that they have unless they say otherwise."""
@@ -125,7 +125,7 @@ def graph_pieces(
     """
     if not graph.nodes:
         raise gate.refusal("no-rows", name, "there are no nodes in the graph")
-    called = choices.name or stem(name)
+    dataset_name = choices.name or stem(name)
     frame = pd.DataFrame({"id": graph.nodes}, dtype=TEXT)
     for column, cells in _columns(graph.node_values, len(graph.nodes)).items():
         frame[f"{column} (value)" if column == "id" else column] = cells
@@ -134,7 +134,7 @@ def graph_pieces(
         + ("with direction" if graph.is_directed else "without direction")
     }
     nodes = Piece(
-        called,
+        dataset_name,
         name,
         "dataset",
         frame,
@@ -148,7 +148,7 @@ def graph_pieces(
         return [nodes]
     ends = pd.DataFrame({"source": graph.sources, "target": graph.targets}, dtype=TEXT)
     others = _columns(graph.edge_values, len(ends))
-    return [nodes, links_piece(called, name, ends, others, range(len(ends)))]
+    return [nodes, links_piece(dataset_name, name, ends, others, range(len(ends)))]
 
 
 def parsed_xml(name: str, content: bytes, target: object) -> Any:
@@ -184,22 +184,22 @@ def parsed_xml(name: str, content: bytes, target: object) -> Any:
 
 def _columns(values: Mapping[str, Mapping[int, str]], n: int) -> dict[str, list[str]]:
     return {
-        " ".join(name.split()) or "value": [said.get(row, "") for row in range(n)]
-        for name, said in values.items()
+        " ".join(name.split()) or "value": [cells.get(row, "") for row in range(n)]
+        for name, cells in values.items()
     }
 
 
 def _notes(name: str, graph: Graph) -> list[Problem]:
-    said: list[tuple[str, str]] = []
+    messages: list[tuple[str, str]] = []
     if graph.is_directed:
-        said.append(("directed", "edges have a direction; a link has none, so it is not kept"))
+        messages.append(("directed", "edges have a direction; a link has none, so it is not kept"))
     if graph.n_graphs > 1:
-        said.append(("several-graphs", f"{graph.n_graphs:,} graphs are read as one"))
-    for word, n in graph.passed_over.items():
-        said.append(("passed-over", f"{n:,} of <{word}> cannot be read, and are passed over"))
+        messages.append(("several-graphs", f"{graph.n_graphs:,} graphs are read as one"))
+    for word, n in graph.skipped_tags.items():
+        messages.append(("passed-over", f"{n:,} of <{word}> cannot be read, and are passed over"))
     joined = {*graph.sources, *graph.targets}
-    alone = sum(node not in joined for node in graph.nodes)
-    if alone and graph.sources:
-        many = "1 node has" if alone == 1 else f"{alone:,} nodes have"
-        said.append(("no-links", f"{many} no edge"))
-    return [Problem(code, name, message, severity="note") for code, message in said]
+    n_unlinked = sum(node not in joined for node in graph.nodes)
+    if n_unlinked and graph.sources:
+        subject = "1 node has" if n_unlinked == 1 else f"{n_unlinked:,} nodes have"
+        messages.append(("no-links", f"{subject} no edge"))
+    return [Problem(code, name, message, severity="note") for code, message in messages]

@@ -67,7 +67,7 @@ def require_h5py() -> None:
 
 
 @contextmanager
-def opened(name: str, content: bytes) -> Iterator[Box]:
+def open_hdf5(name: str, content: bytes) -> Iterator[Hdf5Group]:
     """Open the bytes of an HDF5 file for reading.
 
     Raises
@@ -80,12 +80,12 @@ def opened(name: str, content: bytes) -> Iterator[Box]:
     require_h5py()
     import h5py
 
-    with _telling(name), h5py.File(io.BytesIO(content), "r") as file:
-        yield Box(name, file, Budget(name, len(content)))
+    with _as_data_errors(name), h5py.File(io.BytesIO(content), "r") as file:
+        yield Hdf5Group(name, file, Budget(name, len(content)))
 
 
 @contextmanager
-def _telling(where: str) -> Iterator[None]:
+def _as_data_errors(where: str) -> Iterator[None]:
     try:
         yield
     except DataError:
@@ -96,7 +96,7 @@ def _telling(where: str) -> Iterator[None]:
         ) from None
 
 
-class Box:
+class Hdf5Group:
     """A group of an HDF5 file.
 
     Parameters
@@ -117,19 +117,19 @@ class Box:
 
     def names(self) -> list[str]:
         """Return what is in the group, without links to elsewhere."""
-        with _telling(self.where):
+        with _as_data_errors(self.where):
             if len(self._group) > limits.MAX_COLUMNS:
                 message = f"{len(self._group):,} members; {limits.MAX_COLUMNS:,} are allowed"
                 raise gate.refusal("too-many", self.where, message)
             return [name for name in self._group if self._is_here(name)]
 
     def __contains__(self, name: str) -> bool:
-        with _telling(self.where):
+        with _as_data_errors(self.where):
             return self._is_here(name)
 
-    def points_elsewhere(self, name: str) -> bool:
+    def is_external_link(self, name: str) -> bool:
         """Whether a member is a link to another place or file, which is not followed."""
-        with _telling(self.where):
+        with _as_data_errors(self.where):
             return self._group.get(name, getlink=True) is not None and not self._is_here(name)
 
     def _is_here(self, name: str) -> bool:
@@ -142,20 +142,24 @@ class Box:
         return link is not None and type(link) is h5py.HardLink
 
     def _member(self, name: str) -> Any:
-        with _telling(self.place(name)):
+        with _as_data_errors(self.place(name)):
             if not self._is_here(name):
                 message = "it is not there, or a link to elsewhere, which is not followed"
                 raise gate.refusal("no-member", self.place(name), message)
             return self._group[name]
 
-    def box(self, name: str) -> Box | None:
+    def box(self, name: str) -> Hdf5Group | None:
         """Return a group of this group, None if it is something else."""
         import h5py
 
         if name not in self:
             return None
         member = self._member(name)
-        return Box(self.place(name), member, self._budget) if type(member) is h5py.Group else None
+        return (
+            Hdf5Group(self.place(name), member, self._budget)
+            if type(member) is h5py.Group
+            else None
+        )
 
     def shape(self, name: str) -> tuple[int, ...] | None:
         """Return the shape of an array, None if there is none of this name."""
@@ -164,12 +168,12 @@ class Box:
         if name not in self:
             return None
         member = self._member(name)
-        with _telling(self.place(name)):
+        with _as_data_errors(self.place(name)):
             return None if type(member) is not h5py.Dataset else member.shape
 
     def word(self, name: str) -> str:
         """Return an attribute that is text, "" if there is none."""
-        with _telling(self.where):
+        with _as_data_errors(self.where):
             value = self._group.attrs.get(name, "")
             value = value.decode("utf-8", "replace") if isinstance(value, bytes) else value
             return value if isinstance(value, str) else ""
@@ -183,7 +187,7 @@ class Box:
         return [int(value) for value in self._list(name) if isinstance(value, (int, np.integer))]
 
     def _list(self, name: str) -> list[object]:
-        with _telling(self.where):
+        with _as_data_errors(self.where):
             value = self._group.attrs.get(name)
             return [] if value is None else np.atleast_1d(np.asarray(value)).tolist()
 
@@ -199,7 +203,7 @@ class Box:
 
         where = self.place(name)
         member = self._member(name)
-        with _telling(where):
+        with _as_data_errors(where):
             if type(member) is not h5py.Dataset or member.shape is None:
                 raise gate.refusal("bad-hdf5", where, "an array is needed", remedy=_SAVE_AGAIN)
             if member.external or member.is_virtual:

@@ -22,12 +22,12 @@ from hetviz.io.files import Archive, Files
 from hetviz.io.infer.ids import guess_id_column
 from hetviz.io.parsed import Piece, TableRead
 
-SIDE = 96
+THUMBNAIL_PIXELS = 96
 FILE = "file"
 FOLDER = "folder"
-_SHARE_NAMED = 0.5
-_SHOWN = 5
-_DAMAGE = (OSError, ValueError, SyntaxError, EOFError, TypeError, KeyError, IndexError,
+_MIN_NAMED_SHARE = 0.5
+_MAX_NAMES_SHOWN = 5
+_DAMAGE_ERRORS = (OSError, ValueError, SyntaxError, EOFError, TypeError, KeyError, IndexError,
            ZeroDivisionError, OverflowError, MemoryError, RuntimeError, struct.error,
            Image.DecompressionBombError)  # fmt: skip
 
@@ -55,33 +55,33 @@ def read_thumbnails(
     problems : list of Problem
         Is added to.
     """
-    read_one, there = _pictures(files, media)
+    read_one, names_present = _pictures(files, media)
     if names is not None:
-        wanted = [None if pd.isna(name) else str(name) for name in names]
+        picture_names = [None if pd.isna(name) else str(name) for name in names]
     else:
-        numbered = {name.rsplit(".", 1)[0]: name for name in there}
-        wanted = [numbered.get(str(row)) for row in rows]
-    found: list[bytes | None] = []
-    for row, name in zip(rows.tolist(), wanted, strict=True):
+        numbered = {name.rsplit(".", 1)[0]: name for name in names_present}
+        picture_names = [numbered.get(str(row)) for row in rows]
+    pictures: list[bytes | None] = []
+    for row, name in zip(rows.tolist(), picture_names, strict=True):
         try:
-            found.append(None if not name else checked_picture(name, read_one(name)))
+            pictures.append(None if not name else checked_picture(name, read_one(name)))
         except DataError as error:
             place = table.place(row, "" if names is None else str(names.name))
             message, remedy = error.problems[0].what, "The row has no picture."
             problems.append(Problem("bad-picture", place, message, name or "", remedy))
-            found.append(None)
-    return tuple(found)
+            pictures.append(None)
+    return tuple(pictures)
 
 
 def _pictures(files: Files, media: str | None) -> tuple[Callable[[str], bytes], list[str]]:
-    there = files.names()
+    names = files.names()
     if media is None:
-        return files.read, there
-    if media in there:
+        return files.read, names
+    if media in names:
         archive = Archive(media, files.read(media))
         return archive.read, archive.names()
     prefix = media.rstrip("/") + "/"
-    inside = [name.removeprefix(prefix) for name in there if name.startswith(prefix)]
+    inside = [name.removeprefix(prefix) for name in names if name.startswith(prefix)]
     return (lambda name: files.read(prefix + name)), inside
 
 
@@ -119,7 +119,7 @@ def checked_picture(name: str, content: bytes) -> bytes:
     return content
 
 
-def small(where: str, content: bytes) -> bytes:
+def thumbnail(where: str, content: bytes) -> bytes:
     """Return a picture as a WEBP of 96 pixels at most, upright, with nothing but its pixels.
 
     Raises
@@ -142,9 +142,9 @@ def small(where: str, content: bytes) -> bytes:
                         f"the picture moves: it has {frames} frames",
                         remedy="Save one frame as PNG.",
                     )
-                opened.draft("RGB", (2 * SIDE, 2 * SIDE))
-                upright = _plain(ImageOps.exif_transpose(opened))
-            upright.thumbnail((SIDE, SIDE), Image.Resampling.LANCZOS)
+                opened.draft("RGB", (2 * THUMBNAIL_PIXELS, 2 * THUMBNAIL_PIXELS))
+                upright = _to_rgb(ImageOps.exif_transpose(opened))
+            upright.thumbnail((THUMBNAIL_PIXELS, THUMBNAIL_PIXELS), Image.Resampling.LANCZOS)
             # A new picture takes over pixels only: no place, camera, comment or colour profile.
             out = Image.new(upright.mode, upright.size)
             out.paste(upright)
@@ -152,14 +152,14 @@ def small(where: str, content: bytes) -> bytes:
             out.save(buffer, "WEBP", quality=85, method=4)
     except DataError:
         raise
-    except _DAMAGE:
+    except _DAMAGE_ERRORS:
         raise gate.refusal(
             "bad-picture", where, "the picture is damaged", remedy="Save it again."
         ) from None
     return buffer.getvalue()
 
 
-def _plain(picture: Image.Image) -> Image.Image:
+def _to_rgb(picture: Image.Image) -> Image.Image:
     """Return a picture in red, green, blue, and see-through where it has that."""
     if picture.mode in ("I", "F") or picture.mode.startswith("I;"):
         values = np.asarray(picture, dtype=np.float64)
@@ -203,7 +203,7 @@ def ids_of_files(names: Sequence[str]) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Naming:
+class PictureNames:
     """A column of a table that names pictures: which picture each row has, -1 for none."""
 
     column: str
@@ -215,7 +215,7 @@ class Naming:
         return len(set(self.picture) - {-1})
 
 
-def naming(table: Piece, names: Sequence[str]) -> Naming | None:
+def find_naming(table: Piece, names: Sequence[str]) -> PictureNames | None:
     """Return the column of a table that names most of the files, if it names enough of them.
 
     A cell names a file by its path, by its name, or by its name without ending, where only one
@@ -225,17 +225,17 @@ def naming(table: Piece, names: Sequence[str]) -> Naming | None:
     if frame is None or not len(frame) or table.role not in (None, "dataset"):
         return None
     at = _by_name(names)
-    best: Naming | None = None
+    best: PictureNames | None = None
     for column in frame.columns:
         cells = frame[column].tolist()
-        found = Naming(str(column), tuple(_find(at, cell) for cell in cells))
-        rows = sum(row >= 0 for row in found.picture)
+        option = PictureNames(str(column), tuple(_find(at, cell) for cell in cells))
+        rows = sum(row >= 0 for row in option.picture)
         # Numbers that are in truth an age or a count name the same few files again and again.
-        if not rows or found.n_pictures < 0.5 * rows:
+        if not rows or option.n_pictures < 0.5 * rows:
             continue
-        if best is None or found.n_pictures > best.n_pictures:
-            best = found
-    if best is None or best.n_pictures < _SHARE_NAMED * min(len(names), len(frame)):
+        if best is None or option.n_pictures > best.n_pictures:
+            best = option
+    if best is None or best.n_pictures < _MIN_NAMED_SHARE * min(len(names), len(frame)):
         return None
     return best
 
@@ -259,7 +259,7 @@ def _find(at: Mapping[str, int], cell: str) -> int:
     return at.get(text, at.get(text.rpartition("/")[2], -1))
 
 
-def joined(tables: Sequence[Piece], pictures: Piece) -> list[Piece]:
+def join_pictures(tables: Sequence[Piece], pictures: Piece) -> list[Piece]:
     """Give pictures to the table that names their files; else they are a dataset beside the others.
 
     Rows without a picture and pictures without a row are told of.
@@ -267,20 +267,22 @@ def joined(tables: Sequence[Piece], pictures: Piece) -> list[Piece]:
     assert pictures.frame is not None  # noqa: S101
     assert pictures.media is not None  # noqa: S101
     names = pictures.frame[FILE].tolist()
-    found = [(way, place) for place, t in enumerate(tables) if (way := naming(t, names))]
-    if not found:
+    options = [
+        (option, place) for place, t in enumerate(tables) if (option := find_naming(t, names))
+    ]
+    if not options:
         return [*tables, pictures]
-    way, place = max(found, key=lambda pair: pair[0].n_pictures)
+    option, place = max(options, key=lambda pair: pair[0].n_pictures)
     table = tables[place]
-    media = tuple(None if row < 0 else pictures.media[row] for row in way.picture)
-    n = way.n_pictures
+    media = tuple(None if row < 0 else pictures.media[row] for row in option.picture)
+    n = option.n_pictures
     with_media = replace(
         table,
         role="dataset",
         media=media,
-        media_column=None if way.column == _id_column(table) else way.column,
-        facts={**table.facts, "pictures": f"{n:,}, named in column {way.column}"},
-        problems=(*table.problems, *pictures.problems, *_unmatched(table, way, names)),
+        media_column=None if option.column == _id_column(table) else option.column,
+        facts={**table.facts, "pictures": f"{n:,}, named in column {option.column}"},
+        problems=(*table.problems, *pictures.problems, *_unmatched(table, option, names)),
     )
     return [*tables[:place], with_media, *tables[place + 1 :]]
 
@@ -289,14 +291,14 @@ def _id_column(table: Piece) -> str | None:
     return table.id_column or (None if table.frame is None else guess_id_column(table.frame))
 
 
-def _unmatched(table: Piece, way: Naming, names: Sequence[str]) -> list[Problem]:
+def _unmatched(table: Piece, option: PictureNames, names: Sequence[str]) -> list[Problem]:
     assert table.frame is not None  # noqa: S101
-    cells = table.frame[way.column].tolist()
-    lacking = [row for row, picture in enumerate(way.picture) if picture < 0]
+    cells = table.frame[option.column].tolist()
+    lacking = [row for row, picture in enumerate(option.picture) if picture < 0]
     problems = [
         Problem(
             "no-picture",
-            f"{table.where}, row {table.row[row] + 1}, column {way.column}",
+            f"{table.where}, row {table.row[row] + 1}, column {option.column}",
             "there is no picture of this name, so the row has none",
             cells[row][:80],
             severity="note",
@@ -304,12 +306,14 @@ def _unmatched(table: Piece, way: Naming, names: Sequence[str]) -> list[Problem]
         )
         for row in lacking
     ]
-    used = set(way.picture)
+    used = set(option.picture)
     spare = [name for at, name in enumerate(names) if at not in used]
     if spare:
-        shown = ", ".join(spare[:_SHOWN]) + (" ..." if len(spare) > _SHOWN else "")
-        many = "1 picture is" if len(spare) == 1 else f"{len(spare):,} pictures are"
-        message = f"{many} named in no row, and not used"
-        spared = Problem("spare-pictures", table.where, message, shown, severity="note")
-        return [*limit_problems(problems), spared]
+        names_shown = ", ".join(spare[:_MAX_NAMES_SHOWN]) + (
+            " ..." if len(spare) > _MAX_NAMES_SHOWN else ""
+        )
+        subject = "1 picture is" if len(spare) == 1 else f"{len(spare):,} pictures are"
+        message = f"{subject} named in no row, and not used"
+        spare_note = Problem("spare-pictures", table.where, message, names_shown, severity="note")
+        return [*limit_problems(problems), spare_note]
     return list(limit_problems(problems))

@@ -19,16 +19,16 @@ from hetviz.io.formats import anndata, workbooks
 from hetviz.io.formats.hdf5 import require_h5py
 from hetviz.io.parsed import Choices, ParsedFiles, Piece
 from hetviz.io.sandbox import process
-from hetviz.io.sandbox.pack_parts import packed, unpacked
+from hetviz.io.sandbox.pack_parts import pack_parsed, unpack_parsed
 
 _MODULE = "hetviz.io.formats.isolated"
 # A small file that takes longer does not get on; a large one has more to unpack.
-_LEAST_S = 3
+_MIN_SECONDS = 3
 
 
-def work_s(content: bytes) -> int:
+def allowed_seconds(content: bytes) -> int:
     """Return the seconds of work that reading a file may take, by its size."""
-    return min(process.PROCESSOR_S, _LEAST_S + len(content) // limits.MB)
+    return min(process.MAX_PROCESSOR_S, _MIN_SECONDS + len(content) // limits.MB)
 
 
 def read_hdf5(name: str, content: bytes, choices: Choices) -> list[Piece]:
@@ -44,10 +44,10 @@ def read_hdf5(name: str, content: bytes, choices: Choices) -> list[Piece]:
     if process.is_confined():
         return anndata.read_hdf5(name, content, choices)
     require_h5py()
-    return _read_apart(name, content, choices, work_s(content))
+    return _read_in_process(name, content, choices, allowed_seconds(content))
 
 
-def read_binary_book(name: str, content: bytes, choices: Choices) -> list[Piece]:
+def read_binary_workbook(name: str, content: bytes, choices: Choices) -> list[Piece]:
     """Read an XLS or XLSB file as `hetviz.io.formats.workbooks.read_workbook` does, with limits.
 
     Raises
@@ -57,24 +57,25 @@ def read_binary_book(name: str, content: bytes, choices: Choices) -> list[Piece]
     """
     if process.is_confined():
         return workbooks.read_workbook(name, content, choices)
-    return _read_apart(name, content, choices, process.PROCESSOR_S)
+    return _read_in_process(name, content, choices, process.MAX_PROCESSOR_S)
 
 
-def choices_of(said: Mapping[str, object]) -> Choices:
+def choices_from_json(fields_read: Mapping[str, object]) -> Choices:
     """Return choices that were handed on as JSON, which knows no tuples."""
     fields: dict[str, Any] = {
-        name: tuple(value) if isinstance(value, list) else value for name, value in said.items()
+        name: tuple(value) if isinstance(value, list) else value
+        for name, value in fields_read.items()
     }
     return Choices(**fields)
 
 
-def _read_apart(name: str, content: bytes, choices: Choices, processor_s: int) -> list[Piece]:
-    about = {"name": name, "choices": asdict(choices)}
-    out = process.run(_MODULE, (json.dumps(about).encode(), content), name, processor_s)
+def _read_in_process(name: str, content: bytes, choices: Choices, processor_s: int) -> list[Piece]:
+    request = {"name": name, "choices": asdict(choices)}
+    out = process.run(_MODULE, (json.dumps(request).encode(), content), name, processor_s)
     try:
-        parsed = unpacked(out)
+        parsed = unpack_parsed(out)
     except ValueError:
-        raise process.without_result(name) from None
+        raise process.no_result_error(name) from None
     for _, error in parsed.rejected:
         raise error
     return list(parsed.pieces)
@@ -82,18 +83,18 @@ def _read_apart(name: str, content: bytes, choices: Choices, processor_s: int) -
 
 def main() -> int:
     """Read the file on standard input, and write what it holds to standard output."""
-    process.confine()
+    process.apply_limits()
     try:
-        about, content = process.parts(sys.stdin.buffer)
-        said = json.loads(about)
-        name, choices = said["name"], choices_of(said["choices"])
+        header, content = process.read_parts(sys.stdin.buffer)
+        request = json.loads(header)
+        name, choices = request["name"], choices_from_json(request["choices"])
         is_hdf5 = gate.kind_of(name, content) == "hdf5"
         read = anndata.read_hdf5 if is_hdf5 else workbooks.read_workbook
         try:
             parsed = ParsedFiles(tuple(read(name, content, choices)))
         except DataError as error:
             parsed = ParsedFiles((), ((name, error),))
-        sys.stdout.buffer.write(packed(parsed))
+        sys.stdout.buffer.write(pack_parsed(parsed))
         sys.stdout.buffer.flush()
     except (MemoryError, OSError):
         return process.TOO_LARGE

@@ -12,8 +12,8 @@ from hetviz.io import gate, limits
 from hetviz.io.formats.typed_values import check_cells, columns_as_text
 from hetviz.io.parsed import DECIMALS, Choices, Piece, stem
 
-_MOST_DEPTH = 100
-_MOST_DIGITS = 300
+_MAX_DEPTH = 100
+_MAX_DIGITS = 300
 _SHAPES = "Give a list of records, such as [{\"id\": \"a\", \"size\": 1}, ...]."  # fmt: skip
 Record = Mapping[str, Any]
 
@@ -27,16 +27,16 @@ def read_json(name: str, content: bytes, choices: Choices) -> list[Piece]:
         If it is not valid, too deep or large, or nothing in it is a table.
     """
     value = _parsed(name, content)
-    found = _tables(value)
-    if not found:
+    tables = _tables(value)
+    if not tables:
         raise gate.refusal("no-tables", name, "there is no table in this JSON", remedy=_SHAPES)
     pieces: list[Piece] = []
     problems: list[Problem] = []
-    for key, records in found.items():
-        where, called = (f"{name}, {key}", key) if key else (name, stem(name))
+    for key, records in tables.items():
+        where, dataset_name = (f"{name}, {key}", key) if key else (name, stem(name))
         try:
             rows = range(len(records))
-            pieces.append(_piece(called, where, records, list(rows), choices, []))
+            pieces.append(_piece(dataset_name, where, records, list(rows), choices, []))
         except DataError as error:
             problems += error.problems
     if not pieces:
@@ -72,10 +72,10 @@ def read_lines(name: str, content: bytes, choices: Choices) -> list[Piece]:
         bad.append(
             Problem("bad-json", f"{name}, line {row + 1}", message, line[:60], remedy, row=row)
         )
-    told = list(limit_problems(bad))
+    bad_lines = list(limit_problems(bad))
     if not records:
-        raise DataError(told)
-    return [_piece(stem(name), name, records, rows, choices, told)]
+        raise DataError(bad_lines)
+    return [_piece(stem(name), name, records, rows, choices, bad_lines)]
 
 
 def _text(name: str, content: bytes) -> str:
@@ -104,7 +104,7 @@ def _parsed(name: str, content: bytes) -> object:
     level, depth = [value], 0
     while level:
         depth += 1
-        if depth > _MOST_DEPTH:
+        if depth > _MAX_DEPTH:
             raise _too_deep(name)
         inner = (part for part in level if isinstance(part, (dict, list)))
         level = [
@@ -121,12 +121,12 @@ def _loads(text: str) -> object:
     return json.loads(
         text,
         parse_float=lambda cell: value if math.isfinite(value := float(cell)) else cell,
-        parse_int=lambda cell: int(cell) if len(cell) <= _MOST_DIGITS else cell,
+        parse_int=lambda cell: int(cell) if len(cell) <= _MAX_DIGITS else cell,
     )
 
 
 def _too_deep(name: str) -> DataError:
-    message = f"it is nested more than {_MOST_DEPTH} levels deep"
+    message = f"it is nested more than {_MAX_DEPTH} levels deep"
     return gate.refusal("too-deep", name, message, remedy=_SHAPES)
 
 
@@ -136,8 +136,8 @@ def _tables(value: object) -> dict[str, list[Record]]:
         return {"": records}
     if not isinstance(value, dict):
         return {}
-    inside = {str(key): found for key, part in value.items() if _is_table(part)
-              and (found := _records(part)) is not None}  # fmt: skip
+    inside = {str(key): part_records for key, part in value.items() if _is_table(part)
+              and (part_records := _records(part)) is not None}  # fmt: skip
     if len(inside) > 1:
         return inside
     if inside:
@@ -197,7 +197,7 @@ def _of_lists(names: Any, rows: Any, index: object = None) -> list[Record] | Non
 
 
 def _piece(
-    called: str,
+    dataset_name: str,
     where: str,
     records: Sequence[Record],
     rows: Sequence[int],
@@ -214,7 +214,7 @@ def _piece(
     columns = [(name, [record.get(name) for record in flat]) for name in names]
     frame, decimal, notes = columns_as_text(where, columns, choices)
     return Piece(
-        called,
+        dataset_name,
         where,
         None,
         frame,

@@ -12,7 +12,7 @@ from hetviz.io.formats.graphs import Graph, graph_pieces
 from hetviz.io.infer import encodings
 from hetviz.io.parsed import Choices, Piece, stem
 
-NAMES = (".sif", ".gmt")
+NETWORK_EXTENSIONS = (".sif", ".gmt")
 _ADDRESS = re.compile(rb"\s*(?:\[InternetShortcut\]|(?:https?|ftp)://\S+\s*$)")
 
 
@@ -44,11 +44,11 @@ def _relations(
     # Names may hold blanks where tabs stand between them.
     separator = "\t" if any("\t" in line for _, line in lines) else None
     graph = Graph(name, problems=notes)
-    seen: set[str] = set()
+    known_nodes: set[str] = set()
 
-    def meet(node: str) -> None:
-        if node not in seen:
-            seen.add(node)
+    def add_node(node: str) -> None:
+        if node not in known_nodes:
+            known_nodes.add(node)
             graph.node(node)
 
     wrong: list[Problem] = []
@@ -59,14 +59,14 @@ def _relations(
             wrong.append(Problem("bad-sif", f"{name}, line {at + 1}", message, line[:80], row=at))
             continue
         source, relation, *targets = parts if len(parts) > 1 else [parts[0], ""]
-        meet(source)
+        add_node(source)
         for target in targets:
-            meet(target)
+            add_node(target)
             graph.value("edge", graph.edge(source, target), "interaction", relation)
     if not graph.sources:
         remedy = "Give lines such as: A activates B. Or rename a table to .csv."
-        said = Problem("bad-sif", name, "no line holds a relation of two nodes", "", remedy)
-        raise DataError([said, *wrong[:5]])
+        problem = Problem("bad-sif", name, "no line holds a relation of two nodes", "", remedy)
+        raise DataError([problem, *wrong[:5]])
     graph.problems += wrong
     return graph_pieces(name, choices, graph.checked())
 
@@ -81,37 +81,37 @@ def _sets(
     pairs: dict[tuple[str, str], int] = {}
     wrong: list[Problem] = []
     for at, line in lines:
-        called, *rest = (part.strip() for part in line.split("\t"))
+        set_name, *other_cells = (part.strip() for part in line.split("\t"))
         where = f"{name}, line {at + 1}"
-        if len(rest) < 2 or not called:
+        if len(other_cells) < 2 or not set_name:
             message = "a line is a set, what is said of it, and its members, with tabs between them"
             wrong.append(Problem("bad-gmt", where, message, line[:80], row=at))
             continue
-        if called in sets:
+        if set_name in sets:
             message = "a set of this name is there already, and gets these members too"
-            notes.append(Problem("repeated-set", where, message, called[:60], severity="note"))
+            notes.append(Problem("repeated-set", where, message, set_name[:60], severity="note"))
         else:
-            sets[called] = rest[0]
+            sets[set_name] = other_cells[0]
             row.append(at)
         # Some programs write a member as "name,1.0".
-        for member in filter(None, rest[1:]):
+        for member in filter(None, other_cells[1:]):
             members.setdefault(member)
-            pairs.setdefault((called, member), at)
+            pairs.setdefault((set_name, member), at)
     if not pairs:
         remedy = "Give lines of a set, a description and members, with tabs between them."
-        said = Problem("bad-gmt", name, "no line holds a set with members", "", remedy)
-        raise DataError([said, *wrong[:5]])
-    called = choices.name or stem(name)
-    of_members = f"{called} members"
+        problem = Problem("bad-gmt", name, "no line holds a set with members", "", remedy)
+        raise DataError([problem, *wrong[:5]])
+    set_name = choices.name or stem(name)
+    of_members = f"{set_name} members"
     frame = pd.DataFrame({"id": list(sets), "description": list(sets.values())}, dtype=TEXT)
-    said_of_each = [cell for cell in sets.values() if cell not in ("", "na", "NA")]
-    frame = frame if said_of_each else frame[["id"]]
+    descriptions = [cell for cell in sets.values() if cell not in ("", "na", "NA")]
+    frame = frame if descriptions else frame[["id"]]
     facts = {"sets": f"{len(sets):,} sets of {len(members):,} members"}
     problems = (*limit_problems(wrong), *notes)
     links = pd.DataFrame(
         {
-            "source_dataset": called,
-            "source_id": [of for of, _ in pairs],
+            "source_dataset": set_name,
+            "source_id": [owner for owner, _ in pairs],
             "target_dataset": of_members,
             "target_id": [member for _, member in pairs],
             "role": "relation",
@@ -121,8 +121,8 @@ def _sets(
     rows = pd.DataFrame({"id": list(members)}, dtype=TEXT)
     where = f"{name}, members"
     return [
-        Piece(called, name, "dataset", frame, tuple(row), id_column="id", facts=facts,
+        Piece(set_name, name, "dataset", frame, tuple(row), id_column="id", facts=facts,
               problems=problems),
         Piece(of_members, where, "dataset", rows, tuple(range(len(rows))), id_column="id"),
-        Piece(f"{called} links", f"{name}, links", "links", links, tuple(pairs.values())),
+        Piece(f"{set_name} links", f"{name}, links", "links", links, tuple(pairs.values())),
     ]  # fmt: skip

@@ -14,7 +14,7 @@ from hetviz.io import gate, limits
 
 _MAX_HEADER = 10_000
 # As many as every version of NumPy takes.
-_MOST_SIDES = 32
+_MAX_DIMENSIONS = 32
 _HEADER_ERRORS = (
     ValueError, SyntaxError, TypeError, KeyError, IndexError, MemoryError, RecursionError,
     struct.error,
@@ -103,6 +103,6 @@ def header(content: bytes) -> tuple[tuple[int, ...], np.dtype[Any], bool, int]:
         raise ValueError from error
     if kind.hasobject or kind.names or kind.subdtype or kind.kind not in "fiubUS":
         raise ValueError
-    if len(shape) > _MOST_SIDES or not all(type(side) is int and side >= 0 for side in shape):
+    if len(shape) > _MAX_DIMENSIONS or not all(type(side) is int and side >= 0 for side in shape):
         raise ValueError
     return shape, kind, by_column, start + length

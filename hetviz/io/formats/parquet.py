@@ -67,14 +67,14 @@ def read_arrow(name: str, content: bytes, choices: Choices) -> list[Piece]:
         batches = (
             (opened.get_batch(k) for k in range(opened.num_record_batches)) if is_file else opened
         )
-        kept, n_rows, n_bytes = [], 0, 0
+        batches_read, n_rows, n_bytes = [], 0, 0
         for batch in batches:
             n_rows += batch.num_rows
             n_bytes += batch.nbytes
             check_cells(name, n_rows, batch.num_columns)
             gate.check_size(name, n_bytes, limits.MAX_UNPACKED_BYTES)
-            kept.append(batch)
-        table = pa.Table.from_batches(kept, schema=opened.schema)
+            batches_read.append(batch)
+        table = pa.Table.from_batches(batches_read, schema=opened.schema)
         # What batches point to is believed until it is looked at.
         table.validate(full=True)
         return [arrow_piece(name, table, choices)]
@@ -88,7 +88,7 @@ def read_arrow(name: str, content: bytes, choices: Choices) -> list[Piece]:
 
 
 def arrow_piece(
-    name: str, table: pa.Table, choices: Choices, where: str = "", called: str = ""
+    name: str, table: pa.Table, choices: Choices, where: str = "", dataset_name: str = ""
 ) -> Piece:
     """Return an Arrow table as a piece; a column of records becomes one for each of its fields.
 
@@ -100,7 +100,7 @@ def arrow_piece(
     choices : Choices
     where : str, optional
         For messages; the name when absent.
-    called : str, optional
+    dataset_name : str, optional
         What a dataset of it is called; the stem of the file when absent.
 
     Raises
@@ -117,7 +117,7 @@ def arrow_piece(
     table = table.rename_columns([_called(title) for title in table.column_names])
     frame, decimal, notes = arrow_as_text(where, table, choices)
     return Piece(
-        called or stem(name),
+        dataset_name or stem(name),
         where,
         None,
         frame,

@@ -8,7 +8,7 @@ from typing import cast
 
 from hetviz.io import gate
 from hetviz.io.formats.delimited import read_table
-from hetviz.io.formats.network_texts import NAMES, is_address, read_network
+from hetviz.io.formats.network_texts import NETWORK_EXTENSIONS, is_address, read_network
 from hetviz.io.parsed import Choices, FileReader, Piece, piece_from_table, stem
 
 
@@ -32,7 +32,7 @@ def read_pieces(name: str, content: bytes, choices: Choices | None = None) -> li
     return reader(name, content, choices or Choices())
 
 
-def _text(name: str, content: bytes, choices: Choices) -> list[Piece]:
+def _read_text(name: str, content: bytes, choices: Choices) -> list[Piece]:
     if is_address(content):
         raise gate.refusal(
             "web-address",
@@ -40,12 +40,12 @@ def _text(name: str, content: bytes, choices: Choices) -> list[Piece]:
             "the file holds a web address, and nothing is fetched from the web",
             remedy="Save the file at that address on this computer first.",
         )
-    if name.lower().endswith(NAMES) and choices.separator is None:
+    if name.lower().endswith(NETWORK_EXTENSIONS) and choices.separator is None:
         return read_network(name, content, choices)
     return [piece_from_table(stem(name), read_table(name, content, choices))]
 
 
-def _later(module: str, function: str) -> FileReader:
+def _lazy_reader(module: str, function: str) -> FileReader:
     """Return a reader whose module is imported when it is first needed."""
 
     def read(name: str, content: bytes, choices: Choices) -> list[Piece]:
@@ -56,23 +56,23 @@ def _later(module: str, function: str) -> FileReader:
 
 
 READERS: Mapping[str, FileReader] = {
-    "text": _text,
-    "json": _later("json_tables", "read_json"),
-    "jsonl": _later("json_tables", "read_lines"),
-    "parquet": _later("parquet", "read_parquet"),
-    **dict.fromkeys(("xlsx", "ods"), _later("workbooks", "read_workbook")),
-    **dict.fromkeys(("xls", "xlsb"), _later("isolated", "read_binary_book")),
-    "arrow": _later("parquet", "read_arrow"),
-    "stata": _later("statistics", "read_stata"),
-    "spss": _later("statistics", "read_spss"),
-    "sas": _later("statistics", "read_sas"),
-    "sas-transport": _later("statistics", "read_transport"),
-    "sqlite": _later("databases", "read_sqlite"),
-    "duckdb": _later("databases", "read_duckdb"),
-    "npy": _later("arrays", "read_npy"),
-    "npz": _later("arrays", "read_npz"),
-    "graphml": _later("graphml", "read_graphml"),
-    "gexf": _later("gexf", "read_gexf"),
-    "gml": _later("gml", "read_gml"),
-    "hdf5": _later("isolated", "read_hdf5"),
+    "text": _read_text,
+    "json": _lazy_reader("json_tables", "read_json"),
+    "jsonl": _lazy_reader("json_tables", "read_lines"),
+    "parquet": _lazy_reader("parquet", "read_parquet"),
+    **dict.fromkeys(("xlsx", "ods"), _lazy_reader("workbooks", "read_workbook")),
+    **dict.fromkeys(("xls", "xlsb"), _lazy_reader("isolated", "read_binary_book")),
+    "arrow": _lazy_reader("parquet", "read_arrow"),
+    "stata": _lazy_reader("statistics", "read_stata"),
+    "spss": _lazy_reader("statistics", "read_spss"),
+    "sas": _lazy_reader("statistics", "read_sas"),
+    "sas-transport": _lazy_reader("statistics", "read_transport"),
+    "sqlite": _lazy_reader("databases", "read_sqlite"),
+    "duckdb": _lazy_reader("databases", "read_duckdb"),
+    "npy": _lazy_reader("arrays", "read_npy"),
+    "npz": _lazy_reader("arrays", "read_npz"),
+    "graphml": _lazy_reader("graphml", "read_graphml"),
+    "gexf": _lazy_reader("gexf", "read_gexf"),
+    "gml": _lazy_reader("gml", "read_gml"),
+    "hdf5": _lazy_reader("isolated", "read_hdf5"),
 }

@@ -18,14 +18,14 @@ from hetviz.io.formats.parquet import arrow_piece
 from hetviz.io.formats.typed_values import check_cells
 from hetviz.io.parsed import Choices, Piece
 
-_WORDS = {
+_PROGRAM_OF = {
     "read_dta": "Stata",
     "read_sav": "SPSS",
     "read_sas7bdat": "SAS",
     "read_xport": "SAS transport",
 }
-_SHOWN = 40
-_NO_ANSWER = re.compile(
+_MAX_LABELS_SHOWN = 40
+_NO_ANSWER_LABEL = re.compile(
     r"(refus(ed|al)|no (answer|response)|not (applicable|asked|stated|answered|available)|inap|"
     r"missing|skipped|n/a\b|keine angabe|(antwort )?verweigert|nicht (erhoben|gefragt)|"
     r"sans réponse|non[ -]réponse|no contesta|no responde|nessuna risposta)",
@@ -69,12 +69,12 @@ def _read(reader: str, name: str, content: bytes, choices: Choices) -> list[Piec
 
     read = getattr(pyreadstat, reader)
     try:
-        _, about = read(io.BytesIO(content), metadataonly=True)
-        check_cells(name, about.number_rows or 0, about.number_columns or 0)
-        frame, about = read(io.BytesIO(content), dates_as_pandas_datetime=True)
+        _, metadata = read(io.BytesIO(content), metadataonly=True)
+        check_cells(name, metadata.number_rows or 0, metadata.number_columns or 0)
+        frame, metadata = read(io.BytesIO(content), dates_as_pandas_datetime=True)
         columns: dict[str, Any] = {}
         problems: list[Problem] = []
-        labels = about.variable_value_labels
+        labels = metadata.variable_value_labels
         for column in frame.columns:
             columns[column] = _column(
                 f"{name}, column {column}", frame[column], labels.get(column, {}), problems
@@ -87,46 +87,52 @@ def _read(reader: str, name: str, content: bytes, choices: Choices) -> list[Piec
         raise gate.refusal(
             "bad-statistics-file",
             name,
-            f"the {_WORDS[reader]} file is damaged, or of a version that is not read",
+            f"the {_PROGRAM_OF[reader]} file is damaged, or of a version that is not read",
             remedy="Save it again, or save the table as CSV.",
         ) from error
     piece = arrow_piece(name, table, choices)
-    facts = {**piece.facts, "file of": _WORDS[reader]}
-    said = [
+    facts = {**piece.facts, "file of": _PROGRAM_OF[reader]}
+    column_labels = [
         f"{column}: {words}"
-        for column, words in about.column_names_to_labels.items()
+        for column, words in metadata.column_names_to_labels.items()
         if words and words != column
     ]
-    if said:
-        facts["what columns say"] = "; ".join(said[:_SHOWN]) + (
-            f"; and {len(said) - _SHOWN:,} more" if len(said) > _SHOWN else ""
+    if column_labels:
+        facts["what columns say"] = "; ".join(column_labels[:_MAX_LABELS_SHOWN]) + (
+            f"; and {len(column_labels) - _MAX_LABELS_SHOWN:,} more"
+            if len(column_labels) > _MAX_LABELS_SHOWN
+            else ""
         )
     return [replace(piece, facts=facts, problems=(*piece.problems, *problems))]
 
 
-def _answered(
+def _without_no_answers(
     where: str, cells: pd.Series, labels: Mapping[object, str], problems: list[Problem]
 ) -> pd.Series:
     """Return a column in which codes for no answer, such as -9, are missing.
 
     Their labels say so, and they lie outside of what is an answer: a label alone could be one.
     """
-    none = [code for code, word in labels.items() if _NO_ANSWER.match(str(word).strip())]
-    if not none or not pd.api.types.is_numeric_dtype(cells.dtype):
+    no_answer_codes = [
+        code for code, word in labels.items() if _NO_ANSWER_LABEL.match(str(word).strip())
+    ]
+    if not no_answer_codes or not pd.api.types.is_numeric_dtype(cells.dtype):
         return cells
-    answers = cells[~cells.isin(none)].dropna()
+    answers = cells[~cells.isin(no_answer_codes)].dropna()
     if not len(answers):
         return cells
-    is_none = cells.isin(none) & ~cells.between(answers.min(), answers.max())
-    if not is_none.any():
+    is_no_answer = cells.isin(no_answer_codes) & ~cells.between(answers.min(), answers.max())
+    if not is_no_answer.any():
         return cells
-    said = "; ".join(
-        f"{code:g} = {labels[code]}" for code in none if (cells[is_none] == code).any()
+    codes_shown = "; ".join(
+        f"{code:g} = {labels[code]}"
+        for code in no_answer_codes
+        if (cells[is_no_answer] == code).any()
     )
-    n = int(is_none.sum())
+    n = int(is_no_answer.sum())
     message = f"{count(n, 'cell')} with a code for no answer count{'s' * (n == 1)} as missing"
-    problems.append(Problem("no-answer", where, message, said[:200], severity="note"))
-    return cells.where(~is_none)
+    problems.append(Problem("no-answer", where, message, codes_shown[:200], severity="note"))
+    return cells.where(~is_no_answer)
 
 
 def _column(
@@ -135,23 +141,28 @@ def _column(
     """Return a column as Arrow: labels for values, whole numbers without a fraction."""
     import pyarrow as pa
 
-    cells = _answered(where, cells, labels, problems)
-    known = cells.dropna()
+    cells = _without_no_answers(where, cells, labels, problems)
+    values = cells.dropna()
     if labels:
-        codes = pd.unique(known)
+        codes = pd.unique(values)
         without = [code for code in codes.tolist() if code not in labels]
         if not without and len(codes):
             return pa.array(cells.map(labels).astype(object), pa.large_string(), from_pandas=True)
         if len(without) < len(codes):
             message = "only some values have labels, so the values stay"
-            some = [(code, word) for code, word in labels.items() if code in codes][:5]
-            shown = "; ".join(
+            labels_used = [(code, word) for code, word in labels.items() if code in codes][:5]
+            examples = "; ".join(
                 f"{code:g} = {word}" if isinstance(code, float) else f"{code} = {word}"
-                for code, word in some
+                for code, word in labels_used
             )
-            problems.append(Problem("some-labels", where, message, shown, severity="note"))
+            problems.append(Problem("some-labels", where, message, examples, severity="note"))
     is_amount = pd.api.types.is_float_dtype(cells.dtype)
-    if is_amount and len(known) and (np.abs(known) < 2**53).all() and (known == known // 1).all():
+    if (
+        is_amount
+        and len(values)
+        and (np.abs(values) < 2**53).all()
+        and (values == values // 1).all()
+    ):
         return pa.array(cells.astype("Int64"), from_pandas=True)
     if cells.dtype == object:
         try:

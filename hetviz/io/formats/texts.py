@@ -15,11 +15,11 @@ from hetviz.io.formats.images import FILE, FOLDER, ids_of_files
 from hetviz.io.infer import dialect, encodings, text_tables
 from hetviz.io.parsed import Choices, Piece
 
-PROSE = (".md", ".markdown", ".rst")
+PROSE_EXTENSIONS = (".md", ".markdown", ".rst")
 MAX_CHARACTERS = 1_000_000
-_TITLE = 120
-_FEW_LINES = 3
-_SHOWN = 5
+_MAX_TITLE_CHARS = 120
+_MAX_SHORT_LINES = 3
+_MAX_NAMES_SHOWN = 5
 
 
 @dataclass(frozen=True)
@@ -52,13 +52,13 @@ def is_prose(name: str, words: str) -> bool:
     """Whether a text file is to be read, not to be looked up in as a table."""
     if text_tables.is_drawn(words) or text_tables.is_pairs(words):
         return False
-    return PurePosixPath(name).suffix.lower() in PROSE or dialect.is_prose(words)
+    return PurePosixPath(name).suffix.lower() in PROSE_EXTENSIONS or dialect.is_prose(words)
 
 
 def may_be_prose(words: str) -> bool:
     """Whether a file is too short to say if it is a table: a line or two, with several words."""
     lines = [line for line in words.splitlines() if line.strip()]
-    return len(lines) <= _FEW_LINES and len(words.split()) > 2 * len(lines)
+    return len(lines) <= _MAX_SHORT_LINES and len(words.split()) > 2 * len(lines)
 
 
 def text_rows(called: str, where: str, texts: Sequence[Text], problems: Sequence[Problem]) -> Piece:
@@ -87,23 +87,27 @@ def text_rows(called: str, where: str, texts: Sequence[Text], problems: Sequence
         title_column="title",
         text_columns=("text",),
         facts={"texts": f"{len(texts):,}, one row each"},
-        problems=_fewer(where, problems),
+        problems=_merge_encoding_notes(where, problems),
     )
 
 
 def _title(words: str) -> str:
     first = next(line for line in words.splitlines() if line.strip())
     title = " ".join(first.strip().lstrip("#=").split())
-    return title if len(title) <= _TITLE else title[: _TITLE - 1].rsplit(" ", 1)[0] + "…"
+    return (
+        title
+        if len(title) <= _MAX_TITLE_CHARS
+        else title[: _MAX_TITLE_CHARS - 1].rsplit(" ", 1)[0] + "…"
+    )
 
 
-def _fewer(where: str, problems: Sequence[Problem]) -> tuple[Problem, ...]:
+def _merge_encoding_notes(where: str, problems: Sequence[Problem]) -> tuple[Problem, ...]:
     """Say once of all files in which encoding they were read; nobody reads a note a file."""
-    guessed = [problem for problem in problems if problem.code == "encoding"]
-    rest = [problem for problem in problems if problem.code != "encoding"]
-    if not guessed:
-        return tuple(rest)
-    shown = ", ".join(problem.where for problem in guessed[:_SHOWN])
-    message = f"{len(guessed):,} of the texts are not UTF-8; their encoding was guessed"
+    encoding_notes = [problem for problem in problems if problem.code == "encoding"]
+    others = [problem for problem in problems if problem.code != "encoding"]
+    if not encoding_notes:
+        return tuple(others)
+    names = ", ".join(problem.where for problem in encoding_notes[:_MAX_NAMES_SHOWN])
+    message = f"{len(encoding_notes):,} of the texts are not UTF-8; their encoding was guessed"
     remedy = "Look at accented letters; save as UTF-8 if they are wrong."
-    return (*rest, Problem("encoding", where, message, shown, remedy, severity="note"))
+    return (*others, Problem("encoding", where, message, names, remedy, severity="note"))

@@ -15,7 +15,7 @@ from hetviz._pandas import TEXT
 from hetviz.errors import Problem
 from hetviz.io import gate, limits
 from hetviz.io.formats.column_rows import as_series
-from hetviz.io.formats.delimited import kept_as_written
+from hetviz.io.formats.delimited import id_columns_as_written
 from hetviz.io.infer import dialect
 from hetviz.io.infer.recipe import read_columns, unique_column_names
 from hetviz.io.parsed import Choices
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 
 _SAMPLE = 2_000
 # What a spreadsheet shows where a formula failed.
-FAILED = frozenset(
+FORMULA_ERRORS = frozenset(
     {"#N/A", "#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!", "#NULL!", "#SPILL!", "#CALC!"}
 )
 
 
-def cell(value: object, decimal: str = ".") -> str:
+def to_cell(value: object, decimal: str = ".") -> str:
     """Write a value as a cell.
 
     Nothing becomes "", numbers are written so that they read back the same, dates as
@@ -43,19 +43,19 @@ def cell(value: object, decimal: str = ".") -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, float):
-        return "" if math.isnan(value) else _signed(repr(value), decimal)
+        return "" if math.isnan(value) else _with_decimal_sign(repr(value), decimal)
     if isinstance(value, int):
         return str(value)
     if isinstance(value, Decimal):
-        return "" if value.is_nan() else _signed(str(value), decimal)
+        return "" if value.is_nan() else _with_decimal_sign(str(value), decimal)
     if isinstance(value, (dt.date, dt.time)):
         return _moment(value)
     if isinstance(value, dt.timedelta):
-        return _signed(repr(value.total_seconds()), decimal)
+        return _with_decimal_sign(repr(value.total_seconds()), decimal)
     if isinstance(value, (list, tuple)):
         if any(isinstance(part, (list, tuple, Mapping)) for part in value):
             return _clean(json.dumps(value, default=str, ensure_ascii=False))
-        return "; ".join(filter(None, (cell(part, decimal) for part in value)))
+        return "; ".join(filter(None, (to_cell(part, decimal) for part in value)))
     if isinstance(value, Mapping):
         return _clean(json.dumps(value, default=str, ensure_ascii=False))
     return ""
@@ -86,14 +86,14 @@ def columns_as_text(
     decimal = choices.decimal or decimal_among(values for _, values in columns)
     out: dict[str, pd.Series] = {}
     for name, (_, values) in zip(names, columns, strict=True):
-        texts = [cell(value, decimal) for value in values]
-        notes += _lost(f"{where}, column {name}", values)
+        texts = [to_cell(value, decimal) for value in values]
+        notes += _cell_notes(f"{where}, column {name}", values)
         out[name] = pd.Series(texts, dtype=TEXT)
     frame = pd.DataFrame(out)
-    said = choices.columns_of(where)
-    keep = kept_as_written(choices, frame, said)
-    found = read_columns(where, frame, decimal, said, keep=keep)
-    return found.frame, decimal, [*notes, *found.problems]
+    recipe = choices.columns_of(where)
+    keep = id_columns_as_written(choices, frame, recipe)
+    applied = read_columns(where, frame, decimal, recipe, keep=keep)
+    return applied.frame, decimal, [*notes, *applied.problems]
 
 
 def arrow_as_text(
@@ -135,16 +135,16 @@ def arrow_as_text(
         texts = _arrow_texts(column, decimal, f"{where}, column {name}", notes)
         out[name] = as_series(texts.cast(pa.large_string()))
     frame = pd.DataFrame(out)
-    said = choices.columns_of(where)
-    keep = kept_as_written(choices, frame, said)
-    if said is not None:
-        found = read_columns(where, frame, decimal, said, keep=keep)
-        return found.frame, decimal, [*notes, *found.problems]
+    recipe = choices.columns_of(where)
+    keep = id_columns_as_written(choices, frame, recipe)
+    if recipe is not None:
+        applied = read_columns(where, frame, decimal, recipe, keep=keep)
+        return applied.frame, decimal, [*notes, *applied.problems]
     # Columns that have a type already are as they should be.
-    found = read_columns(where, frame[words], decimal, keep=keep)
-    if found.problems:
-        frame = frame.assign(**{name: found.frame[name] for name in words})
-    return frame, decimal, [*notes, *found.problems]
+    applied = read_columns(where, frame[words], decimal, keep=keep)
+    if applied.problems:
+        frame = frame.assign(**{name: applied.frame[name] for name in words})
+    return frame, decimal, [*notes, *applied.problems]
 
 
 def text_bytes(column: pa.ChunkedArray) -> int:
@@ -153,7 +153,7 @@ def text_bytes(column: pa.ChunkedArray) -> int:
     import pyarrow.compute as pc
     import pyarrow.types as types
 
-    found = 0
+    n_bytes = 0
     for chunk in column.chunks:
         inner = chunk
         while types.is_list(inner.type) or types.is_large_list(inner.type):
@@ -161,8 +161,8 @@ def text_bytes(column: pa.ChunkedArray) -> int:
         if not types.is_dictionary(inner.type) or not _has_length(inner.type.value_type):
             continue
         lengths = pc.binary_length(inner.dictionary).take(inner.indices)
-        found += pc.sum(lengths.cast(pa.int64())).as_py() or 0
-    return found
+        n_bytes += pc.sum(lengths.cast(pa.int64())).as_py() or 0
+    return n_bytes
 
 
 def _has_length(kind: object) -> bool:
@@ -182,7 +182,7 @@ def _is_text(kind: pa.DataType) -> bool:
 def _arrow_texts(
     column: pa.ChunkedArray, decimal: str, where: str, notes: list[Problem]
 ) -> pa.ChunkedArray:
-    """Return a column of cells of text, as `cell` writes them; an Arrow column."""
+    """Return a column of cells of text, as `to_cell` writes them; an Arrow column."""
     import pyarrow as pa
     import pyarrow.compute as pc
     import pyarrow.types as types
@@ -195,10 +195,12 @@ def _arrow_texts(
         texts = column.cast(pa.large_string())
         if pc.any(pc.match_substring(texts, "\0")).as_py():
             texts = pc.replace_substring(texts, "\0", "")
-        failed = pc.sum(pc.is_in(texts, pa.array(sorted(FAILED), pa.large_string()))).as_py()
-        notes += _failed(where, failed or 0)
+        failed = pc.sum(
+            pc.is_in(texts, pa.array(sorted(FORMULA_ERRORS), pa.large_string()))
+        ).as_py()
+        notes += _formula_error_notes(where, failed or 0)
     elif types.is_binary(kind) or types.is_large_binary(kind) or types.is_fixed_size_binary(kind):
-        notes += _binary(where, len(column) - column.null_count)
+        notes += _binary_notes(where, len(column) - column.null_count)
         texts = pa.nulls(len(column), pa.large_string())
     elif types.is_floating(kind):
         number = pc.if_else(pc.is_nan(column), None, column)
@@ -211,7 +213,7 @@ def _arrow_texts(
         texts = column.cast(pa.date32() if types.is_date(kind) else kind).cast(pa.string())
     else:
         texts = pa.chunked_array(
-            [pa.array([cell(value, decimal) for value in column.to_pylist()], pa.large_string())]
+            [pa.array([to_cell(value, decimal) for value in column.to_pylist()], pa.large_string())]
         )
     return pc.fill_null(texts, "")
 
@@ -248,7 +250,7 @@ def decimal_among(columns: Iterable[Sequence[object]]) -> str:
 def check_cells(where: str, n_rows: int, n_columns: int, n_cells: int | None = None) -> None:
     """Refuse a table of more rows, columns or cells than are read."""
     n_cells = n_rows * n_columns if n_cells is None else n_cells
-    for n, limit, what in (
+    for n, limit, unit in (
         (n_rows, limits.MAX_ROWS, "rows"),
         (n_columns, limits.MAX_COLUMNS, "columns"),
         (n_cells, limits.MAX_TYPED_CELLS, "cells"),
@@ -257,12 +259,12 @@ def check_cells(where: str, n_rows: int, n_columns: int, n_cells: int | None = N
             raise gate.refusal(
                 "too-large",
                 where,
-                f"{n:,} {what}; {limit:,} are allowed",
+                f"{n:,} {unit}; {limit:,} are allowed",
                 remedy="Give fewer rows or columns.",
             )
 
 
-def _signed(text: str, decimal: str) -> str:
+def _with_decimal_sign(text: str, decimal: str) -> str:
     return text if decimal == "." else text.replace(".", decimal)
 
 
@@ -287,17 +289,17 @@ def _clean(text: str) -> str:
     return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
 
 
-def _lost(where: str, values: Sequence[object]) -> list[Problem]:
+def _cell_notes(where: str, values: Sequence[object]) -> list[Problem]:
     binary = sum(isinstance(value, bytes) for value in values)
-    failed = sum(isinstance(value, str) and value in FAILED for value in values)
-    return [*_binary(where, binary), *_failed(where, failed)]
+    failed = sum(isinstance(value, str) and value in FORMULA_ERRORS for value in values)
+    return [*_binary_notes(where, binary), *_formula_error_notes(where, failed)]
 
 
-def _binary(where: str, n: int) -> list[Problem]:
+def _binary_notes(where: str, n: int) -> list[Problem]:
     message = f"{n:,} cells hold bytes, not text, and count as missing"
     return [Problem("binary-cells", where, message, severity="note")] if n else []
 
 
-def _failed(where: str, n: int) -> list[Problem]:
+def _formula_error_notes(where: str, n: int) -> list[Problem]:
     message = f"{n:,} cells hold the error of a formula, such as #N/A"
     return [Problem("formula-error", where, message, severity="note")] if n else []

@@ -20,38 +20,38 @@ from hetviz.errors import DataError, Problem
 from hetviz.io import gate, limits
 from hetviz.io.files import Archive
 from hetviz.io.formats.column_rows import ColumnRows
-from hetviz.io.formats.delimited import shaped
-from hetviz.io.formats.typed_values import FAILED, cell, check_cells, decimal_among
+from hetviz.io.formats.delimited import build_table
+from hetviz.io.formats.typed_values import FORMULA_ERRORS, check_cells, decimal_among, to_cell
 from hetviz.io.infer import dialect
 from hetviz.io.parsed import DECIMALS, Choices, Piece, TableRead, piece_from_table, stem
 
 if TYPE_CHECKING:
     from openpyxl.worksheet._read_only import ReadOnlyWorksheet
 
-_MOST_ROWS = 1_048_576
+_MAX_SHEET_ROWS = 1_048_576
 # Below so many empty rows nothing belongs to the table any more.
-_GAP = 1_000
+_MAX_EMPTY_ROWS = 1_000
 _CODECS = ("ascii", "utf-16-le", "utf-16-be")
 _EMPTY = pd.DataFrame()
 _DOCTYPE = ("<!DOCTYPE", "<!ENTITY")
 _NOT_STORED = re.compile(rb"<f[^>]*>[^<]*</f>\s*(?:</c>|<v\s*/>|<v></v>)")
 _AS_TEXT = "Save the sheet as CSV or Parquet: those are read at this size."
-_TEXTS = "xl/sharedStrings.xml"
+_SHARED_TEXTS = "xl/sharedStrings.xml"
 _SHARED = re.compile(rb"<si[\s>/]")
 _SHARED_CELL = re.compile(rb'<c\b[^>]*\bt="s"[^>]*>\s*<v>(\d{1,9})</v>')
 _FAILED_CELL = b' t="e"'
 _ROW = re.compile(rb'<row [^>]*?\br="(\d{1,9})"')
 _LETTERS = bytes(range(ord("Z"), ord("A") - 1, -1))
 # Cells in a rectangle around all that are stored, for each that is: above, cells lie far apart.
-_SPARSE = 50
+_MAX_AREA_RATIO = 50
 _SMALL_AREA = 5_000_000
 # They are read one by one, in ten times the time.
-_MOST_SPARSE = 1_000_000
+_MAX_SPARSE_CELLS = 1_000_000
 _PLAIN_TITLE = re.compile(r"(sheet|table|tabelle|blatt|feuil|feuille|hoja|foglio)\s*\d*", re.I)
 
 # So many rows are not yet as many that columns are better.
-_FEW = 20_000
-_EXACT = 2**53
+_MAX_ROW_WISE_ROWS = 20_000
+_MAX_EXACT_INTEGER = 2**53
 _CHUNK = 10_000
 # Title, whether it is hidden, and what yields (row of the sheet, from 0; cells).
 _Sheet = tuple[str, bool, Callable[[], Iterable[tuple[int, Sequence[object]]]]]
@@ -74,35 +74,35 @@ def read_workbook(name: str, content: bytes, choices: Choices) -> list[Piece]:
         If the file is damaged or encrypted, has a document type, is larger than the budget, or
         holds no table.
     """
-    found = stored_cells(name, content, choices)
-    sheets, notes = found.sheets, list(found.notes)
-    if found.n_unstored:
-        message = f"{found.n_unstored:,} formulas have no stored value, and their cells are empty"
+    stored = stored_cells(name, content, choices)
+    sheets, notes = stored.sheets, list(stored.notes)
+    if stored.n_unstored:
+        message = f"{stored.n_unstored:,} formulas have no stored value, and their cells are empty"
         remedy = "Open it in a spreadsheet program and save it again."
         notes.append(Problem("no-values", name, message, "", remedy, severity="note"))
-    if found.n_failed:
+    if stored.n_failed:
         message = (
-            f"{found.n_failed:,} cells hold the error of a formula, such as #N/A, and count as "
+            f"{stored.n_failed:,} cells hold the error of a formula, such as #N/A, and count as "
         )
         notes.append(Problem("formula-error", name, f"{message}missing", severity="note"))
     pieces: list[Piece] = []
-    refused: list[Problem] = []
+    rejected: list[Problem] = []
     for place, sheet in enumerate(sheets):
         title = sheet.title
         where = name if len(sheets) == 1 else f"{name}, sheet {title}"
         facts = {"sheet": title if len(sheets) == 1 else f"{title} ({place + 1} of {len(sheets)})"}
-        called = stem(name) if len(sheets) == 1 or _PLAIN_TITLE.fullmatch(title) else title
-        if called != title and len(sheets) > 1:
-            called = f"{called} {title}"
+        dataset_name = stem(name) if len(sheets) == 1 or _PLAIN_TITLE.fullmatch(title) else title
+        if dataset_name != title and len(sheets) > 1:
+            dataset_name = f"{dataset_name} {title}"
         try:
-            pieces.append(piece_from_table(called, _table(where, sheet, choices, facts)))
+            pieces.append(piece_from_table(dataset_name, _table(where, sheet, choices, facts)))
         except DataError as error:
-            refused += error.problems
+            rejected += error.problems
     if not pieces:
-        raise DataError([*refused, *notes] if refused else [_no_table(name), *notes])
+        raise DataError([*rejected, *notes] if rejected else [_no_table_problem(name), *notes])
     first = pieces[0]
-    told = (*first.problems, *notes, *refused)
-    return [replace(first, problems=told), *pieces[1:]]
+    all_problems = (*first.problems, *notes, *rejected)
+    return [replace(first, problems=all_problems), *pieces[1:]]
 
 
 @dataclass(frozen=True)
@@ -142,21 +142,21 @@ class StoredCells:
 
 # What was parsed in a process that ends after its work, and what it was handed of earlier ones.
 _PARSED: dict[tuple[str, str, str], StoredCells] = {}
-_IS_KEPT = Event()
+_KEEPS_PARSED = Event()
 
 
-def keep_parsed(given: Mapping[tuple[str, str, str], StoredCells] | None = None) -> None:
-    """Parse each workbook only once from now on; `given` was parsed before."""
-    _IS_KEPT.set()
-    _PARSED.update(given or {})
+def keep_parsed(parsed_before: Mapping[tuple[str, str, str], StoredCells] | None = None) -> None:
+    """Parse each workbook only once from now on; `parsed_before` was parsed before."""
+    _KEEPS_PARSED.set()
+    _PARSED.update(parsed_before or {})
 
 
-def kept_parsed() -> dict[tuple[str, str, str], StoredCells]:
-    """Return what was parsed, by `parsed_by`."""
+def parsed_workbooks() -> dict[tuple[str, str, str], StoredCells]:
+    """Return what was parsed, by `parse_key`."""
     return dict(_PARSED)
 
 
-def parsed_by(name: str, choices: Choices) -> tuple[str, str, str]:
+def parse_key(name: str, choices: Choices) -> tuple[str, str, str]:
     """Return what the cells of a workbook hang on: its name, the sheet, and the decimal sign."""
     return name, choices.sheet or "", choices.decimal or ""
 
@@ -169,24 +169,24 @@ def stored_cells(name: str, content: bytes, choices: Choices) -> StoredCells:
     hetviz.errors.DataError
         See `read_workbook`.
     """
-    key = parsed_by(name, choices)
+    key = parse_key(name, choices)
     if key in _PARSED:
         return _PARSED[key]
-    checked = _checked(name, content)
+    checked = _check_parts(name, content)
     sheets, notes = _sheets(name, content, choices, in_stream=checked.is_sparse)
-    found = StoredCells(tuple(sheets), tuple(notes), checked.n_unstored, checked.n_failed)
-    if _IS_KEPT.is_set():
-        _PARSED[key] = found
-    return found
+    stored = StoredCells(tuple(sheets), tuple(notes), checked.n_unstored, checked.n_failed)
+    if _KEEPS_PARSED.is_set():
+        _PARSED[key] = stored
+    return stored
 
 
-def _no_table(name: str) -> Problem:
+def _no_table_problem(name: str) -> Problem:
     remedy = "Give a sheet with names of columns and rows below them."
     return Problem("no-tables", name, "no sheet holds a table", "", remedy)
 
 
 @dataclass
-class _Checked:
+class _PartCheck:
     """What the parts of a workbook show before they are parsed.
 
     Attributes
@@ -204,22 +204,22 @@ class _Checked:
     is_sparse: bool = False
 
 
-def _checked(name: str, content: bytes) -> _Checked:
+def _check_parts(name: str, content: bytes) -> _PartCheck:
     """Refuse what must not be unpacked or parsed; say what shows before parsing."""
-    found = _Checked()
+    checked = _PartCheck()
     kind = gate.kind_of(name, content)
     if kind == "xls":
-        return found
+        return checked
     archive = Archive(name, content)
     n_bytes, lengths = 0, [0]
-    for member in sorted(archive.names(), key=lambda member: member != _TEXTS):
+    for member in sorted(archive.names(), key=lambda member: member != _SHARED_TEXTS):
         if not member.endswith((".xml", ".rels", ".vml")):
             continue
         is_sheet = kind == "xlsx" and member.startswith("xl/worksheets/")
-        most = limits.MAX_SHEET_BYTES if is_sheet else limits.MAX_FILE_BYTES
+        max_bytes = limits.MAX_SHEET_BYTES if is_sheet else limits.MAX_FILE_BYTES
         where = f"{name}, {member} unpacked"
-        gate.check_size(where, archive.size(member), most, remedy=_AS_TEXT)
-        text = archive.read(member, most)
+        gate.check_size(where, archive.size(member), max_bytes, remedy=_AS_TEXT)
+        text = archive.read(member, max_bytes)
         if any(mark.encode(codec) in text for mark in _DOCTYPE for codec in _CODECS):
             raise gate.refusal(
                 "document-type",
@@ -228,24 +228,26 @@ def _checked(name: str, content: bytes) -> _Checked:
                 remedy="Save it again with a spreadsheet program.",
             )
         if is_sheet:
-            found.n_failed += text.count(_FAILED_CELL)
-            found.n_unstored += len(_NOT_STORED.findall(text)) if b"<f" in text else 0
+            checked.n_failed += text.count(_FAILED_CELL)
+            checked.n_unstored += len(_NOT_STORED.findall(text)) if b"<f" in text else 0
             n_cells = text.count(b"<c ") + text.count(b"<c>")
             check_cells(f"{name}, {member}", 0, 0, n_cells)
             if _is_sparse(text, n_cells):
-                found.is_sparse = True
-                if n_cells > _MOST_SPARSE:
-                    message = f"{n_cells:,} cells lie far apart, and {_MOST_SPARSE:,} are allowed"
+                checked.is_sparse = True
+                if n_cells > _MAX_SPARSE_CELLS:
+                    message = (
+                        f"{n_cells:,} cells lie far apart, and {_MAX_SPARSE_CELLS:,} are allowed"
+                    )
                     raise gate.refusal("too-large", f"{name}, {member}", message, remedy=_AS_TEXT)
-            n_bytes += _written_out(text, lengths)
+            n_bytes += _text_length(text, lengths)
             gate.check_size(name, n_bytes, limits.MAX_TEXT_BYTES)
-        elif kind == "xlsx" and member == _TEXTS:
+        elif kind == "xlsx" and member == _SHARED_TEXTS:
             starts = [match.start() for match in _SHARED.finditer(text)]
             lengths = [end - start for start, end in pairwise([*starts, len(text)])]
-    return found
+    return checked
 
 
-def _written_out(sheet: bytes, lengths: Sequence[int]) -> int:
+def _text_length(sheet: bytes, lengths: Sequence[int]) -> int:
     """Return how long the texts of a sheet are, each of which stands once in the file.
 
     0 where they cannot be as long as to matter.
@@ -260,7 +262,7 @@ def _is_sparse(sheet: bytes, n_cells: int) -> bool:
     """Whether the rectangle around the cells of a sheet is far larger than they are many."""
     rows = max(map(int, _ROW.findall(sheet)), default=0)
     area = max(rows, sheet.count(b"<row")) * _widest(sheet)
-    return area > max(_SMALL_AREA, _SPARSE * n_cells)
+    return area > max(_SMALL_AREA, _MAX_AREA_RATIO * n_cells)
 
 
 def _widest(sheet: bytes) -> int:
@@ -280,33 +282,33 @@ def _sheets(
 ) -> tuple[list[SheetCells], list[Problem]]:
     """Return the cells of each sheet to be read, and notes."""
     notes: list[Problem] = []
-    found: list[SheetCells] = []
+    sheets: list[SheetCells] = []
     try:
-        opened = _streamed(name, content) if in_stream else _filled(name, content)
+        opened = _openpyxl_sheets(name, content) if in_stream else _calamine_sheets(name, content)
         titles = [title for title, _, _ in opened]
         if choices.sheet is not None and choices.sheet not in titles:
-            there = f"There are: {', '.join(titles[:20])}."
+            remedy = f"There are: {', '.join(titles[:20])}."
             raise gate.refusal(
-                "unknown-sheet", name, "there is no such sheet", choices.sheet, there
+                "unknown-sheet", name, "there is no such sheet", choices.sheet, remedy
             )
         for title, is_hidden, stored in opened:
             where = f"{name}, sheet {title}"
             if choices.sheet not in (None, title):
                 continue
             if choices.sheet is None and is_hidden:
-                notes.append(_passed_over(where, "the sheet is hidden, and passed over"))
+                notes.append(_skipped_sheet_note(where, "the sheet is hidden, and passed over"))
                 continue
             all_rows = _rows(where, stored(), notes)
-            rows = list(islice(all_rows, _FEW))
+            rows = list(islice(all_rows, _MAX_ROW_WISE_ROWS))
             if _width(rows) < 2 and choices.sheet is None and len(titles) > 1:
                 message = "the sheet holds no table of several columns, and is passed over"
-                notes.append(_passed_over(where, message))
+                notes.append(_skipped_sheet_note(where, message))
             elif rows:
                 decimal = choices.decimal or decimal_among([row for _, row in rows[:500]])
-                small = len(rows) < _FEW
-                rest = chain(rows, all_rows)
-                texts = _texts(rows, decimal) if small else _columns(rest, decimal)
-                found.append(SheetCells(title, decimal, texts))
+                small = len(rows) < _MAX_ROW_WISE_ROWS
+                remaining = chain(rows, all_rows)
+                texts = _texts(rows, decimal) if small else _columns(remaining, decimal)
+                sheets.append(SheetCells(title, decimal, texts))
     except (DataError, MemoryError):
         raise
     except BaseException as error:
@@ -320,10 +322,10 @@ def _sheets(
             "the workbook is damaged, or holds something that is not understood",
             remedy="Open it in a spreadsheet program and save it again, or save the table as CSV.",
         ) from error
-    return found, notes
+    return sheets, notes
 
 
-def _filled(name: str, content: bytes) -> list[_Sheet]:
+def _calamine_sheets(name: str, content: bytes) -> list[_Sheet]:
     """Return the sheets of a workbook, each of which is read all at once."""
     import python_calamine as calamine
 
@@ -353,7 +355,7 @@ def _filled(name: str, content: bytes) -> list[_Sheet]:
     ]
 
 
-def _streamed(name: str, content: bytes) -> list[_Sheet]:
+def _openpyxl_sheets(name: str, content: bytes) -> list[_Sheet]:
     """Return the sheets of a workbook whose few cells lie far apart, read row by row."""
     import openpyxl
 
@@ -380,7 +382,7 @@ def _streamed(name: str, content: bytes) -> list[_Sheet]:
     ]
 
 
-def _passed_over(where: str, message: str) -> Problem:
+def _skipped_sheet_note(where: str, message: str) -> Problem:
     remedy = "Name it under Read a file in another way to read it."
     return Problem("sheet-passed-over", where, message, "", remedy, severity="note")
 
@@ -394,8 +396,8 @@ def _rows(
         cells = list(row)
         while cells and (cells[-1] is None or cells[-1] == ""):
             cells.pop()
-        if at >= _MOST_ROWS or (last >= 0 and at - last > _GAP):
-            if cells or at >= _MOST_ROWS:
+        if at >= _MAX_SHEET_ROWS or (last >= 0 and at - last > _MAX_EMPTY_ROWS):
+            if cells or at >= _MAX_SHEET_ROWS:
                 message = f"cells far below the table, from row {at + 1} on, are passed over"
                 notes.append(Problem("far-cells", where, message, severity="note"))
                 return
@@ -443,7 +445,7 @@ def _table(where: str, sheet: SheetCells, choices: Choices, facts: dict[str, str
     """Return the table of a sheet: the columns that have a name, or something below it."""
     decimal, texts = sheet.decimal, sheet.rows
     table = texts if isinstance(texts, ColumnRows) else None
-    rows = _some(texts) if isinstance(texts, ColumnRows) else texts
+    rows = _sample_rows(texts) if isinstance(texts, ColumnRows) else texts
     notes: list[Problem] = []
     above = (
         dialect.n_rows_above(rows)
@@ -453,26 +455,26 @@ def _table(where: str, sheet: SheetCells, choices: Choices, facts: dict[str, str
     spare = 0
     if not choices.raw and choices.like is None and choices.recipe_of(where) is None:
         if table is None:
-            rows, spare = _trimmed(rows, above)
+            rows, spare = _trim_rows(rows, above)
         else:
-            table, spare = _narrowed(table, rows, above)
-            rows = _some(table)
+            table, spare = _trim_columns(table, rows, above)
+            rows = _sample_rows(table)
     if spare:
         message = f"{spare:,} cells beside the table, under no name, are passed over"
         notes.append(Problem("cells-beside", where, message, severity="note"))
     if decimal == ",":
         facts["decimal sign"] = DECIMALS[decimal]
     read = TableRead(where, _EMPTY, (), "", "", decimal, True, tuple(notes), facts)
-    return shaped(read, rows, choices, by_file=True, table=table)
+    return build_table(read, rows, choices, by_file=True, table=table)
 
 
 def _as_text(value: object, decimal: str) -> str:
     if isinstance(value, float):
         # A workbook does not tell 7 from 7.0, and ids are often numbers.
-        if value.is_integer() and abs(value) < _EXACT:
+        if value.is_integer() and abs(value) < _MAX_EXACT_INTEGER:
             return str(int(value))
-        return cell(value, decimal)
-    return "" if isinstance(value, str) and value in FAILED else cell(value, decimal)
+        return to_cell(value, decimal)
+    return "" if isinstance(value, str) and value in FORMULA_ERRORS else to_cell(value, decimal)
 
 
 def _column_as_text(values: Sequence[object], decimal: str) -> Sequence[str]:
@@ -480,12 +482,12 @@ def _column_as_text(values: Sequence[object], decimal: str) -> Sequence[str]:
     if set(map(type, values)) == {str}:
         words = cast("Sequence[str]", values)
         together = "".join(words)
-        if together.isascii() and "\0" not in together and FAILED.isdisjoint(words):
+        if together.isascii() and "\0" not in together and FORMULA_ERRORS.isdisjoint(words):
             return words
     return [_as_text(value, decimal) for value in values]
 
 
-def _some(table: ColumnRows) -> list[tuple[int, list[str]]]:
+def _sample_rows(table: ColumnRows) -> list[tuple[int, list[str]]]:
     """Return some rows of a sheet, each to its last cell, as a sheet has no width."""
     rows = table.sample()
     for _, cells in rows:
@@ -494,7 +496,7 @@ def _some(table: ColumnRows) -> list[tuple[int, list[str]]]:
     return rows
 
 
-def _trimmed(
+def _trim_rows(
     texts: list[tuple[int, list[str]]], above: int
 ) -> tuple[list[tuple[int, list[str]]], int]:
     """Return rows of the columns that belong to the table, all of one width; and what is lost."""
@@ -504,27 +506,27 @@ def _trimmed(
         for at, text in enumerate(cells):
             if text:
                 filled[at] = filled.get(at, 0) + 1
-    kept, spare = _belonging(head, filled, len(texts) - above - 1)
-    if kept is None:
+    columns, n_spare = _table_columns(head, filled, len(texts) - above - 1)
+    if columns is None:
         return texts, 0
     rows = [
-        (line, cells if k < above else [cells[at] if at < len(cells) else "" for at in kept])
+        (line, cells if k < above else [cells[at] if at < len(cells) else "" for at in columns])
         for k, (line, cells) in enumerate(texts)
     ]
-    return [(line, cells) for line, cells in rows if any(cells)], spare
+    return [(line, cells) for line, cells in rows if any(cells)], n_spare
 
 
-def _narrowed(
+def _trim_columns(
     table: ColumnRows, rows: list[tuple[int, list[str]]], above: int
 ) -> tuple[ColumnRows, int]:
-    """Return the columns that belong to the table, as `_trimmed` does, and what is lost."""
+    """Return the columns that belong to the table, as `_trim_rows` does, and what is lost."""
     head = rows[above][1] if above < len(rows) else []
     filled = dict(enumerate(table.n_filled(above + 1)))
-    kept, spare = _belonging(head, filled, len(table) - above - 1)
-    return (table, 0) if kept is None else (table.select_columns(kept), spare)
+    columns, n_spare = _table_columns(head, filled, len(table) - above - 1)
+    return (table, 0) if columns is None else (table.select_columns(columns), n_spare)
 
 
-def _belonging(
+def _table_columns(
     head: Sequence[str], filled: Mapping[int, int], n: int
 ) -> tuple[list[int] | None, int]:
     """Return the columns that belong to a table, and how many cells lie beside it.
@@ -532,13 +534,13 @@ def _belonging(
     None for the columns where none has a name. `filled` counts the cells with something in them of
     the `n` rows below the names.
     """
-    named = [at for at, text in enumerate(head) if text.strip()]
-    if not named:
+    named_columns = [at for at, text in enumerate(head) if text.strip()]
+    if not named_columns:
         return None, 0
     # A column without a name between or beside named ones counts where it is mostly filled.
-    kept = [
+    columns = [
         at
-        for at in range(max([*named, *filled]) + 1)
-        if at in named or (filled.get(at, 0) > n / 2 and at <= named[-1] + 1)
+        for at in range(max([*named_columns, *filled]) + 1)
+        if at in named_columns or (filled.get(at, 0) > n / 2 and at <= named_columns[-1] + 1)
     ]
-    return kept, sum(n for at, n in filled.items() if at not in set(kept))
+    return columns, sum(n for at, n in filled.items() if at not in set(columns))

@@ -23,7 +23,7 @@ from hetviz.errors import limit_problems as first_of
 from hetviz.features.columns.types import Column, infer
 from hetviz.features.recipe import make_features_with_notes
 from hetviz.io import gate
-from hetviz.io.formats.images import small
+from hetviz.io.formats.images import thumbnail
 from hetviz.io.frames.tables import Rows, as_frame, edges_of_graph, is_graph, rows_of_all
 from hetviz.io.infer.roles import guess_labels, guess_title, named_title
 
@@ -51,70 +51,72 @@ def from_frames(
     """See `hetviz.data.HeteroData.from_frames`."""
     if unknown not in ("raise", "drop"):
         raise ParameterError(f"from_frames: unknown = {unknown!r}; 'raise' or 'drop'.")
-    found = rows_of_all(frames, features or {})
-    names = [rows.name for rows in found]
-    for word, said in (
+    all_rows = rows_of_all(frames, features or {})
+    names = [rows.name for rows in all_rows]
+    for word, argument in (
         ("ids", ids), ("labels", labels), ("columns", columns), ("titles", titles),
         ("pictures", pictures), ("features", features), ("entities", entities),
     ):  # fmt: skip
-        _check_names(word, said, names)
+        _check_names(word, argument, names)
     datasets: list[Dataset] = []
-    marked: list[Labels] = []
-    for rows in found:
+    all_labels: list[Labels] = []
+    for rows in all_rows:
         if rows.dataset is not None:
             datasets.append(rows.dataset)
             continue
         name = rows.name
-        dataset, own = _dataset(
+        dataset, dataset_labels = _dataset(
             rows,
             (ids or {}).get(name),
-            None if labels is None else _several(labels.get(name, ())),
+            None if labels is None else _as_list(labels.get(name, ())),
             (columns or {}).get(name, {}),
             (titles or {}).get(name),
             (pictures or {}).get(name),
             (entities or {}).get(name),
         )
         datasets.append(dataset)
-        marked += own
-    data = HeteroData(datasets, (), None, marked)
-    reading = _Links(data, unknown)
-    for rows in found:
+        all_labels += dataset_labels
+    data = HeteroData(datasets, (), None, all_labels)
+    collector = _LinkCollector(data, unknown)
+    for rows in all_rows:
         for kind, edges in rows.edges:
-            reading.table(edges, rows.name, rows.name, kind, role="relation")
+            collector.add_table(edges, rows.name, rows.name, kind, role="relation")
     if isinstance(links, str):
         if links != "auto":
             raise ParameterError(f"from_frames: links = {links!r}; 'auto', a table, or pairs.")
-        return _joined(data.edit().add(*reading.found))
-    reading.take(links)
-    compared = _compared(data, comparisons, reading)
-    return HeteroData(data.datasets, reading.found, compared, marked)
+        return _join_automatically(data.edit().add(*collector.links))
+    collector.add(links)
+    compared = _read_comparisons(data, comparisons, collector)
+    return HeteroData(data.datasets, collector.links, compared, all_labels)
 
 
-def _check_names(word: str, said: object, names: Sequence[str]) -> None:
-    if said is None:
+def _check_names(word: str, argument: object, names: Sequence[str]) -> None:
+    if argument is None:
         return
-    if not isinstance(said, Mapping):
+    if not isinstance(argument, Mapping):
         remedy = f"Write {word}={{'{names[0]}': ...}}."
         message = "a dictionary by dataset is needed"
-        raise DataError(Problem("not-by-dataset", word, message, repr(said)[:60], remedy))
-    unknown = [name for name in said if name not in names]
+        raise DataError(Problem("not-by-dataset", word, message, repr(argument)[:60], remedy))
+    unknown = [name for name in argument if name not in names]
     if unknown:
         raise DataError(
-            Problem("unknown-dataset", word, "there is no such dataset", str(n), _near(n, names))
+            Problem(
+                "unknown-dataset", word, "there is no such dataset", str(n), _suggestion(n, names)
+            )
             for n in unknown
         )
 
 
-def _near(name: object, there: Iterable[object]) -> str:
-    known = list(map(str, there))
-    near = difflib.get_close_matches(str(name), known, n=1)
+def _suggestion(name: object, names: Iterable[object]) -> str:
+    texts = list(map(str, names))
+    near = difflib.get_close_matches(str(name), texts, n=1)
     if near:
         return f"Did you mean {near[0]!r}?"
-    return f"There are: {', '.join(known[:20])}." if known else "There are none."
+    return f"There are: {', '.join(texts[:20])}." if texts else "There are none."
 
 
-def _several(said: str | Sequence[str]) -> list[str]:
-    return [said] if isinstance(said, str) else list(said)
+def _as_list(value: str | Sequence[str]) -> list[str]:
+    return [value] if isinstance(value, str) else list(value)
 
 
 def _dataset(
@@ -130,23 +132,27 @@ def _dataset(
     if not len(rows):
         message = "there are no rows"
         raise DataError(Problem("no-rows", where, message, remedy="Give at least one row."))
-    table = pd.DataFrame(index=range(len(rows))) if rows.table is None else rows.table
-    wanted = [name for name in (id_column, title, picture, *(labels or ()), *columns) if name]
-    lost = [name for name in wanted if name not in table.columns]
-    if lost:
+    table = pd.DataFrame(index=range(len(rows))) if rows.add_table is None else rows.add_table
+    named_columns = [
+        name for name in (id_column, title, picture, *(labels or ()), *columns) if name
+    ]
+    missing = [name for name in named_columns if name not in table.columns]
+    if missing:
         raise DataError(
-            Problem("unknown-column", where, "there is no such column", n, _near(n, table.columns))
-            for n in lost
+            Problem(
+                "unknown-column", where, "there is no such column", n, _suggestion(n, table.columns)
+            )
+            for n in missing
         )
-    keys, used = _keys(rows, table, id_column)
+    keys, used = _row_keys(rows, table, id_column)
     if used is not None:
         table = table.drop(columns=used)
-    known = {str(name): infer(str(name), table[name]) for name in table.columns}
+    column_info = {str(name): infer(str(name), table[name]) for name in table.columns}
     named = title or named_title(table.columns)
     if named is None and rows.X is None:
-        named = guess_title(known)
+        named = guess_title(column_info)
     if labels is None:
-        labels = [] if rows.X is not None else guess_labels(known, {named, picture})
+        labels = [] if rows.X is not None else guess_labels(column_info, {named, picture})
     recipe: dict[str, Any] = {"title": named} if named is not None else {}
     if picture is not None:
         recipe["media"] = picture
@@ -163,43 +169,45 @@ def _dataset(
         recipe=recipe or None,
         keys=None if as_text else keys.tolist(),
     )
-    options = {name: _options(said) for name, said in columns.items()}
+    options = {name: _options(errors) for name, errors in columns.items()}
     has_table = rows.X is None and (table.shape[1] or picture)
-    if (options or has_table) and not _has_nothing(known, labels, named, options, picture):
+    if (options or has_table) and not _has_no_features(
+        column_info, labels, named, options, picture
+    ):
         dataset, notes = make_features_with_notes(dataset, options, labels=labels)
-        said = [note for note in notes if note.severity == "error"]
-        if said:
-            raise DataError(said)
+        errors = [note for note in notes if note.severity == "error"]
+        if errors:
+            raise DataError(errors)
     return dataset, [Labels(rows.name, name, table[name].tolist()) for name in labels]
 
 
-def _has_nothing(
-    known: Mapping[str, Column],
+def _has_no_features(
+    column_info: Mapping[str, Column],
     labels: Sequence[str],
     title: str | None,
     options: Mapping[str, Mapping[str, object]],
     picture: str | None,
 ) -> bool:
     """Whether no column could be a feature, as in a table of names alone."""
-    kept_out = {*labels, title, picture}
+    excluded = {*labels, title, picture}
     usable = [
         name
-        for name, column in known.items()
-        if name not in kept_out and column.kind not in ("constant", "empty", "unique")
+        for name, column in column_info.items()
+        if name not in excluded and column.kind not in ("constant", "empty", "unique")
     ]
     return not usable and not options and picture is None
 
 
-def _options(said: object) -> dict[str, object]:
-    if isinstance(said, Mapping):
-        return dict(said)
-    return {"use": bool(said)} if isinstance(said, bool) else {"use": True, "kind": said}
+def _options(value: object) -> dict[str, object]:
+    if isinstance(value, Mapping):
+        return dict(value)
+    return {"use": bool(value)} if isinstance(value, bool) else {"use": True, "kind": value}
 
 
-def _keys(rows: Rows, table: pd.DataFrame, said: str | None) -> tuple[Texts, str | None]:
+def _row_keys(rows: Rows, table: pd.DataFrame, id_column: str | None) -> tuple[Texts, str | None]:
     """Return what the rows are called, and the column that says it."""
-    if said is not None:
-        return _cells(table[said]), said
+    if id_column is not None:
+        return _cells(table[id_column]), id_column
     if rows.keys is not None:
         return rows.keys, None
     for name in _named_ids(rows.name, table):
@@ -214,10 +222,10 @@ def _keys(rows: Rows, table: pd.DataFrame, said: str | None) -> tuple[Texts, str
 
 
 def _named_ids(name: str, table: pd.DataFrame) -> list[str]:
-    one = _singular(name)
-    wanted = ("id", f"{one}_id", f"{name}_id", f"{one}id", one, name)
+    singular = _singular(name)
+    candidates = ("id", f"{singular}_id", f"{name}_id", f"{singular}id", singular, name)
     folded = {str(column).casefold(): str(column) for column in table.columns}
-    return [folded[word.casefold()] for word in wanted if word.casefold() in folded]
+    return [folded[word.casefold()] for word in candidates if word.casefold() in folded]
 
 
 def _singular(name: str) -> str:
@@ -236,44 +244,44 @@ def _cells(column: pd.Series) -> Texts:
 
 def _pictures(where: str, column: pd.Series, ids: Texts) -> list[bytes | None]:
     """Return small pictures of the cells: bytes, or files that are read by the one gate."""
-    found: list[bytes | None] = []
+    pictures: list[bytes | None] = []
     problems: list[Problem] = []
     for cell, text in zip(column.tolist(), ids.tolist(), strict=True):
         if cell is None or cell != cell or cell in ("", b""):
-            found.append(None)
+            pictures.append(None)
             continue
         try:
             content = bytes(cell) if isinstance(cell, bytes) else gate.read_file(Path(str(cell)))
-            found.append(small(f"{where}, picture of {text}", content))
+            pictures.append(thumbnail(f"{where}, picture of {text}", content))
         except DataError as error:
             problems += error.problems
     if problems:
         raise DataError(problems)
-    return found
+    return pictures
 
 
-class _Links:
+class _LinkCollector:
     """Collects links between rows that are named by id, one `Links` for each pair and kind."""
 
     def __init__(self, data: HeteroData, unknown: str) -> None:
         self.data, self.unknown = data, unknown
-        self.found: list[Links] = []
+        self.links: list[Links] = []
 
-    def take(self, links: object) -> None:
+    def add(self, links: object) -> None:
         """Read whatever links were given as."""
         if links is None:
             return
         if isinstance(links, Links):
-            self.found.append(links)
+            self.links.append(links)
         elif isinstance(links, Mapping) and not _is_columns(links):
-            for ends, one in links.items():
-                self._between(ends, one)
+            for ends, group in links.items():
+                self._between(ends, group)
         elif is_graph(links):
             self._graph(links)
         else:
             frame = as_frame("links", links)
             if frame is not None:
-                self._own_columns(frame)
+                self._add_table_by_columns(frame)
             elif is_sparse(links) or hasattr(links, "__array__"):
                 source, target = self._only_two("a matrix of links")
                 self._matrix(source, target, "link", links)
@@ -294,46 +302,46 @@ class _Links:
             if isinstance(part, tuple | list | str):
                 message = "each link is a pair of ids, or a pair and a weight"
                 raise DataError(Problem("bad-pair", "links", message, repr(part)[:80]))
-            self.take(part)
+            self.add(part)
 
-    def _between(self, ends: object, one: Any) -> None:
-        wanted = "Write links={('dishes', 'wines'): pairs}, or ('dishes', 'wines', 'goes with')."
+    def _between(self, ends: object, group: Any) -> None:
+        remedy = "Write links={('dishes', 'wines'): pairs}, or ('dishes', 'wines', 'goes with')."
         if isinstance(ends, str):
             # a kind of links, whose table says between what
-            frame = as_frame("links", one)
+            frame = as_frame("links", group)
             if frame is None:
                 source, target = self._only_two(f"links {ends!r}")
-                self._pairs(source, target, ends, list(one))
+                self._pairs(source, target, ends, list(group))
             else:
-                self._own_columns(frame, ends)
+                self._add_table_by_columns(frame, ends)
             return
         if not (isinstance(ends, tuple) and len(ends) in (2, 3)):
             message = "links are named by the two datasets that they join"
-            raise DataError(Problem("bad-links", "links", message, repr(ends), wanted))
+            raise DataError(Problem("bad-links", "links", message, repr(ends), remedy))
         source, target, *kind = map(str, ends)
         for name in (source, target):
             self.data[name]  # refuses an unknown one
         called = kind[0] if kind else "link"
-        if isinstance(one, Links):
-            self.found.append(one)
-        elif is_graph(one):
-            for _, edges in edges_of_graph(one):
-                self.table(edges, source, target, called)
-        elif is_sparse(one) or (hasattr(one, "__array__") and not hasattr(one, "columns")):
-            self._matrix(source, target, called, one)
+        if isinstance(group, Links):
+            self.links.append(group)
+        elif is_graph(group):
+            for _, edges in edges_of_graph(group):
+                self.add_table(edges, source, target, called)
+        elif is_sparse(group) or (hasattr(group, "__array__") and not hasattr(group, "columns")):
+            self._matrix(source, target, called, group)
         else:
-            frame = as_frame(f"links {source} - {target}", one)
+            frame = as_frame(f"links {source} - {target}", group)
             if frame is None:
-                self._pairs(source, target, called, list(one))
+                self._pairs(source, target, called, list(group))
             else:
-                self.table(frame, source, target, called)
+                self.add_table(frame, source, target, called)
 
-    def _only_two(self, what: str) -> tuple[str, str]:
+    def _only_two(self, subject: str) -> tuple[str, str]:
         names = [*self.data.datasets]
         if len(names) > 2:
-            said = f"{what} does not say between which of {len(names)} datasets"
+            message = f"{subject} does not say between which of {len(names)} datasets"
             remedy = f"Write links={{({names[0]!r}, {names[1]!r}): ...}}."
-            raise DataError(Problem("which-datasets", "links", said, "", remedy))
+            raise DataError(Problem("which-datasets", "links", message, "", remedy))
         return names[0], names[-1]
 
     def _graph(self, graph: object) -> None:
@@ -347,7 +355,7 @@ class _Links:
                 source_id=pd.Series([key for _, key in named[:m]], dtype=object),
                 target_id=pd.Series([key for _, key in named[m:]], dtype=object),
             ).drop(columns=["source", "target"])
-            self._own_columns(frame, kind)
+            self._add_table_by_columns(frame, kind)
 
     def _matrix(self, source: str, target: str, kind: str, matrix: Any) -> None:
         import scipy.sparse as sp
@@ -360,11 +368,11 @@ class _Links:
         entries = sp.coo_array(matrix)
         i, j = (axis.astype(np.int64) for axis in entries.coords)
         weight = entries.data.astype(np.float64)
-        kept = weight != 0 if source != target else (weight != 0) & (i < j)
-        i, j, weight = i[kept], j[kept], weight[kept]
+        mask = weight != 0 if source != target else (weight != 0) & (i < j)
+        i, j, weight = i[mask], j[mask], weight[mask]
         within = bool((np.abs(weight) <= 1).all())
         strength: dict[str, Any] = {"weight": weight} if within else {"score": weight}
-        self.found.append(Links(source, target, i, j, kind=kind, **strength))
+        self.links.append(Links(source, target, i, j, kind=kind, **strength))
 
     def _pairs(self, source: str, target: str, kind: str, pairs: list[Any]) -> None:
         where = f"links {source} - {target}"
@@ -381,28 +389,28 @@ class _Links:
         )  # fmt: skip
         if any(len(pair) == 3 for pair in pairs):
             frame["weight"] = [pair[2] if len(pair) == 3 else 1.0 for pair in pairs]
-        self.table(frame, source, target, kind)
+        self.add_table(frame, source, target, kind)
 
-    def _own_columns(self, frame: pd.DataFrame, kind: str = "link") -> None:
+    def _add_table_by_columns(self, frame: pd.DataFrame, kind: str = "link") -> None:
         """Read a table that says by its columns which datasets it joins."""
         names = [*self.data.datasets]
         if {"source_dataset", "target_dataset"} <= set(frame.columns):
             if not {"source_id", "target_id"} <= set(frame.columns):
                 remedy = "Name them source_id and target_id."
                 message = "the columns of ids are missing"
-                there = ", ".join(map(str, frame.columns))
-                raise DataError(Problem("columns", "links", message, there, remedy))
+                columns_present = ", ".join(map(str, frame.columns))
+                raise DataError(Problem("columns", "links", message, columns_present, remedy))
             groups = frame.groupby(["source_dataset", "target_dataset"], sort=False, dropna=False)
             for (source, target), part in groups:
-                rest = part.drop(columns=["source_dataset", "target_dataset"])
+                others = part.drop(columns=["source_dataset", "target_dataset"])
                 for name in (source, target):
                     self.data[str(name)]
-                self.table(rest, str(source), str(target), kind)
+                self.add_table(others, str(source), str(target), kind)
             return
         ends = next((pair for pair in _ENDS if set(pair) <= set(frame.columns)), None)
         if ends is not None:
             source, target = self._only_two(f"a table with columns {ends[0]} and {ends[1]}")
-            self.table(frame, source, target, kind)
+            self.add_table(frame, source, target, kind)
             return
         column_of = {
             name: column
@@ -412,24 +420,24 @@ class _Links:
         if len(column_of) == 2:
             source, target = column_of
             renamed = frame.rename(columns=dict(zip(column_of.values(), _ENDS[1], strict=True)))
-            self.table(renamed, source, target, kind)
+            self.add_table(renamed, source, target, kind)
             return
         guessed = self._by_content(frame)
         if guessed is None:
             message = "no two columns hold ids of the datasets"
-            there = ", ".join(map(str, frame.columns[:10]))
+            columns_present = ", ".join(map(str, frame.columns[:10]))
             remedy = (
                 f"Name two columns after the datasets ({names[0]}, {names[-1]}), or write "
                 f"links={{({names[0]!r}, {names[-1]!r}): pairs}}."
             )
-            raise DataError(Problem("columns", "links", message, there, remedy))
+            raise DataError(Problem("columns", "links", message, columns_present, remedy))
         (source, first), (target, second) = guessed
         renamed = frame.rename(columns={first: "source", second: "target"})
-        self.table(renamed, source, target, kind)
+        self.add_table(renamed, source, target, kind)
 
     def _by_content(self, frame: pd.DataFrame) -> list[tuple[str, str]] | None:
         """Return the first two columns most of whose cells are ids, each with its dataset."""
-        found: list[tuple[str, str]] = []
+        end_columns: list[tuple[str, str]] = []
         for column in frame.columns:
             if column in (*_NUMBERS, *_WORDS):
                 continue
@@ -437,44 +445,44 @@ class _Links:
             shares = {
                 name: float((self._rows(dataset, cells) >= 0).mean()) if cells else 0.0
                 for name, dataset in self.data.datasets.items()
-                if name not in [of for of, _ in found] or len(self.data.datasets) == 1
+                if name not in [of for of, _ in end_columns] or len(self.data.datasets) == 1
             }
             best = max(shares, key=lambda name: shares[name], default=None)
             if best is not None and shares[best] > 0.5:
-                found.append((best, str(column)))
-        return found[:2] if len(found) >= 2 else None
+                end_columns.append((best, str(column)))
+        return end_columns[:2] if len(end_columns) >= 2 else None
 
-    def table(
+    def add_table(
         self, frame: pd.DataFrame, source: str, target: str, kind: str, role: str = "guidance"
     ) -> None:
         """Take links of two datasets from a table with two columns of ids."""
         where = f"links {source} - {target}"
         frame = frame.reset_index(drop=True)
         first, second = self._columns(where, frame, source, target)
-        i = self._known(where, self.data[source], frame[first], target)
-        j = self._known(where, self.data[target], frame[second], source)
+        i = self._known_rows(where, self.data[source], frame[first], target)
+        j = self._known_rows(where, self.data[target], frame[second], source)
         good = (i >= 0) & (j >= 0)
         if not good.all():
             frame, i, j = frame[good].reset_index(drop=True), i[good], j[good]
         numbers = {name: _numbers(where, frame, name) for name in _NUMBERS}
         kinds = _texts(frame, "kind", kind)
         roles = _texts(frame, "role", role)
-        rest = [c for c in frame.columns if c not in (first, second, *_NUMBERS, *_WORDS)]
+        other_columns = [c for c in frame.columns if c not in (first, second, *_NUMBERS, *_WORDS)]
         if not len(frame):
-            self.found.append(Links(source, target, [], [], kind=kind, role=role))
+            self.links.append(Links(source, target, [], [], kind=kind, role=role))
         for each, each_role in dict.fromkeys(zip(kinds, roles, strict=True)):
             rows = np.flatnonzero((kinds == each) & (roles == each_role))
-            self.found.append(
+            self.links.append(
                 Links(
                     source,
                     target,
                     i[rows],
                     j[rows],
-                    _some(numbers["weight"], rows),
-                    score=_some(numbers["score"], rows),
+                    _take_rows(numbers["weight"], rows),
+                    score=_take_rows(numbers["score"], rows),
                     kind=each,
                     role=each_role,
-                    meta=frame[rest].iloc[rows] if rest else None,
+                    meta=frame[other_columns].iloc[rows] if other_columns else None,
                 )
             )
 
@@ -484,30 +492,32 @@ class _Links:
         for pair in _ENDS:
             if set(pair) <= set(frame.columns):
                 return pair
-        found = [next(iter(_named_ids_of_links(name, frame)), None) for name in (source, target)]
-        if None not in found and found[0] != found[1]:
-            return str(found[0]), str(found[1])
+        id_columns = [
+            next(iter(_named_ids_of_links(name, frame)), None) for name in (source, target)
+        ]
+        if None not in id_columns and id_columns[0] != id_columns[1]:
+            return str(id_columns[0]), str(id_columns[1])
         others = [str(c) for c in frame.columns if c not in (*_NUMBERS, *_WORDS)]
         if len(others) < 2:
             message = "two columns of ids are needed"
-            there = ", ".join(map(str, frame.columns))
+            columns_present = ", ".join(map(str, frame.columns))
             raise DataError(
-                Problem("columns", where, message, there, "Name them source and target.")
+                Problem("columns", where, message, columns_present, "Name them source and target.")
             )
         return others[0], others[1]
 
-    def _known(self, where: str, dataset: Dataset, cells: pd.Series, other: str) -> Ints:
+    def _known_rows(self, where: str, dataset: Dataset, cells: pd.Series, other: str) -> Ints:
         keys = cells.tolist()
         rows = self._rows(dataset, keys)
-        lost = np.flatnonzero(rows < 0)
-        if not len(lost):
+        missing = np.flatnonzero(rows < 0)
+        if not len(missing):
             return rows
         if self.unknown == "drop":
-            some = join_words([repr(keys[row]) for row in lost[:3]])
-            message = f"{where}: {count(len(lost), 'row')} left out; {dataset.name!r} lacks {some}."
+            examples = join_words([repr(keys[row]) for row in missing[:3]])
+            message = f"{where}: {count(len(missing), 'row')} left out; {dataset.name!r} lacks {examples}."
             warnings.warn(message, DataWarning, stacklevel=2)
             return rows
-        swapped = self._rows(self.data[other], [keys[row] for row in lost]) >= 0
+        swapped = self._rows(self.data[other], [keys[row] for row in missing]) >= 0
         ids = dataset.ids.tolist() if len(dataset) <= 20_000 else []
 
         def remedy(place: int, key: object) -> str:
@@ -527,7 +537,7 @@ class _Links:
                     remedy(place, keys[row]),
                     row=int(row),
                 )
-                for place, row in enumerate(lost.tolist())
+                for place, row in enumerate(missing.tolist())
             )
         )
 
@@ -550,32 +560,32 @@ def _is_columns(links: Mapping[object, object]) -> bool:
 
 
 def _named_ids_of_links(name: str, frame: pd.DataFrame) -> list[str]:
-    one = _singular(name)
-    wanted = (name, one, f"{one}_id", f"{name}_id", f"{one}id", f"{name}id")
+    singular = _singular(name)
+    candidates = (name, singular, f"{singular}_id", f"{name}_id", f"{singular}id", f"{name}id")
     folded = {str(column).casefold(): str(column) for column in frame.columns}
-    return [folded[word.casefold()] for word in wanted if word.casefold() in folded]
+    return [folded[word.casefold()] for word in candidates if word.casefold() in folded]
 
 
 def _numbers(where: str, frame: pd.DataFrame, name: str) -> Floats | None:
     if name not in frame.columns or frame[name].isna().all():
         return None
     try:
-        found = pd.to_numeric(frame[name]).to_numpy(np.float64, na_value=np.nan)
+        values = pd.to_numeric(frame[name]).to_numpy(np.float64, na_value=np.nan)
     except (TypeError, ValueError):
         message = f"the column {name} does not hold numbers"
         raise DataError(Problem("not-numbers", where, message)) from None
-    return np.where(np.isnan(found), 1.0 if name == "weight" else 0.0, found)
+    return np.where(np.isnan(values), 1.0 if name == "weight" else 0.0, values)
 
 
-def _some(values: Floats | None, rows: Ints) -> Floats | None:
+def _take_rows(values: Floats | None, rows: Ints) -> Floats | None:
     return None if values is None else values[rows]
 
 
 def _texts(frame: pd.DataFrame, name: str, default: str) -> Texts:
     out = np.full(len(frame), default, dtype=object)
     if name in frame.columns:
-        known = frame[name].notna().to_numpy()
-        out[known] = [str(cell) for cell in frame[name][known]]
+        is_filled = frame[name].notna().to_numpy()
+        out[is_filled] = [str(cell) for cell in frame[name][is_filled]]
     return out
 
 
@@ -584,20 +594,22 @@ def _item(item: object, data: HeteroData) -> tuple[str, object]:
     if isinstance(item, tuple | list) and len(item) == 2 and item[0] in data.datasets:
         return str(item[0]), item[1]
     key = tuple(item) if isinstance(item, list) else item
-    there = [name for name, dataset in data.datasets.items() if dataset.find([key])[0] >= 0]
-    if len(there) == 1:
-        return there[0], key
-    message = "no dataset has such an id" if not there else f"{join_words(there)} have this id"
-    remedy = "Name it as (dataset, id)." if there else "Correct the id, or leave it out."
+    owners = [name for name, dataset in data.datasets.items() if dataset.find([key])[0] >= 0]
+    if len(owners) == 1:
+        return owners[0], key
+    message = "no dataset has such an id" if not owners else f"{join_words(owners)} have this id"
+    remedy = "Name it as (dataset, id)." if owners else "Correct the id, or leave it out."
     raise DataError(Problem("unknown-id", "items", message, str(key), remedy))
 
 
-def _compared(data: HeteroData, given: Any, reading: _Links) -> Comparisons | None:
-    if given is None or isinstance(given, Comparisons):
-        return given
-    frame = as_frame("comparisons", given)
+def _read_comparisons(
+    data: HeteroData, comparisons: Any, reading: _LinkCollector
+) -> Comparisons | None:
+    if comparisons is None or isinstance(comparisons, Comparisons):
+        return comparisons
+    frame = as_frame("comparisons", comparisons)
     if frame is None:
-        rows = [[_item(item, data) for item in row] for row in given]
+        rows = [[_item(item, data) for item in row] for row in comparisons]
     else:
         rows = _items(frame, data)
     bad = [row for row in rows if len(row) not in (3, 4)]
@@ -621,40 +633,42 @@ def _items(frame: pd.DataFrame, data: HeteroData) -> list[list[tuple[str, object
         for ending in ("_id", ""):
             if all(f"{item}{ending}" in frame.columns for item in form):
                 cells = [frame[f"{item}{ending}"].tolist() for item in form]
-                of = [
+                dataset_columns = [
                     frame[f"{item}_dataset"].tolist() if f"{item}_dataset" in frame.columns else []
                     for item in form
                 ]
                 return [
                     [
-                        (data[str(of[at][row])].name, cells[at][row])
-                        if of[at]
+                        (data[str(dataset_columns[at][row])].name, cells[at][row])
+                        if dataset_columns[at]
                         else _item(cells[at][row], data)
                         for at in range(len(form))
                     ]
                     for row in range(len(frame))
                 ]
-    there = ", ".join(map(str, frame.columns))
+    columns_present = ", ".join(map(str, frame.columns))
     message = "comparisons need columns anchor, near and far (or a, b, c and d)"
-    raise DataError(Problem("columns", "comparisons", message, there))
+    raise DataError(Problem("columns", "comparisons", message, columns_present))
 
 
-def _joined(data: HeteroData) -> HeteroData:
+def _join_automatically(data: HeteroData) -> HeteroData:
     """Carry out what is sure, else the best proposal for each two datasets, and say so."""
-    done: set[frozenset[str]] = set()
+    joined_pairs: set[frozenset[str]] = set()
     joined = data
     for proposal in propose_joins(data):
         ends = frozenset((proposal.join.source, proposal.join.target))
         if proposal.join.kind == "tags" or proposal.score < _JOIN_SCORE:
             continue
-        if ends in done and not proposal.sure:
+        if ends in joined_pairs and not proposal.sure:
             continue
-        done.add(ends)
+        joined_pairs.add(ends)
         joined = proposal.join.carried_out(joined)
         message = f"Joined: {proposal.title} (score {proposal.score:.2f})."
         warnings.warn(message, DataWarning, stacklevel=4)
-    apart = [pair for pair in combinations(data.datasets, 2) if frozenset(pair) not in done]
-    if apart and not done:
+    unjoined = [
+        pair for pair in combinations(data.datasets, 2) if frozenset(pair) not in joined_pairs
+    ]
+    if unjoined and not joined_pairs:
         note_text = "nothing seems to join these datasets: no ids, columns or places agree"
         remedy = "Give links=, as pairs of ids; hetviz.propose_joins(data) lists what was found."
         raise DataError(Problem("no-join", "links", note_text, "", remedy))
@@ -682,10 +696,10 @@ def text_of_key(key: object) -> str:
 
 def texts_of_keys(keys: Iterable[object]) -> Texts:
     """Return ids as text, one for each key; a missing one is empty."""
-    found = [
+    texts = [
         "" if key is None or (isinstance(key, float) and key != key) else text_of_key(key)
         for key in keys
     ]
-    out = np.empty(len(found), dtype=object)
-    out[:] = found
+    out = np.empty(len(texts), dtype=object)
+    out[:] = texts
     return out

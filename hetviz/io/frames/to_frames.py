@@ -104,22 +104,22 @@ def to_anndata(data: HeteroData, name: str | None, embedding: Embedding | None) 
         names = dataset.feature_names or [f"feature {k + 1}" for k in range(X.shape[1])]
         var = pd.DataFrame(index=pd.Index(list(names), dtype=object))
     matrix: Any = sp.csr_matrix(X) if X is not None and is_sparse(X) else X
-    found = anndata.AnnData(None if matrix is None else matrix.copy(), obs=obs, var=var)
+    adata = anndata.AnnData(None if matrix is None else matrix.copy(), obs=obs, var=var)
     for word in ("kernel", "distance"):
         square = getattr(dataset, word)
         if square is not None and square.shape[0] == square.shape[1]:
-            found.obsp[word] = square.copy()
+            adata.obsp[word] = square.copy()
     n = len(dataset)
     for links in data.links:
         if links.source == links.target == dataset.name:
             W = sp.coo_matrix((links.weight, (links.i, links.j)), shape=(n, n))
             key = f"{links.kind}_connectivities".replace("/", "_")
-            found.obsp[key.removesuffix("_connectivities_connectivities") or key] = sp.csr_matrix(
+            adata.obsp[key.removesuffix("_connectivities_connectivities") or key] = sp.csr_matrix(
                 W + W.T
             )
     if embedding is not None:
-        found.obsm["X_hetviz"] = _places(dataset, embedding)
-    return found
+        adata.obsm["X_hetviz"] = _places(dataset, embedding)
+    return adata
 
 
 def _lacks(value: object) -> bool:

@@ -14,11 +14,11 @@ from hetviz.errors import DataError, Problem
 from hetviz.features.columns.names import is_named_id
 from hetviz.features.columns.types import infer
 from hetviz.io import gate
-from hetviz.io.bundle.items import by_recipe, read_dataset, with_scales
-from hetviz.io.bundle.lookup import rows_named, titles_alone
+from hetviz.io.bundle.items import entry_from_recipe, read_dataset, with_scales
+from hetviz.io.bundle.lookup import find_rows, unique_titles
 from hetviz.io.bundle.manifest import DatasetEntry, LinksEntry
 from hetviz.io.bundle.statements import comparison_form, is_links, read_comparisons, read_links
-from hetviz.io.formats.edges import graphs_joined
+from hetviz.io.formats.edges import join_graphs
 from hetviz.io.infer.ids import guess_id_column
 from hetviz.io.infer.roles import named_title
 from hetviz.io.intake.loaded import DatasetInfo, FileInfo, Loaded
@@ -76,7 +76,7 @@ def read_tables(
     base : HeteroData, optional
         Data that these files add to.
     parse : callable
-        Reads the bytes: `hetviz.io.intake.parse.parse_files`, or `hetviz.io.sandbox.child.read_drop`
+        Reads the bytes: `hetviz.io.intake.parse.parse_files`, or `hetviz.io.sandbox.child.parse_files`
         where they come from people who are not to be trusted with the memory of this process.
     progress : callable
         See `hetviz.progress`.
@@ -135,7 +135,7 @@ class _TableReader:
     def result(self, parsed: ParsedFiles) -> Loaded:
         for name, error in parsed.rejected:
             self._reject(name, error)
-        pieces = parsed.pieces if self.base is not None else graphs_joined(parsed.pieces)
+        pieces = parsed.pieces if self.base is not None else join_graphs(parsed.pieces)
         self.parts = [_TablePart(self._file(p.where), p, table_from_piece(p)) for p in pieces]
         statements, datasets, unsure = self._sort_parts()
         for part in datasets:
@@ -238,7 +238,7 @@ class _TableReader:
             if recipe is not None:
                 # Formats whose columns have types by themselves are read without one.
                 read = replace(read, recipe=read.recipe or recipe)
-                entry, labels = by_recipe(entry, labels, read.recipe or recipe, read)
+                entry, labels = entry_from_recipe(entry, labels, read.recipe or recipe, read)
             elif piece.X is None:
                 entry = with_scales(entry, read.recipe, read)
             dataset, info = read_dataset(
@@ -267,7 +267,7 @@ class _TableReader:
         columns = list(table.frame.columns)
         if "id" in map(str.lower, columns):
             return None
-        known_ids = [set(part.ids) | set(titles_alone(part)) for part in self.datasets.values()]
+        known_ids = [set(part.ids) | set(unique_titles(part)) for part in self.datasets.values()]
         for other in unsure:
             id_column = None if other.table is table else guess_id_column(other.table.frame)
             if id_column is not None:
@@ -324,7 +324,7 @@ class _TableReader:
         """
         distinct = set(cells)
         n_known = {
-            name: int((rows_named(part, [*distinct]) >= 0).sum())
+            name: int((find_rows(part, [*distinct]) >= 0).sum())
             for name, part in self.datasets.items()
         }
         words = name_words(column)

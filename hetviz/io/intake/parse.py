@@ -15,7 +15,7 @@ from hetviz.io.formats import images, texts
 from hetviz.io.formats.delimited import read_table
 from hetviz.io.formats.readers import read_pieces
 from hetviz.io.infer import encodings
-from hetviz.io.matrices import matrices_joined, square_table
+from hetviz.io.matrices import join_matrices, square_table
 from hetviz.io.parsed import (
     Choices,
     ParsedFiles,
@@ -28,7 +28,7 @@ from hetviz.io.parsed import (
 )
 
 _TABLE_EXTENSIONS = (".csv", ".tsv", ".tab")
-_TEXT_EXTENSIONS = (".txt", ".text", *texts.PROSE)
+_TEXT_EXTENSIONS = (".txt", ".text", *texts.PROSE_EXTENSIONS)
 _BINARY_EXTENSIONS = (".arff", ".json", ".jsonl", ".ndjson", ".parquet", ".arrow", ".feather", ".ipc", ".xlsx",
            ".xlsm", ".xls", ".xlsb", ".ods", ".dta", ".sav", ".zsav", ".sas7bdat", ".xpt",
            ".sqlite", ".sqlite3", ".db", ".duckdb", ".npy", ".npz", ".graphml", ".gexf", ".gml",
@@ -96,7 +96,7 @@ class _CollectionReader:
         self.possible_texts: list[tuple[texts.Text, bytes]] = []
         self.about: list[str] = []
         self.skipped: list[str] = []
-        self.n_junk = files.n_passed_over if isinstance(files, Archive) else 0
+        self.n_junk = files.n_system_files if isinstance(files, Archive) else 0
         self.bytes_left = limits.MAX_UNPACKED_BYTES
 
     def add(self, member: str) -> None:
@@ -123,11 +123,11 @@ class _CollectionReader:
 
     def result(self) -> list[Piece]:
         self._add_texts()
-        pieces = matrices_joined(_with_distinct_names(self.pieces), self.choices)
+        pieces = join_matrices(_with_distinct_names(self.pieces), self.choices)
         if self.pictures:
             called = "pictures" if self.name == FILE_SET_NAME else stem(self.name)
             rows = images.picture_rows(called, self.name, self.pictures)
-            pieces = images.joined(pieces, rows)
+            pieces = images.join_pictures(pieces, rows)
             if len(pieces) == 1 and self.name != FILE_SET_NAME:
                 # What a list of pictures is of is said by the name of the whole, not by "list".
                 pieces = [replace(pieces[0], name=stem(self.name))]
@@ -141,14 +141,14 @@ class _CollectionReader:
         return self.choices.get(member) or self.choices.get(self.name) or Choices()
 
     def _read(self, member: str, suffix: str) -> None:
-        member, content = gate.ungzipped(member, self.files.read(member))
+        member, content = gate.unpack_gzip(member, self.files.read(member))
         self.bytes_left -= len(content)
         if self.bytes_left < 0:
             limit = f"{limits.MAX_UNPACKED_BYTES / limits.MB:,.0f} MB are allowed in all"
             raise gate.refusal("too-large", f"{self.name}, {member}", f"files too large: {limit}")
         kind = gate.kind_of(member, content)
         if kind in gate.PICTURES:
-            self.pictures.append((member, images.small(member, content)))
+            self.pictures.append((member, images.thumbnail(member, content)))
         elif kind == "text" and suffix in _TEXT_EXTENSIONS:
             self._text(member, content)
         elif kind == "zip":
@@ -299,7 +299,7 @@ def parse_files(files: Sequence[tuple[str, bytes]], choices: Mapping[str, Choice
                 pieces += file_pieces
         except HetvizError as error:
             rejected.append((name, _as_data_error(name, error)))
-    return ParsedFiles(tuple(matrices_joined(pieces, choices)), tuple(rejected))
+    return ParsedFiles(tuple(join_matrices(pieces, choices)), tuple(rejected))
 
 
 FileParser = Callable[[Sequence[tuple[str, bytes]], Mapping[str, Choices]], ParsedFiles]
@@ -392,7 +392,7 @@ def is_prose_file(name: str, content: bytes, choice: Choices) -> bool:
     """Whether a file named as text holds sentences."""
     if choice.only_table:
         return False
-    if not name.lower().endswith((".txt", *texts.PROSE)):
+    if not name.lower().endswith((".txt", *texts.PROSE_EXTENSIONS)):
         return False
     try:
         return texts.is_prose(name, encodings.decode(name, content, None, [])[0])

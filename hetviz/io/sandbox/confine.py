@@ -1,9 +1,9 @@
 """What readers of files and workers give up before they work on what somebody sent.
 
 The network goes with a network namespace of its own that has no way out. Linux gives one to root,
-and to others where user namespaces are allowed; `keep_off_network` says whether it did. Calls of
+and to others where user namespaces are allowed; `block_network` says whether it did. Calls of
 the system that neither needs are refused by a seccomp filter, where Linux has that:
-to start a program, to reach out, or to look into and signal other processes (`refuse_calls`).
+to start a program, to reach out, or to look into and signal other processes (`block_system_calls`).
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _LOAD, _EQUAL, _AT_LEAST, _RETURN = 0x20, 0x15, 0x35, 0x06
 _ALLOW, _REFUSE, _NOT_PERMITTED = 0x7FFF0000, 0x00050000, 1
 
 
-def keep_off_network() -> bool:
+def block_network() -> bool:
     """Give up the network for good; return whether the system let us.
 
     To be called before any thread is started.
@@ -57,24 +57,24 @@ def keep_off_network() -> bool:
     return bool(libc.unshare(_NEW_USER | _NEW_NET) == 0)
 
 
-def refuse_calls() -> bool:
+def block_system_calls() -> bool:
     """Have the system refuse what no reader or worker needs, for good; return whether it let us.
 
-    Comes after `keep_off_network`, which is one of the calls. A refused call fails like any that is
+    Comes after `block_network`, which is one of the calls. A refused call fails like any that is
     not permitted; one by the numbers of another machine does too.
     """
-    known = _CALLS.get(platform.machine()) if sys.platform == "linux" else None
-    if known is None or sys.maxsize < 2**32:
+    rules = _CALLS.get(platform.machine()) if sys.platform == "linux" else None
+    if rules is None or sys.maxsize < 2**32:
         return False
-    machine, seccomp, refused = known
+    machine, seccomp, refused = rules
     # Jumps count instructions to leave out: all end at the last two, "allow" and "refuse".
     lines = [(_LOAD, 0, 0, 4), (_EQUAL, 0, len(refused) + 3, machine), (_LOAD, 0, 0, 0)]
     lines.append((_AT_LEAST, len(refused) + 1, 0, _X32))
     lines += [(_EQUAL, len(refused) - k, 0, number) for k, number in enumerate(refused)]
     lines += [(_RETURN, 0, 0, _ALLOW), (_RETURN, 0, 0, _REFUSE | _NOT_PERMITTED)]
     filter = b"".join(struct.pack("<HBBI", *line) for line in lines)
-    held = ctypes.create_string_buffer(filter, len(filter))
-    program = struct.pack("@HP", len(lines), ctypes.addressof(held))
+    buffer = ctypes.create_string_buffer(filter, len(filter))
+    program = struct.pack("@HP", len(lines), ctypes.addressof(buffer))
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0) != 0:
         return False
@@ -82,7 +82,7 @@ def refuse_calls() -> bool:
     return bool(done == 0)
 
 
-def given_up() -> dict[str, bool]:
+def available_limits() -> dict[str, bool]:
     """Return what a process can give up here, ``network`` and ``calls``, as one that tries says.
 
     Raises
@@ -95,13 +95,13 @@ def given_up() -> dict[str, bool]:
     done = subprocess.run(  # noqa: S603 - our own interpreter
         command, capture_output=True, text=True, check=False, timeout=60, env=environment
     )
-    found: dict[str, bool] = json.loads(done.stdout)
-    return found
+    limits: dict[str, bool] = json.loads(done.stdout)
+    return limits
 
 
-def _say() -> None:
-    network = keep_off_network()
-    sys.stdout.write(json.dumps({"network": network, "calls": refuse_calls()}))
+def _print_limits() -> None:
+    network = block_network()
+    sys.stdout.write(json.dumps({"network": network, "calls": block_system_calls()}))
 
 
 def limit_memory(megabytes: int) -> bool:

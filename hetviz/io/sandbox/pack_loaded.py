@@ -29,17 +29,17 @@ from hetviz.features.columns.types import arrow_texts
 from hetviz.io.infer.recipe import TableRecipe
 from hetviz.io.intake.loaded import ColumnInfo, DatasetInfo, FileInfo, Loaded
 
-Buffer = bytes | memoryview
+BytesLike = bytes | memoryview
 
 _LENGTH = struct.Struct("<Q")
 # Lists and objects are what a saved table has in JSON; what else is in them is refused there.
-_PLAIN = (str, int, float, bool, type(None), list, dict)
-_HEADER = 10_000
+_JSON_TYPES = (str, int, float, bool, type(None), list, dict)
+_HEADER_BYTES = 10_000
 
 
-def packed_loaded(
+def pack_loaded(
     loaded: Loaded, proposals: Sequence[Proposal] = (), base: HeteroData | None = None
-) -> list[Buffer]:
+) -> list[BytesLike]:
     """Return what was read, and how it may be joined, as bytes to be written one after another.
 
     Parameters
@@ -56,17 +56,17 @@ def packed_loaded(
     """
     parts = _Parts()
     data = loaded.data
-    old = set() if base is None else set(base.datasets)
+    base_names = set() if base is None else set(base.datasets)
     # Told apart by what they are, not by what they say.
-    held = set() if base is None else {*map(id, base.links), *map(id, base.labels)}
-    before = None if base is None else base.comparisons
-    n_before = 0 if before is None else len(before)
-    about = {
+    base_ids = set() if base is None else {*map(id, base.links), *map(id, base.labels)}
+    base_comparisons = None if base is None else base.comparisons
+    n_before = 0 if base_comparisons is None else len(base_comparisons)
+    header = {
         "datasets": [
-            _dataset(one, parts) for name, one in data.datasets.items() if name not in old
+            _dataset(item, parts) for name, item in data.datasets.items() if name not in base_names
         ],
-        "links": [_links(group, parts) for group in data.links if id(group) not in held],
-        "labels": [_labels(one, parts) for one in data.labels if id(one) not in held],
+        "links": [_links(group, parts) for group in data.links if id(group) not in base_ids],
+        "labels": [_labels(item, parts) for item in data.labels if id(item) not in base_ids],
         "comparisons": _comparisons(data.comparisons, n_before, parts),
         # Hashing all of a table takes longer than handing it over.
         "fingerprint": data.fingerprint() if base is None else None,
@@ -79,7 +79,7 @@ def packed_loaded(
             for info in loaded.understood
         ],
         "files": list(map(asdict, loaded.files)),
-        "proposals": [_proposal(one, parts) for one in proposals],
+        "proposals": [_proposal(item, parts) for item in proposals],
         "map": None if loaded.map is None else _map(loaded.map, parts),
         "map_method": loaded.map_method,
         "map_params": dict(loaded.map_params),
@@ -88,13 +88,13 @@ def packed_loaded(
             _links(group, parts) for group in loaded.held_out.links
         ],
     }  # fmt: skip
-    return parts.joined(about)
+    return parts.joined(header)
 
 
-def unpacked_loaded(
-    content: Buffer, base: HeteroData | None = None
+def unpack_loaded(
+    content: BytesLike, base: HeteroData | None = None
 ) -> tuple[Loaded, tuple[Proposal, ...]]:
-    """Return what `packed_loaded` made bytes of, added to `base`.
+    """Return what `pack_loaded` made bytes of, added to `base`.
 
     Raises
     ------
@@ -102,15 +102,15 @@ def unpacked_loaded(
         If the bytes are damaged.
     """
     try:
-        about, parts = _opened(content)
-        datasets = [_dataset_of(one, parts) for one in about["datasets"]]
-        links = [_links_of(one, parts) for one in about["links"]]
-        labels = [_labels_of(one, parts) for one in about["labels"]]
-        compared = _comparisons_of(about["comparisons"], parts)
+        header, parts = _split_parts(content)
+        datasets = [_dataset_of(item, parts) for item in header["datasets"]]
+        links = [_links_of(item, parts) for item in header["links"]]
+        labels = [_labels_of(item, parts) for item in header["labels"]]
+        compared = _comparisons_of(header["comparisons"], parts)
         if base is None:
             data = HeteroData(datasets, links, compared, labels)
-            if about["fingerprint"] is not None:
-                data.__dict__["_fingerprint"] = str(about["fingerprint"])
+            if header["fingerprint"] is not None:
+                data.__dict__["_fingerprint"] = str(header["fingerprint"])
         else:
             data = HeteroData(
                 [*base.datasets.values(), *datasets],
@@ -121,21 +121,21 @@ def unpacked_loaded(
             data = data if compared is None else data.edit().add(compared)
         loaded = Loaded(
             data,
-            str(about["name"]),
-            str(about["title"]),
-            str(about["description"]),
-            tuple(Problem(**one) for one in about["problems"]),
-            tuple(map(_info_of, about["understood"])),
-            tuple(FileInfo(**one) for one in about["files"]),
-            None if about["map"] is None else _map_of(about["map"], parts),
-            about["map_method"],
-            about["map_params"],
-            about["map_seed"],
-            _held_out_of(about["held_out"], data, parts),
+            str(header["name"]),
+            str(header["title"]),
+            str(header["description"]),
+            tuple(Problem(**item) for item in header["problems"]),
+            tuple(map(_info_of, header["understood"])),
+            tuple(FileInfo(**item) for item in header["files"]),
+            None if header["map"] is None else _map_of(header["map"], parts),
+            header["map_method"],
+            header["map_params"],
+            header["map_seed"],
+            _held_out_of(header["held_out"], data, parts),
         )
-        proposals = tuple(_proposal_of(one, parts) for one in about["proposals"])
-        for one in proposals:
-            _check_rows(data, one.match)
+        proposals = tuple(_proposal_of(item, parts) for item in header["proposals"])
+        for item in proposals:
+            _check_rows(data, item.match)
         return loaded, proposals
     except (
         HetvizError, ValueError, KeyError, TypeError, IndexError, AttributeError, struct.error,
@@ -145,7 +145,7 @@ def unpacked_loaded(
 
 
 def _check_rows(data: HeteroData, match: Match) -> None:
-    sizes = len(data[match.source]), len(match.made or data[match.target])
+    sizes = len(data[match.source]), len(match.new_dataset or data[match.target])
     for rows, size in zip((match.i, match.j), sizes, strict=True):
         if len(rows) and not 0 <= int(rows.min()) <= int(rows.max()) < size:
             raise ValueError("rows that there are not")
@@ -153,30 +153,32 @@ def _check_rows(data: HeteroData, match: Match) -> None:
         raise ValueError("pairs of one")
 
 
-def packed_base(data: HeteroData) -> bytes:
+def pack_base(data: HeteroData) -> bytes:
     """Return what files are added to as bytes: without features, which nothing is read by."""
     parts = _Parts()
-    about = {
-        "datasets": [_dataset(one, parts, features=False) for one in data.datasets.values()],
+    header = {
+        "datasets": [
+            _dataset(dataset, parts, features=False) for dataset in data.datasets.values()
+        ],
         "links": [_links(group, parts) for group in data.links],
     }
-    return b"".join(parts.joined(about))
+    return b"".join(parts.joined(header))
 
 
-def unpacked_base(content: bytes) -> HeteroData:
-    """Return what `packed_base` made bytes of."""
-    about, parts = _opened(content)
-    datasets = [_dataset_of(one, parts) for one in about["datasets"]]
-    return HeteroData(datasets, [_links_of(one, parts) for one in about["links"]])
+def unpack_base(content: bytes) -> HeteroData:
+    """Return what `pack_base` made bytes of."""
+    header, parts = _split_parts(content)
+    datasets = [_dataset_of(fields, parts) for fields in header["datasets"]]
+    return HeteroData(datasets, [_links_of(fields, parts) for fields in header["links"]])
 
 
 class _Parts:
     """Parts of bytes, each of which is known by its place."""
 
     def __init__(self) -> None:
-        self._parts: list[Buffer] = []
+        self._parts: list[BytesLike] = []
 
-    def keep(self, content: Buffer) -> int:
+    def keep(self, content: BytesLike) -> int:
         self._parts.append(content)
         return len(self._parts) - 1
 
@@ -212,7 +214,7 @@ class _Parts:
                 kinds.append(cells.dtype.str)
                 columns.append(pa.array(cells.to_numpy()))
             else:
-                kinds.append(_values(cells.tolist()))
+                kinds.append(_json_values(cells.tolist()))
         place = None
         if columns:
             table = pa.Table.from_arrays(columns, names=[str(at) for at in range(len(columns))])
@@ -225,9 +227,9 @@ class _Parts:
         names = [name if isinstance(name, int) else str(name) for name in columns_of]
         return {"names": names, "kinds": kinds, "rows": len(frame), "columns": place}
 
-    def joined(self, about: Mapping[str, object]) -> list[Buffer]:
+    def joined(self, about: Mapping[str, object]) -> list[BytesLike]:
         """Return all parts with their lengths, what they are about first."""
-        head = json.dumps(about, default=_plain).encode()
+        head = json.dumps(about, default=_json_value).encode()
         return [
             piece
             for part in (head, *self._parts)
@@ -235,14 +237,14 @@ class _Parts:
         ]
 
 
-def _plain(value: object) -> Any:
+def _json_value(value: object) -> Any:
     """Return a value of an array as JSON has it."""
     if isinstance(value, np.generic):
         return value.item()
     raise ValueError("a value of a kind that is not handed over")
 
 
-def _opened(content: Buffer) -> tuple[dict[str, Any], list[memoryview]]:
+def _split_parts(content: BytesLike) -> tuple[dict[str, Any], list[memoryview]]:
     view, at, parts = memoryview(content), 0, []
     while at < len(view):
         (length,) = _LENGTH.unpack_from(view, at)
@@ -259,15 +261,15 @@ def _array_of(place: Any, parts: Sequence[memoryview]) -> Any:
     if place is None:
         return None
     part = parts[place]
-    head = io.BytesIO(bytes(part[:_HEADER]))
+    head = io.BytesIO(bytes(part[:_HEADER_BYTES]))
     if np.lib.format.read_magic(head) != (1, 0):
         raise ValueError("no array")
     shape, by_columns, dtype = np.lib.format.read_array_header_1_0(head)
     if dtype.hasobject:
         raise ValueError("no plain array")
     count = int(np.prod(shape, dtype=np.int64))
-    found = np.frombuffer(part, dtype, count, head.tell())
-    return found.reshape(shape, order="F" if by_columns else "C")
+    array = np.frombuffer(part, dtype, count, head.tell())
+    return array.reshape(shape, order="F" if by_columns else "C")
 
 
 def _matrix_of(place: object, parts: Sequence[memoryview]) -> Any:
@@ -303,10 +305,10 @@ def _frame_of(about: Any, parts: Sequence[memoryview]) -> pd.DataFrame | None:
     return frame.set_axis(about["names"], axis=1)
 
 
-def _values(values: Sequence[Any]) -> list[Any]:
+def _json_values(values: Sequence[Any]) -> list[Any]:
     """Return values of an array of objects, JSON-ready."""
-    plain = [_plain(value) if isinstance(value, np.generic) else value for value in values]
-    if not all(isinstance(value, _PLAIN) for value in plain):
+    plain = [_json_value(value) if isinstance(value, np.generic) else value for value in values]
+    if not all(isinstance(value, _JSON_TYPES) for value in plain):
         raise ValueError("values of a kind that is not handed over")
     return plain
 
@@ -315,15 +317,15 @@ def _texts(values: Array, parts: _Parts) -> Json:
     """Keep an array of objects: as Arrow where all are text or missing."""
     import pyarrow as pa
 
-    found = values.tolist()
-    if set(map(type, found)) <= {str, type(None)}:
-        column = pa.array(found, pa.large_string())
+    texts = values.tolist()
+    if set(map(type, texts)) <= {str, type(None)}:
+        column = pa.array(texts, pa.large_string())
         sink = pa.BufferOutputStream()
         table = pa.Table.from_arrays([column], names=["0"])
         with pa.ipc.new_stream(sink, table.schema) as stream:
             stream.write_table(table)
         return parts.keep(memoryview(sink.getvalue()))
-    return _values(found)
+    return _json_values(texts)
 
 
 def _texts_of(about: Any, parts: Sequence[memoryview]) -> list[Any]:
@@ -333,18 +335,18 @@ def _texts_of(about: Any, parts: Sequence[memoryview]) -> list[Any]:
         return about
     table = pa.ipc.open_stream(pa.BufferReader(pa.py_buffer(parts[about]))).read_all()
     table.validate(full=True)
-    found: list[Any] = table.column(0).to_pylist()
-    return found
+    texts: list[Any] = table.column(0).to_pylist()
+    return texts
 
 
 def _dataset(dataset: Dataset, parts: _Parts, *, features: bool = True) -> JsonObject:
     media = dataset.media if features else None
     pictures: Json = None
     if media is not None:
-        if not all(one is None or isinstance(one, bytes) for one in media):
+        if not all(picture is None or isinstance(picture, bytes) for picture in media):
             raise ValueError("pictures that are no bytes")
-        lengths = [-1 if one is None else len(one) for one in media]
-        pictures = [lengths, parts.keep(b"".join(one for one in media if one))]
+        lengths = [-1 if picture is None else len(picture) for picture in media]
+        pictures = [lengths, parts.keep(b"".join(picture for picture in media if picture))]
     return {
         "name": dataset.name,
         "entity": dataset.entity,
@@ -423,12 +425,12 @@ def _labels_of(about: Mapping[str, Any], parts: Sequence[memoryview]) -> Labels:
     return Labels(about["dataset"], about["name"], _texts_of(about["values"], parts))
 
 
-def _comparisons(found: Comparisons | None, n_before: int, parts: _Parts) -> Json:
+def _comparisons(comparisons: Comparisons | None, n_before: int, parts: _Parts) -> Json:
     """Keep the comparisons below those that were there before."""
-    if found is None or len(found) == n_before:
+    if comparisons is None or len(comparisons) == n_before:
         return None
-    rows = np.arange(n_before, len(found))
-    new = found if n_before == 0 else found.take(rows)
+    rows = np.arange(n_before, len(comparisons))
+    new = comparisons if n_before == 0 else comparisons.take(rows)
     return [parts.array(new.objects), parts.array(new.weight), parts.frame(new.meta)]
 
 
@@ -444,21 +446,21 @@ def _comparisons_of(about: Any, parts: Sequence[memoryview]) -> Comparisons | No
 def _held_out_of(about: Any, data: HeteroData, parts: Sequence[memoryview]) -> HeteroData | None:
     if about is None:
         return None
-    links = [_links_of(one, parts) for one in about]
+    links = [_links_of(fields, parts) for fields in about]
     return HeteroData(data.datasets, links, None, data.labels)
 
 
-def _map(found: Embedding, parts: _Parts) -> JsonObject:
+def _map(embedding: Embedding, parts: _Parts) -> JsonObject:
     return {
-        "coordinates": {name: parts.array(Y) for name, Y in found.coordinates.items()},
-        "ids": {name: _texts(ids, parts) for name, ids in found.ids.items()},
-        "entity": dict(found.entity),
-        "placed": {name: parts.array(mask) for name, mask in found.placed.items()},
-        "components": dict(found.components),
-        "note": found.note,
+        "coordinates": {name: parts.array(Y) for name, Y in embedding.coordinates.items()},
+        "ids": {name: _texts(ids, parts) for name, ids in embedding.ids.items()},
+        "entity": dict(embedding.entity),
+        "placed": {name: parts.array(mask) for name, mask in embedding.placed.items()},
+        "components": dict(embedding.components),
+        "note": embedding.note,
         "drawn": None
-        if found.drawn is None
-        else {name: parts.array(Z) for name, Z in found.drawn.items()},
+        if embedding.drawn is None
+        else {name: parts.array(Z) for name, Z in embedding.drawn.items()},
     }
 
 
@@ -480,31 +482,38 @@ def _info_of(about: Mapping[str, Any]) -> DatasetInfo:
     return DatasetInfo(
         **{
             **about,
-            "columns": tuple(ColumnInfo(**one) for one in about["columns"]),
+            "columns": tuple(ColumnInfo(**column) for column in about["columns"]),
             "id_from": tuple(about["id_from"]),
             "recipe": None if about["recipe"] is None else TableRecipe.from_dict(about["recipe"]),
         }
     )
 
 
-_ROWS = ("i", "j", "source_alone", "target_alone", "weight")
+# Packed key -> field of `Match`.
+_MATCH_ARRAYS = {
+    "i": "i",
+    "j": "j",
+    "source_alone": "unmatched_source",
+    "target_alone": "unmatched_target",
+    "weight": "weight",
+}
 
 
-def _proposal(one: Proposal, parts: _Parts) -> JsonObject:
-    match, reach = one.match, one.reach
+def _proposal(proposal: Proposal, parts: _Parts) -> JsonObject:
+    match, reach = proposal.match, proposal.reach
     return {
-        "join": one.join.to_dict(),
-        "score": float(one.score),
-        "evidence": list(one.evidence),
-        "doubt": one.doubt,
+        "join": proposal.join.to_dict(),
+        "score": float(proposal.score),
+        "evidence": list(proposal.evidence),
+        "doubt": proposal.doubt,
         "match": {
             "source": match.source,
             "target": match.target,
             "kind": match.kind,
-            "told": list(match.told),
+            "told": list(match.messages),
             "crossed": int(match.crossed),
-            "made": None if match.made is None else _dataset(match.made, parts),
-            **{field: parts.array(getattr(match, field)) for field in _ROWS},
+            "made": None if match.new_dataset is None else _dataset(match.new_dataset, parts),
+            **{key: parts.array(getattr(match, field)) for key, field in _MATCH_ARRAYS.items()},
         },
         "reach": {
             "linked": dict(reach.linked),
@@ -518,9 +527,10 @@ def _proposal(one: Proposal, parts: _Parts) -> JsonObject:
 
 def _proposal_of(about: Mapping[str, Any], parts: Sequence[memoryview]) -> Proposal:
     match, reach = dict(about["match"]), about["reach"]
-    match |= {field: _array_of(match[field], parts) for field in _ROWS}
-    match["told"] = tuple(match["told"])
-    match["made"] = None if match["made"] is None else _dataset_of(match["made"], parts)
+    match |= {field: _array_of(match.pop(key), parts) for key, field in _MATCH_ARRAYS.items()}
+    match["messages"] = tuple(match.pop("told"))
+    new_dataset = match.pop("made")
+    match["new_dataset"] = None if new_dataset is None else _dataset_of(new_dataset, parts)
     hubs = tuple(Hub(**hub) for hub in reach["hubs"])
     return Proposal(
         Join(**about["join"]),

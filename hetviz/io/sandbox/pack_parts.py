@@ -29,11 +29,11 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _LENGTH = struct.Struct("<Q")
-_PLAIN = ("name", "where", "role", "decimal", "feature_names", "id_column", "title_column",
+_PLAIN_FIELDS = ("name", "where", "role", "decimal", "feature_names", "id_column", "title_column",
           "media_column", "text_columns", "label_columns", "key_columns", "entity")  # fmt: skip
 
 
-def packed(parsed: ParsedFiles) -> bytes:
+def pack_parsed(parsed: ParsedFiles) -> bytes:
     """Return what was read as bytes."""
     parts: list[bytes] = []
 
@@ -41,32 +41,36 @@ def packed(parsed: ParsedFiles) -> bytes:
         parts.append(content)
         return len(parts) - 1
 
-    about = {
-        "pieces": [_described(piece, keep) for piece in parsed.pieces],
+    header = {
+        "pieces": [_header_of(piece, keep) for piece in parsed.pieces],
         "refused": [[name, [asdict(p) for p in error.problems]] for name, error in parsed.rejected],
     }
-    return b"".join(_LENGTH.pack(len(part)) + part for part in (json.dumps(about).encode(), *parts))
+    return b"".join(
+        _LENGTH.pack(len(part)) + part for part in (json.dumps(header).encode(), *parts)
+    )
 
 
-def unpacked(content: bytes) -> ParsedFiles:
-    """Return what `packed` made bytes of.
+def unpack_parsed(content: bytes) -> ParsedFiles:
+    """Return what `pack_parsed` made bytes of.
 
     Raises
     ------
     ValueError
         If the bytes are damaged.
     """
-    with _damage_is_one_error():
+    with _damage_as_value_error():
         head, *parts = _split(content)
-        about = json.loads(head)
+        header = json.loads(head)
         return ParsedFiles(
-            tuple(_restored(each, parts) for each in about["pieces"]),
-            tuple((name, DataError(map(_problem, found))) for name, found in about["refused"]),
+            tuple(_piece_of(fields, parts) for fields in header["pieces"]),
+            tuple(
+                (name, DataError(map(_problem, problems))) for name, problems in header["refused"]
+            ),
         )
 
 
 def has_refused(content: bytes) -> bool:
-    """Whether files were refused, by what `packed` wrote; also where that is damaged."""
+    """Whether files were refused, by what `pack_parsed` wrote; also where that is damaged."""
     try:
         (length,) = _LENGTH.unpack_from(content)
         return bool(json.loads(content[_LENGTH.size : _LENGTH.size + length])["refused"])
@@ -85,8 +89,8 @@ def _split(content: bytes) -> list[bytes]:
     return parts
 
 
-def _described(piece: Piece, keep: Callable[[bytes], int]) -> JsonObject:
-    about: dict[str, Any] = {field: getattr(piece, field) for field in _PLAIN}
+def _header_of(piece: Piece, keep: Callable[[bytes], int]) -> JsonObject:
+    about: dict[str, Any] = {field: getattr(piece, field) for field in _PLAIN_FIELDS}
     about["facts"] = dict(piece.facts)
     about["problems"] = [asdict(problem) for problem in piece.problems]
     about["recipe"] = None if piece.recipe is None else piece.recipe.to_dict()
@@ -112,8 +116,8 @@ def _matrix(X: Matrix | None, keep: Callable[[bytes], int]) -> Json:
     return keep(_npy(np.asarray(X)))
 
 
-def _restored(about: Mapping[str, Any], parts: list[bytes]) -> Piece:
-    fields: dict[str, Any] = {field: about[field] for field in _PLAIN}
+def _piece_of(about: Mapping[str, Any], parts: list[bytes]) -> Piece:
+    fields: dict[str, Any] = {field: about[field] for field in _PLAIN_FIELDS}
     for field in ("feature_names", "text_columns", "label_columns", "key_columns"):
         fields[field] = tuple(fields[field])
     for word in ("X", "kernel", "distance"):
@@ -147,11 +151,11 @@ def _matrix_of(about: Any, parts: list[bytes]) -> Matrix | None:
 
 
 def _pictures(lengths: list[int], content: bytes) -> tuple[bytes | None, ...]:
-    at, found = 0, []
+    at, pictures = 0, []
     for length in lengths:
-        found.append(None if length < 0 else content[at : at + length])
+        pictures.append(None if length < 0 else content[at : at + length])
         at += max(length, 0)
-    return tuple(found)
+    return tuple(pictures)
 
 
 def _problem(fields: Mapping[str, Any]) -> Problem:
@@ -165,14 +169,14 @@ def _npy(array: ArrayLike) -> bytes:
 
 
 def _array(content: bytes) -> Array:
-    found: Array = np.load(io.BytesIO(content), allow_pickle=False)
-    return found
+    array: Array = np.load(io.BytesIO(content), allow_pickle=False)
+    return array
 
 
-def packed_cells(found: Mapping[tuple[str, str, str], StoredCells]) -> dict[str, bytes]:
+def pack_cells(cells_by_file: Mapping[tuple[str, str, str], StoredCells]) -> dict[str, bytes]:
     """Return the cells of workbooks as bytes, by the name of the file."""
     out = {}
-    for key, stored in found.items():
+    for key, stored in cells_by_file.items():
         parts: list[bytes] = []
         sheets = []
         for sheet in stored.sheets:
@@ -186,45 +190,45 @@ def packed_cells(found: Mapping[tuple[str, str, str], StoredCells]) -> dict[str,
                 lines = np.array([line for line, _ in sheet.rows], dtype=np.int64)
             sheets.append([sheet.title, sheet.decimal, in_columns, len(parts), len(parts) + 1])
             parts += [arrow_bytes(frame), _npy(lines)]
-        about = {
+        header = {
             "key": list(key),
             "sheets": sheets,
             "notes": [asdict(note) for note in stored.notes],
             "counts": [stored.n_unstored, stored.n_failed],
         }
-        all_parts = (json.dumps(about).encode(), *parts)
+        all_parts = (json.dumps(header).encode(), *parts)
         out[key[0]] = b"".join(_LENGTH.pack(len(part)) + part for part in all_parts)
     return out
 
 
-def unpacked_cells(content: bytes) -> tuple[tuple[str, str, str], StoredCells]:
-    """Return what `packed_cells` made bytes of, for one file.
+def unpack_cells(content: bytes) -> tuple[tuple[str, str, str], StoredCells]:
+    """Return what `pack_cells` made bytes of, for one file.
 
     Raises
     ------
     ValueError
         If the bytes are damaged.
     """
-    with _damage_is_one_error():
+    with _damage_as_value_error():
         head, *parts = _split(content)
-        about = json.loads(head)
+        header = json.loads(head)
         sheets = []
-        for title, decimal, in_columns, cells, lines in about["sheets"]:
+        for title, decimal, in_columns, cells, lines in header["sheets"]:
             at = _array(parts[lines])
             content = parts[cells]
             rows = (
-                ColumnRows([], at, table_of(content), [])
+                ColumnRows([], at, arrow_table_of(content), [])
                 if in_columns
                 else FrameRows(frame_of(content), at)[:]
             )
             sheets.append(SheetCells(title, decimal, rows))
-        notes = tuple(map(_problem, about["notes"]))
-        name, sheet, decimal = about["key"]
-        return (name, sheet, decimal), StoredCells(tuple(sheets), notes, *about["counts"])
+        notes = tuple(map(_problem, header["notes"]))
+        name, sheet, decimal = header["key"]
+        return (name, sheet, decimal), StoredCells(tuple(sheets), notes, *header["counts"])
 
 
 @contextmanager
-def _damage_is_one_error() -> Iterator[None]:
+def _damage_as_value_error() -> Iterator[None]:
     try:
         yield
     except (ValueError, KeyError, TypeError, IndexError, struct.error, OSError) as error:
@@ -248,14 +252,14 @@ def frame_of(content: bytes, columns: Sequence[str] | None = None) -> pd.DataFra
     """Return the table, or some columns of it, that `arrow_bytes` wrote."""
     import pyarrow as pa
 
-    table = table_of(content)
+    table = arrow_table_of(content)
     table = table if columns is None else table.select(columns)
     texts = {pa.large_string(): TEXT}
     frame: pd.DataFrame = table.to_pandas(types_mapper=texts.get, ignore_metadata=True)
     return frame
 
 
-def table_of(content: bytes) -> pa.Table:
+def arrow_table_of(content: bytes) -> pa.Table:
     """Return what `arrow_bytes` wrote, as it is in Arrow."""
     import pyarrow as pa
 

@@ -24,30 +24,30 @@ from typing import IO
 from hetviz._text import count
 from hetviz.errors import DataError, Problem
 from hetviz.io import gate, limits
-from hetviz.io.sandbox.confine import keep_off_network, refuse_calls
-from hetviz.io.sandbox.reader_queue import TURNS
+from hetviz.io.sandbox.confine import block_network, block_system_calls
+from hetviz.io.sandbox.reader_queue import READER_QUEUE
 
-MEMORY = 4_000 * limits.MB
-RESIDENT = 2_500 * limits.MB
-PROCESSOR_S = 60
+MAX_MEMORY_BYTES = 4_000 * limits.MB
+MAX_RESIDENT_BYTES = 2_500 * limits.MB
+MAX_PROCESSOR_S = 60
 # Work is limited, not time: only what waits for ever comes to this, or a machine that is all busy.
-WALL_S = 600.0
-_OPEN_FILES = 64
+MAX_WALL_S = 600.0
+_MAX_OPEN_FILES = 64
 _GRACE_S = 5
-_OUT = 2_000 * limits.MB
-_LOOK_S = 0.02
-_SELDOM_S = 0.1
+_MAX_OUTPUT_BYTES = 2_000 * limits.MB
+_MIN_POLL_S = 0.02
+_MAX_POLL_S = 0.1
 TOO_LARGE = 3
 _LENGTH = struct.Struct("<Q")
-_PASSED_ON = ("PATH", "LANG", "LC_ALL", "SYSTEMROOT", "VIRTUAL_ENV")
-_SMALLER = "Give fewer rows or columns, or save it as CSV."
+_PASSED_VARIABLES = ("PATH", "LANG", "LC_ALL", "SYSTEMROOT", "VIRTUAL_ENV")
+_GIVE_LESS = "Give fewer rows or columns, or save it as CSV."
 _CHECK = "Check the file; save it again, or save it as CSV."
 _CONFINED = Event()
 # How often it is told how far the process has come, also where it says nothing new.
-_TELL_S = 0.5
-LONGEST_TOLD = 200
+_REPORT_S = 0.5
+MAX_MESSAGE_CHARS = 200
 # With escapes.
-_LONGEST_LINE = 2_500
+_MAX_LINE_BYTES = 2_500
 
 
 def is_confined() -> bool:
@@ -55,22 +55,22 @@ def is_confined() -> bool:
     return _CONFINED.is_set()
 
 
-class Ended(DataError):
+class ReaderFailed(DataError):
     """A process did not come to its end.
 
     Parameters
     ----------
     problem : Problem
-    told : str
-        What it told last by `teller`, at most `LONGEST_TOLD` characters.
+    last_message : str
+        What it told last by `progress_writer`, at most `MAX_MESSAGE_CHARS` characters.
     """
 
-    def __init__(self, problem: Problem, told: str) -> None:
+    def __init__(self, problem: Problem, last_message: str) -> None:
         super().__init__(problem)
-        self.told = told
+        self.last_message = last_message
 
 
-Heard = Callable[[float, str], None]
+OnProgress = Callable[[float, str], None]
 """Gets the share of the work that is done, and what is being done."""
 
 
@@ -78,8 +78,8 @@ def run(
     module: str,
     given: Iterable[bytes],
     where: str,
-    processor_s: int = PROCESSOR_S,
-    heard: Heard | None = None,
+    processor_s: int = MAX_PROCESSOR_S,
+    heard: OnProgress | None = None,
     into: IO[bytes] | None = None,
 ) -> bytes:
     """Run a module in a process with limits; return what it wrote.
@@ -89,15 +89,15 @@ def run(
     Parameters
     ----------
     module : str
-        Its main part calls `confine` first.
+        Its main part calls `apply_limits` first.
     given : iterable of bytes
-        What it finds on its standard input, see `parts`.
+        What it finds on its standard input, see `read_parts`.
     where : str
         For messages.
     processor_s : int
         Seconds of work that it may take.
     heard : callable, optional
-        Called twice a second with what the process tells by `teller`, or that it waits for its
+        Called twice a second with what the process tells by `progress_writer`, or that it waits for its
         turn. What it raises ends the process.
     into : file, optional
         Gets what it writes, of which nothing is returned then.
@@ -117,189 +117,191 @@ def run(
             message = f"the file cannot be handed on: {error.strerror}"
             raise gate.refusal("no-room", where, message, remedy="Free some disk space.") from None
         source.seek(0)
-        stack.enter_context(TURNS.turn(None if heard is None else _waiting(heard)))
-        why = _watched(module, source, out, processor_s, told, heard)
+        stack.enter_context(
+            READER_QUEUE.wait_for_turn(None if heard is None else _waiting_reporter(heard))
+        )
+        why = _run_watched(module, source, out, processor_s, told, heard)
         if why is not None:
             code, message, remedy = why
-            raise Ended(Problem(code, where, message, "", remedy), _last_told(told)[1])
+            raise ReaderFailed(Problem(code, where, message, "", remedy), _last_progress(told)[1])
         if into is not None:
             return b""
         out.seek(0)
         return out.read()
 
 
-def _waiting(heard: Heard) -> Callable[[int], None]:
-    def told(before: int) -> None:
-        first = f", {before} before this" if before else ""
-        heard(0.0, f"Waiting until other files are read{first}")
+def _waiting_reporter(on_progress: OnProgress) -> Callable[[int], None]:
+    def told(n_before: int) -> None:
+        first = f", {n_before} before this" if n_before else ""
+        on_progress(0.0, f"Waiting until other files are read{first}")
 
     return told
 
 
-def without_result(where: str) -> Exception:
+def no_result_error(where: str) -> Exception:
     """Return the error about what a process wrote that means nothing."""
     return gate.refusal("reader-ended", where, "reading ended without a result", remedy=_CHECK)
 
 
-def write_parts(stream: IO[bytes], given: Iterable[bytes]) -> None:
+def write_parts(stream: IO[bytes], parts: Iterable[bytes]) -> None:
     """Write parts, each with its length before it."""
-    for part in given:
+    for part in parts:
         stream.write(_LENGTH.pack(len(part)))
         stream.write(part)
     stream.flush()
 
 
-def parts(stream: IO[bytes]) -> Iterator[bytes]:
+def read_parts(stream: IO[bytes]) -> Iterator[bytes]:
     """Yield what `write_parts` wrote."""
     while head := stream.read(_LENGTH.size):
         (length,) = _LENGTH.unpack(head)
         yield stream.read(length)
 
 
-def teller() -> Heard:
+def progress_writer() -> OnProgress:
     """Return what tells the process that started this one how far it has come."""
     number = int(sys.argv[2]) if len(sys.argv) > 2 else -1
 
     def tell(fraction: float, message: str) -> None:
         if number < 0:
             return
-        line = json.dumps([round(float(fraction), 4), message[:LONGEST_TOLD]])
+        line = json.dumps([round(float(fraction), 4), message[:MAX_MESSAGE_CHARS]])
         with contextlib.suppress(OSError):
             os.write(number, f"{line}\n".encode())
 
     return tell
 
 
-def _last_told(told: IO[bytes]) -> tuple[float, str]:
+def _last_progress(progress_file: IO[bytes]) -> tuple[float, str]:
     """Return what was told last; nothing where the last line means nothing."""
     try:
-        size = os.fstat(told.fileno()).st_size
-        end = os.pread(told.fileno(), _LONGEST_LINE, max(0, size - _LONGEST_LINE))
+        size = os.fstat(progress_file.fileno()).st_size
+        end = os.pread(progress_file.fileno(), _MAX_LINE_BYTES, max(0, size - _MAX_LINE_BYTES))
         fraction, message = json.loads(end.rstrip(b"\n").rpartition(b"\n")[2])
-        return min(max(float(fraction), 0.0), 1.0), str(message)[:LONGEST_TOLD]
+        return min(max(float(fraction), 0.0), 1.0), str(message)[:MAX_MESSAGE_CHARS]
     except (OSError, ValueError, TypeError):
         return 0.0, ""
 
 
-def confine() -> None:
+def apply_limits() -> None:
     """Take on the limits, in the process that `run` started; what the system lacks is passed over.
 
     The seconds of work that are allowed from now on stand on the command line.
     """
     import resource
 
-    processor_s = int(sys.argv[1]) if len(sys.argv) > 1 else PROCESSOR_S
+    processor_s = int(sys.argv[1]) if len(sys.argv) > 1 else MAX_PROCESSOR_S
     # Loading the modules is no work on the file.
     begun = math.ceil(time.process_time())
     end = begun + processor_s + _GRACE_S
-    for what, most, last in (
-        (resource.RLIMIT_AS, MEMORY, MEMORY),
+    for resource_kind, soft_limit, hard_limit in (
+        (resource.RLIMIT_AS, MAX_MEMORY_BYTES, MAX_MEMORY_BYTES),
         # At the first the system says why it ends the process, at the last it does not.
-        (resource.RLIMIT_CPU, begun + min(processor_s, PROCESSOR_S), end),
-        (resource.RLIMIT_NOFILE, _OPEN_FILES, _OPEN_FILES),
-        (resource.RLIMIT_FSIZE, _OUT, _OUT),
+        (resource.RLIMIT_CPU, begun + min(processor_s, MAX_PROCESSOR_S), end),
+        (resource.RLIMIT_NOFILE, _MAX_OPEN_FILES, _MAX_OPEN_FILES),
+        (resource.RLIMIT_FSIZE, _MAX_OUTPUT_BYTES, _MAX_OUTPUT_BYTES),
         (resource.RLIMIT_CORE, 0, 0),
     ):
         with contextlib.suppress(ValueError, OSError):
-            resource.setrlimit(what, (most, last))
+            resource.setrlimit(resource_kind, (soft_limit, hard_limit))
     # No file is read by asking anybody.
-    keep_off_network()
-    refuse_calls()
+    block_network()
+    block_system_calls()
     _CONFINED.set()
 
 
-def allow(processor_s: int) -> None:
+def allow_seconds(processor_s: int) -> None:
     """Let this process work for so many seconds from now on, as far as who started it allows."""
-    _allow(math.ceil(time.process_time()) + processor_s)
+    _set_processor_limit(math.ceil(time.process_time()) + processor_s)
 
 
-def allow_all() -> None:
+def allow_all_seconds() -> None:
     """Let this process work for as long as who started it allows."""
-    _allow(None)
+    _set_processor_limit(None)
 
 
-def _allow(until: int | None) -> None:
+def _set_processor_limit(until: int | None) -> None:
     import resource
 
     if not is_confined():
         return
     with contextlib.suppress(ValueError, OSError):
-        _, last = resource.getrlimit(resource.RLIMIT_CPU)
+        _, hard_limit = resource.getrlimit(resource.RLIMIT_CPU)
         # Before the last, at which the system does not say why it ends the process.
-        end = max(1, last - _GRACE_S)
-        resource.setrlimit(resource.RLIMIT_CPU, (min(end, until or end), last))
+        end = max(1, hard_limit - _GRACE_S)
+        resource.setrlimit(resource.RLIMIT_CPU, (min(end, until or end), hard_limit))
 
 
-def _watched(
+def _run_watched(
     module: str,
-    given: IO[bytes],
+    source: IO[bytes],
     out: IO[bytes],
     processor_s: int,
-    told: IO[bytes],
-    heard: Heard | None,
+    progress_file: IO[bytes],
+    on_progress: OnProgress | None,
 ) -> tuple[str, str, str] | None:
     """Run the process; return the code, what happened and a remedy, or None."""
     process = subprocess.Popen(  # noqa: S603
         # -P: nothing is imported from the folder that it runs in.
-        [sys.executable, "-P", "-m", module, str(processor_s), str(told.fileno())],
-        stdin=given,
+        [sys.executable, "-P", "-m", module, str(processor_s), str(progress_file.fileno())],
+        stdin=source,
         stdout=out,
         stderr=subprocess.DEVNULL,
         env=environment(),
         cwd=tempfile.gettempdir(),
         start_new_session=True,
         close_fds=True,
-        pass_fds=(told.fileno(),),
+        pass_fds=(progress_file.fileno(),),
     )
     start, why = time.monotonic(), None
-    last = start
+    last_report = start
     try:
         while process.poll() is None:
-            if heard is not None and time.monotonic() - last > _TELL_S:
-                last = time.monotonic()
-                heard(*_last_told(told))
-            if time.monotonic() - start > WALL_S:
-                message = f"reading took longer than {WALL_S:.0f} seconds, which are allowed"
-                why = ("too-slow", message, _SMALLER)
-            elif _resident(process.pid) > RESIDENT:
-                message = (
-                    f"reading took more than {RESIDENT / limits.MB:,.0f} MB, which are allowed"
-                )
-                why = ("too-large", message, _SMALLER)
+            if on_progress is not None and time.monotonic() - last_report > _REPORT_S:
+                last_report = time.monotonic()
+                on_progress(*_last_progress(progress_file))
+            if time.monotonic() - start > MAX_WALL_S:
+                message = f"reading took longer than {MAX_WALL_S:.0f} seconds, which are allowed"
+                why = ("too-slow", message, _GIVE_LESS)
+            elif _resident(process.pid) > MAX_RESIDENT_BYTES:
+                message = f"reading took more than {MAX_RESIDENT_BYTES / limits.MB:,.0f} MB, which are allowed"
+                why = ("too-large", message, _GIVE_LESS)
             if why is not None:
                 return why
             # What takes long is looked at less often, or looking would be work.
-            time.sleep(min(_SELDOM_S, max(_LOOK_S, (time.monotonic() - start) / 20)))
+            time.sleep(min(_MAX_POLL_S, max(_MIN_POLL_S, (time.monotonic() - start) / 20)))
     finally:
         # Also where this thread is asked to stop.
         if process.poll() is None:
             process.kill()
         process.wait()
-    return _ending(process.returncode, processor_s)
+    return _failure_of(process.returncode, processor_s)
 
 
-def _ending(code: int, processor_s: int) -> tuple[str, str, str] | None:
+def _failure_of(code: int, processor_s: int) -> tuple[str, str, str] | None:
     if code == 0:
         return None
     if code == -signal.SIGXCPU:
         # Of the longer limit a part is for reading alone.
-        most = "" if processor_s > PROCESSOR_S else f"{count(processor_s, 'second')} of "
-        message = f"reading took more than the {most}work that is allowed"
+        limit = "" if processor_s > MAX_PROCESSOR_S else f"{count(processor_s, 'second')} of "
+        message = f"reading took more than the {limit}work that is allowed"
         return (
             "too-slow",
             message,
             "Give fewer rows or columns; a small file that takes so long is damaged.",
         )
     if code == TOO_LARGE:
-        message = f"reading needs more than {MEMORY / limits.MB:,.0f} MB, which are allowed"
-        return ("too-large", message, _SMALLER)
+        message = (
+            f"reading needs more than {MAX_MEMORY_BYTES / limits.MB:,.0f} MB, which are allowed"
+        )
+        return ("too-large", message, _GIVE_LESS)
     message = "reading this file broke off the process that read it; nothing else was touched"
     return ("reader-ended", message, _CHECK)
 
 
 def environment() -> dict[str, str]:
     """Return an environment without anything that is not needed to read a file."""
-    passed = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
+    passed = {name: os.environ[name] for name in _PASSED_VARIABLES if name in os.environ}
     return {
         **passed,
         "PYTHONPATH": str(Path(__file__).resolve().parents[3]),

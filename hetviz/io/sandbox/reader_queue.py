@@ -14,25 +14,25 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-_FEWEST, _MOST = 2, 4
+_MIN_READERS, _MAX_READERS = 2, 4
 # How often who waits is told how many come first.
-_TELL_S = 0.5
-_FOR: ContextVar[str] = ContextVar("hetviz_reads_for", default="")
+_REPORT_S = 0.5
+_VISITOR: ContextVar[str] = ContextVar("hetviz_reads_for", default="")
 
 
-def read_for(visitor: str) -> None:
+def set_visitor(visitor: str) -> None:
     """Say for whom this thread reads from now on."""
-    _FOR.set(visitor)
+    _VISITOR.set(visitor)
 
 
 def n_readers() -> int:
     """Return how many readers run at once: as set, or half of the processors, 2 to 4."""
     # Set by who runs the server; settings that are none are refused when it starts.
     asked = int(os.environ.get("HETVIZ_WORK_READERS") or 0)
-    return asked or max(_FEWEST, min(_MOST, (os.cpu_count() or 1) // 2))
+    return asked or max(_MIN_READERS, min(_MAX_READERS, (os.cpu_count() or 1) // 2))
 
 
-class Turns:
+class ReaderQueue:
     """Lets so many through at once.
 
     Of those that wait, the next is of the visitor for whom the fewest are being read, and among
@@ -41,7 +41,7 @@ class Turns:
     """
 
     def __init__(self) -> None:
-        self._news = threading.Condition()
+        self._changed = threading.Condition()
         self._numbers = itertools.count()
         self._waiting: dict[int, str] = {}
         self._running: Counter[str] = Counter()
@@ -50,48 +50,48 @@ class Turns:
 
     def load(self) -> tuple[int, int]:
         """Return how many read and how many wait."""
-        with self._news:
+        with self._changed:
             return self._running.total(), len(self._waiting)
 
     @contextmanager
-    def turn(self, told: Callable[[int], None] | None = None) -> Iterator[None]:
+    def wait_for_turn(self, on_wait: Callable[[int], None] | None = None) -> Iterator[None]:
         """Wait for a turn, and have it for as long as the block lasts.
 
-        `told` hears twice a second how many come first; what it raises ends the waiting.
+        `on_wait` hears twice a second how many come first; what it raises ends the waiting.
         """
-        visitor = _FOR.get()
-        with self._news:
+        visitor = _VISITOR.get()
+        with self._changed:
             number = next(self._numbers)
             self._waiting[number] = visitor
         try:
-            while (before := self._before(number)) is not None:
-                if told is not None:
+            while (n_before := self._take_turn(number)) is not None:
+                if on_wait is not None:
                     # Outside of the lock: it may draw a page.
-                    told(before)
-                with self._news:
+                    on_wait(n_before)
+                with self._changed:
                     if self._place(number) is not None:
-                        self._news.wait(_TELL_S)
+                        self._changed.wait(_REPORT_S)
         except BaseException:
             self._leave(number)
             raise
         try:
             yield
         finally:
-            with self._news:
+            with self._changed:
                 self._running[visitor] -= 1
                 self._running += Counter()
-                self._forget()
-                self._news.notify_all()
+                self._forget_idle()
+                self._changed.notify_all()
 
-    def _before(self, number: int) -> int | None:
+    def _take_turn(self, number: int) -> int | None:
         """Return how many come before; None when it is its turn, which it has taken then."""
-        with self._news:
+        with self._changed:
             place = self._place(number)
             if place is None:
                 visitor = self._waiting.pop(number)
                 self._running[visitor] += 1
                 self._began[visitor] = next(self._numbers)
-                self._news.notify_all()
+                self._changed.notify_all()
             return place
 
     def _place(self, number: int) -> int | None:
@@ -111,16 +111,16 @@ class Turns:
             order.append(number)
         return order
 
-    def _forget(self) -> None:
-        there = {*self._running, *self._waiting.values()}
-        self._began = {name: turn for name, turn in self._began.items() if name in there}
+    def _forget_idle(self) -> None:
+        active = {*self._running, *self._waiting.values()}
+        self._began = {name: turn for name, turn in self._began.items() if name in active}
 
     def _leave(self, number: int) -> None:
-        with self._news:
+        with self._changed:
             self._waiting.pop(number, None)
-            self._forget()
-            self._news.notify_all()
+            self._forget_idle()
+            self._changed.notify_all()
 
 
-TURNS = Turns()
+READER_QUEUE = ReaderQueue()
 """Those of all readers that this process starts."""

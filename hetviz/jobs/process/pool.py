@@ -191,18 +191,21 @@ class Pool:
         running = Counter(
             owner for owner in (self._owner(id) for id in self._busy.values()) if owner
         )
-        last = dict(self._started_at)
-        left = {id: job.owner for id, (job, _) in self._waiting.items()}
+        last_start = dict(self._started_at)
+        remaining = {id: job.owner for id, (job, _) in self._waiting.items()}
         order = []
-        while left:
-            firsts: dict[str, str] = {}
-            for id, owner in left.items():
-                firsts.setdefault(owner, id)
-            owner = min(firsts, key=lambda one: (running[one], last.get(one, 0.0)))
-            order.append(firsts[owner])
-            del left[firsts[owner]]
+        while remaining:
+            first_job: dict[str, str] = {}
+            for id, owner in remaining.items():
+                first_job.setdefault(owner, id)
+            owner = min(
+                first_job,
+                key=lambda candidate: (running[candidate], last_start.get(candidate, 0.0)),
+            )
+            order.append(first_job[owner])
+            del remaining[first_job[owner]]
             running[owner] += 1
-            last[owner] = float("inf")
+            last_start[owner] = float("inf")
         return order
 
     def _owner(self, id: str) -> str:

@@ -33,7 +33,14 @@ from hetviz.jobs.process.failures import (
     worker_ended_error,
 )
 from hetviz.jobs.process.job_table import JobTable
-from hetviz.jobs.process.wire import Buffer, Message, Outbox, Reader, message, pickled
+from hetviz.jobs.process.wire import (
+    Message,
+    MessageBuffer,
+    MessageReader,
+    Outbox,
+    encode_message,
+    pickle_value,
+)
 from hetviz.jobs.runner import Job, Task, normalise_parts, seconds_left
 
 log = logging.getLogger(__name__)
@@ -42,10 +49,10 @@ log = logging.getLogger(__name__)
 GRACE_S = 2.0
 # A worker that has not said by then that it is ready never will.
 _START_S = 120.0
-_MOST_STARTS = 3
-_LONGEST_PAUSE_S = 30.0
+_MAX_STARTS = 3
+_MAX_PAUSE_S = 30.0
 # A worker that was idle for so long before it ended is no sign that the next one ends too.
-_SOUND_S = 60.0
+_STABLE_S = 60.0
 
 
 class ProcessRunner(JobTable):
@@ -65,13 +72,13 @@ class ProcessRunner(JobTable):
         self._waiting: dict[str, Task] = {}
         self._thread: threading.Thread | None = None
         self._worker_needed = False
-        self._closing = False
+        self._is_closing = False
         self._end_requested = False
         self._wake_receiver, self._wake_sender = socket.socketpair()
         self._wake_receiver.setblocking(False)
         self._wake_sender.setblocking(False)
         # From here on all is the manager's own.
-        self._child: Child | None = None
+        self._worker: WorkerProcess | None = None
         self._worker_started_at = 0.0
         self._running: str | None = None
         self._job_started_at = 0.0
@@ -99,14 +106,14 @@ class ProcessRunner(JobTable):
     @property
     def worker_pid(self) -> int | None:
         """The worker's process number, None while there is none; for tests and diagnosis."""
-        child = self._child
+        child = self._worker
         return None if child is None else child.pid
 
     def warm(self) -> None:
         """Start the worker now, if there is none, so that the first job finds it ready."""
         with self._lock:
             self._worker_needed = True
-            if self._thread is None and not self._closing:
+            if self._thread is None and not self._is_closing:
                 # Of the server, never of a page: a worker ends with the thread that started it.
                 self._thread = threading.Thread(target=self._run_manager, name="hetviz-jobs")
                 self._thread.daemon = True
@@ -138,7 +145,7 @@ class ProcessRunner(JobTable):
     def close(self) -> None:
         """End the worker and the manager, as the server does when it ends."""
         with self._lock:
-            self._closing = True
+            self._is_closing = True
             thread, self._thread = self._thread, None
         if thread is not None:
             atexit.unregister(self.close)
@@ -161,7 +168,7 @@ class ProcessRunner(JobTable):
     # What follows runs on the manager's thread only.
 
     def _run_manager(self) -> None:
-        while not self._closing:
+        while not self._is_closing:
             try:
                 self._run_once()
             except Exception as error:
@@ -180,23 +187,23 @@ class ProcessRunner(JobTable):
             if self._running is None and not self._waiting:
                 self._end_child()
         now = time.monotonic()
-        if self._child is None and self._worker_needed and now >= self._not_before:
+        if self._worker is None and self._worker_needed and now >= self._not_before:
             self._start_child()
-        if self._child is None:
+        if self._worker is None:
             self._wait_idle()
             return
-        while self._child.ready and self._running is None and self._waiting:
-            self._start_next(self._child)
-        self._forward_cancel(self._child)
+        while self._worker.is_ready and self._running is None and self._waiting:
+            self._start_next(self._worker)
+        self._forward_cancel(self._worker)
         timeout = max(0.0, self._deadline - time.monotonic())
-        messages, alive = self._child.wait(
+        messages, alive = self._worker.wait(
             self._wake_receiver, None if timeout == math.inf else timeout
         )
         self._drain()
         for message in messages:
-            self._handle(self._child, message)
+            self._handle(self._worker, message)
         if not alive:
-            self._on_child_exit(self._child.ended())
+            self._on_child_exit(self._worker.wait_for_exit())
         elif time.monotonic() >= self._deadline:
             self._on_timeout()
 
@@ -214,17 +221,17 @@ class ProcessRunner(JobTable):
 
     def _end_cancelled(self) -> None:
         with self._lock:
-            gone = [id for id in self._waiting if id in self._cancelled]
-            for id in gone:
+            cancelled = [id for id in self._waiting if id in self._cancelled]
+            for id in cancelled:
                 del self._waiting[id]
-            if gone:
+            if cancelled:
                 self._update_positions()
-        for id in gone:
+        for id in cancelled:
             self._end_job(id, state="cancelled")
 
     def _start_child(self) -> None:
         try:
-            self._child = Child()
+            self._worker = WorkerProcess()
         except (OSError, ValueError):
             log.exception("The worker cannot be started")
             self._start_failed()
@@ -235,7 +242,7 @@ class ProcessRunner(JobTable):
             for id in self._waiting:
                 self._change(id, message="Getting ready")
 
-    def _start_next(self, child: Child) -> None:
+    def _start_next(self, child: WorkerProcess) -> None:
         with self._lock:
             id = next(iter(self._waiting))
             task = self._waiting.pop(id)
@@ -244,72 +251,72 @@ class ProcessRunner(JobTable):
             self._update_positions()
         self._job_started_at = time.monotonic()
         try:
-            parts = pickled(self._numbers.wrap(task.arguments, child.held))
+            parts = pickle_value(self._numbers.wrap(task.arguments, child.cached))
         except Exception as error:
             if is_unexpected(error):
                 log.exception("A task cannot be sent: %s", task.function)
             self._end_running(state="failed", error=user_error(error))
             return
         self._sent = task
-        child.post(message("task", parts, id=id, function=task.function))
+        child.post(encode_message("task", parts, id=id, function=task.function))
 
-    def _forward_cancel(self, child: Child) -> None:
+    def _forward_cancel(self, child: WorkerProcess) -> None:
         if self._running in self._cancelled and self._deadline == math.inf:
             self._deadline = time.monotonic() + GRACE_S
-            child.post(message("cancel", id=self._running))
+            child.post(encode_message("cancel", id=self._running))
 
-    def _handle(self, child: Child, heard: Message) -> None:
-        if heard.kind == "ready":
-            child.ready = True
+    def _handle(self, child: WorkerProcess, message: Message) -> None:
+        if message.kind == "ready":
+            child.is_ready = True
             self._deadline = math.inf
             return
-        id = heard.fields["id"]
+        id = message.fields["id"]
         if id != self._running:
             return
         self._sent = None
-        if heard.kind == "begun":
+        if message.kind == "begun":
             return
-        if heard.kind == "progress":
-            fraction = heard.fields["fraction"]
-            left = seconds_left(fraction, time.monotonic() - self._job_started_at)
+        if message.kind == "progress":
+            fraction = message.fields["fraction"]
+            remaining = seconds_left(fraction, time.monotonic() - self._job_started_at)
             self._change(
                 id,
                 fraction=fraction,
-                message=heard.fields["text"],
-                seconds_left=left,
-                parts=normalise_parts(heard.fields["of_job"]),
+                message=message.fields["text"],
+                seconds_left=remaining,
+                parts=normalise_parts(message.fields["of_job"]),
             )
-            if heard.parts:
-                self._keep_frame(id, bytes(heard.parts[0]))
+            if message.parts:
+                self._keep_frame(id, bytes(message.parts[0]))
             return
-        child.held = heard.fields["held"]
-        self._change(id, processor_s=heard.fields["processor_s"])
+        child.cached = message.fields["held"]
+        self._change(id, processor_s=message.fields["processor_s"])
         self._failures = 0
-        if heard.kind == "cancelled":
-            self._end_with_result(heard, state="cancelled")
+        if message.kind == "cancelled":
+            self._end_with_result(message, state="cancelled")
         elif id in self._cancelled:
             # Asked to stop is stopped, even where the result was just ready: that is what the
             # person expects to find.
             self._end_running(state="cancelled")
-        elif heard.kind == "done":
-            self._end_with_result(heard, state="done", fraction=1.0)
+        elif message.kind == "done":
+            self._end_with_result(message, state="done", fraction=1.0)
         else:
-            self._end_failed(heard)
+            self._end_failed(message)
 
-    def _end_with_result(self, heard: Message, **fields: object) -> None:
+    def _end_with_result(self, message: Message, **fields: object) -> None:
         try:
-            result = heard.value() if heard.parts else None
+            result = message.value() if message.parts else None
         except Exception as error:
             log.exception("The result of a task cannot be read")
             self._end_running(state="failed", error=user_error(error))
             return
         self._end_running(result=result, **fields)
 
-    def _end_failed(self, heard: Message) -> None:
-        if heard.fields["trace"]:
-            log.error("A task failed in the worker:\n%s", heard.fields["trace"])
+    def _end_failed(self, message: Message) -> None:
+        if message.fields["trace"]:
+            log.error("A task failed in the worker:\n%s", message.fields["trace"])
         try:
-            error = heard.value()
+            error = message.value()
         except Exception as fault:
             log.exception("The error of a task cannot be read")
             error = user_error(fault)
@@ -324,9 +331,9 @@ class ProcessRunner(JobTable):
             self._update_positions()
 
     def _end_child(self) -> None:
-        child, self._child = self._child, None
+        child, self._worker = self._worker, None
         if child is not None:
-            child.end()
+            child.kill()
 
     def _on_timeout(self) -> None:
         """End a worker that does not do what was asked of it: to stop its job, or to get ready."""
@@ -339,7 +346,7 @@ class ProcessRunner(JobTable):
 
     def _on_child_exit(self, returncode: int) -> None:
         """Carry on after a worker that ended by itself, or at the hands of somebody else."""
-        child, self._child = self._child, None
+        child, self._worker = self._worker, None
         log.error("The worker ended: %s", describe_exit(returncode))
         if self._running is not None:
             # Its job is gone with it, so this cannot go round and round.
@@ -349,8 +356,8 @@ class ProcessRunner(JobTable):
                 self._resend(self._running, self._sent)
             else:
                 self._end_running(state="failed", error=worker_ended_error(returncode))
-        elif child is not None and child.ready:
-            if time.monotonic() - self._worker_started_at > _SOUND_S:
+        elif child is not None and child.is_ready:
+            if time.monotonic() - self._worker_started_at > _STABLE_S:
                 self._failures = 0
             self._delay_restart()
         else:
@@ -367,20 +374,20 @@ class ProcessRunner(JobTable):
     def _delay_restart(self) -> None:
         """Start the next worker at once, but each further one that fails later and later."""
         self._failures += 1
-        pause = 0.0 if self._failures == 1 else min(_LONGEST_PAUSE_S, 2.0 ** (self._failures - 2))
+        pause = 0.0 if self._failures == 1 else min(_MAX_PAUSE_S, 2.0 ** (self._failures - 2))
         self._not_before = time.monotonic() + pause
 
     def _start_failed(self) -> None:
         self._deadline = math.inf
         self._delay_restart()
-        if self._failures < _MOST_STARTS:
+        if self._failures < _MAX_STARTS:
             return
         # Nobody should wait for what does not come; the next task that is submitted tries again.
         with self._lock:
             self._worker_needed = False
-            gone = list(self._waiting)
+            ids = list(self._waiting)
             self._waiting.clear()
-        for id in gone:
+        for id in ids:
             self._end_job(id, state="failed", error=HetvizError(CANNOT_START))
 
 
@@ -388,20 +395,20 @@ class ProcessRunner(JobTable):
 
 
 _PACKAGE = Path(__file__).resolve().parents[2]
-_OF_SERVER = ("PYTHONMALLOC", "MALLOC_ARENA_MAX", "NUMPY_MADVISE_HUGEPAGE")
+_SERVER_ONLY = ("PYTHONMALLOC", "MALLOC_ARENA_MAX", "NUMPY_MADVISE_HUGEPAGE")
 # Every library that keeps threads of its own, by the variable that it reads when it is loaded.
-_THREADS = (
+_THREAD_VARIABLES = (
     "OPENBLAS_NUM_THREADS",
     "OMP_NUM_THREADS",
     "MKL_NUM_THREADS",
     "VECLIB_MAXIMUM_THREADS",
     "NUMBA_NUM_THREADS",
 )
-_MOST_THREADS = 4
+_MAX_THREADS = 4
 _WAIT_S = 5.0
 
 
-class Child:
+class WorkerProcess:
     """A worker process and the socket to it; all of it is used by one thread.
 
     That thread has to live as long as the worker may: on Linux a worker ends with the thread that
@@ -409,9 +416,9 @@ class Child:
 
     Attributes
     ----------
-    ready : bool
+    is_ready : bool
         Whether it has said so; set by who reads its messages.
-    held : collection of int
+    cached : collection of int
         Numbers of the data it holds, as it last said.
 
     Raises
@@ -421,9 +428,9 @@ class Child:
     """
 
     def __init__(self) -> None:
-        self.ready = False
-        self.held: Sequence[int] = ()
-        self._reader, self._outbox = Reader(), Outbox()
+        self.is_ready = False
+        self.cached: Sequence[int] = ()
+        self._reader, self._outbox = MessageReader(), Outbox()
         self._socket, theirs = socket.socketpair()
         command = [sys.executable, "-P", "-m", "hetviz.jobs.process.worker"]
         try:
@@ -433,7 +440,7 @@ class Child:
                     [*command, str(theirs.fileno()), str(os.getpid())],
                     pass_fds=[theirs.fileno()],
                     stdin=subprocess.DEVNULL,
-                    env=environment(),
+                    env=worker_environment(),
                 )
         except BaseException:
             self._socket.close()
@@ -445,16 +452,16 @@ class Child:
         """The process's number."""
         return self._process.pid
 
-    def post(self, message: Sequence[Buffer]) -> None:
+    def post(self, message: Sequence[MessageBuffer]) -> None:
         """Send a message, as the worker takes it; returns at once."""
         self._outbox.put(message)
 
-    def wait(self, bell: socket.socket, timeout: float | None) -> tuple[list[Message], bool]:
+    def wait(self, wake_socket: socket.socket, timeout: float | None) -> tuple[list[Message], bool]:
         """Wait for something to happen; return what the worker said and whether it is alive.
 
         Parameters
         ----------
-        bell : socket
+        wake_socket : socket
             Readable when there is something else to do.
         timeout : float or None
             Seconds.
@@ -462,36 +469,36 @@ class Child:
         with selectors.DefaultSelector() as selector:
             sending = selectors.EVENT_WRITE if self._outbox else 0
             selector.register(self._socket, selectors.EVENT_READ | sending)
-            selector.register(bell, selectors.EVENT_READ)
+            selector.register(wake_socket, selectors.EVENT_READ)
             selector.select(timeout)
         self._outbox.flush(self._socket)
-        return self._reader.ready(self._socket)
+        return self._reader.is_ready(self._socket)
 
-    def end(self) -> int:
+    def kill(self) -> int:
         """Kill the process if it is still there; return how it ended."""
         self._socket.close()
         self._process.kill()
         return self._process.wait()
 
-    def ended(self) -> int:
+    def wait_for_exit(self) -> int:
         """Return how the process ended that has closed its socket."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(_WAIT_S)
-        return self.end()
+        return self.kill()
 
 
-def environment() -> dict[str, str]:
+def worker_environment() -> dict[str, str]:
     """Return the worker's environment: ours, fewer threads, and places it needs."""
     # A worker serves everybody, and needs no secret of the server for it. How the server is to
     # take memory costs time, and a worker is not there for long.
     env = {
         name: text
         for name, text in os.environ.items()
-        if "SECRET" not in name and name not in _OF_SERVER
+        if "SECRET" not in name and name not in _SERVER_ONLY
     }
     # One processor is left to the server, which has pages to draw meanwhile.
-    threads = max(1, min(_MOST_THREADS, _processors() - 1))
-    for name in _THREADS:
+    threads = max(1, min(_MAX_THREADS, _n_processors() - 1))
+    for name in _THREAD_VARIABLES:
         env.setdefault(name, str(threads))
     root = str(_PACKAGE.parent)
     # An installed copy is found anyway, and its folder before the standard library would hide it.
@@ -502,7 +509,7 @@ def environment() -> dict[str, str]:
     return env
 
 
-def _processors() -> int:
+def _n_processors() -> int:
     # Where the system can tell which ones are ours, that may be fewer than there are.
     ours = getattr(os, "sched_getaffinity", None)
     return (os.cpu_count() or 1) if ours is None else len(ours(0))

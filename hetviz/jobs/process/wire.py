@@ -25,12 +25,12 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from hetviz._types import Array
 
-Buffer = bytes | bytearray | memoryview
+MessageBuffer = bytes | bytearray | memoryview
 
 _LENGTH = struct.Struct("<I")
 # Steps that one look at a socket may take, each at most what the socket holds at once, so that a
 # sender that never stops cannot keep its reader from anything else.
-_STEPS = 1_000
+_MAX_STEPS = 1_000
 
 
 @dataclass(frozen=True)
@@ -39,22 +39,24 @@ class Message:
 
     kind: str
     fields: dict[str, Any]
-    parts: Sequence[Buffer]
+    parts: Sequence[MessageBuffer]
 
     def value(self) -> Any:
-        """Return the value that `pickled` made the parts of."""
+        """Return the value that `pickle_value` made the parts of."""
         head, *buffers = self.parts
         return pickle.loads(head, buffers=buffers)  # noqa: S301 - see above
 
 
-def message(kind: str, parts: Sequence[Buffer] = (), /, **fields: object) -> list[Buffer]:
+def encode_message(
+    kind: str, parts: Sequence[MessageBuffer] = (), /, **fields: object
+) -> list[MessageBuffer]:
     """Return a message as the buffers to send."""
     head = {"kind": kind, "fields": fields, "sizes": [len(part) for part in parts]}
     text = json.dumps(head).encode()
     return [_LENGTH.pack(len(text)) + text, *parts]
 
 
-def pickled(value: object) -> list[Buffer]:
+def pickle_value(value: object) -> list[MessageBuffer]:
     """Return a value as parts of a message; arrays in it are shared with it, not copied.
 
     Raises
@@ -78,17 +80,17 @@ class _Pickler(pickle.Pickler):
         if (numpy := sys.modules.get("numpy")) is not None and kind is numpy.ndarray:
             flags = obj.flags
             # A buffer that is sent beside the pickle stays read-only by itself.
-            beside = (flags.c_contiguous or flags.f_contiguous) and not obj.dtype.hasobject
-            return NotImplemented if flags.writeable or beside else (_frozen, (obj.copy(),))
-        ours = kind.__module__.startswith("hetviz.") and is_dataclass(obj)
-        if ours and hasattr(obj, "__dict__"):
+            out_of_band = (flags.c_contiguous or flags.f_contiguous) and not obj.dtype.hasobject
+            return NotImplemented if flags.writeable or out_of_band else (_freeze, (obj.copy(),))
+        is_own = kind.__module__.startswith("hetviz.") and is_dataclass(obj)
+        if is_own and hasattr(obj, "__dict__"):
             # Of a copy: another thread may fill in a cached value meanwhile.
             state = {
                 name: value
                 for name, value in dict(vars(obj)).items()
                 if not isinstance(getattr(kind, name, None), cached_property)
             }
-            return _blank, (kind,), state
+            return _new_instance, (kind,), state
         return NotImplemented
 
 
@@ -96,16 +98,16 @@ def _read_only(mapping: dict[Hashable, object]) -> MappingProxyType[Hashable, ob
     return MappingProxyType(mapping)
 
 
-def _blank(kind: type) -> object:
+def _new_instance(kind: type) -> object:
     return object.__new__(kind)
 
 
-def _frozen(array: Array) -> Array:
+def _freeze(array: Array) -> Array:
     array.setflags(write=False)
     return array
 
 
-class Reader:
+class MessageReader:
     """Puts messages together from the pieces in which they arrive."""
 
     def __init__(self) -> None:
@@ -123,18 +125,18 @@ class Reader:
             pass
         return arrived
 
-    def ready(self, sock: socket.socket) -> tuple[list[Message], bool]:
+    def read_available(self, sock: socket.socket) -> tuple[list[Message], bool]:
         """Return the messages that are there already, and whether the other end is still there."""
-        arrived = []
+        messages = []
         try:
-            for _ in range(_STEPS):
-                if (one := self._step(sock)) is not None:
-                    arrived.append(one)
+            for _ in range(_MAX_STEPS):
+                if (message := self._step(sock)) is not None:
+                    messages.append(message)
         except BlockingIOError:
             pass
         except (EOFError, OSError):
-            return arrived, False
-        return arrived, True
+            return messages, False
+        return messages, True
 
     def _step(self, sock: socket.socket) -> Message | None:
         got = sock.recv_into(self._open[self._filled :])
@@ -152,7 +154,7 @@ class Reader:
     def _expect_length(self) -> None:
         self._head: dict[str, Any] | None = None
         self._parts: deque[bytearray] = deque()
-        self._done: list[Buffer] = []
+        self._done: list[MessageBuffer] = []
         self._length = True
         self._expect(bytearray(_LENGTH.size))
 
@@ -184,14 +186,14 @@ class Outbox:
     def __bool__(self) -> bool:
         return bool(self._waiting)
 
-    def put(self, buffers: Sequence[Buffer]) -> None:
-        """Add a message from `message`."""
+    def put(self, buffers: Sequence[MessageBuffer]) -> None:
+        """Add a message from `encode_message`."""
         self._waiting.extend(memoryview(buffer) for buffer in buffers if len(buffer))
 
     def flush(self, sock: socket.socket) -> None:
         """Send what the socket takes; all the rest is dropped if the other end is gone."""
         try:
-            for _ in range(_STEPS):
+            for _ in range(_MAX_STEPS):
                 if not self._waiting:
                     return
                 first = self._waiting[0]

@@ -25,7 +25,13 @@ from hetviz.errors import Cancelled, HetvizError
 from hetviz.io.sandbox import confine
 from hetviz.jobs.process.array_cache import ArrayCache
 from hetviz.jobs.process.failures import is_unexpected, user_error
-from hetviz.jobs.process.wire import Buffer, Message, Reader, message, pickled
+from hetviz.jobs.process.wire import (
+    Message,
+    MessageBuffer,
+    MessageReader,
+    encode_message,
+    pickle_value,
+)
 from hetviz.jobs.results import pack_frame
 from hetviz.jobs.runner import JobPart, Task, normalise_parts
 
@@ -46,106 +52,106 @@ class Worker:
         self._server = server
         self._sending = threading.Lock()
         # Held for what both threads look at: the next task, and the one that runs.
-        self._news = threading.Condition()
+        self._condition = threading.Condition()
         self._next: Message | None = None
         self._running: str | None = None
         self._stop = threading.Event()
-        self._shelf = ArrayCache()
+        self._arrays = ArrayCache()
         self._began = time.process_time()
 
     def work(self) -> None:
         """Say that we are ready, and work until the server is gone."""
         threading.Thread(target=self._listen, name="hetviz-listen", daemon=True).start()
-        self._send(message("ready"))
-        for chore in _warming():
-            while self._do_next(0.0):
+        self._send(encode_message("ready"))
+        for chore in _warm_up_steps():
+            while self._run_next(0.0):
                 pass
             try:
                 chore()
             except Exception:
                 log.exception("Getting ready failed; tasks may run all the same")
         while True:
-            self._do_next(None)
+            self._run_next(None)
 
-    def _do_next(self, timeout: float | None) -> bool:
+    def _run_next(self, timeout: float | None) -> bool:
         """Wait for a task and do it; return whether one came in time."""
         task = self._wait(timeout)
         if task is not None:
-            self._do(task)
+            self._run(task)
         return task is not None
 
     def _listen(self) -> None:
-        reader = Reader()
+        reader = MessageReader()
         while True:
             try:
-                heard = reader.read(self._server)
+                message = reader.read(self._server)
             except (EOFError, OSError):
                 # However the server ended, nobody wants our results any more.
                 os._exit(0)
-            with self._news:
-                if heard.kind == "task":
-                    self._next = heard
-                    self._news.notify()
-                elif self._next is not None and self._next.fields["id"] == heard.fields["id"]:
+            with self._condition:
+                if message.kind == "task":
+                    self._next = message
+                    self._condition.notify()
+                elif self._next is not None and self._next.fields["id"] == message.fields["id"]:
                     self._next = None
-                    self._send(self._reply("cancelled", heard.fields["id"]))
-                elif self._running == heard.fields["id"]:
+                    self._send(self._reply("cancelled", message.fields["id"]))
+                elif self._running == message.fields["id"]:
                     self._stop.set()
 
     def _wait(self, timeout: float | None) -> Message | None:
-        with self._news:
+        with self._condition:
             if self._next is None:
-                self._news.wait(timeout)
+                self._condition.wait(timeout)
             task, self._next = self._next, None
             if task is not None:
                 self._running = task.fields["id"]
                 self._stop.clear()
             return task
 
-    def _do(self, task: Message) -> None:
+    def _run(self, task: Message) -> None:
         id, function = task.fields["id"], task.fields["function"]
         self._began = time.process_time()
-        self._send(message("begun", id=id))
+        self._send(encode_message("begun", id=id))
         try:
-            arguments = self._shelf.unwrap(task.value())
-            report = Report(id, self._stop, self._send)
+            arguments = self._arrays.unwrap(task.value())
+            report = ProgressReporter(id, self._stop, self._send)
             try:
                 kind, result = "done", Task(function, arguments).run(report)
             except Cancelled as stopped:
                 kind, result = "cancelled", stopped.partial
-            reply = self._reply(kind, id, pickled(result))
+            reply = self._reply(kind, id, pickle_value(result))
         except BaseException as error:
             if isinstance(error, MemoryError):
-                self._shelf.clear()
+                self._arrays.clear()
             reply = self._failed(id, error)
-        with self._news:
+        with self._condition:
             self._running = None
         self._send(reply)
 
-    def _failed(self, id: str, error: BaseException) -> list[Buffer]:
+    def _failed(self, id: str, error: BaseException) -> list[MessageBuffer]:
         trace = "".join(traceback.format_exception(error)) if is_unexpected(error) else ""
-        told = user_error(error)
+        error_to_send = user_error(error)
         try:
-            parts = pickled(told)
+            parts = pickle_value(error_to_send)
         except Exception:
             # A field of it that cannot travel; what it says can.
-            parts = pickled(HetvizError(str(told)))
+            parts = pickle_value(HetvizError(str(error_to_send)))
         return self._reply("failed", id, parts, trace=trace)
 
     def _reply(
-        self, kind: str, id: str, parts: Sequence[Buffer] = (), **fields: object
-    ) -> list[Buffer]:
-        took = round(time.process_time() - self._began, 3)
-        held = self._shelf.numbers
-        return message(kind, parts, id=id, held=held, processor_s=took, **fields)
+        self, kind: str, id: str, parts: Sequence[MessageBuffer] = (), **fields: object
+    ) -> list[MessageBuffer]:
+        seconds = round(time.process_time() - self._began, 3)
+        cached = self._arrays.numbers
+        return encode_message(kind, parts, id=id, held=cached, processor_s=seconds, **fields)
 
-    def _send(self, buffers: Sequence[Buffer]) -> None:
+    def _send(self, buffers: Sequence[MessageBuffer]) -> None:
         with self._sending:
             for buffer in buffers:
                 self._server.sendall(buffer)
 
 
-class Report:
+class ProgressReporter:
     """The progress callback of one task: tells the server, but not too often.
 
     Parameters
@@ -159,7 +165,7 @@ class Report:
     """
 
     def __init__(
-        self, id: str, stop: threading.Event, send: Callable[[Sequence[Buffer]], None]
+        self, id: str, stop: threading.Event, send: Callable[[Sequence[MessageBuffer]], None]
     ) -> None:
         self._id, self._stop, self._send = id, stop, send
         self._allowance = _BURST
@@ -179,12 +185,12 @@ class Report:
         layout = figures.get("layout")
         if layout is not None and now - self._last_frame >= _FRAME_S:
             self._last_frame = now
-            self._tell(fraction, message, [pack_frame(layout)])
-        elif self._may_tell(now, message):
-            self._tell(fraction, message, [])
+            self._send_progress(fraction, message, [pack_frame(layout)])
+        elif self._is_due(now, message):
+            self._send_progress(fraction, message, [])
             self._last_report, self._last_message = now, message
 
-    def _may_tell(self, now: float, message: str) -> bool:
+    def _is_due(self, now: float, message: str) -> bool:
         # What a step is called is told at once, since the next report may be a minute away; but a
         # method that renames its step at each of a thousand iterations a second is not.
         self._allowance = min(_BURST, self._allowance + _BURST * (now - self._last_look))
@@ -195,13 +201,13 @@ class Report:
         self._allowance -= 1.0
         return True
 
-    def _tell(self, fraction: float, text: str, parts: Sequence[Buffer]) -> None:
+    def _send_progress(self, fraction: float, text: str, parts: Sequence[MessageBuffer]) -> None:
         share = min(max(float(fraction), 0.0), 1.0)
-        told = {"fraction": share, "text": text, "of_job": self._of_job}
-        self._send(message("progress", parts, id=self._id, **told))
+        fields = {"fraction": share, "text": text, "of_job": self._of_job}
+        self._send(encode_message("progress", parts, id=self._id, **fields))
 
 
-def _warming() -> Iterator[Callable[[], object]]:
+def _warm_up_steps() -> Iterator[Callable[[], object]]:
     """Yield the steps of getting ready: load what tasks need, then let each method warm up.
 
     A method may have a classmethod ``warm_up()``, which compiles or loads what its first run would
@@ -220,7 +226,7 @@ def _warming() -> Iterator[Callable[[], object]]:
             yield warm_up
 
 
-def _end_with(parent: int) -> None:
+def _exit_with(parent: int) -> None:
     """See to it that this process ends with the one that started it, however that ends."""
     if sys.platform == "linux":
         # A library's call may keep the listening thread from seeing the end; the kernel does not.
@@ -230,7 +236,7 @@ def _end_with(parent: int) -> None:
         os._exit(0)
 
 
-def _give_way() -> None:
+def _lower_priority() -> None:
     """Let the server come first: for the processors, and when memory runs out."""
     # Ctrl-C in the terminal is for the server, which ends us.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -243,15 +249,15 @@ def _give_way() -> None:
 
 def main(descriptor: int, parent: int) -> None:
     """Work for the process `parent` over the socket `descriptor`."""
-    _give_way()
-    confine.keep_off_network()
+    _lower_priority()
+    confine.block_network()
     confine.limit_memory(int(os.environ.get("HETVIZ_WORK_MEMORY_MB") or 0))
     # After the network is gone: taking it away makes the kernel forget this.
-    _end_with(parent)
+    _exit_with(parent)
     server = socket.socket(fileno=descriptor)
     server.set_inheritable(False)
     # Threads are no processes: compiled loops run in several all the same.
-    confine.refuse_calls()
+    confine.block_system_calls()
     for name in ("numpy", "scipy.linalg"):
         importlib.import_module(name)
     Worker(server).work()

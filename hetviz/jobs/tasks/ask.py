@@ -23,5 +23,5 @@ def more_like(data: HeteroData, column: str, seed: int, progress: Progress) -> F
     hetviz.errors.HetvizError
     hetviz.errors.Cancelled
     """
-    found = learned_from(data, label=column, random_state=seed, progress=progress)
-    return Findings(LIKE, {"groups": [group.to_dict() for group in found]})
+    groups = learned_from(data, label=column, random_state=seed, progress=progress)
+    return Findings(LIKE, {"groups": [group.to_dict() for group in groups]})

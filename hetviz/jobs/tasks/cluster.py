@@ -62,19 +62,19 @@ def find_clusters(
     run = None
     if space == FULL and method:
         run = Run(data.fingerprint(), method, params, seed, weights=weights or {}, only=only)
-    found = search(
+    result = search(
         data, start, method=by, space=space, run=run, progress=ProgressPart(progress, 0.0, 0.9)
     )
     progress(0.9, "Naming the clusters")
-    taken = found.tried[found.chosen]
-    cards = cluster_cards(Contrasts(data), found.Y, taken.code, taken.k)
+    chosen = result.tried[result.chosen]
+    cards = cluster_cards(Contrasts(data), result.Y, chosen.code, chosen.k)
     progress(1.0, "Done")
     content = {
-        "how": {"method": by, "space": found.space, "asked": space},
-        "chosen": found.chosen,
-        "choice": [_plain(record) for record in found.choice.to_dict("records")],
-        "codes": [codes_as_text(one.code) for one in found.tried],
-        "stability": [_numbers(one.of_groups) for one in found.tried],
+        "how": {"method": by, "space": result.space, "asked": space},
+        "chosen": result.chosen,
+        "choice": [_plain(record) for record in result.choice.to_dict("records")],
+        "codes": [codes_as_text(clustering.code) for clustering in result.tried],
+        "stability": [_numbers(clustering.of_groups) for clustering in result.tried],
         "names": [card.name for card in cards],
     }
     return Findings(CLUSTERS, content)

@@ -60,7 +60,7 @@ def compare_methods(
             progress=progress,
         )
 
-    return _found(data, run, _compared)
+    return _run_comparison(data, run, _comparison_findings)
 
 
 def search(
@@ -97,20 +97,20 @@ def search(
         Its ``partial`` is the Findings of what was tried so far, if anything was.
     """
 
-    def told(found: SettingsFound) -> Findings:
-        stills = _stills(data, found.tried.embeddings)
-        return Findings("sweep", {**found.to_dict(), **stills, "settings": list(settings)})
+    def as_findings(settings_found: SettingsFound) -> Findings:
+        stills = _stills(data, settings_found.tried.embeddings)
+        return Findings("sweep", {**settings_found.to_dict(), **stills, "settings": list(settings)})
 
     try:
-        found = search_settings(
+        settings_found = search_settings(
             data, method, settings, seeds=seeds, grows=grows, most=most, progress=progress
         )
     except Cancelled as stopped:
         partial = stopped.partial
-        stopped.partial = told(partial) if isinstance(partial, SettingsFound) else None
+        stopped.partial = as_findings(partial) if isinstance(partial, SettingsFound) else None
         raise
-    _keep_times(data, found.tried)
-    return told(found)
+    _keep_times(data, settings_found.tried)
+    return as_findings(settings_found)
 
 
 def measure_costs(data: HeteroData, methods: Sequence[str], progress: Progress) -> Findings:
@@ -140,48 +140,52 @@ def measure_costs(data: HeteroData, methods: Sequence[str], progress: Progress) 
     return Findings("costs", {"seconds": seconds})
 
 
-def _found(
-    data: HeteroData, run: Callable[[], Comparison], told: Callable[[Comparison], Findings]
+def _run_comparison(
+    data: HeteroData, run: Callable[[], Comparison], as_findings: Callable[[Comparison], Findings]
 ) -> Findings:
     try:
-        found = run()
+        comparison = run()
     except Cancelled as stopped:
         partial = stopped.partial
-        some = isinstance(partial, Comparison) and bool(partial.fits)
-        stopped.partial = told(partial) if isinstance(partial, Comparison) and some else None
+        has_fits = isinstance(partial, Comparison) and bool(partial.fits)
+        stopped.partial = (
+            as_findings(partial) if isinstance(partial, Comparison) and has_fits else None
+        )
         raise
-    _keep_times(data, found)
-    return told(found)
+    _keep_times(data, comparison)
+    return as_findings(comparison)
 
 
-def _keep_times(data: HeteroData, found: Comparison) -> None:
-    for key in {candidate.method for candidate in found.candidates}:
-        taken = [fit.seconds for fit in found.fits if found.candidate(fit.key).method == key]
-        if taken:
-            keep_times(key, data, {data.n_rows: float(np.median(taken))})
+def _keep_times(data: HeteroData, comparison: Comparison) -> None:
+    for key in {candidate.method for candidate in comparison.candidates}:
+        seconds = [
+            fit.seconds for fit in comparison.fits if comparison.candidate(fit.key).method == key
+        ]
+        if seconds:
+            keep_times(key, data, {data.n_rows: float(np.median(seconds))})
 
 
-def _compared(found: Comparison) -> Findings:
-    maps = tuple(_map(found, key) for key in found.embeddings)
-    return Findings("compare", found.to_dict() | {"maps": list(found.embeddings)}, maps)
+def _comparison_findings(comparison: Comparison) -> Findings:
+    maps = tuple(_comparison_map(comparison, key) for key in comparison.embeddings)
+    return Findings("compare", comparison.to_dict() | {"maps": list(comparison.embeddings)}, maps)
 
 
-def _map(found: Comparison, key: str) -> MadeMap:
-    candidate = found.candidate(key)
-    fit = next(fit for fit in found.fits if fit.key == key)
+def _comparison_map(comparison: Comparison, key: str) -> MadeMap:
+    candidate = comparison.candidate(key)
+    fit = next(fit for fit in comparison.fits if fit.key == key)
     figures = {
         "scores": dict(fit.scores),
         "curves": {kind: [list(x), list(y)] for kind, (x, y) in fit.curves.items()},
-        "notes": list(found.notes.get(key, ())),
+        "notes": list(comparison.notes.get(key, ())),
     }
     return MadeMap(
         candidate.method,
         candidate.title,
         dict(candidate.params),
-        found.embeddings[key],
+        comparison.embeddings[key],
         figures,
         seed=fit.seed,
-        hold_out=found.hold_out if "held_out" in fit.curves else 0.0,
+        hold_out=comparison.hold_out if "held_out" in fit.curves else 0.0,
     )
 
 

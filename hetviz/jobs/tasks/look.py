@@ -52,8 +52,8 @@ def effects(
     """Return how far a map shows each column, see `hetviz.features.interpretation.column_effects`."""
     progress(0.0, "Comparing columns with the map")
     part = data[dataset]
-    said = replace(part, recipe={**(part.recipe or {}), "features": recipe})
-    return column_effects(said, places)
+    dataset_with_recipe = replace(part, recipe={**(part.recipe or {}), "features": recipe})
+    return column_effects(dataset_with_recipe, places)
 
 
 def trust_of_rows(data: HeteroData, embedding: Embedding, progress: Progress) -> Floats:
@@ -83,17 +83,24 @@ def trust_of_row(
     """
     progress(0.0, "Looking around an item")
     rows = statement_rows(data)
-    mine = np.flatnonzero((rows == row).any(axis=1))
-    links = sum(map(len, data.links))
-    together = np.concatenate([np.empty(0), *(one.weight for one in data.links)]) > 0
-    share = np.concatenate([link_nearness(data, embedding), comparison_nearness(data, embedding)])
-    kept = np.where(
-        mine < links,
-        (share[mine] >= 1.0 - near) == np.append(together, False)[np.minimum(mine, links)],
-        share[mine] > 0.5,
+    own_statements = np.flatnonzero((rows == row).any(axis=1))
+    n_links = sum(map(len, data.links))
+    together = (
+        np.concatenate([np.empty(0), *(links_of_kind.weight for links_of_kind in data.links)]) > 0
     )
-    told = np.isfinite(share[mine])
-    return trust(data, embedding, rows=[row]), int((told & ~kept).sum()), int(told.sum())
+    share = np.concatenate([link_nearness(data, embedding), comparison_nearness(data, embedding)])
+    is_satisfied = np.where(
+        own_statements < n_links,
+        (share[own_statements] >= 1.0 - near)
+        == np.append(together, False)[np.minimum(own_statements, n_links)],
+        share[own_statements] > 0.5,
+    )
+    is_known = np.isfinite(share[own_statements])
+    return (
+        trust(data, embedding, rows=[row]),
+        int((is_known & ~is_satisfied).sum()),
+        int(is_known.sum()),
+    )
 
 
 def report(data: HeteroData, progress: Progress) -> GuidanceReport:

@@ -68,7 +68,7 @@ def make_map(
         the method has partial layouts or had come to its end.
     """
     title = get_method(method).card.title
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
             fitted = fit_run(
@@ -93,15 +93,15 @@ def make_map(
 
     try:
         beat()
-        shown, held_out = fitted.scope.shown, fitted.scope.held_out
-        figures = figures_of(shown, fitted.model.embedding_, held_out, beat)
+        visible_data, held_out = fitted.scope.shown, fitted.scope.held_out
+        figures = figures_of(visible_data, fitted.model.embedding_, held_out, beat)
     except Cancelled as stopped:
         # The map itself is there.
         params = fitted.run.params
         stopped.partial = MadeMap(method, title, dict(params), fitted.embedding, None)
         raise
-    figures |= notes_of(told)
-    figures |= _found_out(fitted.embedding)
+    figures |= notes_of(caught)
+    figures |= _diagnostics_of(fitted.embedding)
     views = getattr(fitted.model, "view_weights_", None)
     if views:
         figures["views"] = {str(name): float(weight) for name, weight in views.items()}
@@ -115,9 +115,9 @@ def make_map(
     return MadeMap(method, title, dict(fitted.run.params), fitted.embedding, figures)
 
 
-def _found_out(embedding: Embedding) -> dict[str, object]:
-    found = embedding.diagnostics
-    return {"diagnostics": to_json(found)} if found else {}
+def _diagnostics_of(embedding: Embedding) -> dict[str, object]:
+    diagnostics = embedding.diagnostics
+    return {"diagnostics": to_json(diagnostics)} if diagnostics else {}
 
 
 def _of_all_rows(embedding: Embedding, data: HeteroData) -> bool:
@@ -149,18 +149,18 @@ def make_first_map(data: HeteroData, progress: Progress) -> MadeMap:
         progress(0.9, "Measuring the map")
 
     # Why this method was chosen is known before the map is measured.
-    known: dict[str, object] = {"choice": first.choice.sentence}
+    facts: dict[str, object] = {"choice": first.choice.sentence}
     if (best := first.choice.best_neighbours) is not None:
-        known["best_neighbours"] = best.to_dict()
-    known |= {"notes": list(first.notes), "unsettled": list(first.unsettled)}
-    known |= _found_out(first.embedding)
+        facts["best_neighbours"] = best.to_dict()
+    facts |= {"notes": list(first.notes), "unsettled": list(first.unsettled)}
+    facts |= _diagnostics_of(first.embedding)
     try:
         beat()
-        figures = figures_of(data, first.embedding, beat=beat) | known
+        figures = figures_of(data, first.embedding, beat=beat) | facts
     except Cancelled as stopped:
         # The map itself is there, to be measured when its figures are asked for.
         params = dict(first.params)
-        stopped.partial = MadeMap(first.method, first.title, params, first.embedding, known)
+        stopped.partial = MadeMap(first.method, first.title, params, first.embedding, facts)
         raise
     if (colour := most_telling(data, first.embedding)) is not None:
         figures["colour"] = colour

@@ -80,9 +80,9 @@ def place_items(
     if Capability.OUT_OF_SAMPLE not in card.capabilities:
         raise HetvizError(cannot_place(card.title, data))
     progress(0.0, "Reading the file")
-    said = {name: Choices(**fields) for name, fields in choices.items()}
+    parsed_choices = {name: Choices(**fields) for name, fields in choices.items()}
     items = read_new_items(
-        list(files.items()), data[dataset], said, id_column, parse=child.read_drop
+        list(files.items()), data[dataset], parsed_choices, id_column, parse=child.parse_files
     )
     # What does not fit is told before the method is fitted.
     new_rows_of(data, data[dataset], items.table, items.media, [])
@@ -135,12 +135,12 @@ def _model(
         hold_out=hold_out,
         start=start if by_map else None,
     )
-    model, own = fitted.model, fitted.model.embedding_
-    shown = _rows_of(start, own)
+    model, fitted_embedding = fitted.model, fitted.model.embedding_
+    shown_embedding = _rows_of(start, fitted_embedding)
     if by_map:
-        model.embedding_ = shown
+        model.embedding_ = shown_embedding
         return model
-    a, b = own.stacked(), shown.stacked()
+    a, b = fitted_embedding.stacked(), shown_embedding.stacked()
     same = a.shape == b.shape and np.allclose(a, b, rtol=1e-4, atol=1e-6, equal_nan=True)
     if not same:
         raise HetvizError(
@@ -150,10 +150,10 @@ def _model(
     return model
 
 
-def _rows_of(shown: Embedding, own: Embedding) -> Embedding:
+def _rows_of(shown: Embedding, fitted: Embedding) -> Embedding:
     """Return the shown places of the rows that the method saw."""
     coordinates, drawn = {}, {}
-    for name, ids in own.ids.items():
+    for name, ids in fitted.ids.items():
         row_of = {text: row for row, text in enumerate(shown.ids[name])}
         rows = [row_of[text] for text in ids]
         coordinates[name] = shown.coordinates[name][rows]
@@ -161,10 +161,10 @@ def _rows_of(shown: Embedding, own: Embedding) -> Embedding:
             drawn[name] = shown.drawn[name][rows]
     return Embedding(
         coordinates,
-        own.ids,
-        own.entity,
-        components=own.components,
-        note=own.note,
+        fitted.ids,
+        fitted.entity,
+        components=fitted.components,
+        note=fitted.note,
         drawn=drawn or None,
     )
 
@@ -184,7 +184,7 @@ def _content(placed: PlacedRows, items: NewItems, dataset: str) -> dict[str, obj
         "ids": [str(text) for text in placed.rows.ids],
         "titles": [str(text) for text in placed.rows.titles],
         "places": [Y.tolist() if np.isfinite(Y).all() else None for Y in places],
-        "doubt": [None if np.isnan(one) else float(one) for one in placed.doubt["doubt"]],
+        "doubt": [None if np.isnan(value) else float(value) for value in placed.doubt["doubt"]],
         "why": list(placed.doubt["why"]),
         "near": [near[str(text)] for text in placed.rows.ids],
         "problems": [problem.to_dict() for problem in (*items.problems, *placed.problems)],

@@ -107,15 +107,15 @@ def find_links(
         done += 1
         return ProgressPart(progress, (done - 1) / steps, done / steps)
 
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         if fits:
             chosen = with_chosen_axes(data, method, source, target, params, seeds[0])
             models = [fit_run(data, method, chosen, seed, part()).model for seed in seeds]
-        for items, kept in ((0.0, tests), (_ITEMS, unseen)):
+        for items, results in ((0.0, tests), (_ITEMS, unseen)):
             if not hold_out:
                 break
-            found = [
+            rankings = [
                 rank_held_out(
                     data,
                     None if method == PROFILES else method,
@@ -130,7 +130,7 @@ def find_links(
                 )
                 for seed in seeds
             ]
-            kept += [one for one in found if one is not None]
+            results += [ranking for ranking in rankings if ranking is not None]
         progress((steps - 1) / steps, "Ranking pairs")
         by: str | Fitted | Sequence[Fitted] = models if start is None else start
         if method == STACK:
@@ -156,7 +156,7 @@ def find_links(
         "weights": {} if predictor is None else dict(predictor.weights),
         "once": [False, False] if predictor is None else list(predictor.once),
         "quick": quick,
-        "notes": sorted(notes_of(told)["notes"]),
+        "notes": sorted(notes_of(caught)["notes"]),
     }
     maps = [
         MadeMap(method, f"{title}, links", dict(params), model.embedding_, None, seed)
@@ -170,7 +170,9 @@ def _plain(record: Mapping[Hashable, Any]) -> dict[str, object]:
     out: dict[str, Any] = {}
     for key, value in record.items():
         if isinstance(value, tuple):
-            out[str(key)] = [list(one) if isinstance(one, tuple) else one for one in value]
+            out[str(key)] = [
+                list(element) if isinstance(element, tuple) else element for element in value
+            ]
         elif isinstance(value, str):
             out[str(key)] = value
         else:
@@ -193,23 +195,25 @@ def _summary(
     if not tests:
         return None
     auc = {
-        name: _mean([one.auc[name] for one in tests if name in one.auc]) for name in tests[0].auc
+        name: _mean([test.auc[name] for test in tests if name in test.auc]) for name in tests[0].auc
     }
-    precise = {name: _mean([one.average_precision[name] for one in tests]) for name in tests[0].auc}
+    precise = {
+        name: _mean([test.average_precision[name] for test in tests]) for name in tests[0].auc
+    }
     precision = {
         name: [
-            [k, *_mean([one.precision[name][k] for one in tests if k in one.precision[name]])]
+            [k, *_mean([test.precision[name][k] for test in tests if k in test.precision[name]])]
             for k in tests[0].precision[name]
         ]
         for name in tests[0].precision
     }
-    chance = float(np.mean([one.n_links / one.n_pairs for one in tests]))
+    chance = float(np.mean([test.n_links / test.n_pairs for test in tests]))
     return {
         "auc": auc | {CHANCE: [0.5, 0.0]},
         "average_precision": precise | {CHANCE: [chance, None]},
         "precision": precision,
-        "n_links": round(float(np.mean([one.n_links for one in tests]))),
-        "n_pairs": round(float(np.mean([one.n_pairs for one in tests]))),
+        "n_links": round(float(np.mean([test.n_links for test in tests]))),
+        "n_pairs": round(float(np.mean([test.n_pairs for test in tests]))),
         "repeats": len(tests),
         "own_scores": tests[0].own_scores,
         "unseen": _summary(unseen),
@@ -266,9 +270,9 @@ def find_labels(
     hetviz.errors.Cancelled
         When `progress` raises it.
     """
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        found = predict_labels(
+        prediction = predict_labels(
             data,
             dataset,
             label,
@@ -281,20 +285,27 @@ def find_labels(
             progress=progress,
             **params,
         )
-    content = found.to_dict() | {
-        "title": BLEND_TITLE if found.method == BLEND else get_method(found.method).card.title,
+    content = prediction.to_dict() | {
+        "title": BLEND_TITLE
+        if prediction.method == BLEND
+        else get_method(prediction.method).card.title,
         "params": dict(params),
         "seed": seed,
         "training_share": training_share,
         "repeats": repeats,
-        "notes": sorted(notes_of(told)["notes"]),
+        "notes": sorted(notes_of(caught)["notes"]),
     }
     maps: tuple[MadeMap, ...] = ()
-    if found.embedding is not None:
-        title = f"{get_method(found.method).card.title}, {label}"
+    if prediction.embedding is not None:
+        title = f"{get_method(prediction.method).card.title}, {label}"
         maps = (
             MadeMap(
-                found.method, title, _of_map(found.method, content), found.embedding, None, seed
+                prediction.method,
+                title,
+                _of_map(prediction.method, content),
+                prediction.embedding,
+                None,
+                seed,
             ),
         )
     return Findings(LABELS, content, maps)

@@ -124,7 +124,7 @@ def _read(data: HeteroData, side: str, given: str | Path | bytes) -> GuidanceRea
     if isinstance(given, bytes):
         return read_guidance(side, given, data).strict()
     path = Path(given)
-    return read_guidance(*gate.ungzipped(path.name, gate.read_file(path)), data).strict()
+    return read_guidance(*gate.unpack_gzip(path.name, gate.read_file(path)), data).strict()
 
 
 def _plain(value: object) -> Any:

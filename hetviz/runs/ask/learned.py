@@ -8,7 +8,7 @@ import numpy as np
 
 from hetviz._types import Ints, Sparse
 from hetviz.core.graph.joint import JointGraph
-from hetviz.core.spectral.group_axes import LEAST_NAMED
+from hetviz.core.spectral.group_axes import MIN_MEMBERS
 from hetviz.core.threads import one_thread
 from hetviz.data import Dataset, HeteroData
 from hetviz.errors import ParameterError
@@ -103,6 +103,6 @@ def _rows_by_label(data: HeteroData, label: str) -> dict[tuple[str, str], Ints]:
         texts = np.array([str(value) for value in column.values], dtype=object)
         for value in column.classes:
             rows = np.flatnonzero(column.known & (texts == str(value))) + start
-            if len(rows) >= LEAST_NAMED:
+            if len(rows) >= MIN_MEMBERS:
                 rows_by_label[column.dataset, str(value)] = rows
     return rows_by_label

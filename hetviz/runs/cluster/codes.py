@@ -12,7 +12,7 @@ import pandas as pd
 
 from hetviz._types import Ints, Texts
 from hetviz.errors import DataError, Problem
-from hetviz.io.gate import inflated
+from hetviz.io.gate import decompress
 
 
 def cluster_frame(ids: Mapping[str, Texts], codes: Ints, names: tuple[str, ...]) -> pd.DataFrame:
@@ -44,7 +44,7 @@ def unpack_codes(content: bytes, n_rows: int, n_codes: int) -> Ints:
         If they are not those of so many rows.
     """
     try:
-        codes = np.frombuffer(inflated(content, 2 * n_rows), dtype="<i2").astype(np.int64)
+        codes = np.frombuffer(decompress(content, 2 * n_rows), dtype="<i2").astype(np.int64)
     except ValueError:
         raise _damaged() from None
     if len(codes) != n_rows or (len(codes) and not -1 <= codes.min() <= codes.max() < n_codes):

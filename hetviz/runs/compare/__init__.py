@@ -1,1 +1,1 @@
-"""Several methods judged by what none of them saw."""
+"""Comparison of methods and settings by held-out links and comparisons."""

@@ -1,7 +1,7 @@
-"""Running several methods on the same splits of what is known, judged by what is held out.
+"""Comparison of methods on the same splits, judged by held-out links and comparisons.
 
-Links and comparisons are held out of the data before any method sees them; every method gets the
-same split for the same seed, so that their differences are not those of the splits.
+Links and comparisons are held out before any method sees the data. Every method gets the same
+split for the same seed, so that differences do not come from the splits.
 """
 
 from __future__ import annotations
@@ -26,21 +26,21 @@ from hetviz.metrics.fit.measured import Measured
 from hetviz.metrics.fit.rows import coordinates_of
 from hetviz.metrics.fit.summary import scores_of
 from hetviz.progress import Progress, ignore_progress
-from hetviz.runs.compare.comparison import Candidate, Comparison, Curve, Fitted
-from hetviz.runs.compare.measures import LOOK_AT, overall
+from hetviz.runs.compare.comparison import Candidate, Comparison, FitScores, LinkCurve
+from hetviz.runs.compare.measures import CLOSE_SHARE, overall
 from hetviz.runs.compare.predicted_links import (
     held_out_scores,
-    judged_by,
     new_item_scores,
+    score_kind,
     yardsticks,
 )
 from hetviz.runs.embed.run import fit_run, notes_of
 
 log = logging.getLogger(__name__)
 
-_MOST_SEEDS = 100
-_FAULT = "Something went wrong inside this method, which is a fault of hetviz and not of your data."
-_NO_MEMORY = "There is not enough memory for this method with as many items."
+MAX_SEEDS = 100
+_BUG_MESSAGE = "This method failed because of a bug in hetviz, not because of your data."
+_MEMORY_MESSAGE = "There is not enough memory for this method with this many items."
 
 
 @one_thread()
@@ -61,27 +61,27 @@ def compare(
     ----------
     data : HeteroData
     methods : sequence of str, optional
-        Keys; all methods that suit the data when absent. One that does not suit is told in the
-        result with its reasons.
+        Keys of methods; all that suit the data when absent. The result lists the reasons for
+        methods that do not suit.
     seeds : int
-        Splits, and with each a seed of the methods: `random_state`, `random_state` + 1, ...
+        Number of splits; each uses a seed for the methods: `random_state`, `random_state` + 1, ...
     hold_out : float
         Share of the links and of the comparisons that no method sees, from 0 to below 1.
     params : mapping of str to mapping, optional
         Key of a method to parameters other than its defaults.
     new_items : float
-        Share of the items with features to leave out altogether once more for each split, to be
-        placed afterwards by the methods that can; measured as ``links_kept_new_items``.
+        Share of the items with features that an extra fit for each split leaves out. Methods that
+        can place new items place them afterwards; measured as ``links_kept_new_items``.
     progress : callable, optional
-        Also told of ``parts``: title, share done and state of each method.
+        Also gets ``parts``: title, share done and state of each method.
     random_state : int
 
     Returns
     -------
     Comparison
-        Measures with mean and standard error over the splits (unseen links by a method's own scores
-        for pairs where it has such and else by nearness on its map, beside plain guesses), curves,
-        seconds, what failed and why, the embeddings of the first split, and a recommendation.
+        Measures with mean and standard error over the splits, curves, seconds, failures with
+        reasons, the embeddings of the first split, simple baselines, and a recommendation. Held-out
+        links are predicted by a method's own scores for pairs or else by closeness on its map.
         Everything but the seconds is the same for the same arguments.
 
     Raises
@@ -89,22 +89,22 @@ def compare(
     hetviz.errors.ParameterError
         For an unknown method, parameter, or share.
     hetviz.errors.Cancelled
-        When `progress` raises it; its ``partial`` is the Comparison of all fits that were complete.
+        When `progress` raises it; its ``partial`` is the Comparison of all complete fits.
 
     Notes
     -----
-    Costs one fit and one `evaluate` for each method and split; memory is that of one fit and of one
+    Costs one fit and one `evaluate` for each method and split. Memory is that of one fit plus one
     embedding for each method.
     """
-    given = {key: dict(values) for key, values in (params or {}).items()}
+    params_by_method = {key: dict(values) for key, values in (params or {}).items()}
     if methods is None:
         keys = [verdict.card.key for verdict in suggest(data) if verdict.suits]
     else:
         keys = list(dict.fromkeys(methods))
-    strangers = [key for key in given if key not in keys]
-    if strangers:
-        raise ParameterError(f"compare: params names methods not compared: {', '.join(strangers)}.")
-    candidates = [candidate(key, given.get(key, {})) for key in keys]
+    unknown = [key for key in params_by_method if key not in keys]
+    if unknown:
+        raise ParameterError(f"compare: params has methods not compared: {', '.join(unknown)}.")
+    candidates = [candidate(key, params_by_method.get(key, {})) for key in keys]
     return judge(
         data,
         candidates,
@@ -119,7 +119,7 @@ def compare(
 def candidate(
     method: str, params: Mapping[str, object], key: str | None = None, title: str | None = None
 ) -> Candidate:
-    """Return a method with parameters as a candidate; they are checked."""
+    """Return a method with checked parameters as a candidate."""
     kind = get_method(method)
     parameters.check(method, kind.params, dict(params))
     return Candidate(
@@ -141,30 +141,30 @@ def judge(
     progress: Progress | None,
     random_state: int,
 ) -> Comparison:
-    """Fit candidates on the same splits and measure them, as `compare` says."""
+    """Fit candidates on the same splits and measure them; see `compare`."""
     if not candidates:
-        raise ParameterError("compare: there is no method to compare; none suits these data.")
-    if not 1 <= seeds <= _MOST_SEEDS:
-        raise ParameterError(f"compare: seeds = {seeds!r}; a whole number from 1 to {_MOST_SEEDS}.")
+        raise ParameterError("compare: there is no method to compare. None suits these data.")
+    if not 1 <= seeds <= MAX_SEEDS:
+        raise ParameterError(f"compare: seeds = {seeds!r} is not a number from 1 to {MAX_SEEDS}.")
     for name, share in (("hold_out", hold_out), ("new_items", new_items)):
         if not 0 <= share < 1:
-            raise ParameterError(f"compare: {name} = {share!r}; a share from 0 to below 1.")
-    rounds = tuple(range(random_state, random_state + seeds))
-    work = _Work(data, candidates, rounds, hold_out, progress or ignore_progress)
+            raise ParameterError(f"compare: {name} = {share!r} is not a share from 0 to below 1.")
+    split_seeds = tuple(range(random_state, random_state + seeds))
+    state = _ComparisonState(data, candidates, split_seeds, hold_out, progress or ignore_progress)
     try:
-        for seed in rounds:
-            train, held_out = work.split(seed)
-            for chosen in candidates:
-                work.fit(chosen, seed, train, held_out, new_items)
-        work.tell(1.0, "Done")
-    except Cancelled as stopped:
-        stopped.partial = work.result(complete=False)
+        for seed in split_seeds:
+            train, held_out = state.split(seed)
+            for contestant in candidates:
+                state.fit(contestant, seed, train, held_out, new_items)
+        state.report(1.0, "Done")
+    except Cancelled as cancelled:
+        cancelled.partial = state.result(complete=False)
         raise
-    return work.result(complete=True)
+    return state.result(complete=True)
 
 
-class _Work:
-    """A comparison under way."""
+class _ComparisonState:
+    """State of a running comparison."""
 
     def __init__(
         self,
@@ -176,67 +176,69 @@ class _Work:
     ) -> None:
         self._data, self._candidates, self._seeds = data, tuple(candidates), tuple(seeds)
         self._hold_out, self._progress = hold_out, progress
-        self._fits: list[Fitted] = []
+        self._fits: list[FitScores] = []
         self._failures: dict[str, str] = {}
         self._refused: list[str] = []
         self._embeddings: dict[str, Embedding] = {}
         self._notes: dict[str, list[str]] = {}
         self._judged_by: dict[str, str] = {}
         self._yardsticks: dict[str, dict[str, list[float]]] = {}
-        self._done = dict.fromkeys((c.key for c in candidates), 0.0)
+        self._share_done = dict.fromkeys((c.key for c in candidates), 0.0)
         self._running: str | None = None
 
     def split(self, seed: int) -> tuple[HeteroData, HeteroData | None]:
-        """Return what the candidates see, and what they are judged by."""
-        compared = self._data.comparisons is not None and len(self._data.comparisons) > 0
-        if not self._hold_out or not (self._data.links or compared):
+        """Return the training data of a split and the held-out data."""
+        has_comparisons = self._data.comparisons is not None and len(self._data.comparisons) > 0
+        if not self._hold_out or not (self._data.links or has_comparisons):
             return self._data, None
         train, held_out = self._data.holdout(
             links=self._hold_out if self._data.links else 0.0,
-            comparisons=self._hold_out if compared else 0.0,
+            comparisons=self._hold_out if has_comparisons else 0.0,
             random_state=seed,
         )
         for name, values in yardsticks(train, held_out, seed).items():
-            kept = self._yardsticks.setdefault(name, {})
+            collected = self._yardsticks.setdefault(name, {})
             for key, value in values.items():
-                kept.setdefault(key, []).append(value)
+                collected.setdefault(key, []).append(value)
         return train, held_out
 
     def fit(
         self,
-        chosen: Candidate,
+        contestant: Candidate,
         seed: int,
         train: HeteroData,
         held_out: HeteroData | None,
         new_items: float,
     ) -> None:
-        """Fit one candidate on one split, and keep what it came to."""
-        key, before = chosen.key, self._done[chosen.key]
+        """Fit one candidate on one split and record its scores or failure."""
+        key, share_before = contestant.key, self._share_done[contestant.key]
         self._running = key
 
         def report(fraction: float, message: str = "", **figures: object) -> None:
-            # Layouts of half a comparison are nobody's map.
-            self._done[key] = max(self._done[key], before + 0.9 * fraction / len(self._seeds))
-            self.tell(None, f"{chosen.title}: {message}" if message else chosen.title)
+            # Partial layouts of a comparison are not shown.
+            self._share_done[key] = max(
+                self._share_done[key], share_before + 0.9 * fraction / len(self._seeds)
+            )
+            self.report(None, f"{contestant.title}: {message}" if message else contestant.title)
 
         try:
             report(0.0)
-            with warnings.catch_warnings(record=True) as told:
+            with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
                 started = time.perf_counter()
-                fitted = fit_run(train, chosen.method, chosen.params, seed, report)
+                fitted = fit_run(train, contestant.method, contestant.params, seed, report)
                 seconds = time.perf_counter() - started
                 report(1.0, "Measuring the map")
-                scores, curves, limits = judged_with_limits(
+                scores, curves, limits = measure_map_with_limits(
                     train, fitted.embedding, held_out, lambda: report(1.0, "Measuring the map")
                 )
                 scores |= held_out_scores(train, fitted.model, held_out, seed)
-                if Capability.LABELS in get_method(chosen.method).card.capabilities:
-                    # It was shown the labels by which, in part, the others are judged.
+                if Capability.LABELS in get_method(contestant.method).card.capabilities:
+                    # This method saw labels that the overall score of others is based on.
                     scores.pop("overall", None)
                 if new_items:
                     scores |= placing_scores(
-                        self._data, chosen.method, chosen.params, seed, new_items, report
+                        self._data, contestant.method, contestant.params, seed, new_items, report
                     )
         except Cancelled:
             raise
@@ -244,26 +246,28 @@ class _Work:
             self._refused.append(key)
             self._fail(key, seed, str(error))
         except MemoryError:
-            self._fail(key, seed, _NO_MEMORY)
+            self._fail(key, seed, _MEMORY_MESSAGE)
         except Exception:
-            log.exception("A method failed in a comparison: %s", chosen.method)
-            self._fail(key, seed, _FAULT)
+            log.exception("A method failed in a comparison: %s", contestant.method)
+            self._fail(key, seed, _BUG_MESSAGE)
         else:
-            self._fits.append(Fitted(key, seed, seconds, scores, curves, *limits))
+            self._fits.append(FitScores(key, seed, seconds, scores, curves, *limits))
             self._embeddings.setdefault(key, fitted.embedding)
-            self._judged_by[key] = judged_by(fitted.model)
-            self._notes.setdefault(key, notes_of(told)["notes"])
+            self._judged_by[key] = score_kind(fitted.model)
+            self._notes.setdefault(key, notes_of(caught)["notes"])
         self._running = None
-        self._done[key] = before + 1.0 / len(self._seeds)
-        self.tell(None, chosen.title)
+        self._share_done[key] = share_before + 1.0 / len(self._seeds)
+        self.report(None, contestant.title)
 
-    def tell(self, fraction: float | None, message: str) -> None:
-        """Tell how far the whole and each part is."""
-        share = sum(self._done.values()) / len(self._done) if fraction is None else fraction
+    def report(self, fraction: float | None, message: str) -> None:
+        """Report the progress of the whole and of each candidate."""
+        share = (
+            sum(self._share_done.values()) / len(self._share_done) if fraction is None else fraction
+        )
         self._progress(min(share, 1.0), message, parts=self._parts())
 
     def result(self, complete: bool) -> Comparison:
-        """Return what there is so far."""
+        """Return the comparison of all fits so far."""
         return Comparison(
             self._candidates,
             tuple(self._fits),
@@ -271,11 +275,11 @@ class _Work:
             self._seeds,
             self._hold_out,
             dict(self._embeddings),
-            {key: tuple(said) for key, said in self._notes.items() if said},
+            {key: tuple(notes) for key, notes in self._notes.items() if notes},
             complete,
             dict(self._judged_by),
             {
-                name: {key: float(np.mean(each)) for key, each in values.items()}
+                name: {key: float(np.mean(numbers)) for key, numbers in values.items()}
                 for name, values in self._yardsticks.items()
             },
             tuple(dict.fromkeys(self._refused)),
@@ -283,7 +287,8 @@ class _Work:
 
     def _parts(self) -> list[tuple[str, float, str]]:
         return [
-            (c.title, min(self._done[c.key], 1.0), self._state(c.key)) for c in self._candidates
+            (c.title, min(self._share_done[c.key], 1.0), self._state(c.key))
+            for c in self._candidates
         ]
 
     def _state(self, key: str) -> str:
@@ -291,67 +296,67 @@ class _Work:
             return "running"
         if key in self._failures:
             return "failed"
-        return "done" if self._done[key] >= 1 - 1e-9 else "waiting"
+        return "done" if self._share_done[key] >= 1 - 1e-9 else "waiting"
 
     def _fail(self, key: str, seed: int, reason: str) -> None:
-        worked = any(fit.key == key for fit in self._fits)
-        self._failures.setdefault(key, f"With seed {seed}: {reason}" if worked else reason)
+        has_fit = any(fit.key == key for fit in self._fits)
+        self._failures.setdefault(key, f"With seed {seed}: {reason}" if has_fit else reason)
 
 
-def judged(
+def measure_map(
     train: HeteroData,
     embedding: Embedding,
     held_out: HeteroData | None,
     beat: Callable[[], None] = lambda: None,
-) -> tuple[dict[str, float], dict[str, Curve]]:
-    """Return every measure that applies to a map, and its satisfaction curves.
+) -> tuple[dict[str, float], dict[str, LinkCurve]]:
+    """Return every measure that applies to a map, and its curves.
 
-    ``links_kept`` (and ``links_kept_held_out``) is what the curve shows at 5 % of the pairs; links
-    of items without a place count as not kept. ``placed`` is the share of rows with a place, and
-    ``overall`` as `hetviz.runs.compare.measures.overall` says. `beat` is called in between.
+    ``links_kept`` (and ``links_kept_held_out``) is the value of the curve at 5 % of the pairs;
+    links of items without a place do not count as close. ``placed`` is the share of rows with a
+    place, ``overall`` is from `hetviz.runs.compare.measures.overall`. `beat` is called in between.
     """
-    scores, curves, _ = judged_with_limits(train, embedding, held_out, beat)
+    scores, curves, _ = measure_map_with_limits(train, embedding, held_out, beat)
     return scores, curves
 
 
-def judged_with_limits(
+def measure_map_with_limits(
     train: HeteroData,
     embedding: Embedding,
     held_out: HeteroData | None,
     beat: Callable[[], None] = lambda: None,
-) -> tuple[dict[str, float], dict[str, Curve], tuple[dict[str, float], dict[str, float]]]:
-    """Return `judged`, with the ceilings and the smallest visible differences of the measures."""
+) -> tuple[dict[str, float], dict[str, LinkCurve], tuple[dict[str, float], dict[str, float]]]:
+    """Return `measure_map` with the ceilings and the smallest visible differences of measures."""
     measured = Measured(train, embedding, held_out, beat=beat)
-    found = scores_of(measured)
-    scores = found.to_dict()
-    ceilings = {key: most for key, most in found.ceilings.items() if np.isfinite(most)}
+    measures = scores_of(measured)
+    scores = measures.to_dict()
+    ceilings = {key: ceiling for key, ceiling in measures.ceilings.items() if np.isfinite(ceiling)}
     scores["placed"] = float(embedding.stacked_placed().mean())
-    curves: dict[str, Curve] = {}
-    drawn = measured_curves(measured).get("links", {})
-    for kind, ending, part in (("given", "", train), ("held_out", "_held_out", held_out)):
-        if part is None or not any((group.weight > 0).any() for group in part.links):
+    curves: dict[str, LinkCurve] = {}
+    link_curves = measured_curves(measured).get("links", {})
+    for kind, ending, links_data in (("given", "", train), ("held_out", "_held_out", held_out)):
+        if links_data is None or not any((group.weight > 0).any() for group in links_data.links):
             continue
-        x, y = drawn.get(kind, ([0.0, 1.0], [0.0, 0.0]))
-        kept = np.asarray(y) * _with_places(part, embedding)
-        curves[kind] = np.round(x, 7).tolist(), np.round(kept, 6).tolist()
-        scores[f"links_kept{ending}"] = float(np.interp(LOOK_AT, *curves[kind]))
-    total = overall(scores)
-    if total is not None:
-        scores["overall"] = total
-        best = overall({key: found.ceiling(key) for key in scores} | {"placed": 1.0})
-        ceilings["overall"] = 1.0 if best is None else best
-    return scores, curves, (ceilings, dict(found.resolutions))
+        x, y = link_curves.get(kind, ([0.0, 1.0], [0.0, 0.0]))
+        close = np.asarray(y) * _share_of_placed_links(links_data, embedding)
+        curves[kind] = np.round(x, 7).tolist(), np.round(close, 6).tolist()
+        scores[f"links_kept{ending}"] = float(np.interp(CLOSE_SHARE, *curves[kind]))
+    overall_score = overall(scores)
+    if overall_score is not None:
+        scores["overall"] = overall_score
+        overall_ceiling = overall({key: measures.ceiling(key) for key in scores} | {"placed": 1.0})
+        ceilings["overall"] = 1.0 if overall_ceiling is None else overall_ceiling
+    return scores, curves, (ceilings, dict(measures.resolutions))
 
 
-def _with_places(data: HeteroData, embedding: Embedding) -> float:
-    """Return the share of the links that say together whose ends both have a place."""
+def _share_of_placed_links(data: HeteroData, embedding: Embedding) -> float:
+    """Return the share of positive links whose ends both have a place."""
     placed = embedding.stacked_placed()
     table = data.link_table()
     ends = table.loc[table["weight"] > 0, ["p", "q"]].to_numpy(np.int64)
     return float(placed[ends].all(axis=1).mean())
 
 
-# How well a method places items it never saw: by their features alone, judged by their links.
+# New items: placed by their features alone, judged by their links.
 
 
 def placing_scores(
@@ -362,7 +367,7 @@ def placing_scores(
     share: float,
     progress: Progress,
 ) -> dict[str, float]:
-    """Fit a method without some items, place these afterwards, and see which links they keep.
+    """Fit a method without some items, place them afterwards, and measure their links.
 
     Parameters
     ----------
@@ -370,22 +375,22 @@ def placing_scores(
     method : str
     params : mapping
     seed : int
-        Of the method and of which items leave.
+        Seed of the method and of the choice of items.
     share : float
-        Of the items of each dataset with features; an item leaves in all its views.
+        Share of the items of each dataset with features. An item is left out in all its views.
     progress : callable
 
     Returns
     -------
     dict
         ``links_kept_new_items``: share of the links of new items whose pair is among the closest
-        5 % of all pairs; ``link_score_auc_new_items``, how they rank among all pairs of these
-        items by the method's own scores, or by nearness where it has none.
-        Empty for methods that cannot place new items, and where no new item has links.
+        5 % of all pairs. ``link_score_auc_new_items``: AUC of these links among all pairs of the
+        items by the method's own scores, or else by closeness. Empty for methods that cannot place
+        new items, and where no new item has links.
 
     Notes
     -----
-    The links of the new items are shown to nobody: neither to the fit nor to the placing.
+    Neither the fit nor the placement sees the links of new items.
     """
     if Capability.OUT_OF_SAMPLE not in get_method(method).card.capabilities:
         return {}
@@ -399,45 +404,45 @@ def placing_scores(
         return {}
     fitted = fit_run(train, method, params, seed, progress)
     bare = HeteroData(list(held_out.datasets.values()))
-    known = fitted.model.embedding_
-    everything = known.joined(fitted.model.transform(bare))
-    where = Embedding(
-        coordinates_of(data, everything),
+    fitted_embedding = fitted.model.embedding_
+    full = fitted_embedding.joined(fitted.model.transform(bare))
+    embedding = Embedding(
+        coordinates_of(data, full),
         {name: dataset.ids for name, dataset in data.datasets.items()},
         {name: dataset.entity for name, dataset in data.datasets.items()},
     )
-    new = ~_rows_of(data, train)
+    is_new = ~_rows_in(data, train)
     links = [
         group.take(mask)
         for group in data.links
         if (
             mask := (group.weight > 0)
             & (
-                new[data.offsets[group.source].start + group.i]
-                | new[data.offsets[group.target].start + group.j]
+                is_new[data.offsets[group.source].start + group.i]
+                | is_new[data.offsets[group.target].start + group.j]
             )
         ).any()
     ]
-    x, y = guidance_curve(where, links)
-    kept = {"links_kept_new_items": float(np.interp(LOOK_AT, x, y))}
-    return kept | new_item_scores(data, fitted.model, where, new)
+    x, y = guidance_curve(embedding, links)
+    scores = {"links_kept_new_items": float(np.interp(CLOSE_SHARE, x, y))}
+    return scores | new_item_scores(data, fitted.model, embedding, is_new)
 
 
 def _one_of_each_entity(data: HeteroData) -> list[str]:
-    """Return a dataset with features of each entity; the views of it lose the same objects."""
-    found: dict[str, str] = {}
+    """Return one dataset with features for each entity; its other views lose the same objects."""
+    names: dict[str, str] = {}
     for name, dataset in data.datasets.items():
         if not dataset.is_featureless and len(dataset) > 1:
-            found.setdefault(dataset.entity, name)
-    return list(found.values())
+            names.setdefault(dataset.entity, name)
+    return list(names.values())
 
 
-def _rows_of(data: HeteroData, part: HeteroData) -> Bools:
-    """Return which rows of `data` are in `part`."""
-    found = [
+def _rows_in(data: HeteroData, part: HeteroData) -> Bools:
+    """Return a mask of the rows of `data` that are in `part`."""
+    masks = [
         np.isin(dataset.ids.astype(str), part[name].ids.astype(str))
         if name in part.datasets
         else np.zeros(len(dataset), dtype=bool)
         for name, dataset in data.datasets.items()
     ]
-    return np.concatenate(found)
+    return np.concatenate(masks)

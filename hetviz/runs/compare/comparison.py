@@ -1,4 +1,4 @@
-"""What came out of comparing methods: a table, curves, and which are the best."""
+"""Results of comparing methods: table, curves, ranking and recommendation."""
 
 from __future__ import annotations
 
@@ -17,29 +17,29 @@ from hetviz._text import format_seconds, join_words, per_hundred
 from hetviz._types import Floats, Json, JsonObject
 from hetviz.core.measures.resolution import least_significant
 from hetviz.data import Embedding
-from hetviz.runs.compare.measures import MEASURES, Measure
-from hetviz.runs.compare.predicted_links import sentence
+from hetviz.runs.compare.measures import MEASURES, DecidingMeasure
+from hetviz.runs.compare.predicted_links import prediction_sentence
 
-Curve = tuple[list[float], list[float]]
+LinkCurve = tuple[list[float], list[float]]
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """One thing that is compared: a method with parameters.
+    """A method with parameters that is compared.
 
     Attributes
     ----------
     key : str
-        Its name in the comparison: the method's key, or a value of a parameter.
+        Its name in the comparison: the key of the method, or a value of a parameter.
     method : str
         Key of the method.
     title : str
-        What people call it.
+        Title for people.
     params : mapping
     steps : int
-        0 for methods that are solved in one step, 1 for those that go on step by step.
+        0 for methods that are solved in one step, 1 for iterative ones.
     settings : int
-        How many parameters the method has; with `steps` it says which of two is the simpler.
+        Number of parameters of the method; with `steps` it measures complexity.
     """
 
     key: str
@@ -51,48 +51,48 @@ class Candidate:
 
     @property
     def complexity(self) -> tuple[int, int]:
-        """What simpler is told by: solved in one step first, then fewer parameters."""
+        """Sort key of simplicity: solved in one step first, then fewer parameters."""
         return self.steps, self.settings
 
 
 @dataclass(frozen=True)
-class Fitted:
-    """One fit and how well it did.
+class FitScores:
+    """One fit and its scores.
 
     Attributes
     ----------
     key : str
-        Of the candidate.
+        Key of the candidate.
     seed : int
-        Of the split and the method.
+        Seed of the split and of the method.
     seconds : float
     scores : mapping of str to float
-    curves : mapping of {"given", "held_out"} to (share of pairs, share of links kept)
+    curves : mapping of {"given", "held_out"} to (share of pairs, share of links close)
     ceilings : mapping of str to float
-        The most that a score could be on this split, where it is below 1.
+        The largest possible score on this split, where it is below 1.
     resolutions : mapping of str to float
-        The smallest difference between two maps on this split that is not chance, as far as known:
-        see `hetviz.evaluate`.
+        The smallest difference between two maps on this split that is not chance, if known; see
+        `hetviz.evaluate`.
     """
 
     key: str
     seed: int
     seconds: float
     scores: Mapping[str, float]
-    curves: Mapping[str, Curve]
+    curves: Mapping[str, LinkCurve]
     ceilings: Mapping[str, float] = field(default_factory=dict)
     resolutions: Mapping[str, float] = field(default_factory=dict)
 
 
 class Recommendation(NamedTuple):
-    """Which candidate to take.
+    """The recommended candidate.
 
     Attributes
     ----------
     method : str or None
-        Its key; None where none can be recommended.
+        Its key; None without a recommendation.
     sentence : str
-        Why, in plain words.
+        The reason, in plain words.
     """
 
     method: str | None
@@ -101,35 +101,34 @@ class Recommendation(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """Candidates, judged on the same splits of what is known.
+    """Candidates and their fits on the same splits.
 
     Attributes
     ----------
     candidates : tuple of Candidate
     fits : tuple of Fitted
     failures : mapping of str to str
-        Key of a candidate to why it has no fit, or not one for every split.
+        Key of a candidate to the reason why fits are missing.
     refused : tuple of str
-        Those of `failures` whose method refused the data or its settings, for the reason given; the
-        others went wrong.
+        Keys of `failures` whose method rejected the data or its settings; others had an error.
     seeds : tuple of int
         One per split.
     hold_out : float
         Share of links and comparisons that no candidate saw.
     embeddings : mapping of str to Embedding
-        Of each candidate, fitted without what the first split holds out.
+        Embedding of each candidate on the first split.
     notes : mapping of str to tuple of str
-        Key of a candidate to what its method warned of, on the first split.
+        Key of a candidate to the warnings of its method on the first split.
     complete : bool
-        False where the work was stopped early.
+        False if the comparison was stopped early.
     judged_by : mapping of str to {"own scores", "nearness on the map"}
-        Key of a candidate to what said which unseen links are likely.
+        Key of a candidate to the scores that predict its held-out links.
     yardsticks : mapping of str to mapping of str to float
-        What nearest profiles, popularity and chance reach, by measure.
+        Scores of simple baselines (nearest profiles, popularity and chance), by measure.
     """
 
     candidates: tuple[Candidate, ...]
-    fits: tuple[Fitted, ...]
+    fits: tuple[FitScores, ...]
     failures: Mapping[str, str]
     seeds: tuple[int, ...]
     hold_out: float
@@ -144,111 +143,111 @@ class Comparison:
         decides = self.decides
         rows = []
         for key, row in self.table.iterrows():
-            told = ["", ""]
+            cells = ["", ""]
             if decides is not None and row[decides] == row[decides]:
                 error = row.get(f"{decides}_se", float("nan"))
-                told = [f"{row[decides]:.3f}", f"\u00b1 {error:.3f}" if error == error else ""]
-            rows.append((row["title"], key, *told, f"{row['seconds']:.1f}", row["failed"]))
+                cells = [f"{row[decides]:.3f}", f"\u00b1 {error:.3f}" if error == error else ""]
+            rows.append((row["title"], key, *cells, f"{row['seconds']:.1f}", row["failed"]))
         head = ("", "method", decides or "", "standard error", "seconds", "failed")
         return html_table("Comparison", rows, head, self.recommendation.sentence)
 
     @property
     def refusals(self) -> dict[str, str]:
-        """Why methods refused these data or their settings, by candidate."""
+        """Reasons why methods rejected these data or their settings, by candidate."""
         return {key: why for key, why in self.failures.items() if key in self.refused}
 
     @property
     def errors(self) -> dict[str, str]:
-        """What went wrong inside methods, by candidate."""
+        """Errors inside methods, by candidate."""
         return {key: why for key, why in self.failures.items() if key not in self.refused}
 
     def ceiling(self, measure: str) -> float:
-        """Return the most that any map could reach on these data, the mean over the splits.
+        """Return the largest value that any map could reach, the mean over the splits.
 
-        A map that leaves items out ranks its links among fewer pairs, so that of all candidates
-        the highest ceiling is that of the data.
+        A map that leaves items out ranks its links among fewer pairs. So the highest ceiling of
+        all candidates is that of the data.
         """
-        found: dict[int, float] = {}
+        by_seed: dict[int, float] = {}
         for fit in self.fits:
-            most = fit.ceilings.get(measure, 1.0)
-            found[fit.seed] = max(most, found.get(fit.seed, 0.0))
-        return float(np.mean(list(found.values()))) if found else 1.0
+            ceiling = fit.ceilings.get(measure, 1.0)
+            by_seed[fit.seed] = max(ceiling, by_seed.get(fit.seed, 0.0))
+        return float(np.mean(list(by_seed.values()))) if by_seed else 1.0
 
     def resolution(self, measure: str) -> float:
         """Return the smallest difference between two candidates that is not chance.
 
-        From two splits and candidates on, the least significant difference of paired splits (see
-        `hetviz.core.measures.resolution.least_significant`); else what the number of links,
-        comparisons or items allows, NaN where that is not known.
+        With two or more splits and candidates it is the least significant difference of paired
+        splits (see `hetviz.core.measures.resolution.least_significant`). Otherwise it follows from
+        the number of links, comparisons or items; NaN if unknown.
         """
         values = [self.values(key, measure) for key in self.sound(measure)]
-        found = least_significant(values) if values else math.nan
-        if math.isfinite(found):
-            return found
-        known = [fit.resolutions[measure] for fit in self.fits if measure in fit.resolutions]
-        return float(np.mean(known)) if known else math.nan
+        resolution = least_significant(values) if values else math.nan
+        if math.isfinite(resolution):
+            return resolution
+        by_fit = [fit.resolutions[measure] for fit in self.fits if measure in fit.resolutions]
+        return float(np.mean(by_fit)) if by_fit else math.nan
 
     def limits(self, measure: str) -> str:
-        """Say in words what a measure can reach here, and the smallest difference it can tell."""
-        most, least = self.ceiling(measure), self.resolution(measure)
-        words = f"At most {per_hundred(most)} in 100 can be reached here"
-        if math.isfinite(least):
+        """Return sentences about the largest value and the smallest visible difference."""
+        ceiling, resolution = self.ceiling(measure), self.resolution(measure)
+        text = f"The best possible value here is {per_hundred(ceiling)} %."
+        if math.isfinite(resolution):
             n = len(self.seeds)
-            by = f"these {n} splits" if n > 1 else "one split"
-            shown = per_hundred(least) if least >= 0.0005 else "0.1"
-            words += f"; differences below {shown} are too small for {by} to tell"
-        return f"{words}."
+            splits = f"{n} splits" if n > 1 else "one split"
+            smallest = per_hundred(resolution) if resolution >= 0.0005 else "0.1"
+            text += f" With {splits}, differences below {smallest} % may be chance."
+        return text
 
     @property
-    def told_of_links(self) -> str:
-        """By what the candidates were judged, and what plain guesses reach; "" where no links."""
+    def link_prediction_note(self) -> str:
+        """Sentences about how links were predicted and what simple guesses reach, or ""."""
         titles = {c.key: c.title for c in self.candidates if any(self._fits(c.key))}
-        return sentence(titles, self.judged_by, self.yardsticks) if titles else ""
+        return prediction_sentence(titles, self.judged_by, self.yardsticks) if titles else ""
 
     @cached_property
     def table(self) -> pd.DataFrame:
         """One row per candidate, the best first: title, n_fits, seconds, measures, failed.
 
         Each measure has its mean over the splits, and its standard error in the column ending in
-        ``_se`` (NaN for a single split). `failed` is empty where nothing did.
+        ``_se`` (NaN for a single split). `failed` is empty without a failure.
         """
         rows = [self._row(candidate) for candidate in self.candidates]
         table = pd.DataFrame(rows, index=pd.Index([c.key for c in self.candidates], name="method"))
         if self.decides is None:
             return table
-        # Those that were measured first; equal ones stay in the order in which they were given.
+        # Unmeasured candidates come last; the stable sort keeps the order of equal ones.
         return table.sort_values(self.decides, ascending=False, kind="stable", na_position="last")
 
     @property
     def measures(self) -> list[str]:
-        """Keys of all measures that any fit has, those that can decide first."""
-        found = {name for fit in self.fits for name in fit.scores}
-        return [key for key in MEASURES if key in found] + sorted(found - set(MEASURES))
+        """Keys of all measures of any fit, those that can decide first."""
+        keys = {name for fit in self.fits for name in fit.scores}
+        return [key for key in MEASURES if key in keys] + sorted(keys - set(MEASURES))
 
     @property
     def decides(self) -> str | None:
-        """The measure that decides: of what no method saw, as far as there is any."""
+        """The measure that decides, on held-out links and comparisons if there are any."""
         return next((key for key in self.measures if key in MEASURES), None)
 
     @property
-    def curves(self) -> dict[str, dict[str, Curve]]:
-        """Satisfaction curves of each candidate, the mean over the splits."""
-        found: dict[str, dict[str, Curve]] = {}
+    def curves(self) -> dict[str, dict[str, LinkCurve]]:
+        """Curves of each candidate, the mean over the splits."""
+        by_candidate: dict[str, dict[str, LinkCurve]] = {}
         for candidate in self.candidates:
             fits = list(self._fits(candidate.key))
             kinds = [kind for kind in ("given", "held_out") if fits and kind in fits[0].curves]
-            found[candidate.key] = {
+            by_candidate[candidate.key] = {
                 kind: (
                     list(fits[0].curves[kind][0]),
                     np.mean([fit.curves[kind][1] for fit in fits], axis=0).tolist(),
                 )
                 for kind in kinds
             }
-        return {key: curves for key, curves in found.items() if curves}
+        return {key: curves for key, curves in by_candidate.items() if curves}
 
     @property
     def recommendation(self) -> Recommendation:
-        """Which candidate to take, by the measure that decides."""
+        """The recommended candidate by the measure that decides."""
         return self.recommend()
 
     def best(self, measure: str | None = None) -> str | None:
@@ -262,118 +261,119 @@ class Comparison:
     def tied(self, measure: str | None = None) -> list[str]:
         """Return the best candidate and those less than one standard error behind it.
 
-        The standard error is that of the difference over the splits, which both share; after a
-        single split only equal values tie.
+        The standard error is that of the paired difference over the splits. After a single split
+        only equal values tie.
         """
         measure = measure or self.decides
         best = self.best(measure)
         if best is None or measure is None:
             return []
         top = self._values(best, measure)
-        found = [best]
+        tied = [best]
         for key in self.sound(measure):
             behind = top - self._values(key, measure)
             error = _standard_error(behind)
             if key != best and behind.mean() <= (0.0 if math.isnan(error) else error) + 1e-12:
-                found.append(key)
-        return found
+                tied.append(key)
+        return tied
 
     def places(self, measure: str | None = None) -> list[list[str]]:
-        """Return the candidates in order, those that share a place together.
+        """Return the candidates in order, grouped by shared rank.
 
-        The best one takes a place together with all that follow it without a gap whose paired
-        difference to it over the splits is not beyond Student's t at 95 %; the next one takes the
-        next place, and so on. After a single split only equal values share a place. Those
-        measured on fewer splits than others, or never, have no place.
+        The best one shares its rank with all that follow it without a gap and whose paired
+        difference to it over the splits is within Student's t at 95 %. The next one takes the next
+        rank, and so on. After a single split only equal values share a rank. Candidates measured
+        on fewer splits than others, or never, have no rank.
         """
         measure = measure or self.decides
         if measure is None:
             return []
         order = sorted(self.sound(measure), key=lambda key: -self.mean(key, measure))
-        found: list[list[str]] = []
+        ranks: list[list[str]] = []
         for key in order:
-            if found and self._same(found[-1][0], key, measure):
-                found[-1].append(key)
+            if ranks and self._is_tied(ranks[-1][0], key, measure):
+                ranks[-1].append(key)
             else:
-                found.append([key])
-        return found
+                ranks.append([key])
+        return ranks
 
     def interval(self, key: str, measure: str) -> tuple[float, float]:
         """Return the 95 % interval of a mean over the splits (Student's t); NaN after one split."""
         values = self._values(key, measure)
-        half = _t_of(len(values)) * _standard_error(values)
+        half = _t_quantile(len(values)) * _standard_error(values)
         return self.mean(key, measure) - half, self.mean(key, measure) + half
 
     def values(self, key: str, measure: str) -> list[float]:
         """Return a measure of a candidate on each split."""
-        found: list[float] = self._values(key, measure).tolist()
-        return found
+        values: list[float] = self._values(key, measure).tolist()
+        return values
 
     def joined(self, later: Comparison) -> Comparison | None:
         """Return both comparisons as one; None where their splits are not the same.
 
-        A candidate of both is that of the later one. Whether the data are the same, the caller
-        must know.
+        A candidate of both is taken from the later one. The caller must ensure equal data.
         """
         if (self.seeds, self.hold_out) != (later.seeds, later.hold_out):
             return None
-        taken = {candidate.key for candidate in later.candidates}
-        mine = self.only([c.key for c in self.candidates if c.key not in taken])
-        notes = {key: said for key, said in self.notes.items() if key not in taken}
+        later_keys = {candidate.key for candidate in later.candidates}
+        earlier = self.only([c.key for c in self.candidates if c.key not in later_keys])
+        notes = {key: texts for key, texts in self.notes.items() if key not in later_keys}
         return replace(
             later,
-            candidates=(*mine.candidates, *later.candidates),
-            fits=(*mine.fits, *later.fits),
-            failures={**mine.failures, **later.failures},
-            refused=(*mine.refused, *later.refused),
-            embeddings={**mine.embeddings, **later.embeddings},
+            candidates=(*earlier.candidates, *later.candidates),
+            fits=(*earlier.fits, *later.fits),
+            failures={**earlier.failures, **later.failures},
+            refused=(*earlier.refused, *later.refused),
+            embeddings={**earlier.embeddings, **later.embeddings},
             notes={**notes, **later.notes},
             complete=self.complete and later.complete,
         )
 
-    def _same(self, first: str, second: str, measure: str) -> bool:
+    def _is_tied(self, first: str, second: str, measure: str) -> bool:
         behind = self._values(first, measure) - self._values(second, measure)
         error = _standard_error(behind)
-        room = 0.0 if math.isnan(error) else _t_of(len(behind)) * error
-        return bool(behind.mean() <= room + 1e-12)
+        margin = 0.0 if math.isnan(error) else _t_quantile(len(behind)) * error
+        return bool(behind.mean() <= margin + 1e-12)
 
     def recommend(self, measure: str | None = None) -> Recommendation:
-        """Return which candidate to take by a measure, and why.
+        """Return the recommended candidate by a measure, with the reason.
 
-        Among candidates that tie it is the simpler one: solved in one step rather than step by
-        step, then the one with fewer parameters, then the one with the higher mean.
+        Among tied candidates it is the simplest: solved in one step before iterative, then fewer
+        parameters, then the higher mean.
         """
         measure = measure or self.decides
         tied = self.tied(measure)
         if measure is None or not tied:
-            return Recommendation(None, "Nothing could be measured, so none is recommended.")
-        return recommended(self, measure, tied)
+            return Recommendation(None, "No method could be measured.")
+        return recommend_tied(self, measure, tied)
 
     def mean(self, key: str, measure: str) -> float:
-        """Return the mean of a measure over the splits; NaN where it was never taken."""
+        """Return the mean of a measure over the splits; NaN if it was never measured."""
         values = self._values(key, measure)
         return float(values.mean()) if len(values) else math.nan
 
     def seconds(self, key: str) -> float:
         """Return the mean seconds of a fit; NaN without any."""
-        taken = [fit.seconds for fit in self._fits(key)]
-        return float(np.mean(taken)) if taken else math.nan
+        seconds = [fit.seconds for fit in self._fits(key)]
+        return float(np.mean(seconds)) if seconds else math.nan
 
     def candidate(self, key: str) -> Candidate:
         """Return the candidate of that key."""
         return next(candidate for candidate in self.candidates if candidate.key == key)
 
     def only(self, keys: Sequence[str]) -> Comparison:
-        """Return the comparison of some of the candidates."""
-        among = set(keys)
+        """Return the comparison restricted to some candidates."""
+        wanted = set(keys)
         return replace(
             self,
-            candidates=tuple(c for c in self.candidates if c.key in among),
-            fits=tuple(fit for fit in self.fits if fit.key in among),
-            failures={key: reason for key, reason in self.failures.items() if key in among},
-            refused=tuple(key for key in self.refused if key in among),
-            embeddings={key: one for key, one in self.embeddings.items() if key in among},
-            judged_by={key: how for key, how in self.judged_by.items() if key in among},
+            candidates=tuple(c for c in self.candidates if c.key in wanted),
+            fits=tuple(fit for fit in self.fits if fit.key in wanted),
+            failures={key: reason for key, reason in self.failures.items() if key in wanted},
+            refused=tuple(key for key in self.refused if key in wanted),
+            embeddings={
+                key: embedding for key, embedding in self.embeddings.items() if key in wanted
+            },
+            judged_by={key: kind for key, kind in self.judged_by.items() if key in wanted},
         )
 
     def to_dict(self) -> JsonObject:
@@ -385,18 +385,21 @@ class Comparison:
             "failures": dict(self.failures),
             "refused": list(self.refused),
             "limits": {
-                key: {"at_most": self.ceiling(key), "can_tell": _plain(self.resolution(key))}
+                key: {"at_most": self.ceiling(key), "can_tell": _json_value(self.resolution(key))}
                 for key in self.measures
             },
             "seeds": list(self.seeds),
             "hold_out": self.hold_out,
-            "notes": {key: list(said) for key, said in self.notes.items()},
+            "notes": {key: list(texts) for key, texts in self.notes.items()},
             "complete": self.complete,
             "judged_by": dict(self.judged_by),
             "yardsticks": {name: dict(values) for name, values in self.yardsticks.items()},
             "recommendation": {"method": recommended.method, "sentence": recommended.sentence},
             "table": [
-                {"method": str(key), **{str(name): _plain(value) for name, value in row.items()}}
+                {
+                    "method": str(key),
+                    **{str(name): _json_value(value) for name, value in row.items()},
+                }
                 for key, row in self.table.to_dict("index").items()
             ],
         }
@@ -406,26 +409,26 @@ class Comparison:
         """Return the comparison that `to_dict` wrote, without embeddings."""
         return cls(
             tuple(Candidate(**candidate) for candidate in content["candidates"]),
-            tuple(Fitted(**fit) for fit in content["fits"]),
+            tuple(FitScores(**fit) for fit in content["fits"]),
             dict(content["failures"]),
             tuple(content["seeds"]),
             float(content["hold_out"]),
-            notes={key: tuple(said) for key, said in content["notes"].items()},
+            notes={key: tuple(texts) for key, texts in content["notes"].items()},
             complete=bool(content["complete"]),
-            # comparisons kept before these were there have none
+            # Older files lack these keys.
             judged_by=dict(content.get("judged_by", {})),
             yardsticks={name: dict(v) for name, v in content.get("yardsticks", {}).items()},
             refused=tuple(content.get("refused", ())),
         )
 
-    def _fits(self, key: str) -> Iterator[Fitted]:
+    def _fits(self, key: str) -> Iterator[FitScores]:
         return (fit for fit in self.fits if fit.key == key)
 
     def _values(self, key: str, measure: str) -> Floats:
         return np.array([f.scores[measure] for f in self._fits(key) if measure in f.scores])
 
     def sound(self, measure: str | None) -> list[str]:
-        """Return the candidates that were measured on as many splits as any, without a failure."""
+        """Return the candidates without a failure that were measured on the most splits."""
         if measure is None:
             return []
         sizes = {
@@ -433,8 +436,8 @@ class Comparison:
             for candidate in self.candidates
             if candidate.key not in self.failures
         }
-        most = max(sizes.values(), default=0)
-        return [key for key, size in sizes.items() if size == most and most > 0]
+        n_splits = max(sizes.values(), default=0)
+        return [key for key, size in sizes.items() if size == n_splits and n_splits > 0]
 
     def _row(self, candidate: Candidate) -> dict[str, object]:
         fits = list(self._fits(candidate.key))
@@ -449,8 +452,8 @@ class Comparison:
         return row
 
 
-def _t_of(n: int) -> float:
-    """Return how many standard errors of n values reach the ends of a 95 % interval."""
+def _t_quantile(n: int) -> float:
+    """Return the number of standard errors from the mean of n values to a 95 % bound."""
     return float(stdtrit(n - 1, 0.975)) if n > 1 else math.nan
 
 
@@ -461,98 +464,90 @@ def _standard_error(values: object) -> float:
     return float(values.std(ddof=1) / math.sqrt(len(values)))
 
 
-def _plain(value: Json) -> Json:
+def _json_value(value: Json) -> Json:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def maps_by_candidate(content: Mapping[str, Any], runs: Sequence[str]) -> dict[str, str]:
-    """Return the id of the map of each candidate of a kept comparison, earlier ones included."""
+    """Return the map id of each candidate of a stored comparison, including earlier ones."""
     keys = content.get("maps", ())
-    # The maps of earlier comparisons that this one goes on with come first.
-    made = runs[max(len(runs) - len(keys), 0) :]
-    return {**content.get("earlier", {}), **dict(zip(keys, made, strict=False))}
+    # Maps of the earlier comparisons that this one extends come first.
+    own_runs = runs[max(len(runs) - len(keys), 0) :]
+    return {**content.get("earlier", {}), **dict(zip(keys, own_runs, strict=False))}
 
 
-def joined_content(
+def join_contents(
     before: Mapping[str, Any], runs: Sequence[str], content: Mapping[str, Any]
 ) -> Mapping[str, object]:
-    """Return what is kept of a comparison together with what was kept of an earlier one.
+    """Return the contents of two stored comparisons of the same data as one.
 
-    Parameters
-    ----------
-    before : mapping
-        What was kept of the earlier one, about the same data.
-    runs : sequence of str
-        Ids of its maps.
-    content : mapping
-        `Comparison.to_dict` of the later one, with its ``maps``.
-
-    Returns
-    -------
-    mapping
-        Both, with the ids of the earlier maps in ``earlier``; `content` alone where the splits of
-        both are not the same.
+    The ids `runs` of earlier maps are stored under ``earlier``. If the splits differ, the later
+    `content` is returned alone.
     """
-    both = Comparison.from_dict(before).joined(Comparison.from_dict(content))
-    if both is None:
+    joined = Comparison.from_dict(before).joined(Comparison.from_dict(content))
+    if joined is None:
         return content
-    new = {candidate["key"] for candidate in content["candidates"]}
-    known = maps_by_candidate(before, runs)
-    earlier = {key: id for key, id in known.items() if key not in new}
-    return {**both.to_dict(), "maps": content.get("maps", []), "earlier": earlier}
+    later_keys = {candidate["key"] for candidate in content["candidates"]}
+    earlier_maps = maps_by_candidate(before, runs)
+    earlier = {key: id for key, id in earlier_maps.items() if key not in later_keys}
+    return {**joined.to_dict(), "maps": content.get("maps", []), "earlier": earlier}
 
 
-def recommended(found: Comparison, measure: str, tied: Sequence[str]) -> Recommendation:
-    """Return which of the best to take by a measure, and why; `tied` are those, best first."""
+def recommend_tied(comparison: Comparison, measure: str, tied: Sequence[str]) -> Recommendation:
+    """Return the recommended one of tied candidates, the best first, with the reason."""
     best = tied[0]
-    said = MEASURES.get(measure) or Measure(measure, measure, f"has the best {measure}", None, "")
+    texts = MEASURES.get(measure) or DecidingMeasure(
+        measure, measure, f"the measure {measure}", None, ""
+    )
     order = {key: place for place, key in enumerate(tied)}
-    key = min(tied, key=lambda k: (*found.candidate(k).complexity, order[k]))
-    title = found.candidate(key).title
-    splits = f"{len(found.seeds)} splits" if len(found.seeds) > 1 else "one split"
-    value = per_hundred(found.mean(best, measure))
+    key = min(tied, key=lambda k: (*comparison.candidate(k).complexity, order[k]))
+    title = comparison.candidate(key).title
+    splits = f"{len(comparison.seeds)} splits" if len(comparison.seeds) > 1 else "one split"
+    value = per_hundred(comparison.mean(best, measure))
     if len(tied) > 1:
-        names = join_words(_few([found.candidate(k).title for k in tied]))
-        shares = {per_hundred(found.mean(k, measure)) for k in tied}
+        names = join_words(_shorten_names([comparison.candidate(k).title for k in tied]))
+        shares = {per_hundred(comparison.mean(k, measure)) for k in tied}
         low, high = min(shares, key=float), max(shares, key=float)
         values = high if low == high else f"{low} to {high}"
-        apart = ", less than one standard error apart" if len(found.seeds) > 1 else ""
-        sentence = f"{names} tie: {values} in 100 over {splits}{apart}. Take {title}"
-        sentence += f"{_simpler(found, key, tied)}."
-    else:
-        sentence = f"Take {title}: it {said.does} best, {value} in 100"
-        rest = [k for k in found.sound(measure) if k != best]
-        if rest:
-            second = max(rest, key=lambda k: found.mean(k, measure))
-            after = per_hundred(found.mean(second, measure))
-            sentence += f", against {after} for {found.candidate(second).title}, the next best"
-        sentence += (
-            f"; more than one standard error over {splits}."
-            if len(found.seeds) > 1 and rest
-            else "."
+        apart = (
+            " Their differences are below one standard error." if len(comparison.seeds) > 1 else ""
         )
-    if said.chance is not None and found.mean(best, measure) <= said.chance:
-        sentence += f" But chance alone gives {per_hundred(said.chance)}."
-    if len(found.seeds) == 1:
-        sentence += " One split shows no error; more splits tell whether the difference is real."
+        sentence = f"{names} tie at {values} % over {splits}.{apart} Take {title}"
+        sentence += f"{_simplicity_reason(comparison, key, tied)}."
+    else:
+        sentence = f"Take {title}. It is best at {texts.does} ({value} %)."
+        others = [k for k in comparison.sound(measure) if k != best]
+        if others:
+            second = max(others, key=lambda k: comparison.mean(k, measure))
+            after = per_hundred(comparison.mean(second, measure))
+            sentence += f" Next is {comparison.candidate(second).title} ({after} %)."
+        if len(comparison.seeds) > 1 and others:
+            sentence += f" The difference over {splits} is more than one standard error."
+    if texts.chance is not None and comparison.mean(best, measure) <= texts.chance:
+        sentence += f" That is no better than chance ({per_hundred(texts.chance)} %)."
+    if len(comparison.seeds) == 1:
+        sentence += " One split gives no error. More splits show whether the difference is real."
     return Recommendation(key, sentence)
 
 
-def _few(names: list[str]) -> list[str]:
-    """Return the first two names and how many others there are, or all of three."""
+def _shorten_names(names: list[str]) -> list[str]:
+    """Return all of up to three names, or the first two and the number of others."""
     return names if len(names) <= 3 else [*names[:2], f"{len(names) - 2} others"]
 
 
-def _simpler(found: Comparison, key: str, tied: Sequence[str]) -> str:
-    """Say why this one of several that tie."""
-    chosen = found.candidate(key)
-    others = [found.candidate(k) for k in tied if k != key]
-    beaten = [other for other in others if chosen.complexity < other.complexity]
-    if not beaten:
+def _simplicity_reason(comparison: Comparison, key: str, tied: Sequence[str]) -> str:
+    """Return the reason for one of several tied candidates, or ""."""
+    chosen = comparison.candidate(key)
+    others = [comparison.candidate(k) for k in tied if k != key]
+    more_complex = [other for other in others if chosen.complexity < other.complexity]
+    if not more_complex:
         return ""
-    one_step = chosen.steps == 0 and all(other.steps for other in beaten)
-    why = ", which is solved in one step" if one_step else ", which is the simpler method"
-    mine, theirs = found.seconds(key), max(found.seconds(other.key) for other in beaten)
-    if theirs >= 2 * mine:
-        why += f" and quicker ({format_seconds(mine)} against {format_seconds(theirs)})"
-    return why
+    one_step = chosen.steps == 0 and all(other.steps for other in more_complex)
+    reason = ", which is solved in one step" if one_step else ", which is the simpler method"
+    own_seconds, other_seconds = (
+        comparison.seconds(key),
+        max(comparison.seconds(other.key) for other in more_complex),
+    )
+    if other_seconds >= 2 * own_seconds:
+        reason += f" and faster ({format_seconds(own_seconds)} instead of {format_seconds(other_seconds)})"
+    return reason

@@ -1,4 +1,4 @@
-"""Measures that decide between methods, in words."""
+"""Measures that decide between methods, with their texts."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from hetviz.core.measures.satisfaction import NEAR
 
 
 @dataclass(frozen=True)
-class Measure:
-    """A measure that can decide, in words.
+class DecidingMeasure:
+    """A measure that can decide, with its texts.
 
     Attributes
     ----------
     key : str
-        As in `Scores.to_dict`, or one of those that `hetviz.compare` adds.
+        As in `Scores.to_dict`, or one that `hetviz.compare` adds.
     label : str
-        For the head of a column.
+        Heading of a column.
     does : str
-        What the best method does best: "keeps held-out links".
+        What a good method is best at: "finding hidden links again".
     chance : float or None
-        Its value for a map that knows nothing; None where there is no such value.
+        Its value for a random map; None where there is none.
     meaning : str
         One sentence.
     """
@@ -33,122 +33,126 @@ class Measure:
     meaning: str
 
 
-LOOK_AT = NEAR
-"""A link counts as kept when its pair is among this share of all pairs, the closest ones."""
+CLOSE_SHARE = NEAR
+"""A link counts as close when its pair is among this share of all pairs, the closest ones."""
 
-_KEPT = (
-    "A link counts as kept when its pair is among the closest 5 % of all pairs that could be "
-    "linked."
+_CLOSE_MEANING = (
+    "A link is close when its pair is among the closest 5 % of all pairs that could be linked."
 )
-_BY = "by the method's own scores for pairs where it has such, else by nearness on its map."
-MEASURES: Mapping[str, Measure] = {
+_SCORED_BY = "by the method's own scores where it has some, else by closeness on its map."
+MEASURES: Mapping[str, DecidingMeasure] = {
     measure.key: measure
     for measure in (
-        Measure(
+        DecidingMeasure(
             "overall",
             "Overall",
-            "keeps links, neighbours and labels",
+            "showing links, neighbours and labels",
             None,
-            "The mean of held-out links and comparisons, neighbours and labels, of those that "
-            "apply.",
+            "The mean over hidden links, hidden comparisons, neighbours and labels, as far as there "
+            "are any.",
         ),
-        Measure(
-            "links_kept_held_out", "Held-out links kept", "keeps held-out links", LOOK_AT, _KEPT
+        DecidingMeasure(
+            "links_kept_held_out",
+            "Hidden links found again",
+            "finding hidden links again",
+            CLOSE_SHARE,
+            _CLOSE_MEANING,
         ),
-        Measure(
+        DecidingMeasure(
             "links_kept_new_items",
-            "Links of new items kept",
-            "keeps the links of new items",
-            LOOK_AT,
-            "Some items were left out altogether and placed afterwards by their features. " + _KEPT,
+            "Links of new items close",
+            "placing new items close to what they link to",
+            CLOSE_SHARE,
+            "Some items were left out and placed afterwards by their features. " + _CLOSE_MEANING,
         ),
-        Measure(
+        DecidingMeasure(
             "link_auc_held_out",
-            "Held-out links nearer than other pairs",
-            "draws held-out links near",
+            "Hidden links closer than other pairs",
+            "placing hidden links closer than other pairs",
             0.5,
-            "The chance that a linked pair lies closer than a pair that is not linked.",
+            "The probability that a linked pair is closer than a pair that is not linked.",
         ),
-        Measure(
+        DecidingMeasure(
             "degree_auc_held_out",
-            "Held-out links, popularity aside",
-            "finds held-out links, popularity aside,",
+            "Hidden links, regardless of popularity",
+            "finding hidden links regardless of popularity",
             0.5,
-            "The chance that a linked pair lies closer than a pair made of the ends of two links.",
+            "The probability that a linked pair is closer than a pair of ends of two links.",
         ),
-        Measure(
+        DecidingMeasure(
             "link_score_precision_held_out",
-            "Held-out links found",
-            "finds held-out links",
+            "Hidden links predicted",
+            "predicting hidden links",
             None,
-            "Average precision among all pairs not linked yet, " + _BY,
+            "Average precision among all pairs not linked yet, " + _SCORED_BY,
         ),
-        Measure(
+        DecidingMeasure(
             "link_score_auc_held_out",
-            "Held-out links scored above other pairs",
-            "scores held-out links above other pairs",
+            "Hidden links scored above other pairs",
+            "scoring hidden links above other pairs",
             0.5,
-            "The chance that a linked pair scores above one that is not, " + _BY,
+            "The probability that a linked pair scores above one that is not, " + _SCORED_BY,
         ),
-        Measure(
+        DecidingMeasure(
             "link_score_auc_new_items",
             "Links of new items scored above other pairs",
-            "scores the links of new items above other pairs",
+            "scoring links of new items above other pairs",
             0.5,
-            "Some items were left out altogether and placed afterwards by their features. The "
-            "chance that a linked pair of theirs scores above one that is not, " + _BY,
+            "Some items were left out and placed afterwards by their features. The probability that "
+            "one of their linked pairs scores above one that is not, " + _SCORED_BY,
         ),
-        Measure(
+        DecidingMeasure(
             "comparison_accuracy_held_out",
-            "Held-out comparisons kept",
-            "agrees with held-out comparisons",
+            "Hidden comparisons satisfied",
+            "agreeing with hidden comparisons",
             0.5,
-            "A comparison is kept when the map agrees which of two distances is the shorter one.",
+            "The map satisfies a comparison when it agrees which of two distances is shorter.",
         ),
-        Measure(
+        DecidingMeasure(
             "apart_auc_held_out",
-            "Held-out “apart” farther than “together”",
-            "keeps apart what it was not told is apart",
+            "Hidden “apart” farther than “together”",
+            "separating hidden “apart” pairs",
             0.5,
-            "The chance that a pair said to be apart lies farther than a pair said to be together, "
-            "of pairs that no method was told of.",
+            "The probability that a hidden “apart” pair is farther than a hidden “together” pair.",
         ),
-        Measure("links_kept", "Given links kept", "keeps the given links", LOOK_AT, _KEPT),
-        Measure(
+        DecidingMeasure(
+            "links_kept", "Links close", "placing linked items close", CLOSE_SHARE, _CLOSE_MEANING
+        ),
+        DecidingMeasure(
             "comparison_accuracy",
-            "Given comparisons kept",
-            "agrees with the given comparisons",
+            "Comparisons satisfied",
+            "agreeing with the comparisons",
             0.5,
-            "A comparison is kept when the map agrees which of two distances is the shorter one.",
+            "The map satisfies a comparison when it agrees which of two distances is shorter.",
         ),
-        Measure(
+        DecidingMeasure(
             "trustworthiness",
             "True neighbours",
-            "shows true neighbours",
+            "showing true neighbours",
             0.5,
-            "Whether an item's 10 nearest neighbours on the map, within its dataset, are near by "
-            "its features too; 100 is best.",
+            "Whether the 10 nearest neighbours of an item on the map, within its dataset, are also "
+            "similar by features. 100 % is best.",
         ),
-        Measure(
+        DecidingMeasure(
             "label_knn_accuracy",
-            "Labels found by neighbours",
-            "brings equal labels together",
+            "Labels of neighbours agree",
+            "bringing equal labels together",
             None,
-            "How many items have the label that most of their nearest neighbours have.",
+            "The share of items with the same label as most of their nearest neighbours.",
         ),
-        Measure(
+        DecidingMeasure(
             "label_across_accuracy",
-            "Labels found across datasets",
-            "brings equal labels of different datasets together",
+            "Labels agree across datasets",
+            "bringing equal labels of different datasets together",
             None,
-            "How many items have the label that most of their nearest neighbours in other datasets "
-            "have.",
+            "The share of items with the same label as most of their nearest neighbours in other "
+            "datasets.",
         ),
     )
 }
-"""The measures that may decide: all together first, then those of what no method saw."""
+"""The measures that may decide: overall first, then those of held-out data."""
 
-_TOGETHER = (
+_SORTS = (
     ("link_auc_held_out", "links_kept_held_out"),
     ("degree_auc_held_out",),
     ("comparison_accuracy_held_out",),
@@ -158,20 +162,20 @@ _TOGETHER = (
 
 
 def overall(scores: Mapping[str, float]) -> float | None:
-    """Return the mean of what a map is judged by; None where one sort of measure applies at most.
+    """Return the mean over sorts of measures; None if at most one sort applies.
 
     Parameters
     ----------
     scores : mapping of str to float
-        Of one map, with ``placed``, the share of items that have a place.
+        Scores of one map, with ``placed``, the share of items with a place.
 
     Notes
     -----
-    Each sort counts as much, however many measures it has: links held out (how near they lie and
-    how many are kept), the same where popularity earns nothing, comparisons held out, neighbours,
-    labels. The mean counts by the share of items that have a place.
+    The sorts have equal weight: held-out links (how close they are), the same regardless of
+    popularity, held-out comparisons, neighbours, and labels. The mean is multiplied by the share
+    of items with a place.
     """
-    sorts = [[scores[key] for key in keys if key in scores] for keys in _TOGETHER]
+    sorts = [[scores[key] for key in keys if key in scores] for keys in _SORTS]
     means = [sum(values) / len(values) for values in sorts if values]
     if len(means) < 2:
         return None

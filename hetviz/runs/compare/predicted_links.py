@@ -1,6 +1,6 @@
-"""Links that no method saw, judged by what each says of pairs, beside plain guesses.
+"""Held-out links predicted by each method, compared with simple baselines.
 
-A method with scores of its own for pairs is judged by these, any other by nearness on its map.
+A method with its own scores for pairs is judged by these, any other by closeness on its map.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
 
+from hetviz._text import join_words
 from hetviz._types import Bools, Floats, Ints
 from hetviz.algorithms.base import BaseEmbedder
 from hetviz.data import Embedding, HeteroData
@@ -18,61 +19,61 @@ from hetviz.runs.predict.held_out_links import average_precision, candidates, to
 from hetviz.runs.predict.link_predictor import signed_links
 from hetviz.runs.predict.pair_scores import PairScorer, ScoresLinks
 
-AUC, PRECISION, NEW = (
+AUC_KEY, PRECISION_KEY, NEW_ITEMS_KEY = (
     "link_score_auc_held_out",
     "link_score_precision_held_out",
     "link_score_auc_new_items",
 )
 OWN_SCORES, NEARNESS = "own scores", "nearness on the map"
 PROFILES, POPULARITY, CHANCE = "nearest profiles", "popularity", "chance"
-_MOST_PAIRS = 500_000
+_MAX_PAIRS = 500_000
 
-Scored = Callable[[Ints], Floats]
+ScoreRows = Callable[[Ints], Floats]
 
 
-def judged_by(model: BaseEmbedder) -> str:
-    """Say what a fitted method is judged by: `OWN_SCORES` or `NEARNESS`."""
+def score_kind(model: BaseEmbedder) -> str:
+    """Return the kind of scores of a fitted method: `OWN_SCORES` or `NEARNESS`."""
     return OWN_SCORES if isinstance(model, ScoresLinks) else NEARNESS
 
 
 def held_out_scores(
     train: HeteroData, model: BaseEmbedder, held_out: HeteroData | None, seed: int
 ) -> dict[str, float]:
-    """Return AUC and average precision of held-out links among all pairs not linked yet.
+    """Return AUC and average precision of held-out links among all pairs without a link.
 
     Parameters
     ----------
     train : HeteroData
-        What the method saw.
+        The training data.
     model : fitted method
     held_out : HeteroData or None
     seed : int
-        Draws rows where two datasets have more than 500,000 pairs.
+        Seed for sampling rows where two datasets have more than 500,000 pairs.
 
     Returns
     -------
     dict
-        `AUC` and `PRECISION`, means over pairs of datasets by their held-out links; empty where
+        `AUC_KEY` and `PRECISION_KEY`, means over pairs of datasets weighted by their held-out links; empty if
         none were held out.
     """
 
-    def scores(source: str, target: str) -> Scored:
+    def scores(source: str, target: str) -> ScoreRows:
         return PairScorer.of(train, model, source, target).scores
 
-    return _judged(train, held_out, seed, scores)
+    return _mean_ranking_scores(train, held_out, seed, scores)
 
 
 def yardsticks(
     train: HeteroData, held_out: HeteroData | None, seed: int
 ) -> dict[str, dict[str, float]]:
-    """Return the same measures of nearest profiles, of popularity and of chance."""
-    found: dict[str, dict[str, float]] = {}
+    """Return the same measures for nearest profiles, popularity and chance."""
+    by_baseline: dict[str, dict[str, float]] = {}
 
-    def profiles(source: str, target: str) -> Scored | None:
+    def profiles(source: str, target: str) -> ScoreRows | None:
         plain = NearestProfiles(train, source, target)
         return plain.scores if plain.applies else None
 
-    def popularity(source: str, target: str) -> Scored:
+    def popularity(source: str, target: str) -> ScoreRows:
         left, right = (
             np.log1p(np.asarray((signed_links(train, *ends) > 0).sum(axis=1)).ravel())
             for ends in ((source, target), (target, source))
@@ -80,137 +81,133 @@ def yardsticks(
         return lambda rows: np.add.outer(left[rows], right)
 
     for name, scores in ((PROFILES, profiles), (POPULARITY, popularity)):
-        judged = _judged(train, held_out, seed, scores)
-        if judged:
-            found[name] = judged
-    parts = list(_parts(train, held_out, seed))
-    if parts:
-        shares = [float(is_link.mean()) for *_, is_link in parts]
-        weights = [int(is_link.sum()) for *_, is_link in parts]
-        found[CHANCE] = {AUC: 0.5, PRECISION: float(np.average(shares, weights=weights))}
-    return found
+        scores_of_baseline = _mean_ranking_scores(train, held_out, seed, scores)
+        if scores_of_baseline:
+            by_baseline[name] = scores_of_baseline
+    splits = list(_splits_by_datasets(train, held_out, seed))
+    if splits:
+        shares = [float(is_link.mean()) for *_, is_link in splits]
+        weights = [int(is_link.sum()) for *_, is_link in splits]
+        by_baseline[CHANCE] = {
+            AUC_KEY: 0.5,
+            PRECISION_KEY: float(np.average(shares, weights=weights)),
+        }
+    return by_baseline
 
 
 def new_item_scores(
     data: HeteroData, model: BaseEmbedder, embedding: Embedding, is_new: Bools
 ) -> dict[str, float]:
-    """Return how the links of items that a method never saw rank among all pairs of these items.
+    """Return the AUC of links of new items among all pairs of these items.
 
     Parameters
     ----------
     data : HeteroData
-        Everything, with the links of the new items.
+        All data, with the links of the new items.
     model : fitted method
     embedding : Embedding
-        Of all items, the new ones placed by their features.
+        Embedding of all items, the new ones placed by their features.
     is_new : ndarray of bool, shape (n_rows,)
 
     Returns
     -------
     dict
-        `NEW`, the AUC, the mean over pairs of datasets by their links; empty without such links.
+        `NEW_ITEMS_KEY`, the mean AUC over pairs of datasets weighted by their links; empty without links.
     """
     groups = []
     for group in data.links:
         i, j = data.offsets[group.source].start, data.offsets[group.target].start
         groups.append(group.take(~(is_new[i + group.i] | is_new[j + group.j])))
-    shown = HeteroData(data.datasets, groups)
-    own = isinstance(model, ScoresLinks)
-    found: list[tuple[float, int]] = []
+    without_new_links = HeteroData(data.datasets, groups)
+    has_own_scores = isinstance(model, ScoresLinks)
+    aucs: list[tuple[float, int]] = []
     for source, target in _linked_pairs(data):
         for ends in dict.fromkeys(((source, target), (target, source))):
             rows = np.flatnonzero(is_new[data.offsets[ends[0]]])
             truth = np.asarray((signed_links(data, *ends)[rows] > 0).toarray())
             if not truth.any() or truth.all():
                 continue
-            scorer = PairScorer.of(shown, model if own else embedding, *ends)
+            scorer = PairScorer.of(without_new_links, model if has_own_scores else embedding, *ends)
             S = scorer.scores(rows)
-            there = np.isfinite(S)
-            if truth[there].any() and not truth[there].all():
-                auc = link_ranking(S[there], truth[there], ())[0]
-                found.append((auc, int(truth[there].sum())))
-    if not found:
+            is_finite = np.isfinite(S)
+            if truth[is_finite].any() and not truth[is_finite].all():
+                auc = link_ranking(S[is_finite], truth[is_finite], ())[0]
+                aucs.append((auc, int(truth[is_finite].sum())))
+    if not aucs:
         return {}
-    return {NEW: float(np.average([auc for auc, _ in found], weights=[n for _, n in found]))}
+    return {
+        NEW_ITEMS_KEY: float(np.average([auc for auc, _ in aucs], weights=[n for _, n in aucs]))
+    }
 
 
-def sentence(
-    titles: Mapping[str, str], judged: Mapping[str, str], plain: Mapping[str, Mapping[str, float]]
+def prediction_sentence(
+    titles: Mapping[str, str],
+    kinds: Mapping[str, str],
+    baselines: Mapping[str, Mapping[str, float]],
 ) -> str:
-    """Say by what methods were judged, and what plain guesses reach; "" where nothing was.
-
-    Parameters
-    ----------
-    titles : mapping of str to str
-        Of the candidates that were fitted.
-    judged : mapping of str to {"own scores", "nearness on the map"}
-    plain : mapping of str to mapping of str to float
-        See `yardsticks`.
-    """
-    if not plain:
+    """Return sentences about the scores used and the precision of simple baselines, or ""."""
+    if not baselines:
         return ""
-    mine = [titles[key] for key in titles if judged.get(key) == OWN_SCORES]
-    rest = "the others" if mine else "all methods"
-    who = f"{', '.join(mine)} by own scores, " if mine else ""
-    if len(mine) == len(titles):
-        who, rest = "All methods were judged by own scores", ""
+    own = [titles[key] for key in titles if kinds.get(key) == OWN_SCORES]
+    if len(own) == len(titles):
+        scores = "the own scores of all methods"
+    elif own:
+        scores = f"the own scores of {join_words(own)} and by closeness on the map for the others"
     else:
-        rest = f"{rest} by nearness on the map"
+        scores = "closeness on the map"
     guesses = ", ".join(
-        f"{name} {100 * values[PRECISION]:.1f}"
-        for name, values in plain.items()
-        if PRECISION in values
+        f"{name} {100 * values[PRECISION_KEY]:.1f} %"
+        for name, values in baselines.items()
+        if PRECISION_KEY in values
     )
-    first = f"{who}{rest}"
     return (
-        f"Held-out links found: {first[0].lower() if not mine else first[0]}{first[1:]}. "
-        f"Average precision in 100 of plain guesses: {guesses}."
+        f"Hidden links are predicted by {scores}. Average precision of simple guesses: {guesses}."
     )
 
 
 def _linked_pairs(data: HeteroData) -> list[tuple[str, str]]:
-    """Return the pairs of datasets that links join, each once."""
+    """Return the pairs of datasets with links, each once."""
     ends = [(group.source, group.target) for group in data.links if (group.weight > 0).any()]
-    kept: list[tuple[str, str]] = []
+    pairs: list[tuple[str, str]] = []
     for pair in ends:
-        if pair not in kept and pair[::-1] not in kept:
-            kept.append(pair)
-    return kept
+        if pair not in pairs and pair[::-1] not in pairs:
+            pairs.append(pair)
+    return pairs
 
 
-def _parts(
+def _splits_by_datasets(
     train: HeteroData, held_out: HeteroData | None, seed: int
 ) -> Iterator[tuple[str, str, Ints, Ints, Bools]]:
-    """Yield source, target, rows to look at, candidate pairs, and which of these were held out."""
+    """Yield source, target, sampled rows, candidate pairs and a mask of held-out links."""
     if held_out is None:
         return
     for source, target in _linked_pairs(held_out):
-        rows, pairs = candidates(train, source, target, seed, None, _MOST_PAIRS)
+        rows, pairs = candidates(train, source, target, seed, None, _MAX_PAIRS)
         is_link = np.isin(pairs, together(held_out, source, target))
         if is_link.any() and not is_link.all():
             yield source, target, rows, pairs, is_link
 
 
-def _judged(
+def _mean_ranking_scores(
     train: HeteroData,
     held_out: HeteroData | None,
     seed: int,
-    scores: Callable[[str, str], Scored | None],
+    scores: Callable[[str, str], ScoreRows | None],
 ) -> dict[str, float]:
-    auc, precise, weights = [], [], []
-    for source, target, rows, pairs, is_link in _parts(train, held_out, seed):
-        asked = scores(source, target)
-        if asked is None:
+    auc, precision, weights = [], [], []
+    for source, target, rows, pairs, is_link in _splits_by_datasets(train, held_out, seed):
+        score_rows = scores(source, target)
+        if score_rows is None:
             continue
         i, j = np.divmod(pairs, len(train[target]))
-        # a pair without a place comes last
-        found = np.maximum(asked(rows)[np.searchsorted(rows, i), j], -1e300)
-        auc.append(link_ranking(found, is_link, ())[0])
-        precise.append(average_precision(found, is_link))
+        # A pair without a place comes last.
+        pair_scores = np.maximum(score_rows(rows)[np.searchsorted(rows, i), j], -1e300)
+        auc.append(link_ranking(pair_scores, is_link, ())[0])
+        precision.append(average_precision(pair_scores, is_link))
         weights.append(int(is_link.sum()))
     if not weights:
         return {}
     return {
-        AUC: float(np.average(auc, weights=weights)),
-        PRECISION: float(np.average(precise, weights=weights)),
+        AUC_KEY: float(np.average(auc, weights=weights)),
+        PRECISION_KEY: float(np.average(precision, weights=weights)),
     }

@@ -1,4 +1,4 @@
-"""The best settings of one method, by guidance held out, on a grid that grows where it has to."""
+"""Search for the best settings of a method by held-out guidance, on a growing grid."""
 
 from __future__ import annotations
 
@@ -24,27 +24,27 @@ from hetviz.runs.compare.comparison import Candidate, Comparison
 from hetviz.runs.compare.measures import MEASURES
 from hetviz.runs.compare.sweep import value_words
 
-Settings = Mapping[str, Sequence[object]] | Sequence[str]
+SearchSettings = Mapping[str, Sequence[object]] | Sequence[str]
 DEFAULT, BEST = "default settings", "settings found"
-MOST = 40
-_BY = ("link_auc_held_out", "comparison_accuracy_held_out")
-_RATIO, _SMALL_RATIO, _WIDE, _MANY_AXES = 10.0, 3.0, 1_000.0, 50
-_LAST_SPLIT = 7_919
+MAX_SETTINGS = 40
+_DEFAULT_MEASURES = ("link_auc_held_out", "comparison_accuracy_held_out")
+_LONG_RATIO, _SMALL_RATIO, _WIDE_RANGE, _MIN_HIGH_OF_AXES = 10.0, 3.0, 1_000.0, 50
+_TEST_SEED_OFFSET = 7_919
 
 
 class SearchCost(NamedTuple):
-    """What a search will take.
+    """Expected cost of a search.
 
     Attributes
     ----------
     n_first : int
-        Settings of the first grid, tried one after the other.
+        Number of settings of the first grid.
     n_most : int
-        Settings at most, where the grid grows or several depend on each other.
+        Maximum number of settings, if the grid grows or settings depend on each other.
     n_splits : int
-        Fits of each.
+        Fits of each setting.
     seconds : float or None
-        Of one fit, where it was measured before on data of this kind.
+        Time of one fit, if it was measured for data of this kind.
     """
 
     n_first: int
@@ -55,36 +55,36 @@ class SearchCost(NamedTuple):
     @property
     def sentence(self) -> str:
         """The cost in words."""
-        words = f"From {self.n_first} to {self.n_most} settings, "
-        words += "one fit each" if self.n_splits == 1 else f"{self.n_splits} fits each"
+        text = f"From {self.n_first} to {self.n_most} settings, "
+        text += "one fit each" if self.n_splits == 1 else f"{self.n_splits} fits each"
         if self.seconds is None:
-            return f"{words}; how long a fit takes was not measured yet."
+            return f"{text}. The time of a fit is not known yet."
         low, high = (self.seconds * self.n_splits * n for n in (self.n_first, self.n_most))
-        return f"{words}: {format_seconds(low)} to {format_seconds(high)}."
+        return f"{text}: {format_seconds(low)} to {format_seconds(high)}."
 
 
 @dataclass(frozen=True, eq=False)
 class SettingsFound:
-    """What a search of settings found.
+    """The result of a search of settings.
 
     Attributes
     ----------
     method, measure : str
-        What was searched, and by what.
+        Keys of the method and of the measure that decides.
     params : mapping
-        The parameters to use: those fixed and those found.
+        The parameters to use, fixed and found ones.
     tried : Comparison
-        One candidate for each setting tried, all on the same splits.
+        One candidate for each setting, all on the same splits.
     best : str or None
-        Key of the best candidate; None where no setting gave a map.
+        Key of the best candidate; None if no setting gave a map.
     confirmed : Comparison or None
         Default settings and settings found, judged by guidance that the search never saw.
     spans : mapping of str to tuple
-        All values there were of each setting in the end.
+        All values of each setting in the end.
     at_limit : tuple of str
-        Settings whose best value is the last that is allowed.
+        Settings whose best value is the last allowed one.
     cut_off : tuple of str
-        Settings whose best value is at an end of what was tried: more of them might be better.
+        Settings whose best value is the last one tried; values beyond might be better.
     """
 
     method: str
@@ -99,37 +99,39 @@ class SettingsFound:
 
     @property
     def sentence(self) -> str:
-        """What was found, in words."""
-        said = MEASURES.get(self.measure)
-        does = "does" if said is None else said.does
+        """The result in words."""
+        texts = MEASURES.get(self.measure)
+        does = f"the measure {self.measure}" if texts is None else texts.does
         if self.best is None:
             return "No setting gave a map that could be measured."
         if not self.tried.complete and self.confirmed is None:
-            start = f"Stopped early; so far {self.best} {does} best"
+            start = f"Stopped early. So far, {self.best} is best at {does}"
         else:
-            start = f"{self.best[:1].upper()}{self.best[1:]} {does} best"
-        parts = [f"{start}, {per_hundred(self.tried.mean(self.best, self.measure))} in 100"]
+            start = f"{self.best[:1].upper()}{self.best[1:]} is best at {does}"
+        parts = [f"{start} ({per_hundred(self.tried.mean(self.best, self.measure))} %)."]
         if self.confirmed is not None:
-            found, plain = (self.confirmed.mean(k, self.measure) for k in (BEST, DEFAULT))
-            if math.isfinite(found) and math.isfinite(plain):
-                least = self.confirmed.resolution(self.measure)
-                told = f"; on statements that the search never saw {per_hundred(found)} against "
-                told += f"{per_hundred(plain)} with default settings"
-                if math.isfinite(least) and abs(found - plain) < least:
-                    told += f", a difference too small to tell ({per_hundred(least)})"
-                parts.append(told)
-            elif math.isfinite(found):
+            found_score, default_score = (
+                self.confirmed.mean(k, self.measure) for k in (BEST, DEFAULT)
+            )
+            if math.isfinite(found_score) and math.isfinite(default_score):
+                smallest = self.confirmed.resolution(self.measure)
+                text = f" On guidance that the search never saw it reaches {per_hundred(found_score)} %. "
+                text += f"Default settings reach {per_hundred(default_score)} %."
+                if math.isfinite(smallest) and abs(found_score - default_score) < smallest:
+                    text += f" Differences below {per_hundred(smallest)} % may be chance."
+                parts.append(text)
+            elif math.isfinite(found_score):
                 parts.append(
-                    f"; on statements that the search never saw {per_hundred(found)}, as the "
-                    "default settings, which are these"
+                    f" On guidance that the search never saw it reaches {per_hundred(found_score)} %. "
+                    "These are the default settings."
                 )
-        words = "".join(parts) + "."
+        sentence = "".join(parts)
         if self.cut_off:
-            words += f" The best {self._names(self.cut_off)} is the last that was tried: "
-            words += "there may be a better one beyond."
+            sentence += f" The best {self._names(self.cut_off)} is the last value tried. "
+            sentence += "There may be a better one beyond."
         if self.at_limit:
-            words += f" The best {self._names(self.at_limit)} is the last that is allowed."
-        return words
+            sentence += f" The best {self._names(self.at_limit)} is the last allowed value."
+        return sentence
 
     def _names(self, keys: Sequence[str]) -> str:
         declared = get_method(self.method).params
@@ -152,7 +154,7 @@ class SettingsFound:
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> SettingsFound:
-        """Return what `to_dict` wrote, without embeddings."""
+        """Return the result that `to_dict` wrote, without embeddings."""
         confirmed = content["confirmed"]
         return cls(
             content["method"],
@@ -171,49 +173,49 @@ class SettingsFound:
 def search_settings(
     data: HeteroData,
     method: str,
-    settings: Settings | None = None,
+    settings: SearchSettings | None = None,
     *,
     seeds: int = 2,
     hold_out: float = 0.2,
     test: float = 0.2,
     measure: str | None = None,
     whole_grid: bool = False,
-    most: int = MOST,
+    most: int = MAX_SETTINGS,
     grows: bool = True,
     params: Mapping[str, object] | None = None,
     progress: Progress | None = None,
     random_state: int = 0,
 ) -> SettingsFound:
-    """Search the settings of a method that keep most of what it was not shown.
+    """Search the settings of a method that find most of the held-out guidance again.
 
-    The default settings come first; then each setting is tried at its values, the others at their
-    best so far, until none gets better. While the best value of a setting is at an end, the values
-    go on past it.
+    The default settings come first. Then each setting is tried at its values, with the others at
+    their best so far, until none improves. While the best value of a setting is at an end of its
+    values, the search extends them.
 
     Parameters
     ----------
     data : HeteroData
     method : str
     settings : mapping of str to sequence, or sequence of str, optional
-        Values to begin with, or names alone for those of `search_values`. When absent: the
-        strengths on a logarithmic scale, the number of axes, and the exponent of the axes' scale,
-        as far as the method has them.
+        First values, or names alone for those of `search_values`. When absent: the strengths on a
+        logarithmic scale, the number of axes, and the exponent of the axes' scale, as far as the
+        method has them.
     seeds : int
-        Splits on which each setting is judged.
+        Number of splits for each setting.
     hold_out : float
         Share of links and comparisons held out in each split.
     test : float
-        Share that the search never sees, by which the settings found are judged beside the default
-        ones in the end; 0 for none, and the figure of the best then flatters it.
+        Share that the search never sees and that judges the settings found and the default ones in
+        the end. With 0 there is no such test, and the score of the best is optimistic.
     measure : str, optional
-        What decides; the link AUC of held-out links when absent, or the share of held-out
-        comparisons where there are no links.
+        The measure that decides; when absent the AUC of held-out links, or the share of held-out
+        comparisons if there are no links.
     whole_grid : bool
         Try all combinations.
     most : int
-        Settings to try at most.
+        Maximum number of settings to try.
     grows : bool
-        Whether values go on past the ends.
+        Whether values are extended past the ends.
     params : mapping, optional
         Other parameters, fixed.
     progress : callable, optional
@@ -227,7 +229,7 @@ def search_settings(
     Raises
     ------
     hetviz.errors.NotApplicableError
-        Where there are neither links nor comparisons to hold out.
+        If there are neither links nor comparisons to hold out.
     hetviz.errors.ParameterError
         For an unknown method, setting, value or measure.
     hetviz.errors.Cancelled
@@ -235,93 +237,99 @@ def search_settings(
 
     Notes
     -----
-    Costs `seeds` fits for each setting tried (see `search_cost`) and two at the end. Seeds differ
-    only in what is held out of the same data, so small differences between settings are chance:
-    see `Comparison.resolution`.
+    Costs `seeds` fits for each setting (see `search_cost`) and two at the end. Seeds differ only in
+    the held-out part of the same data, so small differences between settings are chance; see
+    `Comparison.resolution`.
     """
     spans = spans_of(method, settings, grows)
     fixed = {key: value for key, value in (params or {}).items() if key not in spans}
-    compared = data.comparisons is not None and len(data.comparisons) > 0
-    if not data.links and not compared:
+    has_comparisons = data.comparisons is not None and len(data.comparisons) > 0
+    if not data.links and not has_comparisons:
         raise NotApplicableError(
             get_method(method).card.title,
-            ["Settings are chosen by links or comparisons held out, and there are none."],
+            ["Settings are judged by hidden links or comparisons, and there are none."],
         )
-    by = measure or _BY[0 if data.links else 1]
-    search = _Search(data, method, fixed, by, seeds, hold_out, test, random_state, most)
-    search.progress = progress or ignore_progress
+    deciding = measure or _DEFAULT_MEASURES[0 if data.links else 1]
+    state = _SearchState(data, method, fixed, deciding, seeds, hold_out, test, random_state, most)
+    state.progress = progress or ignore_progress
     try:
         declared = get_method(method).params
         start = {name: (params or {}).get(name, declared[name].default) for name in spans}
-        found = search_grid(
-            search.score, spans, start=start, whole_grid=whole_grid, max_points=most
+        result = search_grid(
+            state.score, spans, start=start, whole_grid=whole_grid, max_points=most
         )
-        confirmed = search.confirm(found)
-    except Cancelled as stopped:
-        stopped.partial = search.result(None, None) if search.tried is not None else None
+        confirmed = state.confirm(result)
+    except Cancelled as cancelled:
+        cancelled.partial = state.result(None, None) if state.tried is not None else None
         raise
-    search.progress(1.0, "Done")
-    return search.result(found, confirmed)
+    state.progress(1.0, "Done")
+    return state.result(result, confirmed)
 
 
 def search_cost(
     data: HeteroData,
     method: str,
-    settings: Settings | None = None,
+    settings: SearchSettings | None = None,
     *,
     seeds: int = 2,
-    most: int = MOST,
+    most: int = MAX_SETTINGS,
     grows: bool = True,
 ) -> SearchCost:
-    """Return what a search will take, before it begins: arguments as of `search_settings`."""
+    """Return the expected cost of a search; arguments as for `search_settings`."""
     spans = spans_of(method, settings, grows)
-    first = 1 + sum(len(span.values) for span in spans.values())
+    n_first = 1 + sum(len(span.values) for span in spans.values())
     if not grows and len(spans) == 1:
-        most = min(most, first)
-    return SearchCost(min(first, most), most, seeds, known_seconds(method, data))
+        most = min(most, n_first)
+    return SearchCost(min(n_first, most), most, seeds, known_seconds(method, data))
 
 
-def spans_of(method: str, settings: Settings | None = None, grows: bool = True) -> dict[str, Span]:
-    """Return the values to begin with of the settings to search; they are checked."""
+def spans_of(
+    method: str, settings: SearchSettings | None = None, grows: bool = True
+) -> dict[str, Span]:
+    """Return the checked first values of the settings to search."""
     declared = get_method(method).params
-    names = searched(declared) if settings is None else list(settings)
+    names = searched_names(declared) if settings is None else list(settings)
     if not names:
-        raise ParameterError(f"{method} has no setting to search; name some.")
+        raise ParameterError(f"{method} has no setting to search by default. Name some.")
     spans = {}
     for name in names:
         if name not in declared:
             raise ParameterError(
                 f"{method} has no parameter {name!r}. It has: {', '.join(declared)}."
             )
-        given = settings[name] if isinstance(settings, Mapping) else search_values(declared[name])
-        if not given:
-            raise ParameterError(f"search: give values of {name}; none follow from its range.")
+        first_values = (
+            settings[name] if isinstance(settings, Mapping) else search_values(declared[name])
+        )
+        if not first_values:
+            raise ParameterError(f"search: give values of {name}. None follow from its range.")
         try:
-            values = [declared[name].check(value) for value in given]
+            values = [declared[name].check(value) for value in first_values]
         except ValueError:
             wanted = declared[name].describe_allowed()
-            raise ParameterError(f"search: {name} = {list(given)!r}; each is {wanted}.") from None
+            raise ParameterError(
+                f"search: {name} = {list(first_values)!r}, but each is {wanted}."
+            ) from None
         spans[name] = _span(declared[name], values, grows)
     return spans
 
 
-def searched(declared: Mapping[str, Param]) -> list[str]:
-    """Return the settings that are searched where none is named."""
+def searched_names(declared: Mapping[str, Param]) -> list[str]:
+    """Return the settings that are searched by default."""
     return [
         name
         for name, param in declared.items()
         if param.tries
         or (isinstance(param, Real) and param.log and not param.advanced)
-        or (name == "n_components" and isinstance(param, Integer) and _open(param))
+        or (name == "n_components" and isinstance(param, Integer) and _is_unbounded(param))
     ]
 
 
 def search_values(param: Param) -> list[Any]:
-    """Return few values to begin a search with: three, or all options; empty where none follow.
+    """Return the first values of a search: three, or all options; may be empty.
 
-    What the declaration names as worth trying; else a tenth, once and ten times the default on a
-    logarithmic scale (a third, once and three times on a short one), half, once and twice a whole
-    number, and steps of the range otherwise.
+    These are the declared values to try, else a tenth, one and ten times the default on a
+    logarithmic scale (a third, one and three times on a short one), half, one and two times an
+    integer, and steps of the range otherwise.
     """
     inner = param.inner if isinstance(param, PerDataset) else param
     if param.tries or inner.tries:
@@ -340,7 +348,7 @@ def search_values(param: Param) -> list[Any]:
     if isinstance(inner, Integer):
         return sorted({round(min(max(middle * times, low), high)) for times in (0.5, 1.0, 2.0)})
     if inner.log or (middle > 0 and math.isinf(high)):
-        ratio = _RATIO if low <= 0 or high / low > _WIDE else _SMALL_RATIO
+        ratio = _LONG_RATIO if low <= 0 or high / low > _WIDE_RANGE else _SMALL_RATIO
         steps = [middle / ratio, middle, middle * ratio]
     elif math.isfinite(low) and math.isfinite(high) and high - low <= 1.0:
         steps = np.linspace(low, high, 5).tolist()
@@ -349,8 +357,8 @@ def search_values(param: Param) -> list[Any]:
     return sorted({float(f"{min(max(step, low), high):.6g}") for step in steps})
 
 
-def _open(param: Integer) -> bool:
-    return param.high is None or param.high >= _MANY_AXES
+def _is_unbounded(param: Integer) -> bool:
+    return param.high is None or param.high >= _MIN_HIGH_OF_AXES
 
 
 def _span(param: Param, values: Sequence[object], grows: bool) -> Span:
@@ -364,8 +372,8 @@ def _span(param: Param, values: Sequence[object], grows: bool) -> Span:
     return Span(tuple(sorted(set(values))), grows, low, high, whole)
 
 
-class _Search:
-    """A search under way: what was tried so far, all on the same splits."""
+class _SearchState:
+    """State of a running search, with all settings tried on the same splits."""
 
     def __init__(
         self,
@@ -381,95 +389,102 @@ class _Search:
     ) -> None:
         if not 0 <= test < 1 or not 0 < hold_out < 1:
             raise ParameterError(
-                f"search: hold_out = {hold_out!r} and test = {test!r}; shares above 0 (test also "
-                "0) and below 1."
+                f"search: hold_out = {hold_out!r} and test = {test!r} must be shares above 0 (test "
+                "also 0) and below 1."
             )
         self._data, self._method, self._fixed = data, method, dict(fixed)
         self._measure, self._seeds, self._hold_out = measure, seeds, hold_out
-        self._test, self._random_state, self._most = test, random_state, most
-        self._seen = data
+        self._test, self._random_state, self._max_settings = test, random_state, most
+        self._search_data = data
         if test:
             compared = data.comparisons is not None and len(data.comparisons) > 0
-            self._seen, _ = data.holdout(
+            self._search_data, _ = data.holdout(
                 links=test if data.links else 0.0,
                 comparisons=test if compared else 0.0,
-                random_state=random_state + _LAST_SPLIT,
+                random_state=random_state + _TEST_SEED_OFFSET,
             )
         self.progress: Progress = ignore_progress
         self.tried: Comparison | None = None
 
     def score(self, points: Sequence[Point]) -> list[float]:
-        """Fit and judge some settings, and keep them."""
-        done = 0 if self.tried is None else len(self.tried.candidates)
-        of = self._most + 2 * bool(self._test)
-        part = ProgressPart(self.progress, min(done / of, 1.0), min((done + len(points)) / of, 1.0))
+        """Fit and judge settings, and record them."""
+        n_done = 0 if self.tried is None else len(self.tried.candidates)
+        n_total = self._max_settings + 2 * bool(self._test)
+        part = ProgressPart(
+            self.progress, min(n_done / n_total, 1.0), min((n_done + len(points)) / n_total, 1.0)
+        )
 
         def report(fraction: float, message: str = "", **figures: object) -> None:
-            # Layouts and bars of single settings are not those of the search.
-            part(fraction, f"{done + 1} to {done + len(points)} of at most {self._most}: {message}")
+            # Layouts and progress parts of single settings are not shown.
+            part(
+                fraction,
+                f"{n_done + 1} to {n_done + len(points)} of at most {self._max_settings}: {message}",
+            )
 
-        candidates = {self._words(point): self._candidate(point) for point in points}
+        candidates = {self._point_text(point): self._candidate(point) for point in points}
         try:
-            found = self._judge(self._seen, list(candidates.values()), report)
+            comparison = self._judge(self._search_data, list(candidates.values()), report)
         except Cancelled as stopped:
             if isinstance(stopped.partial, Comparison) and stopped.partial.fits:
-                self._keep(stopped.partial)
+                self._record(stopped.partial)
             raise
-        self._keep(found)
-        sound = set(found.sound(self._measure))
-        if not any(self._measure in fit.scores for fit in found.fits) and found.fits:
+        self._record(comparison)
+        measured = set(comparison.sound(self._measure))
+        if not any(self._measure in fit.scores for fit in comparison.fits) and comparison.fits:
             raise ParameterError(
-                f"search: measure = {self._measure!r} is not measured on these data; there are "
-                f"{', '.join(found.measures)}."
+                f"search: measure = {self._measure!r} is not measured on these data. Choose from "
+                f"{', '.join(comparison.measures)}."
             )
         return [
-            found.mean(key, self._measure) if key in sound else math.nan
-            for key in map(self._words, points)
+            comparison.mean(key, self._measure) if key in measured else math.nan
+            for key in map(self._point_text, points)
         ]
 
-    def confirm(self, found: GridSearchResult) -> Comparison | None:
-        """Judge what was found, beside the default settings, by what the search never saw."""
-        if not self._test or not math.isfinite(found.score):
+    def confirm(self, result: GridSearchResult) -> Comparison | None:
+        """Judge the settings found and the default ones by guidance that the search never saw."""
+        if not self._test or not math.isfinite(result.score):
             return None
-        plain = self._point_of(found.tried[0][0], DEFAULT)
-        best = self._point_of(found.best, BEST)
-        pair = [best] if plain.params == best.params else [plain, best]
+        default = self._point_of(result.tried[0][0], DEFAULT)
+        best = self._point_of(result.best, BEST)
+        contestants = [best] if default.params == best.params else [default, best]
         part = ProgressPart(self.progress, 0.95, 1.0)
 
         def report(fraction: float, message: str = "", **figures: object) -> None:
-            part(fraction, "Judged by what the search never saw")
+            part(fraction, "Judging on unseen guidance")
 
         return judge(
             self._data,
-            pair,
+            contestants,
             seeds=1,
             hold_out=self._test,
             new_items=0.0,
             progress=report,
-            random_state=self._random_state + _LAST_SPLIT,
+            random_state=self._random_state + _TEST_SEED_OFFSET,
         )
 
-    def result(self, found: GridSearchResult | None, confirmed: Comparison | None) -> SettingsFound:
-        """Return what there is; of a search that was stopped the best so far."""
+    def result(
+        self, search_result: GridSearchResult | None, confirmed: Comparison | None
+    ) -> SettingsFound:
+        """Return the result, or the best so far of a search that was stopped."""
         tried = self.tried
         if tried is None:
-            raise ValueError("Nothing was tried.")
-        if found is None:
+            raise ValueError("No setting was tried.")
+        if search_result is None:
             tried = replace(tried, complete=False)
             best = tried.best(self._measure)
             params = {} if best is None else dict(tried.candidate(best).params)
             return SettingsFound(self._method, self._measure, params, tried, best)
-        best = self._words(found.best) if math.isfinite(found.score) else None
+        best = self._point_text(search_result.best) if math.isfinite(search_result.score) else None
         return SettingsFound(
             self._method,
             self._measure,
-            {**self._fixed, **found.best},
+            {**self._fixed, **search_result.best},
             tried,
             best,
             confirmed,
-            {name: span.values for name, span in found.spans.items()},
-            found.at_limit,
-            found.cut_off,
+            {name: span.values for name, span in search_result.spans.items()},
+            search_result.at_limit,
+            search_result.cut_off,
         )
 
     def _judge(
@@ -485,16 +500,16 @@ class _Search:
             random_state=self._random_state,
         )
 
-    def _keep(self, found: Comparison) -> None:
-        self.tried = found if self.tried is None else self.tried.joined(found)
+    def _record(self, comparison: Comparison) -> None:
+        self.tried = comparison if self.tried is None else self.tried.joined(comparison)
 
     def _candidate(self, point: Point) -> Candidate:
-        return self._point_of(point, self._words(point))
+        return self._point_of(point, self._point_text(point))
 
-    def _point_of(self, point: Point, words: str) -> Candidate:
-        return candidate(self._method, {**self._fixed, **point}, words, words)
+    def _point_of(self, point: Point, title: str) -> Candidate:
+        return candidate(self._method, {**self._fixed, **point}, title, title)
 
-    def _words(self, point: Point) -> str:
+    def _point_text(self, point: Point) -> str:
         declared = get_method(self._method).params
         return ", ".join(
             f"{(declared[name].label or name).lower()} {value_words(value)}"

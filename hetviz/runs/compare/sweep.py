@@ -1,4 +1,4 @@
-"""The same method with one parameter at several values."""
+"""Comparison of one method at several values of a parameter."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def sweep(
     parameter : str
         One of its parameters.
     values : sequence, optional
-        Six values around the default, or all options, when absent: see `sweep_values`.
+        When absent, six values around the default, or all options; see `sweep_values`.
     seeds, hold_out, random_state
         As in `hetviz.compare`.
     params : mapping, optional
@@ -65,13 +65,13 @@ def sweep(
         raise ParameterError(
             f"{method} has no parameter {parameter!r}. It has: {', '.join(declared)}."
         )
-    chosen = sweep_values(declared[parameter]) if values is None else list(values)
-    if not chosen:
-        raise ParameterError(f"sweep: give values of {parameter}; none follow from its range.")
+    tried_values = sweep_values(declared[parameter]) if values is None else list(values)
+    if not tried_values:
+        raise ParameterError(f"sweep: give values of {parameter}. None follow from its range.")
     others = {key: value for key, value in (params or {}).items() if key != parameter}
     candidates = {
         text: candidate(method, {**others, parameter: value}, text, text)
-        for value in chosen
+        for value in tried_values
         if (text := value_words(value))
     }
     return judge(
@@ -89,7 +89,7 @@ def sweep_values(param: Param) -> list[object]:
     """Return values worth trying: all options, or six numbers around the default.
 
     Numbers are spaced by equal ratios from an eighth of the default to eight times it (by equal
-    steps where the default is 0), kept within the range. Empty where nothing follows from the
+    steps if the default is 0), clipped to the range. Empty if nothing follows from the
     declaration.
     """
     if param.tries:

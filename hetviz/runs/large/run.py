@@ -181,7 +181,7 @@ class _Work:
         """Do a step for every block, and return the sum."""
         call = partial(function, self.plan, *more)
         with self.step(words, 0.25) as beat:
-            return self.engine.sum(call, range(len(self.plan.blocks)), moments.added, beat)
+            return self.engine.sum(call, range(len(self.plan.blocks)), moments.add_sums, beat)
 
     def joined(self, rule: steps.Rule) -> tuple[steps.Pairs, list[tuple[int, int, int, int]]]:
         """Read all rows and links once; return which blocks share links, and how many."""

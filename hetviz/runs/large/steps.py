@@ -20,7 +20,7 @@ from hetviz.core.graph.distances import cross_squared_distances
 from hetviz.core.graph.neighbors import nearest_columns
 from hetviz.core.spectral import moments
 from hetviz.core.spectral.moments import NEGATIVE, POSITIVE, Key
-from hetviz.core.spectral.prepare import within
+from hetviz.core.spectral.prepare import is_within_magnitude
 from hetviz.errors import DataError, Problem, limit_problems
 from hetviz.runs.large.plan import LinkTable, Plan, Table
 
@@ -71,7 +71,7 @@ def read_features(table: Table, start: int, stop: int) -> Array:
                 X[here, c] = chunk.to_numpy(zero_copy_only=False)
     for first in range(0, len(X), 32_768):
         piece = X[first : first + 32_768]
-        if not within(piece):
+        if not is_within_magnitude(piece):
             bad = np.argwhere(~(np.abs(piece.astype(np.float64)) <= MAX_MAGNITUDE))[0]
             name = table.features[min(int(bad[1]), len(table.features) - 1)]
             raise DataError(
@@ -459,7 +459,7 @@ def products(plan: Plan, pairs: Pairs, centres: Sequence[Floats], number: int) -
                 if linked is None:
                     linked = np.zeros((block.n, plan.tables[v].d))
                 Z = X if other == number else np.load(plan.path(f"x-{other}.npy"))
-                moments.linked_rows(W, Z, centres[v], linked)
+                moments.add_linked_sums(W, Z, centres[v], linked)
             if linked is None:
                 continue
             C = moments.cross_moment(X, centres[u], linked)
@@ -504,7 +504,7 @@ def agreements(
             W = _evened(plan, W, number, other)
         linked = np.zeros((block.n, plan.tables[v].d))
         Z = X if other == number else np.load(plan.path(f"x-{other}.npy"))
-        moments.linked_rows(W, Z, centres[v], linked)
+        moments.add_linked_sums(W, Z, centres[v], linked)
         C = moments.cross_moment(X, centres[u], linked)
         key: Key = ("cross", POSITIVE, min(u, v), max(u, v))
         C = C + C.T if u == v else (C if u < v else C.T)

@@ -462,7 +462,7 @@ class Explainer:
     @staticmethod
     def draws_graph(method: str) -> bool:
         """Return whether a method has a graph, so that explaining needs no fit."""
-        return get_method(method).pulls_known()
+        return get_method(method).has_attraction_graph()
 
     def _unfitted_method(self, scope: Scope) -> BaseEmbedder:
         kind = get_method(self.run.method)
@@ -479,7 +479,7 @@ class Explainer:
         weights = {key: factor for key, factor in self.run.weights.items() if key in kinds}
         hold_out = self.run.hold_out if is_whole else 0.0
         scope = scope_of(data, weights, None, hold_out, self.run.seed)
-        pulls = self._unfitted_method(scope).pulls(scope.seen)
+        pulls = self._unfitted_method(scope).attraction_graph(scope.seen)
         if is_whole:
             self._pulls = pulls
         return pulls

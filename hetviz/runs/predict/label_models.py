@@ -90,7 +90,9 @@ def bytes_for(data: HeteroData, column: LabelColumn) -> float:
     columns += _SAID_BY * n_classes
     leaves = n_known if column.classes else n_known / 2
     trees = _TREES * 2 * leaves * (_NODE + _NUMBER * n_classes)
-    return MemoryEstimate(base=_LEAST, per_row=0.0).of(data) + _NUMBER * columns * n + trees
+    return (
+        MemoryEstimate(base=_LEAST, per_row=0.0).total_bytes(data) + _NUMBER * columns * n + trees
+    )
 
 
 def inputs_of(data: HeteroData, problem: LabelProblem, random_state: int) -> Inputs:

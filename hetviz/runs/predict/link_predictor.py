@@ -64,7 +64,7 @@ _FEW_LINKS, _MANY_LINKS, _VERY_MANY_LINKS = 500, 5_000, 50_000
 _COMPARED_IN_CELLS, _TINY = 8_000, 1e-9
 _MOST_WALKED = 12_000
 # Nothing of it grows with all pairs: 340 MB were measured for 1,500 items and as much for 6,000.
-_TAKES = MemoryEstimate(base=400e6)
+_MEMORY_ESTIMATE = MemoryEstimate(base=400e6)
 _SMALL = 30_000
 _ROWS_JUDGED, _PAIRS_JUDGED, _LINKS_JUDGED = 1_500, 20_000, 5_000
 _LEAST_LINKS = 10
@@ -519,7 +519,7 @@ def fit_link_predictor(
     if not problem.n_links:
         reason = f"It needs links between {source} and {target}, and none is known."
         raise NotApplicableError(TITLE, [reason])
-    if (too_much := memory_refusal(_TAKES.of(data), data.n_rows)) is not None:
+    if (too_much := memory_refusal(_MEMORY_ESTIMATE.total_bytes(data), data.n_rows)) is not None:
         raise NotApplicableError(TITLE, [too_much])
     if members is None:
         small = not quick and problem.shape[0] * problem.shape[1] <= _SMALL

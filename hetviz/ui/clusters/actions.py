@@ -165,12 +165,12 @@ def _split(numbers: list[int], k: int) -> None:
     part_names = [
         name if not name.startswith("Cluster ") else f"{old_name}, part" for name in names
     ]
-    unique_names = [
+    numbered_names = [
         f"{name} {number}" if part_names.count(name) > 1 else name
         for number, name in enumerate(part_names, 1)
     ]
     blob = workspace.blobs.put(pack_codes(parts))
-    session.run_command(SplitCluster(numbers[0], blob, unique_names(unique_names)))
+    session.run_command(SplitCluster(numbers[0], blob, unique_names(numbered_names)))
 
 
 def _pull_together(cards: list[ClusterCard]) -> None:

@@ -48,11 +48,11 @@ def show_headline(state: State, finding: Finding) -> None:
     if len(tied) > 1:
         names = [short_title(comparison.candidate(key).title) for key in tied]
         winners = theme.join_words(names) if len(names) <= 3 else f"{len(names)} methods"
-        headline_text = f"{winners} tie: {value} in 100"
+        headline_text = f"{winners} tie: {value} %"
     else:
-        headline_text = f"{title} {measure_text.does} best: {value} in 100"
+        headline_text = f"{title} is best at {measure_text.does}: {value} %"
     if measure_text.chance is not None:
-        headline_text += f", against {per_hundred(measure_text.chance)} by chance"
+        headline_text += f" (chance: {per_hundred(measure_text.chance)} %)"
     theme.show_headline(
         headline_text, f"{_method_text(comparison, measure)}{_ties_text(comparison, measure)}"
     )
@@ -78,8 +78,8 @@ def show_details(finding: Finding) -> None:
     if measure is not None:
         with st.expander("All measures, and the curves"):
             st.html(f'<div class="hv-wide" tabindex="0">{table_html(comparison, measure)}</div>')
-            if comparison.told_of_links:
-                theme.show_note(comparison.told_of_links)
+            if comparison.link_prediction_note:
+                theme.show_note(comparison.link_prediction_note)
             _show_curves(comparison, measure)
     _show_failures(comparison)
 
@@ -277,4 +277,4 @@ def _show_failures(comparison: Comparison) -> None:
                 rows = [
                     [comparison.candidate(key).title, reason] for key, reason in reasons.items()
                 ]
-                theme.show_table(["Method", "What it said"], rows, words=True)
+                theme.show_table(["Method", "What it said"], rows, is_text=True)

@@ -115,7 +115,7 @@ def _show_descriptions(
             memory = "" if verdict.n_bytes is None else format_bytes(verdict.n_bytes)
             rows.append([verdict.card.title, summary, " ".join(verdict.reasons), time_text, memory])
         heads = ["Method", "What it does", "Why it suits", "A fit", "Memory, at most"]
-        theme.show_table(heads, rows, words=True)
+        theme.show_table(heads, rows, is_text=True)
     unsuitable = [verdict for verdict in verdicts if not verdict.suits]
     if unsuitable:
         with st.expander(f"{theme.count(len(unsuitable), 'method')} that do not suit these data"):
@@ -147,7 +147,7 @@ def _start_form(
             key="compare-new",
             disabled=not data.links,
             help="A tenth of the items is left out and placed afterwards by the methods that can. "
-            "MemoryEstimate twice as long.",
+            "Takes twice as long.",
         )
         st.space("stretch")
         st.button(

@@ -18,7 +18,7 @@ from hetviz.runs.compare.search import (
     SettingsFound,
     search_cost,
     search_values,
-    searched,
+    searched_names,
 )
 from hetviz.runs.compare.sweep import value_words
 from hetviz.ui.compare.results import SWEEP, finding_of, is_current
@@ -77,7 +77,7 @@ def show_search(state: State) -> None:
 
 def _default_settings(declared: Mapping[str, Param]) -> list[str]:
     """Return the settings searched by default, without the number of axes."""
-    usual = [name for name in searched(declared) if name != "n_components"]
+    usual = [name for name in searched_names(declared) if name != "n_components"]
     basic = [name for name in usual if not declared[name].advanced]
     return (basic or usual or list(declared))[:2]
 
@@ -228,7 +228,7 @@ def _show_result(state: State, finding: Finding) -> None:
         if reasons:
             look.show_section(title)
             look.show_table(["Setting", "Why it gave no map"], [[k, v] for k, v in reasons.items()],
-                       words=True)  # fmt: skip
+                       is_text=True)  # fmt: skip
 
 
 def _sort_key(comparison: Comparison, measure: str, key: str) -> float:

@@ -19,7 +19,7 @@ from hetviz.metrics.fit.moved import moved
 from hetviz.plots.colour import spoken
 from hetviz.plots.palette import shape_of
 from hetviz.plots.planar import drawn
-from hetviz.runs.compare.measures import LOOK_AT
+from hetviz.runs.compare.measures import CLOSE_SHARE
 from hetviz.ui.compare import leaderboard
 from hetviz.ui.compare.results import comparison_of, maps_of, run_of, short_title
 from hetviz.ui.map import description, selection_codec
@@ -232,7 +232,7 @@ def _show_head(state: State, run: Run, titles: dict[str, str], finding: Finding 
         curves = charts.run_figures(state, original)["curves"]
         kind = "held_out" if "held_out" in curves else "given"
         if kind in curves:
-            share = per_hundred(float(np.interp(LOOK_AT, *curves[kind])))
+            share = per_hundred(float(np.interp(CLOSE_SHARE, *curves[kind])))
             score_text = f"{share} in 100 {'held-out' if kind == 'held_out' else 'given'} links"
     st.html(
         f'<div class="hv-map-head"><b>{look.escape_html(titles[run.id])}</b>'

@@ -23,7 +23,8 @@ def show_card(state: State, name: str) -> None:
     with st.container(border=True, key=f"dataset-{number}"):
         with st.container(horizontal=True, vertical_alignment="center"):
             st.html(
-                f'<div class="hv-card"><h3>{shape_of(number)[1]} {theme.escape_html(name)}</h3></div>',
+                f'<div class="hv-card"><h3>{shape_of(number)[1]} '
+                f"{theme.escape_html(name)}</h3></div>",
                 width="content",
             )
             size = _size_text(dataset)
@@ -37,7 +38,7 @@ def show_card(state: State, name: str) -> None:
             theme.show_note("; ".join(facts)[:1].upper() + "; ".join(facts)[1:] + ".")
         views = [other for other in data.views(dataset.entity) if other != name]
         if views:
-            theme.show_note(f"Shows the same things as {theme.join_words(views)}.")
+            theme.show_note(f"Shows the same items as {theme.join_words(views)}.")
         with failure.show_failure(f"features-{number}"):
             feature_table.show_features(state, name, number)
         _show_problems(state, name, info.file if info else None)
@@ -46,7 +47,7 @@ def show_card(state: State, name: str) -> None:
 def show_relations(state: State) -> None:
     """Show the links by pair of datasets, the comparisons and the labels."""
     data = _opened(state)
-    theme.show_section("What is known of how items relate")
+    theme.show_section("Links, comparisons and labels")
     rows = []
     for group in data.links:
         linked_i = len(np.unique(group.i))
@@ -64,26 +65,26 @@ def show_relations(state: State) -> None:
             unlinked = "none"
         together, apart = int((group.weight > 0).sum()), int((group.weight < 0).sum())
         signs = [f"{together:,} together"] * bool(together) + [f"{apart:,} apart"] * bool(apart)
-        rows.append((f"{ends}: {group.kind}", f"{', '.join(signs)}; without one: {unlinked}"))
+        rows.append((f"{ends}: {group.kind}", f"{', '.join(signs)}. Without a link: {unlinked}"))
     for name, words in rows:
         st.html(
-            f'<div class="hv-card"><h3>{theme.escape_html(name)}</h3><p>{theme.escape_html(words)}</p></div>'
+            "<div "
+            f'class="hv-card"><h3>{theme.escape_html(name)}</h3><p>{theme.escape_html(words)}</p></div>'
         )
     if not rows:
         theme.show_note(
-            "No links yet. Add a table with the columns source_id and target_id to say which items "
-            "belong together."
+            "No links yet. Add a table with the columns source_id and target_id to link items."
         )
     facts = []
     if data.comparisons is not None:
-        facts.append(("Comparisons (a is nearer to b than to c)", f"{len(data.comparisons):,}"))
+        facts.append(("Comparisons (a is closer to b than to c)", f"{len(data.comparisons):,}"))
     for label in data.labels:
         facts.append(
             (f"Label “{spoken(label.name)}” of {label.dataset}", f"{len(label.classes)} values")
         )
     if state.held_out is not None:
         n_hidden = sum(map(len, state.held_out.links))
-        facts.append(("Links kept aside to judge maps by", f"{n_hidden:,}"))
+        facts.append(("Hidden links to judge maps by", f"{n_hidden:,}"))
     if facts:
         theme.show_pairs(facts)
 
@@ -97,7 +98,7 @@ def _size_text(dataset: Dataset) -> str:
     if dataset.distance is not None:
         words += ", distances"
     if dataset.is_featureless:
-        words += ", no features of its own"
+        words += ", no features"
     return words
 
 
@@ -111,8 +112,7 @@ def _show_actions(data: HeteroData, name: str, number: int) -> None:
         if len(data.datasets) > 1:
             n_links = sum(len(g) for g in data.links if name in (g.source, g.target))
             theme.show_note(
-                f"Removed, {name} goes with {theme.count(n_links, 'link')}. Undo brings all of it "
-                "back."
+                f"Removing {name} also removes {theme.count(n_links, 'link')}. You can undo it."
             )
             st.button("Remove", key=f"do-remove-{number}", on_click=_remove, args=(name,))
 
@@ -132,10 +132,10 @@ def _show_problems(state: State, name: str, file: str | None) -> None:
         if (file is not None and problem.where.startswith(file)) or repr(name) in problem.where
     ]
     if own_problems:
-        with st.expander(f"{theme.count(len(own_problems), 'thing')} noticed while reading"):
+        with st.expander(f"{theme.count(len(own_problems), 'note')} from reading the file"):
             upload.show_problems(own_problems)
 
 
 def _opened(state: State) -> HeteroData:
-    assert state.data is not None  # noqa: S101 - the page asks only where data are open
+    assert state.data is not None  # noqa: S101 - called only with open data
     return state.data

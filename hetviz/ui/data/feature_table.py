@@ -43,7 +43,7 @@ _COLUMN_TITLES = {PICTURES: "pictures", VECTORS: "own vectors"}
 _KINDS = {words: kind for kind, words in HOLDS.items()}
 _SCALES = {words: key for key, words in SCALES.items()}
 _IMPUTES = {words: key for key, words in IMPUTES.items()}
-# What each column that can be changed says, and how its cells are read.
+# Option that each editable column sets, and how its cells are parsed.
 _FIELDS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "used": ("use", bool),
     "holds": ("kind", _KINDS.__getitem__),
@@ -57,7 +57,7 @@ _FIELDS: dict[str, tuple[str, Callable[[Any], Any]]] = {
 
 def show_features(state: State, name: str, number: int) -> None:
     """Show how the features of a dataset are made, for editing."""
-    assert state.data is not None  # noqa: S101 - a card is shown of open data only
+    assert state.data is not None  # noqa: S101 - called only with open data
     dataset = state.data[name]
     _make_sentence_features(dataset)
     recipe = _recipe_of_features(state, dataset)
@@ -143,17 +143,7 @@ def table_of(
     effects: Mapping[str, float],
     units: Mapping[str, str] = MappingProxyType({}),
 ) -> pd.DataFrame:
-    """Return the table: one row for each column that is used or could be, the used ones first.
-
-    Parameters
-    ----------
-    recipe : mapping
-        Of the present format.
-    effects : mapping of str to float
-        How far the map agrees with a column.
-    units : mapping of str to str
-        Of columns of numbers.
-    """
+    """Return the table: a row for each column that is used or could be, the used ones first."""
     rows = []
     steps: list[Mapping[str, Any]] = [*recipe["columns"], *recipe["left_out"]]
     for step in steps:
@@ -240,23 +230,23 @@ def _column_config() -> dict[str, Any]:
         st.column_config.CheckboxColumn,
     )
     return {
-        "used": checkbox_column("Used", width=66, help="Whether the column says which items are alike."),
+        "used": checkbox_column("Used", width=66, help="Whether the column counts for similarity."),
         "column": text_column("Column", width=120),
         "holds": select_column(
             "Holds", options=list(HOLDS.values()), required=True, width=100,
-            help="What the cells are. Numbers can be taken as categories, categories as lists or "
+            help="Content of the cells. Numbers can be used as categories, categories as lists or "
             "text, a place on earth as two numbers.",
         ),
         "agrees": number_column(
             "On the map", format="%.0f %%", width=88,
-            help="How much more alike in this column the 10 nearest items on the map are than two "
-            "items taken by chance: 100 % is the same, 0 % as by chance. A column the map does not "
-            "show is near 0 %.",
+            help="How much more similar in this column the 10 nearest items on the map are than "
+            "two "
+            "random items. 100 % is equal, 0 % is chance. A column that the map does not show is "
+            "around 0 %.",
         ),
         "share": st.column_config.ProgressColumn(
             "Share", min_value=0.0, max_value=100.0, format="%.0f %%", width=88,
-            help="This column's share of all that makes items of this dataset differ (of the "
-            "variance of its features).",
+            help="This column's share of the variance of all features of this dataset.",
         ),
         "weight": number_column(
             "Weight", min_value=0.01, max_value=MAX_WEIGHT, step=0.1, width=80, required=True,
@@ -264,20 +254,23 @@ def _column_config() -> dict[str, Any]:
         ),
         "scale": select_column(
             "Scale", options=list(SCALES.values()), required=True, width=118,
-            help="Same spread: no column drowns another. Same middle half: the same, unmoved by "
+            help="Same spread: no column dominates another. Same middle half: the same, but robust "
+            "to "
             "extreme values. Order only: which is larger, not by how much. As it is: not scaled.",
         ),
         "log": checkbox_column(
             "Log", width=60,
             help="The logarithm, for numbers of very different sizes, such as populations.",
         ),
-        "season": checkbox_column("Season", width=72, help="Dates by the time of the year too."),
+        "season": checkbox_column("Season", width=72, help="Also use the time of year of dates."),
         "impute": select_column(
             "Where missing", options=list(IMPUTES.values()), required=True, width=130,
-            help="What stands for an empty cell. Not filled in: numbers get one more feature that "
-            "says it is missing; a category is none of the others.",
+            help="What replaces an empty cell. Not filled in: numbers get an extra feature that "
+            "marks missing values, and a missing category is none of the others.",
         ),
-        "missing": number_column("Missing", format="%.0f %%", width=80, help="Share of empty cells."),
+        "missing": number_column(
+            "Missing", format="%.0f %%", width=80, help="Share of empty cells.",
+        ),
         "why": text_column("Why not used", width=170),
     }  # fmt: skip
 
@@ -292,8 +285,9 @@ def _choose_text_model(recipe: FeatureRecipe, key: str) -> None:
         list(TEXT_MODELS),
         index=list(TEXT_MODELS).index(recipe["text_model"]),
         format_func={"words": "its words", "sentences": "its meaning (sentence model)"}.__getitem__,
-        help="Words: texts are alike that share rare words. Meaning: a small language model reads "
-        "each text, so that puppy and dog are alike; English only, and much slower.",
+        help="Words: texts that share rare words are similar. Meaning: a small language model "
+        "reads "
+        "each text, so that puppy and dog are similar. English only, and much slower.",
         key=key,
         width=250,
     )
@@ -304,20 +298,21 @@ def _has_sentence_model() -> bool:
 
 
 def _make_features(name: str, frame: pd.DataFrame, key: str, text_key: str) -> None:
-    """Make features; those of the sentence model by the page, which can say that it takes time."""
+    """Make features; those of the sentence model are left to the next run of the page."""
     changes = changed_options(frame, edited_cells(key))
     text_model: str | None = st.session_state.get(text_key)
     workspace = session.workspace()
     data = workspace.state.opened()
     if not changes and text_model in (None, recipe_of(data[name])["text_model"]):
-        session.add_message("Nothing was changed in the table, so the features stay.", "note")
+        session.add_message("Nothing changed in the table, so the features stay the same.", "note")
         return
     command = SetFeatures(name, changes, text_model)
     if text_model == "sentences":
         if len(data[name]) > MAX_SENTENCE_ROWS:
             session.add_message(
-                f"The sentence model reads {MAX_SENTENCE_ROWS:,} texts at most here; {name} has "
-                f"{len(data[name]):,} rows. Take its words, or use the library."
+                f"The sentence model reads at most {MAX_SENTENCE_ROWS:,} texts here, and {name} "
+                "has "
+                f"{len(data[name]):,} rows. Compare texts by their words, or use the library."
             )
             return
         st.session_state[_PENDING_KEY] = command
@@ -339,7 +334,7 @@ def _make_sentence_features(dataset: Dataset) -> None:
             session.add_message(str(error))
         else:
             blob = workspace.blobs.put(pack_features(features))
-            if session.run_command(replace(pending, made=blob)):
+            if session.run_command(replace(pending, new_dataset=blob)):
                 st.session_state[_MADE_KEY] = dataset.name
     st.rerun()
 
@@ -355,9 +350,9 @@ def _offer_refit(state: State, name: str, number: int) -> None:
     if st.session_state.get(_MADE_KEY) != name or state.run is None or state.is_current(state.run):
         return
     with st.container(horizontal=True, vertical_alignment="center", key=f"refit-features-{number}"):
-        theme.show_note(f"The features of {name} are made. The map still shows the earlier ones.")
+        theme.show_note(f"New features of {name} are ready. The map still uses the old ones.")
         st.button(
-            "Make the map again",
+            "Refit the map",
             key=f"map-again-{number}",
             disabled=background.running_job() is not None,
             on_click=_refit,
@@ -367,15 +362,17 @@ def _offer_refit(state: State, name: str, number: int) -> None:
 def _refit() -> None:
     if not background.refit(session.workspace().state):
         session.add_message(
-            "This map came from elsewhere. Make another one on the Map page.", "note"
+            "This map cannot be refitted: its method is unknown here. Make a new map on the Map "
+            "page.",
+            "note",
         )
 
 
 def _explanation(state: State) -> str:
     words = "Share: part of the variance of all features. "
     if state.run is None:
-        return words + "Once there is a map, a further column says how far it shows each column."
+        return words + "With a map, a further column shows how well the map shows each column."
     return words + (
-        "On the map: how much more alike neighbours on the map are in this column than items taken "
-        "by chance: 100 % is the same, 0 % as by chance."
+        "On the map: how much more similar neighbours on the map are in this column than random "
+        "items. 100 % is equal, 0 % is chance."
     )

@@ -21,21 +21,14 @@ from hetviz.ui.shell import session, theme
 from hetviz.ui.widgets import set_switches
 from hetviz.workspace import JoinTables, State, SwitchSet
 
-# Above this, what comes of the ticks is not worked out before it is asked for.
+# Larger data are joined without a preview.
 _MAX_PREVIEW_ROWS = 60_000
 _MAX_COLUMNS = 3
 
 
 @dataclass(frozen=True)
 class ChosenJoins:
-    """What was ticked.
-
-    Attributes
-    ----------
-    joins : tuple of Join
-    rows : mapping of str to str
-        See `hetviz.join_tables`.
-    """
+    """The chosen joins, and what the rows of each table become (see `hetviz.join_tables`)."""
 
     joins: tuple[Join, ...] = ()
     rows: Mapping[str, str] = field(default_factory=dict)
@@ -78,13 +71,13 @@ def proposal_sentence(proposal: Proposal) -> str:
     join = proposal.join
     column = join_words([name or "id" for name in join.source_columns])
     if join.kind == "views":
-        return f"{join.source} and {join.target} show the same things"
+        return f"{join.source} and {join.target} show the same items"
     if join.kind == "tags":
-        return f"{join.source}: what {column} lists becomes a dataset"
+        return f"The entries of {column} in {join.source} become a dataset"
     if join.kind == "near":
-        return f"{join.source}: linked with the nearest {join.target}"
-    verb = "lists" if join.kind == "list" else "together name" if join.also else "names"
-    return f"{join.source}: {column} {verb} {join.target}"
+        return f"{join.source} are linked with the nearest {join.target}"
+    verb = "lists" if join.kind == "list" else "match" if join.also else "matches"
+    return f"{column} in {join.source} {verb} {join.target}"
 
 
 def show_link_kinds(state: State) -> None:
@@ -103,7 +96,7 @@ def show_link_kinds(state: State) -> None:
             [f"{a} – {b}" if a != b else f"within {a}" for a, b in dataset_pairs]
         )
         is_on = name not in state.off
-        # A key for each state: undo has to move the tick too.
+        # The state is part of the key, so that undo moves the tick too.
         key = f"linked-{name}-{is_on}"
         ticks.checkbox(
             theme.escape_markdown(f"{words}: {name} ({theme.count(number, 'link')})"),
@@ -115,7 +108,7 @@ def show_link_kinds(state: State) -> None:
         active_pairs += dataset_pairs if is_on else []
     with diagram_box:
         pairs = list(dict.fromkeys(active_pairs))
-        st.html(boxes_html(data, pairs, "linked with", "linked with nothing"))
+        st.html(boxes_html(data, pairs, "linked with", "without links"))
 
 
 def _switch_set(name: str, on: bool) -> None:
@@ -137,7 +130,7 @@ def _links_by_set(data: HeteroData) -> dict[str, tuple[int, list[tuple[str, str]
 def diagram_html(data: HeteroData, joins: Sequence[Join]) -> str:
     """Return HTML of the datasets as boxes, each with the datasets it is joined to."""
     pairs = [(join.source, join.target) for join in joins if join.target in data.datasets]
-    return boxes_html(data, pairs, "names", "joined with nothing")
+    return boxes_html(data, pairs, "matches", "not joined")
 
 
 def boxes_html(
@@ -180,7 +173,7 @@ def _join_checkbox(data: HeteroData, proposal: Proposal, key: str) -> bool:
         )
         _show_match_share(proposal)
         examples = f"{theme.count(len(match.i), 'link')}, such as "
-        examples += "; ".join(
+        examples += " and ".join(
             f"{shorten(first, 30)} – {shorten(other, 30)}"
             for first, other in proposal.examples(data)[:2]
         )
@@ -196,7 +189,8 @@ def _show_match_share(proposal: Proposal) -> None:
     n_linked, n_items = proposal.reach.linked[source], max(proposal.reach.items[source], 1)
     st.html(
         f'<div class="hv-match"><span><i style="width:'
-        f'{n_linked / n_items:.1%}"></i></span><b title="{n_linked:,} of {n_items:,} {theme.escape_html(source)}">'
+        f'{n_linked / n_items:.1%}"></i></span><b title="{n_linked:,} of {n_items:,} '
+        f'{theme.escape_html(source)}">'
         f"{theme.escape_html(round_percent(n_linked / n_items))}</b></div>"
     )
 
@@ -211,9 +205,9 @@ def _choose_row_meaning(data: HeteroData, lines: DetailTable, key: str) -> str:
         format_func=lambda way: ROWS[way],
         key=f"rows-{key}-{lines.dataset}-{n_named}",
         help=theme.escape_markdown(
-            f"{lines.sentence} As items each is a point of the map. As links they draw together "
-            "what they name, the more of them the closer. As a summary, what they name gets their "
-            "number, means and shares as columns."
+            f"{lines.sentence} As items, each is a point on the map. As links, they pull together "
+            "what they refer to, more strongly the more of them there are. As a summary, what they "
+            "refer to gets counts, means and shares as columns."
         ),
     )
 
@@ -232,7 +226,7 @@ def _show_preview(
         except HetvizError as error:
             return error
 
-    with st.spinner("Joining them to see what comes of it …"):
+    with st.spinner("Joining the tables …"):
         joined = session.get_or_compute(key, data, join)
     if isinstance(joined, HetvizError):
         map_warnings.show_warnings([map_warnings.unjoinable_warning(str(joined), ticks)])
@@ -271,4 +265,4 @@ def _example_sentence(joined: HeteroData, lines: DetailTable, meaning: str) -> s
     if meaning == "items":
         titles = joined[name].titles
         parts.append(f"the first is called {shorten(str(titles[0]), 60)}")
-    return f"{name[:1].upper()}{name[1:]}: {'; '.join(parts)}."
+    return f"{name[:1].upper()}{name[1:]}: {', '.join(parts)}."

@@ -45,13 +45,13 @@ def show_pairs(data: HeteroData, match: Match, max_pairs: int = _MAX_PAIRS) -> N
     positions = spread_positions(len(match.i), max_pairs)
     lines = [
         f'<div class="hv-pair"><div>{_end_html(data, match, match.source, int(match.i[k]))}'
-        f"<em>with</em>{_end_html(data, match, match.target, int(match.j[k]))}{_weight_html(match, int(k))}"
-        "</div></div>"
+        f"<em>with</em>{_end_html(data, match, match.target, int(match.j[k]))}"
+        f"{_weight_html(match, int(k))}</div></div>"
         for k in positions
     ]
     st.html("".join(lines))
     if len(match.i) > len(positions):
-        theme.show_note(f"{len(positions):,} of {len(match.i):,} pairs, evenly from all of them.")
+        theme.show_note(f"{len(positions):,} of {len(match.i):,} pairs, spread evenly.")
 
 
 def pairs_popover(data: HeteroData, match: Match, key: str) -> None:
@@ -61,7 +61,7 @@ def pairs_popover(data: HeteroData, match: Match, key: str) -> None:
         st.container(width=360, key=f"pairs-of-{key}"),
     ):
         show_pairs(data, match)
-        show_notes(match.told)
+        show_notes(match.messages)
 
 
 def show_coverage(reach: Reach) -> None:
@@ -88,9 +88,9 @@ def show_notes(notes: tuple[str, ...] | list[str]) -> None:
 
 
 def _end_html(data: HeteroData, match: Match, name: str, row: int) -> str:
-    if match.made is not None and name == match.made.name:
-        # Not among the data yet: it has no pictures, and the next shape.
-        title, picture = str(match.made.titles[row]), None
+    if match.new_dataset is not None and name == match.new_dataset.name:
+        # The new dataset is not in the data: it has no pictures and gets the next shape.
+        title, picture = str(match.new_dataset.titles[row]), None
         glyph = shape_of(len(data.datasets))[1]
     else:
         item = item_chip.find_item(data, data.offsets[name].start + row)
@@ -100,7 +100,8 @@ def _end_html(data: HeteroData, match: Match, name: str, row: int) -> str:
         if picture
         else f'<i aria-hidden="true">{glyph}</i>'
     )
-    return f'<span title="{theme.escape_html(title)}">{face}{theme.escape_html(shorten(title, _NAME_CHARS))}</span>'
+    name_html = theme.escape_html(shorten(title, _NAME_CHARS))
+    return f'<span title="{theme.escape_html(title)}">{face}{name_html}</span>'
 
 
 def _weight_html(match: Match, position: int) -> str:
@@ -128,23 +129,19 @@ def show_manual_joins(data: HeteroData) -> None:
 
 
 def _join_by_key(data: HeteroData) -> None:
-    theme.show_note("Items are linked whose values are the same text in the two columns.")
+    theme.show_note("Links items whose two columns hold the same text.")
     names = list(data.datasets)
     source = st.selectbox("First dataset", names, key="key-source")
-    source_column = _choose_column(data[source], "Its key", "key-source")
+    source_column = _choose_column(data[source], "Its key column", "key-source")
     others = [name for name in names if name != source]
     target = st.selectbox("Second dataset", others, key=f"key-target-{source}")
-    target_column = _choose_column(data[target], "Its key", "key-target")
+    target_column = _choose_column(data[target], "Its key column", "key-target")
     join = Join("key", source, target, source_column, target_column)
     exact, normalised = _find_match(data, join), _find_match(data, _normalised(join))
     gain = 0 if exact is None or normalised is None else len(normalised.i) - len(exact.i)
-    is_normalised = st.toggle(
-        "Upper and lower case, blanks and forms of letters do not count", key="key-loose"
-    )
+    is_normalised = st.toggle("Ignore case, spaces and letter variants", key="key-loose")
     if gain > 0:
-        theme.show_note(
-            f"{gain:,} more {'pair' if gain == 1 else 'pairs'} where they do not count."
-        )
+        theme.show_note(f"{gain:,} more {'pair' if gain == 1 else 'pairs'} if these are ignored.")
     join = _normalised(join) if is_normalised else join
     kind = _choose_kind(
         "same id" if not source_column else f"same {shorten(source_column, 100)}", "key"
@@ -156,16 +153,16 @@ def _join_by_list(data: HeteroData) -> None:
     text_columns = {name: _list_columns(data, name) for name in data.datasets}
     datasets = [name for name, columns in text_columns.items() if columns]
     if not datasets:
-        theme.show_note("No dataset has a column of text whose cells could list something.")
+        theme.show_note("No text column has lists in its cells.")
         return
-    # Columns that list something come first, and so do their datasets.
+    # Columns with lists come first, and so do their datasets.
     datasets.sort(key=lambda name: _separator_of(data, name, text_columns[name][0]) is None)
     theme.show_note("Each cell lists ids, names or tags, as in “red; round”.")
     source = st.selectbox("Dataset", datasets, key="list-source")
     column = str(st.selectbox("Its column", text_columns[source], key=f"list-column-{source}"))
     separator = _separator_of(data, source, column)
     separator_choice = st.selectbox(
-        "Between the entries",
+        "Separator",
         SEPARATORS,
         index=SEPARATORS.index(separator or ";"),
         format_func=lambda sign: _SEPARATOR_NAMES[sign],
@@ -178,7 +175,7 @@ def _join_by_list(data: HeteroData) -> None:
         format_func=lambda name: "tags, a new dataset" if name is _NEW_DATASET else str(name),
         key=f"list-target-{source}",
     )
-    is_weighted = st.toggle("What many list counts for less", value=True, key="list-rare")
+    is_weighted = st.toggle("Weight rare entries more", value=True, key="list-rare")
     weight = "rare" if is_weighted else "same"
     if target is _NEW_DATASET:
         name = st.text_input(
@@ -187,18 +184,18 @@ def _join_by_list(data: HeteroData) -> None:
         ).strip()  # fmt: skip
         join = Join("tags", source, name, column, "", separator_choice, True, weight)
     else:
-        target_column = _choose_column(data[target], "Which they name by", "list-target")
+        target_column = _choose_column(data[target], "Matching column", "list-target")
         join = Join("list", source, target, column, target_column, separator_choice, True, weight)
     _offer_join(data, join, column, "list")
 
 
 def _join_by_place(data: HeteroData) -> None:
     names = [name for name, part in data.datasets.items() if place_columns(part) is not None]
-    theme.show_note("Each item is linked with those that lie nearest on the globe.")
+    theme.show_note("Links each item with the nearest ones on the globe.")
     source = st.selectbox("Each of", names, key="near-source")
     others = [name for name in names if name != source]
     target = st.selectbox("With the nearest", others, key=f"near-target-{source}")
-    limit = st.radio("How near", ["The nearest", "Within"], horizontal=True, key="near-how")
+    limit = st.radio("Which ones", ["The nearest", "Within"], horizontal=True, key="near-how")
     if limit == "Within":
         km = st.number_input("Kilometres", 0.1, 20_100.0, 100.0, key="near-km")
         join = Join("near", source, target, km=float(km))
@@ -214,13 +211,13 @@ def _offer_join(data: HeteroData, join: Join, kind: str, key: str) -> None:
     match = _find_match(data, join, show_errors=True)
     n_links = 0
     if match is not None and not len(match.i):
-        theme.show_note("No value of the one occurs in the other. Choose other columns.")
+        theme.show_note("The two columns have no value in common. Choose other columns.")
     elif match is not None:
         n_links = len(match.i)
         _show_match(data, match, command, key)
     are_linked = bool(match is not None and n_links and _are_linked(data, match, kind))
     if are_linked:
-        theme.show_note("These links are there already.")
+        theme.show_note("These links already exist.")
     with st.container(horizontal=True, vertical_alignment="center"):
         with st.container(key=f"primary_{key}", width="content"):
             st.button(
@@ -242,16 +239,19 @@ def _run_command(command: Command) -> None:
 def _show_match(data: HeteroData, match: Match, command: Command, key: str) -> None:
     theme.show_note(f"{theme.count(len(match.i), 'pair')}:")
     joined = session.get_or_compute(
-        ("joined", id(data), id(match)), (data, match), lambda: match.added_to(data)
+        ("joined", id(data), id(match)), (data, match), lambda: match.add_to(data)
     )
     linked_shares = link_reach(joined, joined.links[-1:])
     show_coverage(linked_shares)
-    for name, rows in ((match.source, match.source_alone), (match.target, match.target_alone)):
+    for name, rows in (
+        (match.source, match.unmatched_source),
+        (match.target, match.unmatched_target),
+    ):
         if len(rows):
             dataset = joined[name]
             titles = [shorten(str(dataset.titles[row]), 40) for row in rows[:_MAX_NAMED]]
             others = f" and {len(rows) - _MAX_NAMED:,} more" if len(rows) > _MAX_NAMED else ""
-            theme.show_note(f"Without a partner, {name}: {', '.join(titles)}{others}.")
+            theme.show_note(f"{name} without a partner:  {', '.join(titles)}{others}.")
     map_warnings.show_warnings(map_warnings.join_warnings(command, linked_shares, key))
 
 
@@ -289,7 +289,7 @@ def _choose_column(dataset: Dataset, label: str, key: str) -> str:
 
 
 def _choose_kind(value: str, key: str) -> str:
-    label = "What to call these links"
+    label = "Name of these links"
     return str(st.text_input(label, value=value, max_chars=150, key=f"{key}-kind-{value}"))
 
 
@@ -323,18 +323,17 @@ def show_proposals(data: HeteroData) -> None:
 def _show_proposals(data: HeteroData) -> None:
     proposals = find_proposals(data)
     if proposals is None:
-        theme.show_note("What may join them is being looked for.")
+        theme.show_note("Looking for ways to join the datasets.")
         return
     if not proposals:
         text = (
-            "One dataset has nothing to be joined with. Add a second file, or links that join its "
-            "own items."
+            "A single dataset has nothing to join. Add a second file, or links between its items."
             if len(data.datasets) < 2
-            else "Nothing more seems to join them: no ids, columns or places agree beyond what is "
-            "linked and beyond chance."
+            else "No further joins found: no ids, columns or places match beyond chance and the "
+            "existing links."
             if data.links or len(data.entities) < len(data.datasets)
-            else "No ids, columns or places agree beyond chance. Link them by hand below, or add a "
-            "CSV with source_id and target_id."
+            else "No ids, columns or places match beyond chance. Link datasets by hand below, or add "
+            "a CSV file with source_id and target_id."
         )
         theme.show_note(text)
         return
@@ -365,7 +364,7 @@ def _show_proposal(data: HeteroData, proposal: Proposal, number: int) -> None:
         )
         show_coverage(proposal.reach)
         pairs = proposal.examples(data)
-        examples = "; ".join(f"{shorten(a, 30)} with {shorten(b, 30)}" for a, b in pairs)
+        examples = ", ".join(f"{shorten(a, 30)} with {shorten(b, 30)}" for a, b in pairs)
         theme.show_note(f"For example {examples}.")
         show_notes(proposal.evidence)
         map_warnings.show_warnings(
@@ -387,12 +386,13 @@ def _proposal_title(proposal: Proposal) -> str:
     join = proposal.join
     number = theme.count(len(proposal.match.i), "link")
     if join.kind == "views":
-        return "These look like two views of the same things"
+        return "These look like two views of the same items"
     if join.kind == "tags":
         return f"{join.source_column} of {join.source} as a dataset: {number}"
     if join.kind == "near":
         return f"{join.source} with the nearest {join.target}: {number}"
-    return f"{_end_title(join.source, join.source_column)} = {_end_title(join.target, join.target_column)}"
+    ends = ((join.source, join.source_column), (join.target, join.target_column))
+    return " = ".join(_end_title(name, column) for name, column in ends)
 
 
 def _end_title(name: str, column: str) -> str:
@@ -401,7 +401,7 @@ def _end_title(name: str, column: str) -> str:
 
 def _score_text(score: float) -> str:
     level = "Strong" if score >= _STRONG_SCORE else "Fair" if score >= _FAIR_SCORE else "Weak"
-    return f"{level}: score {score * 100:.0f} of 100"
+    return f"{level} match ({score * 100:.0f} %)"
 
 
 def _accept_command(data: HeteroData, proposal: Proposal) -> Command:
@@ -430,26 +430,26 @@ def same_items_popover(data: HeteroData, name: str, number: int) -> None:
     if not others:
         return
     with (
-        st.popover("Same things", type="tertiary", key=f"same-{number}"),
+        st.popover("Same items", type="tertiary", key=f"same-{number}"),
         st.container(width=340, key=f"same-form-{number}"),
     ):
         theme.show_note(
-            "Two datasets can show the same things in two ways, as a picture and a text of one "
-            "product. Rows with the same id are then one thing, and need no links."
+            "Two datasets can show the same items in two ways, such as a picture and a text of one "
+            "product. Rows with the same id are then one item and need no links."
         )
         entity = data[name].entity
         current = next((other for other in others if data[other].entity == entity), None)
         other_dataset = st.selectbox(
-            f"{theme.escape_markdown(name)}: the same things as",
+            f"{theme.escape_markdown(name)}: the same items as",
             [None, *others],
             index=0 if current is None else 1 + others.index(current),
-            format_func=lambda other: "none of the others" if other is None else str(other),
+            format_func=lambda other: "no other dataset" if other is None else str(other),
             key=f"same-as-{number}-{name}-{current}",
         )
         if other_dataset is not None:
             n_shared = int((data[other_dataset].find(data[name].ids) >= 0).sum())
             theme.show_note(
-                f"{n_shared:,} of {len(data[name]):,} {name} have an id that {other_dataset} has too."
+                f"{n_shared:,} of {len(data[name]):,} {name} share an id with {other_dataset}."
             )
         st.button(
             "Apply",

@@ -35,11 +35,11 @@ def version_popover(name: str, number: int) -> None:
     """Show a button to upload a newer version of a dataset's file."""
     infos = session.workspace().state.understood
     uses_row_numbers = any(info.dataset == name and not info.id_from for info in infos)
-    matched_by = "their row numbers, as there are no ids" if uses_row_numbers else "id"
+    matched_by = "row number, as there are no ids" if uses_row_numbers else "id"
     with st.popover("Newer version", type="tertiary", key=f"newer-{number}"):
         theme.show_note(
-            f"A newer file of {name}: rows are matched by {matched_by}, and what was said of them is kept. "
-            "You see what differs before anything changes."
+            f"Upload a newer file of {name}. Rows are matched by {matched_by} and keep their "
+            "guidance. You can review the changes first."
         )
         key = f"newer-upload-{number}-{st.session_state.get('newer-uploads', 0)}"
         st.file_uploader(
@@ -70,29 +70,27 @@ def show_review(state: State) -> None:
     except HetvizError as error:
         _show_refusal(staged, error)
         return
-    theme.show_headline(f"{staged.filename} as the newer {staged.dataset}", newer.sentence)
+    theme.show_headline(f"Replace {staged.dataset} with {staged.filename}", newer.sentence)
     _show_differences(newer)
     errors = list(newer.errors)
     if errors:
-        theme.show_section(
-            "What was wrong", theme.count(sum(problem.count for problem in errors), "row")
-        )
+        theme.show_section("Errors", theme.count(sum(problem.count for problem in errors), "row"))
         upload.show_problems(errors)
     with st.container(horizontal=True, key="newer-decide"):
         with st.container(key="primary_newer", width="content"):
             st.button(
-                "Leave these rows out and replace" if errors else f"Replace {staged.dataset}",
+                "Replace without these rows" if errors else f"Replace {staged.dataset}",
                 type="primary",
                 key="replace-dataset",
                 on_click=_replace,
                 args=(staged,),
             )
-        st.button("Keep the old one", key="leave-newer", on_click=_discard)
+        st.button("Keep the old version", key="leave-newer", on_click=_discard)
 
 
 def _show_differences(newer: NewVersion) -> None:
-    facts = [("New items", newer.added), ("Items gone", newer.gone)]
-    facts += [("New columns", newer.columns_added), ("Columns gone", newer.columns_gone)]
+    facts = [("New items", newer.added), ("Removed items", newer.gone)]
+    facts += [("New columns", newer.columns_added), ("Removed columns", newer.columns_gone)]
     theme.show_pairs([(title, _first_names(texts)) for title, texts in facts if texts])
     if len(newer.changed):
         theme.show_section("Changed cells", theme.count(len(newer.changed), "cell"))
@@ -110,7 +108,7 @@ def _first_names(names: tuple[str, ...]) -> str:
 
 def _show_refusal(staged: StagedVersion, error: HetvizError) -> None:
     theme.show_headline(
-        f"{staged.filename} cannot take the place of {staged.dataset}",
+        f"{staged.filename} cannot replace {staged.dataset}",
         "Nothing was changed.",
     )
     problems: list[Problem] = list(getattr(error, "problems", ()))
@@ -125,9 +123,9 @@ def _stage_upload(name: str, key: str) -> None:
     upload = st.session_state.get(key)
     if upload is None:
         return
-    filename, content = gate.ungzipped(upload.name, upload.getvalue())
+    filename, content = gate.unpack_gzip(upload.name, upload.getvalue())
     blob = session.workspace().blobs.put(content)
-    # A new key after each upload gives back the memory that the widget holds.
+    # A new key frees the memory of the upload widget.
     st.session_state["newer-uploads"] = st.session_state.get("newer-uploads", 0) + 1
     st.session_state[_STAGED_KEY] = StagedVersion(name, filename, blob)
 

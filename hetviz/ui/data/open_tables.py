@@ -18,18 +18,18 @@ from hetviz.ui.shell import session
 from hetviz.workspace import State
 
 _FIRST_ROWS, _LAST_ROWS = 8, 1
-# More are not sent: their names are on the card below, with what features are made of them.
+# Further columns are listed on the dataset card only.
 _MAX_COLUMNS = 300
 _MAX_TABS = 60
 _MAX_CELL_CHARS = 80
-_KIND_NAMES = {"unique": "text", "constant": "one value", "empty": "nothing"}
+_KIND_NAMES = {"unique": "text", "constant": "one value", "empty": "empty"}
 
 
 def show_tables(state: State) -> None:
     """Show a tab for each dataset, with its columns and its first and last rows."""
     data = state.opened()
     names = list(data.datasets)[:_MAX_TABS]
-    # One entry for all: what is kept for a session are a few things.
+    # One cache entry for all, as a session caches only a few.
     cached = session.get_or_compute(
         ("open-tables", id(data)), data, lambda: {name: _sheet_of(data[name]) for name in names}
     )
@@ -90,8 +90,8 @@ def _sheet_of(dataset: Dataset) -> dict[str, object]:
     return {
         "opened": True,
         "size": f"{n:,} × {len(names) + (id_column is None):,}",
-        "told": f"named by {spoken(title)}" if title else "named by their ids",
-        "rows_told": f"of a sample of {-(-n // -(-n // MAX_SAMPLE_ROWS)):,} rows"
+        "note": f"named by {spoken(title)}" if title else "named by id",
+        "rows_note": f"of a sample of {-(-n // -(-n // MAX_SAMPLE_ROWS)):,} rows"
         if sampled
         else "",
         "n_columns": len(names) + (id_column is None),

@@ -11,38 +11,38 @@ import streamlit as st
 from hetviz.io.infer import encodings
 
 _SEPARATORS = {
-    None: "as found",
+    None: "automatic",
     ",": "comma",
     ";": "semicolon",
     "\t": "tab",
     "|": "bar |",
     " ": "spaces",
 }
-_DECIMALS = {None: "as found", ".": "point: 1.5", ",": "comma: 1,5"}
-_ENCODINGS: dict[str | None, str] = dict([(None, "as found"), *encodings.ENCODING_NAMES.items()])
-_ROLES = {None: "as found", "dataset": "a dataset", "links": "links", "comparisons": "comparisons"}
-_HEADERS = {None: "as found", True: "the first row", False: "no row"}
+_DECIMALS = {None: "automatic", ".": "point: 1.5", ",": "comma: 1,5"}
+_ENCODINGS: dict[str | None, str] = dict([(None, "automatic"), *encodings.ENCODING_NAMES.items()])
+_ROLES = {None: "automatic", "dataset": "a dataset", "links": "links", "comparisons": "comparisons"}
+_HEADERS = {None: "automatic", True: "the first row", False: "no row"}
 _MATRICES = {
-    None: "as found",
+    None: "automatic",
     "features": "a row of numbers for each item",
-    "kernel": "likeness of items (kernel)",
+    "kernel": "similarities of items (kernel)",
     "distance": "distances between items",
 }
 _SQUARES = {name: words for name, words in _MATRICES.items() if name != "features"}
 _FIELDS: dict[str, tuple[str, Mapping[Any, str], str]] = {
-    "role": ("This file holds", _ROLES, "A dataset has one row for each item."),
-    "separator": ("Between columns stands", _SEPARATORS, "What separates one cell from the next."),
-    "decimal": ("Decimal sign", _DECIMALS, "How numbers with a fraction are written."),
+    "role": ("Contents", _ROLES, "A dataset has one row for each item."),
+    "separator": ("Column separator", _SEPARATORS, "The character between two cells."),
+    "decimal": ("Decimal sign", _DECIMALS, "How decimal fractions are written."),
     "encoding": ("Text encoding", _ENCODINGS, "Try another one if accented letters look wrong."),
-    "header": ("Columns are named by", _HEADERS, "Without names they are called column_1, ..."),
-    "matrix": ("The numbers are", _MATRICES, "What a matrix says of the items."),
+    "header": ("Column names", _HEADERS, "Without names, columns are called column_1, ..."),
+    "matrix": ("The numbers are", _MATRICES, "The meaning of a matrix."),
     "square": (
-        "A table as wide as long holds",
+        "A square table holds",
         _SQUARES,
-        "A first row and a first column of the same ids, and a number for each two of them.",
+        "The first row and the first column have the same ids, with a number for each pair.",
     ),
 }
-# Fields that are answered as another one: what they ask differs by the kind of file.
+# Fields stored as another one, as their options differ by kind of file.
 _STORED_AS = {"square": "matrix"}
 _TEXT_FIELDS = ("role", "separator", "decimal", "encoding", "header", "skip", "id", "square")
 _WORKBOOK_FIELDS = ("role", "sheet", "decimal", "header", "skip", "id", "square")
@@ -51,15 +51,19 @@ _MATRIX_FIELDS = ("matrix", "rows_of")
 _NAMED_FIELDS = {
     "sheet": (
         "Sheet or table",
-        "Only this one is read. A hidden one can be named as well.",
-        "every one",
+        "Only this one is read. You can also name a hidden one.",
+        "all",
     ),
     "rows_of": (
-        "Its rows are those of",
+        "Its rows belong to",
         "The two must have their rows in the same order.",
-        "as found",
+        "automatic",
     ),
-    "part": ("The features are", "X is what was measured; others were computed of it.", "as found"),
+    "part": (
+        "The features are",
+        "X has the measured values. Others are computed from it.",
+        "automatic",
+    ),
 }
 _FIELDS_PER_ROW = 3
 _FIELDS_BY_SUFFIX: dict[str, tuple[str, ...]] = {
@@ -85,25 +89,11 @@ def show_options(
     sheets: Mapping[str, Sequence[str]] | None = None,
     matrices: Mapping[str, Sequence[str]] | None = None,
 ) -> None:
-    """Ask how files are to be read.
-
-    Parameters
-    ----------
-    files : mapping of str to str
-        File name to blob; those of which nothing can be said, such as zips, are passed over.
-    choices : mapping of file name to mapping
-        What was said before.
-    on_change : callable
-        Gets what is said now.
-    sheets : mapping of file name to sequence of str
-        The sheets that a workbook is known to have.
-    matrices : mapping of file name to sequence of str
-        The matrices that an AnnData file is known to have.
-    """
+    """Show the options of each file and pass the new choices to `on_change`."""
     tables = [name for name in files if _suffix(name) in _FIELDS_BY_SUFFIX]
     if not tables:
         return
-    with st.expander("Read a file in another way"):
+    with st.expander("Reading options"):
         name = tables[0] if len(tables) == 1 else st.selectbox("File", tables, key="reading-file")
         key = f"reading-{tables.index(name)}"
         others = [other for other in files if other != name]
@@ -127,7 +117,7 @@ def _show_fields(
     key: str, name: str, current: Mapping[str, object], options: Mapping[str, Sequence[str]]
 ) -> None:
     fields = _FIELDS_BY_SUFFIX[_suffix(name)]
-    # Row by row, so that labels of one row stand at one height.
+    # Row by row, so that the labels of one row are aligned.
     for start in range(0, len(fields), _FIELDS_PER_ROW):
         columns = st.columns(_FIELDS_PER_ROW)
         for column, field in zip(columns, fields[start : start + _FIELDS_PER_ROW], strict=False):
@@ -139,19 +129,19 @@ def _show_fields(
 def _show_field(key: str, field: str, value: Any, known_values: Sequence[str]) -> None:
     if field == "id":
         st.text_input(
-            "Column of ids",
+            "Id column",
             value=value or "",
-            placeholder="as found",
-            help="Its values must all differ; links name items by them.",
+            placeholder="automatic",
+            help="Its values must be unique. Links refer to items by them.",
             key=key,
         )
     elif field == "skip":
         st.number_input(
-            "Names of columns are in row",
+            "Row of column names",
             min_value=1,
             value=None if value is None else value + 1,
-            placeholder="as found",
-            help="Count from 1 as a spreadsheet does; in a text file, empty lines do not count.",
+            placeholder="automatic",
+            help="Counted from 1. Empty lines of text files do not count.",
             key=key,
         )
     elif field in _NAMED_FIELDS:

@@ -13,11 +13,11 @@ import streamlit as st
 from hetviz.data.joins.proposals import Proposal
 from hetviz.errors import HetvizError, Problem
 from hetviz.io import DatasetInfo, FileInfo, Loaded, gate
-from hetviz.io.formats.anndata import OTHERS
+from hetviz.io.formats.anndata import OTHER_PARTS
 from hetviz.io.infer.recipe import TableRecipe
 from hetviz.io.intake.preview import TablePreview
 from hetviz.io.intake.zip_tables import tables_of_zip
-from hetviz.io.sandbox.process import Heard
+from hetviz.io.sandbox.process import OnProgress
 from hetviz.ui.data import join_choice, reading_options, sheets
 from hetviz.ui.data.reading_options import FileChoices
 from hetviz.ui.shell import background, session, theme
@@ -31,7 +31,7 @@ from hetviz.workspace.store.content import (
 )
 
 PROJECT_KEY = "project-file"
-"""Where in the session a project file lies that was dropped and waits to be opened."""
+"""Session key of a dropped project file that waits to be opened."""
 _MAX_PROBLEMS = 200
 _TABLE_FIELDS = ("encoding", "separator", "decimal", "header", "skip", "sheet", "role")
 _LINK_ROLES = ("links", "comparisons")
@@ -39,31 +39,12 @@ _LINK_ROLES = ("links", "comparisons")
 
 @dataclass(frozen=True, eq=False)
 class StagedFiles:
-    """Files that were handed in and not yet opened.
+    """Uploaded files that are not opened yet.
 
-    Attributes
-    ----------
-    files : mapping of str to str
-        File name to blob.
-    fresh : bool
-        Open them instead of what is open, or add them to it.
-    choices : mapping of str to mapping
-        How to read each file, where the user said so.
-    history : tuple of such mappings
-        What was said before, the last at the end.
-    looks : tuple of Look or None
-        What stands in the tables; None before they were looked at.
-    loaded : Loaded or None
-        None where nothing could be used.
-    problems : tuple of Problem
-    message : str
-        Why nothing could be used.
-    read : bool
-        Whether they have been read.
-    proposals : tuple of Proposal
-        How they seem to belong together.
-    last_looks : tuple of (looks, choices), or None
-        What stood in the tables when they were looked at before, and what had been said then.
+    `files` maps names to blobs, `fresh` files replace the open data, `choices` override how files
+    are read, and `history` has the earlier choices for undo. `looks` (raw tables), `loaded`,
+    `problems`, `message` and `proposals` are filled step by step; `last_looks` are the previous
+    looks with their choices.
     """
 
     files: Mapping[str, str]
@@ -86,10 +67,10 @@ class StagedFiles:
 
 def drop_zone(label: str, fresh: bool) -> None:
     """Show where files are dropped."""
-    # A new key after each upload gives back the memory that the widget holds.
+    # A new key frees the memory of the upload widget.
     key = f"files-{fresh}-{st.session_state.get('uploads', 0)}"
-    # Any file: its content shows what it is, and why it cannot be read is told in words. By a list
-    # of endings it would be left out with a red box that says nothing.
+    # All file types: the content decides, and the review explains why a file cannot be read. A list
+    # of extensions would refuse files without an explanation.
     with st.container(key=f"own-files-{fresh}"):
         st.file_uploader(
             label,
@@ -110,7 +91,7 @@ def staged_files() -> StagedFiles | None:
     """Return the uploaded files that wait for a decision, with their looks, or None."""
     staged: StagedFiles | None = st.session_state.get("staged")
     if staged is not None and staged.looks is None:
-        # Here and not where the files arrive, so that the page can say what it waits for.
+        # Done here and not on upload, so that the page can show its progress.
         with _progress_with_cancel("Looking at the files", "stop-looking") as on_progress:
             staged = replace(staged, looks=_look_at_files(staged, on_progress))
         st.session_state["staged"] = staged
@@ -118,13 +99,8 @@ def staged_files() -> StagedFiles | None:
 
 
 @contextmanager
-def _progress_with_cancel(text: str, key: str) -> Iterator[Heard]:
-    """Say what the page waits for, how far it has come, and let it be left.
-
-    Only what is read in a process of its own tells anything, half a second after it began.
-    What is told is drawn at once; where a click waits meanwhile, drawing ends this run of the page,
-    and with it that process.
-    """
+def _progress_with_cancel(text: str, key: str) -> Iterator[OnProgress]:
+    """Show progress with a Cancel button while the block reads files in another process."""
     box = st.empty()
     bars: list[Any] = []
 
@@ -141,7 +117,7 @@ def _progress_with_cancel(text: str, key: str) -> Iterator[Heard]:
     box.empty()
 
 
-def _look_at_files(staged: StagedFiles, on_progress: Heard) -> tuple[TablePreview, ...]:
+def _look_at_files(staged: StagedFiles, on_progress: OnProgress) -> tuple[TablePreview, ...]:
     if staged.is_bundle:
         return ()
     workspace = session.workspace()
@@ -150,7 +126,7 @@ def _look_at_files(staged: StagedFiles, on_progress: Heard) -> tuple[TablePrevie
         cache = workspace.blobs.read_cache
         return look_at_files(contents, staged.choices, cache, staged.last_looks, on_progress)
     except HetvizError:
-        # The reading says why.
+        # Reading the files reports the reason.
         return ()
 
 
@@ -161,7 +137,7 @@ def _on_upload(key: str, fresh: bool) -> None:
     contents: dict[str, bytes] = {}
     for upload in uploads:
         uploaded = upload.name, upload.getvalue()
-        name, content = gate.ungzipped(*uploaded)
+        name, content = gate.unpack_gzip(*uploaded)
         contents |= [uploaded if name in contents else (name, content)]
     st.session_state["uploads"] = st.session_state.get("uploads", 0) + 1
     name, content = next(iter(contents.items()))
@@ -180,19 +156,19 @@ def stage_files(contents: Mapping[str, bytes], fresh: bool) -> None:
         unpacked = [
             tables_of_zip(name, content) or {name: content} for name, content in contents.items()
         ]
-        # Of two files of one name each stays in its zip.
+        # Zips are not unpacked if two files have the same name.
         merged = {name: content for files in unpacked for name, content in files.items()}
         contents = merged if len(merged) == sum(map(len, unpacked)) else contents
         files = {name: workspace.blobs.put(content) for name, content in contents.items()}
     except HetvizError as error:
         session.add_message(str(error))
         return
-    # Whoever drops files wants a map next: the worker gets ready while they are looked at.
+    # A map is usually made next, so the worker starts up during the review.
     background.RUNNER.warm()
     st.session_state["staged"] = StagedFiles(files, fresh)
 
 
-def _read_files(staged: StagedFiles, on_progress: Heard) -> StagedFiles:
+def _read_files(staged: StagedFiles, on_progress: OnProgress) -> StagedFiles:
     workspace = session.workspace()
     loaded: Loaded | None = None
     problems: tuple[Problem, ...] = ()
@@ -216,7 +192,7 @@ def _read_files(staged: StagedFiles, on_progress: Heard) -> StagedFiles:
 def _join_proposals(staged: StagedFiles) -> tuple[Proposal, ...]:
     """Return proposals to join the files with each other and with the open data."""
     loaded = staged.loaded
-    # What comes as a bundle was joined by who made it.
+    # A bundle has its own links.
     if loaded is None or loaded.map is not None:
         return ()
     base = None if staged.fresh else session.workspace().state.data
@@ -225,7 +201,7 @@ def _join_proposals(staged: StagedFiles) -> tuple[Proposal, ...]:
         proposal
         for proposal in proposals_of(loaded)
         if proposal.join.source not in open_names
-        or (proposal.match.made is None and proposal.join.target not in open_names)
+        or (proposal.match.new_dataset is None and proposal.join.target not in open_names)
     )
 
 
@@ -245,13 +221,13 @@ def show_review(staged: StagedFiles) -> None:
                 staged.looks, staged.choices, can_undo, _apply_edit, _undo_edit, roles
             )
         if not staged.read:
-            # Below the tables, which can be worked on meanwhile.
+            # Drawn below the tables, which can be edited meanwhile.
             with _progress_with_cancel("Reading the files", "stop-reading") as on_progress:
                 staged = _read_files(staged, on_progress)
                 staged = replace(staged, proposals=_join_proposals(staged))
             st.session_state["staged"] = staged
             if staged.loaded and any(info.role in _LINK_ROLES for info in staged.loaded.files):
-                # Their tabs said what the tables would be as datasets.
+                # The tabs described these tables as datasets.
                 st.rerun()
     loaded = staged.loaded
     errors = [problem for problem in staged.problems if problem.severity == "error"]
@@ -260,14 +236,14 @@ def show_review(staged: StagedFiles) -> None:
         if loaded is None:
             theme.show_headline(
                 "These files could not be read",
-                "Nothing was changed: what you had open is still there.",
+                "Nothing was changed. Your open project is still there.",
             )
         else:
             theme.show_headline(
                 tables_title(loaded, staged.proposals), _subtitle(loaded, staged, errors)
             )
     with right:
-        # The button stands before the ticks, which nobody needs to change.
+        # The button comes first, as the ticks rarely need a change.
         buttons = st.container()
         joins = join_choice.ChosenJoins()
         if loaded is not None:
@@ -294,11 +270,11 @@ def show_review(staged: StagedFiles) -> None:
             st.error(theme.escape_markdown(staged.message))
         if errors:
             theme.show_section(
-                "What was wrong", theme.count(sum(problem.count for problem in errors), "problem")
+                "Errors", theme.count(sum(problem.count for problem in errors), "problem")
             )
             show_problems(errors)
         if notes:
-            theme.show_section("Worth knowing", theme.count(len(notes), "note"))
+            theme.show_section("Notes", theme.count(len(notes), "note"))
             show_problems(notes)
 
 
@@ -336,7 +312,7 @@ def _matrix_names(staged: StagedFiles) -> dict[str, list[str]]:
     """Return the matrices of an AnnData file that can be its features, by file."""
     names_by_file: dict[str, list[str]] = {}
     for info in () if staged.loaded is None else staged.loaded.files:
-        facts = [info.facts.get("features", ""), *info.facts.get(OTHERS, "").split(", ")]
+        facts = [info.facts.get("features", ""), *info.facts.get(OTHER_PARTS, "").split(", ")]
         names = [re.split(r"[ ,]", words)[0] for words in facts if words]
         names_by_file[info.file] = sorted({*names_by_file.get(info.file, ()), *names})
     return names_by_file
@@ -346,7 +322,7 @@ def _reading_html(info: FileInfo) -> str:
     """Return how a file was read, as HTML."""
     if not info.facts:
         return ""
-    facts = "; ".join(f"{fact}: {value}" for fact, value in info.facts.items())
+    facts = ", ".join(f"{fact}: {value}" for fact, value in info.facts.items())
     return f'<br><span class="hv-quiet">Read with {theme.escape_html(facts)}.</span>'
 
 
@@ -354,7 +330,7 @@ def contents_text(loaded: Loaded) -> str:
     """Return the datasets with their rows, and the number of links."""
     parts = [f"{len(dataset):,} {name}" for name, dataset in loaded.data.datasets.items()]
     links = sum(map(len, loaded.data.links))
-    return theme.join_words(parts) + (f", joined by {theme.count(links, 'link')}" if links else "")
+    return theme.join_words(parts) + (f" with {theme.count(links, 'link')}" if links else "")
 
 
 def tables_title(loaded: Loaded, proposals: Sequence[Proposal]) -> str:
@@ -367,7 +343,7 @@ def tables_title(loaded: Loaded, proposals: Sequence[Proposal]) -> str:
     alone = [name for name in loaded.data.datasets if name not in joined]
     words = f"{theme.join_words(joined_names)} belong together"
     return (
-        f"{words}; {theme.join_words(alone)} {'stands' if len(alone) == 1 else 'stand'} alone"
+        f"{words}, {theme.join_words(alone)} {'stands' if len(alone) == 1 else 'stand'} alone"
         if alone
         else words
     )
@@ -382,7 +358,7 @@ def show_problems(problems: list[Problem]) -> None:
     ]
     filled = [k for k in range(len(head)) if any(row[k] for row in rows)]
     theme.show_table(
-        [head[k] for k in filled], [[row[k] for k in filled] for row in rows], words=True
+        [head[k] for k in filled], [[row[k] for k in filled] for row in rows], is_text=True
     )
     if len(problems) > _MAX_PROBLEMS:
         theme.show_note(f"… and {len(problems) - _MAX_PROBLEMS:,} more")
@@ -401,8 +377,7 @@ def _subtitle(loaded: Loaded, staged: StagedFiles, errors: list[Problem]) -> str
     n = sum(problem.count for problem in errors)
     row, rows = _excluded_noun(staged, errors, "row"), _excluded_noun(staged, errors, "rows")
     affected = theme.count(n, row, rows)
-    pronoun_verb = "it is" if n == 1 else "they are"
-    return f"{affected} cannot be used as {pronoun_verb}; the table says why. Nothing has been opened yet."
+    return f"{affected} cannot be used. The table says why. Nothing has been opened yet."
 
 
 def _excluded_noun(staged: StagedFiles, errors: list[Problem], rows: str) -> str:
@@ -418,8 +393,8 @@ def _accept_label(staged: StagedFiles, errors: list[Problem]) -> str:
         noun = _excluded_noun(staged, errors, "row" if is_single else "rows").replace(
             " or ", " and "
         )
-        return f"Leave {'this' if is_single else 'these'} {noun} out and go on"
-    return "Map them" if staged.fresh else "Add them"
+        return f"Continue without {'this' if is_single else 'these'} {noun}"
+    return "Create map" if staged.fresh else "Add to project"
 
 
 def _accept(staged: StagedFiles, joins: join_choice.ChosenJoins) -> None:
@@ -448,7 +423,7 @@ def _apply_options(choices: FileChoices) -> None:
     merged = {}
     for name, fields in choices.items():
         current = staged.choices.get(name, {})
-        # What was said of rows and columns holds as long as these stay the same.
+        # Choices of rows and columns stay valid while these fields are unchanged.
         same_shape = all(fields.get(field) == current.get(field) for field in _TABLE_FIELDS)
         recipes = current.get("recipes", {}) if same_shape else {}
         merged[name] = {**fields, "recipes": recipes} if recipes else dict(fields)
@@ -467,7 +442,7 @@ def _apply_edit(look: TablePreview, edit: sheets.RecipeEdit | None) -> None:
         if name != look.sheet
     }
     if edit is not None:
-        # What was said a moment ago may not have been looked at yet.
+        # The look may be older than the last choice.
         current = staged.choices.get(look.file, {}).get("recipes", {}).get(look.sheet)
         recipe = edit(look.recipe if current is None else TableRecipe.from_dict(current))
         recipes[look.sheet] = recipe.to_dict()

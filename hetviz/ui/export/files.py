@@ -1,6 +1,6 @@
-"""What can be downloaded. Nothing is made before its button is pressed.
+"""Downloads of the Export page, each made when its button is pressed.
 
-A button's function runs outside the page, so that it holds all that it needs.
+A button's function runs outside the page, so it holds everything it needs.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def show_map_files(source: ExportSource) -> None:
             "Interactive page",
             f"{source.stem}-map.html",
             lambda: page().encode(),
-            "One file that opens without a server: search, pictures, what lies near.",
+            "One file that opens without a server, with search, pictures and neighbours.",
         )
 
 
@@ -101,7 +101,7 @@ def show_chart_files(source: ExportSource) -> None:
     kinds = charts.curves_of(charts.run_figures(source.state, source.run))
     kinds_shown = [kind for kind in ("links", "comparisons", "apart") if kinds.get(kind)]
     for kind in kinds_shown[:1]:
-        theme.show_section("The curve", "how much of what was said the map keeps")
+        theme.show_section("The curve", "how well the map fits the guidance")
         with st.container(horizontal=True, key="export-curve"):
             for extension in ("pdf", "svg", "png"):
                 draw = partial(
@@ -125,7 +125,7 @@ def _show_comparison_files(source: ExportSource) -> None:
     table = comparison.table[comparison.table["n_fits"] > 0].dropna(subset=[measure])
     names = [short_title(comparison.candidate(str(key)).title) for key in table.index]
     measure_text = MEASURES[measure]
-    theme.show_section("The comparison of methods")
+    theme.show_section("Comparison of methods")
     with st.container(horizontal=True, key="export-bars"):
         for extension in ("pdf", "svg", "png"):
             draw = partial(
@@ -146,10 +146,10 @@ def show_table_files(source: ExportSource) -> None:
     """Show the downloads of coordinates, neighbours, the selection and the guidance."""
     theme.show_section("Tables", "with your own ids")
     exact = st.checkbox(
-        "Exactly as they are",
+        "Unchanged text",
         key="export-exact",
-        help="A text that a spreadsheet would take for a formula, such as =1+1, gets an apostrophe "
-        "in front in CSV files. Tick this for programs that read the ids back.",
+        help="In CSV files, text that looks like a formula, such as =1+1, gets an apostrophe in "
+        "front. Tick this for programs that read the ids back.",
     )
     codes: dict[str, Any] = {}
     if source.state.clustering is not None:
@@ -178,7 +178,7 @@ def show_table_files(source: ExportSource) -> None:
                 )
     with st.container(horizontal=True):
         download_button(
-            "What was said (CSV)", f"{source.stem}-guidance.csv", partial(guidance_csv, source.data)
+            "Guidance (CSV)", f"{source.stem}-guidance.csv", partial(guidance_csv, source.data)
         )
         download_button(
             "For Embedding Atlas",
@@ -213,7 +213,7 @@ def show_report_files(source: ExportSource) -> None:
             run.only,
             run.hold_out,
         )
-    theme.show_section("To show and to repeat")
+    theme.show_section("Report and recipe")
     scores = charts.run_figures(state, run)
     report = partial(
         report_page,
@@ -244,17 +244,19 @@ def show_report_files(source: ExportSource) -> None:
         if fitted_run is not None:
             _show_model_file(source)
     theme.show_note(
-        "The report has a methods paragraph and citations. Reproduce this holds the data, a recipe "
+        "The report has a methods paragraph and citations. “Reproduce this” has the data, a recipe "
         "and a Python script."
     )
     if not state.is_current(run):
-        theme.show_note("The data changed since this map: a recipe would make another one.")
+        theme.show_note(
+            "The data changed since this map was made, so a recipe would give another map."
+        )
 
 
 def _recipe_content(
     source: ExportSource, fitted_run: Made, figure_settings: dict[str, Any]
 ) -> bytes:
-    # A shipped map was rounded when it was written, so its hash says nothing.
+    # A shipped map is rounded, so its hash would not match.
     digest = "" if source.run.id == ORIGINAL_MAP else coordinates_hash(source.embedding)
     return recipe_zip(
         source.data, fitted_run, sha256=digest, figures=figure_settings, title=source.state.title
@@ -275,8 +277,8 @@ def _show_model_file(source: ExportSource) -> None:
         disabled=background.running_job() is not None or source.run.only is not None,
         on_click=_fit_model,
         args=(source.run,),
-        help="Fits the method again and keeps it, to place new items later: "
-        "hetviz.load_model reads it. No pickle.",
+        help="Fits the method again and saves it without pickle, to place new items later with "
+        "hetviz.load_model.",
     )
 
 
@@ -298,16 +300,18 @@ def _size_text(n_bytes: int) -> str:
 
 def show_project_files(state: State) -> None:
     """Show the downloads of the project and its data."""
-    theme.show_section("To go on elsewhere", "or to keep")
+    theme.show_section("Project and data", "to continue elsewhere")
     stem = stem_of(state.title)
     with st.container(horizontal=True, key="export-project"):
         download_button("Project", f"{stem}.hetviz", partial(save_project, session.workspace()))
         download_button(
-            "Data as guided", f"{stem}.zip", partial(bundle_bytes, state.opened(), stem)
+            "Data with guidance", f"{stem}.zip", partial(bundle_bytes, state.opened(), stem)
         )
     theme.show_note(
-        "Project: one file with the data, all maps, clusters, names, groups and every step since "
-        "the first, so that undo works and what you took out is still in it. Dropped on the Start "
-        "page it opens again, here or on another computer."
+        "Project: one file with the data, all maps, clusters, names, groups and every step. Undo "
+        "works in it, so it also contains what you removed. Drop it on the Start page to open it "
+        "again, here or on another computer."
     )
-    theme.show_note("Data as guided: only the data as they are now, with what was said of them.")
+    theme.show_note(
+        "Data with guidance: only the present data, with their links, comparisons and labels."
+    )

@@ -32,7 +32,7 @@ class ExportOptions:
 def choose_options(state: State, run: Run) -> ExportOptions:
     """Show the options and return the choice."""
     data = state.opened()
-    theme.show_section("How it looks")
+    theme.show_section("Appearance")
     size = st.selectbox("Size", list(SIZES), key="export-size", persist_state="session")
     options = [*layers.layer_options(state, run), *colour_options(data)]
     titles = {option.key: option.title for option in options}
@@ -42,12 +42,12 @@ def choose_options(state: State, run: Run) -> ExportOptions:
         "Colour",
         keys,
         index=keys.index(current) if current in keys else 0,
-        # Options of a list are shown as they are, not read as markdown.
+        # No escaping: options are not read as markdown.
         format_func=titles.__getitem__,
         key=f"export-colour-{current}",
     )
     names = st.selectbox(
-        "Written on the map",
+        "Names on the map",
         list(_NAME_OPTIONS),
         format_func=_NAME_OPTIONS.__getitem__,
         key="export-names",
@@ -64,11 +64,11 @@ def choose_options(state: State, run: Run) -> ExportOptions:
             format_func=theme.escape_markdown,
             key=f"export-datasets-{'|'.join(datasets)}",
         )
-        # With none chosen there would be nothing to draw.
+        # Without a choice all are drawn.
         hidden = tuple(name for name in datasets if name not in visible) if visible else ()
     with st.container(horizontal=True, vertical_alignment="bottom"):
         dpi = st.selectbox(
-            "Dots an inch (PNG)", _DPI, index=1, key="export-dpi", width=150,
+            "Dots per inch (PNG)", _DPI, index=1, key="export-dpi", width=150,
             persist_state="session",
         )  # fmt: skip
         caption = st.checkbox("Caption below", key="export-caption", persist_state="session")

@@ -29,11 +29,11 @@ def show(state: State, run: Run) -> None:
     left, right = st.columns([1.7, 1], gap="large")
     with left:
         figure, caption_box = st.container(key="export-preview"), st.container(key="export-said")
-        # A container without anything in it has no room on the page yet.
+        # An empty container takes no space on the page, so draw something.
         for box in (figure, caption_box):
             box.empty()
     with right:
-        # There from the start, so that nothing below it moves; filled once the figure is known.
+        # Drawn first so that nothing below it moves, and filled once the figure is known.
         with st.container(key="primary_export"):
             menu = st.popover("Export", type="primary", width="stretch", key="export-menu")
         figure_options = options.choose_options(state, run)
@@ -55,7 +55,7 @@ def show(state: State, run: Run) -> None:
         with caption_box:
             theme.show_note(caption)
     with menu, st.container(key="export-files", width=520):
-        theme.show_section("The map", "as it is drawn here")
+        theme.show_section("The map", "as in the preview")
         export_files.show_map_files(source)
         export_files.show_chart_files(source)
         export_files.show_table_files(source)
@@ -68,8 +68,7 @@ def _draw_preview(source: export_files.ExportSource) -> tuple[bytes, str] | None
     settings = source.options.settings
 
     if settings.height:
-        # Room for the figure before it is drawn; one as high as it needs has about the usual shape,
-        # and takes more where that is too little.
+        # Reserve space of about the shape of the figure before it is drawn.
         shape = settings.width / settings.height
         theme.add_css(f".st-key-export-preview::before{{aspect-ratio:{shape:.3f}}}")
     dpi = round(_PREVIEW_PIXELS / (settings.width / 25.4))

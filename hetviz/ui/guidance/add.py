@@ -28,7 +28,7 @@ from hetviz.workspace import AddComparisons, AddLinks, Command, SetLabels
 
 _LINK_FORM, _COMPARISON_FORM, _LABEL_FORM, _COLUMN_FORM = (
     "Two items",
-    "Nearer to",
+    "Closer to",
     "Label",
     "From a column",
 )
@@ -36,8 +36,8 @@ _MAX_LISTED = 3_000
 _MAX_HITS = 40
 _NAME_CHARS = 60
 _MAX_PREVIEWED = 3
-_LINKS, _COLUMN_LABEL = "same value: together", "same value: nearer than another"
-_RATING, _TREE = "like numbers: nearer than unlike", "same branch of a tree: nearer"
+_LINKS, _COLUMN_LABEL = "same value: together", "same value: closer than another"
+_RATING, _TREE = "similar numbers: closer than others", "same branch of a tree: closer"
 
 
 def show_popover(data: HeteroData) -> None:
@@ -79,7 +79,7 @@ def _link_form(data: HeteroData) -> None:
             note=note.strip(),
         )
     elif first is not None and first == second:
-        theme.show_note("An item is not linked to itself: choose two.")
+        theme.show_note("Choose two different items.")
     _warn_of_conflict(data, command)
     _submit_button("Add the link", "add-link", command)
     st.page_link(
@@ -92,7 +92,7 @@ def _link_form(data: HeteroData) -> None:
 def _comparison_form(data: HeteroData) -> None:
     rows = [
         _choose_item(data, "This item", "add-a"),
-        _choose_item(data, "is nearer to", "add-b"),
+        _choose_item(data, "is closer to", "add-b"),
         _choose_item(data, "than to", "add-c"),
     ]
     note = st.text_input("Note", max_chars=500, key="add-compared-note")
@@ -105,7 +105,7 @@ def _comparison_form(data: HeteroData) -> None:
             note=note.strip(),
         )
     elif len(set(chosen)) < len(chosen):
-        theme.show_note("Three different items are needed.")
+        theme.show_note("Choose three different items.")
     _warn_of_conflict(data, command)
     _submit_button("Add the comparison", "add-comparison", command)
 
@@ -124,7 +124,7 @@ def _warn_of_conflict(data: HeteroData, command: AddLinks | AddComparisons | Non
 
 
 def _label_form(data: HeteroData) -> None:
-    theme.show_note("A label column that is not there yet is begun with the first item.")
+    theme.show_note("A new label column starts with its first item.")
     row = _choose_item(data, "Item", "add-labelled")
     column = st.text_input(
         "Label column", commands.own_label_column(data), max_chars=100, key="add-label-column"
@@ -162,7 +162,7 @@ def _choose_item(data: HeteroData, label: str, key: str) -> int | None:
         text = st.text_input(f"{label}: its name", key=f"{key}-text", max_chars=100)
         options = search_items(data, text, _MAX_HITS)
         if text.strip() and not options:
-            theme.show_note("No item is called that.")
+            theme.show_note("No item has this name.")
     row: int | None = st.selectbox(
         label,
         options,
@@ -190,11 +190,11 @@ def _column_form(data: HeteroData) -> None:
     is_number = columns[column].kind in ("number", "date")
     has_groups = group_values(columns[column]) is not None
     methods = [_LINKS, _COLUMN_LABEL] * has_groups + ([_RATING] if is_number else [_TREE])
-    method = str(st.selectbox("What it says", methods, key=f"derive-way-{is_number}-{has_groups}"))
+    method = str(st.selectbox("Rule", methods, key=f"derive-way-{is_number}-{has_groups}"))
     separator = ">"
     if method == _TREE:
         separator = st.text_input(
-            "Between the steps of the tree, as in animal > cat", ">", max_chars=5, key="derive-sep"
+            "Separator of tree levels, as in animal > cat", ">", max_chars=5, key="derive-sep"
         )
     try:
         command, statements = _derived(data, dataset, column, method, separator)
@@ -220,7 +220,7 @@ def _derived(
     name = f"from {column}"
     if method == _LINKS:
         n_typical = st.slider("Typical items of each value", 2, 15, 3, key="derive-each")
-        with_apart = st.checkbox("And different values apart", key="derive-apart")
+        with_apart = st.checkbox("Also push different values apart", key="derive-apart")
         links = session.get_or_compute(
             ("derived", id(data), dataset, column, n_typical, with_apart),
             data,
@@ -301,4 +301,4 @@ def _show_examples(data: HeteroData, statements: Links | Comparisons) -> None:
     )
     n_others = len(statements) - len(rows)
     if n_others > 0:
-        theme.show_note(f"… and {n_others:,} more. They make one set, which can be switched off.")
+        theme.show_note(f"… and {n_others:,} more. They form one set that you can switch off.")

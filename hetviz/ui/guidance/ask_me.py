@@ -115,7 +115,9 @@ def _show_card(state: State) -> None:
     question = None if is_enough else _next_question(state, data, run, ask_session, gains)
     pairs = [] if question is None else _question_pairs(data, question)
     likely_members = [] if question is None else _likely_members(data, ask_session, question)
-    component.draw_proposals(pairs, "asked", "Guidance", asked=len(pairs), sure=likely_members)
+    component.draw_proposals(
+        pairs, "asked", "Guidance", n_asked=len(pairs), candidates=likely_members
+    )
     with st.container(border=True, key="ask"):
         if is_enough:
             _show_stop(gains)

@@ -25,7 +25,7 @@ def report_of(data: HeteroData) -> GuidanceReport | None:
     try:
         return _load_report(data)
     except worker_results.WorkerError:
-        # It is told where the conflicts would stand.
+        # The error shows in the list of conflicts.
         return None
 
 
@@ -47,12 +47,12 @@ def _show_conflicts(data: HeteroData, ledger: Ledger) -> None:
     report = _load_report(data)
     if report is None:
         theme.show_section("Conflicts")
-        theme.show_note("What was said is being looked through.")
+        theme.show_note("Checking the guidance for contradictions.")
         return
     conflicts = report.conflicts
     theme.show_section("Conflicts", f"{report.n_conflicts:,} open" if conflicts else "none")
     if not conflicts:
-        theme.show_note("Nothing that was said contradicts anything else.")
+        theme.show_note("No statements contradict each other.")
     rows = by_key(ledger, {key for conflict in conflicts[:_MAX_CONFLICTS] for key in conflict.keys})
     for number, conflict in enumerate(conflicts[:_N_OPEN]):
         show_conflict(data, conflict, rows, f"conflict-{number}")
@@ -61,10 +61,10 @@ def _show_conflicts(data: HeteroData, ledger: Ledger) -> None:
             for number, conflict in enumerate(conflicts[_N_OPEN:_MAX_CONFLICTS], _N_OPEN):
                 show_conflict(data, conflict, rows, f"conflict-{number}")
             if report.n_conflicts > _MAX_CONFLICTS:
-                theme.show_note("The others appear here as these are settled.")
+                theme.show_note("More appear here once these are resolved.")
     n_repeated = sum(len(keys) - 1 for keys in report.repeated)
     if n_repeated:
-        theme.show_note(f"{theme.count(n_repeated, 'link')} repeat what was said before.")
+        theme.show_note(f"{theme.count(n_repeated, 'link is', 'links are')} repeated.")
         _fix_button("Keep the first of each", "keep-first", report.repeated_fix)
 
 
@@ -84,12 +84,12 @@ def show_conflict(
         )
         st.html(
             f'<div class="hv-conflict" title="{theme.escape_html(conflict.sentence)}">{lines}{others}'
-            "<small>These cannot all be true.</small></div>"
+            "<small>These contradict each other.</small></div>"
         )
         _show_fixes(conflict.fixes, key)
         with st.container(horizontal=True, gap="small"):
             if len(conflict.fixes) > _N_MAIN_FIXES:
-                with st.popover("Other ways", type="tertiary", key=f"{key}-more"):
+                with st.popover("Other fixes", type="tertiary", key=f"{key}-more"):
                     _show_fixes(conflict.fixes, key, _N_MAIN_FIXES, None)
             st.button(
                 "Show on the map",

@@ -26,19 +26,15 @@ _PAGE_SIZE = 4
 _MIN_PERCENT = 0.1
 _TALL_PX, _LOW_PX = 186, 165
 _KEY_SUFFIX = "-guidance"
-_UNMET_TITLES = {"apart": "Said apart, yet near", "comparisons": "Comparisons not met"}
+_UNMET_TITLES = {"apart": "Apart, but close", "comparisons": "Comparisons not met"}
 
 
 @dataclass(frozen=True)
 class CurvePoint:
-    """Where the curve is read off.
+    """Point at which a curve is read.
 
-    Attributes
-    ----------
-    kind : str
-        Of statements, as in `hetviz.metrics.fit.curves`.
-    share : float
-        Share of all pairs; of comparisons the length of the near pair beside the far pair's.
+    `share` is a share of all pairs; for comparisons it is the length of the close pair divided by
+    that of the far pair. `kind` is a kind of statements, as in `hetviz.metrics.fit.curves`.
     """
 
     kind: str
@@ -70,7 +66,7 @@ def show_curves(state: State, data: HeteroData, form: str) -> CurvePoint:
         return point
     figures = charts.run_figures(state, state.run)
     if any(charts.curves_of(figures, form).values()):
-        theme.show_section("What the map keeps")
+        theme.show_section("How well the map fits")
         point = _choose_point(*charts.choose_curve(figures, form, _KEY_SUFFIX))
     elif form == "comparison":
         guidance_order.show_accuracy(figures["scores"])
@@ -83,22 +79,22 @@ def show_curves(state: State, data: HeteroData, form: str) -> CurvePoint:
 def _choose_point(curves: Mapping[str, Curve], kind: str) -> CurvePoint:
     curve_kind = charts.curve_type(kind)
     key = f"look-at-{curve_kind}"
-    # The field stands below the curve that it moves; until it is drawn the session knows its value.
+    # The field is below its curve, so its value comes from the session.
     share = float(st.session_state.setdefault(key, 100.0 * usual_place(curve_kind))) / 100.0
     with st.container(height=190, border=False, key="clicked-curve"):
         charts.show_curve(curves, kind, share, lambda chart: _on_click(chart, key), _KEY_SUFFIX)
     theme.show_note(charts.curve_sentence(curves, kind, share))
     st.number_input(
-        "Near pair, at most so many % as long"
+        "Close pair, at most this % of the far pair"
         if curve_kind == "comparisons"
-        else "Nearest pairs, in %",
+        else "Closest pairs, in %",
         _MIN_PERCENT,
         100.0,
         step=1.0,
         format="%.3g",
         key=key,
         width=220,
-        help="A click on the curve sets it too. Beside it stands what is not kept there.",
+        help="You can also click the curve. Statements not met there are listed next to it.",
     )
     return CurvePoint(kind, share)
 
@@ -120,17 +116,17 @@ def show_unmet(
     n_rows, unmet, goodness_of_unmet = session.get_or_compute(
         ("lost", id(ledger), form, point), ledger, lambda: _unmet(statements, point)
     )
-    title = _UNMET_TITLES.get(point.kind, "Links not met")
+    title = _UNMET_TITLES.get(point.kind, "Links still far")
     is_usual = point.share == usual_place(charts.curve_type(point.kind))
     theme.show_section(
         f"{title}{'' if is_usual else f' at {percent(point.share)}'}",
         f"{len(unmet):,} of {n_rows:,}",
     )
     if not n_rows:
-        theme.show_note("Nothing of this is between items that have a place on this map.")
+        theme.show_note("None of these statements is between items on this map.")
         return
     if not len(unmet):
-        theme.show_note(f"The map keeps all of them: {n_rows:,}.")
+        theme.show_note(f"The map fits all {n_rows:,}.")
         return
     pages = min(-(-len(unmet) // _PAGE_SIZE), _MAX_PAGES)
     lines_box = st.container()

@@ -193,7 +193,7 @@ def _stage_upload(key: str) -> None:
     upload = st.session_state.get(key)
     if upload is None:
         return
-    filename, content = gate.ungzipped(upload.name, upload.getvalue())
+    filename, content = gate.unpack_gzip(upload.name, upload.getvalue())
     blob = session.workspace().blobs.put(content)
     # A new key after each upload gives back the memory that the widget holds.
     st.session_state["guidance-uploads"] = st.session_state.get("guidance-uploads", 0) + 1

@@ -122,7 +122,7 @@ def _show_reach(data: HeteroData) -> None:
                 f"{n_linked:,} of {n_items:,} {name}" for name, n_linked, n_items in sides
             )
             rows.append([pair, links if row["together"] or row["apart"] else "none", items])
-        theme.show_table(["Datasets", "Links", "Items that have one"], rows, words=True)
+        theme.show_table(["Datasets", "Links", "Items that have one"], rows, is_text=True)
 
 
 def _show_sets(state: State, ledger: Ledger) -> None:

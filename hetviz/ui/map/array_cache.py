@@ -95,10 +95,10 @@ class ArrayCache:
     def get(self, session: str, key: str) -> PackedArray | None:
         """Return an array of a session, or None if it is not (or no longer) there."""
         with self._lock:
-            found = self._arrays.get((session, key))
-            if found is not None:
+            array = self._arrays.get((session, key))
+            if array is not None:
                 self._arrays.move_to_end((session, key))
-            return found
+            return array
 
     def clear(self, session: str) -> None:
         """Drop all arrays of a session."""
@@ -113,9 +113,9 @@ class ArrayCache:
 
     def _make_room(self, session: str) -> None:
         # The newest stays even if it is larger than all the room there is.
-        own = [place for place in self._arrays if place[0] == session][:-1]
-        while own and self._bytes[session] > self._session_bytes:
-            self._drop(own.pop(0))
+        places = [place for place in self._arrays if place[0] == session][:-1]
+        while places and self._bytes[session] > self._session_bytes:
+            self._drop(places.pop(0))
         while len(self._arrays) > 1 and self.n_bytes > self._all_bytes:
             self._drop(next(iter(self._arrays)))
 
@@ -135,7 +135,7 @@ _LOCK = threading.Lock()
 
 
 def get_or_compute(
-    data: HeteroData, key: Hashable, make: Callable[[], T], also: object = None
+    data: HeteroData, key: Hashable, make: Callable[[], T], keep_alive: object = None
 ) -> T:
     """Return what `make` gives, kept as long as `data` live, the 64 used last.
 
@@ -145,23 +145,23 @@ def get_or_compute(
     key : hashable
     make : callable
         Its result must not refer to `data`. It may run twice when two threads ask at once.
-    also : object, optional
+    keep_alive : object, optional
         Kept alive with the result, so that `key` may name it by its identity.
     """
     with _LOCK:
         store = _CACHE.setdefault(data, OrderedDict())
         if key in store:
             store.move_to_end(key)
-            found: T
-            beside, found, _ = store[key]
-            store[key] = (beside, found, time.monotonic())
-            return found
-    made = make()
+            cached: T
+            owner, cached, _ = store[key]
+            store[key] = (owner, cached, time.monotonic())
+            return cached
+    result = make()
     with _LOCK:
-        store[key] = (also, made, time.monotonic())
+        store[key] = (keep_alive, result, time.monotonic())
         while len(store) > _MAX_RESULTS:
             store.popitem(last=False)
-    return made
+    return result
 
 
 def get_cached(data: HeteroData, key: Hashable) -> Any:
@@ -171,9 +171,9 @@ def get_cached(data: HeteroData, key: Hashable) -> Any:
         if key not in store:
             return None
         store.move_to_end(key)
-        beside, found, _ = store[key]
-        store[key] = (beside, found, time.monotonic())
-        return found
+        owner, cached, _ = store[key]
+        store[key] = (owner, cached, time.monotonic())
+        return cached
 
 
 def drop_cached(data: HeteroData, key: Hashable) -> None:

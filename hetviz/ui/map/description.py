@@ -168,15 +168,15 @@ def _link_reach(state: State, run: Run | None) -> list[list[float | None]] | Non
 
 def map_urls(session: str) -> dict[str, str]:
     """Return the map's addresses, relative to the app's root; those ending in / take one part."""
-    own = quote(session, safe="")
-    parts = {name: f"hv/{name}/{own}/" for name in ("array", "frame", "item")}
-    return parts | {name: f"hv/{name}/{own}" for name in ("items", "search", "links", "atlas")}
+    quoted = quote(session, safe="")
+    parts = {name: f"hv/{name}/{quoted}/" for name in ("array", "frame", "item")}
+    return parts | {name: f"hv/{name}/{quoted}" for name in ("items", "search", "links", "atlas")}
 
 
 def _method_note(run: Run | None) -> list[str]:
     """Return what the method itself says must be known of its map, after its title and a colon."""
-    words = "" if run is None else run.embedding.note.partition(": ")[2]
-    return [f"{words[:1].upper()}{words[1:].rstrip('.')}."] if words else []
+    note = "" if run is None else run.embedding.note.partition(": ")[2]
+    return [f"{note[:1].upper()}{note[1:].rstrip('.')}."] if note else []
 
 
 def _unjoined_datasets(data: HeteroData, run: Run | None, hidden: tuple[str, ...]) -> list[str]:
@@ -188,12 +188,12 @@ def _unjoined_datasets(data: HeteroData, run: Run | None, hidden: tuple[str, ...
 
 
 def _dataset_specs(data: HeteroData) -> list[dict[str, object]]:
-    found = []
+    specs = []
     for place, (name, dataset) in enumerate(data.datasets.items()):
         symbol, glyph, factor = shape_of(place)
         rows = data.offsets[name]
-        few = dataset.titles[:: max(1, len(dataset) // _MAX_TITLES_CHECKED)]
-        found.append(
+        titles = dataset.titles[:: max(1, len(dataset) // _MAX_TITLES_CHECKED)]
+        specs.append(
             {
                 "name": name,
                 "start": rows.start,
@@ -203,21 +203,25 @@ def _dataset_specs(data: HeteroData) -> list[dict[str, object]]:
                 "factor": factor,
                 "count": len(dataset),
                 "media": dataset.media is not None and any(map(bool, dataset.media)),
-                "words": sum(map(is_word, map(str, few))) > len(few) / 2,
+                "words": sum(map(is_word, map(str, titles))) > len(titles) / 2,
             }
         )
-    return found
+    return specs
 
 
 def _colour_spec(data: HeteroData, colours: Colouring, session: str) -> dict[str, object]:
     numbers = colours.option.kind == "numbers"
     # Layers of different maps have the same key.
-    own = id(colours)
-    values = get_or_compute(data, ("colour", own), lambda: _pack_colour(colours), colours)
-    low, high = get_or_compute(data, ("range", own), lambda: number_range(colours.value), colours)
+    colours_id = id(colours)
+    values = get_or_compute(data, ("colour", colours_id), lambda: _pack_colour(colours), colours)
+    low, high = get_or_compute(
+        data, ("range", colours_id), lambda: number_range(colours.value), colours
+    )
     palette = {name: list(colours.colours(name)) for name in THEMES}
     scale = {name: list(number_scale(_SCALE_STEPS, name)) for name in THEMES}
-    counts = get_or_compute(data, ("counts", own), lambda: _category_counts(colours), colours)
+    counts = get_or_compute(
+        data, ("counts", colours_id), lambda: _category_counts(colours), colours
+    )
     return {
         "key": ARRAY_CACHE.put(session, values),
         "kind": "numbers" if numbers else "categories",
@@ -264,28 +268,28 @@ def _category_names(state: State, run: Run | None, colours: Colouring) -> list[d
         code = colours.code[dots]
         inside = frame.inside(points)
         points, code = points[inside], code[inside]
-        found = []
+        names = []
         for k, category in enumerate(colours.categories):
             members = points[code == k]
             if len(members):
                 name = shorten(spoken(category), LONGEST_NAME)
                 at = name_anchors(frame, members, points, name, NAME_FONT)
-                found.append((name, k, at.tolist()))
-        return found
+                names.append((name, k, at.tolist()))
+        return names
 
     def within() -> list[tuple[str, int, list[list[float]]]]:
         form, frame = get_geometry(state, run), frame_of(state, run)
-        shown = visible_mask(state) & form.placed
+        mask = visible_mask(state) & form.placed
         points = form.points.astype(np.float64)
-        shown[shown] = frame.inside(points[shown])
-        found = []
+        mask[mask] = frame.inside(points[mask])
+        names = []
         for part in layers.cluster_part_names(state, run):
-            members = points[part.rows[shown[part.rows]]]
+            members = points[part.rows[mask[part.rows]]]
             if len(members):
                 name = shorten(spoken(part.name), LONGEST_NAME)
-                at = name_anchors(frame, members, points[shown], name, NAME_FONT)
-                found.append((name, part.cluster, at.tolist()))
-        return found
+                at = name_anchors(frame, members, points[mask], name, NAME_FONT)
+                names.append((name, part.cluster, at.tolist()))
+        return names
 
     parts: list[tuple[str, int, list[list[float]]]] = []
     if colours.option.key == CLUSTER.key:
@@ -318,8 +322,8 @@ def _view_key(state: State) -> tuple[Hashable, ...]:
 def _valid_camera(camera: Mapping[str, Any] | None) -> dict[str, list[float]] | None:
     """Return a camera of two finite ranges, or None."""
     try:
-        found = {axis: [float(end) for end in (camera or {})[axis]] for axis in ("x", "y")}
+        ranges = {axis: [float(end) for end in (camera or {})[axis]] for axis in ("x", "y")}
     except (KeyError, TypeError, ValueError):
         return None
-    sound = all(len(r) == 2 and all(map(math.isfinite, r)) and r[0] < r[1] for r in found.values())
-    return found if sound else None
+    sound = all(len(r) == 2 and all(map(math.isfinite, r)) and r[0] < r[1] for r in ranges.values())
+    return ranges if sound else None

@@ -40,15 +40,15 @@ def show_group(state: State, rows: Ints) -> None:
 
 
 def _count_texts(data: HeteroData, rows: Ints) -> list[str]:
-    words = []
+    texts = []
     for place, (name, span) in enumerate(data.offsets.items()):
         number = int(((rows >= span.start) & (rows < span.stop)).sum())
         if number:
-            words.append(
+            texts.append(
                 f"<span><b>{shape_of(place)[1]} {number:,}</b> of {len(data[name]):,} "
                 f"{theme.escape_html(name)}</span>"
             )
-    return words
+    return texts
 
 
 def _show_actions(state: State, data: HeteroData, rows: Ints) -> None:
@@ -90,70 +90,75 @@ def _show_ids(data: HeteroData, rows: Ints) -> None:
 
 def _show_differences(data: HeteroData, rows: Ints) -> None:
     """Say what sets them apart, dataset by dataset."""
-    told: list[tuple[str, Difference]] = []
-    looked = False
+    differences: list[tuple[str, Difference]] = []
+    is_comparable = False
     for name, span in data.offsets.items():
-        mine = np.zeros(len(data[name]), dtype=bool)
-        mine[rows[(rows >= span.start) & (rows < span.stop)] - span.start] = True
-        looked |= min(int(mine.sum()), int((~mine).sum())) >= LEAST_ITEMS
-        told += [(name, difference) for difference in _find_differences(data, name, mine)]
-    if not looked:
+        mask = np.zeros(len(data[name]), dtype=bool)
+        mask[rows[(rows >= span.start) & (rows < span.stop)] - span.start] = True
+        is_comparable |= min(int(mask.sum()), int((~mask).sum())) >= LEAST_ITEMS
+        differences += [(name, difference) for difference in _find_differences(data, name, mask)]
+    if not is_comparable:
         return
     if any(item_text.is_loading(data, name) for name in data.datasets):
         theme.show_section("What sets them apart")
         theme.show_note("The columns are being read.")
         return
     theme.show_section("What sets them apart", "here, and elsewhere")
-    if not told:
+    if not differences:
         theme.show_note("No column tells these items from the others of their datasets.")
         return
-    many = len({name for name, _ in told}) > 1
+    many = len({name for name, _ in differences}) > 1
     theme.show_table(
         ["", "here", "elsewhere"],
-        [_difference_row(f"{name}, " if many else "", difference) for name, difference in told],
+        [
+            _difference_row(f"{name}, " if many else "", difference)
+            for name, difference in differences
+        ],
     )
 
 
-def _find_differences(data: HeteroData, name: str, mine: Bools) -> list[Difference]:
+def _find_differences(data: HeteroData, name: str, mask: Bools) -> list[Difference]:
     if item_text.is_loading(data, name):
         return []
-    mark = hashlib.sha256(mine.tobytes()).hexdigest()
+    mark = hashlib.sha256(mask.tobytes()).hexdigest()
     return session.get_or_compute(
         ("contrast", id(data), name, mark),
         data,
-        lambda: contrast(item_text.columns_of(data, name), mine),
+        lambda: contrast(item_text.columns_of(data, name), mask),
     )
 
 
-def _difference_row(prefix: str, found: Difference) -> list[str]:
-    column = prefix + spoken(found.column)
-    if found.value is not None:
+def _difference_row(prefix: str, difference: Difference) -> list[str]:
+    column = prefix + spoken(difference.column)
+    if difference.value is not None:
         return [
-            f"{column}: {item_text.value_text(found.value)}",
-            item_text.share_text(found.inside),
-            item_text.share_text(found.outside),
+            f"{column}: {item_text.value_text(difference.value)}",
+            item_text.share_text(difference.inside),
+            item_text.share_text(difference.outside),
         ]
     return [
         f"{column}, median",
-        item_text.number_text(found.inside, found.kind),
-        item_text.number_text(found.outside, found.kind),
+        item_text.number_text(difference.inside, difference.kind),
+        item_text.number_text(difference.outside, difference.kind),
     ]
 
 
 def _show_links(data: HeteroData, rows: Ints) -> None:
-    found = links_touching(data, rows)
-    if not len(found):
+    touching_links = links_touching(data, rows)
+    if not len(touching_links):
         return
-    together, apart = found.weight > 0, found.weight < 0
+    together, apart = touching_links.weight > 0, touching_links.weight < 0
     lines = [
-        ("Links among them", f"{int((together & found.inside).sum()):,}"),
-        ("Links to other items", f"{int((together & ~found.inside).sum()):,}"),
+        ("Links among them", f"{int((together & touching_links.inside).sum()):,}"),
+        ("Links to other items", f"{int((together & ~touching_links.inside).sum()):,}"),
     ]
     if apart.any():
-        lines.append(("Said to be apart, among them", f"{int((apart & found.inside).sum()):,}"))
+        lines.append(
+            ("Said to be apart, among them", f"{int((apart & touching_links.inside).sum()):,}")
+        )
     theme.show_section("Their links")
     theme.show_pairs(lines)
-    linked = [*rows.tolist(), *found.leads_to().tolist()]
+    linked = [*rows.tolist(), *touching_links.leads_to().tolist()]
     st.button(
         "Add what they are linked to",
         key="pick-linked",

@@ -53,9 +53,12 @@ def _show_run(state: State, run: Run) -> None:
                 on_change=_rename_run,
                 args=(run.id, key),
             )
-            now = run.id == state.chosen
+            is_shown = run.id == state.chosen
             _run_button(
-                "Shown" if now else "Show", f"show-{run.id}", ChooseRun(run.id), disabled=now
+                "Shown" if is_shown else "Show",
+                f"show-{run.id}",
+                ChooseRun(run.id),
+                disabled=is_shown,
             )
             star = ("★", "Take the star away") if run.starred else ("☆", "Keep at the top")
             _run_button(star[0], f"star-{run.id}", StarRun(run.id, not run.starred), star[1])
@@ -87,37 +90,37 @@ def _run_button(
 def run_facts(state: State, run: Run) -> list[str]:
     """Say where a map comes from and how well it does, one short phrase each."""
     method = _find_method(run.method)
-    words = [] if method is None or method[0] == run.title else [method[0]]
-    words += [time_text(run.when)] if run.when else ["came with the data"]
+    texts = [] if method is None or method[0] == run.title else [method[0]]
+    texts += [time_text(run.when)] if run.when else ["came with the data"]
     scores = (run.figures or {}).get("scores", {})
     if "guidance_area" in scores:
         kept = f"links kept {scores['guidance_area']:.2f}"
         unseen = scores.get("guidance_area_held_out")
-        words.append(kept if unseen is None else f"{kept}, held out {unseen:.2f}")
+        texts.append(kept if unseen is None else f"{kept}, held out {unseen:.2f}")
     placed = sum(int(mask.sum()) for mask in run.embedding.placed.values())
-    words.append(theme.count(placed, "item"))
+    texts.append(theme.count(placed, "item"))
     if not state.is_current(run):
-        words.append("data changed since")
-    return words + changed_settings(state.data, run)
+        texts.append("data changed since")
+    return texts + changed_settings(state.data, run)
 
 
 def changed_settings(data: HeteroData | None, run: Run) -> list[str]:
     """Say which settings differ from the method's own, in plain words."""
     method = _find_method(run.method)
     declared = {} if method is None else method[1]
-    words = [
+    texts = [
         f"{(param.label or name).lower()}: {_value_text(param, run.params[name])}"
         for name, param in declared.items()
         if name in run.params and run.params[name] != param.default and name != "random_state"
     ]
     if run.hold_out:
-        words.append(f"{item_text.share_text(run.hold_out)} of the links held out")
+        texts.append(f"{item_text.share_text(run.hold_out)} of the links held out")
     for key, factor in run.weights.items():
         kind = key if data is None else weights.kind_title(data, key)
-        words.append(f"without {kind}" if factor == 0 else f"{kind} × {factor:g}")
+        texts.append(f"without {kind}" if factor == 0 else f"{kind} × {factor:g}")
     if run.seed:
-        words.append(f"seed {run.seed}")
-    return words
+        texts.append(f"seed {run.seed}")
+    return texts
 
 
 def _find_method(key: str) -> tuple[str, dict[str, Param]] | None:

@@ -25,12 +25,12 @@ _MAX_FACTS = 40
 
 def item_names(data: HeteroData, rows: Iterable[int]) -> list[dict[str, Any]]:
     """Return name and dataset of rows, whether the name is one, and whether it fits on the map."""
-    found = []
+    specs = []
     for row in rows:
         item = find_item(data, row)
         title = shorten(item.title, _MAX_TITLE_CHARS)
         named = is_name(item.title, str(item.dataset.ids[item.row]))
-        found.append(
+        specs.append(
             {
                 "row": row,
                 "title": title,
@@ -39,7 +39,7 @@ def item_names(data: HeteroData, rows: Iterable[int]) -> list[dict[str, Any]]:
                 "word": named and len(title) <= MAX_WORD_CHARS and is_word(title),
             }
         )
-    return found
+    return specs
 
 
 def item_card(data: HeteroData, row: int, colours: Colouring, session: str) -> dict[str, Any]:
@@ -82,7 +82,7 @@ def _iter_facts(data: HeteroData, item: MapItem) -> Iterator[tuple[str, str]]:
     dataset, row = item.dataset, item.row
     if str(dataset.ids[row]) != item.title:
         yield "id", shorten(str(dataset.ids[row]), _MAX_FACT_CHARS)
-    told = {dataset.title_column, (dataset.recipe or {}).get("media"), *_text_columns(dataset)}
+    hidden = {dataset.title_column, (dataset.recipe or {}).get("media"), *_text_columns(dataset)}
     values: dict[str, Any] = {}
     if dataset.table is not None:
         for column in dataset.table.columns:
@@ -92,10 +92,10 @@ def _iter_facts(data: HeteroData, item: MapItem) -> Iterator[tuple[str, str]]:
             values.setdefault(label.name, label.values[row])
     units = dataset.units
     for column, value in values.items():
-        words = value_text(value)
-        if column not in told and words:
+        text = value_text(value)
+        if column not in hidden and text:
             unit = f" {units[column]}" if column in units else ""
-            yield spoken(column), f"{shorten(words, _MAX_FACT_CHARS)}{unit}"
+            yield spoken(column), f"{shorten(text, _MAX_FACT_CHARS)}{unit}"
 
 
 def value_text(value: object) -> str:
@@ -106,18 +106,18 @@ def value_text(value: object) -> str:
         return "yes" if value else "no"
     if isinstance(value, float | np.floating):
         number = float(value)
-        whole = math.isfinite(number) and number.is_integer() and abs(number) < 1e15
-        return str(int(number)) if whole else f"{number:.6g}"
+        is_whole = math.isfinite(number) and number.is_integer() and abs(number) < 1e15
+        return str(int(number)) if is_whole else f"{number:.6g}"
     if isinstance(value, pd.Timestamp) and value == value.normalize():
         return value.date().isoformat()
     return str(value).strip()
 
 
 def _text_columns(dataset: Dataset) -> list[str]:
-    given = (dataset.recipe or {}).get("text") or []
-    names = [given] if isinstance(given, str) else [str(name) for name in given]
-    there = set() if dataset.table is None else set(map(str, dataset.table.columns))
-    return [name for name in names if name in there and name != dataset.title_column]
+    declared = (dataset.recipe or {}).get("text") or []
+    names = [declared] if isinstance(declared, str) else [str(name) for name in declared]
+    columns = set() if dataset.table is None else set(map(str, dataset.table.columns))
+    return [name for name in names if name in columns and name != dataset.title_column]
 
 
 def _item_text(item: MapItem) -> str | None:

@@ -55,8 +55,8 @@ def item_head(state: State, run: Run, row: int, session: str) -> dict[str, Any] 
         return None
     item = find_item(data, row)
     links = links_touching(data, [row])
-    near = nearest_items(state, run, row)
-    if not near:
+    nearest_by_dataset = nearest_items(state, run, row)
+    if not nearest_by_dataset:
         return None
     return {
         "of": get_geometry(state, run).id,
@@ -65,9 +65,12 @@ def item_head(state: State, run: Run, row: int, session: str) -> dict[str, Any] 
         "own": has_picture(data, item),
         "glyph": item.glyph,
         "linked": [
-            {"title": title, "kept": kept, "told": bar_legend(name, found)}
-            | {"ends": linked_items(data, found, session), "more": n_unlisted(found)}
-            for name, found, title, kept in linked_sections(near)
+            {"title": title, "kept": n_close_text, "told": bar_legend(name, nearest_items_)}
+            | {
+                "ends": linked_items(data, nearest_items_, session),
+                "more": n_unlisted(nearest_items_),
+            }
+            for name, nearest_items_, title, n_close_text in linked_sections(nearest_by_dataset)
         ],
     }
 
@@ -82,44 +85,44 @@ def nearest_items(
     return nearest(state.opened(), embedding, row, n, links=links, reach=link_reach(state, run))
 
 
-def linked_sections(near: dict[str, Nearest]) -> list[tuple[str, Nearest, str, str]]:
+def linked_sections(nearest_by_dataset: dict[str, Nearest]) -> list[tuple[str, Nearest, str, str]]:
     """Return each dataset that the item is linked with, its title, and how many links are kept."""
-    there = {name: found for name, found in near.items() if len(found.ends)}
+    linked = {name: items for name, items in nearest_by_dataset.items() if len(items.ends)}
     return [
         (
             name,
-            found,
-            "Linked with" if len(there) == 1 else f"Linked {name}",
-            f"{int(found.met().sum()):,} of {len(found.ends):,} kept",
+            items,
+            "Linked with" if len(linked) == 1 else f"Linked {name}",
+            f"{int(items.met().sum()):,} of {len(items.ends):,} kept",
         )
-        for name, found in there.items()
+        for name, items in linked.items()
     ]
 
 
-def bar_legend(name: str, found: Nearest) -> str:
+def bar_legend(name: str, items: Nearest) -> str:
     """Say what the bars of the ends mean."""
-    if not found.n_near:
+    if not items.n_near:
         return f"How many {name} lie nearer. None lies near enough for a link to count as kept."
-    return f"How many {name} lie nearer. The mark: the {found.n_near:,} that count as near."
+    return f"How many {name} lie nearer. The mark: the {items.n_near:,} that count as near."
 
 
-def n_unlisted(found: Nearest) -> int:
+def n_unlisted(items: Nearest) -> int:
     """Return how many ends are not listed."""
-    return max(len(found.ends) - MAX_LINKED, 0)
+    return max(len(items.ends) - MAX_LINKED, 0)
 
 
-def linked_items(data: HeteroData, found: Nearest, session: str) -> list[dict[str, Any]]:
+def linked_items(data: HeteroData, linked: Nearest, session: str) -> list[dict[str, Any]]:
     """Return what of one dataset the item is linked with, the nearest first."""
     rows = []
     for row, nearer, weight, met in zip(
-        found.ends[:MAX_LINKED].tolist(),
-        found.nearer.tolist(),
-        found.weight.tolist(),
-        found.met().tolist(),
+        linked.ends[:MAX_LINKED].tolist(),
+        linked.nearer.tolist(),
+        linked.weight.tolist(),
+        linked.met().tolist(),
         strict=False,
     ):
         item = find_item(data, row)
-        share = 100.0 * bar_length(nearer, found.n_near, found.n_others)
+        share = 100.0 * bar_length(nearer, linked.n_near, linked.n_others)
         rows.append(
             {
                 "title": shorten(item.title, _MAX_NAME_CHARS),
@@ -149,15 +152,15 @@ def bar_length(nearer: int, n_near: int, n_others: int) -> float:
 def item_line(data: HeteroData, item: MapItem, row: int, colours: Colouring) -> str:
     """Say what it is: its dataset, and the group that its colour on the map stands for."""
     dataset = item.dataset
-    words = dataset.name
+    text = dataset.name
     if dataset.entity != dataset.name and len(data.views(dataset.entity)) > 1:
-        words += f", a view of one {dataset.entity}"
+        text += f", a view of one {dataset.entity}"
     code = int(colours.code[row]) if colours.categories else -1
     if code < 0:
-        return words
+        return text
     group = spoken(colours.categories[code])
     # A bare number says nothing without its column.
-    return f"{words} · {group if group[:1].isalpha() else f'{colours.option.title} {group}'}"
+    return f"{text} · {group if group[:1].isalpha() else f'{colours.option.title} {group}'}"
 
 
 def picture_addresses(
@@ -167,15 +170,17 @@ def picture_addresses(
 
     One address for its own, up to four for those; none where there is none.
     """
-    own = pictures.picture_address(session, data, item.dataset.name, item.row)
-    if own:
-        return [own]
+    own_address = pictures.picture_address(session, data, item.dataset.name, item.row)
+    if own_address:
+        return [own_address]
     if all(dataset.media is None for dataset in data.datasets.values()):
         return []
-    found = links or links_touching(data, [data.offsets[item.dataset.name].start + item.row])
-    together = found.weight > 0
-    order = np.argsort(-found.weight[together], kind="stable")
-    rows = dict.fromkeys(found.outer[together][order].tolist())
+    touching_links = links or links_touching(
+        data, [data.offsets[item.dataset.name].start + item.row]
+    )
+    together = touching_links.weight > 0
+    order = np.argsort(-touching_links.weight[together], kind="stable")
+    rows = dict.fromkeys(touching_links.outer[together][order].tolist())
     others = (find_item(data, row) for row in rows)
     addresses = (
         pictures.picture_address(session, data, other.dataset.name, other.row) for other in others

@@ -29,19 +29,21 @@ def show_item(state: State, row: int) -> None:
     item_chip.show_head(
         data, item, item_head.item_line(data, item, row, charts.colouring_of(state))
     )
-    near = {} if run is None else _find_nearest(state, run, row)
-    if run is not None and not near:
+    nearest_by_dataset = {} if run is None else _find_nearest(state, run, row)
+    if run is not None and not nearest_by_dataset:
         theme.show_note("This item has no place on this map.")
-    _show_links(state, row, links, near)
+    _show_links(state, row, links, nearest_by_dataset)
     # The browser shows head and links by itself until they are here.
     st.html(f'<i class="hv-of" data-of="{row}"></i>')
-    for name, found in near.items():
-        _show_neighbours(data, name, found)
+    for name, nearest_items in nearest_by_dataset.items():
+        _show_neighbours(data, name, nearest_items)
     _show_facts(data, item)
-    if run is not None and near:
+    if run is not None and nearest_by_dataset:
         item_why.show_item_why(state, run, row)
         item_trust.show_item_trust(state, run, row)
-    neighbours = [int(other) for found in near.values() for other in found.rows]
+    neighbours = [
+        int(other) for nearest_items in nearest_by_dataset.values() for other in nearest_items.rows
+    ]
     linked = links.leads_to().tolist()
     with st.container(horizontal=True, gap="small"):
         _select_button("Select neighbours", "pick-near", [row, *neighbours], bool(neighbours))
@@ -54,31 +56,31 @@ def _show_facts(data: HeteroData, item: MapItem) -> None:
     dataset = item.dataset
     hidden = {dataset.title_column, (dataset.recipe or {}).get("media")}
     facts: list[tuple[str, str]] = []
-    own = str(dataset.ids[item.row])
+    id_text = str(dataset.ids[item.row])
     texts: list[tuple[str, str]] = []
-    for name, (kind, words) in item_text.facts_of(data, dataset.name, item.row).items():
-        if name in hidden or not words or words in (item.title, own):
+    for name, (kind, text) in item_text.facts_of(data, dataset.name, item.row).items():
+        if name in hidden or not text or text in (item.title, id_text):
             continue
-        if kind == "text" or len(words) > 60:
-            texts.append((name, words))
+        if kind == "text" or len(text) > 60:
+            texts.append((name, text))
         else:
             unit = f" {dataset.units[name]}" if name in dataset.units else ""
-            facts.append((spoken(name), f"{words}{unit}"))
-    if own != item.title:
-        facts.append(("Id", shorten(own, 40)))
+            facts.append((spoken(name), f"{text}{unit}"))
+    if id_text != item.title:
+        facts.append(("Id", shorten(id_text, 40)))
     if facts or texts:
         theme.show_section("What is known of it")
     if facts:
         theme.show_pairs(facts[:_N_FACTS])
-    for _, words in texts[:1]:
-        theme.show_note(shorten(words, _MAX_TEXT_CHARS))
+    for _, text in texts[:1]:
+        theme.show_note(shorten(text, _MAX_TEXT_CHARS))
     longer = [pair for pair in texts if len(pair[1]) > _MAX_TEXT_CHARS] or texts[1:]
     if len(facts) > _N_FACTS or longer:
         with st.expander(f"All {theme.count(len(facts) + len(texts), 'column')}"):
             theme.show_pairs(facts)
-            for name, words in texts:
+            for name, text in texts:
                 st.html(
-                    f'<p class="hv-text"><b>{theme.escape_html(spoken(name))}</b> {theme.escape_html(words)}</p>'
+                    f'<p class="hv-text"><b>{theme.escape_html(spoken(name))}</b> {theme.escape_html(text)}</p>'
                 )
 
 
@@ -93,72 +95,74 @@ def _find_nearest(state: State, run: Run, row: int) -> dict[str, Nearest]:
     )
 
 
-def _show_neighbours(data: HeteroData, name: str, found: Nearest) -> None:
-    rows = found.rows
+def _show_neighbours(data: HeteroData, name: str, nearest_items: Nearest) -> None:
+    rows = nearest_items.rows
     pictures = [item_chip.picture_of(data, item_chip.find_item(data, int(row))) for row in rows]
     mostly = sum(address is not None for address in pictures) > len(rows) / 2
     rows = rows if mostly else rows[:_MAX_NAMES]
-    marked = set(found.rows[found.linked].tolist())
-    aside = f"{len(rows)} of {found.n_others:,}" + ("; outlined: linked" if marked else "")
+    marked = set(nearest_items.rows[nearest_items.linked].tolist())
+    aside = f"{len(rows)} of {nearest_items.n_others:,}" + ("; outlined: linked" if marked else "")
     theme.show_section(f"Nearest {name}", aside)
     (item_chip.show_pictures if mostly else item_chip.show_names)(data, rows.tolist(), marked)
 
 
-def _show_links(state: State, row: int, links: TouchingLinks, near: dict[str, Nearest]) -> None:
+def _show_links(
+    state: State, row: int, links: TouchingLinks, nearest_by_dataset: dict[str, Nearest]
+) -> None:
     """Say what it is linked with, and how near that lies on the map."""
     data = state.data
     if data is None:
         return
-    held = _held_out_links(state, row)
-    there = item_head.linked_sections(near)
-    if len(links) and not there:
+    held_out = _held_out_links(state, row)
+    sections = item_head.linked_sections(nearest_by_dataset)
+    if len(links) and not sections:
         theme.show_section("Linked with", theme.count(len(links), "link"))
         return
-    if not len(links) and held is not None:
+    if not len(links) and held_out is not None:
         theme.show_note(
             "Its links are held out: the map is judged by them and was not made from them."
         )
     elif not len(links) and data.links:
         theme.show_note("No link touches this item.")
-    for name, found, title, kept in there:
-        theme.show_section(title, kept)
-        _show_linked(data, name, found)
-    if held is not None and state.run is not None:
-        unseen = item_head.nearest_items(state, state.run, row, 1, held)
+    for name, nearest_items, title, n_close_text in sections:
+        theme.show_section(title, n_close_text)
+        _show_linked(data, name, nearest_items)
+    if held_out is not None and state.run is not None:
+        unseen = item_head.nearest_items(state, state.run, row, 1, held_out)
         theme.show_pairs(
             [
                 (
-                    f"Held-out {name} among the {found.n_near:,} that count as near",
-                    _n_near_text(found),
+                    f"Held-out {name} among the {nearest_items.n_near:,} that count as near",
+                    _n_near_text(nearest_items),
                 )
-                for name, found in unseen.items()
-                if found.n_links
+                for name, nearest_items in unseen.items()
+                if nearest_items.n_links
             ]
         )
 
 
-def _n_near_text(found: Nearest) -> str:
-    return f"{found.n_links_near:,} of {found.n_links:,}"
+def _n_near_text(nearest_items: Nearest) -> str:
+    return f"{nearest_items.n_links_near:,} of {nearest_items.n_links:,}"
 
 
 def _held_out_links(state: State, row: int) -> TouchingLinks | None:
     """Return the links that came with the data to judge a map by, of this item."""
-    held = state.held_out
-    if held is None or state.data is None or held.n_rows != state.data.n_rows:
+    held_out = state.held_out
+    if held_out is None or state.data is None or held_out.n_rows != state.data.n_rows:
         return None
-    found = links_touching(held, [row])
-    return found if len(found) else None
+    links = links_touching(held_out, [row])
+    return links if len(links) else None
 
 
 def _select_button(label: str, key: str, rows: list[int], enabled: bool) -> None:
     st.button(label, key=key, disabled=not enabled, on_click=selection.select_rows, args=(rows,))
 
 
-def _show_linked(data: HeteroData, name: str, found: Nearest) -> None:
+def _show_linked(data: HeteroData, name: str, nearest_items: Nearest) -> None:
     """List what of one dataset the item is linked with, the nearest first."""
-    theme.show_note(item_head.bar_legend(name, found))
+    theme.show_note(item_head.bar_legend(name, nearest_items))
     rows = []
-    for end in item_head.linked_items(data, found, str(st.session_state["sid"])):
+    for end in item_head.linked_items(data, nearest_items, str(st.session_state["sid"])):
         face = (
             f'<img src="{theme.escape_html(end["picture"])}" alt="" loading="lazy">'
             if end["picture"]
@@ -171,6 +175,6 @@ def _show_linked(data: HeteroData, name: str, found: Nearest) -> None:
             f'<u aria-hidden="true"><i style="width:{end["share"]}%"></i></u>'
             f"<b>{end['nearer']}</b></li>"
         )
-    more = item_head.n_unlisted(found)
+    more = item_head.n_unlisted(nearest_items)
     tail = f"<li class=more>… and {more:,} more, farther away</li>" if more else ""
     st.html(f'<ul class="hv-ends-of">{"".join(rows)}{tail}</ul>')

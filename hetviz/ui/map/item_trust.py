@@ -17,9 +17,9 @@ def show_item_trust(state: State, run: Run, row: int) -> None:
     data, embedding = state.guided, charts.embedding_of(state, run)
     if data is None or embedding is None:
         return
-    found = None
+    result = None
     with failure.show_failure("item-trust"):
-        found = worker_results.fetch_from_worker(
+        result = worker_results.fetch_from_worker(
             background.job_owner(),
             data,
             ("item trust", id(run), row),
@@ -27,21 +27,21 @@ def show_item_trust(state: State, run: Run, row: int) -> None:
             {"embedding": embedding, "row": row, "near": LOOK_AT},
             run,
         )
-    said = None if found is None else trust_sentences(found[0], row, found[1], found[2])
-    if said:
-        theme.show_section("What the map gets wrong here" if said[0] else "The map is right here")
-        theme.show_note(" ".join([*said[0], *said[1]]))
+    texts = None if result is None else trust_sentences(result[0], row, result[1], result[2])
+    if texts:
+        theme.show_section("What the map gets wrong here" if texts[0] else "The map is right here")
+        theme.show_note(" ".join([*texts[0], *texts[1]]))
 
 
 def trust_sentences(
-    found: Trust, row: int, broken: int, said: int
+    trust: Trust, row: int, broken: int, n_statements: int
 ) -> tuple[list[str], list[str]] | None:
     """Return what is wrong around a row and what is right; None where nothing can be said."""
     wrong: list[str] = []
     right: list[str] = []
 
     def count(name: str) -> float:
-        return float(getattr(found, name)[row])
+        return float(getattr(trust, name)[row])
 
     if math.isfinite(count("of_within")):
         k, false, missing = (
@@ -69,13 +69,13 @@ def trust_sentences(
                 "Of the items that its links, or links of items like it, lead to, "
                 f"{_about_text(missing, k)} {_is_or_are(missing)} far here."
             )
-    if said:
+    if n_statements:
         if broken:
             wrong.append(
-                f"The map breaks {broken:,} of {theme.count(said, 'thing')} said about it."
+                f"The map breaks {broken:,} of {theme.count(n_statements, 'thing')} said about it."
             )
         else:
-            kept = "the one thing" if said == 1 else f"all {said:,} things"
+            kept = "the one thing" if n_statements == 1 else f"all {n_statements:,} things"
             right.append(f"The map keeps {kept} said about it.")
     return (wrong, right) if wrong or right else None
 

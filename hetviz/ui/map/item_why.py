@@ -41,13 +41,13 @@ def show_item_why(state: State, run: Run, row: int) -> None:
             key, (state.data, run), lambda: _make_explainer(state, run)
         )
         ask = explainer.why if quick else explainer.explain_from_positions
-        found = session.get_or_compute(
+        explanation = session.get_or_compute(
             (*key, row), (state.data, run), lambda: ask(row, _MAX_REASONS)
         )
     except HetvizError as error:
         theme.show_note(str(error))
         return
-    _show_reasons(found, _named_columns(state, found.dataset))
+    _show_reasons(explanation, _named_columns(state, explanation.dataset))
     if not quick:
         theme.show_note(
             "What each feature and link does to it takes a fit anew: the command `hetviz why` "
@@ -89,38 +89,40 @@ def _named_columns(state: State, name: str) -> set[str]:
     return set() if table is None else set(map(str, table.columns))
 
 
-def _show_reasons(found: Why, known: set[str]) -> None:
-    theme.show_note(found.sentence)
-    _show_bars(found.holds)
-    features = tuple(one for one in found.features if one.title in known)
+def _show_reasons(explanation: Why, columns: set[str]) -> None:
+    theme.show_note(explanation.sentence)
+    _show_bars(explanation.holds)
+    features = tuple(reason for reason in explanation.features if reason.title in columns)
     if features:
-        theme.show_section("Columns that make it like them" if found.holds else "By its columns")
+        theme.show_section(
+            "Columns that make it like them" if explanation.holds else "By its columns"
+        )
         _show_bars(features)
-    elif found.features:
+    elif explanation.features:
         theme.show_note("Its features are numbers without names, so they are not listed.")
-    if found.elsewhere:
-        far = [one.title for one in found.elsewhere[:3]]
-        lie = "lies" if len(far) == 1 else "lie"
+    if explanation.elsewhere:
+        titles = [reason.title for reason in explanation.elsewhere[:3]]
+        lie = "lies" if len(titles) == 1 else "lie"
         theme.show_note(
-            f"Pulled elsewhere: it belongs near {join_words(far)} too, which {lie} far away."
+            f"Pulled elsewhere: it belongs near {join_words(titles)} too, which {lie} far away."
         )
-    movers = [one for one in found.would_move if one.moves >= 0.005][:3]
+    movers = [reason for reason in explanation.would_move if reason.moves >= 0.005][:3]
     if movers:
-        told = [f"{one.title} ({round_percent(one.moves)})" for one in movers]
+        texts = [f"{reason.title} ({round_percent(reason.moves)})" for reason in movers]
         theme.show_note(
-            f"Without these it would move most, in shares of the map's width: {join_words(told)}."
+            f"Without these it would move most, in shares of the map's width: {join_words(texts)}."
         )
-    if found.note:
-        theme.show_note(found.note)
-    theme.show_note(found.how)
+    if explanation.note:
+        theme.show_note(explanation.note)
+    theme.show_note(explanation.how)
 
 
 def _show_bars(reasons: tuple[Reason, ...]) -> None:
     values: dict[str, object] = {}
-    for one in reasons[:_MAX_REASONS]:
-        kind = "" if one.kind == FEATURE else (one.by or _KIND_TEXTS.get(one.kind, ""))
-        title = spoken(one.title) if one.kind == FEATURE else one.title
+    for reason in reasons[:_MAX_REASONS]:
+        kind = "" if reason.kind == FEATURE else (reason.by or _KIND_TEXTS.get(reason.kind, ""))
+        title = spoken(reason.title) if reason.kind == FEATURE else reason.title
         name = f"{shorten(title, _MAX_TITLE_CHARS)} · {kind}" if kind else title
-        values[name if name not in values else f"{name} ({one.id})"] = one.share
+        values[name if name not in values else f"{name} ({reason.id})"] = reason.share
     if values:
         diagnostics.draw_bars(make_diagnostic("why", "", "", values, SHARE), 2 * _MAX_TITLE_CHARS)

@@ -57,9 +57,12 @@ def colours_of(state: State, run: Run | None, session: str = "") -> Colouring:
         # Of a map that is being made no column is known to be told by it.
         key = BY_DATASET
     if key == CLUSTER.key and run is not None and state.clustering is not None:
-        found = state.clustering
+        clustering = state.clustering
         return get_or_compute(
-            data, (key, id(found)), lambda: cluster_colouring(found.names, found.of(data)), found
+            data,
+            (key, id(clustering)),
+            lambda: cluster_colouring(clustering.names, clustering.of(data)),
+            clustering,
         )
     if run is None or key not in {option.key for option in layer_options(state, run)}:
         return parts.get_colouring(data, key)
@@ -70,7 +73,9 @@ def colours_of(state: State, run: Run | None, session: str = "") -> Colouring:
         def make() -> Colouring:
             from hetviz.metrics.trust.stability import stability
 
-            places = [found for one in runs if (found := state.embedding(one)) is not None]
+            places = [
+                clustering for one in runs if (clustering := state.embedding(one)) is not None
+            ]
             return layer_colouring("stability", stability(places))
 
         return get_or_compute(data, name, make, runs)
@@ -89,8 +94,8 @@ def colours_of(state: State, run: Run | None, session: str = "") -> Colouring:
 
 def _best_colour(state: State) -> str | None:
     """Return the colour that the first map was found to tell most about, if that is known."""
-    found = (run.figures.get("colour") for run in state.runs if run.figures)
-    return next((str(key) for key in found if key), None)
+    colours = (run.figures.get("colour") for run in state.runs if run.figures)
+    return next((str(key) for key in colours if key), None)
 
 
 def get_contrasts(data: HeteroData) -> Contrasts:
@@ -110,31 +115,31 @@ def find_regions(
 ) -> tuple[Level, ...] | None:
     """Return the regions of a map, at two levels, with their names; None while they are read."""
     places = parts.get_geometry(state, run).points.astype(np.float64)
-    found: tuple[Level, ...] | None = worker_results.fetch_from_worker(
+    levels: tuple[Level, ...] | None = worker_results.fetch_from_worker(
         session,
         parts.data_of(state),
         ("regions", id(run)),
         _REGIONS_TASK,
         {"places": places},
         run,
-        seen=seen,
+        redraw=seen,
     )
-    return found
+    return levels
 
 
 def cluster_part_names(state: State, run: Run | None) -> list[PartName]:
     """Return names for the parts of the clusters, for who looks nearer."""
-    data, found = parts.data_of(state), state.clustering
-    if run is None or found is None:
+    data, clustering = parts.data_of(state), state.clustering
+    if run is None or clustering is None:
         return []
 
     def make() -> list[PartName]:
         from hetviz.runs.cluster.parts import part_names
 
         Y = parts.get_geometry(state, run).points.astype(np.float64)
-        return part_names(get_contrasts(data), Y, found.of(data), found.names)
+        return part_names(get_contrasts(data), Y, clustering.of(data), clustering.names)
 
-    return get_or_compute(data, ("part names", id(found), id(run)), make, (found, run))
+    return get_or_compute(data, ("part names", id(clustering), id(run)), make, (clustering, run))
 
 
 def find_trust(state: State, run: Run, session: str, *, seen: bool = True) -> Floats | None:
@@ -146,16 +151,16 @@ def find_trust(state: State, run: Run, session: str, *, seen: bool = True) -> Fl
     embedding = state.embedding(run)
     if embedding is None:
         return np.full(data.n_rows, np.nan)
-    found: Floats | None = worker_results.fetch_from_worker(
+    trust: Floats | None = worker_results.fetch_from_worker(
         session,
         state.guided or data,
         ("trust", id(run), state.off),
         _TRUST_TASK,
         {"embedding": embedding},
         run,
-        seen=seen,
+        redraw=seen,
     )
-    return found
+    return trust
 
 
 def find_failures(state: State, run: Run | None) -> dict[str, worker_results.WorkerError]:
@@ -167,8 +172,8 @@ def find_failures(state: State, run: Run | None) -> dict[str, worker_results.Wor
         "regions": (data, ("regions", id(run)), _REGIONS_TASK),
         "trust": (state.guided or data, ("trust", id(run), state.off), _TRUST_TASK),
     }
-    found = {place: worker_results.find_failure(*what) for place, what in asked.items()}
-    return {place: failed for place, failed in found.items() if failed is not None}
+    failures = {place: worker_results.find_failure(*args) for place, args in asked.items()}
+    return {place: failed for place, failed in failures.items() if failed is not None}
 
 
 def trust_overlay(state: State, run: Run, session: str) -> PackedArray | None:
@@ -190,10 +195,10 @@ def _comparable_runs(state: State, run: Run) -> tuple[Run, ...]:
     """
     axes = run.embedding.n_components
     current = tuple(
-        one
-        for one in state.runs
-        if one.only is None and one.embedding.n_components == axes and state.is_current(one)
+        other
+        for other in state.runs
+        if other.only is None and other.embedding.n_components == axes and state.is_current(other)
     )
-    same = tuple(one for one in current if one.method == run.method)
-    found = same if len(same) > 1 else current
-    return found if run in found else ()
+    same = tuple(other for other in current if other.method == run.method)
+    runs = same if len(same) > 1 else current
+    return runs if run in runs else ()

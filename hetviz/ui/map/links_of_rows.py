@@ -37,7 +37,7 @@ class LinkEnds:
 
 
 def strongest_links(
-    state: State, run: Run | None, rows: Ints, most: int | None = None
+    state: State, run: Run | None, rows: Ints, max_links: int | None = None
 ) -> dict[str, object]:
     """Return links that have an end among `rows`, JSON-ready.
 
@@ -49,7 +49,7 @@ def strongest_links(
         The map that is seen.
     rows : array of int
         Global.
-    most : int, optional
+    max_links : int, optional
         300 where the rows are few; 5,000 of more than 12, whose links are counted and not drawn.
 
     Returns
@@ -60,8 +60,8 @@ def strongest_links(
     """
     data = state.data
     assert data is not None  # noqa: S101 - the caller has looked
-    if most is None:
-        most = MAX_DRAWN_LINKS if len(rows) <= _MAX_ROWS_DRAWN else MAX_COUNTED_LINKS
+    if max_links is None:
+        max_links = MAX_DRAWN_LINKS if len(rows) <= _MAX_ROWS_DRAWN else MAX_COUNTED_LINKS
     ends = _link_ends(state, run)
     member = np.zeros(data.n_rows, dtype=bool)
     member[rows] = True
@@ -69,8 +69,8 @@ def strongest_links(
     # Weights are mostly 1: without this the first rows of the file would take all places.
     tie = (touched * _HASH_FACTOR % 2**32) / 2**32
     strength = np.abs(ends.weight[touched]) + 1e-9 * tie
-    if len(touched) > most:
-        top = np.argpartition(-strength, most)[:most]
+    if len(touched) > max_links:
+        top = np.argpartition(-strength, max_links)[:max_links]
         touched, strength = touched[top], strength[top]
     chosen = touched[np.argsort(-strength)]
     return {
@@ -88,7 +88,7 @@ _KIND_NAMES = {False: "given", True: "held"}
 def _link_ends(state: State, run: Run | None) -> LinkEnds:
     data = state.data
     assert data is not None  # noqa: S101 - the caller has looked
-    aside = state.held_out
+    held_out = state.held_out
 
     def make() -> LinkEnds:
         p, q, weight = _global_links(data, data)
@@ -97,14 +97,14 @@ def _link_ends(state: State, run: Run | None) -> LinkEnds:
         if hidden is not None:
             first, second, _ = _global_links(data, hidden)
             held = np.isin(_pair_keys(p, q, data.n_rows), _pair_keys(first, second, data.n_rows))
-        if aside is not None:
-            more = _global_links(data, aside)
+        if held_out is not None:
+            more = _global_links(data, held_out)
             p, q, weight = (np.concatenate(both) for both in zip((p, q, weight), more, strict=True))
             held = np.concatenate([held, np.ones(len(more[0]), dtype=bool)])
         return LinkEnds(p, q, weight, held)
 
-    key = ("ends", id(aside), id(run) if run is not None and run.hold_out else None)
-    return get_or_compute(data, key, make, (aside, run))
+    key = ("ends", id(held_out), id(run) if run is not None and run.hold_out else None)
+    return get_or_compute(data, key, make, (held_out, run))
 
 
 def links_hidden_from(data: HeteroData, run: Run) -> HeteroData | None:
@@ -135,8 +135,8 @@ def _global_links(data: HeteroData, other: HeteroData) -> tuple[Ints, Ints, Floa
     p = np.concatenate([none, *(row_of[g.source][g.i] for g in other.links)])
     q = np.concatenate([none, *(row_of[g.target][g.j] for g in other.links)])
     weight = np.concatenate([np.empty(0), *(g.weight for g in other.links)])
-    known = (p >= 0) & (q >= 0)
-    return p[known], q[known], weight[known]
+    is_known = (p >= 0) & (q >= 0)
+    return p[is_known], q[is_known], weight[is_known]
 
 
 def _pair_keys(p: Ints, q: Ints, n: int) -> Ints:

@@ -55,9 +55,9 @@ def _show_tools(state: State) -> None:
         missing = layers.find_failures(state, state.run)
         if missing:
             with st.container(key="missing"):
-                for place, one in missing.items():
+                for place, error in missing.items():
                     with failure.show_failure(place):
-                        raise one
+                        raise error
 
 
 def _show_new_map(state: State) -> None:

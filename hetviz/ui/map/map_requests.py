@@ -73,9 +73,9 @@ class OpenProject:
         """The map that is chosen."""
         return self.state.run
 
-    def rows(self, texts: Sequence[str], most: int) -> list[int]:
+    def rows(self, texts: Sequence[str], max_rows: int) -> list[int]:
         """Return global rows, given as text."""
-        if not texts or len(texts) > most:
+        if not texts or len(texts) > max_rows:
             raise RequestError(400)
         rows = [parse_integer(text, 0, _MAX_ROW) for text in texts]
         if max(rows) >= self.data.n_rows:
@@ -132,10 +132,10 @@ class MapResponse:
 
 def find_array(session: str, key: str) -> PackedArray:
     """Return an array that a session may have."""
-    found = ARRAY_CACHE.get(session, key)
-    if found is None:
+    array = ARRAY_CACHE.get(session, key)
+    if array is None:
         raise RequestError
-    return found
+    return array
 
 
 def _respond_items(opened: OpenProject, asked: MapRequest) -> MapResponse:
@@ -155,11 +155,11 @@ def _respond_item(opened: OpenProject, asked: MapRequest) -> MapResponse:
 def _respond_search(opened: OpenProject, asked: MapRequest) -> MapResponse:
     rows = search.search_items(opened.data, asked.named("q"))
     placed = map_parts.get_geometry(opened.state, opened.run).placed
-    found = [
+    hits = [
         {key: item[key] for key in ("row", "title", "dataset")} | {"placed": bool(placed[row])}
         for row, item in zip(rows, item_cards.item_names(opened.data, rows), strict=True)
     ]
-    return MapResponse(found, REVALIDATE)
+    return MapResponse(hits, REVALIDATE)
 
 
 def _respond_links(opened: OpenProject, asked: MapRequest) -> MapResponse:
@@ -205,22 +205,22 @@ def _respond_regions(opened: OpenProject, asked: MapRequest) -> MapResponse:
     except HetvizError:
         # A map is seen without names too; the page says why, and the browser asks again with it.
         levels, failed = (), True
-    found = [
+    specs = [
         {
             "key": ARRAY_CACHE.put(opened.session, PackedArray.of(level.codes, "|i1")),
             "names": list(level.names),
         }
         for level in levels or ()
     ]
-    return MapResponse({"levels": found, "later": levels is None, "failed": failed}, REVALIDATE)
+    return MapResponse({"levels": specs, "later": levels is None, "failed": failed}, REVALIDATE)
 
 
 def _respond_clusters(opened: OpenProject, asked: MapRequest) -> MapResponse:
     """Answer with the number of the cluster of each item, -1 for none."""
-    found = opened.state.clustering
-    if found is None:
+    clustering = opened.state.clustering
+    if clustering is None:
         raise RequestError
-    codes = PackedArray.of(found.of(opened.data), "<i4")
+    codes = PackedArray.of(clustering.of(opened.data), "<i4")
     return MapResponse({"key": ARRAY_CACHE.put(opened.session, codes)}, REVALIDATE)
 
 

@@ -78,19 +78,19 @@ class MapWarning:
             raise ValueError(f"{self.kind}: a warning has one act")
 
 
-def show_warnings(found: Iterable[MapWarning], place: str = "") -> None:
+def show_warnings(warnings: Iterable[MapWarning], place: str = "") -> None:
     """Show warnings, each with its act below; `place` tells apart where they stand."""
-    for one in found:
-        st.html(f'<div class="hv-conflict"><p>{theme.escape_html(one.words)}</p></div>')
-        if one.act is None:
+    for warning in warnings:
+        st.html(f'<div class="hv-conflict"><p>{theme.escape_html(warning.words)}</p></div>')
+        if warning.act is None:
             st.page_link(
-                PAGES / one.page,
-                label=theme.escape_markdown(one.label),
+                PAGES / warning.page,
+                label=theme.escape_markdown(warning.label),
                 query_params=session.url_params(),
             )
         else:
-            key = "-".join(filter(None, ("mend", one.kind, one.about, place)))
-            st.button(theme.escape_markdown(one.label), key=key, on_click=one.act)
+            key = "-".join(filter(None, ("mend", warning.kind, warning.about, place)))
+            st.button(theme.escape_markdown(warning.label), key=key, on_click=warning.act)
 
 
 def link_warnings(state: State) -> list[MapWarning]:
@@ -99,16 +99,16 @@ def link_warnings(state: State) -> list[MapWarning]:
     if data is None or not data.links:
         return []
     found = session.get_or_compute(("reach", id(data)), data, lambda: link_reach(data))
-    return [_caution_warning(found, caution) for caution in found.cautions]
+    return [_caution_warning(found, caution) for caution in found.link_warnings]
 
 
-def _caution_warning(found: Reach, caution: LinkWarning) -> MapWarning:
+def _caution_warning(link_reach: Reach, caution: LinkWarning) -> MapWarning:
     name = caution.dataset
     if caution.kind == "crowded":
         act, label = LeaveLinks(name, caution.id), "Leave its links out"
         return MapWarning("crowded", caution.words, label, _run_on_click(act), about=name)
-    if found.linked[name]:
-        label = f"Leave {found.free(name):,} {name} out"
+    if link_reach.linked[name]:
+        label = f"Leave {link_reach.n_unlinked(name):,} {name} out"
         return MapWarning(
             "unlinked", caution.words, label, _run_on_click(LeaveUnlinked(name)), about=name
         )
@@ -118,7 +118,7 @@ def _caution_warning(found: Reach, caution: LinkWarning) -> MapWarning:
     )
 
 
-def join_warnings(command: Command, found: Reach, about: str) -> list[MapWarning]:
+def join_warnings(command: Command, link_reach: Reach, about: str) -> list[MapWarning]:
     """Return what would be amiss with links that a command makes."""
     return [
         MapWarning(
@@ -128,23 +128,23 @@ def join_warnings(command: Command, found: Reach, about: str) -> list[MapWarning
             _run_on_click(
                 Act(
                     [command.to_dict(), LeaveLinks(caution.dataset, caution.id).to_dict()],
-                    name=command.does,
+                    name=command.undo_label,
                 )
             ),
             about=about,
         )
-        for caution in found.crowded
+        for caution in link_reach.hub_warnings
     ]
 
 
-def unjoinable_warning(words: str, ticks: Iterable[str]) -> MapWarning:
+def unjoinable_warning(text: str, ticks: Iterable[str]) -> MapWarning:
     """Return that what is ticked cannot be joined, with the keys of the ticks."""
 
     def untick() -> None:
         for key in ticks:
             st.session_state[key] = False
 
-    return MapWarning("not-joined", words, "Untick them all", untick)
+    return MapWarning("not-joined", text, "Untick them all", untick)
 
 
 def map_warnings(state: State, run: Run, figures: Mapping[str, object]) -> list[MapWarning]:
@@ -153,12 +153,12 @@ def map_warnings(state: State, run: Run, figures: Mapping[str, object]) -> list[
         return []
     links = link_warnings(state)
     unplaced = _unplaced_warnings(
-        state, run, {one.about for one in links if one.kind == "unlinked"}
+        state, run, {warning.about for warning in links if warning.kind == "unlinked"}
     )
     notes = _note_warnings(figures)
     if unplaced or links:
         # Whom nothing places was said, with an act of its own.
-        notes = [one for one in notes if not one.words.endswith("left off the map.")]
+        notes = [warning for warning in notes if not warning.words.endswith("left off the map.")]
     return [
         *_stale_warnings(state, run),
         *_unjoined_warnings(state, run),
@@ -189,26 +189,26 @@ def _make_map_again() -> None:
 
 def _unjoined_warnings(state: State, run: Run) -> list[MapWarning]:
     embedding = state.embedding(run)
-    words = [] if embedding is None else unjoined(embedding, state.view.hidden)
-    return [MapWarning("unjoined", line, "Join them", page="data.py") for line in words]
+    texts = [] if embedding is None else unjoined(embedding, state.view.hidden)
+    return [MapWarning("unjoined", text, "Join them", page="data.py") for text in texts]
 
 
-def _unplaced_warnings(state: State, run: Run, told: Collection[str]) -> list[MapWarning]:
+def _unplaced_warnings(state: State, run: Run, reported: Collection[str]) -> list[MapWarning]:
     """Return that items have no place, but for datasets of which that was told already."""
     data = state.data
     # Of a map of some items alone the others have no place because that was asked for.
     if data is None or run.only is not None:
         return []
-    away = parts.visible_mask(state) & ~parts.get_geometry(state, run).placed
-    for name in told:
-        away[data.offsets[name]] &= not data[name].is_featureless
-    rows = np.flatnonzero(away)
+    mask = parts.visible_mask(state) & ~parts.get_geometry(state, run).placed
+    for name in reported:
+        mask[data.offsets[name]] &= not data[name].is_featureless
+    rows = np.flatnonzero(mask)
     if not len(rows):
         return []
     have = "has" if len(rows) == 1 else "have"
-    words = f"{theme.count(len(rows), 'item')} {have} no place on this map."
+    text = f"{theme.count(len(rows), 'item')} {have} no place on this map."
     return [
-        MapWarning("unplaced", words, "Show which", partial(selection.select_rows, rows.tolist()))
+        MapWarning("unplaced", text, "Show which", partial(selection.select_rows, rows.tolist()))
     ]
 
 
@@ -217,21 +217,23 @@ def _colour_warnings(state: State, run: Run, figures: Mapping[str, object]) -> l
     # It loads scikit-learn, which nothing before the first map needs.
     from hetviz.metrics.telling import LEAST_SCORE, tells
 
-    data, now, best = state.data, state.view.colour, figures.get("colour")
-    if data is None or now is None or best is None or now == best:
+    data, current, best = state.data, state.view.colour, figures.get("colour")
+    if data is None or current is None or best is None or current == best:
         return []
     titles = {option.key: option.title for option in colour_options(data)}
-    if now not in titles or best not in titles:
+    if current not in titles or best not in titles:
         return []
-    told = session.get_or_compute(
-        ("tells", id(data), id(run), now), (data, run), lambda: tells(data, run.embedding, now)
+    score = session.get_or_compute(
+        ("tells", id(data), id(run), current),
+        (data, run),
+        lambda: tells(data, run.embedding, current),
     )
-    if told >= LEAST_SCORE:
+    if score >= LEAST_SCORE:
         return []
-    words = f"This map tells nothing of “{titles[now]}”: neighbours share it as by chance."
+    text = f"This map tells nothing of “{titles[current]}”: neighbours share it as by chance."
     return [
         MapWarning(
-            "little-told", words, f"Colour by “{titles[best]}”", _run_on_click(SetView(colour=best))
+            "little-told", text, f"Colour by “{titles[best]}”", _run_on_click(SetView(colour=best))
         )
     ]
 
@@ -242,37 +244,39 @@ def _neighbour_warnings(state: State, run: Run, figures: Mapping[str, Any]) -> l
     # Maps of earlier versions do not say how that one is made.
     if not best.get("offered"):
         return []
-    words = (
+    text = (
         f"Neighbours are less true here ({best['chosen']:.2f}) than on another map that was "
         f"tried, {best['title']} ({best['score']:.2f})."
     )
     kept, mine_kept = best.get("kept"), best.get("chosen_kept")
     if kept is not None and mine_kept is not None:
-        words += (
+        text += (
             f" Of held-out links this one keeps {per_hundred(mine_kept)} in 100 and that one "
             f"{per_hundred(kept)}."
         )
-    there = [
-        one
-        for one in state.runs
-        if one.method == best["method"] and one.params == best["params"] and state.is_current(one)
+    existing = [
+        other
+        for other in state.runs
+        if other.method == best["method"]
+        and other.params == best["params"]
+        and state.is_current(other)
     ]
-    if there:
+    if existing:
         return [
-            MapWarning("traded", words, "Show that map", _run_on_click(ChooseRun(there[-1].id)))
+            MapWarning("traded", text, "Show that map", _run_on_click(ChooseRun(existing[-1].id)))
         ]
 
     def make() -> None:
-        how = best["method"], best["title"], best["params"]
-        background.make_map(*how, run.seed, run.hold_out)
+        args = best["method"], best["title"], best["params"]
+        background.make_map(*args, run.seed, run.hold_out)
 
-    return [MapWarning("traded", words, "Make that map", make)]
+    return [MapWarning("traded", text, "Make that map", make)]
 
 
 def _enlarged_warnings(state: State, run: Run) -> list[MapWarning]:
     return [
-        MapWarning("enlarged", words, "Try another method", page="compare.py")
-        for words in parts.get_geometry(state, run).notes
+        MapWarning("enlarged", text, "Try another method", page="compare.py")
+        for text in parts.get_geometry(state, run).notes
     ]
 
 
@@ -280,10 +284,10 @@ def _note_warnings(figures: Mapping[str, Any]) -> list[MapWarning]:
     """Return what the method warned of."""
     early = set(figures.get("unsettled", ()))
     return [
-        MapWarning("unsettled", str(words), "Try another method", page="compare.py")
-        if words in early
-        else MapWarning("note", str(words), "See the data", page="data.py")
-        for words in figures.get("notes", ())
+        MapWarning("unsettled", str(text), "Try another method", page="compare.py")
+        if text in early
+        else MapWarning("note", str(text), "See the data", page="data.py")
+        for text in figures.get("notes", ())
     ]
 
 

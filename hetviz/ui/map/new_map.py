@@ -25,7 +25,7 @@ _FORM_STATE, N_STARTED = "recipe", "maps-started"
 def show_form(state: State) -> None:
     """Show the choice of method, its form, and the button that makes a map."""
     # The catalogue loads the numerical libraries; the map is drawn by then.
-    from hetviz.algorithms.base import too_few_axes
+    from hetviz.algorithms.base import too_few_axes_reason
     from hetviz.algorithms.registry import get_method
 
     data = state.data
@@ -51,10 +51,10 @@ def show_form(state: State) -> None:
             st.html(f'<ul class="hv-reasons">{reasons}</ul>')
         plain = {name: param for name, param in declared.items() if name != weights.WEIGHTS_PARAM}
         params = param_form(key, plain, list(data.datasets))
-        too_few = too_few_axes(params)
+        too_few = too_few_axes_reason(params)
         if too_few:
-            words = "A neighbour map needs 3 axes or more, such as 10: set Axes above."
-            st.html(f'<ul class="hv-reasons no"><li>{theme.escape_html(words)}</li></ul>')
+            text = "A neighbour map needs 3 axes or more, such as 10: set Axes above."
+            st.html(f'<ul class="hv-reasons no"><li>{theme.escape_html(text)}</li></ul>')
         seed = int(
             st.number_input(
                 "Seed", 0, 2**31 - 1, 0, key="seed", help="The same seed gives the same map."
@@ -106,10 +106,10 @@ def rank_methods(state: State) -> list[Verdict]:
     data = state.data
     if data is None:
         return []
-    found: list[Verdict] = session.get_or_compute(
+    verdicts: list[Verdict] = session.get_or_compute(
         ("verdicts", id(data)), data, lambda: suggest(data)
     )
-    return found
+    return verdicts
 
 
 def show_no_map(state: State) -> None:
@@ -133,13 +133,13 @@ def _held_out_share(data: HeteroData) -> float:
     kinds = ["links"] * bool(data.links) + ["comparisons"] * bool(data.comparisons)
     if not kinds:
         return 0.0
-    held = st.toggle(
+    is_on = st.toggle(
         f"Hold out 20 % of the {theme.join_words(kinds)}",
         key="hold",
         help="The method does not see them; how many the map keeps anyway tells how far to "
         "trust it.",
     )
-    return 0.2 if held else 0.0
+    return 0.2 if is_on else 0.0
 
 
 def _method_title(title: str, suits: bool) -> str:

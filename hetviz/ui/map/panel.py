@@ -89,8 +89,8 @@ def _tab_state(tab: str) -> tuple[object, ...]:
 def _shares_close(state: State) -> dict[str, int]:
     """Return how many of 100 links the shown map keeps, for its picture below the map."""
     run = state.run
-    given = None if run is None else charts.run_figures(state, run)["curves"].get("given")
-    return {} if run is None or given is None else {run.id: round(100 * kept_at(given))}
+    curve = None if run is None else charts.run_figures(state, run)["curves"].get("given")
+    return {} if run is None or curve is None else {run.id: round(100 * kept_at(curve))}
 
 
 def note_drawn() -> None:
@@ -100,11 +100,11 @@ def note_drawn() -> None:
 
 def _page_state() -> tuple[object, ...]:
     workspace = session.workspace()
-    told = len(st.session_state.get("messages", ()))
+    n_messages = len(st.session_state.get("messages", ()))
     groups = tuple(
         (name, hash(rows.tobytes())) for name, rows in workspace.view_state.groups.items()
     )
-    return workspace.version, workspace.selection_version, groups, told
+    return workspace.version, workspace.selection_version, groups, n_messages
 
 
 def _on_tab_change() -> None:
@@ -137,8 +137,8 @@ def _show_item_tab(state: State) -> None:
     else:
         # The form loads the numerical libraries, and while a map is made no other one can be.
         theme.show_section("The first map is being made")
-        for line in _FIRST_MAP_TEXTS:
-            theme.show_note(line)
+        for text in _FIRST_MAP_TEXTS:
+            theme.show_note(text)
 
 
 def _show_guidance_tab(state: State) -> None:
@@ -168,7 +168,7 @@ _TAB_RENDERERS: dict[str, Callable[[State], None]] = {
 
 
 def _show_hints() -> None:
-    lines = "".join(f"<li>{line}</li>" for line in _HINTS)
+    lines = "".join(f"<li>{hint}</li>" for hint in _HINTS)
     keys = "".join(
         f"<dt><kbd>{key}</kbd></dt><dd>{does}</dd>"
         for key, does in help_texts.KEYS

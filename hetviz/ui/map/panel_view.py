@@ -39,16 +39,18 @@ class PanelView:
     seen: dict[str, object] = field(default_factory=dict)
     token: str = field(default_factory=lambda: secrets.token_urlsafe(12))
 
-    def see(self, shown: Mapping[str, object]) -> list[str]:
+    def see(self, states: Mapping[str, object]) -> list[str]:
         """Return which tabs to draw: the one that is looked at, then those that lie ready.
 
         Parameters
         ----------
-        shown : mapping of str to object
+        states : mapping of str to object
             By tab, what it shows now.
         """
         self.seen = {
-            tab: now for tab, now in shown.items() if tab == self.tab or self.seen.get(tab) == now
+            tab: state
+            for tab, state in states.items()
+            if tab == self.tab or self.seen.get(tab) == state
         }
         return [self.tab, *(tab for tab in TABS if tab in self.seen and tab != self.tab)]
 
@@ -58,11 +60,11 @@ _VIEWS: weakref.WeakValueDictionary[str, PanelView] = weakref.WeakValueDictionar
 
 def get_panel_view() -> PanelView:
     """Return the view of the running session."""
-    kept = st.session_state.get("panel-view")
-    if not isinstance(kept, PanelView):
-        kept = st.session_state["panel-view"] = PanelView()
-        _VIEWS[kept.token] = kept
-    return kept
+    view = st.session_state.get("panel-view")
+    if not isinstance(view, PanelView):
+        view = st.session_state["panel-view"] = PanelView()
+        _VIEWS[view.token] = view
+    return view
 
 
 def note_tab(token: str, tab: str) -> bool:

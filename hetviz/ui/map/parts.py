@@ -85,23 +85,23 @@ def link_reach(state: State, run: Run | None) -> Floats | None:
 
     Of shape (n_datasets, n_datasets), NaN of two that no link joins; None without a map.
     """
-    data, held = data_of(state), state.held_out
+    data, held_out = data_of(state), state.held_out
     embedding = None if run is None else state.embedding(run)
     if embedding is None:
         return None
-    links = [*data.links, *(() if held is None else held.links)]
-    joined = frozenset((one.source, one.target) for one in links)
+    links = [*data.links, *(() if held_out is None else held_out.links)]
+    joined = frozenset((group.source, group.target) for group in links)
     key = ("reach", id(run), joined)
     return _compute_for_items(data, key, lambda: reaches(data, embedding, joined=joined), run)
 
 
 def _round_to_grid(form: Drawn) -> Geometry:
-    there = form.points[form.placed]
-    low = there.min(axis=0) if len(there) else np.zeros(2)
-    high = there.max(axis=0) if len(there) else np.ones(2)
+    points_placed = form.points[form.placed]
+    low = points_placed.min(axis=0) if len(points_placed) else np.zeros(2)
+    high = points_placed.max(axis=0) if len(points_placed) else np.ones(2)
     high = np.where(high > low, high, low + 1.0)
     steps = np.full(form.points.shape, GRID_STEPS + 1, dtype=np.int64)
-    steps[form.placed] = np.rint((there - low) / (high - low) * GRID_STEPS)
+    steps[form.placed] = np.rint((points_placed - low) / (high - low) * GRID_STEPS)
     # As the browser computes them, so that both mean the same numbers.
     points = np.where(form.placed[:, None], low + steps * (high - low) / GRID_STEPS, np.nan)
     number = max(1, -(-len(steps) // PIECE_ROWS))
@@ -183,17 +183,17 @@ def hidden_layers(state: State) -> frozenset[str]:
 def layer_mask(state: State) -> Bools:
     """Return which rows belong to datasets that are shown."""
     data = data_of(state)
-    shown = np.zeros(data.n_rows, dtype=bool)
+    mask = np.zeros(data.n_rows, dtype=bool)
     for name, rows in data.offsets.items():
-        shown[rows] = name not in state.view.hidden
-    return shown
+        mask[rows] = name not in state.view.hidden
+    return mask
 
 
 def visible_mask(state: State) -> Bools:
     """Return which rows are on shown layers and pass the filters."""
     passes = filter_mask(state)
-    shown = layer_mask(state)
-    return shown if passes is None else shown & passes
+    mask = layer_mask(state)
+    return mask if passes is None else mask & passes
 
 
 def pack_filter_mask(state: State) -> PackedArray:

@@ -42,19 +42,19 @@ def sort_by_importance(rows: Ints, points: Reals, weight: Floats) -> Ints:
     return rows[np.lexsort((-heaviest, _rank_in_group(part, -heaviest)))]
 
 
-def sample_rows(points: Reals, among: Bools, most: int = MAX_SAMPLE) -> Ints:
-    """Return at most `most` rows of `among`, at least one of every small cell that holds any.
+def sample_rows(points: Reals, mask: Bools, max_rows: int = MAX_SAMPLE) -> Ints:
+    """Return at most `max_rows` rows of `mask`, at least one of every small cell that holds any.
 
     Notes
     -----
     The same rows for the same points: the draw is seeded.
     """
-    rows = np.flatnonzero(among)
-    if len(rows) <= most:
+    rows = np.flatnonzero(mask)
+    if len(rows) <= max_rows:
         return rows
     drawn = np.random.default_rng(0).random(len(rows))
     first = _rank_in_group(_grid_cells(points[rows], _FINE), drawn) == 0
-    chosen: Ints = np.lexsort((drawn, ~first))[:most]
+    chosen: Ints = np.lexsort((drawn, ~first))[:max_rows]
     return np.sort(rows[chosen])
 
 

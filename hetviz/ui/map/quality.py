@@ -53,30 +53,33 @@ def show_quality(state: State, run: Run) -> None:
 
 def _show_neighbour_baselines(figures: Mapping[str, Any]) -> None:
     """Say what a map of no use, and the best of those tried, get where this one stands."""
-    mine = figures["scores"].get("trustworthiness")
-    if mine is None:
+    score = figures["scores"].get("trustworthiness")
+    if score is None:
         return
-    words = f"Neighbours that are true: {mine:.2f} here; about 0.50 for places at random"
+    text = f"Neighbours that are true: {score:.2f} here; about 0.50 for places at random"
     best = figures.get("best_neighbours")
     if best is not None:
-        words += f"; {best['score']:.2f} for the best of the maps tried, {best['title']}"
-    theme.show_note(f"{words}.")
+        text += f"; {best['score']:.2f} for the best of the maps tried, {best['title']}"
+    theme.show_note(f"{text}.")
 
 
 def _show_figures(scores: Mapping[str, object], errors: Mapping[str, object]) -> None:
-    known = [key for key in MEASURE_TEXTS if key in scores or f"{key}_held_out" in scores]
-    first = [key for key in MAIN_MEASURES if key in known]
+    available = [key for key in MEASURE_TEXTS if key in scores or f"{key}_held_out" in scores]
+    first = [key for key in MAIN_MEASURES if key in available]
     if first:
         _show_measures("0.5 is chance, 1 is best", first, scores, {})
-    if not known:
+    if not available:
         return
     with st.expander("All figures, and what they say"):
         for title, keys in GROUPS.items():
-            there = [key for key in keys if key in known]
-            if there:
-                _show_measures(title, there, scores, errors)
+            available_keys = [key for key in keys if key in available]
+            if available_keys:
+                _show_measures(title, available_keys, scores, errors)
                 _show_terms(
-                    [(MEASURE_TEXTS[key].name, MEASURE_TEXTS[key].meaning) for key in there]
+                    [
+                        (MEASURE_TEXTS[key].name, MEASURE_TEXTS[key].meaning)
+                        for key in available_keys
+                    ]
                 )
         if any(key.endswith("_held_out") for key in scores):
             _show_terms(list(COLUMNS.items()))
@@ -87,8 +90,8 @@ def _show_figures(scores: Mapping[str, object], errors: Mapping[str, object]) ->
 def _show_measures(
     head: str, keys: list[str], scores: Mapping[str, object], errors: Mapping[str, object]
 ) -> None:
-    held = any(f"{key}_held_out" in scores for key in keys)
-    endings = ["", "_held_out"] if held else [""]
+    has_held_out = any(f"{key}_held_out" in scores for key in keys)
+    endings = ["", "_held_out"] if has_held_out else [""]
     rows = [
         [MEASURE_TEXTS[key].name]
         + [score_text(key, scores, errors, key + ending) for ending in endings]

@@ -44,13 +44,13 @@ _CACHE_ONE_DAY = "private, max-age=86400"
 
 def map_routes() -> list[BaseRoute]:
     """Return the routes to serve beside the pages."""
-    own = [name for name in HANDLERS if name not in ("item", "links")]
+    names = [name for name in HANDLERS if name not in ("item", "links")]
     return [
         Route("/hv/plotly.js", _guarded(_plotly)),
         Route("/hv/asset/{version}/{file}", _guarded(_asset)),
         Route("/hv/array/{session}/{key}", _guarded(_array)),
         Route("/hv/frame/{session}/{job}", _frame),
-        *(Route(f"/hv/{name}/{{session}}", _guarded(_project_handler(name))) for name in own),
+        *(Route(f"/hv/{name}/{{session}}", _guarded(_project_handler(name))) for name in names),
         Route("/hv/item/{session}/{part}", _guarded(_project_handler("item"))),
         Route("/hv/links/{session}", _links, methods=["POST"]),
         Route("/hv/tab/{view}/{tab}", _guarded(_tab), methods=["POST"]),
@@ -62,8 +62,8 @@ def _guarded(handler: Callable[[Request], Response]) -> Callable[[Request], Resp
     def guarded(request: Request) -> Response:
         try:
             return handler(request)
-        except RequestError as refused:
-            return error_response(refused)
+        except RequestError as error:
+            return error_response(error)
 
     return guarded
 
@@ -73,27 +73,27 @@ def _project_handler(name: str) -> Callable[[Request], Response]:
 
     def handler(request: Request) -> Response:
         part = str(request.path_params.get("part", ""))
-        found = HANDLERS[name](_open_project(request), MapRequest(part, request.query_params))
-        return _send_response(request, found)
+        response = HANDLERS[name](_open_project(request), MapRequest(part, request.query_params))
+        return _send_response(request, response)
 
     return handler
 
 
-def _send_response(request: Request, found: MapResponse) -> Response:
-    content = found.content
+def _send_response(request: Request, response: MapResponse) -> Response:
+    content = response.content
     if isinstance(content, PackedArray):
         zipped = content.zipped if accepts_gzip(request) else None
-        return send_content(request, content.content, zipped, BINARY, found.keep)
+        return send_content(request, content.content, zipped, BINARY, response.keep)
     if isinstance(content, bytes):
-        return Response(content, media_type=found.kind, headers=response_headers(found.keep))
-    return json_response(request, content, found.keep)
+        return Response(content, media_type=response.kind, headers=response_headers(response.keep))
+    return json_response(request, content, response.keep)
 
 
 def _plotly(request: Request) -> Response:
-    known = request.query_params.get("v") == PLOTLY
+    is_current = request.query_params.get("v") == PLOTLY
     plain, zipped = _plotly_script()
     return send_content(
-        request, plain, zipped, "text/javascript", CACHE_FOREVER if known else REVALIDATE
+        request, plain, zipped, "text/javascript", CACHE_FOREVER if is_current else REVALIDATE
     )
 
 
@@ -105,12 +105,14 @@ def _plotly_script() -> tuple[bytes, bytes]:
 
 
 def _asset(request: Request) -> Response:
-    found = asset_response(request.path_params["file"])
-    if found is None:
+    asset = asset_response(request.path_params["file"])
+    if asset is None:
         raise RequestError
     # A page of an older version gets the newer file, but may not keep it under that name.
-    known = request.path_params["version"] == asset_version()
-    return send_content(request, found[0], None, found[1], CACHE_FOREVER if known else REVALIDATE)
+    is_current = request.path_params["version"] == asset_version()
+    return send_content(
+        request, asset[0], None, asset[1], CACHE_FOREVER if is_current else REVALIDATE
+    )
 
 
 def _array(request: Request) -> Response:
@@ -125,17 +127,17 @@ async def _frame(request: Request) -> Response:
     session, job = request.path_params["session"], request.path_params["job"]
     try:
         after = parse_integer(request.query_params.get("after", "0"), 0, 2**53)
-    except RequestError as refused:
-        return error_response(refused)
+    except RequestError as error:
+        return error_response(error)
     until = time.monotonic() + _MAX_POLL_S
     while True:
-        found = _find_frame(job, session, after)
-        if found is None:
+        result = _find_frame(job, session, after)
+        if result is None:
             # Over and taken, or of another session. A browser logs every 404 as an error.
             return Response(
                 status_code=204, headers=response_headers(NO_STORE) | {"X-State": "gone"}
             )
-        snapshot, frame = found
+        snapshot, frame = result
         if frame is not None or not snapshot.is_active or time.monotonic() >= until:
             break
         if await request.is_disconnected():
@@ -164,10 +166,10 @@ async def _links(request: Request) -> Response:
         # Finding a session may read it from disk.
         opened = await run_in_threadpool(_open_project, request)
         body = await _read_body(request, 4 * opened.data.n_rows)
-        found = await run_in_threadpool(HANDLERS["links"], opened, MapRequest(body=body))
-        return await run_in_threadpool(_send_response, request, found)
-    except RequestError as refused:
-        return error_response(refused)
+        response = await run_in_threadpool(HANDLERS["links"], opened, MapRequest(body=body))
+        return await run_in_threadpool(_send_response, request, response)
+    except RequestError as error:
+        return error_response(error)
 
 
 def _tab(request: Request) -> Response:
@@ -183,10 +185,10 @@ def _picture(request: Request) -> Response:
     row = request.path_params["row"]
     if dataset is None or dataset.media is None or row >= len(dataset):
         raise RequestError
-    found = pictures.read_picture(dataset.media[row])
-    if found is None:
+    picture = pictures.read_picture(dataset.media[row])
+    if picture is None:
         raise RequestError
-    return Response(found[0], media_type=found[1], headers=response_headers(_CACHE_ONE_DAY))
+    return Response(picture[0], media_type=picture[1], headers=response_headers(_CACHE_ONE_DAY))
 
 
 def _open_project(request: Request) -> OpenProject:
@@ -198,41 +200,43 @@ def _open_project(request: Request) -> OpenProject:
     return OpenProject(session, state, state.data)
 
 
-async def _read_body(request: Request, most: int) -> bytes:
+async def _read_body(request: Request, max_bytes: int) -> bytes:
     parts, size = [], 0
     async for part in request.stream():
         size += len(part)
-        if size > most:
+        if size > max_bytes:
             raise RequestError(413)
         parts.append(part)
     return b"".join(parts)
 
 
-def error_response(refused: RequestError) -> Response:
+def error_response(error: RequestError) -> Response:
     """Return the answer to a request that was refused."""
-    return Response(status_code=refused.status, headers=response_headers(NO_STORE))
+    return Response(status_code=error.status, headers=response_headers(NO_STORE))
 
 
-def json_response(request: Request, value: object, keep: str) -> Response:
+def json_response(request: Request, value: object, cache_control: str) -> Response:
     """Return a value as JSON, packed where it is long and the browser takes it."""
     # ASCII, so that half a surrogate pair in somebody's data cannot fail here.
     text = json.dumps(value, separators=(",", ":"), allow_nan=False).encode("ascii")
     large = len(text) > MIN_GZIP_BYTES and accepts_gzip(request)
     zipped = gzip.compress(text, 4, mtime=0) if large else None
-    return send_content(request, text, zipped, "application/json", keep)
+    return send_content(request, text, zipped, "application/json", cache_control)
 
 
 def send_content(
-    request: Request, plain: bytes, zipped: bytes | None, kind: str, keep: str
+    request: Request, plain: bytes, zipped: bytes | None, media_type: str, cache_control: str
 ) -> Response:
     """Return content of a media type, in its packed form if there is one and it is accepted."""
-    headers = response_headers(keep) | {"Vary": "Accept-Encoding"}
+    headers = response_headers(cache_control) | {"Vary": "Accept-Encoding"}
     if zipped is not None and accepts_gzip(request):
-        return Response(zipped, media_type=kind, headers=headers | {"Content-Encoding": "gzip"})
-    if len(plain) > MIN_GZIP_BYTES and kind == BINARY:
+        return Response(
+            zipped, media_type=media_type, headers=headers | {"Content-Encoding": "gzip"}
+        )
+    if len(plain) > MIN_GZIP_BYTES and media_type == BINARY:
         # It was tried and not worth it; said so that nobody tries again.
         headers["Content-Encoding"] = "identity"
-    return Response(plain, media_type=kind, headers=headers)
+    return Response(plain, media_type=media_type, headers=headers)
 
 
 def accepts_gzip(request: Request) -> bool:
@@ -240,10 +244,10 @@ def accepts_gzip(request: Request) -> bool:
     return "gzip" in request.headers.get("Accept-Encoding", "")
 
 
-def response_headers(keep: str) -> dict[str, str]:
+def response_headers(cache_control: str) -> dict[str, str]:
     """Return the headers of every answer: who may keep it, and that it is only what it says."""
     return {
-        "Cache-Control": keep,
+        "Cache-Control": cache_control,
         "X-Content-Type-Options": "nosniff",
         "Content-Security-Policy": "default-src 'none'",
         "Cross-Origin-Resource-Policy": "same-origin",

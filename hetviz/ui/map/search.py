@@ -107,7 +107,7 @@ def rows_with_title(data: HeteroData, text: str) -> Ints:
     return get_name_index(data).titles.holding(text)
 
 
-def search_items(data: HeteroData, query: str, most: int = MAX_HITS) -> list[int]:
+def search_items(data: HeteroData, query: str, max_hits: int = MAX_HITS) -> list[int]:
     """Return global rows that fit a query, best first.
 
     Notes
@@ -119,7 +119,7 @@ def search_items(data: HeteroData, query: str, most: int = MAX_HITS) -> list[int
     if not needle:
         return []
     names = get_name_index(data)
-    found: dict[int, None] = {}
+    rows: dict[int, None] = {}
     ways = (
         (names.titles, f"\n{needle}\n"),
         (names.titles, f"\n{needle}"),
@@ -130,7 +130,7 @@ def search_items(data: HeteroData, query: str, most: int = MAX_HITS) -> list[int
     )
     for index, text in ways:
         for row in index.hits(text):
-            found.setdefault(int(names.id_rows[row]) if index is names.ids else row)
-            if len(found) == most:
-                return list(found)
-    return list(found)
+            rows.setdefault(int(names.id_rows[row]) if index is names.ids else row)
+            if len(rows) == max_hits:
+                return list(rows)
+    return list(rows)

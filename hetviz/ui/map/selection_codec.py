@@ -65,6 +65,6 @@ def read_selection(value: object, data: HeteroData) -> Ints:
     return unpack_rows(value.get("packed"), data.n_rows)
 
 
-def selection_error(what: str) -> DataError:
+def selection_error(reason: str) -> DataError:
     """Return the refusal of a selection."""
-    return DataError(Problem("bad-selection", "selection", what, ""))
+    return DataError(Problem("bad-selection", "selection", reason, ""))

@@ -47,15 +47,15 @@ class _ThumbnailCache:
             if key in self._tiles:
                 self._tiles.move_to_end(key)
                 return self._tiles[key]
-        made = make_thumbnail(content[0], size)
+        thumbnail = make_thumbnail(content[0], size)
         with self._lock:
             if key not in self._tiles:
-                self._tiles[key] = made
+                self._tiles[key] = thumbnail
                 self._bytes += 4 * size * size
             while self._bytes > _MAX_CACHE_BYTES:
                 (_, gone), _ = self._tiles.popitem(last=False)
                 self._bytes -= 4 * gone * gone
-        return made
+        return thumbnail
 
 
 THUMBNAILS = _ThumbnailCache()
@@ -118,8 +118,8 @@ def make_thumbnail(content: bytes, size: int) -> Image | None:
     grown = size / max(picture.size)
     fitted = [max(1, round(side * grown)) for side in picture.size]
     # Pictures of few pixels, such as digits of 8 x 8, keep their pixels.
-    how = Image.Resampling.NEAREST if grown >= 2 else Image.Resampling.LANCZOS
-    tile = picture.resize((fitted[0], fitted[1]), how)
+    resampling = Image.Resampling.NEAREST if grown >= 2 else Image.Resampling.LANCZOS
+    tile = picture.resize((fitted[0], fitted[1]), resampling)
     return _round_corners(tile) if _is_opaque(tile) else tile
 
 

@@ -75,29 +75,29 @@ def show_map(state: State, place: str) -> None:
 
 def _film_spec(state: State, sid: str) -> list[dict[str, object]]:
     """Return the maps made so far, as the browser draws them small."""
-    found = []
+    specs = []
     for run in state.runs[-_MAX_FILM:]:
         places = description.map_places(state, run, sid)
         figures = run.figures or {}
-        scores, given = figures.get("scores", {}), figures.get("curves", {}).get("given")
-        found.append(
+        scores, curve = figures.get("scores", {}), figures.get("curves", {}).get("given")
+        specs.append(
             {
                 "id": run.id,
                 "title": run.title,
                 "geometry": places,
-                "kept": None if given is None else round(100 * kept_at(given)),
+                "kept": None if curve is None else round(100 * kept_at(curve)),
                 "agrees": scores.get("comparison_accuracy"),
                 "shown": run.id == state.chosen,
             }
         )
-    return found
+    return specs
 
 
 def _map_notes(spec: dict[str, Any]) -> list[str]:
-    said = list(spec["notes"])
+    notes = list(spec["notes"])
     if spec["unplaced"]:
-        said.append(f"{look.count(spec['unplaced'], 'item')} without a place on this map.")
-    return said
+        notes.append(f"{look.count(spec['unplaced'], 'item')} without a place on this map.")
+    return notes
 
 
 def _component_key(name: str) -> str:
@@ -154,5 +154,5 @@ def _on_colour() -> None:
 
 def _on_run() -> None:
     state, run = session.workspace().state, _browser_value("run")
-    if run != state.chosen and any(one.id == run for one in state.runs):
+    if run != state.chosen and any(other.id == run for other in state.runs):
         session.run_command(ChooseRun(str(run)))

@@ -66,9 +66,9 @@ class WorkerError(HetvizError):
         Forgets it, so that it is asked for once more when the page is drawn.
     """
 
-    def __init__(self, what: str, why: str, again: Callable[[], None]) -> None:
-        super().__init__(f"{what} failed: {why}")
-        self.what, self.why, self.again = what, why, again
+    def __init__(self, activity: str, reason: str, retry: Callable[[], None]) -> None:
+        super().__init__(f"{activity} failed: {reason}")
+        self.what, self.why, self.again = activity, reason, retry
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,7 +99,7 @@ def fetch_from_worker(
     arguments: Mapping[str, Any],
     also: object = None,
     *,
-    seen: bool = True,
+    redraw: bool = True,
 ) -> Any:
     """Return what a task finds out about data; None while a worker is at it.
 
@@ -112,7 +112,7 @@ def fetch_from_worker(
         What it is kept under; `also` is kept alive with it, see `array_cache.kept`.
     task : str
         ``"hetviz.jobs.tasks.<module>:<function>"``, called with the data and the arguments.
-    seen : bool
+    redraw : bool
         Whether the page shall be drawn anew once it is there.
 
     Raises
@@ -123,32 +123,32 @@ def fetch_from_worker(
     if not SEND_TASK or not is_large(data):
         work = Task(task, {"data": data, **arguments})
         return get_or_compute(data, key, lambda: work.run(ignore_progress), also)
-    there = get_cached(data, key)
+    result = get_cached(data, key)
     refused = find_failure(data, key, task)
     if refused is not None:
         raise refused
-    if there is None:
+    if result is None:
         id = _job_id(session, data, key)
         with _LOCK:
             before = _PENDING.get(id)
             _PENDING[id] = _PendingResult(
-                ref(data), key, also, session, seen or bool(before and before.seen)
+                ref(data), key, also, session, redraw or bool(before and before.seen)
             )
         if before is None and not SEND_TASK[0](
             session, id, Task(task, {"data": data, **arguments})
         ):
             with _LOCK:
                 _PENDING.pop(id, None)
-    return there
+    return result
 
 
 def find_failure(data: HeteroData, key: Hashable, task: str) -> WorkerError | None:
     """Return why a worker could not find something out, if that is known; nobody is sent for it."""
-    there = get_cached(data, key)
-    if not isinstance(there, HetvizError):
+    result = get_cached(data, key)
+    if not isinstance(result, HetvizError):
         return None
-    what = _TASK_TITLES.get(task.partition(":")[2], "What was to be found out")
-    return WorkerError(what, str(there), partial(drop_cached, data, key))
+    activity = _TASK_TITLES.get(task.partition(":")[2], "What was to be found out")
+    return WorkerError(activity, str(result), partial(drop_cached, data, key))
 
 
 def compute_in_thread(
@@ -242,4 +242,4 @@ def n_arrived(session: str) -> int:
 def is_working(session: str) -> bool:
     """Whether something is being found out that the page of a session waits for."""
     with _LOCK:
-        return any(one.session == session and one.seen for one in _PENDING.values())
+        return any(pending.session == session and pending.seen for pending in _PENDING.values())

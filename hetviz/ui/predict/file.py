@@ -122,7 +122,7 @@ def _place_uploads(key: str, name: str) -> None:
     run = state.run
     if not uploads or run is None:
         return
-    contents = [gate.ungzipped(upload.name, upload.getvalue()) for upload in uploads]
+    contents = [gate.unpack_gzip(upload.name, upload.getvalue()) for upload in uploads]
     files = {filename: workspace.blobs.put(content) for filename, content in contents}
     st.session_state["uploads"] = st.session_state.get("uploads", 0) + 1
     info = next((info for info in state.understood if info.dataset == name), None)
@@ -196,7 +196,7 @@ def _show_table(data: HeteroData, content: Mapping[str, Any]) -> None:
             ]
             row.append(", ".join(near_titles) or "–")
         rows.append(row)
-    look.show_table(head, rows, words=True)
+    look.show_table(head, rows, is_text=True)
     look.show_note(
         "Doubt: how many of the items most like it lie elsewhere on the map, or how much farther "
         "than usual the nearest is; the greater of the two."

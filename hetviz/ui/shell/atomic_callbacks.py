@@ -56,6 +56,6 @@ def _is_changed_on_page(state: SessionState, widget_id: str) -> bool:
     return _widget_changed(state, widget_id)
 
 
-def _rerun_request(**given: Any) -> RerunData:
+def _rerun_request(**args: Any) -> RerunData:
     """Return a request to run the page."""
-    return RerunData(**{**given, "widget_states": None} if given.get("is_auto_rerun") else given)
+    return RerunData(**{**args, "widget_states": None} if args.get("is_auto_rerun") else args)

@@ -16,12 +16,12 @@ from hetviz.core.threads import one_thread
 from hetviz.data import Embedding, HeteroData
 from hetviz.errors import HetvizError, NotApplicableError
 from hetviz.features.spaces.joint_axes import is_sketch_quick, quick_sketch
-from hetviz.io.sandbox.reader_queue import TURNS
+from hetviz.io.sandbox.reader_queue import READER_QUEUE
 from hetviz.jobs import Findings, Job, MadeMap, Pool, Runner, Task
 from hetviz.jobs.results import pack_frame
 from hetviz.jobs.tasks.registry import TASKS, find_task_id
 from hetviz.serve.config import settings
-from hetviz.serve.figures import Figures, Now
+from hetviz.serve.metrics import ServerMetrics, ServerStatus
 from hetviz.ui.map import worker_results
 from hetviz.ui.shell import people, session
 from hetviz.workspace import (
@@ -61,14 +61,14 @@ def background_owner() -> str:
 
 def running_job() -> Job | None:
     """Return the visitor's job that waits or runs, if any."""
-    found = None
+    running = None
     for job in RUNNER.jobs(job_owner()):
         if job.is_active:
-            found = found or (None if _PREVIEW_OF in job.note else job)
+            running = running or (None if _PREVIEW_OF in job.note else job)
         else:
             # Kept in the workspace by now.
             RUNNER.take(job.id, job.owner)
-    return found
+    return running
 
 
 def make_map(
@@ -76,29 +76,29 @@ def make_map(
     title: str,
     params: Mapping[str, object],
     seed: int,
-    hold: float,
+    hold_out: float,
     weights: Mapping[str, float] | None = None,
     only: Ints | None = None,
     start: Run | None = None,
-    loose: Ints | None = None,
-    said: Collection[str] = (),
+    free_rows: Ints | None = None,
+    statements: Collection[str] = (),
 ) -> None:
     """Start making a map of the open data, or of some of its global rows.
 
     With `start`, a method that can goes on from that map; the new one takes its place. The
-    rows that are `loose` then find their places anew, and what the statements of the keys `said`
+    rows that are `free_rows` then find their places anew, and what the statements of the keys `statements`
     did is told with the new map.
     """
     arguments: dict[str, Any] = {
         "method": method,
         "params": dict(params),
         "seed": seed,
-        "hold_out": hold,
+        "hold_out": hold_out,
         "weights": dict(weights or {}),
     }
-    if said:
-        arguments["said"] = list(said)
-    _start_job(title, "make-map", arguments, only, None if start is None else start.id, loose)
+    if statements:
+        arguments["said"] = list(statements)
+    _start_job(title, "make-map", arguments, only, None if start is None else start.id, free_rows)
 
 
 def make_first_map() -> None:
@@ -107,14 +107,14 @@ def make_first_map() -> None:
     Where that is quick, a first glance is worked out here: the page that comes next can show it,
     before a worker has so much as got the data.
     """
-    _start_job(FIRST_MAP_TITLE, "make-first-map", {}, glanced=True)
+    _start_job(FIRST_MAP_TITLE, "make-first-map", {}, with_sketch=True)
 
 
-def refit(state: State, loose: Ints | None = None, said: Collection[str] = ()) -> bool:
+def refit(state: State, free_rows: Ints | None = None, statements: Collection[str] = ()) -> bool:
     """Make the shown map again for the guidance as it is now; return whether that was started.
 
-    A method that can goes on from where the items are, but for the global rows that are `loose`:
-    what held them is gone. What the statements of the keys `said` did is told with the map.
+    A method that can goes on from where the items are, but for the global rows that are `free_rows`:
+    what held them is gone. What the statements of the keys `statements` did is told with the map.
     """
     run = state.run
     if (
@@ -132,13 +132,13 @@ def refit(state: State, loose: Ints | None = None, said: Collection[str] = ()) -
         run.weights,
         run.only,
         start=run,
-        loose=loose,
-        said=said,
+        free_rows=free_rows,
+        statements=statements,
     )
     return True
 
 
-def start_preview(state: State, data: HeteroData, said: Collection[str], mark: str) -> None:
+def start_preview(state: State, data: HeteroData, statements: Collection[str], mark: str) -> None:
     """Start finding out what the shown map would become for other data, in place of what was asked.
 
     Nothing of it is kept with the project. While work is under way that was asked for, it waits to
@@ -159,7 +159,7 @@ def start_preview(state: State, data: HeteroData, said: Collection[str], mark: s
         "hold_out": run.hold_out,
         "weights": dict(run.weights),
         "start": _start_positions(state, run, run.method, None),
-        "said": list(said),
+        "said": list(statements),
     }
     RUNNER.submit(job_owner(), "Preview", Task(TASKS["make-map"], arguments), {_PREVIEW_OF: mark})
 
@@ -176,9 +176,9 @@ def last_preview() -> tuple[str, MadeMap | None]:
 
 def drop_jobs(id: str) -> None:
     """Let go of what came of jobs of a session that nobody looks at: the project has it by now."""
-    for who in (id, id + BACKGROUND, id + WORKER):
-        for job in RUNNER.jobs(who):
-            RUNNER.take(job.id, who)
+    for job_owner_id in (id, id + BACKGROUND, id + WORKER):
+        for job in RUNNER.jobs(job_owner_id):
+            RUNNER.take(job.id, job_owner_id)
     _PREVIEWS.pop(id, None)
 
 
@@ -187,13 +187,13 @@ def send_to_worker(session_id: str, id: str, task: Task) -> bool:
 
     Nothing begins while a job of the visitor runs: what was asked for goes first.
     """
-    who = session_id + WORKER
-    for job in RUNNER.jobs(who):
+    owner = session_id + WORKER
+    for job in RUNNER.jobs(owner):
         if not job.is_active:
-            RUNNER.take(job.id, who)
-    if any(job.is_active for job in RUNNER.jobs(session_id)) or RUNNER.get(id, who) is not None:
+            RUNNER.take(job.id, owner)
+    if any(job.is_active for job in RUNNER.jobs(session_id)) or RUNNER.get(id, owner) is not None:
         return False
-    RUNNER.submit(who, "Looking", task, {}, id)
+    RUNNER.submit(owner, "Looking", task, {}, id)
     return True
 
 
@@ -249,7 +249,7 @@ def restart_job(pending: PendingJob) -> None:
 
 def dismiss_job(pending: PendingJob) -> None:
     """Forget how a job ended."""
-    session.run_command(EndJob(pending.job))
+    session.run_command(EndJob(pending.count_job))
 
 
 def cancel_job(id: str) -> None:
@@ -270,8 +270,8 @@ def _start_job(
     arguments: Mapping[str, Any],
     only: Ints | None = None,
     start: str | None = None,
-    loose: Ints | None = None,
-    glanced: bool = False,
+    free_rows: Ints | None = None,
+    with_sketch: bool = False,
 ) -> None:
     workspace = session.workspace()
     state = workspace.state
@@ -290,19 +290,21 @@ def _start_job(
     if session.run_command(StartJob(job, title, note)):
         for unasked in (*RUNNER.jobs(background_owner()), *RUNNER.jobs(job_owner() + WORKER)):
             RUNNER.cancel(unasked.id, unasked.owner)
-        given = dict(arguments) | ({} if only is None else {"only": only})
-        if "files" in given:
-            given["files"] = {
-                name: workspace.blobs.get(blob) for name, blob in given["files"].items()
+        task_arguments = dict(arguments) | ({} if only is None else {"only": only})
+        if "files" in task_arguments:
+            task_arguments["files"] = {
+                name: workspace.blobs.get(blob) for name, blob in task_arguments["files"].items()
             }
         earlier = next((run for run in state.runs if run.id == start), None)
         if earlier is not None:
-            given["start"] = _start_positions(state, earlier, str(arguments["method"]), loose)
+            task_arguments["start"] = _start_positions(
+                state, earlier, str(arguments["method"]), free_rows
+            )
         # In the server's records, not in the project's log: that may be given to others.
-        who = {"person": people.name_in_records()}
-        seen = _quick_sketch(data) if glanced and is_sketch_quick(data) else None
-        work = Task(TASKS[task], {"data": data, **given}, seen)
-        RUNNER.submit(job_owner(), title, work, {**note, **who}, job)
+        person = {"person": people.name_in_records()}
+        seen = _quick_sketch(data) if with_sketch and is_sketch_quick(data) else None
+        work = Task(TASKS[task], {"data": data, **task_arguments}, seen)
+        RUNNER.submit(job_owner(), title, work, {**note, **person}, job)
 
 
 @one_thread()
@@ -310,17 +312,19 @@ def _quick_sketch(data: HeteroData) -> bytes:
     return pack_frame(quick_sketch(data))
 
 
-def _start_positions(state: State, run: Run, method: str, loose: Ints | None) -> Embedding | None:
+def _start_positions(
+    state: State, run: Run, method: str, free_rows: Ints | None
+) -> Embedding | None:
     """Return where items are on a map, but for those that are loose."""
     places = state.embedding(run)
     if places is None:
         return None
     coordinates = dict(places.coordinates)
-    if loose is not None and len(loose):
+    if free_rows is not None and len(free_rows):
         for name, span in state.opened().offsets.items():
-            mine = loose[(loose >= span.start) & (loose < span.stop)] - span.start
+            rows = free_rows[(free_rows >= span.start) & (free_rows < span.stop)] - span.start
             coordinates[name] = coordinates[name].copy()
-            coordinates[name][mine] = np.nan
+            coordinates[name][rows] = np.nan
     # By this a method knows a map of its own, however that came here.
     note = get_method(method).card.title if run.method == method else places.note
     return Embedding(
@@ -332,22 +336,22 @@ def on_job_end(job: Job) -> None:
     """Keep how a job ended; called by the runner, whether or not anybody is looking."""
     if _PREVIEW_OF in job.note:
         if job.state != "cancelled":
-            made = job.result if isinstance(job.result, MadeMap) else None
-            _PREVIEWS[job.owner] = (str(job.note[_PREVIEW_OF]), made)
+            result = job.result if isinstance(job.result, MadeMap) else None
+            _PREVIEWS[job.owner] = (str(job.note[_PREVIEW_OF]), result)
             while len(_PREVIEWS) > _MAX_PREVIEWS:
                 _PREVIEWS.pop(next(iter(_PREVIEWS)), None)
         return
     if job.owner.endswith(WORKER):
         worker_results.on_job_end(job)
         return
-    who = str(job.note.get("person") or "")
+    person = str(job.note.get("person") or "")
     took = {"title": job.title, "state": job.state, "processor_s": job.processor_s}
-    people.get_audit().note("job", who, job.owner, **took)
-    FIGURES.job(job.state, job.processor_s)
+    people.get_audit().note("job", person, job.owner, **took)
+    FIGURES.count_job(job.state, job.processor_s)
     workspace = SESSIONS.find(job.owner)
     if workspace is None:
-        for told in ON_BACKGROUND_END:
-            told(job)
+        for on_end in ON_BACKGROUND_END:
+            on_end(job)
         return
     try:
         workspace.do(outcome_command(job, workspace))
@@ -371,22 +375,22 @@ def outcome_command(job: Job, workspace: Workspace) -> Command:
         # That nothing suits the data is what the Map page says itself.
         silent = job.title == FIRST_MAP_TITLE and isinstance(job.error, NotApplicableError)
         return EndJob(job.id) if silent else EndJob(job.id, "failed", str(job.error))
-    made, fingerprint = job.result, str(job.note["fingerprint"])
+    result, fingerprint = job.result, str(job.note["fingerprint"])
     guided = workspace.state.guided
     if job.note.get("start") and (guided is None or guided.fingerprint() != fingerprint):
         # Something else was said, or this was taken back, while the map moved.
         return EndJob(job.id)
-    if isinstance(made, Findings):
+    if isinstance(result, Findings):
         return KeepFindings(
-            made.kind,
+            result.kind,
             job.title,
             fingerprint,
-            workspace.blobs.put(pack_json(_merge_findings(made, fingerprint, workspace))),
-            [_run_fields(one, fingerprint, workspace) for one in made.maps],
+            workspace.blobs.put(pack_json(_merge_findings(result, fingerprint, workspace))),
+            [_run_fields(new_map, fingerprint, workspace) for new_map in result.maps],
             job.id,
         )
     arguments = job.note["arguments"]
-    fields = _run_fields(made, fingerprint, workspace) | {
+    fields = _run_fields(result, fingerprint, workspace) | {
         "seed": int(arguments.get("seed", 0)),
         "hold_out": float(arguments.get("hold_out", 0.0)),
         "weights": arguments.get("weights", {}),
@@ -397,44 +401,46 @@ def outcome_command(job: Job, workspace: Workspace) -> Command:
     return RecordRun(**fields)
 
 
-def _merge_findings(made: Findings, fingerprint: str, workspace: Workspace) -> Mapping[str, Any]:
+def _merge_findings(
+    findings: Findings, fingerprint: str, workspace: Workspace
+) -> Mapping[str, Any]:
     """Return what was found; a comparison goes on with the table that is there."""
-    before = workspace.state.findings.get(made.kind)
-    if made.kind != _COMPARISON or before is None or before.fingerprint != fingerprint:
-        return made.content
+    before = workspace.state.findings.get(findings.kind)
+    if findings.kind != _COMPARISON or before is None or before.fingerprint != fingerprint:
+        return findings.content
     # It loads pandas, which the server needs for nothing else.
-    from hetviz.runs.compare.comparison import joined_content
+    from hetviz.runs.compare.comparison import join_contents
 
-    return joined_content(before.content, before.runs, made.content)
+    return join_contents(before.content, before.runs, findings.content)
 
 
-def _run_fields(made: MadeMap, fingerprint: str, workspace: Workspace) -> dict[str, Any]:
+def _run_fields(new_map: MadeMap, fingerprint: str, workspace: Workspace) -> dict[str, Any]:
     """Return a map as fields of the command that records it."""
-    figures = None if made.figures is None else workspace.blobs.put(pack_json(made.figures))
+    figures = None if new_map.figures is None else workspace.blobs.put(pack_json(new_map.figures))
     return {
-        "method": made.method,
-        "title": made.title,
-        "params": made.params,
-        "seed": made.seed or 0,
-        "hold_out": made.hold_out,
+        "method": new_map.method,
+        "title": new_map.title,
+        "params": new_map.params,
+        "seed": new_map.seed or 0,
+        "hold_out": new_map.hold_out,
         "fingerprint": fingerprint,
-        "coordinates": workspace.blobs.put(pack_coordinates(made.embedding)),
+        "coordinates": workspace.blobs.put(pack_coordinates(new_map.embedding)),
         "figures": figures,
-        "note": made.embedding.note,
+        "note": new_map.embedding.note,
     }
 
 
-def _server_load() -> Now:
+def _server_load() -> ServerStatus:
     running, waiting = RUNNER.load()
     alive = len(RUNNER.worker_pids) if isinstance(RUNNER, Pool) else 1
     can_work = alive > 0 or not waiting
-    return Now(alive, running, waiting, SESSIONS.n_open, can_work, *TURNS.load())
+    return ServerStatus(alive, running, waiting, SESSIONS.n_open, can_work, *READER_QUEUE.load())
 
 
 # Told of jobs of no project, which `background_owner` owns.
 ON_BACKGROUND_END: list[Callable[[Job], None]] = []
 # How the server does, for who runs it.
-FIGURES = Figures(lambda: SESSIONS.home_folder, _server_load)
+FIGURES = ServerMetrics(lambda: SESSIONS.home_folder, _server_load)
 # One for the whole server; a plain module value, so that clearing a cache cannot drop it.
 RUNNER: Runner = Pool(on_job_end, settings().work.workers)
 worker_results.SEND_TASK[:] = [send_to_worker]

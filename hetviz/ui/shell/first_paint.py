@@ -83,8 +83,8 @@ async def _send_page(send: Send, begun: Message, body: bytes, packed: bool) -> N
 def add_style(page: bytes) -> bytes:
     """Return a page with our rules at the end of its head."""
     style = f"<style>{_style_sheet()}</style>".encode()
-    head, found, rest = page.partition(_HEAD_END)
-    return head + style + found + rest if found else page
+    head, tag, body = page.partition(_HEAD_END)
+    return head + style + tag + body if tag else page
 
 
 @functools.lru_cache(maxsize=4)
@@ -94,5 +94,5 @@ def _gzip_page(page: bytes) -> bytes:
 
 @functools.cache
 def _style_sheet() -> str:
-    found = asset_response("map.css")
-    return theme.style_sheet() + ("" if found is None else found[0].decode())
+    asset = asset_response("map.css")
+    return theme.style_sheet() + ("" if asset is None else asset[0].decode())

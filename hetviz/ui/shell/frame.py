@@ -73,19 +73,19 @@ def show_top_bar(place: str) -> list[tuple[str, str]]:
         sharing.show_menu(str(st.session_state["sid"]))
         with st.popover("Help", icon=":material/help:", type="tertiary", key="help"):
             _show_help()
-    told = session.pending_messages()
+    messages = session.pending_messages()
     pending = workspace.state.pending
     ended = pending is not None and pending.outcome is not None
-    if told or ended:
+    if messages or ended:
         with st.container(key="told", gap="small"):
-            for kind, message in told:
+            for kind, message in messages:
                 if kind == "error":
                     st.error(theme.escape_markdown(message), icon=":material/error:")
                 else:
                     st.info(theme.escape_markdown(message), icon=":material/info:")
             if pending is not None and ended:
                 _show_outcome(pending)
-    return told
+    return messages
 
 
 def _show_project(workspace: Workspace) -> None:
@@ -142,8 +142,8 @@ def _page_state(workspace: Workspace) -> tuple[object, ...]:
     """Return what the page shows, but for what is being worked on, and whether a map grows."""
     job = background.running_job()
     growing = workspace.state.run is None and job is not None and job.seq > 0
-    found = worker_results.n_arrived(background.job_owner())
-    return workspace.version, session.theme(), background.last_preview()[0], growing, found
+    n_results = worker_results.n_arrived(background.job_owner())
+    return workspace.version, session.theme(), background.last_preview()[0], growing, n_results
 
 
 def _show_status() -> None:
@@ -213,7 +213,7 @@ def _status_html() -> str:
     return _idle_html("old", "Data changed since this map")
 
 
-def _idle_html(dot: str, words: str) -> str:
+def _idle_html(dot: str, text: str) -> str:
     """Say how things stand; the style sheet says *Working* instead once a page takes a while."""
     return (
         f'<div class="hv-job hv-rest"><span class="dot {dot}"></span>'
@@ -282,7 +282,7 @@ def _show_help() -> None:
                     _terms_html("Keys on the map", help_texts.KEYS),
                     _terms_html("Words", help_texts.GLOSSARY),
                     _texts_html("Where things are kept", _STORAGE),
-                    _terms_html("Limits", [(one.words, str(one)) for one in limits.LIMITS]),
+                    _terms_html("Limits", [(limit.words, str(limit)) for limit in limits.LIMITS]),
                     _texts_html("More on limits", _limit_texts()),
                 )
             )
@@ -292,8 +292,8 @@ def _show_help() -> None:
 
 def _limit_texts() -> tuple[str, str]:
     return (
-        f"Reading one file may take {process.PROCESSOR_S} seconds of work and "
-        f"{process.RESIDENT // limits.MB:,} MB of memory. Larger data: take a sample of the rows.",
+        f"Reading one file may take {process.MAX_PROCESSOR_S} seconds of work and "
+        f"{process.MAX_RESIDENT_BYTES // limits.MB:,} MB of memory. Larger data: take a sample of the rows.",
         f"A project may hold {MAX_BYTES // limits.MB} MB. Up to {MAX_CACHE_BYTES // limits.MB} MB "
         "of it are what was read from large files, so that they need not be read again; that goes "
         "first where its files and maps need the room.",
@@ -302,12 +302,12 @@ def _limit_texts() -> tuple[str, str]:
 
 def _terms_html(title: str, pairs: tuple[tuple[str, str], ...] | list[tuple[str, str]]) -> str:
     lines = "".join(
-        f'<div class="hv-found-row"><dt>{theme.escape_html(name)}</dt><dd>{theme.escape_html(said)}</dd></div>'
-        for name, said in pairs
+        f'<div class="hv-found-row"><dt>{theme.escape_html(name)}</dt><dd>{theme.escape_html(meaning)}</dd></div>'
+        for name, meaning in pairs
     )
     return f'<section class="hv-help"><h3>{theme.escape_html(title)}</h3><dl>{lines}</dl></section>'
 
 
 def _texts_html(title: str, texts: tuple[str, ...]) -> str:
-    lines = "".join(f'<p class="hv-found-row">{theme.escape_html(one)}</p>' for one in texts)
+    lines = "".join(f'<p class="hv-found-row">{theme.escape_html(text)}</p>' for text in texts)
     return f'<section class="hv-help"><h3>{theme.escape_html(title)}</h3>{lines}</section>'

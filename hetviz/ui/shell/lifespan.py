@@ -23,7 +23,7 @@ from hetviz._samples import samples
 from hetviz.errors import HetvizError
 from hetviz.jobs import Pool
 from hetviz.serve.config import settings
-from hetviz.serve.records import set_up_log
+from hetviz.serve.records import configure_logging
 from hetviz.ui.map.array_cache import ARRAY_CACHE, drop_unused
 from hetviz.ui.shell import background
 from hetviz.ui.shell.atomic_callbacks import make_callbacks_atomic
@@ -47,7 +47,7 @@ async def lifespan(app: object) -> AsyncIterator[None]:
     disable_external_ip_lookup()
     make_callbacks_atomic()
     if settings().log != "quiet":
-        set_up_log(settings().log)
+        configure_logging(settings().log)
     Thread(target=_warm_up, name="warm-up", daemon=True).start()
     resting = asyncio.create_task(free_memory_periodically())
     yield
@@ -154,8 +154,8 @@ def _drop_closed_tabs() -> int:
     """Have Streamlit drop closed tabs whose time is over; it waits for the next to be closed."""
     # There is no public way; without this one, theirs works.
     with suppress(AttributeError, RuntimeError, TypeError):
-        kept = get_instance()._session_mgr._session_storage._cache  # type: ignore[attr-defined]
-        return len(kept._expirations) - len(kept)
+        tabs = get_instance()._session_mgr._session_storage._cache  # type: ignore[attr-defined]
+        return len(tabs._expirations) - len(tabs)
     return 0
 
 

@@ -16,8 +16,15 @@ import streamlit as st
 from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_NAME
 from streamlit.web.server.starlette.starlette_websocket import _get_signed_cookie_with_chunks
 
-from hetviz.serve.config import Oidc, settings
-from hetviz.serve.people import Can, Denied, People, Person, person_of, roles_of
+from hetviz.serve.config import OidcSettings, settings
+from hetviz.serve.people import (
+    People,
+    Permission,
+    PermissionDeniedError,
+    Person,
+    person_of,
+    roles_of,
+)
 from hetviz.serve.records import Audit
 from hetviz.serve.upkeep import size_of
 from hetviz.workspace import SESSIONS, Workspace
@@ -50,7 +57,7 @@ def has_login() -> bool:
     return settings().auth == "oidc"
 
 
-def streamlit_secrets(oidc: Oidc) -> dict[str, object]:
+def streamlit_secrets(oidc: OidcSettings) -> dict[str, object]:
     """Return what Streamlit needs to know of a provider."""
     return {
         "auth": {
@@ -82,7 +89,7 @@ def require_login() -> None:
         st.stop()
     if st.session_state.get("person") != person:
         st.session_state["person"] = person
-        get_people().came(person)
+        get_people().record_visit(person)
         get_audit().note("come", person.id)
     _accept_share_link(person)
 
@@ -93,8 +100,8 @@ def _accept_share_link(person: Person) -> None:
     if not isinstance(key, str):
         return
     try:
-        project = get_people().accept(person.id, key)
-    except Denied as error:
+        project = get_people().accept_link(person.id, key)
+    except PermissionDeniedError as error:
         get_audit().note("link-refused", person.id)
         st.session_state.setdefault("messages", []).append(("error", str(error)))
     else:
@@ -106,8 +113,8 @@ def _accept_share_link(person: Person) -> None:
 
 def current_person() -> Person | None:
     """Return who is logged in, None where nobody need be."""
-    found = st.session_state.get("person") if has_login() else None
-    return found if isinstance(found, Person) else None
+    person = st.session_state.get("person") if has_login() else None
+    return person if isinstance(person, Person) else None
 
 
 def name_in_records() -> str:
@@ -116,12 +123,12 @@ def name_in_records() -> str:
     return "" if person is None else person.id
 
 
-def get_role(project: str) -> Can | None:
+def get_role(project: str) -> Permission | None:
     """Return what this visitor may do with a project."""
     if not has_login():
         return "own"
     person = current_person()
-    return None if person is None else get_people().can(person.id, project)
+    return None if person is None else get_people().permission(person.id, project)
 
 
 def may_open(project: str) -> bool:
@@ -147,7 +154,7 @@ def own_new_project(project: str) -> None:
     """
     person = current_person()
     if person is not None:
-        get_people().own(person.id, project, settings().quota.projects)
+        get_people().set_owner(person.id, project, settings().quota.projects)
         get_audit().note("begin", person.id, project)
 
 
@@ -155,21 +162,21 @@ def forget_project(project: str) -> None:
     """Forget whose a project is that is being deleted."""
     person = current_person()
     if person is not None:
-        get_people().forget_project(project)
+        get_people().delete_project(project)
         get_audit().note("delete-project", person.id, project)
 
 
 def limit_size(workspace: Workspace) -> None:
     """Let a project hold what is left of its owner's share of the disk, measured now and then."""
     person = current_person()
-    most = settings().quota.megabytes
-    if person is None or not most or time.time() < st.session_state.get("measured", 0.0):
+    max_megabytes = settings().quota.megabytes
+    if person is None or not max_megabytes or time.time() < st.session_state.get("measured", 0.0):
         return
     st.session_state["measured"] = time.time() + _SIZE_CHECK_S
-    mine = {project: _project_size(project) for project in get_people().owned(person.id)}
+    sizes = {project: _project_size(project) for project in get_people().owned(person.id)}
     here = st.session_state["sid"]
-    others = sum(size for project, size in mine.items() if project != here)
-    workspace.blobs.limit = max(0, min(MAX_BYTES, most * MB - others))
+    others = sum(size for project, size in sizes.items() if project != here)
+    workspace.blobs.limit = max(0, min(MAX_BYTES, max_megabytes * MB - others))
 
 
 def may_request(cookies: Mapping[str, str], project: str) -> bool:
@@ -187,7 +194,7 @@ def may_request(cookies: Mapping[str, str], project: str) -> bool:
         return False
     if oidc.required_role and oidc.required_role not in roles_of(claims, oidc.roles_claim):
         return False
-    return get_people().can(person.id, project) is not None
+    return get_people().permission(person.id, project) is not None
 
 
 def _project_size(project: str) -> int:

@@ -28,22 +28,22 @@ def session_id(takes_up: bool = False) -> str:
     last, if it says so: see `resume_project`. Only a project that is there is opened by its address. An id
     that somebody else made up, and may know, never becomes the key to a project.
     """
-    given, kept = st.query_params.get("s"), st.session_state.get("sid")
+    in_address, current = st.query_params.get("s"), st.session_state.get("sid")
     if (
-        isinstance(given, str)
-        and (given == kept or SESSIONS.exists(given))
-        and people.may_open(given)
+        isinstance(in_address, str)
+        and (in_address == current or SESSIONS.exists(in_address))
+        and people.may_open(in_address)
     ):
-        sid = given
-    elif isinstance(kept, str) and people.may_open(kept):
-        sid = kept
-    elif (mine := people.newest_project()) is not None:
-        sid = mine
+        sid = in_address
+    elif isinstance(current, str) and people.may_open(current):
+        sid = current
+    elif (newest := people.newest_project()) is not None:
+        sid = newest
     else:
         sid = new_session()
-        st.session_state["asks-last"] = takes_up and given is None
+        st.session_state["asks-last"] = takes_up and in_address is None
     # An address may be typed without it, so it is written back on every run.
-    if given != sid:
+    if in_address != sid:
         st.query_params["s"] = sid
     st.session_state["sid"] = sid
     return sid
@@ -89,27 +89,27 @@ def workspace() -> Workspace:
         role = people.get_role(sid)
         if role is None:
             raise HetvizError("You may not open this project any more.")
-        found = SESSIONS.get(sid)
+        project = SESSIONS.get(sid)
         if role == "look":
-            return _view_only(found)
-        people.limit_size(found)
-        if not found.log and FIRST_SAMPLE in samples():
-            found.do(OpenSample(FIRST_SAMPLE))
+            return _view_only(project)
+        people.limit_size(project)
+        if not project.log and FIRST_SAMPLE in samples():
+            project.do(OpenSample(FIRST_SAMPLE))
     except HetvizError as error:
         st.error(str(error), icon=":material/error:")
         st.stop()
-    for note in found.pop_notes():
+    for note in project.pop_notes():
         add_message(note)
-    return found
+    return project
 
 
-def _view_only(found: Workspace) -> Workspace:
+def _view_only(project: Workspace) -> Workspace:
     """Return what a visitor sees who may only look; the same one in each run of a tab."""
-    kept = st.session_state.get("looking")
-    if isinstance(kept, ReadOnlyWorkspace):
-        kept.follow(found)
-        return kept
-    st.session_state["looking"] = ReadOnlyWorkspace(found)
+    view = st.session_state.get("looking")
+    if isinstance(view, ReadOnlyWorkspace):
+        view.follow(project)
+        return view
+    st.session_state["looking"] = ReadOnlyWorkspace(project)
     return st.session_state["looking"]  # type: ignore[no-any-return]
 
 
@@ -133,10 +133,10 @@ def pending_messages() -> list[tuple[str, str]]:
     return list(st.session_state.get("messages", []))
 
 
-def drop_messages(shown: list[tuple[str, str]]) -> None:
+def drop_messages(shown_messages: list[tuple[str, str]]) -> None:
     """Forget messages that a whole run has shown; one that was cut short may have shown none."""
-    kept = st.session_state.get("messages", [])
-    st.session_state["messages"] = kept[len(shown) :]
+    messages = st.session_state.get("messages", [])
+    st.session_state["messages"] = messages[len(shown_messages) :]
 
 
 def late_messenger() -> Callable[[str], None]:
@@ -148,10 +148,10 @@ def late_messenger() -> Callable[[str], None]:
 def take_late_messages() -> bool:
     """Whether something was told from outside of a run; the next run shows it."""
     late: list[str] = st.session_state.get("late", [])
-    told = bool(late)
+    has_messages = bool(late)
     while late:
         add_message(late.pop(0))
-    return told
+    return has_messages
 
 
 def open_project(sid: str) -> None:
@@ -169,16 +169,16 @@ def theme() -> Theme:
     return "dark" if st.context.theme.type == "dark" else "light"
 
 
-def get_or_compute(key: tuple[Hashable, ...], keep: object, make: Callable[[], T]) -> T:
+def get_or_compute(key: tuple[Hashable, ...], keep_alive: object, make: Callable[[], T]) -> T:
     """Return what `make` gives, kept in this session under `key`.
 
-    `keep` holds alive whatever the key names by identity, so that no other object can take its
+    `keep_alive` holds alive whatever the key names by identity, so that no other object can take its
     number meanwhile.
     """
     store: OrderedDict[tuple[Hashable, ...], tuple[object, Any]]
     store = st.session_state.setdefault("cache", OrderedDict())
     if key not in store:
-        store[key] = (keep, make())
+        store[key] = (keep_alive, make())
         while len(store) > _MAX_CACHED:
             store.popitem(last=False)
     else:

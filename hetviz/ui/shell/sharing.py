@@ -11,7 +11,7 @@ import streamlit as st
 
 from hetviz.errors import HetvizError
 from hetviz.serve.config import settings
-from hetviz.serve.people import LONGEST_COMMENT, Can, Comment, Person
+from hetviz.serve.people import MAX_COMMENT_LENGTH, Comment, Permission, Person
 from hetviz.ui.shell import background, deleting, people, session, theme
 from hetviz.workspace import SESSIONS, save_project
 
@@ -21,16 +21,16 @@ def show_menu(project: str) -> None:
     person = people.current_person()
     if person is None:
         return
-    mine = people.get_role(project)
-    if mine == "look":
+    role = people.get_role(project)
+    if role == "look":
         st.html('<span class="hv-saved">Look only</span>', width="content")
     with st.popover("Comments", type="tertiary", key="comments"):
         _show_comments(person, project)
     with st.popover(theme.escape_markdown(person.name), type="tertiary", key="person"):
-        if mine == "own":
+        if role == "own":
             _show_links(person, project)
         _show_shared(person)
-        _show_own_data(person, project, mine)
+        _show_own_data(person, project, role)
         st.button("Sign out", key="sign-out", on_click=_sign_out, args=(person,))
 
 
@@ -42,17 +42,19 @@ def _sign_out(person: Person) -> None:
 def _show_links(person: Person, project: str) -> None:
     theme.show_section("Share this project")
     with st.container(horizontal=True):
-        for can, words in (("look", "New link to look"), ("edit", "New link to edit")):
-            st.button(words, key=f"share-{can}", on_click=_create_link, args=(person, project, can))
+        for can, text in (("look", "New link to look"), ("edit", "New link to edit")):
+            st.button(text, key=f"share-{can}", on_click=_create_link, args=(person, project, can))
     fresh = st.session_state.get("new-link")
     if fresh is not None and fresh[0] == project:
         theme.show_note("Give this link to whom you want; it is shown only now.")
         st.code(fresh[1], language=None)
     for link in people.get_people().links(person.id, project):
         day = time.strftime("%d %B", time.localtime(link.made))
-        words = f"{'Edit' if link.can == 'edit' else 'Look'}, made {day}, used by {link.used_by}"
+        text = (
+            f"{'Edit' if link.permission == 'edit' else 'Look'}, made {day}, used by {link.used_by}"
+        )
         with st.container(horizontal=True, vertical_alignment="center"):
-            theme.show_note(words)
+            theme.show_note(text)
             st.button(
                 "Take back",
                 key=f"take-back-{link.hash[:12]}",
@@ -61,33 +63,33 @@ def _show_links(person: Person, project: str) -> None:
             )
 
 
-def _create_link(person: Person, project: str, can: Can) -> None:
-    key = people.get_people().share(person.id, project, can)
+def _create_link(person: Person, project: str, can: Permission) -> None:
+    key = people.get_people().create_link(person.id, project, can)
     people.get_audit().note("share", person.id, project, can=can)
     base = settings().oidc.redirect_uri.removesuffix("/oauth2callback")
     st.session_state["new-link"] = (project, f"{base}/map?{people.SHARE_PARAM}={key}")
 
 
 def _revoke_link(person: Person, project: str, link: str) -> None:
-    people.get_people().take_back(person.id, project, link)
+    people.get_people().revoke_link(person.id, project, link)
     st.session_state.pop("new-link", None)
     people.get_audit().note("take-back", person.id, project)
 
 
 def _show_shared(person: Person) -> None:
-    found = {
+    shared = {
         project: can
         for project, can in people.get_people().shared_with(person.id).items()
         if SESSIONS.exists(project)
     }
-    if found:
+    if shared:
         theme.show_section("Shared with you")
-    for project, can in found.items():
+    for project, can in shared.items():
         workspace = SESSIONS.find(project)
         title = None if workspace is None else workspace.state.title
-        words = f"{title or 'A project'} ({can})"
+        text = f"{title or 'A project'} ({can})"
         st.button(
-            theme.escape_markdown(words),
+            theme.escape_markdown(text),
             key=f"to-{project}",
             on_click=session.open_project,
             args=(project,),
@@ -97,26 +99,31 @@ def _show_shared(person: Person) -> None:
 def _show_comments(person: Person, project: str) -> None:
     theme.show_section("Comments", "seen by all who may open this project")
     about = st.text_input("About which item", key="comment-item", placeholder="The whole map")
-    text = st.text_area("Comment", key="comment-text", max_chars=LONGEST_COMMENT, height=90)
+    text = st.text_area("Comment", key="comment-text", max_chars=MAX_COMMENT_LENGTH, height=90)
     st.button("Add", key="comment-add", on_click=_add_comment, args=(person, project, text, about))
     owns = people.get_role(project) == "own"
-    for one in people.get_people().comments(person.id, project)[:50]:
-        _show_comment(person, project, one, owns)
+    for comment in people.get_people().comments(person.id, project)[:50]:
+        _show_comment(person, project, comment, owns)
 
 
-def _show_comment(person: Person, project: str, one: Comment, owns: bool) -> None:
-    about = f", of {one.item}" if one.item else ""
-    day = time.strftime("%d %B, %H:%M", time.localtime(one.at))
-    theme.show_pairs([(f"{one.name or 'Somebody'}{about}", day)])
-    st.text(one.text)
-    if owns or one.person == person.id:
-        args = (person.id, project, one.id)
-        st.button("Remove", key=f"unsay-{one.id}", on_click=people.get_people().unsay, args=args)
+def _show_comment(person: Person, project: str, comment: Comment, owns: bool) -> None:
+    about = f", of {comment.item}" if comment.item else ""
+    day = time.strftime("%d %B, %H:%M", time.localtime(comment.at))
+    theme.show_pairs([(f"{comment.name or 'Somebody'}{about}", day)])
+    st.text(comment.text)
+    if owns or comment.person == person.id:
+        args = (person.id, project, comment.id)
+        st.button(
+            "Remove",
+            key=f"unsay-{comment.id}",
+            on_click=people.get_people().delete_comment,
+            args=args,
+        )
 
 
 def _add_comment(person: Person, project: str, text: str, about: str) -> None:
     try:
-        people.get_people().say(person.id, project, text, about.strip())
+        people.get_people().add_comment(person.id, project, text, about.strip())
     except HetvizError as error:
         session.add_message(str(error))
     else:
@@ -124,7 +131,7 @@ def _add_comment(person: Person, project: str, text: str, about: str) -> None:
         st.session_state["comment-text"] = ""
 
 
-def _show_own_data(person: Person, project: str, mine: Can | None) -> None:
+def _show_own_data(person: Person, project: str, role: Permission | None) -> None:
     theme.show_section("Your data", "all that is kept of you on this server")
     st.download_button(
         "Take all of it along",
@@ -135,7 +142,7 @@ def _show_own_data(person: Person, project: str, mine: Can | None) -> None:
         key="take-along",
     )
     sure = st.checkbox("I want to delete something for good", key="delete-sure")
-    if mine == "own":
+    if role == "own":
         st.button(
             "Delete this project",
             disabled=not sure,
@@ -158,7 +165,7 @@ def export_own_data(person: Person) -> bytes:
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as packed:
         packed.writestr(
-            "about-me.json", json.dumps(people.get_people().all_of(person.id), indent=1)
+            "about-me.json", json.dumps(people.get_people().export_person(person.id), indent=1)
         )
         for number, project in enumerate(people.get_people().owned(person.id), 1):
             workspace = SESSIONS.find(project)
@@ -168,7 +175,7 @@ def export_own_data(person: Person) -> bytes:
 
 
 def _delete_all(person: Person) -> None:
-    for project in people.get_people().forget(person.id):
+    for project in people.get_people().delete_person(person.id):
         background.stop_all_jobs(project)
         SESSIONS.remove(project)
     people.get_audit().note("delete-me", person.id)

@@ -50,8 +50,8 @@ def style_sheet() -> str:
         if isinstance(value, str)
     ]
     declared += [
-        f"--hv-c{slot}:light-dark({one},{other})"
-        for slot, (one, other) in enumerate(
+        f"--hv-c{slot}:light-dark({light_colour},{dark_colour})"
+        for slot, (light_colour, dark_colour) in enumerate(
             zip(light["categories"], dark["categories"], strict=True)
         )
     ]
@@ -65,9 +65,9 @@ def category_colours(colouring: Colouring) -> list[str]:
     return [f"light-dark({light},{dark})" for light, dark in both]
 
 
-def show_headline(title: str, line: str = "") -> None:
+def show_headline(title: str, text: str = "") -> None:
     """Say what was found, and in a second line what it means; both plain text."""
-    second = f"<p>{escape_html(line)}</p>" if line else ""
+    second = f"<p>{escape_html(text)}</p>" if text else ""
     st.html(f'<div class="hv-head"><h1>{escape_html(title)}</h1>{second}</div>')
 
 
@@ -91,16 +91,16 @@ def show_pairs(rows: list[tuple[str, str]]) -> None:
     st.html(f'<div class="hv-kv">{cells}</div>')
 
 
-def show_table(head: list[str], rows: list[list[str]], words: bool = False) -> None:
-    """Show a table of plain text; its first column names, the others hold values, or `words`."""
+def show_table(head: list[str], rows: list[list[str]], is_text: bool = False) -> None:
+    """Show a table of plain text; its first column names, the others hold values, or `is_text`."""
     top = "".join(f'<th scope="col">{escape_html(cell)}</th>' for cell in head)
     body = "".join(
         "<tr>" + "".join(f"<td>{escape_html(cell)}</td>" for cell in row) + "</tr>" for row in rows
     )
-    kind = "hv-table hv-words" if words else "hv-table"
+    kind = "hv-table hv-words" if is_text else "hv-table"
     inner = f'<table class="{kind}"><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>'
     # What scrolls must be reached by the keyboard.
-    scrolls = ' class="hv-scroll" tabindex="0" role="region" aria-label="Table"' if words else ""
+    scrolls = ' class="hv-scroll" tabindex="0" role="region" aria-label="Table"' if is_text else ""
     st.html(f"<div{scrolls}>{inner}</div>")
 
 

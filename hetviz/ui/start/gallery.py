@@ -22,17 +22,17 @@ def map_headline(state: State) -> tuple[str, str]:
     if data is None:
         return (
             "Nothing is open yet",
-            "Drop your own files at the right, or open one of the samples.",
+            "Drop your files on the right, or open a sample.",
         )
     contents, links = contents_title(data, run is not None), links_text(data)
-    # Only of what is kept with the map: the first page waits for no measuring.
+    # Stored figures only, so that the first page does not wait for measuring.
     colour_key = None if run is None else (run.figures or {}).get("colour")
     titles = (
         {} if colour_key is None else {option.key: option.title for option in colour_options(data)}
     )
     if colour_key not in titles:
         return contents, links
-    return f"Neighbours on this map are alike in “{titles[colour_key]}”", f"{contents}. {links}"
+    return f"Neighbours on this map are similar in “{titles[colour_key]}”", f"{contents}. {links}"
 
 
 def contents_title(data: HeteroData, has_map: bool) -> str:
@@ -41,7 +41,8 @@ def contents_title(data: HeteroData, has_map: bool) -> str:
     if data.n_objects < data.n_rows:
         views = len(data.datasets) - len(data.entities) + 1
         if len(data.entities) == 1:
-            return f"{data.n_objects:,} {data.entities[0]}, seen {views} ways,{suffix or ' no map yet'}"
+            entities = f"{data.n_objects:,} {data.entities[0]}"
+            return f"{entities} in {views} views{suffix or ', no map yet'}"
     parts = [f"{len(dataset):,} {name}" for name, dataset in data.datasets.items()]
     return theme.join_words(parts) + suffix
 
@@ -51,11 +52,10 @@ def links_text(data: HeteroData) -> str:
     n_links = sum(map(len, data.links))
     n_apart = sum(int((group.weight < 0).sum()) for group in data.links)
     if not n_links:
-        return "Nothing links the items yet; each dataset is placed by its own features."
-    text = f"{theme.count(n_links, 'link')} say which items belong together"
+        return "No links between items yet. Each dataset is placed by its own features."
     if n_apart:
-        text = f"{n_links - n_apart:,} links say together, {n_apart:,} say apart"
-    return f"{text}; linked items lie close."
+        return f"{n_links - n_apart:,} links pull items together, {n_apart:,} push them apart."
+    return f"{theme.count(n_links, 'link')} pull items together."
 
 
 def show_legend(state: State, notes: list[str]) -> None:
@@ -78,7 +78,7 @@ def colour_text(state: State) -> str:
     colouring = charts.colouring_of(state)
     text = f"Colour: {colouring.option.title}"
     if colouring.n_other:
-        text += f" (7 largest; {colouring.n_other:,} others in grey)"
+        text += f" (7 largest, {colouring.n_other:,} others in grey)"
     return " ".join([f"{text}.", *borrowed_colour_notes(state)])
 
 
@@ -89,16 +89,18 @@ def borrowed_colour_notes(state: State) -> list[str]:
         return []
     data = state.opened()
     source = (
-        "the same items in the other dataset" if data.n_objects < data.n_rows else "their links"
+        "the same items in the other dataset"
+        if data.n_objects < data.n_rows
+        else "what they link to"
     )
-    return [f"{theme.join_words(list(datasets))}: coloured by {source}."]
+    return [f"{theme.join_words(list(datasets))} take the colour of {source}."]
 
 
 def show_samples() -> None:
     """Show the samples, one row each with a still map that opens on click."""
     names = samples()
     if not names:
-        theme.show_note("No samples were installed with this copy of hetviz.")
+        theme.show_note("This installation of hetviz has no samples.")
         return
     opened = session.workspace().state.source
     with st.container(key="gallery", gap=None):
@@ -121,7 +123,7 @@ def _show_sample(name: str, is_open: bool) -> None:
             f"<p>{theme.escape_html(', '.join(card.datasets))}</p></div>"
             f'<span title="Items">{theme.escape_html(size)}</span></div>'
         )
-        # It lies over the whole row.
+        # A transparent button over the whole row.
         st.button(
             f"{'Opened' if is_open else 'Open'}: {theme.escape_markdown(card.title)}",
             key=f"open-{name}",

@@ -17,17 +17,7 @@ from hetviz.workspace import SESSIONS, Summary, open_project, summarize
 
 @dataclass
 class ProjectUpload:
-    """A project file on its way.
-
-    Attributes
-    ----------
-    name : str
-    content : bytes
-    sid : str
-        The session that it became; empty while it is none.
-    problems : tuple of Problem
-        Why it became none.
-    """
+    """A dropped project file, the session it became, or the problems that prevented it."""
 
     name: str
     content: bytes
@@ -58,7 +48,7 @@ def open_dropped_project() -> ProjectUpload | None:
 
 
 def _open_project(upload_state: ProjectUpload) -> None:
-    # Nothing here speaks to the browser, where a click could end the run between the two steps.
+    # Nothing here draws: a click in between would stop the run between the two steps.
     try:
         sid = open_project(upload_state.content, upload_state.name, SESSIONS)
         try:
@@ -85,7 +75,7 @@ def show_errors(upload_state: ProjectUpload) -> None:
     """Show why a project could not be opened and what to do."""
     theme.show_headline(
         "This project could not be opened",
-        "Nothing was changed: what you had open is still there.",
+        "Nothing was changed. Your open project is still there.",
     )
     upload.show_problems(list(upload_state.problems))
     with st.container(horizontal=True, key="decide"):

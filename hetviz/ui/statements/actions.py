@@ -56,11 +56,11 @@ def get_draft(state: State) -> DraftCommands | None:
 def add_statement() -> None:
     """Add what the bar says."""
     state = session.workspace().state
-    made = get_draft(state)
+    draft = get_draft(state)
     rows = np.unique(
         np.concatenate([*statement_draft.get_groups(state).values(), np.empty(0, np.int64)])
     )
-    if made is not None and session.run_command(made.command()):
+    if draft is not None and session.run_command(draft.command()):
         statement_draft.clear_groups()
         # What was named stays lit while it moves.
         selection.select_rows(rows)
@@ -70,8 +70,8 @@ def add_statement() -> None:
 def add_labels(rows: Ints, column: str, value: str) -> None:
     """Label these global rows."""
     state = session.workspace().state
-    made = commands.draft_labels(state.opened(), rows, column, value)
-    if session.run_command(made.command()):
+    draft = commands.draft_labels(state.opened(), rows, column, value)
+    if session.run_command(draft.command()):
         st.session_state["label-value"] = ""
         statement_draft.clear_groups()
         selection.select_rows(rows)
@@ -97,7 +97,7 @@ def is_auto_refit() -> bool:
     return bool(st.session_state.get(AUTO_REFIT, True))
 
 
-def request_refit(before: State, loose: Ints | None = None) -> None:
+def request_refit(before: State, free_rows: Ints | None = None) -> None:
     """Let the map follow what was just said, unless the user wants to wait."""
     workspace = session.workspace()
     state = workspace.state
@@ -107,12 +107,12 @@ def request_refit(before: State, loose: Ints | None = None) -> None:
     if new:
         st.session_state[STATEMENT_STEP] = workspace.steps
     can = method_capabilities(state)
-    if loose is None and can is not None and not uses_new_statements(can, new):
+    if free_rows is None and can is not None and not uses_new_statements(can, new):
         return
     st.session_state[_NEW_STATEMENTS] = sorted({*st.session_state.get(_NEW_STATEMENTS, ()), *new})
-    kept: Ints | None = st.session_state.get(_REFIT_ROWS)
-    rows = np.empty(0, dtype=np.int64) if loose is None else loose
-    st.session_state[_REFIT_ROWS] = rows if kept is None else np.union1d(kept, rows)
+    pending: Ints | None = st.session_state.get(_REFIT_ROWS)
+    rows = np.empty(0, dtype=np.int64) if free_rows is None else free_rows
+    st.session_state[_REFIT_ROWS] = rows if pending is None else np.union1d(pending, rows)
     if is_auto_refit():
         refit_if_requested()
 
@@ -141,14 +141,17 @@ def _start_refit() -> None:
         # It failed or was stopped, which the page tells; it is not tried for ever.
         del st.session_state[_REFIT_ROWS]
     elif background.running_job() is None:
-        said = st.session_state.pop(_NEW_STATEMENTS, [])
-        background.refit(state, rows if len(rows) else None, said)
+        keys = st.session_state.pop(_NEW_STATEMENTS, [])
+        background.refit(state, rows if len(rows) else None, keys)
 
 
 def new_statements(before: HeteroData, after: HeteroData | None) -> list[str]:
     """Return the keys of the statements that are new, or weigh something else."""
-    known, there = _statement_weights(before), {} if after is None else _statement_weights(after)
-    return [key for key, weight in there.items() if known.get(key) != weight]
+    weights_before, weights_after = (
+        _statement_weights(before),
+        {} if after is None else _statement_weights(after),
+    )
+    return [key for key, weight in weights_after.items() if weights_before.get(key) != weight]
 
 
 def _statement_weights(data: HeteroData) -> dict[str, float]:

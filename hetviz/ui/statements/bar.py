@@ -80,7 +80,7 @@ def _filter_to_linked(picked: Ints) -> None:
 
 def _show_group(data: HeteroData, name: str, groups: dict[str, Ints], picked: Ints) -> None:
     rows = groups.get(name)
-    how = statement_draft.get_statement().how
+    kind = statement_draft.get_statement().how
     if rows is not None:
         with st.container(
             horizontal=True, vertical_alignment="center", gap="xsmall", width="content"
@@ -95,14 +95,16 @@ def _show_group(data: HeteroData, name: str, groups: dict[str, Ints], picked: In
                 args=(name, np.empty(0, dtype=np.int64)),
             )
         return
-    wanted = name == "A" or ("A" in groups and (name == "B" or (how == "closer" and "B" in groups)))
-    if not wanted:
+    is_next = name == "A" or (
+        "A" in groups and (name == "B" or (kind == "closer" and "B" in groups))
+    )
+    if not is_next:
         return
-    taken = any(np.array_equal(picked, rows) for rows in groups.values())
-    if not len(picked) or taken:
-        if how == "closer" or (name == "B" and how != "label"):
-            words = {"B": "and", "C": "than to"}.get(name, "")
-            st.html(f'<span class="hv-act-open">{words} <i>{name}</i> ?</span>', width="content")
+    is_group = any(np.array_equal(picked, rows) for rows in groups.values())
+    if not len(picked) or is_group:
+        if kind == "closer" or (name == "B" and kind != "label"):
+            text = {"B": "and", "C": "than to"}.get(name, "")
+            st.html(f'<span class="hv-act-open">{text} <i>{name}</i> ?</span>', width="content")
         return
     st.button(
         f"Make it {name}",
@@ -116,13 +118,13 @@ def _show_group(data: HeteroData, name: str, groups: dict[str, Ints], picked: In
 def _show_proposals(data: HeteroData, groups: dict[str, Ints]) -> None:
     """Ask what an item that was let go there belongs with: what is near, all of it at first."""
     st.html('<span class="hv-act-open">belongs here with</span>', width="content")
-    near = list(statement_draft.get_statement().proposed)
-    now = set(groups.get("B", np.empty(0, dtype=np.int64)).tolist())
-    key = f"near-{'-'.join(map(str, near))}"
+    nearest = list(statement_draft.get_statement().proposed)
+    members = set(groups.get("B", np.empty(0, dtype=np.int64)).tolist())
+    key = f"near-{'-'.join(map(str, nearest))}"
     st.pills(
         "With respect to what?",
-        near,
-        default=[row for row in near if row in now],
+        nearest,
+        default=[row for row in nearest if row in members],
         selection_mode="multi",
         format_func=lambda row: theme.escape_markdown(
             shorten(item_chip.find_item(data, row).title, _MAX_PILL_CHARS)
@@ -141,13 +143,15 @@ def _group_html(data: HeteroData, name: str, rows: Ints) -> str:
         item_chip.picture_of(data, item_chip.find_item(data, int(row)))
         for row in rows[:_MAX_PICTURES]
     ]
-    images = "".join(f'<img src="{theme.escape_html(one)}" alt="">' for one in pictures if one)
+    images = "".join(
+        f'<img src="{theme.escape_html(source)}" alt="">' for source in pictures if source
+    )
     if not images and len(rows) == 1:
         images = f"<em>{item_chip.find_item(data, int(rows[0])).glyph}</em>"
-    words = theme.escape_html(commands.group_text(data, rows))
+    text = theme.escape_html(commands.group_text(data, rows))
     return (
-        f'<span class="hv-act" title="Group {name}: {words}">'
-        f'<i class="hv-act-{name}">{name}</i>{images}<b>{words}</b><u>{len(rows):,}</u></span>'
+        f'<span class="hv-act" title="Group {name}: {text}">'
+        f'<i class="hv-act-{name}">{name}</i>{images}<b>{text}</b><u>{len(rows):,}</u></span>'
     )
 
 
@@ -158,7 +162,7 @@ def _show_statement(state: State, data: HeteroData, groups: dict[str, Ints]) -> 
             "What to say",
             list(KIND_TITLES),
             default=saying.how,
-            format_func=lambda how: KIND_TITLES[how],
+            format_func=lambda kind: KIND_TITLES[kind],
             key=f"how-{saying.how}",
             label_visibility="collapsed",
             width="content",
@@ -211,21 +215,21 @@ def _button_text(draft: commands.DraftCommands | None) -> str:
     """Return what the button does, with how many statements it makes."""
     if draft is None:
         return "Say it"
-    what = "comparison" if statement_draft.get_statement().how == "closer" else "pair"
-    return f"Say {theme.count(draft.n, what)}"
+    noun = "comparison" if statement_draft.get_statement().how == "closer" else "pair"
+    return f"Say {theme.count(draft.n, noun)}"
 
 
 def _show_number(draft: commands.DraftCommands) -> None:
     """Let the number of statements be changed; the button says it."""
-    what = "comparison" if statement_draft.get_statement().how == "closer" else "pair"
+    noun = "comparison" if statement_draft.get_statement().how == "closer" else "pair"
     if draft.n_possible == 1:
         return
-    words = "Fewer" if draft.n == draft.n_possible else f"of {draft.n_possible:,}"
-    with st.popover(words, key="act-number", help=f"How many {what}s are said"):
+    text = "Fewer" if draft.n == draft.n_possible else f"of {draft.n_possible:,}"
+    with st.popover(text, key="act-number", help=f"How many {noun}s are said"):
         theme.show_note(draft.account)
         key = f"most-{draft.n}-{draft.n_possible}"
         st.number_input(
-            f"Most {what}s",
+            f"Most {noun}s",
             1,
             min(draft.n_possible, _MAX_PAIRS),
             min(draft.n, _MAX_PAIRS),
@@ -242,11 +246,11 @@ def _show_label_form(data: HeteroData, rows: Ints) -> None:
         for name, span in data.offsets.items()
         if ((rows >= span.start) & (rows < span.stop)).any()
     ]
-    there = list(dict.fromkeys(one.name for one in data.labels if one.dataset in spans))
-    mine = commands.own_label_column(data)
+    columns = list(dict.fromkeys(label.name for label in data.labels if label.dataset in spans))
+    own_column_name = commands.own_label_column(data)
     column = st.selectbox(
         "Column",
-        [mine, *(name for name in there if name != mine)],
+        [own_column_name, *(name for name in columns if name != own_column_name)],
         key="label-column",
         accept_new_options=True,
         label_visibility="collapsed",
@@ -282,36 +286,50 @@ def _show_consequences(state: State) -> None:
         None,
         [*contradictions.find_contradictions(state, draft), act_draft.unsupported_reason(state)],
     )
-    no = [f'<p class="hv-act-not" role="status">{theme.escape_html(one)}</p>' for one in against]
+    no = [
+        f'<p class="hv-act-not" role="status">{theme.escape_html(reason)}</p>' for reason in against
+    ]
     lines = [*preview_html(state, draft), *no]
     if lines:
         with st.container(key="acts-not", gap="xsmall"):
-            for line in lines:
-                st.html(line)
+            for html in lines:
+                st.html(html)
 
 
 def preview_html(state: State, draft: commands.DraftCommands) -> list[str]:
     """Return what would come of it as HTML, where that is known by now."""
-    found = preview.find_preview(state, draft)
-    if found is None:
+    expected = preview.find_preview(state, draft)
+    if expected is None:
         return []
-    would = found.consequences
-    words = [f"{would.kept_after:,} of {would.n_said:,} would be kept, now {would.kept_before:,}."]
-    if would.n_hubs:
-        both = "Both hold" if would.n_hubs == would.n_said == 1 else "Where both items hold"
-        words.append(f"{both} many others{', so they' if both == 'Both hold' else ', they'} stay.")
-    if would.links_won or would.links_lost:
-        words.append(
-            f"Of the other links, {would.links_won:,} would be won and {would.links_lost:,} lost."
+    consequences = expected.consequences
+    sentences = [
+        f"{consequences.kept_after:,} of {consequences.n_said:,} would be kept, now {consequences.kept_before:,}."
+    ]
+    if consequences.n_hubs:
+        both = (
+            "Both hold"
+            if consequences.n_hubs == consequences.n_said == 1
+            else "Where both items hold"
         )
-    if np.isfinite([would.true_before, would.true_after]).all():
-        before, after = (10 * share for share in (would.true_before, would.true_after))
-        words.append(f"Of their 10 nearest, {before:.0f} are true now, {after:.0f} would be.")
-    words.append(f"{theme.count(would.n_moved, 'other item')} would move.")
-    if found.n_followers:
-        words.append(f"About {found.n_followers:,} may be like them.")
-    mark = " falser" if would.falser else ""
-    return [f'<p class="hv-act-would{mark}" role="status">{theme.escape_html(" ".join(words))}</p>']
+        sentences.append(
+            f"{both} many others{', so they' if both == 'Both hold' else ', they'} stay."
+        )
+    if consequences.links_won or consequences.links_lost:
+        sentences.append(
+            f"Of the other links, {consequences.links_won:,} would be won and {consequences.links_lost:,} lost."
+        )
+    if np.isfinite([consequences.true_before, consequences.true_after]).all():
+        before, after = (
+            10 * share for share in (consequences.true_before, consequences.true_after)
+        )
+        sentences.append(f"Of their 10 nearest, {before:.0f} are true now, {after:.0f} would be.")
+    sentences.append(f"{theme.count(consequences.n_moved, 'other item')} would move.")
+    if expected.n_followers:
+        sentences.append(f"About {expected.n_followers:,} may be like them.")
+    mark = " falser" if consequences.falser else ""
+    return [
+        f'<p class="hv-act-would{mark}" role="status">{theme.escape_html(" ".join(sentences))}</p>'
+    ]
 
 
 def _on_proposal(key: str) -> None:
@@ -319,9 +337,9 @@ def _on_proposal(key: str) -> None:
 
 
 def _on_kind(key: str) -> None:
-    how: StatementKind | None = st.session_state[key]
-    if how is not None:
-        statement_draft.choose_kind(how)
+    kind: StatementKind | None = st.session_state[key]
+    if kind is not None:
+        statement_draft.choose_kind(kind)
 
 
 def _on_weight(key: str) -> None:

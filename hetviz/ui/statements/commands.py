@@ -47,33 +47,33 @@ class DraftCommands:
 
     def command(self) -> Act:
         """Return the one command that carries out all of it."""
-        return Act([one.to_dict() for one in self.commands], self.name)
+        return Act([command.to_dict() for command in self.commands], self.name)
 
 
 def draft_pairs(
-    data: HeteroData, groups: Mapping[str, Ints], saying: StatementDraft
+    data: HeteroData, groups: Mapping[str, Ints], statement: StatementDraft
 ) -> DraftCommands:
     """Draft links between groups A and B, or within A where there is no B."""
     ends = groups["A"], groups.get("B")
-    found = links_between(data, *ends, saying.weight, most=saying.most, in_turn=True)
-    word = "together" if saying.weight > 0 else "apart"
+    stated = links_between(data, *ends, statement.weight, most=statement.most, in_turn=True)
+    word = "together" if statement.weight > 0 else "apart"
     name = _unused_set_name(data, f"{_groups_text(data, groups, 'AB')} {word}")
     lines = [
         [i + data.offsets[links.source].start, j + data.offsets[links.target].start, w]
-        for links in found.links
+        for links in stated.links
         for i, j, w in zip(links.i.tolist(), links.j.tolist(), links.weight.tolist(), strict=True)
     ]
-    command = from_dict(found.to_command(data, set=name))
-    return DraftCommands((command,), lines, len(lines), found.n_possible, name, found.account)
+    command = from_dict(stated.to_command(data, set=name))
+    return DraftCommands((command,), lines, len(lines), stated.n_possible, name, stated.account)
 
 
 def draft_comparisons(
-    data: HeteroData, groups: Mapping[str, Ints], saying: StatementDraft
+    data: HeteroData, groups: Mapping[str, Ints], statement: StatementDraft
 ) -> DraftCommands:
     """Draft comparisons: each A nearer to B than to C."""
     a, b, c = (groups[name] for name in "ABC")
     possible = len(a) * len(b) * len(c)
-    n = min(possible, saying.most or max(_MIN_COMPARISONS, len(a)))
+    n = min(possible, statement.most or max(_MIN_COMPARISONS, len(a)))
     triples = _spread_triples(a, b, c, n)
     rows = [[_dataset_and_id(data, row) for row in triple] for triple in triples]
     name = _unused_set_name(
@@ -90,10 +90,10 @@ def draft_labels(data: HeteroData, rows: Ints, column: str, value: str) -> Draft
     """Draft a label for the items of a group, dataset by dataset."""
     commands = []
     for name, span in data.offsets.items():
-        mine = rows[(rows >= span.start) & (rows < span.stop)] - span.start
-        if len(mine):
+        local_rows = rows[(rows >= span.start) & (rows < span.stop)] - span.start
+        if len(local_rows):
             ids = data[name].ids
-            commands.append(SetLabels(name, column, {str(ids[row]): value for row in mine}))
+            commands.append(SetLabels(name, column, {str(ids[row]): value for row in local_rows}))
     return DraftCommands(
         tuple(commands), [], len(rows), len(rows), f"label {shorten(value, _MAX_NAME_CHARS)}"
     )
@@ -104,8 +104,8 @@ def own_label_column(data: HeteroData) -> str:
     names = {label.name for label in data.labels}
     tables = (part.table for part in data.datasets.values() if part.table is not None)
     names |= {str(name) for table in tables for name in table.columns}
-    mine = [int(name[len(OWN_LABEL_PREFIX) :]) for name in names if is_own_label(name)]
-    return f"{OWN_LABEL_PREFIX}{max(mine, default=1)}"
+    numbers = [int(name[len(OWN_LABEL_PREFIX) :]) for name in names if is_own_label(name)]
+    return f"{OWN_LABEL_PREFIX}{max(numbers, default=1)}"
 
 
 def count_overwritten(data: HeteroData, rows: Ints, column: str, value: str) -> int:
@@ -114,8 +114,8 @@ def count_overwritten(data: HeteroData, rows: Ints, column: str, value: str) -> 
     for label in data.labels:
         span = data.offsets[label.dataset]
         if label.name == column:
-            mine = rows[(rows >= span.start) & (rows < span.stop)] - span.start
-            count += sum(label.known[row] and str(label.values[row]) != value for row in mine)
+            local_rows = rows[(rows >= span.start) & (rows < span.stop)] - span.start
+            count += sum(label.known[row] and str(label.values[row]) != value for row in local_rows)
     return int(count)
 
 
@@ -123,12 +123,12 @@ def _spread_triples(a: Ints, b: Ints, c: Ints, n: int) -> list[tuple[int, int, i
     """Return n different triples that use the items of each group as evenly as can be."""
     rng = np.random.default_rng(0)
     a, b, c = (rng.permutation(rows).tolist() for rows in (a, b, c))
-    found = []
+    triples = []
     for k in range(n):
         round_, i = divmod(k, len(a))
         turn, shift = divmod(round_, len(b))
-        found.append((a[i], b[(i + shift) % len(b)], c[(i + turn) % len(c)]))
-    return found
+        triples.append((a[i], b[(i + shift) % len(b)], c[(i + turn) % len(c)]))
+    return triples
 
 
 def _dataset_and_id(data: HeteroData, row: int) -> list[str]:
@@ -145,16 +145,16 @@ def group_text(data: HeteroData, rows: Sequence[int] | Ints) -> str:
     if len(rows) == 1:
         return shorten(find_item(data, int(rows[0])).title, _MAX_NAME_CHARS)
     array = np.asarray(rows)
-    there = {
+    counts = {
         name: int(((array >= span.start) & (array < span.stop)).sum())
         for name, span in data.offsets.items()
     }
-    return ", ".join(f"{count:,} {name}" for name, count in there.items() if count)
+    return ", ".join(f"{count:,} {name}" for name, count in counts.items() if count)
 
 
-def _unused_set_name(data: HeteroData, wanted: str) -> str:
+def _unused_set_name(data: HeteroData, base: str) -> str:
     """Return a name that no set of statements has yet."""
-    known, name, number = set(set_names(data)), wanted, 2
-    while name in known:
-        name, number = f"{wanted} {number}", number + 1
+    used, name, number = set(set_names(data)), base, 2
+    while name in used:
+        name, number = f"{base} {number}", number + 1
     return name

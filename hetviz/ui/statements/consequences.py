@@ -30,18 +30,18 @@ def show_consequences(state: State, run: Run, place: str = "") -> None:
 
     `place` tells apart where it is shown, if at more than one place.
     """
-    told = (run.figures or {}).get("consequences")
-    if not told or st.session_state.get(_DISMISSED) == run.id or not state.is_current(run):
+    stored = (run.figures or {}).get("consequences")
+    if not stored or st.session_state.get(_DISMISSED) == run.id or not state.is_current(run):
         return
-    found = consequences_from(told)
+    consequences = consequences_from(stored)
     with st.container(border=True, key=f"outcome{place}", gap="small"):
         theme.show_section("What that did")
-        if found.falser:
+        if consequences.falser:
             st.html(
                 '<p class="hv-act-not" role="status">It made the map less true: fewer of the '
                 "neighbours of what you named are near it in the data.</p>"
             )
-        lines = "".join(f"<li>{theme.escape_html(words)}</li>" for words in found.sentences())
+        lines = "".join(f"<li>{theme.escape_html(text)}</li>" for text in consequences.sentences())
         st.html(f'<ul class="hv-reasons">{lines}</ul>')
         with st.container(horizontal=True, gap="small"):
             st.button("Keep", key=f"outcome-keep{place}", on_click=_dismiss, args=(run.id,))
@@ -61,19 +61,19 @@ def follower_rows(data: HeteroData, group: Mapping[str, Any]) -> list[int]:
     name = str(group["dataset"])
     if name not in data.datasets:
         return []
-    found = data[name].find(list(group["followers"]))
-    return [int(row) + data.offsets[name].start for row in found.tolist() if row >= 0]
+    rows = data[name].find(list(group["followers"]))
+    return [int(row) + data.offsets[name].start for row in rows.tolist() if row >= 0]
 
 
 def _show_followers(data: HeteroData, run: Run) -> None:
     """Say who may be like those that were named, group by group."""
-    picked = set(selection.selected_rows(session.workspace().state).tolist())
+    selected = set(selection.selected_rows(session.workspace().state).tolist())
     for group in learned_groups(run):
         name = str(group["dataset"])
         if name not in data.datasets:
             continue
         named = data[name].find(list(group["named"])) + data.offsets[name].start
-        if picked and not picked & set(named.tolist()):
+        if selected and not selected & set(named.tolist()):
             continue
         rows = follower_rows(data, group)[:_MAX_FOLLOWERS]
         if not rows:
@@ -103,25 +103,28 @@ def show_moved(state: State, run: Run) -> bool:
 
     Where something was said since the map was made, what moved then is no longer told.
     """
-    far = moved_distances(state, run)
-    if far is None or state.data is None or not state.is_current(run):
+    shift = moved_distances(state, run)
+    if shift is None or state.data is None or not state.is_current(run):
         return False
-    there = np.flatnonzero(np.isfinite(far))
-    if not len(there):
+    placed = np.flatnonzero(np.isfinite(shift))
+    if not len(placed):
         return False
-    rows = there[np.argsort(-far[there], kind="stable")]
-    away = rows[far[rows] >= MIN_SHIFT]
-    still = len(there) - len(away)
-    theme.show_section("What moved most", f"{len(away):,} of {len(there):,}")
-    if len(away):
-        item_chip.show_named(state.data, away[:_MAX_MOVED].tolist())
+    rows = placed[np.argsort(-shift[placed], kind="stable")]
+    moved_rows = rows[shift[rows] >= MIN_SHIFT]
+    n_still = len(placed) - len(moved_rows)
+    theme.show_section("What moved most", f"{len(moved_rows):,} of {len(placed):,}")
+    if len(moved_rows):
+        item_chip.show_named(state.data, moved_rows[:_MAX_MOVED].tolist())
     theme.show_note(
-        f"{still:,} items stayed: they moved less than {_percent_text(MIN_SHIFT)} of the width of the "
-        f"map, half of them less than {_percent_text(float(np.median(far[there])))}."
+        f"{n_still:,} items stayed: they moved less than {_percent_text(MIN_SHIFT)} of the width of the "
+        f"map, half of them less than {_percent_text(float(np.median(shift[placed])))}."
     )
-    if len(away):
+    if len(moved_rows):
         st.button(
-            "Select what moved", key="pick-moved", on_click=selection.select_rows, args=(away,)
+            "Select what moved",
+            key="pick-moved",
+            on_click=selection.select_rows,
+            args=(moved_rows,),
         )
     return True
 

@@ -21,20 +21,20 @@ _MAX_NAMED = 2
 _MAX_CYCLE = 3
 
 
-def find_contradictions(state: State, made: DraftCommands) -> list[str]:
+def find_contradictions(state: State, draft: DraftCommands) -> list[str]:
     """Say what was said before that this contradicts, in plain sentences."""
     data = state.data
     if data is None:
         return []
-    key = ("objections", id(data), id(made))
+    key = ("objections", id(data), id(draft))
     return session.get_or_compute(
         key,
-        (data, made),
+        (data, draft),
         lambda: [
-            word
-            for command in made.commands
+            text
+            for command in draft.commands
             if isinstance(command, StatementCommand)
-            for word in [*_opposite_texts(state, command), *_cycle_texts(state, command)]
+            for text in [*_opposite_texts(state, command), *_cycle_texts(state, command)]
         ],
     )
 
@@ -44,29 +44,31 @@ def _opposite_texts(state: State, command: StatementCommand) -> list[str]:
     after = added_guidance(data, command)
     row_of = {key: row for row, key in enumerate(statement_keys(after.data))}
     ends = statement_rows(after.data)
-    told = [
+    pairs = [
         [shorten(find_item(data, int(row)).title, 24) for row in ends[row_of[old]] if row >= 0]
         for _, old in after.opposite
     ]
-    if not told:
+    if not pairs:
         return []
     if isinstance(command, AddComparisons):
-        return [f"{len(told):,} of these say the opposite of what was said before."]
-    named = "; ".join(" and ".join(pair[:2]) for pair in told[:_MAX_NAMED])
-    more = f" and {len(told) - _MAX_NAMED:,} more" if len(told) > _MAX_NAMED else ""
+        return [f"{len(pairs):,} of these say the opposite of what was said before."]
+    named = "; ".join(" and ".join(pair[:2]) for pair in pairs[:_MAX_NAMED])
+    more = f" and {len(pairs) - _MAX_NAMED:,} more" if len(pairs) > _MAX_NAMED else ""
     word = "apart" if statement_draft.get_statement().weight > 0 else "together"
     return [f"Before, these were said to be {word}: {named}{more}."]
 
 
 def _cycle_texts(state: State, command: StatementCommand) -> list[str]:
-    found = [conflict for conflict in _find_conflicts(state, command) if len(conflict.keys) > 2]
+    conflicts = [conflict for conflict in _find_conflicts(state, command) if len(conflict.keys) > 2]
     if isinstance(command, AddComparisons):
-        return [f"This closes a circle: {found[0].sentence}"] if found else []
-    near = [conflict for conflict in found if len(conflict.keys) <= _MAX_CYCLE]
-    if not near:
+        return [f"This closes a circle: {conflicts[0].sentence}"] if conflicts else []
+    short_cycles = [conflict for conflict in conflicts if len(conflict.keys) <= _MAX_CYCLE]
+    if not short_cycles:
         return []
-    more = f" So are {len(near) - 1:,} more of these pairs." if len(near) > 1 else ""
-    return [f"{near[0].sentence}{more}"]
+    more = (
+        f" So are {len(short_cycles) - 1:,} more of these pairs." if len(short_cycles) > 1 else ""
+    )
+    return [f"{short_cycles[0].sentence}{more}"]
 
 
 def _find_conflicts(state: State, command: StatementCommand) -> list[Conflict]:

@@ -22,28 +22,33 @@ def show_draft(state: State) -> bool:
     draft, data = act_draft.get_draft(state), state.data
     if draft is None or data is None or statement_draft.get_statement().how == "closer":
         return False
-    said = _existing_weights(data, draft)
+    existing = _existing_weights(data, draft)
     word = "together" if draft.lines[0][2] > 0 else "apart"
     theme.show_headline(
         f"{theme.count(draft.n, 'pair')} will say {word}",
-        _existing_text(draft, list(said.values())),
+        _existing_text(draft, list(existing.values())),
     )
-    _show_pairs(data, draft, said)
+    _show_pairs(data, draft, existing)
     foreseen = bar.preview_html(state, draft)
     if foreseen:
         theme.show_section("What the map would do")
-        for line in foreseen:
-            st.html(line)
+        for html in foreseen:
+            st.html(html)
     return True
 
 
 def _existing_weights(data: HeteroData, draft: DraftCommands) -> dict[tuple[int, int], float]:
     """Return the weight of each pair that was said before."""
-    wanted = {_sort_pair(p, q) for p, q, _ in draft.lines}
-    found = links_touching(data, [int(p) for p, _, _ in draft.lines])
-    pairs = zip(found.inner.tolist(), found.outer.tolist(), found.weight.tolist(), strict=True)
-    told = {_sort_pair(p, q): weight for p, q, weight in pairs}
-    return {pair: told[pair] for pair in wanted if pair in told}
+    pairs_drafted = {_sort_pair(p, q) for p, q, _ in draft.lines}
+    touching_links = links_touching(data, [int(p) for p, _, _ in draft.lines])
+    pairs = zip(
+        touching_links.inner.tolist(),
+        touching_links.outer.tolist(),
+        touching_links.weight.tolist(),
+        strict=True,
+    )
+    weights = {_sort_pair(p, q): weight for p, q, weight in pairs}
+    return {pair: weights[pair] for pair in pairs_drafted if pair in weights}
 
 
 def _sort_pair(p: float, q: float) -> tuple[int, int]:
@@ -51,25 +56,27 @@ def _sort_pair(p: float, q: float) -> tuple[int, int]:
     return int(min(p, q)), int(max(p, q))
 
 
-def _existing_text(draft: DraftCommands, said: list[float]) -> str:
+def _existing_text(draft: DraftCommands, weights: list[float]) -> str:
     """Say what is known of the pairs by now."""
-    if not said:
+    if not weights:
         return "None of them is said to be together or apart yet."
-    same = sum((weight > 0) == (draft.lines[0][2] > 0) for weight in said)
-    opposed = len(said) - same
-    words = [f"{same:,} of them {'is' if same == 1 else 'are'} said already."] if same else []
+    same = sum((weight > 0) == (draft.lines[0][2] > 0) for weight in weights)
+    opposed = len(weights) - same
+    texts = [f"{same:,} of them {'is' if same == 1 else 'are'} said already."] if same else []
     if opposed:
-        words.append(f"{opposed:,} {'is' if opposed == 1 else 'are'} said to be the opposite.")
-    return " ".join(words)
+        texts.append(f"{opposed:,} {'is' if opposed == 1 else 'are'} said to be the opposite.")
+    return " ".join(texts)
 
 
-def _show_pairs(data: HeteroData, draft: DraftCommands, said: dict[tuple[int, int], float]) -> None:
+def _show_pairs(
+    data: HeteroData, draft: DraftCommands, existing: dict[tuple[int, int], float]
+) -> None:
     """List the pairs; what all of them share is not repeated."""
-    ends = [{int(line[end]) for line in draft.lines} for end in (0, 1)]
+    ends = [{int(pair[end]) for pair in draft.lines} for end in (0, 1)]
     rows = []
     for p, q, weight in draft.lines[:_MAX_PAIRS]:
-        shown = [row for row, all_ in ((int(p), ends[0]), (int(q), ends[1])) if len(all_) > 1]
-        items = [item_chip.find_item(data, row) for row in shown or [int(p), int(q)]]
+        rows_named = [row for row, all_ in ((int(p), ends[0]), (int(q), ends[1])) if len(all_) > 1]
+        items = [item_chip.find_item(data, row) for row in rows_named or [int(p), int(q)]]
         source = item_chip.picture_of(data, items[0])
         face = (
             f'<img src="{theme.escape_html(source)}" alt="" loading="lazy">'
@@ -77,10 +84,10 @@ def _show_pairs(data: HeteroData, draft: DraftCommands, said: dict[tuple[int, in
             else f'<i aria-hidden="true">{items[0].glyph}</i>'
         )
         names = " · ".join(shorten(item.title, _MAX_NAME_CHARS) for item in items)
-        old = said.get(_sort_pair(p, q))
+        old = existing.get(_sort_pair(p, q))
         new = _weight_text(weight)
-        told = f"<em>new, {new}</em>" if old is None else f"said, {_weight_text(old)} → {new}"
-        rows.append(f"<li>{face}<span>{theme.escape_html(names)}</span><b>{told}</b></li>")
+        change = f"<em>new, {new}</em>" if old is None else f"said, {_weight_text(old)} → {new}"
+        rows.append(f"<li>{face}<span>{theme.escape_html(names)}</span><b>{change}</b></li>")
     more = len(draft.lines) - len(rows)
     tail = f"<li class=more>… and {more:,} more</li>" if more > 0 else ""
     st.html(f'<ul class="hv-ends-of hv-says">{"".join(rows)}{tail}</ul>')

@@ -31,12 +31,12 @@ def handle_requests(value: object) -> None:
         return
     if value.get("rows") != session.workspace().view_state.fingerprint:
         return
-    for wish in value["wishes"]:
-        number = wish.get("n") if isinstance(wish, Mapping) else None
+    for request in value["wishes"]:
+        number = request.get("n") if isinstance(request, Mapping) else None
         if isinstance(number, int) and number > last_handled():
             st.session_state[_LAST_HANDLED] = number
             try:
-                _handle_request(wish)
+                _handle_request(request)
             except HetvizError as error:
                 session.add_message(str(error))
 
@@ -46,44 +46,44 @@ def last_handled() -> int:
     return int(st.session_state.get(_LAST_HANDLED, 0))
 
 
-def _handle_request(wish: Mapping[str, Any]) -> None:
+def _handle_request(request: Mapping[str, Any]) -> None:
     state = session.workspace().state
-    match wish.get("what"):
+    match request.get("what"):
         case "group":
-            rows = selection_codec.unpack_rows(wish.get("packed"), state.opened().n_rows)
-            statement_draft.set_group(str(wish.get("group")), rows)
-        case "say" if wish.get("how") in KIND_TITLES:
-            _choose_or_add(state, wish["how"])
+            rows = selection_codec.unpack_rows(request.get("packed"), state.opened().n_rows)
+            statement_draft.set_group(str(request.get("group")), rows)
+        case "say" if request.get("how") in KIND_TITLES:
+            _choose_or_add(state, request["how"])
         case "drop":
-            _on_drop(state, wish)
+            _on_drop(state, request)
         case "forget":
             statement_draft.clear_groups()
 
 
 def draft_spec(state: State, owner: str) -> dict[str, Any]:
     """Return what the map draws of it: keys of the groups' rows, pairs, a dropped item."""
-    made = actions.get_draft(state)
+    draft = actions.get_draft(state)
     groups = statement_draft.get_groups(state)
-    foreseen = None if made is None else preview.find_preview(state, made)
+    expected = None if draft is None else preview.find_preview(state, draft)
     return {
         "groups": {
             name: ARRAY_CACHE.put(owner, PackedArray.of(rows, "<i4"))
             for name, rows in groups.items()
         },
-        "preview": [] if made is None else made.lines,
-        "ghosts": [] if foreseen is None else foreseen.ghosts,
+        "preview": [] if draft is None else draft.lines,
+        "ghosts": [] if expected is None else expected.ghosts,
         "dropped": list(statement_draft.get_statement().dropped or ()) or None,
         "rows": session.workspace().view_state.fingerprint,
         "heard": last_handled(),
     }
 
 
-def _choose_or_add(state: State, how: statement_draft.StatementKind) -> None:
+def _choose_or_add(state: State, kind: statement_draft.StatementKind) -> None:
     """Choose what to say; the second time, say it."""
-    if statement_draft.get_statement().how == how and actions.get_draft(state) is not None:
+    if statement_draft.get_statement().how == kind and actions.get_draft(state) is not None:
         actions.add_statement()
     else:
-        statement_draft.choose_kind(how)
+        statement_draft.choose_kind(kind)
 
 
 def _on_drop(state: State, value: Mapping[str, Any]) -> None:
@@ -92,13 +92,15 @@ def _on_drop(state: State, value: Mapping[str, Any]) -> None:
     form = get_geometry(state, state.run)
     if not (0 <= row < len(form.points) and math.isfinite(x) and math.isfinite(y)):
         return
-    far = np.hypot(form.points[:, 0] - x, form.points[:, 1] - y)
-    far[~(visible_mask(state) & form.placed)] = np.inf
-    far[row] = np.inf
-    near = np.argsort(far)[:_N_PROPOSED]
-    near = near[np.isfinite(far[near])]
+    distance = np.hypot(form.points[:, 0] - x, form.points[:, 1] - y)
+    distance[~(visible_mask(state) & form.placed)] = np.inf
+    distance[row] = np.inf
+    nearest = np.argsort(distance)[:_N_PROPOSED]
+    nearest = nearest[np.isfinite(distance[nearest])]
     statement_draft.clear_groups()
     statement_draft.set_group("A", np.array([row]))
-    statement_draft.set_group("B", near)
+    statement_draft.set_group("B", nearest)
     statement_draft.choose_kind("together")
-    statement_draft.change_statement(dropped=(row, x, y), proposed=tuple(int(one) for one in near))
+    statement_draft.change_statement(
+        dropped=(row, x, y), proposed=tuple(int(nearest_row) for nearest_row in nearest)
+    )

@@ -47,7 +47,7 @@ class Preview:
     n_followers: int
 
 
-def find_preview(state: State, made: DraftCommands) -> Preview | None:
+def find_preview(state: State, draft: DraftCommands) -> Preview | None:
     """Return what would come of a statement, or start to find it out; None until it is known."""
     data, run = state.guided, state.run
     if data is None or run is None or data.n_rows > MAX_ROWS or not actions.is_auto_refit():
@@ -55,26 +55,26 @@ def find_preview(state: State, made: DraftCommands) -> Preview | None:
     can = actions.method_capabilities(state)
     if can is None or Capability.WARM_START not in can or not state.is_current(run):
         return None
-    said = json.dumps([run.id, data.fingerprint(), made.lines])
-    mark = hashlib.sha256(said.encode()).hexdigest()
-    known, found = background.last_preview()
-    if known != mark:
-        after = _add_to_data(data, made)
+    identity = json.dumps([run.id, data.fingerprint(), draft.lines])
+    mark = hashlib.sha256(identity.encode()).hexdigest()
+    mark_ready, new_map = background.last_preview()
+    if mark_ready != mark:
+        after = _add_to_data(data, draft)
         if after is not None:
             keys = actions.new_statements(data, after)
             if actions.uses_new_statements(can, keys):
                 background.start_preview(state, after, keys, mark)
         return None
-    if found is None or not (found.figures or {}).get("consequences"):
+    if new_map is None or not (new_map.figures or {}).get("consequences"):
         return None
     return session.get_or_compute(
-        ("preview", mark), found, lambda: _read_preview(state, found, made)
+        ("preview", mark), new_map, lambda: _read_preview(state, new_map, draft)
     )
 
 
-def _add_to_data(data: HeteroData, made: DraftCommands) -> HeteroData | None:
+def _add_to_data(data: HeteroData, draft: DraftCommands) -> HeteroData | None:
     try:
-        for command in made.commands:
+        for command in draft.commands:
             if isinstance(command, AddLinks | AddPairs | AddComparisons):
                 data = added_guidance(data, command).data
     except HetvizError:
@@ -83,16 +83,18 @@ def _add_to_data(data: HeteroData, made: DraftCommands) -> HeteroData | None:
     return data
 
 
-def _read_preview(state: State, found: MadeMap, made: DraftCommands) -> Preview:
-    figures = found.figures or {}
+def _read_preview(state: State, new_map: MadeMap, draft: DraftCommands) -> Preview:
+    figures = new_map.figures or {}
     here = np.asarray(get_geometry(state, state.run).points, dtype=np.float64)
-    there = np.vstack([found.embedding.coordinates[name] for name in state.opened().datasets])
-    new: Floats = align(there[:, :2], here)(there[:, :2])
-    far = np.linalg.norm(new - here, axis=1)
+    new_points = np.vstack(
+        [new_map.embedding.coordinates[name] for name in state.opened().datasets]
+    )
+    new: Floats = align(new_points[:, :2], here)(new_points[:, :2])
+    shift = np.linalg.norm(new - here, axis=1)
     extent = float(np.max(np.nanmax(here, axis=0) - np.nanmin(here, axis=0))) or 1.0
-    rows = np.argsort(-np.nan_to_num(far), kind="stable")[:_MAX_GHOSTS]
-    rows = rows[np.nan_to_num(far[rows]) >= NOTICED * extent]
-    spoken_of = {int(row) for line in made.lines for row in line[:2]}
+    rows = np.argsort(-np.nan_to_num(shift), kind="stable")[:_MAX_GHOSTS]
+    rows = rows[np.nan_to_num(shift[rows]) >= NOTICED * extent]
+    spoken_of = {int(row) for pair in draft.lines for row in pair[:2]}
     learned = [
         group
         for group in figures.get("learned") or []
@@ -110,5 +112,5 @@ def _named_rows(data: HeteroData, group: Mapping[str, Any]) -> set[int]:
     name = str(group["dataset"])
     if name not in data.datasets:
         return set()
-    found = data[name].find(list(group["named"]))
-    return {int(row) + data.offsets[name].start for row in found.tolist() if row >= 0}
+    rows = data[name].find(list(group["named"]))
+    return {int(row) + data.offsets[name].start for row in rows.tolist() if row >= 0}

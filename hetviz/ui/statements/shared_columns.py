@@ -25,12 +25,12 @@ def offer_weights(data: HeteroData, groups: Mapping[str, Ints]) -> None:
         return
     b = groups.get("B", a)
     mark = a.tobytes() + b"|" + b.tobytes()
-    found: list[SimilarColumn] = session.get_or_compute(
+    columns: list[SimilarColumn] = session.get_or_compute(
         ("alike", id(data), mark), data, lambda: alike_by(data, a, b)
     )
-    if not found:
+    if not columns:
         return
-    first = spoken(found[0].column)
+    first = spoken(columns[0].column)
     with st.popover(
         f"Because of {theme.escape_markdown(first.lower())} …", key="because", type="tertiary"
     ):
@@ -40,31 +40,33 @@ def offer_weights(data: HeteroData, groups: Mapping[str, Ints]) -> None:
                 "What they are most alike in. Let it count for more, and the whole map follows; "
                 "nothing is said of these items alone. One undo takes it back."
             )
-            wanted = [_weight_slider(one) for one in found]
+            new_weights = [_weight_slider(column) for column in columns]
         st.button(
             "Let these count so",
             key="because-do",
             type="primary",
-            disabled=all(one.weight == weight for one, weight in zip(found, wanted, strict=True)),
+            disabled=all(
+                column.weight == weight for column, weight in zip(columns, new_weights, strict=True)
+            ),
             on_click=_apply_weights,
-            args=(found, wanted),
+            args=(columns, new_weights),
         )
 
 
-def _weight_slider(one: SimilarColumn) -> float:
+def _weight_slider(column: SimilarColumn) -> float:
     # Who opens this wants some of it to count for more, unless that is so already.
-    high = max(_MAX_WEIGHT, one.weight)
-    low = min(_MIN_WEIGHT, one.weight)
+    high = max(_MAX_WEIGHT, column.weight)
+    low = min(_MIN_WEIGHT, column.weight)
     return float(
         st.slider(
-            f"{theme.escape_markdown(spoken(one.column))}: nearer than {100 * one.nearer:.0f} % of "
-            f"{theme.escape_markdown(one.dataset)}",
+            f"{theme.escape_markdown(spoken(column.column))}: nearer than {100 * column.nearer:.0f} % of "
+            f"{theme.escape_markdown(column.dataset)}",
             low,
             high,
-            _RAISED_WEIGHT if one.weight == 1.0 else one.weight,
+            _RAISED_WEIGHT if column.weight == 1.0 else column.weight,
             _STEP,
             format="%.1f ×",
-            key=f"because-{one.dataset}-{one.column}-{one.weight:g}",
+            key=f"because-{column.dataset}-{column.column}-{column.weight:g}",
         )
     )
 
@@ -80,6 +82,6 @@ def weight_command(found: Sequence[SimilarColumn], wanted: Sequence[float]) -> A
     return Act([one.to_dict() for one in steps], f"weight of {names}")
 
 
-def _apply_weights(found: Sequence[SimilarColumn], wanted: Sequence[float]) -> None:
-    if session.run_command(weight_command(found, wanted)):
+def _apply_weights(shared: Sequence[SimilarColumn], new_weights: Sequence[float]) -> None:
+    if session.run_command(weight_command(shared, new_weights)):
         background.refit(session.workspace().state)

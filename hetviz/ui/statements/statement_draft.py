@@ -55,25 +55,25 @@ class StatementDraft:
 
 def get_statement() -> StatementDraft:
     """Return what is about to be said in this session."""
-    kept: StatementDraft = st.session_state.setdefault(_KEY, StatementDraft())
-    return kept
+    statement: StatementDraft = st.session_state.setdefault(_KEY, StatementDraft())
+    return statement
 
 
 def change_statement(**fields: object) -> StatementDraft:
     """Change some of it and return it."""
-    now = replace(get_statement(), **fields)  # type: ignore[arg-type]
-    st.session_state[_KEY] = now
-    return now
+    statement = replace(get_statement(), **fields)  # type: ignore[arg-type]
+    st.session_state[_KEY] = statement
+    return statement
 
 
-def choose_kind(how: StatementKind) -> None:
+def choose_kind(kind: StatementKind) -> None:
     """Say it this way; the weight follows."""
     weight = get_statement().weight
-    if how == "together":
+    if kind == "together":
         weight = abs(weight)
-    elif how == "apart":
+    elif kind == "apart":
         weight = -abs(weight)
-    change_statement(how=how, weight=weight, most=None)
+    change_statement(how=kind, weight=weight, most=None)
 
 
 def set_weight(weight: float) -> None:
@@ -104,8 +104,8 @@ def clear_groups(selection: bool = False) -> None:
     change_statement(most=None, dropped=None, proposed=())
 
 
-def missing_group(how: StatementKind, there: dict[str, Ints]) -> str:
+def missing_group(kind: StatementKind, groups: dict[str, Ints]) -> str:
     """Return the name of the first group that is needed and not set, or nothing."""
-    if how in ("together", "apart") and "B" not in there and len(there.get("A", ())) == 1:
+    if kind in ("together", "apart") and "B" not in groups and len(groups.get("A", ())) == 1:
         return "B"
-    return next((name for name in NEEDED_GROUPS[how] if name not in there), "")
+    return next((name for name in NEEDED_GROUPS[kind] if name not in groups), "")

@@ -17,10 +17,11 @@ from hetviz.ui.shell import session
 from hetviz.workspace import Run, State
 
 _CURVE_TITLES = {
-    "links": "All links that say together",
-    "apart": "Links that say apart",
+    "links": "Links (together)",
+    "apart": "Links (apart)",
     "comparisons": "Comparisons",
 }
+_CURVE_NOUNS = {"links": "links", "apart": "apart links", "comparisons": "comparisons"}
 
 
 def embedding_of(state: State, run: Run) -> Embedding | None:
@@ -38,17 +39,17 @@ def colouring_of(state: State) -> Colouring:
 def run_figures(state: State, run: Run) -> Mapping[str, Any]:
     """Return a run's measures and curves, measured now where none are stored."""
     stored = run.figures or {}
-    # Of a map that was stopped while it was measured only what was known before is kept with it.
+    # A map that was stopped during measuring has only part of its figures.
     if "curves" in stored:
         return stored
-    # It loads scikit-learn, which nothing before the first map needs.
+    # Imported late: it loads scikit-learn.
     from hetviz.jobs.tasks.maps import figures_of
 
     data = _data(state)
     embedding = embedding_of(state, run)
     if embedding is None:
         return {"scores": {}, "curves": {}, **stored}
-    # Of the map as it came: what is said since is not what it was made from.
+    # Measured on the data of the map, without later guidance.
     measured = session.get_or_compute(
         ("figures", id(run.embedding)),
         run.embedding,
@@ -60,7 +61,7 @@ def run_figures(state: State, run: Run) -> Mapping[str, Any]:
 def curves_of(
     figures: Mapping[str, Any], form: str | None = None
 ) -> Mapping[str, Mapping[str, Curve]]:
-    """Return a map's curves by kind; `form` leaves only those of "link" or "comparison"."""
+    """Return a map's curves by kind, optionally only those of "link" or "comparison"."""
     kinds: Mapping[str, Mapping[str, Curve]] = figures.get("kinds") or {"links": figures["curves"]}
     if form is None:
         return kinds
@@ -70,10 +71,7 @@ def curves_of(
 def choose_curve(
     figures: Mapping[str, object], form: str | None = None, key_suffix: str = ""
 ) -> tuple[Mapping[str, Curve], str]:
-    """Let the user choose among a map's curves; return the curves and the kind of statements.
-
-    Nothing is asked where there is only one. `key_suffix` tells apart where on the page it stands.
-    """
+    """Ask for one of a map's curves, if there are several, and return it with its kind."""
     kinds = curves_of(figures, form)
     blocks = [kind for kind in kinds if "|" in kind]
     all_links = [kind for kind in _CURVE_TITLES if kind in kinds]
@@ -105,14 +103,10 @@ def show_curve(
     key_suffix: str = "",
     height: int | None = None,
 ) -> None:
-    """Show satisfaction curves of one kind, read off at a share of all pairs.
-
-    A click on them calls `on_click` with the key of the chart, whose state holds the point.
-    `key_suffix` tells apart where on the page they stand; `height` is in pixels.
-    """
+    """Show curves of one kind, read at a share of all pairs; `on_click` gets the chart's key."""
     curve_kind = curve_type(kind)
     theme, clickable = session.theme(), on_click is not None
-    # To draw it takes half of what a run of the Map page takes.
+    # Cached: drawing takes half the time of a run of the Map page.
     figure = session.get_or_compute(
         ("curve", id(curves), theme, curve_kind, share, clickable, height),
         curves,
@@ -120,7 +114,7 @@ def show_curve(
             {} if height is None else {"height": height}
         ),
     )
-    # A chart that keeps its key keeps its point too, and a second click there would take it back.
+    # With the same key the chart would keep its point, and a second click there would remove it.
     key = f"curve{key_suffix}-{kind}-{share}"
     config = {"displayModeBar": False}
     alt = curve_alt(curves, curve_kind)
@@ -144,32 +138,36 @@ def curve_sentence(
     """Return in words what the curves show at a share of all pairs."""
     curve_kind = curve_type(kind)
     at_share = usual_place(curve_kind) if at_share is None else at_share
-    kept = {
+    shares = {
         key: f"{kept_at(curve, at_share):.0%}".replace("%", " %") for key, curve in curves.items()
     }
-    held = f" and {kept['held_out']} of those held out" if len(kept) > 1 else ""
-    said = kept.get("given") or f"{kept['held_out']} (held out)"
+    noun = _CURVE_NOUNS[curve_kind]
+    hidden_note = f" Of the held-out ones it is {shares['held_out']}." if len(shares) > 1 else ""
+    if "given" not in shares:
+        noun = f"held-out {noun}"
+    first = shares.get("given") or shares["held_out"]
     share = percent(at_share)
     if curve_kind == "links":
         return (
-            f"The nearest {share} of all pairs hold {said} of the links{held}; by chance {share}."
+            f"{first} of the {noun} are among the closest {share} of all pairs.{hidden_note} "
+            f"By chance it would be {share}."
         )
     if curve_kind == "apart":
         return (
-            f"Not among the nearest {share} of all pairs: {said} of those said to be apart{held}; "
-            f"by chance {percent(1.0 - at_share)}."
+            f"{first} of the {noun} are outside the closest {share} of all pairs.{hidden_note} "
+            f"By chance it would be {percent(1.0 - at_share)}."
         )
     if at_share < 1.0:
         return (
-            f"In {said} of the comparisons{held} the near pair is at most {share} as long as the "
-            "far pair."
+            f"In {first} of the {noun}, the close pair is at most {share} as long as the far "
+            f"pair.{hidden_note}"
         )
     return (
-        f"The map agrees with {said} of the comparisons{held}; by chance 50 %. Farther left "
-        "count only those whose near pair is so much shorter."
+        f"The map agrees with {first} of the {noun}.{hidden_note} By chance it would be 50 %. "
+        "Further left, only comparisons count whose close pair is that much shorter."
     )
 
 
 def _data(state: State) -> HeteroData:
-    assert state.data is not None  # noqa: S101 - asked for only where data are open
+    assert state.data is not None  # noqa: S101 - called only with open data
     return state.data

@@ -19,7 +19,7 @@ _TYPES = {
     "csv": "text/csv",
     "parquet": "application/octet-stream",
     "zip": "application/zip",
-    # As a zip, some browsers would unpack it on arrival.
+    # With a zip type some browsers would unpack it.
     "hetviz": "application/octet-stream",
 }
 

@@ -13,13 +13,7 @@ from hetviz.ui.shell import theme
 
 @contextmanager
 def show_failure(place: str) -> Iterator[None]:
-    """Draw what is within; where something failed in a worker, say so instead of the rest of it.
-
-    Parameters
-    ----------
-    place : str
-        Tells this place from others of the page.
-    """
+    """Replace the rest of the block with an error message if background work failed."""
     try:
         yield
     except worker_results.WorkerError as failed:

@@ -55,7 +55,7 @@ def show_chips(state: State) -> None:
             )
         if rows:
             number = sum(len(item.values) for item in rows)
-            _chip("unfilter-rows", f"only {theme.count(number, 'chosen item')}", others)
+            _chip("unfilter-rows", f"only {theme.count(number, 'selected item')}", others)
         if len(others) + bool(rows) > 1:
             st.button(
                 "Clear all", type="tertiary", key="unfilter", on_click=_set_filters, args=([],)
@@ -89,7 +89,7 @@ def filter_words(data: HeteroData, item: Filter) -> str:
     try:
         column = item_text.columns_of(data, item.dataset).get(item.column)
     except worker_results.WorkerError:
-        # It is told where columns are chosen; a filter that is there is named all the same.
+        # The error shows where columns are chosen. A chip needs only the name.
         column = None
     kind = "number" if column is None else column.kind
     if item.kind == "text":
@@ -158,7 +158,7 @@ def _is_range(column: Column) -> bool:
 def _value_filter(
     key: str, data: HeteroData, name: str, title: str, column: Column
 ) -> Filter | None:
-    """Ask for values, or where there are too many of them, for a text."""
+    """Ask for values, or for a text if there are too many values."""
     counts = session.get_or_compute(
         ("counts", id(data), name, title),
         data,
@@ -188,7 +188,7 @@ def _range_filter(
     if column.whole:
         ends = st.slider("From, to", int(low), int(high), (int(low), int(high)), key=f"{key}-range")
     else:
-        # The slider rounds what it shows; its ends lie outside, so that nothing is lost at them.
+        # The slider rounds its values, so its ends are outside the data.
         step = 10.0 ** math.floor(math.log10(high - low) - 2)
         first, last = math.floor(low / step) * step, math.ceil(high / step) * step
         ends = st.slider("From, to", first, last, (first, last), step, key=f"{key}-range")
@@ -203,7 +203,9 @@ def _range_filter(
 def _include_missing(key: str, column: Column) -> bool:
     if not column.n_missing:
         return False
-    return bool(st.checkbox(f"Keep the {column.n_missing:,} without a value", key=f"{key}-missing"))
+    return bool(
+        st.checkbox(f"Include the {column.n_missing:,} without a value", key=f"{key}-missing")
+    )
 
 
 def _set_filters(filters: Sequence[Filter]) -> None:

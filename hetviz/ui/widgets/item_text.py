@@ -59,7 +59,7 @@ def facts_of(data: HeteroData, dataset: str, row: int) -> dict[str, tuple[str, s
     """Return kind and text of each column for one row, the text empty where it is missing."""
     columns, position = columns_of(data, dataset), row
     if not columns:
-        # One row says enough of itself until all are read.
+        # Read this row alone until all columns are read.
         from hetviz.features.item_columns import item_columns
 
         columns, position = item_columns(data, dataset, slice(row, row + 1)), 0

@@ -7,23 +7,16 @@ import streamlit as st
 from hetviz.ui.shell import theme
 
 _MAX_BUTTONS = 7
-"""Up to so many pages each has a button of its own."""
+"""Above this number of pages, only some have a button, and a field jumps to a page."""
 _WIDE = 420
 
 
 def choose_page(pages: int, key: str) -> int:
-    """Ask for a page, where there are several; return its number, from 1.
-
-    Parameters
-    ----------
-    pages : int
-    key : str
-        Of the choice; another list has another one, or it would begin where that one was left.
-    """
+    """Show the page buttons, if there are several pages, and return the page number, from 1."""
     if pages < 2:
         return 1
     if pages <= _MAX_BUTTONS:
-        # As wide as its pages: beside others it would show fewer.
+        # A fixed width, as a narrow container would hide some of the buttons.
         return int(st.pagination(pages, key=key, width=60 * (min(pages, 5) + 2)))
     number = int(st.pagination(pages, key=key, width=_WIDE))
     field = f"{key}-to"

@@ -24,30 +24,16 @@ def row_of(data: HeteroData, dataset: str, id: str) -> int | None:
 def pair_html(
     data: HeteroData, p: int, q: int, aside: str, p_links: Sequence[int], q_links: Sequence[int]
 ) -> str:
-    """Return HTML of a pair of global rows, and of what each is linked with.
-
-    Parameters
-    ----------
-    data : HeteroData
-    p, q : int
-    aside : str
-        Stands at the right.
-    p_links, q_links : sequence of int
-        Rows that p is linked with, of the dataset of q; and the other way round.
-    """
+    """Return HTML of a pair of global rows, with the rows that each is linked with."""
     first, second = item_chip.find_item(data, p), item_chip.find_item(data, q)
     evidence = []
     if q_links:
         evidence.append(
-            f"{inline_html(data, q_links)} {_verb_go(q_links)} with {_name_html(second)}"
+            f"{inline_html(data, q_links)} {_verb_be(q_links)} linked with {_name_html(second)}"
         )
     if p_links:
-        evidence.append(f"{_name_html(first)} goes with {inline_html(data, p_links)}")
-    paragraph = (
-        f"<p>{'; '.join(evidence)}</p>"
-        if evidence
-        else "<p>nothing linked with either lies nearby</p>"
-    )
+        evidence.append(f"{_name_html(first)} is linked with {inline_html(data, p_links)}")
+    paragraph = f"<p>{', '.join(evidence)}</p>" if evidence else "<p>no links of close items</p>"
     return (
         f'<div class="hv-pair"><div>{_face_html(data, first)}<em>and</em>{_face_html(data, second)}'
         f"<b>{theme.escape_html(aside)}</b></div>{paragraph}</div>"
@@ -61,8 +47,8 @@ def item_html(data: HeteroData, row: int, aside: str = "") -> str:
     return f'<div class="hv-pair hv-alone"><div>{_face_html(data, item)}<b>{words}</b></div></div>'
 
 
-def _verb_go(rows: Sequence[int]) -> str:
-    return "goes" if len(rows) == 1 else "go"
+def _verb_be(rows: Sequence[int]) -> str:
+    return "is" if len(rows) == 1 else "are"
 
 
 def _face_html(data: HeteroData, item: MapItem) -> str:
@@ -92,6 +78,7 @@ def inline_html(data: HeteroData, rows: Sequence[int]) -> str:
         else:
             comma = ", " if k else ""
             cells.append(
-                f'{comma}<q title="{title}">{theme.escape_html(shorten(item.title, _SENTENCE_CHARS))}</q>'
+                f"{comma}<q "
+                f'title="{title}">{theme.escape_html(shorten(item.title, _SENTENCE_CHARS))}</q>'
             )
     return "".join(cells)

@@ -82,7 +82,7 @@ def _choice_input(key: str, label: str, param: Choice) -> object:
 
 
 def _number_or_word_input(key: str, label: str, param: Param) -> object:
-    """Draw a number that may also be left to a word such as "automatic"."""
+    """Ask for a number or an option such as "automatic"."""
     manual = object()
     options = [*param.also, manual]
     start = options.index(param.default) if param.default in param.also else len(param.also)

@@ -19,25 +19,12 @@ def show_switches(
     height: int,
     width: int | Literal["stretch"] = "stretch",
 ) -> None:
-    """Show the switches.
-
-    Parameters
-    ----------
-    sets : iterable of (name, number of statements, on)
-        In the order shown.
-    switch : callable
-        Is given the name of a set and whether it is to be on.
-    key : str
-        Of their container, unlike all others of the page.
-    height : int
-        In px, where they are so many that they are scrolled.
-    width : int or "stretch"
-    """
+    """Show a switch for each set (name, number of statements, on); long lists scroll."""
     rows = list(sets)
     box_height: int | Literal["content"] = height if len(rows) >= _MIN_ROWS_TO_SCROLL else "content"
     with st.container(width=width, height=box_height, border=False, gap="xsmall", key=key):
         for name, number, on in rows:
-            # A key for each state: undo has to move the switch too.
+            # The state is part of the key, so that undo moves the switch too.
             switch_key = f"set-{name}-{on}"
             st.toggle(
                 theme.escape_markdown(f"{name} ({number:,})"),
@@ -49,6 +36,6 @@ def show_switches(
 
 
 def on_toggle(key: str, name: str, on: bool, switch: Callable[[str, bool], None]) -> None:
-    """Switch a set. A switch that was away for a while and comes back unchanged tells of it too."""
+    """Switch a set, ignoring switches that reappear without a change."""
     if st.session_state[key] != on:
         switch(name, not on)

@@ -12,7 +12,7 @@ from hetviz.params import Param, PerDataset, Real
 from hetviz.ui.shell import theme
 
 WEIGHTS_PARAM = "weights"
-"""The name under which a method declares the weight of each dataset."""
+"""Parameter name of the dataset weights."""
 _BY_HAND = "set by hand"
 
 
@@ -23,7 +23,7 @@ def ask_dataset_weights(
     param = declared.get(WEIGHTS_PARAM)
     if not isinstance(param, PerDataset) or not isinstance(param.inner, Real):
         if len(data.datasets) > 1:
-            theme.show_note("This method weighs all datasets alike.")
+            theme.show_note("This method gives all datasets the same weight.")
         return {}
     if len(data.datasets) == 1:
         return {}
@@ -52,7 +52,7 @@ def ask_dataset_weights(
         )
         for number, name in enumerate(data.datasets)
     }
-    # All alike is what a method does by itself, unless it was told to find the weights.
+    # Equal weights are the default, unless the method chooses the weights.
     return {} if not words and len(set(values.values())) == 1 else {WEIGHTS_PARAM: values}
 
 
@@ -63,7 +63,7 @@ def ask_link_weights(data: HeteroData) -> dict[str, float]:
     counts: dict[str, int] = {}
     for group in data.links:
         counts[kind_key(group)] = counts.get(kind_key(group), 0) + len(group)
-    theme.show_note("Weight of each kind of links: 0 leaves it out, 1 counts it as given.")
+    theme.show_note("Weight of each kind of links. 0 ignores it, 1 uses it fully.")
     weights = {}
     for key, number in counts.items():
         label = theme.escape_markdown(f"{kind_title(data, key)} ({number:,})")

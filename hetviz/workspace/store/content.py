@@ -20,14 +20,14 @@ from hetviz.data import Dataset, HeteroData
 from hetviz.data.joins.proposals import Proposal, propose_joins
 from hetviz.errors import DataError, ParameterError, Problem
 from hetviz.io import Choices, Loaded, read_bundle, read_tables
-from hetviz.io.formats.workbooks import parsed_by
+from hetviz.io.formats.workbooks import parse_key
 from hetviz.io.intake.new_items import NewItems, read_new_items
 from hetviz.io.intake.parse import FileParser
 from hetviz.io.intake.preview import TablePreview, updated_preview
 from hetviz.io.parsed import ParsedFiles
 from hetviz.io.sandbox import child
-from hetviz.io.sandbox.pack_parts import frame_of, has_refused, packed, unpacked
-from hetviz.io.sandbox.process import Heard
+from hetviz.io.sandbox.pack_parts import frame_of, has_refused, pack_parsed, unpack_parsed
+from hetviz.io.sandbox.process import OnProgress
 from hetviz.workspace.store.blobs import BlobStore, ReadCache, map_file
 
 Hashes = Sequence[tuple[str, str]]
@@ -83,7 +83,10 @@ def _read_bundle(path: Path) -> Loaded:
 
 
 def read_zip(
-    content: bytes, filename: str, cache: ReadCache | None = None, on_progress: Heard | None = None
+    content: bytes,
+    filename: str,
+    cache: ReadCache | None = None,
+    on_progress: OnProgress | None = None,
 ) -> Loaded:
     """Read an uploaded bundle or a zip of other files in an isolated process; see `read_files`.
 
@@ -99,7 +102,7 @@ def read_zip(
 
 
 def _read_isolated_bundle(
-    content: bytes, filename: str, key: str, cache: ReadCache | None, on_progress: Heard | None
+    content: bytes, filename: str, key: str, cache: ReadCache | None, on_progress: OnProgress | None
 ) -> Loaded:
     key = hashlib.sha256(key.encode()).hexdigest()
     cached = None if cache is None else cache.view(key)
@@ -119,7 +122,7 @@ def read_files(
     choices: Mapping[str, Mapping[str, object]] | None = None,
     base: HeteroData | None = None,
     cache: ReadCache | None = None,
-    on_progress: Heard | None = None,
+    on_progress: OnProgress | None = None,
 ) -> Loaded:
     """Read uploaded files, as additions to `base` if given.
 
@@ -139,7 +142,7 @@ def read_files(
     )
 
     def read() -> Loaded:
-        if cache is None or child.is_looked_at_here(uploads):
+        if cache is None or child.is_previewed_here(uploads):
             return read_tables(uploads, parsed_choices, base, cached_parser(cache))
         return _read_isolated(uploads, hashes, parsed_choices, base, cache, on_progress)
 
@@ -160,7 +163,7 @@ def _read_isolated(
     chosen: Mapping[str, Choices],
     base: HeteroData | None,
     cache: ReadCache,
-    on_progress: Heard | None,
+    on_progress: OnProgress | None,
 ) -> Loaded:
     """Return the data of files, read in an isolated process or from the cache."""
     key = _key(hashes, chosen, ["data"])
@@ -198,7 +201,7 @@ def look_at_files(
     choices: Mapping[str, Mapping[str, object]] | None = None,
     cache: ReadCache | None = None,
     previous: tuple[Sequence[TablePreview], Mapping[str, Mapping[str, object]]] | None = None,
-    on_progress: Heard | None = None,
+    on_progress: OnProgress | None = None,
 ) -> tuple[TablePreview, ...]:
     """Return previews of the tables in uploaded files, and how they are read.
 
@@ -212,8 +215,8 @@ def look_at_files(
         If a choice is invalid.
     """
     uploads, chosen = list(files.items()), _validate_choices(choices)
-    if cache is None or child.is_looked_at_here(uploads):
-        return tuple(child.look_at(uploads, chosen).looks)
+    if cache is None or child.is_previewed_here(uploads):
+        return tuple(child.preview_tables(uploads, chosen).looks)
     hashes = _hashes(files)
     key = _key(hashes, chosen, ["looks"])
     cached = cache.get(key)
@@ -222,7 +225,9 @@ def look_at_files(
             return tuple(TablePreview.from_dict(fields) for fields in json.loads(cached))
     looks = None if previous is None else _reinterpret(dict(hashes), chosen, cache, previous)
     if looks is None:
-        result = child.look_at(uploads, chosen, on_progress, _cached_parses(hashes, chosen, cache))
+        result = child.preview_tables(
+            uploads, chosen, on_progress, _cached_parses(hashes, chosen, cache)
+        )
         looks = result.looks
         if result.packed_files and not has_refused(result.packed_files):
             cache.put(_key(hashes, chosen), result.packed_files)
@@ -277,7 +282,7 @@ def _cached_parses(hashes: Hashes, chosen: Mapping[str, Choices], cache: ReadCac
 
 
 def _parse_key(name: str, hashed: str, chosen: Mapping[str, Choices]) -> str:
-    return _key([(name, hashed)], {}, ["parsed", *parsed_by(name, chosen.get(name, Choices()))])
+    return _key([(name, hashed)], {}, ["parsed", *parse_key(name, chosen.get(name, Choices()))])
 
 
 def _validate_choices(choices: Mapping[str, Mapping[str, Any]] | None) -> dict[str, Choices]:
@@ -305,20 +310,20 @@ def read_items(
     return read_new_items(list(files.items()), dataset, chosen, id_column, cached_parser(cache))
 
 
-def cached_parser(cache: ReadCache | None, on_progress: Heard | None = None) -> FileParser:
+def cached_parser(cache: ReadCache | None, on_progress: OnProgress | None = None) -> FileParser:
     """Return a parser of files that uses `cache`."""
 
     def read(files: Sequence[tuple[str, bytes]], choices: Mapping[str, Choices]) -> ParsedFiles:
         if cache is None or child.reads_here(files):
-            return child.read_drop(files, choices, on_progress)
+            return child.parse_files(files, choices, on_progress)
         key = _key(_hash_files(files), choices)
         cached = cache.get(key)
         if cached is not None:
             with contextlib.suppress(ValueError):
-                return unpacked(cached)
-        drop = child.read_drop(files, choices, on_progress)
+                return unpack_parsed(cached)
+        drop = child.parse_files(files, choices, on_progress)
         if not drop.rejected:
-            cache.put(key, packed(drop))
+            cache.put(key, pack_parsed(drop))
         return drop
 
     return read

@@ -164,7 +164,7 @@ def unpack_rows(content: bytes, n_rows: int) -> Ints:
     """
     max_bytes = min(4 * n_rows, limits.MAX_FILE_BYTES)
     try:
-        rows = np.frombuffer(gate.inflated(content, max_bytes), dtype="<i4").astype(np.int64)
+        rows = np.frombuffer(gate.decompress(content, max_bytes), dtype="<i4").astype(np.int64)
     except ValueError:
         raise _damaged("rows") from None
     if rows.size and not 0 <= rows.min() <= rows.max() < n_rows:

@@ -20,7 +20,7 @@ from typing import Any
 from hetviz._version import __version__
 from hetviz.errors import DataError, HetvizError
 from hetviz.io import gate, limits
-from hetviz.io.bundle.saving import bundle_files, zipped
+from hetviz.io.bundle.saving import bundle_files, to_zip
 from hetviz.io.files import PROJECT as MANIFEST
 from hetviz.io.files import Archive
 from hetviz.workspace.commands.command import from_dict
@@ -85,7 +85,7 @@ def save_project(workspace: Workspace) -> bytes:
     bundle = _bundle(snapshot.state)
     for members in ({**bundle, **project}, project):
         if len(members) < limits.MAX_MEMBERS:
-            content = zipped({MANIFEST: _manifest(header, members), **members})
+            content = to_zip({MANIFEST: _manifest(header, members), **members})
             if len(content) <= limits.MAX_FILE_BYTES:
                 return content
     size = sum(map(len, project.values())) / limits.MB

@@ -30,7 +30,7 @@ from hetviz.core.layout.sne import (
     SneLayout,
     WideSneLayout,
 )
-from hetviz.core.spectral.start import carried_on, random_start, spectral_start
+from hetviz.core.spectral.start import complete_layout, random_start, spectral_start
 from hetviz.errors import Cancelled, HetvizError
 
 
@@ -368,7 +368,7 @@ def test_carrying_on_puts_new_rows_among_their_neighbours() -> None:
     graph[1, 3] = graph[3, 1] = 3.0
     graph[3, 4] = graph[4, 3] = 1.0
     Y = np.array([[0.0, 0.0], [4.0, 8.0], [9.0, 9.0], *[[np.nan, np.nan]] * 3])
-    filled = carried_on(sp.csr_array(graph), Y, np.random.default_rng(0))
+    filled = complete_layout(sp.csr_array(graph), Y, np.random.default_rng(0))
     np.testing.assert_array_equal(filled[:3], Y[:3])
     np.testing.assert_allclose(filled[3], [3.0, 6.0], atol=0.3)
     np.testing.assert_allclose(filled[4], filled[3], atol=0.3)

@@ -15,9 +15,9 @@ from scipy.linalg import eigh, subspace_angles
 from scipy.sparse.linalg import ArpackError
 
 from hetviz.core.graph.laplacian import SignedGraph
-from hetviz.core.spectral.eigen import leading, solve
+from hetviz.core.spectral.eigen import leading_eigenvectors, solve
 from hetviz.core.spectral.guided import axis_scale, guided_projection, signed_form
-from hetviz.core.spectral.guided_cv import FOLDS, _area, _folds, choose
+from hetviz.core.spectral.guided_cv import FOLDS, _area, _assign_folds, choose_projection
 from hetviz.core.spectral.prepare import make_block
 from hetviz.errors import (
     DataError,
@@ -431,7 +431,7 @@ def test_few_negative_links_cost_little():
 
 def test_only_negative_guidance_is_refused_by_the_ratio():
     X, W = random_problem(23, negative=1.0)
-    with pytest.raises(NotApplicableError, match="All guidance says 'apart'"):
+    with pytest.raises(NotApplicableError, match="All links push apart"):
         guided_projection(X, W)
     assert guided_projection(X, W, signed="similarity").placed.all()
 
@@ -482,7 +482,7 @@ def test_rows_without_guidance():
 
 def test_more_axes_than_agreement_are_not_invented():
     X, W = random_problem(27, d=(3, 2))
-    with pytest.warns(DataWarning, match=r"Only \d of 10 axes hold any agreement"):
+    with pytest.warns(DataWarning, match=r"Only \d of 10 axes show agreement"):
         fitted = guided_projection(X, W, n_components=10)
     assert 0 < fitted.mu.shape[1] < 5
     assert (fitted.mu > 0).all()
@@ -491,7 +491,7 @@ def test_more_axes_than_agreement_are_not_invented():
 def test_links_that_tell_nothing_apart_are_refused_with_a_remedy():
     W = np.zeros((4, 4))
     W[0, 2] = W[2, 0] = 1.0
-    with pytest.raises(NotApplicableError, match=r"Nothing tells the linked rows apart.*differ"):
+    with pytest.raises(NotApplicableError, match=r"The linked rows do not differ.*differ"):
         guided_projection([np.eye(2), np.eye(2)], W)
 
 
@@ -573,13 +573,13 @@ def test_what_arpack_gives_up_on_is_solved_densely(monkeypatch: pytest.MonkeyPat
     A = rng.normal(size=(420, 420))
     G, B = A + A.T, np.eye(420) + A @ A.T / 420
     v0 = rng.normal(size=420)
-    mu, P = leading(G, B, 3, v0)
+    mu, P = leading_eigenvectors(G, B, 3, v0)
 
     def gives_up(*_: object, **__: object) -> None:
         raise ArpackError(3)
 
     monkeypatch.setattr("hetviz.core.spectral.eigen.eigsh", gives_up)
-    dense_mu, dense_P = leading(G, B, 3, v0)
+    dense_mu, dense_P = leading_eigenvectors(G, B, 3, v0)
     assert_allclose(dense_mu, mu, rtol=1e-8)
     assert_allclose(np.abs(P.T @ B @ dense_P), np.eye(3), atol=1e-7)
 
@@ -598,9 +598,9 @@ def problem(n=60, width=40, links=60, seed=0):
 def test_area_is_what_refitting_without_each_fold_gives():
     X, W = problem(links=40)
     gammas, axes = (0.1, 5.0), (1, 2, 5)
-    found = choose(X, W, gammas=gammas, axes=axes)
+    found = choose_projection(X, W, gammas=gammas, axes=axes)
     p, q = sp.triu(W, 1).tocoo().coords
-    fold = _folds(np.full(len(p), 1), np.ones(len(p), dtype=bool), 0)
+    fold = _assign_folds(np.full(len(p), 1), np.ones(len(p), dtype=bool), 0)
     owner = np.repeat([0, 1], 60)
     expected = np.zeros((2, 3))
     for number in range(FOLDS):
@@ -624,28 +624,28 @@ def test_area_is_what_refitting_without_each_fold_gives():
 
 def test_few_links_and_many_features_want_more_ridge():
     X, W = problem(links=30)
-    found = choose(X, W, gammas=(1e-3, 10.0), axes=(2,))
+    found = choose_projection(X, W, gammas=(1e-3, 10.0), axes=(2,))
     assert found.gamma >= 10.0
     assert found.areas[1, 0] > found.areas[0, 0] + 0.02
 
 
 def test_the_grid_goes_on_while_the_best_is_at_its_end():
     X, W = problem(links=60, width=10)
-    found = choose(X, W, gammas=(1e-4, 1e-3), axes=(1,))
+    found = choose_projection(X, W, gammas=(1e-4, 1e-3), axes=(1,))
     assert found.axes == (1,) and found.gammas[:2] == (1e-4, 1e-3)
     assert found.gamma > 1e-3 and not found.cut_off
     assert found.gamma == found.gammas[-2] or found.at_limit
     # All the shared directions are two: further axes are noise, so the grid of them ends by itself.
-    found = choose(X, W, gammas=(found.gamma,), axes=(1, 2))
+    found = choose_projection(X, W, gammas=(found.gamma,), axes=(1, 2))
     assert 2 in found.axes and found.axes[-1] <= 8 and not found.cut_off
 
 
 def test_folds_are_even_within_every_kind_of_link_and_seeded():
     rng = np.random.default_rng(1)
     block, positive = rng.integers(0, 4, 203), rng.random(203) < 0.8
-    fold = _folds(block, positive, 3)
-    assert (fold == _folds(block, positive, 3)).all()
-    assert (fold != _folds(block, positive, 4)).any()
+    fold = _assign_folds(block, positive, 3)
+    assert (fold == _assign_folds(block, positive, 3)).all()
+    assert (fold != _assign_folds(block, positive, 4)).any()
     assert np.ptp(np.bincount(fold)) <= 1
     for value in range(4):
         counts = np.bincount(fold[(block == value) & positive], minlength=FOLDS)
@@ -662,7 +662,7 @@ def test_tags_and_links_that_say_apart_take_part():
         W[i, 60 + j] = -1.0
     W = sp.csr_array(W.tocsr() + W.tocsr().T)
     heard = []
-    found = choose([*X, 3], W, gammas=(0.1,), axes=(1, 2), progress=heard.append)
+    found = choose_projection([*X, 3], W, gammas=(0.1,), axes=(1, 2), progress=heard.append)
     assert np.isfinite(found.areas).all()
     assert found.areas.max() > 0.6
     assert heard == sorted(heard)
@@ -672,4 +672,4 @@ def test_tags_and_links_that_say_apart_take_part():
 def test_too_few_links_are_refused_with_the_remedy():
     X, W = problem(links=9)
     with pytest.raises(NotApplicableError, match=r"at least 10 links.*there are 9.*as numbers"):
-        choose(X, W)
+        choose_projection(X, W)

@@ -12,15 +12,15 @@ from numpy.testing import assert_allclose
 
 from hetviz.core.graph.joint import JointGraph, LinkBlock
 from hetviz.core.spectral import joint_axes as module
-from hetviz.core.spectral.evidence import LEAST, link_evidence
+from hetviz.core.spectral.evidence import MIN_LINKS, link_evidence
 from hetviz.core.spectral.joint_axes import (
-    CARRIED,
-    STEPS,
-    carried_features,
+    OWN_FEATURE_SHARE,
+    PROPAGATION_STEPS,
     damped,
     joint_axes,
     link_graph,
     new_axes,
+    propagated_features,
     spectral_axes,
 )
 
@@ -121,12 +121,12 @@ def test_features_are_carried_as_the_equation_says() -> None:
     X = np.zeros((n, 5))
     X[:12] = features[0] / np.sqrt((features[0] ** 2).sum() / 12)
     H = X
-    for _ in range(STEPS):
-        H = (1 - CARRIED) * T @ H + CARRIED * X
+    for _ in range(PROPAGATION_STEPS):
+        H = (1 - OWN_FEATURE_SHARE) * T @ H + OWN_FEATURE_SHARE * X
     length = np.linalg.norm(H, axis=1, keepdims=True)
     expected = np.where(length > 1e-12, H / np.maximum(length, 1e-12), 0.0)
-    assert_allclose(carried_features(graph, features), expected, atol=1e-12)
-    alone = carried_features(replace(graph, links=()), features)
+    assert_allclose(propagated_features(graph, features), expected, atol=1e-12)
+    alone = propagated_features(replace(graph, links=()), features)
     assert_allclose(np.linalg.norm(alone[:12], axis=1), 1.0)
     assert not alone[12:].any()
 
@@ -159,6 +159,6 @@ def test_links_with_a_pattern_are_foretold_and_others_are_not() -> None:
     (chance,) = link_evidence(at_random, features)
     assert abs(chance.auc - 0.5) < 4 * chance.standard_error
     few = replace(graph, links=(replace(graph.links[0], W=graph.links[0].W[:, :2][:30]),))
-    assert few.links[0].W.nnz < LEAST
+    assert few.links[0].W.nnz < MIN_LINKS
     few = replace(few, sizes=(30, 2), own=(None, None))
     assert link_evidence(few, [features[0][:30], None])[0].n_hidden == 0

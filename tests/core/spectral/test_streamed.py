@@ -10,13 +10,13 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose
 
 from hetviz.core.spectral import prepare
-from hetviz.core.spectral.blocks import ROWS, FeatureBlock, StreamedBlock
+from hetviz.core.spectral.blocks import BLOCK_ROWS, FeatureBlock, StreamedBlock
 from hetviz.core.spectral.guided import guided_projection
 from hetviz.core.spectral.prepare import make_block
 from hetviz.errors import DataError
 
 
-def problem(n=(2 * ROWS + 37, 900), widths=(7, 5), links=4000, negative=0.1):
+def problem(n=(2 * BLOCK_ROWS + 37, 900), widths=(7, 5), links=4000, negative=0.1):
     rng = np.random.default_rng(0)
     X = [rng.normal(size=(m, d)) * 10.0 + 50.0 for m, d in zip(n, widths, strict=True)]
     i, j = rng.integers(0, sum(n), (2, links))

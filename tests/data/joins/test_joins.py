@@ -65,7 +65,7 @@ def test_keys_of_several_rows_of_both_are_counted_and_warned_of() -> None:
     data = HeteroData([a, b])
     match = match_by_key(data, "a", "k", "b", "k")
     assert (len(match.i), match.crossed) == (7, 6)
-    assert "makes 6 of the 7 pairs" in match.told[0]
+    assert "makes 6 of the 7 pairs" in match.messages[0]
     with pytest.warns(DataWarning, match="6 of the 7 pairs"):
         hetviz.links_by_key(data, "a", "b", "k", "k")
 
@@ -86,9 +86,9 @@ def test_what_a_column_lists_is_linked_with_ids_or_titles() -> None:
     looks = Dataset("looks", ["round", "red", "blue"])
     match = match_by_list(HeteroData([toys(), looks]), "toys", "is", "looks")
     assert pairs(match) == [(0, 0), (0, 1), (1, 1), (3, 1)]
-    assert match.source_alone.tolist() == [2]
-    assert match.target_alone.tolist() == [2]
-    assert match.told == ("Not in looks: “striped”.",)
+    assert match.unmatched_source.tolist() == [2]
+    assert match.unmatched_target.tolist() == [2]
+    assert match.messages == ("Not in looks: “striped”.",)
     named = Dataset("looks", ["1", "2"], table=pd.DataFrame({"name": ["Red", "Round"]}))
     data = HeteroData([toys(), named])
     assert pairs(match_by_list(data, "toys", "is", "looks")) == [(0, 0), (0, 1), (1, 0), (3, 0)]
@@ -192,8 +192,8 @@ def test_places_in_one_column_are_read_as_those_in_two(column: str, cells: list[
     data = HeteroData([one, two["b"]])
     match = match_by_nearness(data, "a", "b", k=1, source_columns=(column,))
     assert pairs(match)[:2] == [(0, 0), (1, 1)]
-    assert match.source_alone.tolist() == [2, 3]
-    assert any("1 a lie nowhere on the globe" in words for words in match.told)
+    assert match.unmatched_source.tolist() == [2, 3]
+    assert any("1 a lie nowhere on the globe" in words for words in match.messages)
 
 
 @pytest.mark.parametrize(
@@ -221,10 +221,10 @@ def test_the_nearest_are_linked_with_a_weight_that_falls_with_distance() -> None
     assert place_columns(data["b"]) == ("geo_latitude", "Longitude (deg)")
     match = match_by_nearness(data, "a", "b", k=1)
     assert pairs(match) == [(0, 0), (1, 1)]
-    assert match.source_alone.tolist() == [2, 3]
+    assert match.unmatched_source.tolist() == [2, 3]
     # Both pairs lie one degree of the equator apart, which is then the median.
     assert match.weight == pytest.approx([0.5, 0.5])
-    assert any("1 a lie nowhere on the globe" in words for words in match.told)
+    assert any("1 a lie nowhere on the globe" in words for words in match.messages)
     degree = EARTH_KM * np.pi / 180
     within = hetviz.links_by_nearness(data, "a", "b", km=100 * degree)
     assert list(zip(within.i, within.j, strict=True)) == [(0, 0), (0, 1), (1, 0), (1, 1), (1, 2)]
@@ -337,7 +337,7 @@ def said(data: HeteroData, join: Join) -> list[tuple[str, str, float]]:
         match = join.match(data)
     except DataError:
         return []
-    target = data["b"] if match.made is None else match.made
+    target = data["b"] if match.new_dataset is None else match.new_dataset
     weight = np.ones(len(match.i)) if match.weight is None else match.weight
     ids = zip(data["a"].ids[match.i], target.ids[match.j], weight.round(9), strict=True)
     return sorted((str(x), str(y), float(w)) for x, y, w in ids)
@@ -360,4 +360,4 @@ def test_the_order_of_rows_changes_no_pair_and_a_join_no_row(data: HeteroData, l
             for name, part in data.datasets.items():
                 assert after[name].ids.tolist() == part.ids.tolist()
             alone = join.match(data)
-            assert len(set(alone.i)) + len(alone.source_alone) == len(data["a"])
+            assert len(set(alone.i)) + len(alone.unmatched_source) == len(data["a"])

@@ -60,8 +60,8 @@ def test_a_column_has_the_key_of_each_cell(cells: list[object], dtype: object) -
         row: normalise_key(key) for row, key in enumerate(expected) if normalise_key(key)
     }
     keys = column_keys(data, "c")
-    assert sorted(keys.different) == sorted(set(expected) - {""})
-    assert keys.uses.tolist() == [expected.count(key) for key in keys.different]
+    assert sorted(keys.distinct) == sorted(set(expected) - {""})
+    assert keys.uses.tolist() == [expected.count(key) for key in keys.distinct]
 
 
 @given(

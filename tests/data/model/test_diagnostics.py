@@ -30,7 +30,7 @@ def test_only_finite_numbers_are_kept() -> None:
 
 def test_of_many_the_largest_by_size_are_kept_and_the_rest_is_counted() -> None:
     values = {f"f{k}": (-1) ** k * float(k) for k in range(30)}
-    found = make_diagnostic("a", "A", "says", values, most=3)
+    found = make_diagnostic("a", "A", "says", values, max_values=3)
     assert list(found.values.items()) == [("f29", -29.0), ("f28", 28.0), ("f27", -27.0)]
     assert found.left_out == 27
 

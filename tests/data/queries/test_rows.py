@@ -40,8 +40,8 @@ def test_rows_with_the_same_key_are_paired_and_the_others_named() -> None:
     data = with_keys(["p", " q ", None, "q", "s"], ["q", "p", "p", "t"])
     found = match_by_key(data, "a", "k", "b", "key")
     assert list(zip(found.i, found.j, strict=True)) == [(0, 1), (0, 2), (1, 0), (3, 0)]
-    assert found.source_alone.tolist() == [2, 4]
-    assert found.target_alone.tolist() == [3]
+    assert found.unmatched_source.tolist() == [2, 4]
+    assert found.unmatched_target.tolist() == [3]
     links = found.links("same k")
     assert (links.kind, links.weight.tolist()) == ("same k", [1.0] * 4)
 
@@ -56,7 +56,7 @@ def test_ids_are_keys_and_a_whole_number_is_one_however_written() -> None:
 def test_keys_without_a_match_give_no_links() -> None:
     found = match_by_key(with_keys(["p"], ["q"]), "a", "k", "b", "key")
     assert len(found.links("k")) == 0
-    assert found.source_alone.tolist() == [0]
+    assert found.unmatched_source.tolist() == [0]
 
 
 @pytest.mark.parametrize(

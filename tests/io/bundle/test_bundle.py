@@ -441,7 +441,7 @@ def test_options_of_columns_are_read_and_survive_saving(tmp_path):
 
 
 def test_many_links_are_kept_as_arrays_and_bad_ones_told(tmp_path, monkeypatch):
-    monkeypatch.setattr(saving, "_MANY_LINKS", 2)
+    monkeypatch.setattr(saving, "_MAX_TABLE_LINKS", 2)
     a, b = (Dataset(name, ["x", "y", "z"], np.eye(3)) for name in "ab")
     links = Links("a", "b", [0, 1, 2], [2, 2, 0], [0.5, -1.0, 1.0], score=[3.0, 0.0, 2.0], kind="k")
     data = HeteroData([a, b], [links, Links("a", "a", [0, 0, 1], [1, 2, 2], role="relation")])

@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from hetviz.data import Dataset, HeteroData
-from hetviz.io.bundle.coordinates import escaped, rows_csv
+from hetviz.io.bundle.coordinates import escape_formula, rows_csv
 
 
 def test_ids_of_chosen_rows_are_safe_in_a_spreadsheet() -> None:
@@ -26,9 +26,9 @@ def test_ids_of_chosen_rows_are_safe_in_a_spreadsheet() -> None:
     ],
 )
 def test_what_a_spreadsheet_would_run_is_disarmed(text: str) -> None:
-    assert escaped(text) == "'" + text
+    assert escape_formula(text) == "'" + text
 
 
 @pytest.mark.parametrize("text", ["", "a=1", "x", " plain", "7", "é", "a\n=1", "(1)"])
 def test_other_text_stays(text: str) -> None:
-    assert escaped(text) == text
+    assert escape_formula(text) == text

@@ -57,24 +57,30 @@ def test_without_h5py_no_process_is_started(sound, monkeypatch):
 
 
 def test_small_files_may_take_less_work_than_large_ones():
-    assert isolated.work_s(b"") < isolated.work_s(bytes(30_000_000)) <= process.PROCESSOR_S
-    assert isolated.work_s(bytes(100_000_000)) == process.PROCESSOR_S
-    assert child._work_s([("t.h5ad", b"\x89HDF\r\n\x1a\n" + bytes(9000))]) == isolated.work_s(b"")
+    assert (
+        isolated.allowed_seconds(b"")
+        < isolated.allowed_seconds(bytes(30_000_000))
+        <= process.MAX_PROCESSOR_S
+    )
+    assert isolated.allowed_seconds(bytes(100_000_000)) == process.MAX_PROCESSOR_S
+    assert child._allowed_seconds(
+        [("t.h5ad", b"\x89HDF\r\n\x1a\n" + bytes(9000))]
+    ) == isolated.allowed_seconds(b"")
 
 
 # The app's way is that of the next test.
 @pytest.mark.parametrize("name", HANGS)
 def test_a_file_that_the_library_turns_in_for_ever_is_refused(name, monkeypatch):
-    monkeypatch.setattr(isolated, "_LEAST_S", 1)
+    monkeypatch.setattr(isolated, "_MIN_SECONDS", 1)
     content = (FOUND / name).read_bytes()
     with pytest.raises(DataError, match="1 second of work"):
         read_tables([(name, content)])
 
 
 def test_the_app_opens_such_a_file_once_and_reads_the_others_together(monkeypatch):
-    monkeypatch.setattr(isolated, "_LEAST_S", 1)
+    monkeypatch.setattr(isolated, "_MIN_SECONDS", 1)
     # What files of other kinds may take, of which one beside them uses up all.
-    monkeypatch.setattr(process, "PROCESSOR_S", 2)
+    monkeypatch.setattr(process, "MAX_PROCESSOR_S", 2)
     bad = (HANGS[0], (FOUND / HANGS[0]).read_bytes())
     read, in_child = [], child._in_child
 
@@ -83,20 +89,20 @@ def test_the_app_opens_such_a_file_once_and_reads_the_others_together(monkeypatc
         return in_child(files, choices, task, *rest)
 
     monkeypatch.setattr(child, "_in_child", counted)
-    assert child.look_at([bad], {}).looks == []
+    assert child.preview_tables([bad], {}).looks == []
     with tempfile.TemporaryFile() as file, pytest.raises(DataError, match="1 second of work"):
         child.load([bad], None, {}, file)
     assert read == [("read", [bad[0]])]
     tables = [("a.csv", b"id,x\na,1\nb,2\n"), ("b.csv", b"id,y\na,1\nb,3\n")]
-    looks = child.look_at([*tables, bad], {}).looks
+    looks = child.preview_tables([*tables, bad], {}).looks
     assert [look.file for look in looks] == ["a.csv", "b.csv"]
-    found = child.read_drop([*tables, bad], {})
+    found = child.parse_files([*tables, bad], {})
     assert [piece.name for piece in found.pieces] == ["a", "b"]
     assert [name for name, _ in found.rejected] == [bad[0]]
 
 
 def test_also_among_others_and_on_the_command_line(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(isolated, "_LEAST_S", 1)
+    monkeypatch.setattr(isolated, "_MIN_SECONDS", 1)
     hanging = (FOUND / HANGS[0]).read_bytes()
     table = b"id,x,y\n" + b"\n".join(b"i%d,%d,%d" % (k, k, k * k % 7) for k in range(9))
     path = tmp_path / "both.zip"

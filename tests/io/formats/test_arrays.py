@@ -11,7 +11,7 @@ from hypothesis.extra import numpy as hnp
 from hetviz.errors import DataError, HetvizError
 from hetviz.io import limits
 from hetviz.io.formats.arrays import read_npy, read_npz
-from hetviz.io.matrices import ROW, recognised, square_table
+from hetviz.io.matrices import ROW, matrix_kind, square_table
 from hetviz.io.parsed import Choices, Piece
 from tests.depth import examples
 
@@ -80,18 +80,18 @@ def test_several_matrices_are_several_datasets(points):
 
 def test_square_matrices_are_recognised(points):
     D, K = distances(points), points @ points.T
-    assert recognised(D) == "distance"
-    assert recognised(K) == "kernel"
-    assert recognised(K.astype(np.float32)) == "kernel"
-    assert recognised(points) == "features"
-    assert recognised(np.triu(K)) == "features"
-    assert recognised(-D) == "features"
-    assert recognised(D - 5 * np.eye(12)) == "features"
+    assert matrix_kind(D) == "distance"
+    assert matrix_kind(K) == "kernel"
+    assert matrix_kind(K.astype(np.float32)) == "kernel"
+    assert matrix_kind(points) == "features"
+    assert matrix_kind(np.triu(K)) == "features"
+    assert matrix_kind(-D) == "features"
+    assert matrix_kind(D - 5 * np.eye(12)) == "features"
     joined = np.zeros((4, 4))
     joined[0, 1] = joined[1, 0] = joined[2, 3] = joined[3, 2] = 1
-    assert recognised(joined) == "features"
+    assert matrix_kind(joined) == "features"
     twice = np.repeat(np.repeat(D, 2, axis=0), 2, axis=1)
-    assert recognised(twice) == "distance"
+    assert matrix_kind(twice) == "distance"
 
 
 def test_what_a_square_matrix_is_can_be_said(points):
@@ -108,7 +108,7 @@ def test_what_a_square_matrix_is_can_be_said(points):
 
 def test_a_square_beyond_the_limit_is_features(points, monkeypatch):
     monkeypatch.setattr(limits, "MAX_SQUARE", 10)
-    assert recognised(distances(points)) == "features"
+    assert matrix_kind(distances(points)) == "features"
     with pytest.raises(DataError, match="12 rows; 10 are allowed"):
         read_npy("d.npy", npy(distances(points)), Choices(matrix="distance"))
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from hetviz.errors import DataError, HetvizError
 from hetviz.io.formats import graphs
-from hetviz.io.formats.edges import graphs_joined
+from hetviz.io.formats.edges import join_graphs
 from hetviz.io.formats.graphml import read_graphml
 from hetviz.io.parsed import Choices, Piece
 from tests.depth import examples
@@ -175,19 +175,19 @@ def table(**columns):
 )
 def test_an_edge_list_by_itself_is_a_graph(names):
     ends = (["a", "b", "", "c"], ["b", "c", "d", "a"], ["1", "-1", "1", ""])
-    nodes, links = graphs_joined([table(**dict(zip((*names, "sign"), ends, strict=True)))])
+    nodes, links = join_graphs([table(**dict(zip((*names, "sign"), ends, strict=True)))])
     assert nodes.frame["id"].tolist() == ["a", "b", "c"]
     assert links.frame["weight"].tolist() == ["1.0", "-1.0", ""]
     assert links.row == (0, 1, 3)
 
 
 def test_an_edge_list_with_blanks_between():
-    nodes, links = graphs_joined([table(**{"1 2": ["2 3", "3 1"]})])
+    nodes, links = join_graphs([table(**{"1 2": ["2 3", "3 1"]})])
     assert nodes.frame["id"].tolist() == ["1", "2", "3"]
     assert links.row == (0, 1, 2)
-    named = graphs_joined([table(**{"target source": ["b c", "c a", "a b"]})])
+    named = join_graphs([table(**{"target source": ["b c", "c a", "a b"]})])
     assert named[1].frame["source_id"].tolist() == ["c", "a", "b"]
-    weighed = graphs_joined([table(column_1=["a b 0.5", "b c 1", "c a 1"])])
+    weighed = join_graphs([table(column_1=["a b 0.5", "b c 1", "c a 1"])])
     assert weighed[1].frame["weight"].tolist() == ["0.5", "1.0", "1.0"]
 
 
@@ -200,7 +200,7 @@ def test_edges_among_the_rows_of_a_table():
         Id=["0", "1"],
         Weight=["2", "5"],
     )
-    first, links = graphs_joined([nodes, edges])
+    first, links = join_graphs([nodes, edges])
     assert first is nodes
     assert links.role == "links"
     assert links.frame[["source_dataset", "source_id", "score", "kind"]].to_numpy().tolist() == [
@@ -208,7 +208,7 @@ def test_edges_among_the_rows_of_a_table():
         ["people", "b", "5.0", "likes"],
     ]
     others = table(id=["x", "y"], mass=["1", "2"])
-    assert graphs_joined([others, edges]) == [others, edges]
+    assert join_graphs([others, edges]) == [others, edges]
 
 
 def test_other_tables_are_no_edge_lists():
@@ -220,7 +220,7 @@ def test_other_tables_are_no_edge_lists():
         table(source=[""], target=[""]),
         table(source=["good day", "thanks"], target=["guten Tag", "danke"]),
     ):
-        assert graphs_joined([other]) == [other]
+        assert join_graphs([other]) == [other]
 
 
 GOOD = written(nx.karate_club_graph().subgraph(range(5)))

@@ -40,7 +40,7 @@ def table(**columns):
 
 @pytest.mark.parametrize("kind", ["PNG", "JPEG", "WEBP"])
 def test_a_picture_becomes_a_small_one(kind):
-    small = opened(images.small("p", encoded(half_and_half(300, 200), kind)))
+    small = opened(images.thumbnail("p", encoded(half_and_half(300, 200), kind)))
     assert (small.format, small.size, small.mode) == ("WEBP", (96, 64), "RGB")
     left, right = small.getpixel((10, 30)), small.getpixel((85, 30))
     assert left[0] > 180 > 60 > left[2]
@@ -48,7 +48,7 @@ def test_a_picture_becomes_a_small_one(kind):
 
 
 def test_a_small_picture_is_not_blown_up():
-    assert opened(images.small("p", encoded(Image.new("RGB", (3, 5))))).size == (3, 5)
+    assert opened(images.thumbnail("p", encoded(Image.new("RGB", (3, 5))))).size == (3, 5)
 
 
 def test_pictures_are_turned_upright_and_lose_what_the_camera_said():
@@ -56,11 +56,11 @@ def test_pictures_are_turned_upright_and_lose_what_the_camera_said():
     exif[0x0112] = 6
     exif[0x010F] = "Maker of the camera"
     content = encoded(half_and_half(60, 40), "JPEG", exif=exif, comment=b"a secret", quality=95)
-    small = opened(images.small("p", content))
+    small = opened(images.thumbnail("p", content))
     assert small.size == (40, 60)
     assert not small.getexif()
     for word in (b"Maker", b"secret", b"EXIF"):
-        assert word not in images.small("p", content)
+        assert word not in images.thumbnail("p", content)
     top, bottom = small.getpixel((20, 10)), small.getpixel((20, 50))
     assert top[0] > 150 > top[2]
     assert bottom[2] > 150 > bottom[0]
@@ -74,11 +74,11 @@ def test_all_modes_become_colours():
         Image.new("LA", (8, 8)),
         Image.new("P", (8, 8)),
     ):
-        assert opened(images.small("p", encoded(image))).mode in ("RGB", "RGBA")
-    bright = opened(images.small("p", encoded(Image.fromarray(grey.astype(np.uint16)))))
+        assert opened(images.thumbnail("p", encoded(image))).mode in ("RGB", "RGBA")
+    bright = opened(images.thumbnail("p", encoded(Image.fromarray(grey.astype(np.uint16)))))
     assert bright.getpixel((7, 7))[0] > 200 > 50 > bright.getpixel((0, 0))[0]
-    assert opened(images.small("p", encoded(Image.new("CMYK", (8, 8)), "JPEG"))).mode == "RGB"
-    see_through = opened(images.small("p", encoded(Image.new("RGBA", (8, 8), (9, 9, 9, 0)))))
+    assert opened(images.thumbnail("p", encoded(Image.new("CMYK", (8, 8)), "JPEG"))).mode == "RGB"
+    see_through = opened(images.thumbnail("p", encoded(Image.new("RGBA", (8, 8), (9, 9, 9, 0)))))
     assert see_through.mode == "RGBA"
 
 
@@ -87,18 +87,18 @@ def test_moving_pictures_are_refused(kind):
     frames = [half_and_half(10, 10), Image.new("RGB", (10, 10))]
     content = encoded(frames[0], kind, save_all=True, append_images=frames[1:])
     with pytest.raises(DataError, match="2 frames"):
-        images.small("p", content)
+        images.thumbnail("p", content)
 
 
 def test_too_many_pixels_and_damage_are_refused(monkeypatch):
     good = encoded(half_and_half(50, 50))
     for content in (good[:60], good[:-30], b"\x89PNG\r\n\x1a\n", b"RIFF1234WEBPxxxx"):
         with pytest.raises(DataError) as caught:
-            images.small("p", content)
+            images.thumbnail("p", content)
         assert caught.value.problems[0].code == "bad-picture"
     monkeypatch.setattr(limits, "MAX_PICTURE_PIXELS", 2000)
     with pytest.raises(DataError, match="50 x 50"):
-        images.small("p", good)
+        images.thumbnail("p", good)
 
 
 def test_each_picture_is_a_row_called_by_the_shortest_name():
@@ -128,7 +128,7 @@ FILES = [("img/a.png", b"A"), ("img/b.png", b"B"), ("img/c.png", b"C")]
 )
 def test_a_table_that_names_the_files_has_them(cells):
     given = table(id=["1", "2", "3"], picture=cells)
-    (piece,) = images.joined([given], images.picture_rows("img", "z.zip", FILES))
+    (piece,) = images.join_pictures([given], images.picture_rows("img", "z.zip", FILES))
     assert piece.media == (b"B", b"A", None)
     assert piece.media_column == "picture"
     notes = {problem.code: problem for problem in piece.problems}
@@ -138,7 +138,7 @@ def test_a_table_that_names_the_files_has_them(cells):
 
 def test_ids_may_name_the_files():
     others = table(id=["x", "y"], picture=["a", "nothing"])
-    (first, piece) = images.joined(
+    (first, piece) = images.join_pictures(
         [others, table(id=["c", "b", "a"])], images.picture_rows("img", "z.zip", FILES)
     )
     assert first is others
@@ -152,12 +152,12 @@ def test_pictures_that_nobody_names_are_a_dataset():
         table(id=["x", "y"], colour=["red", "blue"]),
         table(id=list("pqrstu"), age=["a", "a", "a", "b", "a", "a"]),
     ):
-        assert images.joined([other], rows) == [other, rows]
+        assert images.join_pictures([other], rows) == [other, rows]
 
 
 def test_a_name_that_two_files_have_names_none():
     twice = [("x/a.png", b"1"), ("y/a.png", b"2"), ("b.png", b"3")]
-    (piece,) = images.joined(
+    (piece,) = images.join_pictures(
         [table(id=["a", "b", "y/a"])], images.picture_rows("img", "z.zip", twice)
     )
     assert piece.media == (None, b"3", b"2")
@@ -169,10 +169,10 @@ def test_damaged_pictures_are_read_or_refused(kind, at, noise):
     good = encoded(half_and_half(20, 16), kind)
     for content in (good[:at] + noise, good[:at] + noise + good[at + len(noise) :]):
         try:
-            small = opened(images.small("p", content))
+            small = opened(images.thumbnail("p", content))
         except HetvizError:
             continue
-        assert max(small.size) <= images.SIDE
+        assert max(small.size) <= images.THUMBNAIL_PIXELS
 
 
 def test_pictures_are_measured_before_they_are_opened(monkeypatch):

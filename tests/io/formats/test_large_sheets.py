@@ -16,7 +16,7 @@ from hetviz.io.formats import workbooks
 from hetviz.io.formats.column_rows import ColumnRows
 from hetviz.io.formats.workbooks import read_workbook, stored_cells
 from hetviz.io.parsed import Choices
-from hetviz.io.sandbox.pack_parts import packed_cells, unpacked_cells
+from hetviz.io.sandbox.pack_parts import pack_cells, unpack_cells
 from tests.io.making import workbook
 
 N = 60
@@ -67,10 +67,10 @@ def test_a_large_sheet_is_read_as_a_small_one(monkeypatch, rows, choices):
 
 def test_what_was_parsed_of_a_large_sheet_is_handed_on(monkeypatch):
     book = workbook({"Items": SHEETS["rows above and below"]})
-    monkeypatch.setattr(workbooks, "_FEW", 20)
-    key = workbooks.parsed_by("book.xlsx", Choices())
+    monkeypatch.setattr(workbooks, "_MAX_ROW_WISE_ROWS", 20)
+    key = workbooks.parse_key("book.xlsx", Choices())
     found = stored_cells("book.xlsx", book, Choices())
-    handed, same = unpacked_cells(packed_cells({key: found})["book.xlsx"])
+    handed, same = unpack_cells(pack_cells({key: found})["book.xlsx"])
     assert handed == key
     assert list(same.sheets[0].rows) == list(found.sheets[0].rows)
 
@@ -78,7 +78,7 @@ def test_what_was_parsed_of_a_large_sheet_is_handed_on(monkeypatch):
 def test_more_cells_than_allowed_are_refused_before_they_are_parsed(monkeypatch):
     book = workbook({"Items": SHEETS["plain"]})
     monkeypatch.setattr(limits, "MAX_TYPED_CELLS", 100)
-    monkeypatch.setattr(workbooks, "_filled", pytest.fail)
+    monkeypatch.setattr(workbooks, "_calamine_sheets", pytest.fail)
     with pytest.raises(DataError, match="100"):
         read_workbook("book.xlsx", book, Choices())
 
@@ -89,7 +89,7 @@ def test_many_cells_that_lie_far_apart_are_refused(monkeypatch):
 
     book = workbook({"Items": SHEETS["plain"]}, then)
     assert len(read_workbook("book.xlsx", book, Choices())) == 1
-    monkeypatch.setattr(workbooks, "_MOST_SPARSE", 300)
+    monkeypatch.setattr(workbooks, "_MAX_SPARSE_CELLS", 300)
     with pytest.raises(DataError, match="306 cells lie far apart"):
         read_workbook("book.xlsx", book, Choices())
 
@@ -107,5 +107,5 @@ def test_cells_without_an_address_are_counted_too(monkeypatch):
             new.writestr(member, content)
     for name, value in (("_SMALL_AREA", 100), ("_SPARSE", 6)):
         monkeypatch.setattr(workbooks, name, value)
-    monkeypatch.setattr(workbooks, "_streamed", pytest.fail)
+    monkeypatch.setattr(workbooks, "_openpyxl_sheets", pytest.fail)
     assert len(read_workbook("book.xlsx", bare.getvalue(), Choices())[0].frame) == N

@@ -232,7 +232,7 @@ SCHEMA = (
 
 @pytest.mark.parametrize(("name", "make"), [("t.sqlite", sqlite), ("t.duckdb", duckdb)])
 def test_tables_of_a_database_are_datasets_joined_by_their_keys(name, make):
-    loaded = read_tables([(name, make(*SCHEMA))], parse=child.read_drop)
+    loaded = read_tables([(name, make(*SCHEMA))], parse=child.parse_files)
     assert {key: len(dataset) for key, dataset in loaded.data.datasets.items()} == {
         "team": 3,
         "person": 3,

@@ -194,7 +194,7 @@ def test_what_gzip_does_not_give_whole_is_refused(content, tmp_path):
     (tmp_path / "t.csv.gz").write_bytes(content)
     with pytest.raises(DataError, match="gzip archive inside of another, damaged or too large"):
         read_bundle(tmp_path / "t.csv.gz")
-    assert gate.ungzipped("t.csv", b"id\n") == ("t.csv", b"id\n")
+    assert gate.unpack_gzip("t.csv", b"id\n") == ("t.csv", b"id\n")
 
 
 THINGS = [[f"thing {at}", f"{at / 2}", str(at % 7)] for at in range(9)]

@@ -133,7 +133,7 @@ def read_or_refused(path, **said):
 
 @pytest.mark.parametrize("path", ONCE, ids=lambda path: path.name)
 def test_what_once_broke_a_reader_is_read_or_refused(path, monkeypatch):
-    monkeypatch.setattr(isolated, "_LEAST_S", 1)
+    monkeypatch.setattr(isolated, "_MIN_SECONDS", 1)
     read_or_refused(path)
 
 
@@ -143,7 +143,7 @@ def test_what_once_broke_a_reader_is_read_or_refused(path, monkeypatch):
     ids=lambda path: path.name,
 )
 def test_also_in_a_process_of_its_own(path):
-    read_or_refused(path, parse=child.read_drop)
+    read_or_refused(path, parse=child.parse_files)
 
 
 def test_one_process_comes_to_the_end_of_all_of_them(monkeypatch):
@@ -155,7 +155,7 @@ def test_one_process_comes_to_the_end_of_all_of_them(monkeypatch):
         return in_child(*given)
 
     monkeypatch.setattr(child, "_in_child", counted)
-    there = child.read_drop(files, {})
+    there = child.parse_files(files, {})
     assert len(read) == 1
     told = [*(piece.where for piece in there.pieces), *(str(error) for _, error in there.rejected)]
     assert [name for name, _ in files if name not in " ".join(told)] == []

@@ -169,15 +169,15 @@ class Tensor:
     """Behaves as one of torch that a gradient hangs on."""
 
     def __init__(self, values: np.ndarray) -> None:
-        self.values, self.free = values, False
+        self.values, self.n_unlinked = values, False
 
     def detach(self) -> Tensor:
         freed = Tensor(self.values)
-        freed.free = True
+        freed.n_unlinked = True
         return freed
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        if not self.free:
+        if not self.n_unlinked:
             raise RuntimeError("Can't call numpy() on Tensor that requires grad.")
         return self.values
 

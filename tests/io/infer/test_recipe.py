@@ -212,13 +212,13 @@ def test_what_was_said_of_columns_is_what_they_are():
 def test_sheets_have_recipes_of_their_own_in_the_process_that_reads_them():
     book = workbook({"wells": WELLS, "owners": [["id", "size"], ["a", "1"], ["b", "2"]]})
     files = [("book.xlsx", book)]
-    raws = raw_tables(files, parse=child.read_drop)
+    raws = raw_tables(files, parse=child.parse_files)
     assert set(raws) == {("book.xlsx", "wells"), ("book.xlsx", "owners")}
     raw = raws["book.xlsx", "wells"]
     assert raw.rows[0][1][0] == "Wells 2023"
     recipe = propose_recipe(raw).with_type("Name", "id").with_type("No.", "category")
     choices = {"book.xlsx": Choices(recipes={"wells": recipe.to_dict()})}
-    loaded = read_tables(files, choices, parse=child.read_drop)
+    loaded = read_tables(files, choices, parse=child.parse_files)
     assert list(loaded.data["wells"].ids) == ["Abbey", "Brook", "Croft", "Dale"]
     assert list(loaded.data["owners"].ids) == ["a", "b"]
 

@@ -64,7 +64,7 @@ def a_workbook(cell):
 
 
 def check(name, content, place, said, value, row):
-    loaded = read_tables([(name, content)], parse=child.read_drop)
+    loaded = read_tables([(name, content)], parse=child.parse_files)
     assert told(loaded) == [(place, said[0], value, said[1], row)]
     assert not loaded.errors
     dataset = loaded.data["t"]

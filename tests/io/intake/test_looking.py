@@ -14,7 +14,7 @@ from hetviz.io.infer.recipe import TYPES, RawTable, TableRecipe, mark_row, propo
 from hetviz.io.intake import preview
 from hetviz.io.intake.preview import TablePreview, preview_tables
 from hetviz.io.sandbox import child, process
-from hetviz.io.sandbox.pack_parts import frame_of, unpacked
+from hetviz.io.sandbox.pack_parts import frame_of, unpack_parsed
 from tests.io.making import duckdb, sqlite, workbook
 
 WELLS = [
@@ -73,16 +73,16 @@ def test_columns_of_the_ids_of_another_table_are_pointed_out():
 
 def test_sheets_are_looked_at_and_read_in_one_process(monkeypatch):
     book = workbook({"Wells": WELLS, "Owners": OWNERS})
-    seen = child.look_at([("book.xlsx", book)], {})
+    seen = child.preview_tables([("book.xlsx", book)], {})
     looks, drop, cells = seen.looks, seen.drop, seen.cells
     assert [list(frame_of(one).columns) for one in cells] == [
         [column.name for column in look.recipe.columns] for look in looks
     ]
     assert [look.sheet for look in looks] == ["Wells", "Owners"]
     assert looks[0].recipe.header == (1, 2)
-    assert unpacked(drop).pieces[1].name == "Owners"
-    monkeypatch.setattr(process, "_watched", lambda *_: ("too-slow", "it took too long", ""))
-    assert child.look_at([("book.xlsx", book)], {}) == child.Looked([])
+    assert unpack_parsed(drop).pieces[1].name == "Owners"
+    monkeypatch.setattr(process, "_run_watched", lambda *_: ("too-slow", "it took too long", ""))
+    assert child.preview_tables([("book.xlsx", book)], {}) == child.PreviewResult([])
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from hetviz.io import Choices, read_bundle, read_tables
 from hetviz.io.intake.parse import parse_files
 from hetviz.io.parsed import ParsedFiles, Piece
 from hetviz.io.sandbox import child, process
-from hetviz.io.sandbox.pack_parts import packed, unpacked
+from hetviz.io.sandbox.pack_parts import pack_parsed, unpack_parsed
 from tests.io.making import npy, parquet, workbook
 from tests.io.making import packed as packed_zip
 
@@ -56,8 +56,8 @@ def test_what_is_read_in_the_child_is_what_is_read_here():
         ("small.csv", b"id;x\n1;2,5\n"),
     ]
     choices = {"small.csv": Choices(decimal=",", exclude=("x",))}
-    there, here = child.read_drop(files, choices), parse_files(files, choices)
-    assert packed(there) == packed(here)
+    there, here = child.parse_files(files, choices), parse_files(files, choices)
+    assert pack_parsed(there) == pack_parsed(here)
     assert [piece.name for piece in there.pieces] == ["book", "t", "X", "small"]
     assert [name for name, _ in there.rejected] == ["bad.json"]
 
@@ -79,14 +79,14 @@ def test_pieces_survive_the_way():
         facts={"a": "b"},
         problems=(Problem("code", "where", "what", row=3, count=2),),
     )
-    (back,) = unpacked(packed(ParsedFiles((piece,), ()))).pieces
+    (back,) = unpack_parsed(pack_parsed(ParsedFiles((piece,), ()))).pieces
     pd.testing.assert_frame_equal(back.frame, piece.frame)
     assert (back.X != piece.X).nnz == 0
     np.testing.assert_array_equal(back.kernel, piece.kernel)
     for field in ("row", "decimal", "media", "feature_names", "text_columns", "problems", "facts"):
         assert getattr(back, field) == getattr(piece, field)
     with pytest.raises(ValueError, match="damaged"):
-        unpacked(packed(ParsedFiles((piece,), ()))[:-3])
+        unpack_parsed(pack_parsed(ParsedFiles((piece,), ()))[:-3])
 
 
 @pytest.mark.parametrize(
@@ -102,31 +102,31 @@ def test_pieces_survive_the_way():
 )
 def test_a_child_that_ends_badly_is_an_error_about_the_file(stand_in, code, told):
     stand_in(code)
-    assert code_of(child.read_drop([("book.xlsx", BOOK)], {})) == told
+    assert code_of(child.parse_files([("book.xlsx", BOOK)], {})) == told
 
 
 def test_a_child_that_hangs_or_grows_is_ended(stand_in, monkeypatch):
     stand_in("import time; time.sleep(600)")
-    monkeypatch.setattr(process, "WALL_S", 0.2)
-    assert code_of(child.read_drop([("book.xlsx", BOOK)], {})) == "too-slow"
-    monkeypatch.setattr(process, "WALL_S", 60.0)
-    monkeypatch.setattr(process, "RESIDENT", 1)
-    assert code_of(child.read_drop([("book.xlsx", BOOK)], {})) == "too-large"
+    monkeypatch.setattr(process, "MAX_WALL_S", 0.2)
+    assert code_of(child.parse_files([("book.xlsx", BOOK)], {})) == "too-slow"
+    monkeypatch.setattr(process, "MAX_WALL_S", 60.0)
+    monkeypatch.setattr(process, "MAX_RESIDENT_BYTES", 1)
+    assert code_of(child.parse_files([("book.xlsx", BOOK)], {})) == "too-large"
 
 
 def test_the_other_files_are_read_all_the_same(stand_in):
     stand_in("import sys; sys.exit(3)")
-    loaded = read_tables([("book.xlsx", BOOK), ("d.csv", b"id,x\na,1\n")], parse=child.read_drop)
+    loaded = read_tables([("book.xlsx", BOOK), ("d.csv", b"id,x\na,1\n")], parse=child.parse_files)
     assert list(loaded.data.datasets) == ["d"]
     assert [problem.code for problem in loaded.errors] == ["too-large"]
 
 
 def test_small_text_needs_no_child(monkeypatch):
     monkeypatch.setattr(process.subprocess, "Popen", lambda *_, **__: pytest.fail("a child"))
-    assert len(child.read_drop([("d.csv", b"id,x\na,1\n"), ("e.csv", b"")], {}).pieces) == 1
-    monkeypatch.setattr(child, "SMALL", 3)
+    assert len(child.parse_files([("d.csv", b"id,x\na,1\n"), ("e.csv", b"")], {}).pieces) == 1
+    monkeypatch.setattr(child, "MAX_TEXT_BYTES_HERE", 3)
     with pytest.raises(pytest.fail.Exception):
-        child.read_drop([("d.csv", b"id,x\na,1\n")], {})
+        child.parse_files([("d.csv", b"id,x\na,1\n")], {})
 
 
 def test_the_child_has_limits_and_no_secrets(monkeypatch):
@@ -141,9 +141,9 @@ def test_the_child_has_limits_and_no_secrets(monkeypatch):
     )
     said = subprocess.run(python(code), env=env, capture_output=True, text=True, check=True)
     memory, work, begun = said.stdout.split()
-    assert int(memory) == process.MEMORY
+    assert int(memory) == process.MAX_MEMORY_BYTES
     # What it took until then does not count.
-    assert 0 < int(work) - process.PROCESSOR_S <= math.ceil(float(begun))
+    assert 0 < int(work) - process.MAX_PROCESSOR_S <= math.ceil(float(begun))
 
 
 def test_the_child_reaches_no_network():
@@ -178,7 +178,7 @@ def test_a_table_too_large_for_the_limits_is_an_error(monkeypatch):
     )
     start = subprocess.Popen
     monkeypatch.setattr(process.subprocess, "Popen", lambda _, **rest: start(python(grow), **rest))
-    drop = child.read_drop([("t.parquet", parquet(frame))], {})
+    drop = child.parse_files([("t.parquet", parquet(frame))], {})
     assert code_of(drop) in ("too-large", "reader-ended")
 
 
@@ -232,12 +232,12 @@ def a_bundle():
 
 def test_tables_of_a_bundle_are_read_in_the_child_as_they_are_here(monkeypatch):
     here = read_bundle(a_bundle())
-    monkeypatch.setattr(child, "SMALL", 3)
+    monkeypatch.setattr(child, "MAX_TEXT_BYTES_HERE", 3)
     files = []
 
     def parse(given, choices):
         files.extend(name for name, _ in given)
-        return child.read_drop(given, choices)
+        return child.parse_files(given, choices)
 
     there = read_bundle(a_bundle(), parse=parse)
     assert files == [
@@ -256,7 +256,7 @@ def test_tables_of_a_bundle_are_read_in_the_child_as_they_are_here(monkeypatch):
 
 def test_small_tables_of_a_bundle_need_no_child(monkeypatch):
     monkeypatch.setattr(process.subprocess, "Popen", lambda *_, **__: pytest.fail("a child"))
-    assert len(read_bundle(a_bundle(), parse=child.read_drop).data.datasets) == 2
+    assert len(read_bundle(a_bundle(), parse=child.parse_files).data.datasets) == 2
 
 
 @pytest.mark.parametrize(
@@ -268,9 +268,9 @@ def test_small_tables_of_a_bundle_need_no_child(monkeypatch):
 )
 def test_a_table_of_a_bundle_that_breaks_its_reader_is_an_error(stand_in, monkeypatch, code, told):
     stand_in(code)
-    monkeypatch.setattr(child, "SMALL", 3)
+    monkeypatch.setattr(child, "MAX_TEXT_BYTES_HERE", 3)
     with pytest.raises(DataError) as caught:
-        read_bundle(a_bundle(), parse=child.read_drop)
+        read_bundle(a_bundle(), parse=child.parse_files)
     assert [(p.code, p.where) for p in caught.value.problems] == [(told, "a.csv"), (told, "b.txt")]
 
 
@@ -278,8 +278,8 @@ def test_a_table_of_a_bundle_that_needs_too_much_memory_is_an_error(monkeypatch)
     wide = b"id,x\n" + b"".join(b"%d,%s\n" % (k, b"a" * 40) for k in range(200_000))
     about = MANIFEST.partition("[[links]]")[0].encode()
     content = packed_zip([("hetviz.toml", about), ("a.csv", b"id,x\na,1\nb,2\n"), ("b.txt", wide)])
-    monkeypatch.setattr(child, "SMALL", 1000)
-    monkeypatch.setattr(process, "RESIDENT", 150_000_000)
-    loaded = read_bundle(content, parse=child.read_drop)
+    monkeypatch.setattr(child, "MAX_TEXT_BYTES_HERE", 1000)
+    monkeypatch.setattr(process, "MAX_RESIDENT_BYTES", 150_000_000)
+    loaded = read_bundle(content, parse=child.parse_files)
     assert list(loaded.data.datasets) == ["a"]
     assert [(p.code, p.where) for p in loaded.errors] == [("too-large", "b.txt")]

@@ -14,7 +14,7 @@ from hetviz.data.joins.proposals import propose_joins
 from hetviz.errors import DataError
 from hetviz.io import Choices, read_bundle, read_tables
 from hetviz.io.sandbox import child, process
-from hetviz.io.sandbox.pack_loaded import packed_loaded, unpacked_loaded
+from hetviz.io.sandbox.pack_loaded import pack_loaded, unpack_loaded
 from tests.io.making import packed, picture, workbook
 
 PEOPLE = "\n".join(
@@ -77,9 +77,9 @@ def test_what_is_made_apart_is_what_is_made_here():
 def test_what_was_parsed_is_not_parsed_again():
     rows = [[f"W{k}", k / 7, "ab"[k % 2]] for k in range(30)]
     files = [("book.xlsx", workbook({"Wells": [["well", "ph", "town"], *rows]}))]
-    looked = child.look_at(files, {})
+    looked = child.preview_tables(files, {})
     (parsed,) = looked.parsed.values()
-    again = child.look_at(files, {}, None, [parsed])
+    again = child.preview_tables(files, {}, None, [parsed])
     assert (again.looks, again.packed_files) == (looked.looks, looked.packed_files)
     # A cell of what was parsed stands for that of the file, into which nobody looks any more.
     other = parsed.replace(b"W29", b"Z29")
@@ -101,7 +101,7 @@ def test_files_are_added_to_data():
 
 def test_it_is_told_how_far_it_has_come(monkeypatch):
     # Told as often as is looked: the whole may take less than the half second between two of these.
-    monkeypatch.setattr(process, "_TELL_S", 0.0)
+    monkeypatch.setattr(process, "_REPORT_S", 0.0)
     told = []
     wide = "\n".join(
         [",".join(["id", *(f"x{k}" for k in range(40))])]
@@ -146,33 +146,33 @@ def test_what_cannot_be_used_is_told_as_here():
 @pytest.mark.parametrize("at", [3, 40, 400, -1, -30])
 def test_damaged_bytes_are_refused(at):
     loaded = read_tables(FILES)
-    content = b"".join(packed_loaded(loaded, propose_joins(loaded.data)))
+    content = b"".join(pack_loaded(loaded, propose_joins(loaded.data)))
     with pytest.raises(ValueError, match="damaged"):
-        unpacked_loaded(content[:at])
-    back, _ = unpacked_loaded(content)
+        unpack_loaded(content[:at])
+    back, _ = unpack_loaded(content)
     same(back, loaded)
 
 
 def test_rows_that_there_are_not_are_refused():
     loaded = read_tables(FILES[:2])
-    content = b"".join(packed_loaded(loaded, propose_joins(loaded.data)))
-    assert unpacked_loaded(content)[1]
+    content = b"".join(pack_loaded(loaded, propose_joins(loaded.data)))
+    assert unpack_loaded(content)[1]
     found = content.replace(np.int64(6).tobytes(), np.int64(6_000).tobytes())
     assert found != content
     with pytest.raises(ValueError, match="damaged"):
-        unpacked_loaded(found)
+        unpack_loaded(found)
 
 
 def test_objects_are_not_taken_for_arrays():
     buffer = io.BytesIO()
     np.save(buffer, np.array([object()]), allow_pickle=True)
     loaded = read_tables(FILES[:2])
-    pieces = packed_loaded(loaded)
+    pieces = pack_loaded(loaded)
     arrays = [at for at, piece in enumerate(pieces) if bytes(piece[:6]) == b"\x93NUMPY"]
     content = buffer.getvalue()
     pieces[arrays[0] - 1 : arrays[0] + 1] = [len(content).to_bytes(8, "little"), content]
     with pytest.raises(ValueError, match="damaged"):
-        unpacked_loaded(b"".join(pieces))
+        unpack_loaded(b"".join(pieces))
 
 
 def test_a_saved_bundle_with_all_that_it_may_hold_is_made_apart_as_it_is_here(tmp_path):

@@ -12,9 +12,9 @@ from hetviz.io.sandbox import process, reader_queue
 class Reader:
     """One that reads until it is told to end."""
 
-    def __init__(self, all: reader_queue.Turns, visitor: str) -> None:
+    def __init__(self, all: reader_queue.ReaderQueue, visitor: str) -> None:
         self.reads, self.may_end = threading.Event(), threading.Event()
-        self.told: list[int] = []
+        self.last_message: list[int] = []
         self.asked = threading.Event()
         self._all, self._visitor = all, visitor
         self.thread = threading.Thread(target=self._read, daemon=True)
@@ -24,13 +24,13 @@ class Reader:
             pass
 
     def _read(self) -> None:
-        reader_queue.read_for(self._visitor)
-        with self._all.turn(self._told):
+        reader_queue.set_visitor(self._visitor)
+        with self._all.wait_for_turn(self._told):
             self.reads.set()
             self.may_end.wait()
 
     def _told(self, before: int) -> None:
-        self.told.append(before)
+        self.last_message.append(before)
         self.asked.set()
 
     def end(self) -> None:
@@ -39,19 +39,19 @@ class Reader:
 
 
 @pytest.fixture
-def one(monkeypatch: pytest.MonkeyPatch) -> reader_queue.Turns:
+def one(monkeypatch: pytest.MonkeyPatch) -> reader_queue.ReaderQueue:
     monkeypatch.setenv("HETVIZ_WORK_READERS", "1")
-    return reader_queue.Turns()
+    return reader_queue.ReaderQueue()
 
 
 def test_one_with_many_files_does_not_hold_up_one_with_a_single_file(
-    one: reader_queue.Turns,
+    one: reader_queue.ReaderQueue,
 ) -> None:
     many = [Reader(one, "ada") for _ in range(3)]
     single = Reader(one, "bob")
     assert many[0].reads.is_set() and one.load() == (1, 3)
     # Ada has had a turn, so Bob, who came last, comes first.
-    assert many[1].told[0] == 0 and single.told[0] == 0
+    assert many[1].last_message[0] == 0 and single.last_message[0] == 0
     many[0].end()
     assert single.reads.wait(10) and not many[1].reads.is_set()
     single.end()
@@ -64,7 +64,7 @@ def test_one_with_many_files_does_not_hold_up_one_with_a_single_file(
 
 def test_more_read_at_once_where_more_may(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HETVIZ_WORK_READERS", "2")
-    both = reader_queue.Turns()
+    both = reader_queue.ReaderQueue()
     readers = [Reader(both, name) for name in ("ada", "bob", "cem")]
     assert both.load() == (2, 1)
     assert [one.reads.is_set() for one in readers] == [True, True, False]
@@ -74,30 +74,30 @@ def test_more_read_at_once_where_more_may(monkeypatch: pytest.MonkeyPatch) -> No
         reader.end()
 
 
-def test_who_leaves_the_queue_is_waited_for_no_longer(one: reader_queue.Turns) -> None:
+def test_who_leaves_the_queue_is_waited_for_no_longer(one: reader_queue.ReaderQueue) -> None:
     first = Reader(one, "ada")
 
     def leave(_: int) -> None:
         raise KeyboardInterrupt
 
-    with pytest.raises(KeyboardInterrupt), one.turn(leave):
+    with pytest.raises(KeyboardInterrupt), one.wait_for_turn(leave):
         pass
     assert one.load() == (1, 0)
     first.end()
-    with one.turn(leave):
+    with one.wait_for_turn(leave):
         assert one.load() == (1, 0)
 
 
-def test_who_fails_while_reading_gives_the_turn_back(one: reader_queue.Turns) -> None:
-    with pytest.raises(ZeroDivisionError), one.turn():
+def test_who_fails_while_reading_gives_the_turn_back(one: reader_queue.ReaderQueue) -> None:
+    with pytest.raises(ZeroDivisionError), one.wait_for_turn():
         raise ZeroDivisionError
     assert one.load() == (0, 0)
 
 
 def test_a_file_waits_for_its_turn_and_says_so(
-    one: reader_queue.Turns, monkeypatch: pytest.MonkeyPatch
+    one: reader_queue.ReaderQueue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(process, "TURNS", one)
+    monkeypatch.setattr(process, "READER_QUEUE", one)
     other = Reader(one, "ada")
     said: list[str] = []
 

@@ -15,7 +15,7 @@ from hetviz.algorithms.registry import methods
 from hetviz.io.sandbox import confine
 from hetviz.jobs import Job, Pool, Task
 from hetviz.jobs.process.pool import n_workers
-from hetviz.jobs.process.runner import environment
+from hetviz.jobs.process.runner import worker_environment
 
 PATIENCE_S = 120.0
 
@@ -119,7 +119,7 @@ def test_a_worker_reaches_no_network(pool: Pool) -> None:
 
 @pytest.fixture(scope="module")
 def filtered() -> None:
-    if not confine.given_up()["calls"]:
+    if not confine.available_limits()["calls"]:
         pytest.skip("this system has no filter of calls")
 
 
@@ -161,7 +161,7 @@ def test_workers_are_handed_no_secret_and_nothing_of_the_servers_own(
 ) -> None:
     monkeypatch.setenv("HETVIZ_OIDC_CLIENT_SECRET", "hush")
     monkeypatch.setenv("PYTHONMALLOC", "malloc")
-    assert "hush" not in environment().values()
+    assert "hush" not in worker_environment().values()
     # It would make maps slower.
-    assert "PYTHONMALLOC" not in environment()
-    assert environment()["PATH"] == os.environ["PATH"]
+    assert "PYTHONMALLOC" not in worker_environment()
+    assert worker_environment()["PATH"] == os.environ["PATH"]

@@ -430,15 +430,15 @@ def test_a_worker_that_cannot_start_fails_the_jobs_and_does_not_start_for_ever(
         starts.append(time.monotonic())
         raise OSError("no more processes")
 
-    real = process.Child
-    monkeypatch.setattr(process, "Child", start)
+    real = process.WorkerProcess
+    monkeypatch.setattr(process, "WorkerProcess", start)
     with caplog.at_level(logging.ERROR):
         job = do(runner, "double", value=1)
     assert (job.state, str(job.error)) == ("failed", CANNOT_START)
     assert "no more processes" in caplog.text
     assert len(starts) == 3
     assert starts[2] - starts[1] >= 1.0
-    monkeypatch.setattr(process, "Child", real)
+    monkeypatch.setattr(process, "WorkerProcess", real)
     assert do(runner, "double", value=1).result == 2
 
 

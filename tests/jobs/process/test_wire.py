@@ -26,11 +26,11 @@ from hetviz.errors import (
     UnfittedError,
 )
 from hetviz.jobs.process.array_cache import ArrayCache, ArrayNumbers
-from hetviz.jobs.process.wire import Message, Outbox, Reader, message, pickled
+from hetviz.jobs.process.wire import Message, MessageReader, Outbox, encode_message, pickle_value
 
 
 def through(value: Any) -> Any:
-    return Message("task", {}, pickled(value)).value()
+    return Message("task", {}, pickle_value(value)).value()
 
 
 class Drip(socket.socket):
@@ -43,17 +43,17 @@ class Drip(socket.socket):
 def test_messages_are_whole_however_they_are_cut() -> None:
     ours, theirs = socket.socketpair()
     drip = Drip(fileno=theirs.detach())
-    reader = Reader()
+    reader = MessageReader()
     with ours, drip:
         drip.setblocking(False)
         assert reader.ready(drip) == ([], True)
-        for part in [*message("a", [b"", b"12345", b""], id="x"), *message("b")]:
+        for part in [*encode_message("a", [b"", b"12345", b""], id="x"), *encode_message("b")]:
             ours.sendall(part)
         heard, alive = reader.ready(drip)
         assert alive
         assert [(one.kind, one.fields) for one in heard] == [("a", {"id": "x"}), ("b", {})]
         assert [bytes(part) for part in heard[0].parts] == [b"", b"12345", b""]
-        ours.sendall(message("c")[0][:-1])
+        ours.sendall(encode_message("c")[0][:-1])
         ours.close()
         assert reader.ready(drip) == ([], False)
 
@@ -62,10 +62,10 @@ def test_an_outbox_sends_what_is_taken_and_never_waits() -> None:
     ours, theirs = socket.socketpair()
     ours.setblocking(False)
     theirs.setblocking(False)
-    sent, got, reader = np.arange(1_000_000), [], Reader()
+    sent, got, reader = np.arange(1_000_000), [], MessageReader()
     outbox = Outbox()
     with ours, theirs:
-        outbox.put(message("large", pickled(sent)))
+        outbox.put(encode_message("large", pickle_value(sent)))
         outbox.flush(ours)
         assert outbox
         while not got:
@@ -74,14 +74,14 @@ def test_an_outbox_sends_what_is_taken_and_never_waits() -> None:
         assert not outbox
         assert np.array_equal(got[0].value(), sent)
         theirs.close()
-        outbox.put(message("late"))
+        outbox.put(encode_message("late"))
         outbox.flush(ours)
         assert not outbox
 
 
 def test_large_arrays_are_not_copied_to_be_sent() -> None:
     X = np.zeros(1000)
-    parts = pickled({"X": X})
+    parts = pickle_value({"X": X})
     X[7] = 3.0
     assert np.frombuffer(parts[1])[7] == 3.0
 

@@ -16,7 +16,7 @@ import pytest
 
 from hetviz.algorithms import registry
 from hetviz.jobs.process import runner, worker
-from hetviz.jobs.process.wire import Message, Reader, message, pickled
+from hetviz.jobs.process.wire import Message, MessageReader, encode_message, pickle_value
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -58,17 +58,17 @@ class Rig:
                 cwd=ROOT,
                 stderr=subprocess.DEVNULL,
             )
-        self.reader = Reader()
+        self.reader = MessageReader()
 
     def hear(self) -> Message:
         return self.reader.read(self.socket)
 
     def say(self, kind: str, parts: Any = (), **fields: Any) -> None:
-        for part in message(kind, parts, **fields):
+        for part in encode_message(kind, parts, **fields):
             self.socket.sendall(part)
 
     def submit(self, id: str, name: str, **arguments: Any) -> None:
-        self.say("task", pickled(arguments), id=id, function=f"tests.jobs.chores:{name}")
+        self.say("task", pickle_value(arguments), id=id, function=f"tests.jobs.chores:{name}")
 
     def wait_for(self, name: str) -> None:
         for _ in range(12_000):
@@ -142,7 +142,7 @@ def test_methods_that_can_warm_up_do_so_one_by_one(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(registry, "get_method", classes.__getitem__)
     monkeypatch.setitem(sys.modules, "hetviz.jobs.tasks.maps", SimpleNamespace())
     after_each = []
-    for chore in worker._warming():
+    for chore in worker._warm_up_steps():
         chore()
         after_each.append(len(done))
     assert done == ["Slow", "Slower"]
@@ -152,13 +152,13 @@ def test_methods_that_can_warm_up_do_so_one_by_one(monkeypatch: pytest.MonkeyPat
 def test_the_worker_has_fewer_threads_unless_told_otherwise(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(runner, "_processors", lambda: 3)
+    monkeypatch.setattr(runner, "_n_processors", lambda: 3)
     monkeypatch.delenv("OPENBLAS_NUM_THREADS", raising=False)
     monkeypatch.setenv("OMP_NUM_THREADS", "7")
-    env = runner.environment()
+    env = runner.worker_environment()
     assert (env["OPENBLAS_NUM_THREADS"], env["OMP_NUM_THREADS"]) == ("2", "7")
-    monkeypatch.setattr(runner, "_processors", lambda: 1)
-    assert runner.environment()["OPENBLAS_NUM_THREADS"] == "1"
+    monkeypatch.setattr(runner, "_n_processors", lambda: 1)
+    assert runner.worker_environment()["OPENBLAS_NUM_THREADS"] == "1"
 
 
 def test_compiled_code_goes_to_a_private_folder_where_the_package_cannot_be_written(
@@ -166,18 +166,18 @@ def test_compiled_code_goes_to_a_private_folder_where_the_package_cannot_be_writ
 ) -> None:
     monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert "NUMBA_CACHE_DIR" not in runner.environment()
+    assert "NUMBA_CACHE_DIR" not in runner.worker_environment()
     real = os.access
     monkeypatch.setattr(
         os, "access", lambda path, mode: path != runner._PACKAGE and real(path, mode)
     )
     runner._cache_folder.cache_clear()
-    folder = Path(runner.environment()["NUMBA_CACHE_DIR"])
+    folder = Path(runner.worker_environment()["NUMBA_CACHE_DIR"])
     assert folder == tmp_path / "hetviz" / "numba"
     assert folder.stat().st_mode & 0o077 == 0
     monkeypatch.setattr(os, "access", lambda path, mode: False)
     runner._cache_folder.cache_clear()
-    other = Path(runner.environment()["NUMBA_CACHE_DIR"])
+    other = Path(runner.worker_environment()["NUMBA_CACHE_DIR"])
     runner._cache_folder.cache_clear()
     assert other != folder
     assert other.stat().st_mode & 0o077 == 0

@@ -159,7 +159,7 @@ def test_a_map_that_goes_on_tells_what_was_said_since_and_what_it_learned() -> N
     said = data.edit().add(Links("a", "a", 4 * i, 4 * j, kind="said"))
     keys = statements(said)["key"].tolist()
     made = make_map(
-        said, "mr-sne", params, 0, 0.0, ignore_progress, start=first.embedding, said=keys
+        said, "mr-sne", params, 0, 0.0, ignore_progress, start=first.embedding, statements=keys
     )
     figures = json.loads(json.dumps(made.figures))
     assert figures["consequences"]["n_said"] == 10
@@ -168,5 +168,5 @@ def test_a_map_that_goes_on_tells_what_was_said_since_and_what_it_learned() -> N
     assert group["named"] == ["a0", "a4", "a8", "a12", "a16"]
     # Of a map of other rows nothing can be told.
     fewer = Embedding({"a": first.embedding.coordinates["a"][:60]}, {"a": data["a"].ids[:60]})
-    made = make_map(said, "pca", {}, 0, 0.0, ignore_progress, start=fewer, said=keys)
+    made = make_map(said, "pca", {}, 0, 0.0, ignore_progress, start=fewer, statements=keys)
     assert "consequences" not in (made.figures or {})

@@ -1,4 +1,4 @@
-"""Searching settings: the grid grows, a part is never seen by the search, cancel, cost."""
+"""Search of settings: growing grid, unseen test part, cancel and cost."""
 
 from __future__ import annotations
 
@@ -11,40 +11,40 @@ from hetviz.data import HeteroData
 from hetviz.errors import Cancelled, NotApplicableError, ParameterError
 from hetviz.params import Choice, Integer, Real
 from hetviz.runs.compare.search import BEST, DEFAULT, SettingsFound, search_values, spans_of
-from tests.runs.compare.test_compare import pairs
+from tests.runs.compare.test_compare import paired_views
 
 
 @pytest.fixture(scope="module")
 def found() -> SettingsFound:
-    # Two axes fewer than the three that the points have: the best number lies past the end.
+    # The points have three dimensions, so the best number of axes is past the end.
     return hetviz.search_settings(
-        pairs(60), "guided-projection", {"n_components": [1, 2]}, seeds=1, most=8
+        paired_views(60), "guided-projection", {"n_components": [1, 2]}, seeds=1, most=8
     )
 
 
-def test_the_grid_goes_on_past_its_end(found: SettingsFound) -> None:
+def test_search_extends_the_grid(found: SettingsFound) -> None:
     assert found.params["n_components"] >= 3
     assert max(found.spans["n_components"]) > 2
     assert found.best == f"axes {found.params['n_components']}"
     assert found.measure == "link_auc_held_out"
 
 
-def test_what_was_found_is_judged_by_what_the_search_never_saw(found: SettingsFound) -> None:
+def test_search_confirms_on_unseen_guidance(found: SettingsFound) -> None:
     assert found.confirmed is not None
     keys = {candidate.key for candidate in found.confirmed.candidates}
     assert keys == {BEST, DEFAULT}
-    train, _ = pairs(60).holdout(links=0.2, random_state=found.confirmed.seeds[0])
-    unseen = {tuple(row) for row in pairs(60).link_table()[["p", "q"]].to_numpy().tolist()}
+    train, _ = paired_views(60).holdout(links=0.2, random_state=found.confirmed.seeds[0])
+    unseen = {tuple(row) for row in paired_views(60).link_table()[["p", "q"]].to_numpy().tolist()}
     seen = {tuple(row) for row in train.link_table()[["p", "q"]].to_numpy().tolist()}
     assert len(unseen - seen) == 12
-    assert "on statements that the search never saw" in found.sentence
+    assert "On guidance that the search never saw" in found.sentence
     again = SettingsFound.from_dict(json.loads(json.dumps(found.to_dict())))
     assert again.sentence == found.sentence
 
 
-def test_the_same_seed_gives_the_same_search(found: SettingsFound) -> None:
+def test_search_is_deterministic(found: SettingsFound) -> None:
     again = hetviz.search_settings(
-        pairs(60), "guided-projection", {"n_components": [1, 2]}, seeds=1, most=8
+        paired_views(60), "guided-projection", {"n_components": [1, 2]}, seeds=1, most=8
     )
     assert again.params == found.params
     measure = found.measure
@@ -54,33 +54,33 @@ def test_the_same_seed_gives_the_same_search(found: SettingsFound) -> None:
     ]
 
 
-def test_a_search_that_is_stopped_keeps_what_it_tried() -> None:
-    told: list[str] = []
+def test_cancelled_search_keeps_tried_settings() -> None:
+    messages: list[str] = []
 
     def stop(fraction: float, message: str = "", **figures: object) -> None:
-        told.append(message)
+        messages.append(message)
         if message.startswith("3 to"):
             raise Cancelled
 
     with pytest.raises(Cancelled) as stopped:
-        hetviz.search_settings(pairs(), "cca", {"gamma": [0.1], "axis_scale": [0.0, 1.0]},
+        hetviz.search_settings(paired_views(), "cca", {"gamma": [0.1], "axis_scale": [0.0, 1.0]},
                                seeds=1, progress=stop)  # fmt: skip
     partial = stopped.value.partial
     assert isinstance(partial, SettingsFound)
     assert not partial.tried.complete
     assert partial.best is not None
-    assert "of at most 40" in told[0]
+    assert "of at most 40" in messages[0]
 
 
-def test_the_cost_is_told_before() -> None:
-    cost = hetviz.search_cost(pairs(), "cca", {"gamma": [0.1, 1.0]}, seeds=3, most=10)
+def test_search_cost_counts_settings_and_fits() -> None:
+    cost = hetviz.search_cost(paired_views(), "cca", {"gamma": [0.1, 1.0]}, seeds=3, most=10)
     assert (cost.n_first, cost.n_most, cost.n_splits) == (3, 10, 3)
     assert "From 3 to 10 settings, 3 fits each" in cost.sentence
-    fixed = hetviz.search_cost(pairs(), "cca", {"gamma": [0.1, 1.0]}, grows=False)
+    fixed = hetviz.search_cost(paired_views(), "cca", {"gamma": [0.1, 1.0]}, grows=False)
     assert fixed.n_most == 3
 
 
-def test_what_is_searched_when_nothing_is_named() -> None:
+def test_search_values_by_default() -> None:
     spans = spans_of("guided-projection")
     assert spans["axis_scale"].values == (0.0, 0.5, 1.0, 2.0)
     assert spans["gamma"].values == (0.01, 0.1, 1.0)
@@ -91,20 +91,20 @@ def test_what_is_searched_when_nothing_is_named() -> None:
 
 
 @pytest.mark.parametrize(
-    ("settings", "said"),
+    ("settings", "message"),
     [
         ({"gama": [1.0]}, "no parameter 'gama'"),
         ({"gamma": [-1.0]}, "each is a number"),
         ({"gamma": []}, "give values of gamma"),
     ],
 )
-def test_what_cannot_be_searched_is_named(settings: dict[str, list[float]], said: str) -> None:
-    with pytest.raises(ParameterError, match=said):
-        hetviz.search_settings(pairs(), "cca", settings)
+def test_search_rejects_bad_settings(settings: dict[str, list[float]], message: str) -> None:
+    with pytest.raises(ParameterError, match=message):
+        hetviz.search_settings(paired_views(), "cca", settings)
 
 
-def test_without_guidance_there_is_nothing_to_judge_by() -> None:
-    with pytest.raises(NotApplicableError, match="held out"):
-        hetviz.search_settings(HeteroData(pairs().datasets), "pca", ["n_components"])
+def test_search_needs_guidance() -> None:
+    with pytest.raises(NotApplicableError, match="hidden links"):
+        hetviz.search_settings(HeteroData(paired_views().datasets), "pca", ["n_components"])
     with pytest.raises(ParameterError, match="not measured on these data"):
-        hetviz.search_settings(pairs(), "cca", {"gamma": [0.1]}, seeds=1, measure="nonsense")
+        hetviz.search_settings(paired_views(), "cca", {"gamma": [0.1]}, seeds=1, measure="nonsense")

@@ -13,7 +13,7 @@ from hetviz.algorithms import ranking
 from hetviz.data import Comparisons, Dataset, HeteroData, Labels, Links
 from hetviz.errors import Cancelled, NotApplicableError
 from hetviz.features.spaces.landmarks import landmarks
-from hetviz.runs.compare.comparison import Candidate, Comparison, Fitted
+from hetviz.runs.compare.comparison import Candidate, Comparison, FitScores
 from hetviz.runs.embed import first_map as module
 from hetviz.runs.embed.first_map import choose, crowding, embed, first_map, spreads
 
@@ -159,7 +159,7 @@ def test_a_map_with_a_blot_comes_last() -> None:
         "worse": hetviz.Embedding({"a": wide, "b": wide}, ids),
     }
     fits = [
-        Fitted(key, seed, 1.0, {"overall": value}, {})
+        FitScores(key, seed, 1.0, {"overall": value}, {})
         for key, value in (("blotted", 0.9), ("clear", 0.8), ("worse", 0.7))
         for seed in (0, 1)
     ]

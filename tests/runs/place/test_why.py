@@ -94,7 +94,7 @@ def test_pulls_sum_to_the_graph_of_the_method(
 
     monkeypatch.setattr(SneMap, "run", run)
     hetviz.get_method(key)().fit(guided)
-    pulls = hetviz.get_method(key)().pulls(guided)
+    pulls = hetviz.get_method(key)().attraction_graph(guided)
     assert pulls is not None and set(pulls.parts) <= set(KINDS)
     total = sum(part.toarray() for part in pulls.parts.values())
     assert all((part.toarray() >= -1e-12).all() for part in pulls.parts.values())

@@ -180,7 +180,7 @@ def test_the_work_that_making_data_may_take_is_set_by_the_operator(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("HETVIZ_WORK_PROCESSOR_S", "77")
-    assert child.making_s() == 77
+    assert child.loading_seconds() == 77
     monkeypatch.setattr(child.process, "PROCESSOR_S", 0)
     monkeypatch.setenv("HETVIZ_WORK_PROCESSOR_S", "0")
     rows = (f"i{k}," + ",".join(str(k * j % 991) for j in range(300)) for k in range(3_000))

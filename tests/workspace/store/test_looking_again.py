@@ -28,7 +28,7 @@ def test_columns_that_are_said_otherwise_are_seen_without_the_file(cache, tmp_pa
     first = look_at_files(files, {}, cache)
     one = said(first[0], "grade", "category")
     with monkeypatch.context() as patch:
-        patch.setattr(child, "look_at", lambda *_: pytest.fail("the files are parsed again"))
+        patch.setattr(child, "preview_tables", lambda *_: pytest.fail("the files are parsed again"))
         second = look_at_files(files, one, cache, (first, {}))
         two = said(second[0], "note", "leave out")
         third = look_at_files(files, two, cache, (second, one))

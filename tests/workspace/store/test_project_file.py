@@ -460,7 +460,7 @@ def test_a_project_that_comes_back_reads_no_table_again(
 ) -> None:
     session, rows = new_session_id(), range(20_000)
     table = "\n".join(["id,height,town", *(f"T{k},{k * 7 % 997}.5,{'abc'[k % 3]}" for k in rows)])
-    assert len(table) > child.LOOKED_AT_HERE
+    assert len(table) > child.MAX_PREVIEW_BYTES_HERE
     sessions = Sessions(tmp_path)
     workspace = sessions.get(session)
     workspace.do(AddTables({"trees.csv": workspace.blobs.put(table.encode())}, fresh=True))

@@ -208,7 +208,7 @@ def test_a_recipe_is_run_again(
 
 
 def test_the_settings_of_a_server_are_known(folder: Path) -> None:
-    found = config.read(folder / "server" / "settings.toml", {})
+    found = config.read_settings(folder / "server" / "settings.toml", {})
     assert config.as_environment(found) == read("expected.json")["settings"]
 
 

@@ -11,12 +11,12 @@ import streamlit as st
 
 from hetviz._text import join_words
 from hetviz.features.columns.types import MISSING
-from hetviz.io.bundle.statements import said_by
+from hetviz.io.bundle.statements import statement_form
 from hetviz.io.infer.recipe import ROW_MARKS, TYPES, ColumnRecipe, Profile, TableRecipe, mark_row
 from hetviz.io.intake.preview import TablePreview
 
 _HERE = Path(__file__).parent
-# More are not sent; the browser shows them in parts, and finds them by name.
+# Limit of columns sent to the browser, which shows them in pages.
 _MAX_COLUMNS = 2_000
 _ROWS_ABOVE = 40
 _ROWS_BELOW = 6
@@ -46,21 +46,7 @@ def show_sheets(
     on_undo: Callable[[], None],
     roles: Mapping[str, str] | None = None,
 ) -> None:
-    """Show the tables.
-
-    Parameters
-    ----------
-    looks : sequence of Look
-    choices : mapping of file name to mapping
-        What was said of the files.
-    can_undo : bool
-    on_edit : callable
-        Gets a look and what is to be changed in how its table is read, None for as proposed.
-    on_undo : callable
-        Takes back what was said last.
-    roles : mapping of str to str, optional
-        What tables were taken for, by their names, once they have been read.
-    """
+    """Show the tables; `on_edit` gets a look and an edit of its recipe, or None to reset it."""
     sheets = [
         _sheet_info(look, bool(_recipe_choice(choices, look)), _role_of(look, choices, roles or {}))
         for look in looks
@@ -148,14 +134,14 @@ def _role_of(
 ) -> str:
     """Return the role of a table, guessed from its columns until it is read."""
     chosen = choices.get(look.file, {}).get("role")
-    guessed = said_by(column.name for column in look.recipe.columns)
+    guessed = statement_form(column.name for column in look.recipe.columns)
     return roles.get(look.name) or str(chosen or guessed or "dataset")
 
 
 def _sheet_info(look: TablePreview, changed: bool, role: str) -> dict[str, object]:
     recipe = look.recipe
     columns = recipe.columns[:_MAX_COLUMNS]
-    # The last rows of all, and the last of data, are never left out.
+    # The last rows of the file and of the data are always shown.
     lines = [line for line, _ in look.rows]
     n_below = min(_ROWS_BELOW, max(0, len(lines) - _ROWS_ABOVE))
     above, below = look.rows[: min(_ROWS_ABOVE, len(lines))], look.rows[len(lines) - n_below :]
@@ -169,9 +155,9 @@ def _sheet_info(look: TablePreview, changed: bool, role: str) -> dict[str, objec
         "items": has_items,
         "title": look.sheet or look.file,
         "size": f"{look.n_data:,} × {look.n_columns:,}",
-        "told": ids if has_items else f"becomes {role}",
+        "note": ids if has_items else f"becomes {role}",
         "has_rows": look.has_rows,
-        "rows_told": f"{look.n_rows:,} rows in the file",
+        "rows_note": f"{look.n_rows:,} rows in the file",
         "n_columns": look.n_columns,
         "n_data": look.n_data,
         "header": list(recipe.header) if look.has_rows else [0],
@@ -231,7 +217,7 @@ def _column_info(column: ColumnRecipe, profile: Profile) -> dict[str, object]:
         "unit": column.unit,
         "why": column.why if _is_type_hint(column) else "",
         "order": list(column.order) if column.type == "ordered category" else [],
-        "said": column.said,
+        "is_chosen": column.said,
         **chart_data(profile, is_date=column.type == "date"),
     }
 

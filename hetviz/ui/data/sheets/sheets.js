@@ -1,10 +1,10 @@
-// The tables of dropped files as they stand and as they are read: a click on a row says what the row
-// is, a list over each column says what the column is. Python hears each, and answers with the rest.
-// Tables of an open project are shown likewise, with nothing to change.
+// Tables of dropped files, as raw rows and as they are read. A click on a row sets its role, a list
+// over each column sets the column's type. Python gets each action and returns the new tables.
+// Tables of an open project are read-only.
 
 const MARKS = [["names", "Names"], ["units", "Units"], ["first", "First row"], ["last", "Last row"]];
-const SHOWN = 12;
-const WIDE = 60;
+const MAX_ROWS_SHOWN = 12;
+const COLUMNS_PER_PAGE = 60;
 const views = new WeakMap();
 
 export default function (component) {
@@ -33,7 +33,7 @@ const thousands = (n) => n.toLocaleString("en");
 
 function size(value) {
   if (Math.abs(value) >= 1e9 || (value && Math.abs(value) < 1e-3)) return value.toPrecision(3);
-  // A year is written without a separator, and so is every other whole number of four digits.
+  // Whole numbers of up to four digits have no separator, as they may be years.
   if (Number.isInteger(value) && Math.abs(value) < 1e4) return String(value);
   return thousands(Number(value.toPrecision(Math.abs(value) >= 1e4 ? 9 : 4)));
 }
@@ -47,60 +47,60 @@ class Sheets {
     this.from = new Map();
   }
 
-  take(data, tell) {
+  take(data, send) {
     this.data = data;
-    this.tell = (act) => {
+    this.send = (act) => {
       this.root.setAttribute("aria-busy", "true");
-      tell({ ...act, count: (this.count = (this.count ?? 0) + 1) });
+      send({ ...act, count: (this.count = (this.count ?? 0) + 1) });
     };
     this.root.removeAttribute("aria-busy");
     if (!data.sheets.some((sheet) => sheet.key === this.at)) this.at = data.sheets[0]?.key ?? "";
     this.draw();
   }
 
-  /** The part of a sheet's columns that is shown. */
+  /** The sheet with only the columns that are shown. */
   part(sheet) {
     const from = Math.min(this.from.get(sheet.key) ?? 0, Math.max(0, sheet.columns.length - 1));
-    const cut = (list) => list.slice(from, from + WIDE);
+    const cut = (list) => list.slice(from, from + COLUMNS_PER_PAGE);
     const rows = (list) => list.map(([line, cells, ...rest]) => [line, cut(cells), ...rest]);
-    return sheet.columns.length <= WIDE ? sheet : {
+    return sheet.columns.length <= COLUMNS_PER_PAGE ? sheet : {
       ...sheet, columns: cut(sheet.columns), above: rows(sheet.above), below: rows(sheet.below), preview: rows(sheet.preview ?? []),
     };
   }
 
-  /** Steps through the columns of a wide table, and a search among their names. */
+  /** Paging buttons and a search field for the columns of a wide table. */
   pages(sheet) {
     const n = sheet.columns.length;
-    if (n <= WIDE) return [];
+    if (n <= COLUMNS_PER_PAGE) return [];
     const from = this.from.get(sheet.key) ?? 0;
     const go = (to) => { this.from.set(sheet.key, Math.max(0, Math.min(to, n - 1))); this.draw(); };
     const button = (words, to, off) => h("button", {
       type: "button", "aria-label": words, title: words, disabled: off, "data-focus": words, onclick: () => go(to),
     }, to < from ? "‹" : "›");
     const find = (text) => {
-      const wanted = text.trim().toLowerCase();
+      const query = text.trim().toLowerCase();
       const names = sheet.columns.map((column) => column.name.toLowerCase());
-      const own = sheet.columns.map((column) => (column.raw ?? column.name).toLowerCase());
-      const same = names.includes(wanted) ? names.indexOf(wanted) : own.indexOf(wanted);
-      const at = same >= 0 ? same : names.findIndex((name, k) => name.includes(wanted) || own[k].includes(wanted));
-      told.textContent = wanted && at < 0 ? "no such column" : "";
-      if (!wanted || at < 0) return;
-      go(Math.floor(at / WIDE) * WIDE);
+      const rawNames = sheet.columns.map((column) => (column.raw ?? column.name).toLowerCase());
+      const exact = names.includes(query) ? names.indexOf(query) : rawNames.indexOf(query);
+      const at = exact >= 0 ? exact : names.findIndex((name, k) => name.includes(query) || rawNames[k].includes(query));
+      note.textContent = query && at < 0 ? "no such column" : "";
+      if (!query || at < 0) return;
+      go(Math.floor(at / COLUMNS_PER_PAGE) * COLUMNS_PER_PAGE);
       this.show(sheet.columns[at].name);
     };
-    const told = h("small", { role: "status" });
-    const more = sheet.n_columns > n ? `; the first ${thousands(n)} ${sheet.opened ? "are shown" : "can be changed"} here` : "";
+    const note = h("small", { role: "status" });
+    const more = sheet.n_columns > n ? `, the first ${thousands(n)} ${sheet.opened ? "are shown" : "can be changed"} here` : "";
     return [h("div", { class: "pages" },
-      button("Columns before", from - WIDE, from === 0),
-      h("span", {}, `Columns ${thousands(from + 1)} to ${thousands(Math.min(from + WIDE, n))} of ${thousands(sheet.n_columns)}${more}`),
-      button("Columns after", from + WIDE, from + WIDE >= n),
+      button("Previous columns", from - COLUMNS_PER_PAGE, from === 0),
+      h("span", {}, `Columns ${thousands(from + 1)} to ${thousands(Math.min(from + COLUMNS_PER_PAGE, n))} of ${thousands(sheet.n_columns)}${more}`),
+      button("Next columns", from + COLUMNS_PER_PAGE, from + COLUMNS_PER_PAGE >= n),
       h("input", {
         type: "search", placeholder: "Find a column", "aria-label": "Find a column", "data-focus": "find-column",
         onchange: (event) => find(event.target.value),
-      }), told)];
+      }), note)];
   }
 
-  /** Bring a column beside the row heads, and its list under the hand. */
+  /** Scroll a column into view and focus its list. */
   show(name) {
     const grid = this.root.querySelector(".grid");
     const list = grid?.querySelector(`[data-focus="${CSS.escape(`type-${name}`)}"]`);
@@ -141,12 +141,12 @@ class Sheets {
           const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
           if (by) { event.preventDefault(); choose(at + by); }
         },
-      }, h("b", {}, sheet.glyph ? h("i", { "aria-hidden": "true" }, sheet.glyph) : null, sheet.title), h("span", {}, sheet.size), h("small", {}, sheet.told));
+      }, h("b", {}, sheet.glyph ? h("i", { "aria-hidden": "true" }, sheet.glyph) : null, sheet.title), h("span", {}, sheet.size), h("small", {}, sheet.note));
     }));
   }
 
   grid(sheet) {
-    const at = this.data.sheets.findIndex((one) => one.key === sheet.key);
+    const at = this.data.sheets.findIndex((other) => other.key === sheet.key);
     const table = h("table", {}, this.head(sheet), this.body(sheet), sheet.opened ? null : this.read(sheet));
     return h("div", {
       class: sheet.opened ? "grid opened" : "grid", id: "hv-sheet", role: "tabpanel", tabindex: "0", "aria-labelledby": `hv-sheet-tab-${at}`,
@@ -154,21 +154,21 @@ class Sheets {
   }
 
   head(sheet) {
-    const told = h("small", {}, sheet.rows_told);
+    const note = h("small", {}, sheet.rows_note);
     const cells = sheet.columns.map((column) => h("th", { scope: "col", class: column.type === "leave out" ? "out" : null },
       named(column.name, column.raw),
       sheet.opened ? h("em", { tabindex: -1, "data-focus": `type-${column.name}` }, column.short) : this.types(sheet, column),
       chart(column),
       h("small", { class: column.why ? "why" : null, title: column.why || null }, facts(column)),
     ));
-    return h("thead", {}, h("tr", {}, h("th", { scope: "col", class: "mark" }, h("b", {}, `${thousands(sheet.n_columns)} ${sheet.n_columns === 1 ? "column" : "columns"}`), told), ...cells));
+    return h("thead", {}, h("tr", {}, h("th", { scope: "col", class: "mark" }, h("b", {}, `${thousands(sheet.n_columns)} ${sheet.n_columns === 1 ? "column" : "columns"}`), note), ...cells));
   }
 
   types(sheet, column) {
     return h("select", {
-      "aria-label": `What ${column.name} is`, title: column.meaning, "data-focus": `type-${column.name}`,
-      class: column.said ? "said" : null,
-      onchange: (event) => this.tell({ do: "type", key: sheet.key, column: column.name, type: event.target.value }),
+      "aria-label": `Type of ${column.name}`, title: column.meaning, "data-focus": `type-${column.name}`,
+      class: column.is_chosen ? "chosen" : null,
+      onchange: (event) => this.send({ do: "type", key: sheet.key, column: column.name, type: event.target.value }),
     }, ...this.data.types.map(([type, meaning]) => h("option", {
       value: type, title: meaning, selected: type === column.type,
     }, type === "number with the rest missing" ? "number, rest missing" : type)));
@@ -182,16 +182,16 @@ class Sheets {
     ]);
     const { above, below, between } = sheet;
     const whole = this.whole.has(sheet.key);
-    const upper = whole ? above : above.slice(0, Math.max(SHOWN, sheet.first_at + 6));
+    const upper = whole ? above : above.slice(0, Math.max(MAX_ROWS_SHOWN, sheet.first_at + 6));
     const hidden = above.length - upper.length;
     this.tabbable = upper.find(([line]) => marks.has(line))?.[0] ?? upper[0]?.[0];
-    const row = (one) => this.row(sheet, one, marks);
+    const row = (entry) => this.row(sheet, entry, marks);
     const rest = between + hidden;
     const gap = rest ? h("tr", { class: "gap" }, h("th", { scope: "row", class: "mark" }, "⋮"), h("td", { colspan: sheet.columns.length },
       `${thousands(rest)} more rows`,
       hidden ? h("button", {
         type: "button", "data-focus": "more", onclick: () => { this.whole.add(sheet.key); this.draw(); },
-      }, `Show ${thousands(hidden)} of them`) : null)) : null;
+      }, `Show ${thousands(hidden)}`) : null)) : null;
     return h("tbody", {}, ...upper.map(row), gap, ...below.map(row));
   }
 
@@ -210,19 +210,19 @@ class Sheets {
     const header = sheet.header.includes(line);
     const inside = line >= sheet.first && !header && line !== sheet.units && (sheet.last === null || line <= sheet.last);
     const kind = header ? "names" : line === sheet.units ? "units" : inside ? null : "passed";
-    const say = () => this.tell({ do: "mark", key: sheet.key, mark: this.mode, line });
+    const say = () => this.send({ do: "mark", key: sheet.key, mark: this.mode, line });
     const words = MARKS.find(([mode]) => mode === this.mode)[1];
     const number = h("span", { class: "n" }, thousands(line + 1));
     const head = sheet.has_rows ? h("button", {
       type: "button", tabindex: line === this.tabbable ? 0 : -1, "data-line": line, "data-focus": `row-${line}`,
-      class: mark ? "on" : null, title: `Row ${line + 1}: ${mark ?? (inside ? "data" : "passed over")}. A click makes it: ${words}.`,
-      "aria-label": `Row ${line + 1}, ${mark ?? (inside ? "data" : "passed over")}. Make it ${words}`,
+      class: mark ? "on" : null, title: `Row ${line + 1}: ${mark ?? (inside ? "data" : "skipped")}. Click to mark it as ${words}.`,
+      "aria-label": `Row ${line + 1}, ${mark ?? (inside ? "data" : "skipped")}. Mark as ${words}`,
       onclick: (event) => { event.stopPropagation(); say(); },
       onkeydown: (event) => this.step(event),
     }, mark ?? "·") : null;
     return h("tr", { class: kind, onclick: sheet.has_rows ? say : null },
       h("th", { scope: "row", class: "mark" }, number, head),
-      // A title or remark is not as narrow as the column that it happens to stand in.
+      // A title or remark spans all columns.
       ...(kind === "passed" && cells.filter(Boolean).length === 1 ? [h("td", { colspan: sheet.columns.length, class: "wide" }, cells.find(Boolean))]
       : sheet.columns.map((column, at) => {
         const text = cells[at] ?? "";
@@ -244,7 +244,7 @@ class Sheets {
   read(sheet) {
     if (!sheet.preview.length) return h("tfoot");
     const title = h("tr", { class: "title" }, h("th", { scope: "row", class: "mark" }, "Read as"),
-      ...sheet.columns.map((column) => h("td", {}, column.type === "leave out" && column.said ? "" : column.short)));
+      ...sheet.columns.map((column) => h("td", {}, column.type === "leave out" && column.is_chosen ? "" : column.short)));
     return h("tfoot", {}, title, ...sheet.preview.map(([line, cells]) => h("tr", {},
       h("th", { scope: "row", class: "mark" }, h("span", { class: "n" }, thousands(line + 1))),
       ...cells.map((text) => text === null ? h("td", { class: "out" }, "not read")
@@ -257,9 +257,9 @@ class Sheets {
       const move = (at, by) => {
         const order = [...column.order];
         order.splice(at + by, 0, ...order.splice(at, 1));
-        this.tell({ do: "order", key: sheet.key, column: column.name, order });
+        this.send({ do: "order", key: sheet.key, column: column.name, order });
       };
-      const turn = () => this.tell({ do: "order", key: sheet.key, column: column.name, order: [...column.order].reverse() });
+      const turn = () => this.send({ do: "order", key: sheet.key, column: column.name, order: [...column.order].reverse() });
       const button = (words, sign, at, by) => h("button", {
         type: "button", "aria-label": words, title: words, disabled: at + by < 0 || at + by >= column.order.length,
         "data-focus": `order-${column.name}-${column.order[at]}-${by}`, onclick: () => move(at, by),
@@ -269,30 +269,30 @@ class Sheets {
         h("ol", {}, ...column.order.map((value, at) => h("li", {},
           button(`${value}: one place lower`, "‹", at, -1), h("span", { title: value }, value), button(`${value}: one place higher`, "›", at, 1)))),
         h("small", {}, "highest"),
-        h("button", { type: "button", class: "turn", "data-focus": `turn-${column.name}`, onclick: turn }, "Turn round"));
+        h("button", { type: "button", class: "turn", "data-focus": `turn-${column.name}`, onclick: turn }, "Reverse"));
     });
   }
 
   foot(sheet) {
-    const modes = sheet.has_rows ? h("div", { class: "modes", role: "radiogroup", "aria-label": "What a click on a row makes it" },
-      h("span", {}, "A click on a row makes it"),
+    const modes = sheet.has_rows ? h("div", { class: "modes", role: "radiogroup", "aria-label": "Role set by a click on a row" },
+      h("span", {}, "Click a row to mark it as"),
       ...MARKS.map(([mode, words]) => h("label", { class: this.mode === mode ? "on" : null },
         h("input", {
           type: "radio", name: "hv-sheet-mode", value: mode, checked: this.mode === mode, "data-focus": `mode-${mode}`,
           onchange: () => { this.mode = mode; this.draw(); },
         }), words))) : null;
     const now = JSON.stringify(sheet.id);
-    const options = [{ columns: [], words: `row numbers: different in all ${thousands(sheet.n_data)} rows`, fits: true }, ...sheet.ids];
-    const ids = !sheet.items ? null : sheet.has_id ? h("span", { class: "ids" }, `Rows are told apart by ${sheet.id.join(" + ")}, as the file declares`) : h("label", { class: "ids" }, h("span", {}, "Rows are told apart by"), h("select", {
-      "data-focus": "ids", onchange: (event) => this.tell({ do: "ids", key: sheet.key, columns: JSON.parse(event.target.value) }),
+    const options = [{ columns: [], words: `row numbers: unique in all ${thousands(sheet.n_data)} rows`, fits: true }, ...sheet.ids];
+    const ids = !sheet.items ? null : sheet.has_id ? h("span", { class: "ids" }, `Each row is identified by ${sheet.id.join(" + ")}, as declared in the file`) : h("label", { class: "ids" }, h("span", {}, "Each row is identified by"), h("select", {
+      "data-focus": "ids", onchange: (event) => this.send({ do: "ids", key: sheet.key, columns: JSON.parse(event.target.value) }),
     }, ...options.map(({ columns, words, fits }) => h("option", {
       value: JSON.stringify(columns), selected: JSON.stringify(columns) === now, disabled: !fits,
     }, words))));
     const button = (act, words, off) => h("button", {
-      type: "button", disabled: off, "data-focus": act, onclick: () => this.tell({ do: act, key: sheet.key }),
+      type: "button", disabled: off, "data-focus": act, onclick: () => this.send({ do: act, key: sheet.key }),
     }, words);
     return h("div", { class: "foot" }, modes, ids, h("div", { class: "acts" },
-      button("undo", "Undo", !this.data.can_undo), button("reset", "As proposed", !sheet.changed)));
+      button("undo", "Undo", !this.data.can_undo), button("reset", "Reset", !sheet.changed)));
   }
 }
 
@@ -306,16 +306,16 @@ function facts(column) {
   if (column.why) return column.why;
   const share = column.n ? (100 * column.missing) / column.n : 0;
   const empty = column.missing ? `${share < 1 ? "<1" : Math.round(share)} % missing` : "";
-  const values = column.range ? `${size(column.range[0])} to ${size(column.range[1])}${column.unit ? ` ${column.unit}` : ""}` : column.distinct > 1 && column.distinct === column.n ? "all different" : `${thousands(column.distinct)} ${column.distinct === 1 ? "value" : "values"}`;
+  const values = column.range ? `${size(column.range[0])} to ${size(column.range[1])}${column.unit ? ` ${column.unit}` : ""}` : column.distinct > 1 && column.distinct === column.n ? "all unique" : `${thousands(column.distinct)} ${column.distinct === 1 ? "value" : "values"}`;
   return [values, empty].filter(Boolean).join(", ");
 }
 
 function chart(column) {
   const wide = 92, high = 26, space = "http://www.w3.org/2000/svg";
   const svg = document.createElementNS(space, "svg");
-  // Where every value is another there is nothing to compare.
+  // Unique values have no counts to compare.
   const bars = column.bars && column.distinct > 1 && column.distinct === column.n - column.missing ? [] : column.counts.slice(0, 12);
-  const most = Math.max(1, ...bars);
+  const maxCount = Math.max(1, ...bars);
   const step = wide / Math.max(bars.length, column.bars ? 8 : 1);
   const words = column.bars
     ? column.top.map((value, at) => `${value}: ${thousands(column.counts[at])}`).join("\n")
@@ -328,7 +328,7 @@ function chart(column) {
   svg.append(title);
   bars.forEach((count, at) => {
     const bar = document.createElementNS(space, "rect");
-    const tall = count ? Math.max(1, (high * count) / most) : 0;
+    const tall = count ? Math.max(1, (high * count) / maxCount) : 0;
     for (const [name, value] of Object.entries({ x: at * step, y: high - tall, width: Math.max(1, step - 1.5), height: tall, class: column.bars ? "bar" : "bin" })) bar.setAttribute(name, value);
     svg.append(bar);
   });

@@ -17,13 +17,13 @@ _MEDIA = {".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=ut
 
 @functools.cache
 def _files() -> dict[str, tuple[bytes, str]]:
-    own = {
+    own_files = {
         path.name: (path.read_bytes(), _MEDIA[path.suffix])
         for path in sorted(_FOLDER.iterdir())
         if path.suffix in _MEDIA
     }
     shared = {name: (text.encode("utf-8"), _MEDIA[".js"]) for name, text in modules().items()}
-    return own | shared
+    return own_files | shared
 
 
 @functools.cache

@@ -153,8 +153,8 @@ def draw_proposals(
     pairs: Sequence[tuple[int, int, str, str]],
     key: str,
     tab: str,
-    asked: int = 1,
-    sure: Sequence[tuple[int, float]] = (),
+    n_asked: int = 1,
+    candidates: Sequence[tuple[int, float]] = (),
 ) -> None:
     """Draw pairs on the map by dashed lines, while a tab of the panel is looked at.
 
@@ -164,9 +164,9 @@ def draw_proposals(
         Global rows.
     key : str
     tab : str
-    asked : int
+    n_asked : int
         So many, the first, are asked about: their ends are ringed and named.
-    sure : sequence of (row, certainty)
+    candidates : sequence of (row, certainty)
         Others that may be asked about: each has a ring as far round as it is sure, from 0 to 1.
     """
     component = st.components.v2.component(
@@ -179,8 +179,8 @@ def draw_proposals(
         key=key,
         data={
             "pairs": [list(pair) for pair in pairs],
-            "asked": asked,
-            "sure": [list(one) for one in sure],
+            "asked": n_asked,
+            "sure": [list(row_and_certainty) for row_and_certainty in candidates],
             "tab": tab,
             "assets": f"hv/asset/{asset_version()}",
         },

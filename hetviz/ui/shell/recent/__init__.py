@@ -37,15 +37,15 @@ def show_projects() -> None:
             help="Starts afresh; this one stays.",
             on_click=_new_project,
         )
-    _mount_list("recent", shown=True)
+    _mount_list("recent", is_shown=True)
 
 
 def record_project() -> None:
     """Have the browser note the open project, on a page that does not show the list."""
-    _mount_list("record_project", shown=False)
+    _mount_list("record_project", is_shown=False)
 
 
-def _mount_list(key: str, shown: bool) -> None:
+def _mount_list(key: str, is_shown: bool) -> None:
     workspace = session.workspace()
     _list(
         key=key,
@@ -54,7 +54,7 @@ def _mount_list(key: str, shown: bool) -> None:
             "title": workspace.state.title or "No project",
             # A sample that was only looked at is no project.
             "record": workspace.version > 1,
-            "show_projects": shown,
+            "show_projects": is_shown,
             "asks": bool(st.session_state.get("asks-last")),
         },
         on_last_change=partial(_resume, key),

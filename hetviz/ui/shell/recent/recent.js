@@ -1,13 +1,13 @@
 // The visitor's projects, kept by this browser alone (localStorage) and never sent anywhere.
 const STORE = "hetviz-projects";
-const MOST = 40;
+const MAX_PROJECTS = 40;
 const ID = /^[A-Za-z0-9_-]{22}$/;
 
 function read() {
   try {
-    const kept = JSON.parse(localStorage.getItem(STORE) || "[]");
-    return Array.isArray(kept)
-      ? kept.filter((one) => one && ID.test(one.id) && typeof one.title === "string")
+    const stored = JSON.parse(localStorage.getItem(STORE) || "[]");
+    return Array.isArray(stored)
+      ? stored.filter((project) => project && ID.test(project.id) && typeof project.title === "string")
       : [];
   } catch {
     return [];
@@ -16,14 +16,14 @@ function read() {
 
 function write(projects) {
   try {
-    localStorage.setItem(STORE, JSON.stringify(projects.slice(0, MOST)));
+    localStorage.setItem(STORE, JSON.stringify(projects.slice(0, MAX_PROJECTS)));
   } catch {
-    // Private windows may refuse; the address of the page still opens the project.
+    // Private windows may refuse. The address of the page still opens the project.
   }
 }
 
 function remember(here) {
-  const others = read().filter((one) => one.id !== here.id);
+  const others = read().filter((project) => project.id !== here.id);
   write([{ id: here.id, title: here.title, seen: Date.now() }, ...others]);
 }
 
@@ -46,99 +46,99 @@ function address(id) {
   return to.href;
 }
 
-// What was taken off, where it stood, and whether its files are about to be deleted.
-let off = null;
+// The project removed last, its position, and whether deleting its files waits for confirmation.
+let removed = null;
 
-function button(words, label, act) {
-  const made = document.createElement("button");
-  made.type = "button";
-  made.textContent = words;
-  made.setAttribute("aria-label", label);
-  made.addEventListener("click", act);
-  return made;
+function button(text, label, act) {
+  const element = document.createElement("button");
+  element.type = "button";
+  element.textContent = text;
+  element.setAttribute("aria-label", label);
+  element.addEventListener("click", act);
+  return element;
 }
 
-function entry(one, here, redraw) {
+function projectLine(project, here, redraw) {
   const line = document.createElement("li");
-  const name = document.createElement(one.id === here ? "b" : "a");
-  if (one.id !== here) {
-    name.href = address(one.id);
+  const name = document.createElement(project.id === here ? "b" : "a");
+  if (project.id !== here) {
+    name.href = address(project.id);
     name.target = "_self";
   }
   name.className = "name";
-  name.textContent = one.title;
-  name.title = one.title;
+  name.textContent = project.title;
+  name.title = project.title;
   const when = document.createElement("span");
-  when.textContent = one.id === here ? "open now" : day(one.seen);
-  const gone = button("×", `Take ${one.title} off this list`, () => {
+  when.textContent = project.id === here ? "open now" : day(project.seen);
+  const remove = button("×", `Remove ${project.title} from this list`, () => {
     const projects = read();
-    off = { one, at: projects.findIndex((other) => other.id === one.id), sure: false };
-    write(projects.filter((other) => other.id !== one.id));
-    redraw("Put back");
+    removed = { project, at: projects.findIndex((other) => other.id === project.id), confirming: false };
+    write(projects.filter((other) => other.id !== project.id));
+    redraw("Undo");
   });
-  gone.className = "off";
-  gone.title = "Take off this list; it can be put back, or its files deleted";
-  line.append(name, when, gone);
+  remove.className = "off";
+  remove.title = "Remove from this list. You can undo this or delete the files.";
+  line.append(name, when, remove);
   return line;
 }
 
-function taken(redraw, tell) {
-  const { one, sure } = off;
+function removedLine(redraw, send) {
+  const { project, confirming } = removed;
   const line = document.createElement("li");
-  line.className = "taken";
+  line.className = "removed";
   line.setAttribute("role", "status");
-  const words = document.createElement("span");
-  words.textContent = sure
-    ? `Delete “${one.title}” for good, with its data and maps?`
-    : `“${one.title}” is off this list; its files stay.`;
-  const put = button(sure ? "Keep" : "Put back", `Put ${one.title} back on this list`, () => {
+  const text = document.createElement("span");
+  text.textContent = confirming
+    ? `Delete “${project.title}” for good, with its data and maps?`
+    : `“${project.title}” was removed from this list. Its files are still stored.`;
+  const undo = button(confirming ? "Keep" : "Undo", `Put ${project.title} back on this list`, () => {
     const projects = read();
-    projects.splice(off.at, 0, one);
+    projects.splice(removed.at, 0, project);
     write(projects);
-    off = null;
+    removed = null;
     redraw();
   });
   const files = button(
-    sure ? "Delete for good" : "Delete its files",
-    sure ? `Delete ${one.title} for good` : `Delete the files of ${one.title}`,
+    confirming ? "Delete for good" : "Delete its files",
+    confirming ? `Delete ${project.title} for good` : `Delete the files of ${project.title}`,
     () => {
-      if (sure) {
-        tell("gone", one.id);
-        off = null;
+      if (confirming) {
+        send("gone", project.id);
+        removed = null;
       } else {
-        off.sure = true;
+        removed.confirming = true;
       }
       redraw("Keep");
     },
   );
-  line.append(words, put, files);
+  line.append(text, undo, files);
   return line;
 }
 
-// The address named no project, as with /map typed by hand: the page gets the one open last.
-function named(here, tell) {
+// Without a project in the address, such as /map typed by hand, send the project opened last.
+function sendLast(here, send) {
   const last = read()[0];
   if (!last || last.id === here.id) return false;
-  tell("last", last.id);
+  send("last", last.id);
   return true;
 }
 
 export default function ({ data, parentElement, setTriggerValue }) {
-  const moves = data.asks && named(data, setTriggerValue);
-  // What was taken off and is open stays off until it can be put back no more.
-  const away = data.show && off && off.one.id === data.id;
-  if (!moves && !away && data.record && ID.test(data.id)) remember(data);
+  const moves = data.asks && sendLast(data, setTriggerValue);
+  // An open project that was removed stays off the list while this can be undone.
+  const isRemoved = data.show && removed && removed.project.id === data.id;
+  if (!moves && !isRemoved && data.record && ID.test(data.id)) remember(data);
   const list = parentElement.querySelector(".hv-projects");
   const empty = parentElement.querySelector(".hv-none");
   const draw = (focused) => {
     const projects = data.show ? read() : [];
-    const lines = projects.map((one) => entry(one, data.id, draw));
-    if (off && data.show) lines.splice(off.at, 0, taken(draw, setTriggerValue));
+    const lines = projects.map((project) => projectLine(project, data.id, draw));
+    if (removed && data.show) lines.splice(removed.at, 0, removedLine(draw, setTriggerValue));
     list.replaceChildren(...lines);
     empty.hidden = !data.show || lines.length > 0;
-    // What was pressed is gone; whoever works by keys goes on beside it.
-    const next = [...list.querySelectorAll(".taken button")];
-    next.find((one) => one.textContent === focused)?.focus();
+    // The pressed button is gone, so move the keyboard focus to the next one.
+    const buttons = [...list.querySelectorAll(".removed button")];
+    buttons.find((other) => other.textContent === focused)?.focus();
   };
   draw();
 }

@@ -8,16 +8,18 @@ from pathlib import Path
 import pytest
 from starlette.applications import Starlette
 
-from hetviz.serve.config import Settings
-from hetviz.serve.figures import Figures, Now
-from hetviz.serve.guard import Guard
+from hetviz.serve.config import ServerSettings
+from hetviz.serve.guard import RequestGuard
+from hetviz.serve.metrics import ServerMetrics, ServerStatus
 from tests.serve.asgi import ask
 
 
-def made(home: Path, can_work: bool = True, metrics: bool = True) -> tuple[Figures, Guard]:
-    figures = Figures(lambda: home, lambda: Now(2, 1, 3, 4, can_work))
+def made(
+    home: Path, can_work: bool = True, metrics: bool = True
+) -> tuple[ServerMetrics, RequestGuard]:
+    figures = ServerMetrics(lambda: home, lambda: ServerStatus(2, 1, 3, 4, can_work))
     app = Starlette(routes=figures.routes(metrics))
-    return figures, Guard(app, Settings(base_path="maps"), figures)
+    return figures, RequestGuard(app, ServerSettings(base_path="maps"), figures)
 
 
 def test_health_tells_of_worker_and_disk_under_any_name(tmp_path: Path) -> None:
@@ -32,7 +34,7 @@ def test_health_tells_of_worker_and_disk_under_any_name(tmp_path: Path) -> None:
 def test_a_folder_that_cannot_be_written_is_no_health(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("hetviz.serve.figures.os.access", lambda *_: False)
+    monkeypatch.setattr("hetviz.serve.metrics.os.access", lambda *_: False)
     _, app = made(tmp_path)
     assert json.loads(ask(app, "/healthz").body)["disk"] is False
 
@@ -43,7 +45,7 @@ def test_figures_are_told_only_when_asked_for(tmp_path: Path) -> None:
     figures, app = made(tmp_path)
     ask(app, "/healthz")
     ask(app, "/nothing")
-    figures.job("done", 1.25)
+    figures.count_job("done", 1.25)
     text = ask(app, "/metrics").body.decode()
     for line in (
         "hetviz_workers 2",
