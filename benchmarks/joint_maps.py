@@ -34,7 +34,7 @@ from benchmarks.joint_data import LOADERS
 from hetviz import HeteroData
 from hetviz.algorithms.ranking import shape_of
 from hetviz.errors import Cancelled
-from hetviz.runs.embed.first_map import choose
+from hetviz.runs.embed.first_map import choose_method
 from hetviz.runs.embed.run import versions
 
 DATA = "needs"
@@ -191,7 +191,7 @@ def measure_default(file: Path, name: str, data: HeteroData, seed: int) -> None:
         warnings.simplefilter("ignore")
         # An order kept from an earlier run would be looked up.
         os.environ["HETVIZ_HOME"] = home
-        choice = choose(train, random_state=seed)
+        choice = choose_method(train, random_state=seed)
     seconds = time.process_time() - started
     label = choice.method
     if choice.params:

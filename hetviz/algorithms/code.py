@@ -230,7 +230,7 @@ class CODE(BaseEmbedder):
             there.append(mass > 0)
         return there
 
-    def _done(self, found: Result, coordinates: dict[str, Floats]) -> Fit:
+    def _make_fit(self, found: Result, coordinates: dict[str, Floats]) -> Fit:
         self.log_likelihood_ = -found.history[-1]
         self.spread_of_starts_ = list(found.finals)
         names = list(coordinates)

@@ -208,7 +208,7 @@ class GNMDS(BaseEmbedder):
 
         return choose_pull(refit, kept, self.order_.weight, rng, tick)
 
-    def _done(
+    def _make_fit(
         self,
         data: HeteroData,
         objects: Ints,

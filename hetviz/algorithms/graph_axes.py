@@ -1,4 +1,4 @@
-"""Graph axes, then a neighbour map: 32 modes of the joint graph and t-SNE of them; a baseline."""
+"""Spectral axes of the joint graph and a t-SNE of them, as a baseline."""
 
 from __future__ import annotations
 
@@ -29,14 +29,13 @@ from hetviz.progress import Progress, ProgressPart, ignore_progress
 
 
 class GraphAxes(BaseEmbedder):
-    """Spectral embedding of one graph of near items and links, drawn by t-SNE.
+    """Spectral embedding of one graph of neighbours and links, followed by t-SNE.
 
     Notes
     -----
-    The leading modes of the graph of `hetviz.core.spectral.joint_axes.link_graph`, as in
-    ``joint-spectral`` but more of them; their rows are scaled to length 1, and t-SNE draws the
-    neighbours among all items. What anybody would try first who has a graph library and t-SNE at
-    hand.
+    Uses the leading modes of the graph of `hetviz.core.spectral.joint_axes.link_graph`, as
+    ``joint-spectral`` does, but more of them. Rows are scaled to unit length, and t-SNE draws the
+    neighbours among all items. This is the obvious combination of a graph library and t-SNE.
 
     References
     ----------
@@ -46,7 +45,7 @@ class GraphAxes(BaseEmbedder):
 
     card: ClassVar[MethodCard] = MethodCard(
         key="graph-axes",
-        title="Graph axes, then a map",
+        title="Spectral axes + neighbour map",
         family="Baseline",
         papers=(
             NG_2002.with_part("for the axes"),
@@ -68,14 +67,15 @@ class GraphAxes(BaseEmbedder):
             }
         ),
         summary=(
-            "Puts all items on the slow modes of one graph of near and linked items, and draws a "
-            "neighbour map of that. What a joint map has to beat."
+            "Computes spectral axes of one graph of similar and linked items, and draws a "
+            "neighbour map of them. A baseline for joint maps."
         ),
         caveats=(
-            "Keeps links well, and neighbours by features less than other neighbour maps.",
-            "Nearness means something, distance between far groups and the size of groups do not.",
+            "Keeps links close, but shows fewer true neighbours than other neighbour maps.",
+            "Close items are similar. Gaps between far groups and the size of a group mean nothing.",
         ),
         cost="A second for 2,000 items, half a minute for 20,000.",
+        former_titles=("Graph axes, then a map",),
     )
     memory_estimate = MemoryEstimate(base=60e6, per_row=20e3)
     n_components: Annotated[int, Integer("Axes", "How many axes to compute.", low=1, high=2)] = 2
@@ -86,7 +86,7 @@ class GraphAxes(BaseEmbedder):
         float,
         Real(
             "Neighbours",
-            "About how many neighbours of each item count, in the graph and on the map.",
+            "How many neighbours of each item count, in the graph and on the map.",
             low=2.0,
             high=500.0,
             log=True,
@@ -96,7 +96,7 @@ class GraphAxes(BaseEmbedder):
         str | Mapping[str, str],
         PerDataset(
             "Features",
-            "What makes items of a dataset alike.",
+            "What makes items of a dataset similar.",
             inner=Choice(options=KINDS),
             advanced=True,
         ),
@@ -107,7 +107,7 @@ class GraphAxes(BaseEmbedder):
 
     @classmethod
     def warm_up(cls) -> None:
-        """Load the compiled kernels, so that the next fit does not wait for them."""
+        """Load the compiled kernels, so that the next fit starts faster."""
         warm_up()
 
     def _fit_from(
@@ -119,15 +119,17 @@ class GraphAxes(BaseEmbedder):
     ) -> Fit:
         if start is None:
             start = self._landmark_map(data, ProgressPart(progress, 0.0, 0.05))
-        graph = joint_graph(data, self._near, ProgressPart(progress, 0.05, 0.2), self.tie_views)
+        graph = joint_graph(
+            data, self._neighbor_affinities, ProgressPart(progress, 0.05, 0.2), self.tie_views
+        )
         progress(0.2, "Slow modes of the graph")
         Z, _ = spectral_axes(
             link_graph(graph), [data.n_rows], self.n_axes, self.random_state, power=0.0
         )
-        P = self._neighbours(Z, ProgressPart(progress, 0.25, 0.4))
-        drawn = SneMap(P, data, graph.negative)
+        P = self._axes_affinities(Z, ProgressPart(progress, 0.25, 0.4))
+        sne_map = SneMap(P, data, graph.negative)
         try:
-            drawn.run(
+            sne_map.run(
                 self.n_components,
                 rng,
                 ProgressPart(progress, 0.4, 0.95),
@@ -135,43 +137,43 @@ class GraphAxes(BaseEmbedder):
                 again=self._is_own_map(start),
             )
         except Cancelled as stopped:
-            stopped.partial = self._make_fit(drawn)
+            stopped.partial = self._make_fit(sne_map)
             raise
-        return self._make_fit(drawn)
+        return self._make_fit(sne_map)
 
-    def _near(self, dataset: Dataset, share: Progress) -> Sparse | None:
+    def _neighbor_affinities(self, dataset: Dataset, progress: Progress) -> Sparse | None:
         kind = value_for(self.features, dataset.name, "auto")
-        return symmetric_affinities(dataset, self.perplexity, kind, self.random_state, share)
+        return symmetric_affinities(dataset, self.perplexity, kind, self.random_state, progress)
 
     def _attraction_graph(self, data: HeteroData) -> AttractionGraph:
-        graph = joint_graph(data, self._near, ignore_progress, self.tie_views)
+        graph = joint_graph(data, self._neighbor_affinities, ignore_progress, self.tie_views)
         Z, _ = spectral_axes(
             link_graph(graph), [data.n_rows], self.n_axes, self.random_state, power=0.0
         )
-        # Links are in the axes: what is near on them is all that the map draws.
-        P = self._neighbours(Z, ignore_progress)
+        # The axes contain the links, so the map draws neighbours only.
+        P = self._axes_affinities(Z, ignore_progress)
         return sne_pulls(P, sp.csr_array(P.shape), data, joint=True)
 
-    def _neighbours(self, Z: np.ndarray, progress: Progress) -> Sparse:
-        known = np.flatnonzero(Z.any(axis=1))
-        if len(known) < 2:
-            reason = "No item has features that tell items apart, and no link counts."
+    def _axes_affinities(self, Z: np.ndarray, progress: Progress) -> Sparse:
+        rows = np.flatnonzero(Z.any(axis=1))
+        if len(rows) < 2:
+            reason = "All items have equal or no features, and no link counts."
             raise NotApplicableError(self.card.title, [reason])
-        k, perplexity = neighbors_needed(len(known), self.perplexity)
-        found = feature_neighbors(Z[known], k, self.random_state, progress, "joint axes")
-        near = conditional_affinities(found, perplexity)
-        P = sp.coo_array((near + near.T) / (2.0 * len(known)))
+        k, perplexity = neighbors_needed(len(rows), self.perplexity)
+        neighbors = feature_neighbors(Z[rows], k, self.random_state, progress, "joint axes")
+        affinities = conditional_affinities(neighbors, perplexity)
+        P = sp.coo_array((affinities + affinities.T) / (2.0 * len(rows)))
         i, j = P.coords
         shape = (len(Z), len(Z))
-        return sp.csr_array((P.data, (known[i], known[j])), shape=shape)
+        return sp.csr_array((P.data, (rows[i], rows[j])), shape=shape)
 
-    def _done(self, drawn: SneMap) -> Fit:
+    def _make_fit(self, sne_map: SneMap) -> Fit:
         return Fit(
-            drawn.placed.by_dataset(drawn.layout.positions),
-            n_iter=drawn.layout.n_iter,
-            loss_history=drawn.layout.history,
-            stopping_reason=drawn.reason,
-            diagnostics=drawn.diagnostics,
-            messages=[drawn.message],
-            components=drawn.placed.components,
+            sne_map.placed.by_dataset(sne_map.layout.positions),
+            n_iter=sne_map.layout.n_iter,
+            loss_history=sne_map.layout.history,
+            stopping_reason=sne_map.reason,
+            diagnostics=sne_map.diagnostics,
+            messages=[sne_map.message],
+            components=sne_map.placed.components,
         )

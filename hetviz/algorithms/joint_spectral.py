@@ -1,4 +1,4 @@
-"""Spectral map of the joint graph: its slowest modes as axes; a baseline of joint maps."""
+"""Spectral embedding of the joint graph, as a baseline of joint maps."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from hetviz.progress import Progress, ProgressPart
 
 
 class JointSpectral(BaseEmbedder):
-    """Laplacian eigenmap of one graph of near items and links.
+    """Laplacian eigenmap of one graph of neighbours and links.
 
     Notes
     -----
-    The leading eigenvectors of (D + tau)^-1/2 A (D + tau)^-1/2 but the constant one, over the root
-    of the degree; A holds (P + P') / 2 within each dataset and the weights of all links, tau is
-    .3 of the median degree. Items without neighbours and links have no place. O(n^2) time for the
-    neighbours, O(nnz) for each step of the eigensolver.
+    The leading eigenvectors of (D + tau)^-1/2 A (D + tau)^-1/2 without the constant one, divided
+    by the root of the degree. A has (P + P') / 2 within each dataset and the weights of all links.
+    tau is .3 of the median degree. Items without neighbours and links have no place. Time: O(n^2)
+    for the neighbours, O(nnz) for each step of the eigensolver.
 
     References
     ----------
@@ -41,7 +41,7 @@ class JointSpectral(BaseEmbedder):
 
     card: ClassVar[MethodCard] = MethodCard(
         key="joint-spectral",
-        title="Spectral map of the graph",
+        title="Spectral embedding of the joint graph",
         family="Baseline",
         papers=(
             Reference(
@@ -67,12 +67,12 @@ class JointSpectral(BaseEmbedder):
             }
         ),
         summary=(
-            "Draws near and linked items of all datasets as one graph, along its two slowest "
-            "modes. What a joint map has to beat."
+            "Draws similar and linked items of all datasets as one graph, along the leading "
+            "eigenvectors of the graph. A baseline for joint maps."
         ),
         caveats=(
-            "Two modes show the coarsest groups only; the rest lies on top of each other.",
-            "Items with many links count for much.",
+            "Two axes show only the coarsest groups. Finer groups overlap.",
+            "Items with many links have a strong influence.",
         ),
         cost="A second for 2,000 items, ten for 20,000.",
     )
@@ -82,7 +82,7 @@ class JointSpectral(BaseEmbedder):
         float,
         Real(
             "Neighbours",
-            "About how many neighbours of each item count within its dataset.",
+            "How many neighbours of each item count within its dataset.",
             low=2.0,
             high=500.0,
             log=True,
@@ -92,7 +92,7 @@ class JointSpectral(BaseEmbedder):
         str | Mapping[str, str],
         PerDataset(
             "Features",
-            "What makes items of a dataset alike.",
+            "What makes items of a dataset similar.",
             inner=Choice(options=KINDS),
             advanced=True,
         ),
@@ -121,8 +121,8 @@ class JointSpectral(BaseEmbedder):
                 make_diagnostic(
                     "eigenvalues",
                     "How well each axis keeps neighbours together",
-                    "How alike neighbours and linked items are along each axis: 1 is wholly alike, "
-                    "0 as different as any two items (the eigenvalue of the axis).",
+                    "How similar neighbours and linked items are along each axis: 1 is equal, 0 as "
+                    "different as random pairs (the eigenvalue of the axis).",
                     number_values(values.tolist(), "axis"),
                 )
             ],

@@ -315,7 +315,7 @@ class KBMF2K(BaseEmbedder):
             for name, part in data.datasets.items()
         }
 
-    def _done(self, data: HeteroData, found: Inferred) -> Fit:
+    def _make_fit(self, data: HeteroData, found: Inferred) -> Fit:
         self.evidence_ = found.history[-1] if found.history else float("-inf")
         self._variances = {name: found.model.variances(d) for d, name in enumerate(self._names)}
         sizes = np.mean(

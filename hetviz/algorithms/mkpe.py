@@ -388,7 +388,7 @@ class MKPE(BaseEmbedder):
             out[name][rows] = E
         return out
 
-    def _done(
+    def _make_fit(
         self, data: HeteroData, names: list[str], blocks: list[Scores], result: Result
     ) -> Fit:
         state = result.descent.state

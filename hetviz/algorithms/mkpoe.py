@@ -404,7 +404,7 @@ class MKPOE(BaseEmbedder):
                 out |= solved.places(shape)
         return out
 
-    def _done(self, data: HeteroData, reason: str) -> Fit:
+    def _make_fit(self, data: HeteroData, reason: str) -> Fit:
         places = self._places(data)
         solved = [one for one in self._solved if one.flat is not None]
         self.order_ = {one.problem.name: one.order for one in self._solved if one.order is not None}

@@ -1,4 +1,4 @@
-"""MR-SNE: neighbours of several datasets and the links between them, in one t-SNE."""
+"""MR-SNE: one t-SNE of the neighbours of several datasets and the links between them."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ from hetviz.metrics.fit.rows import coordinates_of
 from hetviz.params import Choice, Flag, Integer, PerDataset, Real, value_for
 from hetviz.progress import Progress, ProgressPart, ignore_progress
 
-TITLE = "Neighbour map with links (MR-SNE)"
-MOST_WIDE = 20_000
-"""Up to so many items more than two axes are drawn."""
+TITLE = "Multimodal relational SNE (MR-SNE)"
+MAX_ROWS_ABOVE_TWO_AXES = 20_000
+"""Maximum number of items for maps with more than two axes."""
 
 
 class MRSNE(BaseEmbedder):
@@ -56,21 +56,20 @@ class MRSNE(BaseEmbedder):
 
     Notes
     -----
-    Minimises KL(P || Q), see `hetviz.core.graph.joint` and `hetviz.core.layout.sne`. Links
-    that say apart never enter P, which must remain a distribution; they are a bounded force
-    besides. An item has no place when it has neither comparable features nor a link. Given an
-    earlier map of its own to start from, it makes 100 iterations without exaggeration, so that only
-    what must move does; of two that were said to be together and lie far apart, the one that is
-    held less where it lies first goes to the other. Time O(n^2 d) for the neighbours; an iteration
-    is O(n^2) to 8,000 items and O(n + links) above, on more than two axes always O(n^2). Memory
-    O(n perplexity + links).
+    Minimises KL(P || Q), see `hetviz.core.graph.joint` and `hetviz.core.layout.sne`. Negative
+    links never enter P, which must remain a distribution. They are a bounded force instead. Items
+    without comparable features and without links have no place. From an earlier map of the same
+    method it makes 100 iterations without exaggeration, so that only few items move. Of two newly
+    linked items that are far from each other, the one with the weaker attraction first moves to
+    the other. Time: O(n^2 d) for the neighbours. An iteration is O(n^2) up to 8,000 items and
+    O(n + links) above, and always O(n^2) on more than two axes. Memory: O(n perplexity + links).
 
     References
     ----------
     M. Mizutani, A. Okuno, G. Kim and H. Shimodaira, Stochastic neighbor embedding of multimodal
     relational data for image-text simultaneous visualization, 2020,
-    arXiv:2005.00670: equations 2 to 6 and algorithm 1. Links within datasets, links that say apart,
-    more than two datasets and new items are additions.
+    arXiv:2005.00670: equations 2 to 6 and algorithm 1. Links within datasets, negative links, more
+    than two datasets and new items are additions.
     """
 
     card: ClassVar[MethodCard] = MethodCard(
@@ -111,31 +110,30 @@ class MRSNE(BaseEmbedder):
             }
         ),
         summary=(
-            "Puts each item next to those most like it and next to those it is linked with, all "
-            "datasets in one picture. Shows groups that no straight axes can show."
+            "Puts each item close to similar items and to linked items, all datasets in one "
+            "picture. Shows groups that linear axes cannot show."
         ),
         caveats=(
-            "Nearness means something, distance between far groups and the size of groups do not.",
-            "Datasets that no link joins share the picture without being compared.",
-            "More weight on links keeps more of them and fewer neighbours; see the strength of "
-            "links.",
+            "Close items are similar. Gaps between far groups and the size of a group mean nothing.",
+            "Datasets without links between them share the picture but are not compared.",
+            "A higher link strength keeps more links close, but shows fewer true neighbours.",
         ),
         cost="A second for 2,000 items, half a minute for 20,000.",
+        former_titles=("Neighbour map with links (MR-SNE)",),
     )
     memory_estimate = MemoryEstimate(base=20e6, per_row=12e3)
     n_components: Annotated[
         int,
         Integer(
             "Axes",
-            "How many axes to compute; two can be looked at.",
+            "How many axes to compute. Two can be plotted.",
             low=1,
             high=50,
             details=(
-                f"Above two all pairs repel each other exactly, to {MOST_WIDE:,} items. Three find "
-                "held-out links a little better than two (area under the curve .813 and .789 on "
-                "debian, .750 and .717 on emoji, 3 splits each) and neighbours hardly "
-                "(trustworthiness .904 and .880, .895 and .884): too little for a picture that has "
-                "to be turned, so maps stay flat."
+                f"More than two axes use exact repulsion of all pairs, for at most {MAX_ROWS_ABOVE_TWO_AXES:,} "
+                "items. Three axes find hidden links a little better than two (AUC .813 and .789 on "
+                "debian, .750 and .717 on emoji, 3 splits each) and hardly more true neighbours "
+                "(trustworthiness .904 and .880, .895 and .884)."
             ),
         ),
     ] = 2
@@ -143,7 +141,7 @@ class MRSNE(BaseEmbedder):
         float,
         Real(
             "Neighbours",
-            "About how many neighbours of each item count; fewer show finer groups.",
+            "How many neighbours of each item count. Fewer show finer groups.",
             low=2.0,
             high=500.0,
             log=True,
@@ -152,8 +150,8 @@ class MRSNE(BaseEmbedder):
     link_strength: Annotated[
         float,
         Real(
-            "Strength of links",
-            "How much links between datasets count beside likeness within each.",
+            "Link strength",
+            "How much links between datasets count compared with similarity within each.",
             low=0.0,
             high=100.0,
             log=True,
@@ -163,13 +161,14 @@ class MRSNE(BaseEmbedder):
         float | str,
         Real(
             "Balance",
-            "0 gives each dataset and each set of links the same say, 1 gives large ones more.",
+            "0 gives each dataset and each set of links the same weight, 1 gives large ones more.",
             low=0.0,
             high=1.0,
             also=("auto",),
             details=(
-                "Of blocks of pairs; 1, their number of pairs, is the paper's adaptive weights. "
-                '"auto" is 1 when one dataset is more than 5 times as large as another, else 0.5.'
+                "Exponent of the number of pairs of a block. 1 gives the adaptive weights of the "
+                'paper. "auto" is 1 if one dataset is more than 5 times as large as another, else '
+                "0.5."
             ),
         ),
     ] = "auto"
@@ -177,11 +176,11 @@ class MRSNE(BaseEmbedder):
         str,
         Choice(
             "Items with many links",
-            "How links of items that have many of them count.",
+            "How links of items with many links count.",
             options={
-                "unnorm": "every link the same",
-                "norm": "links of such items somewhat less",
-                "pmi": "links of such items much less",
+                "unnorm": "all links count the same",
+                "norm": "they count somewhat less",
+                "pmi": "they count much less",
             },
             details="See `hetviz.core.graph.affinities.link_affinities`.",
         ),
@@ -190,17 +189,17 @@ class MRSNE(BaseEmbedder):
         float | Mapping[str, float],
         PerDataset(
             "Weight of datasets",
-            "How much the likeness of a dataset's items counts, and its links with it.",
+            "How much the similarities and links of a dataset count.",
             inner=Real(low=0.0, high=100.0),
             advanced=True,
-            details="Links count by the geometric mean of two.",
+            details="Links between two datasets count by the geometric mean of both weights.",
         ),
     ] = 1.0
     features: Annotated[
         str | Mapping[str, str],
         PerDataset(
             "Features",
-            "What makes items of a dataset alike.",
+            "What makes items of a dataset similar.",
             inner=Choice(options=KINDS),
             advanced=True,
         ),
@@ -209,34 +208,34 @@ class MRSNE(BaseEmbedder):
         float,
         Real(
             "Room for hubs",
-            "Let items with many links have many items near them; 0 is the paper's map.",
+            "Let items with many links have many close items. 0 is the map of the paper.",
             low=0.0,
             high=1.0,
             advanced=True,
-            details="Items repel by this power of their share of all affinities: q_ij is in "
-            "proportion to those of i and j.",
+            details="Items repel by this power of their share of all affinities: q_ij is "
+            "proportional to those of i and j.",
         ),
     ] = 0.0
     guidance_boost: Annotated[
         float,
         Real(
-            "Strength of your word",
-            "How much what you say of an item counts beside all else that is known of it.",
+            "Strength of guidance",
+            "How much your links count compared with all other data about an item.",
             low=0.0,
             high=100.0,
             log=True,
             formerly=("said_strength",),
-            details="See `hetviz.features.relations.user_links`; 1 is as much.",
+            details="1 is the same amount. See `hetviz.features.relations.user_links`.",
         ),
     ] = 1.0
     cannot_link_strength: Annotated[
         float,
         Real(
-            "Strength of apart",
-            "How hard links that say apart push.",
+            "Strength of apart links",
+            "How hard apart links push.",
             low=0.0,
             high=1.0,
-            details="Until they are half a radius apart.",
+            details="Until the items are half a radius apart.",
         ),
     ] = 0.3
     learn_groups: LearnGroups = True
@@ -245,11 +244,11 @@ class MRSNE(BaseEmbedder):
         int,
         Integer(
             "Iterations",
-            "Steps taken.",
+            "Number of steps.",
             low=10,
             high=10_000,
             advanced=True,
-            details="From the start; an eighth of them with exaggeration.",
+            details="From the start. An eighth of them use exaggeration.",
         ),
     ] = 400
     exaggeration: Annotated[
@@ -266,11 +265,11 @@ class MRSNE(BaseEmbedder):
         bool,
         Flag(
             "As in the paper",
-            "The paper's own steps and start; slower to settle.",
+            "Steps and start of the paper. Converges more slowly.",
             advanced=True,
             details=(
-                "Random start, 500 steps of momentum 0.5, no exaggeration, and links that count in "
-                "full however few they are."
+                "Random start, 500 steps of momentum 0.5, no exaggeration, and links in full even "
+                "if they are few."
             ),
         ),
     ] = False
@@ -279,15 +278,15 @@ class MRSNE(BaseEmbedder):
 
     @classmethod
     def warm_up(cls) -> None:
-        """Load the compiled kernels, so that the next fit does not wait for them."""
+        """Load the compiled kernels, so that the next fit starts faster."""
         warm_up()
 
     def _reasons_against(self, data: HeteroData) -> list[str]:
-        if self.n_components <= 2 or data.n_rows <= MOST_WIDE:
+        if self.n_components <= 2 or data.n_rows <= MAX_ROWS_ABOVE_TWO_AXES:
             return []
         return [
-            f"More than two axes are drawn to {MOST_WIDE:,} items; there are {data.n_rows:,}. Ask "
-            "for two, or take part of the items."
+            f"More than two axes need at most {MAX_ROWS_ABOVE_TWO_AXES:,} items, but the data have "
+            f"{data.n_rows:,}. Use two axes, or a part of the items."
         ]
 
     def _fit_from(
@@ -300,14 +299,14 @@ class MRSNE(BaseEmbedder):
         if start is None and not self.paper:
             start = self._landmark_map(data, ProgressPart(progress, 0.0, 0.1))
         part = ProgressPart(progress, 0.1, 0.4)
-        whole = joint_graph(data, self._near, part, self.tie_views, self.weights)
-        whole, followers = self._taught(data, whole)
-        joint = self._joint(whole)
-        drawn = SneMap(
-            joint.P, data, whole.negative, self.guidance_boost, self.cannot_link_strength
+        graph = joint_graph(data, self._neighbor_affinities, part, self.tie_views, self.weights)
+        graph, followers = self._with_learned_groups(data, graph)
+        joint = self._joint(graph)
+        sne_map = SneMap(
+            joint.P, data, graph.negative, self.guidance_boost, self.cannot_link_strength
         )
         try:
-            drawn.run(
+            sne_map.run(
                 self.n_components,
                 rng,
                 ProgressPart(progress, 0.4, 0.95),
@@ -320,62 +319,64 @@ class MRSNE(BaseEmbedder):
                 followers=followers,
             )
         except Cancelled as stopped:
-            stopped.partial = self._make_fit(joint, drawn)
+            stopped.partial = self._make_fit(joint, sne_map)
             raise
-        return self._make_fit(joint, drawn)
+        return self._make_fit(joint, sne_map)
 
     def _attraction_graph(self, data: HeteroData) -> AttractionGraph:
-        graph = joint_graph(data, self._near, ignore_progress, self.tie_views, self.weights)
-        graph, _ = self._taught(data, graph)
+        graph = joint_graph(
+            data, self._neighbor_affinities, ignore_progress, self.tie_views, self.weights
+        )
+        graph, _ = self._with_learned_groups(data, graph)
         joint = self._joint(graph)
         return sne_pulls(joint.P, joint_link_part(graph, joint), data, self.guidance_boost)
 
-    def _near(self, dataset: Dataset, progress: Progress) -> Sparse | None:
+    def _neighbor_affinities(self, dataset: Dataset, progress: Progress) -> Sparse | None:
         kind = value_for(self.features, dataset.name, "auto")
         return own_affinities(dataset, self.perplexity, kind, self.random_state, progress)
 
-    def _taught(
+    def _with_learned_groups(
         self, data: HeteroData, graph: JointGraph
     ) -> tuple[JointGraph, list[tuple[Ints, Ints]]]:
-        """Return the graph with neighbours by what was learned of named groups, and who follows."""
+        """Return the graph with neighbours by learned groups, and the pairs of followers."""
         self._learned: list[GroupSummary] = []
         if not self.learn_groups or self.paper:
             return graph, []
 
-        def near(dataset: Dataset) -> Sparse | None:
+        def linear_affinities(dataset: Dataset) -> Sparse | None:
             return own_affinities(
                 dataset, self.perplexity, "linear", self.random_state, ignore_progress
             )
 
-        taught = find_learned_groups(data, graph, self.features, random_state=self.random_state)
-        taught = taught.unless_features_tell(data, self.features, self.random_state)
-        if why := taught.account(data):
-            warn_about_data(why)
-        self._learned = taught.of_items(data)
-        graph = taught.near(data, graph, near, self.features, self.random_state)
-        return graph, taught.followers
+        learned = find_learned_groups(data, graph, self.features, random_state=self.random_state)
+        learned = learned.unless_features_tell(data, self.features, self.random_state)
+        if message := learned.account(data):
+            warn_about_data(message)
+        self._learned = learned.of_items(data)
+        graph = learned.near(data, graph, linear_affinities, self.features, self.random_state)
+        return graph, learned.followers
 
     def _joint(self, graph: JointGraph) -> JointDistribution:
         exponent = balance_exponent(self.balance, graph.sizes)
         balance = Balance(exponent, self.link_strength, printed=self.paper)
         joint = joint_affinities(graph, balance, self.normalization)
         if joint is None:
-            reason = "No item has features that tell items apart, and no link counts."
+            reason = "All items have equal or no features, and no link counts."
             raise NotApplicableError(self.card.title, [reason])
         return joint
 
-    def _done(self, joint: JointDistribution, drawn: SneMap) -> Fit:
-        names = list(drawn.placed.offsets)
+    def _make_fit(self, joint: JointDistribution, sne_map: SneMap) -> Fit:
+        names = list(sne_map.placed.offsets)
         self.beta_ = {(names[d], names[e]): share for (d, e), share in joint.beta.items()}
         self._masses = {(names[d], names[e]): mass for (d, e), mass in joint.masses().items()}
         weights = {f"{a} - {b}": share for (a, b), share in self.beta_.items()}
         return Fit(
-            drawn.placed.by_dataset(drawn.layout.positions),
-            n_iter=drawn.layout.n_iter,
-            loss_history=drawn.layout.history,
-            stopping_reason=drawn.reason,
+            sne_map.placed.by_dataset(sne_map.layout.positions),
+            n_iter=sne_map.layout.n_iter,
+            loss_history=sne_map.layout.history,
+            stopping_reason=sne_map.reason,
             diagnostics={
-                **drawn.diagnostics,
+                **sne_map.diagnostics,
                 "weights": weights,
                 "learned": [group.to_dict() for group in self._learned],
             },
@@ -383,14 +384,14 @@ class MRSNE(BaseEmbedder):
                 make_diagnostic(
                     "weights",
                     "Weight of datasets and links",
-                    "How much of all that pulls items together comes from neighbours within each "
-                    "dataset, and from the links of each two.",
+                    "Share of the attraction that comes from neighbours within each dataset, and "
+                    "from the links between two datasets.",
                     {(a if a == b else f"links {a} - {b}"): w for (a, b), w in self.beta_.items()},
                     SHARE,
                 ),
-                drawn.message,
+                sne_map.message,
             ],
-            components=drawn.placed.components,
+            components=sne_map.placed.components,
         )
 
     def _transform(self, new: Mapping[str, NewRows]) -> Mapping[str, Floats]:

@@ -324,7 +324,7 @@ class PMvGE(BaseEmbedder):
             there.append(mask)
         return there
 
-    def _done(
+    def _make_fit(
         self,
         data: HeteroData,
         model: Objective,

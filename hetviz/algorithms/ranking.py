@@ -2,7 +2,7 @@
 
 ``measured.json`` is written by ``python -m benchmarks joint_maps``: how far each method was behind
 the best one on data sets of each shape, and the seconds of a fit by the number of rows. What
-`hetviz.runs.embed.first_map.choose` then measured of the very data is kept beside it, in the
+`hetviz.runs.embed.first_map.choose_method` then measured of the very data is kept beside it, in the
 folder of `hetviz.algorithms.cost`.
 """
 

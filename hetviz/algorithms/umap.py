@@ -52,8 +52,8 @@ from hetviz.metrics.fit.rows import coordinates_of
 from hetviz.params import Choice, Flag, Integer, LabelName, PerDataset, Real, value_for
 from hetviz.progress import Progress, ProgressPart, ignore_progress
 
-MANY_ROWS = 10_000
-"""Above this many items fewer epochs do."""
+MAX_ROWS_FOR_MANY_EPOCHS = 10_000
+"""Maps of more items use fewer epochs."""
 
 
 class UMAP(BaseEmbedder):
@@ -61,20 +61,20 @@ class UMAP(BaseEmbedder):
 
     Notes
     -----
-    Minimises the cross entropy of edges in the graph and in the layout, by drawing edges and
-    random pairs. The graph of one dataset, or of views, is umap-learn's own; so is that of a
-    dataset with links where `metric` or `target` ask for what only umap-learn has, and else the
-    same by exact neighbours. Links are further edges, and links that say apart none at all: they
-    are a bounded push besides. The layout is written for links, pairs apart, earlier maps and
-    live frames; ``engine="umap-learn"`` gives the one of umap-learn, of one dataset or of views
-    of the same items, as ``umap.UMAP(...).fit_transform(X)`` does. It starts from the
-    slowest modes of the graph. Given an earlier map of its own it goes on from there with short
-    steps. O(n^2 d) time for the neighbours, O(edges) per epoch.
+    Minimises the cross entropy of edges in the graph and in the layout, by sampling edges and
+    random pairs. The graph of one dataset, or of views, is that of umap-learn. So is the graph of
+    a dataset with links if `metric` or `target` need umap-learn. Otherwise the graph is the same
+    with exact neighbours. Links are additional edges. Negative links are no edges but a bounded
+    push. The layout supports links, negative links, earlier maps and live frames.
+    ``engine="umap-learn"`` uses the layout of umap-learn for one dataset or views of the same
+    items, as ``umap.UMAP(...).fit_transform(X)`` does. The layout starts from the slowest modes of
+    the graph, or continues from an earlier UMAP with short steps. Time: O(n^2 d) for the
+    neighbours, O(edges) per epoch.
 
     References
     ----------
     McInnes, Healy and Melville, UMAP: uniform manifold approximation and projection for dimension
-    reduction, 2018. Several datasets, links and apart are additions.
+    reduction, 2018. Several datasets, links and negative links are additions.
     """
 
     card: ClassVar[MethodCard] = MethodCard(
@@ -111,12 +111,12 @@ class UMAP(BaseEmbedder):
             }
         ),
         summary=(
-            "Puts each item next to those most like it and next to those it is linked with, in "
-            "dense groups with room between them. A well-known method to compare others with."
+            "Puts each item close to similar items and to linked items, in dense groups with gaps "
+            "between them. A well-known method to compare others with."
         ),
         caveats=(
-            "Nearness means something, distance between far groups and the size of groups do not.",
-            "Datasets that no link joins share the picture without being compared.",
+            "Close items are similar. Gaps between far groups and the size of a group mean nothing.",
+            "Datasets without links between them share the picture but are not compared.",
         ),
         cost="A few seconds for 2,000 items, a minute for 20,000.",
     )
@@ -126,41 +126,41 @@ class UMAP(BaseEmbedder):
         int,
         Integer(
             "Neighbours",
-            "How many neighbours of each item count; fewer show finer groups.",
+            "How many neighbours of each item count. Fewer show finer groups.",
             low=2,
             high=500,
-            details="Within its dataset, itself counted.",
+            details="Within its dataset, including the item itself.",
         ),
     ] = 15
     min_dist: Annotated[
-        float, Real("Least distance", "How near items may lie on the map.", low=0.0, high=2.0)
+        float, Real("Minimum distance", "How close items may be on the map.", low=0.0, high=2.0)
     ] = 0.1
     link_strength: Annotated[
         float,
         Real(
-            "Strength of links",
-            "How much a link counts beside a nearest neighbour.",
+            "Link strength",
+            "How much a link counts compared with a nearest neighbour.",
             low=0.0,
             high=100.0,
             log=True,
-            details="The membership of a link of weight 1; a nearest neighbour's is 1.",
+            details="The membership of a link of weight 1. That of a nearest neighbour is 1.",
         ),
     ] = 1.0
     weights: Annotated[
         float | Mapping[str, float],
         PerDataset(
             "Weight of datasets",
-            "How much the likeness of a dataset's items counts, and its links with it.",
+            "How much the similarities and links of a dataset count.",
             inner=Real(low=0.0, high=100.0),
             advanced=True,
-            details="Links count by the geometric mean of two.",
+            details="Links between two datasets count by the geometric mean of both weights.",
         ),
     ] = 1.0
     features: Annotated[
         str | Mapping[str, str],
         PerDataset(
             "Features",
-            "What makes items of a dataset alike.",
+            "What makes items of a dataset similar.",
             inner=Choice(options=KINDS),
             advanced=True,
         ),
@@ -168,11 +168,11 @@ class UMAP(BaseEmbedder):
     cannot_link_strength: Annotated[
         float,
         Real(
-            "Strength of apart",
-            "How hard links that say apart push.",
+            "Strength of apart links",
+            "How hard apart links push.",
             low=0.0,
             high=1.0,
-            details="How much each epoch moves such pairs towards being half a radius apart.",
+            details="How far each epoch moves such pairs towards a distance of half a radius.",
         ),
     ] = 1.0
     learn_groups: LearnGroups = True
@@ -180,10 +180,10 @@ class UMAP(BaseEmbedder):
         str,
         Choice(
             "Distance",
-            "What makes two items near by their features.",
+            "How the distance between two items is computed from their features.",
             options=METRICS,
             advanced=True,
-            details="Of features; kernels and distances are compared as they come.",
+            details="Kernels and distances of a dataset are used as given.",
         ),
     ] = "euclidean"
     target: Annotated[
@@ -194,8 +194,8 @@ class UMAP(BaseEmbedder):
             also=(None,),
             advanced=True,
             details=(
-                '``"dataset:column"``; items whose label is missing count as unknown. A label of '
-                "fractions counts as a number."
+                '``"dataset:column"``. Missing labels count as unknown. A label with fractions is a '
+                "number."
             ),
         ),
     ] = None
@@ -203,7 +203,7 @@ class UMAP(BaseEmbedder):
         float,
         Real(
             "Weight of the label",
-            "How much the label counts beside the features.",
+            "How much the label counts compared with the features.",
             low=0.0,
             high=1.0,
             advanced=True,
@@ -212,11 +212,11 @@ class UMAP(BaseEmbedder):
     engine: Annotated[
         str,
         Choice(
-            "Layout by",
-            "Which program places the items.",
+            "Layout program",
+            "The program that computes the layout.",
             options={
-                "hetviz": "hetviz: links, pairs apart, live",
-                "umap-learn": "umap-learn, exactly: one dataset, or views of the same items",
+                "hetviz": "hetviz: links, apart links, live layout",
+                "umap-learn": "umap-learn: one dataset, or views of the same items",
             },
             advanced=True,
         ),
@@ -225,9 +225,9 @@ class UMAP(BaseEmbedder):
         bool,
         Flag(
             "Keep densities",
-            "Whether dense groups stay dense and thin ones thin (densMAP).",
+            "Dense groups stay dense, and sparse groups stay sparse (densMAP).",
             advanced=True,
-            details="With engine = 'umap-learn' only.",
+            details="Only with engine = 'umap-learn'.",
         ),
     ] = False
     tie_views: TieViews = True
@@ -235,19 +235,19 @@ class UMAP(BaseEmbedder):
         int | None,
         Integer(
             "Epochs",
-            "Rounds of drawing pairs.",
+            "Number of rounds of the layout.",
             low=10,
             high=10_000,
             also=(None,),
             advanced=True,
-            details="None is 500, or 200 above 10,000 items.",
+            details="None means 500, or 200 above 10,000 items.",
         ),
     ] = None
     random_state: RandomState = 0
 
     @classmethod
     def warm_up(cls) -> None:
-        """Load the compiled kernels, so that the next fit does not wait for them."""
+        """Load the compiled kernels, so that the next fit starts faster."""
         rng = np.random.default_rng(0)
         index = np.add.outer(np.arange(8), np.array([1, 2])) % 8
         graph = fuzzy_graph(Neighbors(index.astype(np.int64), rng.random((8, 2))))
@@ -262,43 +262,47 @@ class UMAP(BaseEmbedder):
     ) -> Fit:
         self._target = self._known_target(data)
         if self.engine == "umap-learn":
-            return self._as_umap_learn(data, progress)
+            return self._fit_umap_learn(data, progress)
         if start is None:
             start = self._landmark_map(data, ProgressPart(progress, 0.0, 0.1))
         part = ProgressPart(progress, 0.1, 0.3)
         self._alone = not data.links
-        whole = joint_graph(data, self._near, part, self.tie_views, self.weights)
-        whole, followers = self._taught(data, whole)
-        placed = PlacedRows.by(self._graph(whole, data), data)
+        graph = joint_graph(data, self._fuzzy_neighbors, part, self.tie_views, self.weights)
+        graph, followers = self._with_learned_groups(data, graph)
+        placed = PlacedRows.by(self._graph(graph, data), data)
         if not placed.mask.any():
-            reason = "No item has features that tell items apart, and no link counts."
+            reason = "All items have equal or no features, and no link counts."
             raise NotApplicableError(self.card.title, [reason])
         progress(0.3, "Finding a start")
-        n_epochs = self.n_epochs or (500 if len(placed.mask) <= MANY_ROWS else 200)
+        n_epochs = self.n_epochs or (500 if len(placed.mask) <= MAX_ROWS_FOR_MANY_EPOCHS else 200)
         speed = 1.0
-        earlier = placed.earlier(coordinates_of(data, start), self.n_components) if start else None
-        if earlier is None:
+        start_places = (
+            placed.earlier(coordinates_of(data, start), self.n_components) if start else None
+        )
+        if start_places is None:
             Y = spread_out(spectral_start(placed.graph, self.n_components, rng), rng)
         else:
-            Y = complete_layout(placed.graph, earlier, rng)
+            Y = complete_layout(placed.graph, start_places, rng)
             if self._is_own_map(start):
                 n_epochs, speed = max(n_epochs // 10, 1), 0.05
-                # At a distance the pull fades, so what was said to be together starts together.
+                # Attraction fades with distance, so linked items start together.
                 said = placed.among(user_link_weights(data))
-                bonds = table_links(data).among(placed.mask)
-                said = guidance_affinities(placed.graph, said, bonds=bonds.share)
-                Y = move_linked_together(said, placed.graph, Y, bonds.links, bonds.share)
+                strong_links = table_links(data).among(placed.mask)
+                said = guidance_affinities(placed.graph, said, bonds=strong_links.share)
+                Y = move_linked_together(
+                    said, placed.graph, Y, strong_links.links, strong_links.share
+                )
                 Y = move_similar_along(placed.graph, Y, placed.numbers(followers))
             else:
                 Y = spread_out(Y, rng)
-        left, right, weight = placed.pairs(whole.negative)
+        rows_a, rows_b, weight = placed.pairs(graph.negative)
         layout = UmapLayout(
             placed.graph,
             Y,
             n_epochs=n_epochs,
             min_dist=self.min_dist,
             speed=speed,
-            apart=(left, right, self.cannot_link_strength * weight),
+            apart=(rows_a, rows_b, self.cannot_link_strength * weight),
             random_state=self.random_state,
         )
         try:
@@ -314,104 +318,115 @@ class UMAP(BaseEmbedder):
             return None
         self._target = self._known_target(data)
         self._alone = not data.links
-        graph, _ = self._taught(
-            data, joint_graph(data, self._near, ignore_progress, self.tie_views, self.weights)
+        graph, _ = self._with_learned_groups(
+            data,
+            joint_graph(data, self._fuzzy_neighbors, ignore_progress, self.tie_views, self.weights),
         )
-        whole = self._graph(graph, data)
-        near = whole.minimum(sp.csr_array(graph.near()))
-        links = sp.csr_array(whole - near)
-        said = sp.csr_array(links.multiply(user_link_weights(data) > 0))
-        parts = {NEIGHBOUR: sp.csr_array(near), LINK: sp.csr_array(links - said), STATEMENT: said}
+        edges = self._graph(graph, data)
+        neighbor_edges = edges.minimum(sp.csr_array(graph.near()))
+        link_edges = sp.csr_array(edges - neighbor_edges)
+        user_edges = sp.csr_array(link_edges.multiply(user_link_weights(data) > 0))
+        parts = {
+            NEIGHBOUR: sp.csr_array(neighbor_edges),
+            LINK: sp.csr_array(link_edges - user_edges),
+            STATEMENT: user_edges,
+        }
         return AttractionGraph(parts, umap_stiffness(self.min_dist))
 
-    def _near(self, dataset: Dataset, progress: Progress, kind: str | None = None) -> Sparse | None:
+    def _fuzzy_neighbors(
+        self, dataset: Dataset, progress: Progress, kind: str | None = None
+    ) -> Sparse | None:
         n = len(dataset)
         if n < MIN_ROWS or value_for(self.weights, dataset.name, 1.0) <= 0:
             return None
-        word = description_of(dataset, value_for(self.features, dataset.name, "auto"))
-        asked = self.metric != "euclidean" or dataset.name in self._target
-        learned = kind is None and word is not None and n > self.n_neighbors
-        if learned and (self._alone or asked):
-            X, metric = self._described(dataset, str(word))
-            if _tells_apart(X):
+        matrix_name = description_of(dataset, value_for(self.features, dataset.name, "auto"))
+        needs_umap_learn = self.metric != "euclidean" or dataset.name in self._target
+        use_umap_learn = kind is None and matrix_name is not None and n > self.n_neighbors
+        if use_umap_learn and (self._alone or needs_umap_learn):
+            X, metric = self._matrix_and_metric(dataset, str(matrix_name))
+            if _has_distinct_rows(X):
                 y = self._target.get(dataset.name)
                 return learned_graph(X, y, self._settings(metric, y))
         kind = kind or value_for(self.features, dataset.name, "auto")
         k = min(self.n_neighbors, n) - 1
-        found = dataset_neighbors(dataset, k, kind, self.random_state, progress)
-        return None if found is None else fuzzy_graph(found)
+        neighbors = dataset_neighbors(dataset, k, kind, self.random_state, progress)
+        return None if neighbors is None else fuzzy_graph(neighbors)
 
-    def _taught(
+    def _with_learned_groups(
         self, data: HeteroData, graph: JointGraph
     ) -> tuple[JointGraph, list[tuple[Ints, Ints]]]:
-        """Return the graph with neighbours by what was learned of named groups, and who follows."""
+        """Return the graph with neighbours by learned groups, and the pairs of followers."""
         self._learned: list[GroupSummary] = []
         if not self.learn_groups:
             return graph, []
-        taught = find_learned_groups(data, graph, self.features, random_state=self.random_state)
-        taught = taught.unless_features_tell(data, self.features, self.random_state)
-        if why := taught.account(data):
-            warn_about_data(why)
-        self._learned = taught.of_items(data)
+        learned = find_learned_groups(data, graph, self.features, random_state=self.random_state)
+        learned = learned.unless_features_tell(data, self.features, self.random_state)
+        if message := learned.account(data):
+            warn_about_data(message)
+        self._learned = learned.of_items(data)
 
-        def near(dataset: Dataset) -> Sparse | None:
-            return self._near(dataset, ignore_progress, "linear")
+        def linear_neighbors(dataset: Dataset) -> Sparse | None:
+            return self._fuzzy_neighbors(dataset, ignore_progress, "linear")
 
-        graph = taught.near(data, graph, near, self.features, self.random_state)
-        return graph, taught.followers
+        graph = learned.near(data, graph, linear_neighbors, self.features, self.random_state)
+        return graph, learned.followers
 
     def _reasons_against(self, data: HeteroData) -> list[str]:
         if self.engine != "umap-learn":
-            said = "densMAP is umap-learn's: set engine to 'umap-learn'."
-            return [said] if self.densmap else []
-        found = []
+            reason = "densMAP needs umap-learn. Set engine to 'umap-learn'."
+            return [reason] if self.densmap else []
+        reasons = []
         if data.links:
-            found.append("umap-learn's layout knows no links; engine 'hetviz' does.")
+            reasons.append("The layout of umap-learn cannot use links. Set engine to 'hetviz'.")
         names = [*data.datasets]
-        first = set(data[names[0]].ids)
-        if len(data.entities) > 1 or any(set(data[name].ids) != first for name in names):
-            found.append("umap-learn's layout is of one dataset, or of views of the same items.")
-        found += [
-            f"{name} has nothing that items are compared by."
+        first_ids = set(data[names[0]].ids)
+        if len(data.entities) > 1 or any(set(data[name].ids) != first_ids for name in names):
+            reasons.append(
+                "The layout of umap-learn needs one dataset, or views of the same items."
+            )
+        reasons += [
+            f"{name} has no features, kernel or distances to compare items by."
             for name in names
             if description_of(data[name], value_for(self.features, name, "auto")) is None
         ]
-        return found
+        return reasons
 
-    def _as_umap_learn(self, data: HeteroData, progress: Progress) -> Fit:
-        """Fit by umap-learn alone; views are put in the order of the first one's ids."""
+    def _fit_umap_learn(self, data: HeteroData, progress: Progress) -> Fit:
+        """Fit with the layout of umap-learn. Views are sorted by the ids of the first one."""
         names = [*data.datasets]
         ids = data[names[0]].ids
-        parts, given = [], []
+        matrices, settings = [], []
         y = next(iter(self._target.values()), None)
-        owner = next(iter(self._target), names[0])
+        target_dataset = next(iter(self._target), names[0])
         if y is not None:
-            y = y[data[owner].find(ids)]
+            y = y[data[target_dataset].find(ids)]
         for name in names:
-            word = description_of(data[name], value_for(self.features, name, "auto"))
-            assert word is not None  # noqa: S101 - `_reasons_against` has seen to it
-            X, metric = self._described(data[name].subset(data[name].find(ids)), word)
-            parts.append(X)
-            given.append(self._settings(metric, y))
+            matrix_name = description_of(data[name], value_for(self.features, name, "auto"))
+            assert matrix_name is not None  # noqa: S101 - checked by `_reasons_against`
+            X, metric = self._matrix_and_metric(
+                data[name].subset(data[name].find(ids)), matrix_name
+            )
+            matrices.append(X)
+            settings.append(self._settings(metric, y))
         self._learned = []
         progress(0.1, "umap-learn")
-        Y = learned_layout(parts, y, given)
-        # What `_transform` asks of a dataset beside its links.
+        Y = learned_layout(matrices, y, settings)
+        # `_transform` uses this weight of a dataset.
         self._alike = dict.fromkeys(names, float(np.log2(self.n_neighbors)))
-        n_epochs = self.n_epochs or (500 if len(ids) <= MANY_ROWS else 200)
+        n_epochs = self.n_epochs or (500 if len(ids) <= MAX_ROWS_FOR_MANY_EPOCHS else 200)
         row_of = data[names[0]].find
         coordinates = {name: Y[row_of(data[name].ids)] for name in names}
         return Fit(coordinates, n_iter=n_epochs, stopping_reason="all epochs made by umap-learn")
 
-    def _described(self, dataset: Dataset, word: str) -> tuple[Matrix, str]:
-        """Return what umap-learn is to compare, and how."""
-        if word == "X":
+    def _matrix_and_metric(self, dataset: Dataset, matrix_name: str) -> tuple[Matrix, str]:
+        """Return the matrix and the metric for umap-learn."""
+        if matrix_name == "X":
             return features_of(dataset), self.metric
-        matrix = np.asarray(getattr(dataset, word), dtype=np.float64)
-        if word == "distance":
+        matrix = np.asarray(getattr(dataset, matrix_name), dtype=np.float64)
+        if matrix_name == "distance":
             return matrix, "precomputed"
-        own = np.diag(matrix)
-        return np.sqrt(np.maximum(own[:, None] + own - 2 * matrix, 0.0)), "precomputed"
+        diagonal = np.diag(matrix)
+        return np.sqrt(np.maximum(diagonal[:, None] + diagonal - 2 * matrix, 0.0)), "precomputed"
 
     def _settings(self, metric: str, y: Array | None) -> dict[str, Any]:
         return umap_settings(
@@ -427,7 +442,7 @@ class UMAP(BaseEmbedder):
         )
 
     def _known_target(self, data: HeteroData) -> dict[str, Array]:
-        """Return the target of the dataset that has one: classes from 0, -1 unknown, or numbers."""
+        """Return the target by dataset: classes from 0, -1 for unknown, or numbers."""
         if self.target is None:
             return {}
         dataset, _, column = self.target.partition(":")
@@ -442,7 +457,7 @@ class UMAP(BaseEmbedder):
         if label is None:
             there = ", ".join(f"{one.dataset}:{one.name}" for one in data.labels) or "none"
             raise ParameterError(
-                f"umap: target = {self.target!r} is no label of the data; there are: {there}."
+                f"umap: target = {self.target!r} is not a label of the data. Labels: {there}."
             )
         known = label.known
         values = label.values
@@ -454,19 +469,24 @@ class UMAP(BaseEmbedder):
         return {dataset: codes}
 
     def _graph(self, graph: JointGraph, data: HeteroData) -> Sparse:
-        """Return the graph of all rows: fuzzy neighbourhoods, and links as further edges."""
-        own = graph.near()
+        """Return the graph of all rows: fuzzy neighbourhoods, with links as additional edges."""
+        neighbor_edges = graph.near()
         self._alike = {
-            name: float(own[rows].sum() / own[rows].shape[0]) for name, rows in data.offsets.items()
+            name: float(neighbor_edges[rows].sum() / neighbor_edges[rows].shape[0])
+            for name, rows in data.offsets.items()
         }
         scale = sp.diags_array(np.repeat(np.sqrt(graph.weights), graph.sizes))
         links = (scale @ graph.positive @ scale) * self.link_strength
-        both = fuzzy_union(own, links) if self.link_strength <= 1 else own + links
-        both = sp.csr_array(both - both.multiply(abs(graph.negative) > 0))
-        both.eliminate_zeros()
-        return both
+        edges = (
+            fuzzy_union(neighbor_edges, links)
+            if self.link_strength <= 1
+            else neighbor_edges + links
+        )
+        edges = sp.csr_array(edges - edges.multiply(abs(graph.negative) > 0))
+        edges.eliminate_zeros()
+        return edges
 
-    def _done(self, layout: UmapLayout, placed: PlacedRows, reason: str) -> Fit:
+    def _make_fit(self, layout: UmapLayout, placed: PlacedRows, reason: str) -> Fit:
         return Fit(
             placed.by_dataset(layout.positions),
             n_iter=layout.n_iter,
@@ -479,8 +499,8 @@ class UMAP(BaseEmbedder):
                 make_diagnostic(
                     "edges",
                     "Neighbours of an item",
-                    "Mean number of neighbours that an item has in its own dataset, in the graph "
-                    "that is drawn; weak ones count as part of one.",
+                    "Mean number of neighbours of an item in its own dataset, in the graph of the "
+                    "map. Weak neighbours count in part.",
                     self._alike,
                 )
             ],
@@ -501,6 +521,6 @@ class UMAP(BaseEmbedder):
         }
 
 
-def _tells_apart(X: Matrix) -> bool:
-    """Whether items differ at all by what is compared; where none does, nothing is near."""
+def _has_distinct_rows(X: Matrix) -> bool:
+    """Whether items differ. Equal items have no neighbours."""
     return bool(X.nnz) if is_sparse(X) else bool((X[0] != X).any())

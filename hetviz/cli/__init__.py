@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from textwrap import fill
 
 import hetviz
-from hetviz.cli.arguments import print_error, tell
+from hetviz.cli.arguments import print_error, print_warning
 from hetviz.errors import HetvizError
 
 COMMANDS = {
@@ -55,11 +55,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
             # Ids may hold letters that the terminal's encoding lacks.
             stream.reconfigure(errors="backslashreplace")
     words = list(sys.argv[1:] if arguments is None else arguments)
-    given = parser(words[0] if words else "").parse_args(words)
+    given = make_parser(words[0] if words else "").parse_args(words)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("default")
-            warnings.showwarning = tell
+            warnings.showwarning = print_warning
             return int(given.command(given))
     except HetvizError as error:
         print_error(error, given.json)
@@ -70,32 +70,35 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 130
 
 
-def parser(only: str = "") -> argparse.ArgumentParser:
+def make_parser(command_name: str = "") -> argparse.ArgumentParser:
     """Return what reads the command line; where it is of one command, others are not loaded."""
-    found = argparse.ArgumentParser(
+    parser = argparse.ArgumentParser(
         prog="hetviz",
         description="One joint map of several unlike datasets, moved by what is known of them.",
         epilog="Example: python -m hetviz embed digits --method guided-projection --out result\n\n"
         + fill(EXIT_CODES, 78),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    found.add_argument("--version", action="version", version=f"hetviz {hetviz.__version__}")
-    commands = found.add_subparsers(title="commands", required=True, metavar="COMMAND")
+    parser.add_argument("--version", action="version", version=f"hetviz {hetviz.__version__}")
+    commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
 
     def add(
-        name: str, run: Callable[[argparse.Namespace], int], words: str, example: str
+        name: str, run: Callable[[argparse.Namespace], int], description: str, example: str
     ) -> argparse.ArgumentParser:
         command = commands.add_parser(
-            name, help=words, description=words, epilog=f"Example: python -m hetviz {example}"
+            name,
+            help=description,
+            description=description,
+            epilog=f"Example: python -m hetviz {example}",
         )
         command.set_defaults(command=run)
         command.add_argument("--json", action="store_true", help="print JSON")
         return command
 
-    if only == "--version":
-        return found
+    if command_name == "--version":
+        return parser
     for name, topic in COMMANDS.items():
-        if only in COMMANDS and only != name:
+        if command_name in COMMANDS and command_name != name:
             continue
         getattr(importlib.import_module(f"hetviz.cli.{topic}"), f"add_{name}")(add)
-    return found
+    return parser

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 DATA_HELP = "a sample (see `samples`), a bundle (folder or zip), or a CSV file or folder of them"
 
 
-class Add(Protocol):
+class AddCommand(Protocol):
     """Add a command: its name, what runs it, one sentence, an example; return its parser."""
 
     def __call__(
@@ -61,16 +61,16 @@ def _assignment(text: str) -> tuple[str, str]:
     return name.strip(), value
 
 
-def chosen_params(given: argparse.Namespace) -> dict[str, Any]:
+def parse_params(given: argparse.Namespace) -> dict[str, Any]:
     """Return the parameters of --set, with their type."""
     declared = hetviz.get_method(given.method).params
-    found: dict[str, Any] = {}
+    params: dict[str, Any] = {}
     for name, text in given.set:
-        if name in found:
+        if name in params:
             raise ParameterError(f"--set {name} is given twice.")
-        found[name] = parameters.parse(declared[name], text) if name in declared else text
-    parameters.check(given.method, declared, found)
-    return found
+        params[name] = parameters.parse(declared[name], text) if name in declared else text
+    parameters.check(given.method, declared, params)
+    return params
 
 
 def score_lines(
@@ -84,38 +84,42 @@ def score_lines(
     ]
 
 
-def found_lines(found: Mapping[str, Diagnostic], most: int | None = None) -> list[str]:
+def diagnostic_lines(
+    diagnostics: Mapping[str, Diagnostic], max_values: int | None = None
+) -> list[str]:
     """Return what a method found out: a head for each finding, its sentence, its values.
 
-    With `most` there are no sentences and only so many values of each.
+    With `max_values` there are no sentences and only so many values of each.
     """
     from hetviz.data.model.diagnostics import without_repeated_text
 
     lines = []
-    for one, says in without_repeated_text(found.values()):
-        lines.append(f"{one.title}:" if most or not says else f"{one.title}. {says}")
-        shown = one.lines[:most]
-        lines += [f"  {name:<32}{value}" for name, value in shown]
-        more = len(one.values) - len(shown) + one.left_out
-        lines += [f"  and {more:,} more"] if more else []
+    for diagnostic, text in without_repeated_text(diagnostics.values()):
+        lines.append(
+            f"{diagnostic.title}:" if max_values or not text else f"{diagnostic.title}. {text}"
+        )
+        values = diagnostic.lines[:max_values]
+        lines += [f"  {name:<32}{value}" for name, value in values]
+        n_more = len(diagnostic.values) - len(values) + diagnostic.left_out
+        lines += [f"  and {n_more:,} more"] if n_more else []
     return lines
 
 
-def say(text: str, stream: TextIO | None = None) -> None:
+def print_line(text: str, stream: TextIO | None = None) -> None:
     """Write a line."""
     # Looked up late: tests and callers may have replaced it.
     (stream or sys.stdout).write(text + "\n")
 
 
-def show(given: argparse.Namespace, value: object, lines: Sequence[str]) -> None:
+def print_result(given: argparse.Namespace, value: object, lines: Sequence[str]) -> None:
     """Write the result: the value where JSON is asked for, else the lines."""
-    say(json.dumps(value, indent=2, ensure_ascii=False) if given.json else "\n".join(lines))
+    print_line(json.dumps(value, indent=2, ensure_ascii=False) if given.json else "\n".join(lines))
 
 
 def print_error(error: HetvizError, as_json: bool) -> None:
     """Write what is wrong to the stream of errors."""
     if not as_json:
-        say(f"Error: {error}", sys.stderr)
+        print_line(f"Error: {error}", sys.stderr)
         return
     problems: tuple[Problem, ...] = error.problems if isinstance(error, DataError) else ()
     record = {
@@ -123,15 +127,15 @@ def print_error(error: HetvizError, as_json: bool) -> None:
         "message": str(error),
         "problems": [problem.to_dict() for problem in problems],
     }
-    say(json.dumps(record, indent=2, ensure_ascii=False), sys.stderr)
+    print_line(json.dumps(record, indent=2, ensure_ascii=False), sys.stderr)
 
 
-def tell(message: Warning | str, *details: object, **more: object) -> None:
+def print_warning(message: Warning | str, *warning_args: object, **kwargs: object) -> None:
     """Write a warning as a note."""
-    say(f"Note: {message}", sys.stderr)
+    print_line(f"Note: {message}", sys.stderr)
 
 
-def progress() -> Progress:
+def make_progress() -> Progress:
     """Return a line that follows the work, where somebody is looking at it."""
     if not sys.stderr.isatty():
         return ignore_progress
@@ -143,7 +147,7 @@ def progress() -> Progress:
     return follow
 
 
-def column(text: str) -> tuple[str, str]:
+def dataset_column(text: str) -> tuple[str, str]:
     """Read DATASET:COLUMN."""
     dataset, sign, column = text.partition(":")
     if not (dataset and sign and column):

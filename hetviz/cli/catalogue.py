@@ -11,30 +11,30 @@ from typing import TYPE_CHECKING
 
 import hetviz
 from hetviz._samples import MANIFEST, sample_root, samples
-from hetviz.cli.arguments import DATA_HELP, Add, show
+from hetviz.cli.arguments import DATA_HELP, AddCommand, print_result
 
 if TYPE_CHECKING:
     from hetviz.algorithms.registry import Verdict
 
 _METHODS = Path(__file__).resolve().parents[1] / "algorithms"
-_SHOWN = ("key", "title", "family", "summary")
+_FIELDS = ("key", "title", "family", "summary")
 
 
-def add_samples(add: Add) -> None:
+def add_samples(add: AddCommand) -> None:
     """Add the command `samples`."""
     add("samples", _samples, "List the samples.", "samples")
 
 
 def _samples(given: argparse.Namespace) -> int:
-    found = {}
+    title_of = {}
     for name in samples():
         manifest = (sample_root() or Path()) / name / MANIFEST
-        found[name] = str(tomllib.loads(manifest.read_text(encoding="utf-8")).get("title", name))
-    show(given, found, [f"{name:<14}{title}" for name, title in found.items()])
+        title_of[name] = str(tomllib.loads(manifest.read_text(encoding="utf-8")).get("title", name))
+    print_result(given, title_of, [f"{name:<14}{title}" for name, title in title_of.items()])
     return 0
 
 
-def add_methods(add: Add) -> None:
+def add_methods(add: AddCommand) -> None:
     """Add the command `methods`."""
     methods = add("methods", _methods, "List the methods.", "methods --suggest emoji")
     methods.add_argument("--suggest", metavar="DATA", help=f"say which suit {DATA_HELP}")
@@ -47,8 +47,8 @@ def add_methods(add: Add) -> None:
 
 def _methods(given: argparse.Namespace) -> int:
     if given.suggest is None:
-        cards = written_cards()
-        show(given, cards, [f"{card['key']:<20}{card['summary']}" for card in cards])
+        cards = read_cards()
+        print_result(given, cards, [f"{card['key']:<20}{card['summary']}" for card in cards])
         return 0
     from hetviz.algorithms.cost import measure_seconds
 
@@ -70,14 +70,14 @@ def _methods(given: argparse.Namespace) -> int:
     ]
     lines = [
         f"{v.card.key:<20}{'suits' if v.suits else 'does not suit'}: {' '.join(v.reasons)}"
-        + _price(v)
+        + _cost_text(v)
         for v in found
     ]
-    show(given, verdicts, lines)
+    print_result(given, verdicts, lines)
     return 0
 
 
-def _price(verdict: Verdict) -> str:
+def _cost_text(verdict: Verdict) -> str:
     """Return what a fit is estimated to take, as a sentence."""
     from hetviz._text import format_seconds
     from hetviz.algorithms.memory import format_bytes
@@ -88,12 +88,12 @@ def _price(verdict: Verdict) -> str:
     return f" About {' and '.join(parts)} a fit." if parts else ""
 
 
-def written_cards() -> list[dict[str, str]]:
+def read_cards() -> list[dict[str, str]]:
     """Return what the cards of the methods say, as it is written in their files, by key.
 
     To load the methods takes seconds, to read their files a fraction of one.
     """
-    found = []
+    cards = []
     for path in sorted(_METHODS.glob("[!_]*.py")):
         tree = ast.parse(path.read_text(encoding="utf-8"))
         texts = {
@@ -105,9 +105,9 @@ def written_cards() -> list[dict[str, str]]:
         }
         for node in ast.walk(tree):
             if isinstance(node, ast.Call) and ast.unparse(node.func) == "MethodCard":
-                said = {word.arg: word.value for word in node.keywords}
-                found.append({name: _text(said[name], texts) for name in _SHOWN})
-    return sorted(found, key=lambda card: card["key"])
+                fields = {word.arg: word.value for word in node.keywords}
+                cards.append({name: _text(fields[name], texts) for name in _FIELDS})
+    return sorted(cards, key=lambda card: card["key"])
 
 
 def _text(node: ast.expr, texts: Mapping[str, object]) -> str:

@@ -6,10 +6,17 @@ import argparse
 from pathlib import Path
 
 import hetviz
-from hetviz.cli.arguments import Add, add_data, add_parameters, chosen_params, progress, show
+from hetviz.cli.arguments import (
+    AddCommand,
+    add_data,
+    add_parameters,
+    make_progress,
+    parse_params,
+    print_result,
+)
 
 
-def add_clusters(add: Add) -> None:
+def add_clusters(add: AddCommand) -> None:
     """Add the command `clusters`."""
     clusters = add(
         "clusters",
@@ -18,9 +25,9 @@ def add_clusters(add: Add) -> None:
         "clusters emoji --coordinates result/coordinates.csv --by hdbscan --out clusters.csv",
     )
     add_data(clusters)
-    which = clusters.add_mutually_exclusive_group()
-    which.add_argument("--coordinates", metavar="FILE", help="CSV with dataset, id and axes")
-    which.add_argument("--method", metavar="KEY", help="make the map; see `methods`")
+    source = clusters.add_mutually_exclusive_group()
+    source.add_argument("--coordinates", metavar="FILE", help="CSV with dataset, id and axes")
+    source.add_argument("--method", metavar="KEY", help="make the map; see `methods`")
     add_parameters(clusters)
     clusters.add_argument(
         "--by", default="k-means", help="k-means, hdbscan, agglomerative or label (k-means)"
@@ -40,11 +47,11 @@ def _clusters(given: argparse.Namespace) -> int:
         file = Path(given.coordinates)
         embedding = read_coordinates(file.name, gate.read_file(file), loaded.data)
     elif given.method is not None:
-        params = chosen_params(given)
+        params = parse_params(given)
         embedding = hetviz.embed(loaded.data, given.method, random_state=given.seed, **params)
     if embedding is None:
         raise ParameterError("These data have no map: give --coordinates or --method.")
-    found = hetviz.clusters(
+    result = hetviz.clusters(
         loaded.data,
         embedding,
         method=given.by,
@@ -52,10 +59,10 @@ def _clusters(given: argparse.Namespace) -> int:
         label=given.label,
         held_out=loaded.held_out,
         random_state=given.seed,
-        progress=progress(),
+        progress=make_progress(),
     )
     if given.out is not None:
-        found.frame().to_csv(given.out, index=False)
-    lines = [f"{card.number:>3}  {card.name}: {card.sentence}" for card in found.cards]
-    show(given, found.to_dict(), lines)
+        result.frame().to_csv(given.out, index=False)
+    lines = [f"{card.number:>3}  {card.name}: {card.sentence}" for card in result.cards]
+    print_result(given, result.to_dict(), lines)
     return 0

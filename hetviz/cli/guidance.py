@@ -8,14 +8,14 @@ from dataclasses import asdict
 from pathlib import Path
 
 import hetviz
-from hetviz.cli.arguments import Add, add_data, column, say, show
+from hetviz.cli.arguments import AddCommand, add_data, dataset_column, print_line, print_result
 from hetviz.data import HeteroData
 from hetviz.data.queries.reach import drop_unlinked
 from hetviz.errors import ParameterError
 from hetviz.runs.ask.questions import KINDS
 
 
-def add_guidance(add: Add) -> None:
+def add_guidance(add: AddCommand) -> None:
     """Add the command `guidance`."""
     guidance = add(
         "guidance",
@@ -24,36 +24,36 @@ def add_guidance(add: Add) -> None:
         "guidance digits --export said.csv",
     )
     add_data(guidance)
-    what = guidance.add_mutually_exclusive_group()
-    what.add_argument("--report", action="store_true", help="contradictions, repeats, coverage")
-    what.add_argument(
+    tasks = guidance.add_mutually_exclusive_group()
+    tasks.add_argument("--report", action="store_true", help="contradictions, repeats, coverage")
+    tasks.add_argument(
         "--learned",
         action="store_true",
         help="what items said to belong together have in common, and who would follow them",
     )
-    what.add_argument(
+    tasks.add_argument(
         "--more-like",
         metavar="COLUMN",
         help="who is like the items of each label of a column, the most alike first",
     )
-    what.add_argument(
+    tasks.add_argument(
         "--did",
         nargs=2,
         metavar=("BEFORE", "AFTER"),
         help="what a set of statements did to a map: its coordinates without and with them, as CSV",
     )
-    what.add_argument(
+    tasks.add_argument(
         "--because",
         nargs=2,
         metavar=("DATASET:ID", "OTHER"),
         help="by which columns two items are alike, which may be given more weight",
     )
-    what.add_argument("--export", metavar="FILE", help="write all statements as CSV")
-    what.add_argument("--import", dest="taken", metavar="FILE", help="add statements from CSV")
-    what.add_argument(
+    tasks.add_argument("--export", metavar="FILE", help="write all statements as CSV")
+    tasks.add_argument("--import", dest="taken", metavar="FILE", help="add statements from CSV")
+    tasks.add_argument(
         "--merge", nargs=2, metavar=("OURS", "THEIRS"), help="two people's files as one"
     )
-    what.add_argument("--template", choices=("links", "comparisons"), help="CSV to fill in")
+    tasks.add_argument("--template", choices=("links", "comparisons"), help="CSV to fill in")
     guidance.add_argument(
         "--set", metavar="NAME", help="which set of statements (--did); by default the last"
     )
@@ -68,39 +68,41 @@ def _guidance(given: argparse.Namespace) -> int:
 
     data = hetviz.load(given.data)
     if given.template is not None:
-        say(guidance_template(data, given.template).rstrip("\n"))
+        print_line(guidance_template(data, given.template).rstrip("\n"))
         return 0
     if given.learned or given.more_like is not None:
-        found = hetviz.learned_from(data, label=given.more_like)
-        none = "Nobody said of three items of a dataset that they belong together."
+        groups = hetviz.learned_from(data, label=given.more_like)
+        empty_message = "Nobody said of three items of a dataset that they belong together."
         if given.more_like is not None:
-            none = f"No three items of a dataset have the same {given.more_like}."
-        show(given, [group.to_dict() for group in found], list(map(str, found)) or [none])
+            empty_message = f"No three items of a dataset have the same {given.more_like}."
+        print_result(
+            given, [group.to_dict() for group in groups], list(map(str, groups)) or [empty_message]
+        )
         return 0
     if given.did is not None:
-        return _did(given, data)
+        return _consequences(given, data)
     if given.because is not None:
-        return _because(given, data)
+        return _similar_columns(given, data)
     if given.export is not None:
-        _write(given.export, guidance_csv(data))
+        _write_text(given.export, guidance_csv(data))
         n = len(hetviz.statements(data))
         record = {"file": given.export, "statements": n}
-        show(given, record, [f"{n:,} statements written to {given.export}."])
+        print_result(given, record, [f"{n:,} statements written to {given.export}."])
         return 0
     if given.taken is not None:
         return _import(given, data)
     if given.merge is not None:
         return _merge(given, data)
     report = hetviz.guidance_report(data)
-    show(given, report.to_dict(), [*str(report).splitlines(), *_coverage_lines(data)])
+    print_result(given, report.to_dict(), [*str(report).splitlines(), *_coverage_lines(data)])
     return 0
 
 
-def _did(given: argparse.Namespace, data: HeteroData) -> int:
+def _consequences(given: argparse.Namespace, data: HeteroData) -> int:
     from hetviz.io import gate, read_coordinates
 
-    said = hetviz.statements(data)
-    sets = list(dict.fromkeys(said["set"]))
+    statements = hetviz.statements(data)
+    sets = list(dict.fromkeys(statements["set"]))
     if not sets:
         raise ParameterError("--did: nothing is said of these data.")
     name = sets[-1] if given.set is None else given.set
@@ -108,32 +110,38 @@ def _did(given: argparse.Namespace, data: HeteroData) -> int:
         raise ParameterError(f"--set {name}: there is no such set; one of {', '.join(sets)}.")
     files = [Path(file) for file in given.did]
     before, after = (read_coordinates(file.name, gate.read_file(file), data) for file in files)
-    found = hetviz.consequences(data, before, after, said.loc[said["set"] == name, "key"])
-    lines = [f"{name}:", *found.sentences()]
-    if found.falser:
+    changes = hetviz.consequences(
+        data, before, after, statements.loc[statements["set"] == name, "key"]
+    )
+    lines = [f"{name}:", *changes.sentences()]
+    if changes.falser:
         lines.append("It made the map less true: fewer neighbours of the named are near in data.")
-    show(given, {"set": name, "falser": found.falser, **found.to_dict()}, lines)
+    print_result(given, {"set": name, "falser": changes.falser, **changes.to_dict()}, lines)
     return 0
 
 
-def _because(given: argparse.Namespace, data: HeteroData) -> int:
+def _similar_columns(given: argparse.Namespace, data: HeteroData) -> int:
     from hetviz.data.edits.by_id import rows_by_id
 
     rows = []
     for item in given.because:
         name, _, id_ = item.partition(":")
         if name not in data.datasets:
-            there = ", ".join(data.datasets)
-            raise ParameterError(f"--because {item}: DATASET:ID is needed; datasets: {there}.")
+            names = ", ".join(data.datasets)
+            raise ParameterError(f"--because {item}: DATASET:ID is needed; datasets: {names}.")
         (row,) = rows_by_id(data, name, [id_], "--because")
         rows.append([int(row) + data.offsets[name].start])
-    found = hetviz.alike_by(data, *rows)
+    similarities = hetviz.alike_by(data, *rows)
     lines = [
-        f"{one.column}: nearer than {100 * one.nearer:.0f} % of {one.dataset}; weight "
-        f"{one.weight:g}."
-        for one in found
+        f"{similarity.column}: nearer than {100 * similarity.nearer:.0f} % of {similarity.dataset}; weight "
+        f"{similarity.weight:g}."
+        for similarity in similarities
     ]
-    show(given, [asdict(one) for one in found], lines or ["They are alike by no column."])
+    print_result(
+        given,
+        [asdict(similarity) for similarity in similarities],
+        lines or ["They are alike by no column."],
+    )
     return 0
 
 
@@ -156,30 +164,30 @@ def _import(given: argparse.Namespace, data: HeteroData) -> int:
     if given.out is None:
         raise ParameterError("--import needs --out BUNDLE: where to save the data with it.")
     path = Path(given.taken)
-    read = read_guidance(*gate.unpack_gzip(path.name, gate.read_file(path)), data)
+    guidance = read_guidance(*gate.unpack_gzip(path.name, gate.read_file(path)), data)
     if not given.leave_out:
-        read.strict()
+        guidance.strict()
     if not given.json:
-        for problem in read.problems:
-            say(str(problem), sys.stderr)
-    against = would_contradict(data, read.parts)
-    met = add_statements(data, read.parts)
-    hetviz.save(read.labelled(met.data), given.out)
+        for problem in guidance.problems:
+            print_line(str(problem), sys.stderr)
+    conflicts = would_contradict(data, guidance.parts)
+    added = add_statements(data, guidance.parts)
+    hetviz.save(guidance.labelled(added.data), given.out)
     record = {
-        "added": len(met.added),
-        "updated": len(met.updated),
-        "same": met.n_same,
-        "labels": sum(map(len, read.labels.values())),
-        "left_out": read.n_rows - read.n_good,
-        "problems": [problem.to_dict() for problem in read.problems],
-        "conflicts": [conflict.to_dict() for conflict in against],
+        "added": len(added.added),
+        "updated": len(added.updated),
+        "same": added.n_same,
+        "labels": sum(map(len, guidance.labels.values())),
+        "left_out": guidance.n_rows - guidance.n_good,
+        "problems": [problem.to_dict() for problem in guidance.problems],
+        "conflicts": [conflict.to_dict() for conflict in conflicts],
         "out": given.out,
     }
-    words = (
-        f"{len(met.added):,} added, {len(met.updated):,} changed, {met.n_same:,} were there, "
-        f"{read.n_rows - read.n_good:,} left out. Saved to {given.out}."
+    summary = (
+        f"{len(added.added):,} added, {len(added.updated):,} changed, {added.n_same:,} were there, "
+        f"{guidance.n_rows - guidance.n_good:,} left out. Saved to {given.out}."
     )
-    show(given, record, [words, *(conflict.sentence for conflict in against)])
+    print_result(given, record, [summary, *(conflict.sentence for conflict in conflicts)])
     return 0
 
 
@@ -187,32 +195,32 @@ def _merge(given: argparse.Namespace, data: HeteroData) -> int:
     if given.out is None:
         raise ParameterError("--merge needs --out FILE: where to write both as one.")
     merged = hetviz.merge_guidance(data, *map(Path, given.merge))
-    _write(given.out, merged.csv())
+    _write_text(given.out, merged.csv())
     lines = [
         f"{merged.both:,} statements in both, {merged.only_ours:,} only in the first, "
         f"{merged.only_theirs:,} only in the second; written to {given.out}."
     ]
-    for told in merged.differ:
+    for difference in merged.differ:
         fields = ", ".join(
-            f"{name} {ours} and {theirs}" for name, (ours, theirs) in told["fields"].items()
+            f"{name} {ours} and {theirs}" for name, (ours, theirs) in difference["fields"].items()
         )
-        lines.append(f"Differs: {told['key']}: {fields}; the first counts.")
+        lines.append(f"Differs: {difference['key']}: {fields}; the first counts.")
     lines += [conflict.sentence for conflict in merged.conflicts]
-    show(given, {**merged.to_dict(), "out": given.out}, lines)
+    print_result(given, {**merged.to_dict(), "out": given.out}, lines)
     return 0
 
 
-def _write(path: str, text: str) -> None:
+def _write_text(path: str, text: str) -> None:
     try:
         Path(path).write_text(text, encoding="utf-8", newline="")
     except OSError as error:
         raise ParameterError(f"{path} cannot be written: {error.strerror}.") from None
 
 
-_CHANGES = ("--accept", "--sure", "--unlink", "--leave-unlinked")
+_CHANGE_OPTIONS = ("--accept", "--sure", "--unlink", "--leave-unlinked")
 
 
-def add_join(add: Add) -> None:
+def add_join(add: AddCommand) -> None:
     """Add the command `join`."""
     join = add(
         "join",
@@ -261,36 +269,38 @@ def add_join(add: Add) -> None:
 
 def _join(given: argparse.Namespace) -> int:
     data = hetviz.load(given.data)
-    found = hetviz.propose_joins(data)
-    asked = [name for name in _CHANGES if getattr(given, name.strip("-").replace("-", "_"))]
-    if asked and given.out is None:
-        raise ParameterError(f"{asked[0]} needs --out PATH: where to save the joined data.")
-    if given.out is not None and not asked:
+    proposals = hetviz.propose_joins(data)
+    changes = [
+        name for name in _CHANGE_OPTIONS if getattr(given, name.strip("-").replace("-", "_"))
+    ]
+    if changes and given.out is None:
+        raise ParameterError(f"{changes[0]} needs --out PATH: where to save the joined data.")
+    if given.out is not None and not changes:
         raise ParameterError(
             "--out needs --accept N or --sure: which proposals to carry out; or --unlink or "
             "--leave-unlinked: what to leave out."
         )
     for number in given.accept:
-        if not 1 <= number <= len(found):
-            raise ParameterError(f"--accept {number}: there are {len(found)} proposals.")
+        if not 1 <= number <= len(proposals):
+            raise ParameterError(f"--accept {number}: there are {len(proposals)} proposals.")
     lines = []
-    for number, proposal in enumerate(found, start=1):
+    for number, proposal in enumerate(proposals, start=1):
         mark = "*" if proposal.sure else " "
         lines.append(f"{number:>2}.{mark}{proposal.score:.2f}  {proposal.title}")
         lines += [f"      {words}" for words in proposal.evidence]
         pairs = "; ".join(f"{a} - {b}" for a, b in proposal.examples(data))
         lines.append(f"      {len(proposal.match.i):,} pairs, for example {pairs}")
         lines += [f"      Note: {words}" for words in proposal.reach.warnings]
-    record = {"proposals": [proposal.to_dict(data) for proposal in found]}
-    sure = [number for number, one in enumerate(found, start=1) if given.sure and one.sure]
+    record = {"proposals": [proposal.to_dict(data) for proposal in proposals]}
+    sure = [number for number, one in enumerate(proposals, start=1) if given.sure and one.sure]
     if given.sure and not (sure or given.accept):
         raise ParameterError("--sure: no join is sure; name those you want by --accept N.")
-    if asked:
+    if changes:
         chosen = list(dict.fromkeys([*given.accept, *sure]))
         rows = dict(one.rpartition("=")[::2] for one in given.rows)
         joined = data
         if chosen:
-            joined = hetviz.join_tables(data, [found[number - 1] for number in chosen], rows)
+            joined = hetviz.join_tables(data, [proposals[number - 1] for number in chosen], rows)
         for text in given.unlink:
             joined = joined.edit().unlink(*text.partition(":")[::2])
         for name in given.leave_unlinked:
@@ -298,16 +308,18 @@ def _join(given: argparse.Namespace) -> int:
         hetviz.save(joined, given.out)
         record |= {"accepted": chosen, "out": given.out}
         lines = [
-            *(f"Joined: {found[number - 1].title}" for number in chosen),
+            *(f"Joined: {proposals[number - 1].title}" for number in chosen),
             *(f"Left out: the links of {text}" for text in given.unlink),
             *(f"Left out: {name} that no link reaches" for name in given.leave_unlinked),
             f"Saved to {given.out}.",
         ]
-    show(given, record, lines or ["Nothing seems to join them: no ids, columns or places agree."])
+    print_result(
+        given, record, lines or ["Nothing seems to join them: no ids, columns or places agree."]
+    )
     return 0
 
 
-def add_ask(add: Add) -> None:
+def add_ask(add: AddCommand) -> None:
     """Add the command `ask`."""
     ask = add(
         "ask",
@@ -330,7 +342,7 @@ def add_ask(add: Add) -> None:
         "--label",
         action="append",
         metavar="DATASET:COLUMN",
-        type=column,
+        type=dataset_column,
         help="ask for labels that are missing in this column; may be repeated "
         '(columns of your own, "my label 1" and so on)',
     )
@@ -357,7 +369,7 @@ def _ask(given: argparse.Namespace) -> int:
     lines = lines or ["Nothing left to ask."]
     gains = hetviz.gains_ahead(data, learned)
     if not any(gain.worth for gain in gains):
-        told = ["Enough asked: more answers could not gain what can be told from nothing."]
-        say("\n".join([*told, *map(str, gains)]), sys.stderr)
-    show(given, [question.to_dict() for question in questions], lines)
+        lines_on_gain = ["Enough asked: more answers could not gain what can be told from nothing."]
+        print_line("\n".join([*lines_on_gain, *map(str, gains)]), sys.stderr)
+    print_result(given, [question.to_dict() for question in questions], lines)
     return 0

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 import hetviz
 from hetviz._text import format_seconds, round_percent
 from hetviz.cli.arguments import (
-    Add,
+    AddCommand,
     add_data,
     add_parameters,
-    chosen_params,
-    found_lines,
-    progress,
+    diagnostic_lines,
+    make_progress,
+    parse_params,
+    print_result,
     score_lines,
-    show,
 )
 from hetviz.errors import ParameterError
 from hetviz.io import gate
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from hetviz.runs.large.plan import LargeRecipe
 
 
-def add_embed(add: Add) -> None:
+def add_embed(add: AddCommand) -> None:
     """Add the command `embed`."""
     embed = add(
         "embed",
@@ -70,29 +70,29 @@ def add_embed(add: Add) -> None:
 
 def _embed(given: argparse.Namespace) -> int:
     from hetviz.io import read_bundle
-    from hetviz.runs.embed.first_map import choose
+    from hetviz.runs.embed.first_map import choose_method
     from hetviz.runs.embed.recipe import write_run
     from hetviz.runs.embed.run import fit_run
     from hetviz.runs.embed.scope import read_rows_file
 
     if given.method is None and given.set:
         raise ParameterError("--set needs --method: say whose setting it is.")
-    params = {} if given.method is None else chosen_params(given)
+    params = {} if given.method is None else parse_params(given)
     loaded = read_bundle(given.data).strict()
     weights = dict(given.weigh)
     if len(weights) < len(given.weigh):
         raise ParameterError("--weigh names one kind of links twice.")
-    method, why = given.method, []
+    method, notes = given.method, []
     if method is None:
-        choice = choose(loaded.data, progress(), random_state=given.seed)
+        choice = choose_method(loaded.data, make_progress(), random_state=given.seed)
         method, params = choice.method, {**choice.params, **params}
-        why = [choice.sentence]
+        notes = [choice.sentence]
     fitted = fit_run(
         loaded.data,
         method,
         params,
         given.seed,
-        progress(),
+        make_progress(),
         weights=weights,
         only=None if given.only is None else read_rows_file(Path(given.only), loaded.data),
         hold_out=given.hold_out,
@@ -103,12 +103,12 @@ def _embed(given: argparse.Namespace) -> int:
         hetviz.save_model(fitted.model, given.model)
     placed = fitted.embedding.n_rows - fitted.embedding.n_unplaced
     lines = [
-        *why,
+        *notes,
         f"{method}: {placed:,} rows placed in {fitted.run.seconds:.2f} s",
         *score_lines(record["scores"]),
         f"Written to {given.out}; `hetviz diagnostics` tells what the method found out",
     ]
-    show(given, record, lines)
+    print_result(given, record, lines)
     return 0
 
 
@@ -121,7 +121,7 @@ def _weight(text: str) -> tuple[str, float]:
         raise argparse.ArgumentTypeError(f"{text!r} is not of the form key=number") from None
 
 
-def add_evaluate(add: Add) -> None:
+def add_evaluate(add: AddCommand) -> None:
     """Add the command `evaluate`."""
     evaluate = add(
         "evaluate",
@@ -149,12 +149,12 @@ def _evaluate(given: argparse.Namespace) -> int:
             loaded.data,
             given.method,
             random_state=given.seed,
-            progress=progress(),
-            **chosen_params(given),
+            progress=make_progress(),
+            **parse_params(given),
         )
     scores = hetviz.evaluate(loaded.data, embedding, loaded.held_out)
     lines = [
-        f"{line:<48}{limits_words(scores, name)}".rstrip()
+        f"{line:<48}{limits_text(scores, name)}".rstrip()
         for name, line in zip(
             scores.values, score_lines(scores.values, scores.standard_errors), strict=True
         )
@@ -166,18 +166,18 @@ def _evaluate(given: argparse.Namespace) -> int:
         "ceilings": {k: v for k in scores.values if not math.isnan(v := scores.ceiling(k))},
         "resolutions": dict(scores.resolutions),
     }
-    show(given, record, lines)
+    print_result(given, record, lines)
     return 0
 
 
-def limits_words(scores: Scores, name: str) -> str:
+def limits_text(scores: Scores, name: str) -> str:
     """Return the ceiling of a measure and the smallest difference it can tell, in words."""
-    most, least = scores.ceiling(name), scores.resolutions.get(name)
-    words = [] if math.isnan(most) else [f"at most {most:.4g}"]
-    return ", ".join(words + ([] if least is None else [f"can tell {least:.4f}"]))
+    ceiling, resolution = scores.ceiling(name), scores.resolutions.get(name)
+    parts = [] if math.isnan(ceiling) else [f"at most {ceiling:.4g}"]
+    return ", ".join(parts + ([] if resolution is None else [f"can tell {resolution:.4f}"]))
 
 
-def add_run(add: Add) -> None:
+def add_run(add: AddCommand) -> None:
     """Add the command `run`."""
     run = add(
         "run",
@@ -222,17 +222,17 @@ def _run(given: argparse.Namespace) -> int:
     if given.check:
         raise ParameterError("--check is for recipes over files, with [data.NAME] and path.")
     folder = hetviz.run_recipe(
-        given.recipe, given.out, progress=progress(), scheduler=given.scheduler
+        given.recipe, given.out, progress=make_progress(), scheduler=given.scheduler
     )
     record = json.loads((folder / "scores.json").read_text(encoding="utf-8"))
-    lines = [*score_lines(record["scores"]), *_same(record)]
+    lines = [*score_lines(record["scores"]), *_reproduction_lines(record)]
     if given.figures is not None:
         from hetviz.exports.result import read_result, write_figures
 
         files = write_figures(read_result(folder), folder, given.figures or ["png"])
         record["figures"] = [str(file) for file in files]
     lines.append(f"Written to {folder}")
-    show(given, record, lines)
+    print_result(given, record, lines)
     return 0
 
 
@@ -244,23 +244,23 @@ def _run_large(given: argparse.Namespace, recipe: LargeRecipe) -> int:
         raise ParameterError("--figures: a map of files too large for memory is not drawn here.")
     if given.check:
         check_room(recipe)
-        needed = forecast(recipe)
+        requirements = forecast(recipe)
         plan = recipe.plan
-        found: dict[str, Any] = {
+        memory_estimate: dict[str, Any] = {
             "rows": {table.name: table.n for table in plan.tables},
             "links": {links.name: links.files.n_rows for links in plan.links},
             "blocks": len(plan.blocks),
-            "process_mb": round(needed["process"] / 1e6),
-            "disk_mb": round(needed["disk"] / 1e6),
+            "process_mb": round(requirements["process"] / 1e6),
+            "disk_mb": round(requirements["disk"] / 1e6),
             "max_memory_mb": None if recipe.max_memory is None else recipe.max_memory // 10**6,
         }
         lines = [
             *(f"{table.name}: {table.n:,} rows of {table.d:,} features" for table in plan.tables),
             *(f"{links.name}: {links.files.n_rows:,} links" for links in plan.links),
-            f"{len(plan.blocks):,} blocks; each process takes about {found['process_mb']:,} MB",
-            f"{found['disk_mb']:,} MB on disk while it runs",
+            f"{len(plan.blocks):,} blocks; each process takes about {memory_estimate['process_mb']:,} MB",
+            f"{memory_estimate['disk_mb']:,} MB on disk while it runs",
         ]
-        show(given, found, lines)
+        print_result(given, memory_estimate, lines)
         return 0
     files = (given.tls_ca, given.tls_cert, given.tls_key)
     if any(files) and not all(files):
@@ -268,7 +268,7 @@ def _run_large(given: argparse.Namespace, recipe: LargeRecipe) -> int:
     folder = hetviz.run_recipe(
         given.recipe,
         given.out,
-        progress=progress(),
+        progress=make_progress(),
         scheduler=given.scheduler,
         tls=files if all(files) else None,
         scratch=given.scratch,
@@ -283,40 +283,44 @@ def _run_large(given: argparse.Namespace, recipe: LargeRecipe) -> int:
             for name, count in record["left_out"].items()
         ),
         *score_lines(record["scores"], record["standard_errors"]),
-        *_placed_by(record),
+        *_placement_lines(record),
         *(f"{name}: {size:,.0f} MB at most" for name, size in record["peak_mb"].items()),
         f"Written to {folder}",
     ]
-    show(given, record, lines)
+    print_result(given, record, lines)
     return 0
 
 
-def _placed_by(record: Mapping[str, Any]) -> list[str]:
+def _placement_lines(record: Mapping[str, Any]) -> list[str]:
     """Say by how many landmarks rows were placed, and how well."""
     if "landmarks" not in record:
         return []
     count = sum(record["landmarks"].values())
     error = record.get("placement_error", {}).get("median")
-    told = (
+    placement_error = (
         ""
         if error is None
         else (f"; landmarks placed likewise land {error:.1%} of the usual distance off (median)")
     )
-    lines = [f"Fitted to {count:,} landmarks, the other rows placed by them{told}"]
+    lines = [f"Fitted to {count:,} landmarks, the other rows placed by them{placement_error}"]
     if "refinement" in record:
-        done = record["refinement"]
-        rows, all_rows = sum(done["rows"].values()), sum(record["rows"].values())
-        others = "" if rows == all_rows else ", the others placed by them"
-        off = done["placement_error"]["median"]
-        lands = "" if off is None else f"; one placed by the others lands {off:.1%} off"
+        refinement = record["refinement"]
+        rows, all_rows = sum(refinement["rows"].values()), sum(record["rows"].values())
+        other_rows = "" if rows == all_rows else ", the others placed by them"
+        landmark_error = refinement["placement_error"]["median"]
+        landmark_text = (
+            ""
+            if landmark_error is None
+            else f"; one placed by the others lands {landmark_error:.1%} off"
+        )
         lines.append(
-            f"{done['iterations']:,} iterations of {rows:,} rows{others}: half moved by "
-            f"{done['moved']:.1%} of the usual distance or more{lands} (median)"
+            f"{refinement['iterations']:,} iterations of {rows:,} rows{other_rows}: half moved by "
+            f"{refinement['moved']:.1%} of the usual distance or more{landmark_text} (median)"
         )
     return lines
 
 
-def add_diagnostics(add: Add) -> None:
+def add_diagnostics(add: AddCommand) -> None:
     """Add the command `diagnostics`."""
     diagnostics = add(
         "diagnostics",
@@ -331,13 +335,13 @@ def _diagnostics(given: argparse.Namespace) -> int:
     from hetviz.data.model.diagnostics import to_json
     from hetviz.exports.result import read_result
 
-    found = read_result(given.result).embedding.diagnostics
-    lines = found_lines(found) or ["Nothing was kept with this run but its measures."]
-    show(given, to_json(found), lines)
+    diagnostics = read_result(given.result).embedding.diagnostics
+    lines = diagnostic_lines(diagnostics) or ["Nothing was kept with this run but its measures."]
+    print_result(given, to_json(diagnostics), lines)
     return 0
 
 
-def add_why(add: Add) -> None:
+def add_why(add: AddCommand) -> None:
     """Add the command `why`."""
     why = add(
         "why",
@@ -365,7 +369,7 @@ def _why(given: argparse.Namespace) -> int:
         raise ParameterError(f"-n = {given.most}; it must be 1 or more.")
     result = read_result(given.result)
     run = replace(result.recipe.run, only=result.recipe.rows(result.data))
-    found = hetviz.why(
+    explanation = hetviz.why(
         result.data,
         result.embedding,
         given.dataset,
@@ -374,37 +378,44 @@ def _why(given: argparse.Namespace) -> int:
         most=given.most,
         fit=not given.quick,
     )
-    lines = [f"{found.title}: {found.sentence}"]
+    lines = [f"{explanation.title}: {explanation.sentence}"]
     for head, reasons in (
-        ("What holds it", found.holds),
-        ("In which features it is like that", found.features),
-        ("What pulls it elsewhere", found.elsewhere),
+        ("What holds it", explanation.holds),
+        ("In which features it is like that", explanation.features),
+        ("What pulls it elsewhere", explanation.elsewhere),
     ):
         lines += [f"{head}:"] if reasons else []
         lines += [
-            f"  {one.title:<32}{one.kind:<12}{round_percent(one.share, 1):<8}{one.by}".rstrip()
-            for one in reasons
+            f"  {reason.title:<32}{reason.kind:<12}{round_percent(reason.share, 1):<8}{reason.by}".rstrip()
+            for reason in reasons
         ]
-    movers = [one for one in found.would_move if one.moves > 0]
+    movers = [reason for reason in explanation.would_move if reason.moves > 0]
     lines += ["How far it would move without each, of the map's width:"] if movers else []
-    lines += [f"  {one.title:<32}{one.kind:<12}{round_percent(one.moves, 1)}" for one in movers]
-    show(given, found.to_dict(), [*lines, found.how, *([found.note] if found.note else [])])
+    lines += [
+        f"  {reason.title:<32}{reason.kind:<12}{round_percent(reason.moves, 1)}"
+        for reason in movers
+    ]
+    print_result(
+        given,
+        explanation.to_dict(),
+        [*lines, explanation.how, *([explanation.note] if explanation.note else [])],
+    )
     return 0
 
 
-def _same(record: Mapping[str, object]) -> list[str]:
+def _reproduction_lines(record: Mapping[str, object]) -> list[str]:
     """Say whether the coordinates are those that the recipe was made with."""
-    same = record.get("same_coordinates")
-    if same is None:
+    is_same = record.get("same_coordinates")
+    if is_same is None:
         return []
-    words = "the same, bit for bit, as" if same else "not the same, bit for bit, as"
-    return [f"The coordinates are {words} those of the recipe."]
+    text = "the same, bit for bit, as" if is_same else "not the same, bit for bit, as"
+    return [f"The coordinates are {text} those of the recipe."]
 
 
-_MOST_COLUMNS = 4
+_MAX_COLUMNS = 4
 
 
-def add_compare(add: Add) -> None:
+def add_compare(add: AddCommand) -> None:
     """Add the command `compare`."""
     compare = add(
         "compare",
@@ -437,24 +448,24 @@ def add_compare(add: Add) -> None:
 
 def _compare(given: argparse.Namespace) -> int:
     keys = given.methods
-    found = hetviz.compare(
+    comparison = hetviz.compare(
         hetviz.load(given.data),
         None if keys is None else [key.strip() for key in keys.split(",") if key.strip()],
         seeds=given.seeds,
         hold_out=given.hold_out,
         new_items=given.new_items,
-        progress=progress(),
+        progress=make_progress(),
         random_state=given.seed,
     )
     if given.out is not None:
-        _write_comparison(found, Path(given.out))
-    show(given, found.to_dict(), _ranks(found))
+        _write_comparison(comparison, Path(given.out))
+    print_result(given, comparison.to_dict(), _comparison_lines(comparison))
     return 0
 
 
-def _ranks(found: Comparison) -> list[str]:
+def _comparison_lines(comparison: Comparison) -> list[str]:
     """Return the table in hundredths, what failed, and the advice."""
-    measures = [key for key in found.measures if key in MEASURES][:_MOST_COLUMNS]
+    measures = [key for key in comparison.measures if key in MEASURES][:_MAX_COLUMNS]
     head = ["method", *(MEASURES[key].label for key in measures), "time"]
     rows: list[list[str]] = [
         [
@@ -462,23 +473,23 @@ def _ranks(found: Comparison) -> list[str]:
             *(_mean_and_error(row[m], row[f"{m}_se"]) for m in measures),
             format_seconds(row["seconds"]),
         ]
-        for key, row in found.table.to_dict("index").items()
+        for key, row in comparison.table.to_dict("index").items()
         if row["n_fits"]
     ]
     table = [head, *rows]
-    widths = [max(len(row[place]) for row in table) for place in range(len(head))]
+    widths = [max(len(row[column]) for row in table) for column in range(len(head))]
     lines = [
         "  ".join(
-            cell.ljust(width) if place == 0 else cell.rjust(width)
-            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
+            cell.ljust(width) if column == 0 else cell.rjust(width)
+            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
         )
         for row in table
     ]
-    lines += [f"{key} refused: {reason}" for key, reason in found.refusals.items()]
-    lines += [f"{key} went wrong: {reason}" for key, reason in found.errors.items()]
-    lines += [f"{MEASURES[key].label}: {found.limits(key)}" for key in measures]
-    told = [found.link_prediction_note] if found.link_prediction_note else []
-    return [*lines, *told, found.recommendation.sentence]
+    lines += [f"{key} refused: {reason}" for key, reason in comparison.refusals.items()]
+    lines += [f"{key} went wrong: {reason}" for key, reason in comparison.errors.items()]
+    lines += [f"{MEASURES[key].label}: {comparison.limits(key)}" for key in measures]
+    notes = [comparison.link_prediction_note] if comparison.link_prediction_note else []
+    return [*lines, *notes, comparison.recommendation.sentence]
 
 
 def _mean_and_error(value: float, error: float) -> str:
@@ -487,12 +498,12 @@ def _mean_and_error(value: float, error: float) -> str:
     return f"{100 * value:.1f}" + ("" if math.isnan(error) else f" ± {100 * error:.1f}")
 
 
-def _write_comparison(found: Comparison, folder: Path) -> None:
+def _write_comparison(comparison: Comparison, folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        text = json.dumps(found.to_dict(), indent=2, ensure_ascii=False) + "\n"
+        text = json.dumps(comparison.to_dict(), indent=2, ensure_ascii=False) + "\n"
         (folder / "compare.json").write_text(text, encoding="utf-8")
-        (folder / "compare.csv").write_text(found.table.to_csv(), encoding="utf-8")
+        (folder / "compare.csv").write_text(comparison.table.to_csv(), encoding="utf-8")
     except OSError as error:
-        what = f"cannot be written: {error.strerror}"
-        raise gate.refusal("not-written", str(folder), what) from None
+        message = f"cannot be written: {error.strerror}"
+        raise gate.refusal("not-written", str(folder), message) from None

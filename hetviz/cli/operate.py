@@ -11,11 +11,11 @@ import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from hetviz.cli.arguments import Add, need_app, show
+from hetviz.cli.arguments import AddCommand, need_app, print_result
 from hetviz.errors import HetvizError
 
 
-def add_serve(add: Add) -> None:
+def add_serve(add: AddCommand) -> None:
     """Add the command `serve`."""
     serve = add(
         "serve",
@@ -31,55 +31,57 @@ def _serve(given: argparse.Namespace) -> int:
     from hetviz.serve.config import LOW_MEMORY_ENV, as_environment, read_settings
 
     named = given.config or os.environ.get("HETVIZ_CONFIG")
-    found = read_settings(Path(named) if named else None, os.environ)
-    _check_log_in(found.auth)
-    settings = as_environment(found)
-    shown = {name: "set" if "SECRET" in name else text for name, text in settings.items()}
-    told = _confined()
+    config = read_settings(Path(named) if named else None, os.environ)
+    _check_log_in(config.auth)
+    settings = as_environment(config)
+    visible = {name: "set" if "SECRET" in name else text for name, text in settings.items()}
+    isolation = _isolation_text()
     if given.check:
-        lines = [f"{name}={text}" for name, text in shown.items()]
-        show(given, shown | {"confined": told}, [*lines, f"# {told}"])
+        lines = [f"{name}={text}" for name, text in visible.items()]
+        print_result(given, visible | {"confined": isolation}, [*lines, f"# {isolation}"])
         return 0
     need_app("The server")
     script = _script()
     flags = {
-        "server.address": found.address,
-        "server.port": found.port,
-        "server.baseUrlPath": found.base_path,
+        "server.address": config.address,
+        "server.port": config.port,
+        "server.baseUrlPath": config.base_path,
         "server.headless": "true",
     }
     command = [sys.executable, "-m", "streamlit", "run", str(script)]
     command += [f"--{name}={value}" for name, value in flags.items() if value != ""]
-    command += [f"--server.allowedHosts={host}" for host in found.hosts]
-    sys.stderr.write(f"{told}\n")
+    command += [f"--server.allowedHosts={host}" for host in config.hosts]
+    sys.stderr.write(f"{isolation}\n")
     # Secrets go through the environment; the list of processes is for everybody to see.
     env = {**LOW_MEMORY_ENV, **os.environ, **settings}
     env.pop("HETVIZ_CONFIG", None)
-    if found.oidc.cookie_secret:
-        env["STREAMLIT_SERVER_COOKIE_SECRET"] = found.oidc.cookie_secret
+    if config.oidc.cookie_secret:
+        env["STREAMLIT_SERVER_COOKIE_SECRET"] = config.oidc.cookie_secret
     with subprocess.Popen(command, env=env) as server:  # noqa: S603 - our own interpreter and script
         # Whoever stops this process means the server.
         signal.signal(signal.SIGTERM, lambda *_: server.terminate())
         return server.wait()
 
 
-def _confined() -> str:
+def _isolation_text() -> str:
     """Return what readers of files and workers give up on this system, in words."""
     from hetviz.io.sandbox.confine import available_limits
 
     try:
-        found = available_limits()
+        available = available_limits()
     except (OSError, ValueError, subprocess.SubprocessError):
-        found = {"network": False, "calls": False}
-    kept = {
+        available = {"network": False, "calls": False}
+    descriptions = {
         "network": "a network namespace of their own",
         "calls": "a filter of system calls (no sockets, no programs, no other processes)",
     }
-    have = [words for name, words in kept.items() if found[name]]
-    lack = [words for name, words in kept.items() if not found[name]]
+    present = [words for name, words in descriptions.items() if available[name]]
+    missing = [words for name, words in descriptions.items() if not available[name]]
     kinds = "Processes that read files or make maps"
-    said = f"{kinds} have {' and '.join(have)}" if have else f"{kinds} have limits only"
-    return f"{said}; this system does not give them {' or '.join(lack)}." if lack else f"{said}."
+    text = f"{kinds} have {' and '.join(present)}" if present else f"{kinds} have limits only"
+    return (
+        f"{text}; this system does not give them {' or '.join(missing)}." if missing else f"{text}."
+    )
 
 
 def _check_log_in(auth: str) -> None:
@@ -99,7 +101,7 @@ def _script() -> Path:
     raise HetvizError("The app was not installed with this copy of hetviz; install it again.")
 
 
-def add_admin(add: Add) -> None:
+def add_admin(add: AddCommand) -> None:
     """Add the command `admin`."""
     admin = add(
         "admin",
@@ -123,17 +125,17 @@ def add_admin(add: Add) -> None:
 def _admin(given: argparse.Namespace) -> int:
     from hetviz.workspace.store import files
 
-    needed = _NEEDS.get(given.task, (0, 0))
-    if not needed[0] <= len(given.names) <= needed[1]:
-        raise HetvizError(f"admin {given.task} takes {needed[0]} to {needed[1]} names.")
+    n_names = _N_NAMES.get(given.task, (0, 0))
+    if not n_names[0] <= len(given.names) <= n_names[1]:
+        raise HetvizError(f"admin {given.task} takes {n_names[0]} to {n_names[1]} names.")
     home = given.home or files.home()
-    found = _TASKS[given.task](home, given)
-    if isinstance(found, list):
-        lines = ["  ".join(str(value) for value in row.values()) for row in found]
-        show(given, found, lines or ["none"])
+    result = _TASKS[given.task](home, given)
+    if isinstance(result, list):
+        lines = ["  ".join(str(value) for value in row.values()) for row in result]
+        print_result(given, result, lines or ["none"])
         return 0
-    show(given, found, [f"{key}: {value}" for key, value in found.items()])
-    return int(found.get("status") == "failing")
+    print_result(given, result, [f"{key}: {value}" for key, value in result.items()])
+    return int(result.get("status") == "failing")
 
 
 def _list(home: Path, given: argparse.Namespace) -> list[dict[str, object]]:
@@ -145,8 +147,11 @@ def _list(home: Path, given: argparse.Namespace) -> list[dict[str, object]]:
 def _size(home: Path, given: argparse.Namespace) -> Mapping[str, object]:
     from hetviz.serve import upkeep
 
-    found = upkeep.list_projects(home)
-    return {"projects": len(found), "megabytes": round(sum(one.megabytes for one in found), 1)}
+    projects = upkeep.list_projects(home)
+    return {
+        "projects": len(projects),
+        "megabytes": round(sum(project.megabytes for project in projects), 1),
+    }
 
 
 def _back_up(home: Path, given: argparse.Namespace) -> Mapping[str, object]:
@@ -248,20 +253,20 @@ def _health(home: Path, given: argparse.Namespace) -> Mapping[str, object]:
 
     from hetviz.serve.config import settings
 
-    found = settings()
-    link = http.client.HTTPConnection("127.0.0.1", found.port, timeout=10)
+    config = settings()
+    connection = http.client.HTTPConnection("127.0.0.1", config.port, timeout=10)
     try:
-        link.request("GET", f"{found.base}/healthz")
-        answer = link.getresponse()
-        return dict(json.loads(answer.read()))
+        connection.request("GET", f"{config.base}/healthz")
+        response = connection.getresponse()
+        return dict(json.loads(response.read()))
     except (OSError, ValueError) as error:
         return {"status": "failing", "reason": str(error)}
     finally:
-        link.close()
+        connection.close()
 
 
-_Found = Mapping[str, object] | list[dict[str, object]]
-_TASKS: dict[str, Callable[[Path, argparse.Namespace], _Found]] = {
+_AdminResult = Mapping[str, object] | list[dict[str, object]]
+_TASKS: dict[str, Callable[[Path, argparse.Namespace], _AdminResult]] = {
     "list": _list,
     "size": _size,
     "back-up": _back_up,
@@ -276,7 +281,7 @@ _TASKS: dict[str, Callable[[Path, argparse.Namespace], _Found]] = {
     "forget-person": _forget_person,
     "health": _health,
 }
-_NEEDS = {
+_N_NAMES = {
     "back-up": (1, 1),
     "restore": (1, 2),
     "revoke": (1, 1),

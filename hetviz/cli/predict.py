@@ -14,15 +14,15 @@ import hetviz
 from hetviz._json import records
 from hetviz._types import Scalar
 from hetviz.cli.arguments import (
-    Add,
+    AddCommand,
     add_data,
     add_parameters,
-    chosen_params,
-    column,
-    found_lines,
-    progress,
-    show,
-    tell,
+    dataset_column,
+    diagnostic_lines,
+    make_progress,
+    parse_params,
+    print_result,
+    print_warning,
 )
 from hetviz.errors import ParameterError
 
@@ -30,7 +30,7 @@ _LINKS_EXAMPLE = "predict links emoji --source emoji --target keywords --top 20"
 _LABELS_EXAMPLE = "predict labels world --label countries:life_expectancy --out labels.csv"
 
 
-def add_predict(add: Add) -> None:
+def add_predict(add: AddCommand) -> None:
     """Add the command `predict`."""
     words = "Predict links that nobody has given yet, or labels that are missing."
     predict = add("predict", _links, words, _LINKS_EXAMPLE)
@@ -57,14 +57,14 @@ def add_predict(add: Add) -> None:
     )
     words = "Predict a label where it is missing."
     labels = _kind(kinds, "labels", _labels, words, _LABELS_EXAMPLE)
-    labels.add_argument("--label", required=True, metavar="DATASET:COLUMN", type=column)
+    labels.add_argument("--label", required=True, metavar="DATASET:COLUMN", type=dataset_column)
     labels.add_argument(
         "--method",
         choices=("blend", "gbc", "hemap"),
         help="(blend, all that is known; gbc where parameters of it are set)",
     )
     labels.add_argument(
-        "--from", dest="source", metavar="DATASET:COLUMN", type=column, help="for hemap"
+        "--from", dest="source", metavar="DATASET:COLUMN", type=dataset_column, help="for hemap"
     )
     labels.add_argument(
         "--use", action="append", metavar="SOURCE", help="what to learn from; repeatable (all)"
@@ -103,9 +103,9 @@ def _links(given: argparse.Namespace) -> int:
         raise ParameterError(f"--starts {given.starts}: at least 1.")
     if not 0.0 <= given.hold_out < 1.0:
         raise ParameterError(f"--hold-out {given.hold_out:g}: a share from 0 to below 1.")
-    params = {} if given.method in (PROFILES, STACK) else chosen_params(given)
+    params = {} if given.method in (PROFILES, STACK) else parse_params(given)
     data = hetviz.load(given.data)
-    found = find_links(
+    result = find_links(
         data,
         given.source,
         given.target,
@@ -113,7 +113,7 @@ def _links(given: argparse.Namespace) -> int:
         params,
         range(given.seed, given.seed + given.starts),
         given.hold_out,
-        progress(),
+        make_progress(),
         given.top,
     ).content
     titles = {
@@ -121,22 +121,22 @@ def _links(given: argparse.Namespace) -> int:
         for name in (given.source, given.target)
     }
     head = ["source_id", "target_id", "score", "rank", "rank_best", "rank_worst"]
-    rows = [[_cell(one[key]) for key in head] for one in found["candidates"]]
-    each = [
-        f"{one['rank']:>4}  {one['score']:.4f}  {titles[given.source][one['source_id']]} - "
-        f"{titles[given.target][one['target_id']]}"
-        for one in found["candidates"]
+    rows = [[_cell(candidate[key]) for key in head] for candidate in result["candidates"]]
+    lines = [
+        f"{candidate['rank']:>4}  {candidate['score']:.4f}  {titles[given.source][candidate['source_id']]} - "
+        f"{titles[given.target][candidate['target_id']]}"
+        for candidate in result["candidates"]
     ]
-    told = []
-    if found["test"] is not None:
-        for name, (mean, error) in found["test"]["auc"].items():
+    summary = []
+    if result["test"] is not None:
+        for name, (mean, error) in result["test"]["auc"].items():
             spread = "" if not error else f" +- {error:.3f}"
-            told.append(f"held-out link above another pair, {name}: {mean:.3f}{spread}")
-        unseen = found["test"]["unseen"]
+            summary.append(f"held-out link above another pair, {name}: {mean:.3f}{spread}")
+        unseen = result["test"]["unseen"]
         for name, (mean, error) in {} if unseen is None else unseen["auc"].items():
             spread = "" if not error else f" +- {error:.3f}"
-            told.append(f"the same for items without links, {name}: {mean:.3f}{spread}")
-    _finish(given, found, head, rows, each, told)
+            summary.append(f"the same for items without links, {name}: {mean:.3f}{spread}")
+    _print_or_write(given, result, head, rows, lines, summary)
     return 0
 
 
@@ -144,8 +144,8 @@ def _labels(given: argparse.Namespace) -> int:
     dataset, label = given.label
     if given.method is None and given.set:
         given.method = "gbc"
-    params = {} if given.method in (None, "blend") and not given.set else chosen_params(given)
-    found = hetviz.predict_labels(
+    params = {} if given.method in (None, "blend") and not given.set else parse_params(given)
+    prediction = hetviz.predict_labels(
         hetviz.load(given.data),
         dataset,
         label,
@@ -155,42 +155,42 @@ def _labels(given: argparse.Namespace) -> int:
         training_share=given.share,
         repeats=given.repeats,
         random_state=given.seed,
-        progress=progress(),
+        progress=make_progress(),
         **params,
     )
     columns = ["dataset", "id", "label", "known", "probability", "doubt", "decided", "low", "high"]
-    table = found.table[[name for name in columns if name in found.table]]
+    table = prediction.table[[name for name in columns if name in prediction.table]]
     rows = [[_cell(value) for value in row] for row in table.itertuples(index=False)]
-    each = [
+    lines = [
         f"{row.id}  {_cell(row.label)}"
         + (f"  doubt {_cell(row.doubt)}" if _cell(row.doubt) else "")
         + ("" if getattr(row, "decided", True) else "  (not better than a guess)")
         for row in table[~table["known"].astype(bool)].itertuples()
     ]
-    told = [
+    summary = [
         f"error on held-out labels, {row.model}: {row.error:.4g}"
-        for row in found.held_out.itertuples()
+        for row in prediction.held_out.itertuples()
     ]
-    told += found_lines(found.diagnostics, 3)
-    told += [*([found.decision] if found.decision else []), *found.reasons]
-    _finish(given, found.to_dict(), list(table.columns), rows, each, told)
+    summary += diagnostic_lines(prediction.diagnostics, 3)
+    summary += [*([prediction.decision] if prediction.decision else []), *prediction.reasons]
+    _print_or_write(given, prediction.to_dict(), list(table.columns), rows, lines, summary)
     return 0
 
 
-def _finish(
+def _print_or_write(
     given: argparse.Namespace,
     value: object,
     head: Sequence[str],
     rows: Sequence[Sequence[str]],
-    each: Sequence[str],
-    told: Sequence[str],
+    lines: Sequence[str],
+    summary: Sequence[str],
 ) -> None:
     """Show what is told of all, and a line for each item where these do not go to a file."""
     if given.out is None:
-        show(given, value, [*each, *told])
+        print_result(given, value, [*lines, *summary])
         return
     _write(Path(given.out), value, head, rows)
-    show(given, value, [*told, f"Written to {given.out}"])
+    print_result(given, value, [*summary, f"Written to {given.out}"])
 
 
 def _write(file: Path, value: object, head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
@@ -217,7 +217,7 @@ def _cell(value: object) -> str:
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
-def add_place(add: Add) -> None:
+def add_place(add: AddCommand) -> None:
     """Add the command `place`."""
     place = add(
         "place",
@@ -252,7 +252,7 @@ def _place(given: argparse.Namespace) -> int:
     )
     placed = hetviz.place_rows(
         data,
-        _fitted(Path(given.fitted), data, given.data),
+        _load_fitted(Path(given.fitted), data, given.data),
         items.table,
         given.dataset,
         media=items.media,
@@ -260,25 +260,30 @@ def _place(given: argparse.Namespace) -> int:
     )
     problems = [*items.problems, *placed.problems]
     for problem in () if given.json else problems:
-        tell(str(problem))
+        print_warning(str(problem))
     table = placed.frame()
     if given.out is not None:
         texts = table.select_dtypes(exclude="number")
-        safe = {str(name): [_safe(cell, escape_formula) for cell in texts[name]] for name in texts}
+        safe = {
+            str(name): [_escape_cell(cell, escape_formula) for cell in texts[name]]
+            for name in texts
+        }
         write(given.out, table.assign(**safe).to_csv(index=False).encode())
     record = {
         "dataset": given.dataset,
-        "items": [{str(k): _plain(v) for k, v in row.items()} for row in table.to_dict("records")],
+        "items": [
+            {str(k): _json_value(v) for k, v in row.items()} for row in table.to_dict("records")
+        ],
         "neighbours": records(placed.neighbours),
         "problems": [problem.to_dict() for problem in problems],
         "out": given.out,
     }
-    lines = [_shown_row(row) for row in record["items"]]
-    show(given, record, lines + ([f"Written to {given.out}"] if given.out else []))
+    lines = [_item_line(row) for row in record["items"]]
+    print_result(given, record, lines + ([f"Written to {given.out}"] if given.out else []))
     return 0
 
 
-def _fitted(path: Path, data: hetviz.HeteroData, source: str) -> Any:
+def _load_fitted(path: Path, data: hetviz.HeteroData, source: str) -> Any:
     """Return a fitted method: a saved one, or what a recipe says, fitted once more."""
     if path.is_dir() or path.suffix == ".toml":
         from hetviz.runs.embed.recipe import read_recipe
@@ -291,33 +296,33 @@ def _fitted(path: Path, data: hetviz.HeteroData, source: str) -> Any:
                 f"{path}: this run was made on other data than {source}. Give the data that it was "
                 "made on, or make the map again: `hetviz embed`."
             )
-        return fit_again(data, replace(run, only=recipe.rows(data)), progress())
+        return fit_again(data, replace(run, only=recipe.rows(data)), make_progress())
     model = hetviz.load_model(path)
-    unlike = [
+    mismatched = [
         name
         for name, ids in model.embedding_.ids.items()
         if name not in data.datasets or (data[name].find(ids) < 0).any()
     ]
-    if unlike:
+    if mismatched:
         raise ParameterError(
             f"{path}: the model was fitted to other data: {source} lacks items of "
-            f"{', '.join(unlike)}. Give the data that it was fitted to."
+            f"{', '.join(mismatched)}. Give the data that it was fitted to."
         )
     return model
 
 
-def _safe(cell: object, escaped: Callable[[str], str]) -> Any:
+def _escape_cell(cell: object, escaped: Callable[[str], str]) -> Any:
     return escaped(cell) if isinstance(cell, str) else cell
 
 
-def _plain(value: Scalar) -> Scalar:
+def _json_value(value: Scalar) -> Scalar:
     """Return a value that JSON has."""
     if isinstance(value, bool | str):
         return value
     return None if value is None or value != value else float(value)
 
 
-def _shown_row(row: Mapping[str, object]) -> str:
+def _item_line(row: Mapping[str, object]) -> str:
     doubt = "" if row["doubt"] is None else f"doubt {row['doubt']:.2f}"
     near = [f"{k.removeprefix('nearest_')} {v}" for k, v in row.items() if "nearest_" in k and v]
     return f"{row['id']:<20}{doubt:<12}nearest: {', '.join(near)}"

@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import hetviz
-from hetviz.cli.arguments import Add, need_app, show
+from hetviz.cli.arguments import AddCommand, need_app, print_result
 from hetviz.errors import HetvizError, ParameterError
 
 _PACKAGE = Path(__file__).resolve().parents[1]
 
 
-def add_app(add: Add) -> None:
+def add_app(add: AddCommand) -> None:
     """Add the command `app`."""
     app = add("app", _app, "Start the app in a browser.", "app --port 8501")
     app.add_argument("--port", type=int, help="port to serve on")
@@ -43,7 +43,7 @@ def _app(given: argparse.Namespace) -> int:
         return server.wait()
 
 
-def add_project(add: Add) -> None:
+def add_project(add: AddCommand) -> None:
     """Add the command `project`."""
     project = add(
         "project",
@@ -66,38 +66,40 @@ def _project(given: argparse.Namespace) -> int:
     with tempfile.TemporaryDirectory() as folder:
         sessions = SESSIONS if given.open else Sessions(Path(folder))
         try:
-            sid = open_project(content, path.name, sessions)
-            workspace = sessions.get(sid)
-            found, notes = summarize(workspace), workspace.pop_notes()
+            session_id = open_project(content, path.name, sessions)
+            workspace = sessions.get(session_id)
+            summary, notes = summarize(workspace), workspace.pop_notes()
         finally:
             sessions.close()
-    record = {**asdict(found), "notes": notes}
-    parts = [f"{n:,} {name}" for name, n in found.datasets.items()]
+    record = {**asdict(summary), "notes": notes}
+    parts = [f"{n:,} {name}" for name, n in summary.datasets.items()]
     lines = [
-        f"Project:      {found.title}",
+        f"Project:      {summary.title}",
         f"Data:         {', '.join(parts) or 'none'}",
-        f"Said:         {found.links:,} links, {found.comparisons:,} comparisons",
-        f"Maps:         {found.maps:,}",
-        f"Clusters:     {found.clusters:,}",
-        f"Steps:        {found.steps:,}",
-        f"Last changed: {found.changed or 'never'}",
+        f"Said:         {summary.links:,} links, {summary.comparisons:,} comparisons",
+        f"Maps:         {summary.maps:,}",
+        f"Clusters:     {summary.clusters:,}",
+        f"Steps:        {summary.steps:,}",
+        f"Last changed: {summary.changed or 'never'}",
         *notes,
     ]
     if given.open:
-        record["address"] = f"/?s={sid}"
-        lines.append(f"Address:      /?s={sid} after that of the app; it is the key to the project")
-    show(given, record, lines)
+        record["address"] = f"/?s={session_id}"
+        lines.append(
+            f"Address:      /?s={session_id} after that of the app; it is the key to the project"
+        )
+    print_result(given, record, lines)
     return 0
 
 
-_WHAT = (
+_CONTENTS = (
     "map", "curves", "coordinates", "neighbors", "atlas", "guidance", "graph", "anndata",
     "projector", "project",
 )  # fmt: skip
 _NAMES = ("groups", "groups and items", "items", "none")
 
 
-def add_export(add: Add) -> None:
+def add_export(add: AddCommand) -> None:
     """Add the command `export`."""
     export = add(
         "export",
@@ -112,7 +114,7 @@ def add_export(add: Add) -> None:
         help="files to write; the ending says the form: png svg pdf html csv parquet graphml gexf "
         "cyjs h5ad zip; hetviz is a project that the app opens",
     )
-    export.add_argument("--what", choices=_WHAT, help="what is written (map or coordinates)")
+    export.add_argument("--what", choices=_CONTENTS, help="what is written (map or coordinates)")
     export.add_argument("--colour", default="", help="what colours the map, such as 'dataset'")
     export.add_argument("--width", type=float, default=85.0, metavar="MM", help="(85)")
     export.add_argument("--height", type=float, metavar="MM", help="that of the plot's own shape")
@@ -170,11 +172,11 @@ def _export(given: argparse.Namespace) -> int:
         for file in given.file
     ]
     record = {"files": [{"file": str(file), "bytes": file.stat().st_size} for file in files]}
-    show(given, record, [f"Written to {file}" for file in files])
+    print_result(given, record, [f"Written to {file}" for file in files])
     return 0
 
 
-def add_report(add: Add) -> None:
+def add_report(add: AddCommand) -> None:
     """Add the command `report`."""
     report = add(
         "report",
@@ -190,5 +192,5 @@ def add_report(add: Add) -> None:
 def _report(given: argparse.Namespace) -> int:
     file = hetviz.write_report(given.result, path=given.out, title=given.title)
     record = {"file": str(file), "bytes": file.stat().st_size}
-    show(given, record, [f"Written to {file}"])
+    print_result(given, record, [f"Written to {file}"])
     return 0

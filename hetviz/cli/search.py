@@ -10,20 +10,20 @@ from typing import Any
 import hetviz
 from hetviz import params as parameters
 from hetviz.cli.arguments import (
-    Add,
+    AddCommand,
     add_data,
     add_parameters,
-    chosen_params,
-    progress,
-    say,
-    show,
+    make_progress,
+    parse_params,
+    print_line,
+    print_result,
 )
 from hetviz.errors import ParameterError
 from hetviz.io import gate
 from hetviz.runs.compare.search import MAX_SETTINGS, SettingsFound
 
 
-def add_search(add: Add) -> None:
+def add_search(add: AddCommand) -> None:
     """Add the command `search`."""
     search = add(
         "search",
@@ -83,11 +83,11 @@ def _search(given: argparse.Namespace) -> int:
         data, given.method, settings, seeds=given.seeds, most=given.most, grows=grows
     )
     if given.cost:
-        show(given, cost._asdict(), [cost.sentence])
+        print_result(given, cost._asdict(), [cost.sentence])
         return 0
     if not given.json:
-        say(cost.sentence)
-    found = hetviz.search_settings(
+        print_line(cost.sentence)
+    result = hetviz.search_settings(
         data,
         given.method,
         settings,
@@ -98,13 +98,13 @@ def _search(given: argparse.Namespace) -> int:
         whole_grid=given.whole_grid,
         most=given.most,
         grows=grows,
-        params=chosen_params(given),
-        progress=progress(),
+        params=parse_params(given),
+        progress=make_progress(),
         random_state=given.seed,
     )
     if given.out is not None:
-        _write(found, Path(given.out))
-    show(given, found.to_dict(), _lines(found))
+        _write(result, Path(given.out))
+    print_result(given, result.to_dict(), _lines(result))
     return 0
 
 
@@ -113,7 +113,7 @@ def _settings(given: argparse.Namespace) -> dict[str, list[object]] | None:
     from hetviz.runs.compare.search import search_values
 
     declared = hetviz.get_method(given.method).params
-    found: dict[str, list[Any]] = {}
+    values_of: dict[str, list[Any]] = {}
     for text in given.tries:
         name, marked, values = text.partition("=")
         if name not in declared:
@@ -121,36 +121,38 @@ def _settings(given: argparse.Namespace) -> dict[str, list[object]] | None:
                 f"{given.method} has no parameter {name!r}. It has: {', '.join(declared)}."
             )
         words = [word.strip() for word in values.split(",") if word.strip()]
-        found[name] = (
+        values_of[name] = (
             [parameters.parse(declared[name], word) for word in words]
             if marked
             else list(search_values(declared[name]))
         )
-    return found or None
+    return values_of or None
 
 
-def _lines(found: SettingsFound) -> list[str]:
-    table = found.tried.table
+def _lines(result: SettingsFound) -> list[str]:
+    table = result.tried.table
     width = max(map(len, table.index), default=0)
     lines = []
     for key, row in table.iterrows():
-        value, error = row[found.measure], row[f"{found.measure}_se"]
-        told = "-" if value != value else f"{100 * value:.1f}"
-        told += f" ± {100 * error:.1f}" if error == error else ""
-        lines.append(f"{key!s:<{width}}  {told}")
-    lines += [f"{key}: {why}" for key, why in found.tried.failures.items()]
-    chosen = " ".join(f"--set {name}={_typed(value)}" for name, value in found.params.items())
-    return [*lines, found.sentence, f"Use: {chosen}"]
+        value, error = row[result.measure], row[f"{result.measure}_se"]
+        text = "-" if value != value else f"{100 * value:.1f}"
+        text += f" ± {100 * error:.1f}" if error == error else ""
+        lines.append(f"{key!s:<{width}}  {text}")
+    lines += [f"{key}: {why}" for key, why in result.tried.failures.items()]
+    chosen = " ".join(
+        f"--set {name}={_format_value(value)}" for name, value in result.params.items()
+    )
+    return [*lines, result.sentence, f"Use: {chosen}"]
 
 
-def _typed(value: object) -> str:
+def _format_value(value: object) -> str:
     return "none" if value is None else str(value)
 
 
-def _write(found: SettingsFound, file: Path) -> None:
+def _write(result: SettingsFound, file: Path) -> None:
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(json.dumps(found.to_dict(), indent=2, ensure_ascii=False) + "\n")
+        file.write_text(json.dumps(result.to_dict(), indent=2, ensure_ascii=False) + "\n")
     except OSError as error:
-        what = f"cannot be written: {error.strerror}"
-        raise gate.refusal("not-written", str(file), what) from None
+        message = f"cannot be written: {error.strerror}"
+        raise gate.refusal("not-written", str(file), message) from None

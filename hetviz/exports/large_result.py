@@ -18,7 +18,7 @@ from hetviz.errors import DataError, ParameterError, Problem
 from hetviz.io import gate
 from hetviz.io.frames.row_files import RowFiles
 from hetviz.runs.embed.recipe import large_recipe_at
-from hetviz.runs.embed.run import Made, Run
+from hetviz.runs.embed.run import EmbeddingOrigin, Run
 from hetviz.runs.large.plan import LargeRecipe, LinkTable, Plan, Table
 from hetviz.runs.large.run import COORDINATES, SCORES
 from hetviz.runs.large.steps import read_features
@@ -114,7 +114,7 @@ def read_large(folder: str | Path, rows: int | None = None, seed: int = 0) -> La
     )
     params = {key: value for key, value in recipe.params.items() if key != "random_state"}
     run = Run(data.fingerprint(), recipe.method, params, recipe.seed)
-    return LargeResult(recipe, data, embedding.with_made(Made(data, run)), scores)
+    return LargeResult(recipe, data, embedding.with_made(EmbeddingOrigin(data, run)), scores)
 
 
 def _drawn(table: Table, share: float | None, rng: np.random.Generator) -> Ints | None:
@@ -179,7 +179,7 @@ def _ids(column: pa.ChunkedArray, as_text: bool) -> Array:
 
 def _places(folder: Path, table: Table, taken: Ints | None) -> Array:
     """Return coordinates of the rows taken, (n, axes)."""
-    files = RowFiles.found("part-*.parquet", folder.resolve())
+    files = RowFiles.find_files("part-*.parquet", folder.resolve())
     if files.n_rows != table.n:
         raise DataError(
             Problem(

@@ -11,7 +11,7 @@ from hetviz.algorithms.registry import get_method
 from hetviz.data import Embedding, HeteroData
 from hetviz.io.bundle.saving import bundle_bytes
 from hetviz.jobs.tasks.maps import figures_of
-from hetviz.runs.embed.run import Made
+from hetviz.runs.embed.run import EmbeddingOrigin
 from hetviz.workspace import OpenBundle, RecordRun, SetTitle, Workspace, save_project
 from hetviz.workspace.store.blobs import BlobStore
 from hetviz.workspace.store.packing import pack_coordinates, pack_json
@@ -53,7 +53,7 @@ def fill(workspace: Workspace, data: HeteroData, embedding: Embedding, title: st
     del content
     if title:
         workspace.do(SetTitle(title))
-    run = embedding.made.run if isinstance(embedding.made, Made) else None
+    run = embedding.made.run if isinstance(embedding.made, EmbeddingOrigin) else None
     about: Mapping[str, Any] = (
         {"method": "", "title": "Map", "params": {}, "seed": 0, "hold_out": 0.0}
         if run is None

@@ -17,7 +17,7 @@ from hetviz.exports.writing import write
 from hetviz.io import gate, read_coordinates
 from hetviz.metrics.fit.curves import curves
 from hetviz.runs.embed.recipe import COORDINATES, SCORES, Recipe, large_recipe_at, read_recipe
-from hetviz.runs.embed.run import Made
+from hetviz.runs.embed.run import EmbeddingOrigin
 from hetviz.runs.embed.scope import Scope, scope_of
 
 
@@ -72,7 +72,9 @@ def read_result(folder: str | Path) -> RunResult:
     except ValueError:
         raise gate.refusal("bad-json", SCORES, "this is no JSON") from None
     found = from_json(scores.get("diagnostics") if isinstance(scores, dict) else None, SCORES)
-    embedding = replace(embedding, diagnostics=found).with_made(Made(loaded.data, recipe.run))
+    embedding = replace(embedding, diagnostics=found).with_made(
+        EmbeddingOrigin(loaded.data, recipe.run)
+    )
     return RunResult(recipe, loaded.data, embedding, scores, loaded.held_out)
 
 

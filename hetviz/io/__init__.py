@@ -1,4 +1,4 @@
-"""Reading and writing: bundles, tables, coordinates. User bytes enter only through here."""
+"""Readers and writers of bundles, tables and coordinates; the only entry point of user files."""
 
 from hetviz.io.bundle.coordinates import coordinates_csv, escape_formula, read_coordinates
 from hetviz.io.bundle.guidance import GuidanceRead, guidance_csv, guidance_template, read_guidance
@@ -24,10 +24,10 @@ __all__ = [
     "guidance_csv",
     "guidance_template",
     "load",
-    "read_new_version",
     "read_bundle",
     "read_coordinates",
     "read_guidance",
+    "read_new_version",
     "read_table",
     "read_tables",
     "save",

@@ -1,4 +1,4 @@
-"""The files of a bundle, in a folder or in a zip: read by name, never unpacked to disk."""
+"""Files of a bundle in a folder or zip, read by name and never unpacked to disk."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hetviz.errors import DataError, Problem
 from hetviz.io import gate, limits
 
 PROJECT = "hetviz-project.json"
-"""What a project file begins with, see `hetviz.workspace.store.project_file`."""
+"""First member of a project file, see `hetviz.workspace.store.project_file`."""
 
 
 class Files(Protocol):
@@ -42,7 +42,7 @@ class Folder:
         """Return the names of the files, with forward slashes."""
         paths = list(islice(self.root.rglob("*"), limits.MAX_MEMBERS + 1))
         if len(paths) > limits.MAX_MEMBERS:
-            message = f"the folder holds more than {limits.MAX_MEMBERS:,} files"
+            message = f"the folder contains more than {limits.MAX_MEMBERS:,} files"
             raise gate.refusal(
                 "too-many", self.name, message, remedy="Give the bundle's own folder."
             )
@@ -54,12 +54,12 @@ class Folder:
         try:
             path = (self.root / name).resolve()
         except (OSError, ValueError):
-            raise gate.refusal("bad-name", self.name, "no valid file name", name) from None
+            raise gate.refusal("bad-name", self.name, "the file name is not valid", name) from None
         if not path.is_relative_to(self.root):
             raise gate.refusal(
                 "outside",
                 self.name,
-                "the file lies outside the bundle",
+                "the file is outside the bundle folder",
                 name,
                 "Copy it into the folder.",
             )
@@ -67,26 +67,7 @@ class Folder:
 
 
 class Archive:
-    """The members of a zip, checked before and counted while they are read.
-
-    Parameters
-    ----------
-    name : str
-        For messages.
-    content : bytes
-        The zip.
-
-    Attributes
-    ----------
-    n_system_files : int
-        Members that a Mac adds for itself, which are not among the names.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        If it is damaged or encrypted, too large unpacked, packed suspiciously well, or has members
-        whose names lead elsewhere; all bad members are listed.
-    """
+    """The members of a zip, checked before reading and limited in size."""
 
     def __init__(self, name: str, content: bytes) -> None:
         self.name = name
@@ -113,15 +94,15 @@ class Archive:
         return list(self._members)
 
     def size(self, name: str) -> int:
-        """Return how many bytes a member is said to be, unpacked."""
+        """Return the declared unpacked size of a member in bytes."""
         return self._members[name].file_size
 
     def read(self, name: str, max_bytes: int = limits.MAX_FILE_BYTES) -> bytes:
-        """Return the content of a member of `max_bytes` bytes; what really comes out is counted."""
+        """Return the content of a member of at most `max_bytes` bytes."""
         check_name(self.name, name)
         where = f"{self.name}, {name}"
         if name not in self._members:
-            raise gate.refusal("no-file", where, "there is no such file")
+            raise gate.refusal("no-file", where, "the file does not exist")
         info = self._members[name]
         gate.check_size(where, info.file_size, max_bytes)
         limit = min(max_bytes, self._left, info.file_size)
@@ -136,28 +117,28 @@ class Archive:
             raise gate.refusal(
                 "too-large",
                 f"{self.name}, {name}",
-                "more comes out than was declared or is allowed",
+                "the member is larger than declared or allowed",
             )
         self._left -= len(content)
         return content
 
 
 def check_name(where: str, name: str) -> None:
-    """Refuse names that could lead out of the bundle."""
+    """Raise an error for names that could lead out of the bundle."""
     if why := _bad_name(name):
         raise gate.refusal("bad-name", where, why, name, "Use plain names inside the bundle.")
 
 
 def _bad_name(name: str) -> str:
     if not name or "\0" in name:
-        return "the file name is empty or holds a NUL"
+        return "the file name is empty or contains a NUL character"
     if "\\" in name or ":" in name:
-        return "the file name holds a backslash or a colon"
+        return "the file name contains a backslash or a colon"
     path = PurePosixPath(name)
     if path.is_absolute():
         return "the file name is absolute"
     if ".." in path.parts:
-        return "the file name leads upwards"
+        return "the file name leads out of the folder (..)"
     return ""
 
 
@@ -183,7 +164,7 @@ def _check_members(name: str, members: list[zipfile.ZipInfo], packed: int) -> No
         if info.flag_bits & 0x1:
             refuse("encrypted", where, "the member is encrypted")
         if stat.S_ISLNK(info.external_attr >> 16):
-            refuse("link", where, "the member is a link to another file")
+            refuse("link", where, "the member is a symbolic link")
         if info.filename in names:
             refuse("duplicate-name", where, "another member has the same name")
         names.add(info.filename)

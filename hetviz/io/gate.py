@@ -1,7 +1,7 @@
-"""The one door for bytes from outside: what they are is read from the content, never the name.
+"""Format detection and size checks for files from users, by content rather than by name.
 
-Anything not on the allow-list is refused with a message. Budgets are checked before memory is
-taken.
+Formats that are not on the allow-list are refused with a message. Sizes are checked before memory
+is allocated.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ KINDS = {
     "parquet": "a Parquet file",
     "xlsx": "an Excel workbook",
     "xlsb": "a binary Excel workbook",
-    "xls": "an Excel workbook of the old form",
+    "xls": "an old Excel workbook (.xls)",
     "ods": "an OpenDocument spreadsheet",
     "arrow": "an Arrow or Feather file",
     "stata": "a Stata file",
@@ -82,7 +82,7 @@ _MAGIC = (
 )
 ZIPPED_WORKBOOKS = ("xlsx", "xlsb", "ods")
 _ODS_TYPE = b"application/vnd.oasis.opendocument.spreadsheet"
-# Before it wrote its name, Stata began a file with its version, the order of bytes, 1 and 0.
+# Old Stata files begin with the version, the byte order, 1 and 0.
 _OLD_STATA = re.compile(rb"[\x68-\x73][\x01\x02]\x01\x00")
 _GML = re.compile(
     rb"(?:\s*(?:#[^\n]*\n|(?:creator|version|comment|label)\s[^\n\[]*\n))*\s*graph\s*\[", re.I
@@ -90,7 +90,7 @@ _GML = re.compile(
 _REFUSED_FORMATS: tuple[tuple[bytes, str, str], ...] = (
     (
         b"\x1f\x8b",
-        "a gzip archive inside of another, damaged or too large",
+        "a gzip archive that is nested, damaged or too large",
         "Unpack it first, or use zip.",
     ),
     (b"BZh", "a bzip2 archive", "Unpack it first, or use zip."),
@@ -102,7 +102,7 @@ _REFUSED_FORMATS: tuple[tuple[bytes, str, str], ...] = (
     (b"BM", "a BMP picture", "Save it as PNG, JPEG or WEBP."),
     (b"\x7fELF", "a program", "Give a table as CSV."),
 )
-# These may begin a text as well ("ARROW1,ARROW2").
+# Text can begin with these too ("ARROW1,ARROW2").
 _TEXT_LIKE_KINDS = ("parquet", "arrow")
 _WEB_ADDRESS = re.compile(r"(?:https?|ftps?|s3|gs|file):/", re.I)
 _PICKLES = tuple(bytes([0x80, version]) for version in range(2, 6))
@@ -116,15 +116,9 @@ _JSON_START = re.compile(rb"\s*(?:\{\s*[\"}]|\[\s*[\[{\"\]])")
 
 
 def check_format(where: str, written: object, newest_known: int) -> None:
-    """Refuse what a later version of hetviz wrote, in a form that this one does not know.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        If `written` is a number above `newest_known`.
-    """
+    """Raise an error for files written by a newer version of hetviz."""
     if isinstance(written, int) and not isinstance(written, bool) and written > newest_known:
-        message = f"a later version of hetviz wrote it, in a form that this one does not know ({newest_known})"
+        message = f"a newer version of hetviz wrote this file; this version reads up to format ({newest_known})"
         remedy = "Open it with that version, or install it here."
         raise refusal("later-format", where, message, f"format {written}", remedy)
 
@@ -135,24 +129,18 @@ def refusal(code: str, where: str, what: str, value: object = "", remedy: str = 
 
 
 def read_file(path: Path, name: str | None = None) -> bytes:
-    """Read a file whole, within the budget.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        If it is missing, is no plain file, or is too large.
-    """
+    """Read a file within the size limit."""
     where = name or path.name
     if _WEB_ADDRESS.match(str(path)):
         raise refusal(
             "web-address",
             where,
-            "this is a web address, and nothing is fetched from the web",
+            "this is a web address; hetviz only reads files on this computer",
             remedy="Save the file on this computer first.",
         )
     try:
         if not path.is_file():
-            raise refusal("no-file", where, "there is no such file", remedy="Check the name.")
+            raise refusal("no-file", where, "the file does not exist", remedy="Check the name.")
         check_size(where, path.stat().st_size)
         return path.read_bytes()
     except (OSError, ValueError) as error:
@@ -161,10 +149,7 @@ def read_file(path: Path, name: str | None = None) -> bytes:
 
 
 def unpack_gzip(name: str, content: bytes) -> tuple[str, bytes]:
-    """Return the name and the content of the file that gzip packed; any other file as it is.
-
-    What is damaged, or more than is allowed, stays as it is too, and `kind_of` refuses it.
-    """
+    """Return name and content of a gzipped file unpacked; other files are returned unchanged."""
     limit = min(limits.MAX_FILE_BYTES, max(limits.MB, limits.MAX_RATIO * len(content)))
     unpacked, remaining = bytearray(), content
     while remaining.startswith(_GZIP_START) and len(content) <= limits.MAX_FILE_BYTES:
@@ -175,7 +160,7 @@ def unpack_gzip(name: str, content: bytes) -> tuple[str, bytes]:
             break
         if not stream.eof or len(unpacked) > limit:
             break
-        # Parts that stand one behind the other are one file, and zeros may fill a block.
+        # Concatenated parts are one file. Zeros may fill a block.
         remaining = stream.unused_data.lstrip(b"\0")
         if not remaining:
             return re.sub(r"\.gz$", "", name, flags=re.I) or name, bytes(unpacked)
@@ -189,24 +174,18 @@ def check_size(
     *,
     remedy: str = "Give fewer rows or columns.",
 ) -> None:
-    """Refuse what is larger than the limit."""
+    """Raise an error for content above the limit."""
     if size > limit:
         raise refusal(
             "too-large",
             where,
-            f"{size / limits.MB:,.0f} MB; {limit / limits.MB:,.0f} MB are allowed",
+            f"{size / limits.MB:,.0f} MB; at most {limit / limits.MB:,.0f} MB are allowed",
             remedy=remedy,
         )
 
 
 def kind_of(name: str, content: bytes) -> str:
-    """Say what the bytes are: a key of `KINDS`.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        If they are anything else, or nothing; the message says what to do.
-    """
+    """Return the kind of the bytes: a key of `KINDS`."""
     check_size(name, len(content))
     if not content:
         raise refusal("empty-file", name, "the file is empty", remedy="Check how it was saved.")
@@ -254,7 +233,7 @@ def _kind_by_magic(name: str, content: bytes) -> str | None:
 
 
 def _kind_of_text(content: bytes) -> str:
-    """Tell graphs in GML, JSON and lines of JSON from other text."""
+    """Distinguish GML, JSON and JSON lines from other text."""
     if _GML.match(content[:4000].removeprefix(b"\xef\xbb\xbf")):
         return "gml"
     if _JSON_START.match(content[:4000].removeprefix(b"\xef\xbb\xbf")) is None:
@@ -270,12 +249,12 @@ def _kind_of_text(content: bytes) -> str:
 
 
 def _is_plain_text(content: bytes) -> bool:
-    """Whether bytes that begin like some format are text all the same (``BMI,age``)."""
+    """Whether bytes that begin like a binary format are text (``BMI,age``)."""
     return all(byte >= 32 or byte in (9, 10, 13) for byte in content[:512])
 
 
 def _kind_of_zip(name: str, content: bytes) -> str:
-    """Say which kind of zip this is, by the names of its members."""
+    """Return the kind of a zip by its member names."""
     members = member_names(name, content)
     if "xl/workbook.xml" in members:
         return "xlsx"
@@ -285,17 +264,17 @@ def _kind_of_zip(name: str, content: bytes) -> str:
         raise refusal(
             "unknown-format",
             name,
-            "this is an Office file without a workbook that can be read",
+            "this Office file contains no workbook that can be read",
             remedy="Save the table as XLSX or CSV.",
         )
     if "mimetype" in members and "content.xml" in members:
-        # The type stands first, and not packed, so that it can be seen from outside.
+        # The type is the first member and not compressed.
         if _ODS_TYPE in content[:200]:
             return "ods"
         raise refusal(
             "unknown-format",
             name,
-            "this is an OpenDocument file without a spreadsheet that can be read",
+            "this OpenDocument file contains no spreadsheet that can be read",
             remedy="Save the table as ODS, XLSX or CSV.",
         )
     if members and all(member.endswith(".npy") for member in members):
@@ -304,14 +283,8 @@ def _kind_of_zip(name: str, content: bytes) -> str:
 
 
 def member_names(name: str, content: bytes) -> list[str]:
-    """Return the names of the members of a zip, none of which is opened; [] if it is damaged.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        If there are too many.
-    """
-    # Counted first: each entry of the directory becomes an object of half a kilobyte.
+    """Return the member names of a zip without opening any, [] if it is damaged."""
+    # Count first: each directory entry becomes an object of half a kilobyte.
     count = content.count(b"PK\x01\x02")
     if count > limits.MAX_MEMBERS:
         raise refusal(
@@ -328,16 +301,10 @@ def member_names(name: str, content: bytes) -> list[str]:
 
 
 def decompress(content: bytes, max_bytes: int) -> bytes:
-    """Return what zlib packed, if that is no more than `max_bytes` bytes.
-
-    Raises
-    ------
-    ValueError
-        If it is more, or was not packed so.
-    """
+    """Return zlib content unpacked, at most `max_bytes` bytes."""
     unpacking = zlib.decompressobj()
     try:
-        # One more than is allowed, which 0 would not limit.
+        # One byte more than allowed, because 0 means no limit.
         out = unpacking.decompress(content, max_bytes + 1)
     except zlib.error as error:
         raise ValueError from error

@@ -1,4 +1,4 @@
-"""What is taken in at most: of files, tables, matrices and pictures."""
+"""Size limits of files, tables, matrices and pictures."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ from dataclasses import dataclass
 
 MB = 1_000_000
 MAX_FILE_BYTES = 200 * MB
-# A million rows of ten columns take 460 MB in a workbook.
+# A workbook with a million rows of ten columns has 460 MB unpacked.
 MAX_SHEET_BYTES = 600 * MB
 MAX_UNPACKED_BYTES = 1_000 * MB
-# Of one table, all cells written out: in some formats a text that is often used stands once.
+# Text of one table with repeated texts counted each time; some formats store them once.
 MAX_TEXT_BYTES = 400 * MB
 MAX_MEMBERS = 20_000
 MAX_RATIO = 100
 MAX_ROWS = 2_000_000
 MAX_COLUMNS = 20_000
 MAX_CELLS = 200_000_000
-# Of tables whose cells have types, each of which is an object while it is read.
+# Tables with typed cells, each of which is a Python object while it is read.
 MAX_TYPED_CELLS = 20_000_000
 MAX_SQUARE = 8_000
 MAX_PICTURE_PIXELS = 20_000_000
@@ -27,7 +27,7 @@ MAX_DATASETS = 500
 
 @dataclass(frozen=True)
 class Limit:
-    """A limit on what is taken in.
+    """A size limit.
 
     Attributes
     ----------

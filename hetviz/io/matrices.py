@@ -1,4 +1,4 @@
-"""Matrices beside a table: what they hold, whose rows they are, and how they join it by id."""
+"""Matrices next to a table: their kind, and how they are joined to it by id."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from hetviz.io.infer.ids import guess_id_column
 from hetviz.io.parsed import Choices, Piece, TableRead, TableReader
 
 ROW = "row"
-"""What the column of row numbers is called, where a matrix gives no ids."""
+"""Name of the row number column of a matrix without ids."""
 
 MATRICES = ("features", "kernel", "distance")
 _MAX_ASYMMETRY = 1e-6
 _MIN_ROWS = 3
 _MAX_PAIRS_CHECKED = 2_000
 _WORDS = {
-    "kernel": "how alike each two of {n} items are (a kernel)",
-    "distance": "how far each two of {n} items are (distances)",
+    "kernel": "similarities between {n} items (a kernel)",
+    "distance": "distances between {n} items",
 }
 
 _MIN_SHARED_SHARE = 0.5
@@ -38,28 +38,14 @@ _LEFT_OUT = "The row is left out."
 
 
 def matrix_sentence(kind: str, shape: tuple[int, ...]) -> str:
-    """Say what a matrix was taken for."""
+    """Return a text about the kind of a matrix."""
     if kind == "features":
         return f"features: {shape[0]:,} rows, {shape[1]:,} columns"
     return _WORDS[kind].format(n=f"{shape[0]:,}")
 
 
 def matrix_kind(X: Matrix, rounding: float = 0.0) -> str:
-    """Say what a matrix of shape (rows, columns) holds: "features", "kernel" or "distance".
-
-    Parameters
-    ----------
-    X : array or sparse matrix
-    rounding : float
-        Half a unit of the last decimal that was written.
-
-    Notes
-    -----
-    Distances are symmetric, not negative, zero on the diagonal, and zero between two items only
-    where these are equally far from all others (so a matrix of 0 and 1 that says who is joined to
-    whom is none). A kernel is symmetric and positive semidefinite to rounding, which its Cholesky
-    factor shows in n^3 / 3 steps. Beyond the size that fits as a dense square, all are features.
-    """
+    """Return the kind of a matrix: "features", "kernel" or "distance"."""
     n, p = X.shape
     if (
         is_sparse(X)
@@ -105,25 +91,19 @@ def _is_kernel(X: Floats, rounding: float) -> bool:
 
 
 def chosen_or_recognised(where: str, X: Matrix, chosen: str | None, rounding: float = 0.0) -> str:
-    """Return what the user says a matrix is, after checking it, or what it is recognised as.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        If a matrix said to be a kernel or distances cannot be one.
-    """
+    """Return the kind of a matrix that the user chose, after a check, or the recognised kind."""
     if chosen is None:
         return matrix_kind(X, rounding)
     if chosen not in MATRICES:
         raise gate.refusal(
-            "bad-choice", where, "a matrix is features, a kernel or distances", chosen
+            "bad-choice", where, "a matrix must be features, a kernel or distances", chosen
         )
     if chosen == "features":
         return chosen
     n, p = X.shape
     if n != p:
-        message = "a kernel or distances need as many columns as rows"
-        raise gate.refusal("bad-shape", where, message, f"{n:,} x {p:,}", "Take it as features.")
+        message = "a kernel or distance matrix needs as many columns as rows"
+        raise gate.refusal("bad-shape", where, message, f"{n:,} x {p:,}", "Use it as features.")
     if n > limits.MAX_SQUARE:
         message = f"{n:,} rows; {limits.MAX_SQUARE:,} are allowed for a kernel or distances"
         raise gate.refusal("too-large", where, message, remedy="Take a sample of the items.")
@@ -140,13 +120,13 @@ def chosen_or_recognised(where: str, X: Matrix, chosen: str | None, rounding: fl
             f"{where}, row {i + 1}, column {j + 1}",
             "distances are 0 or more",
             f"{X[i, j]:g}",
-            "Is this how alike they are? Take it as a kernel.",
+            "If these are similarities, use it as a kernel.",
         )
     return chosen
 
 
 def _check_symmetric(where: str, X: Reals, slack: float = 0.0) -> None:
-    """Refuse a square matrix that is not symmetric; `slack` is by how much entries may differ."""
+    """Raise an error for a matrix that is not symmetric up to `slack`."""
     scale = np.abs(X).max(initial=0.0)
     with np.errstate(invalid="ignore"):
         uneven = np.argwhere(np.abs(X - X.T) > _MAX_ASYMMETRY * scale + slack)
@@ -162,21 +142,12 @@ def _check_symmetric(where: str, X: Reals, slack: float = 0.0) -> None:
 
 
 def square_table(piece: Piece, chosen: str | None = None) -> Piece:
-    """Return a table whose columns are its own ids as a kernel or distances, others as they are.
-
-    The first column must hold the ids, and the other columns the same ids in any order; they are
-    put in the order of the rows. Nothing is matched by place.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        If the user says that it is a kernel or distances and it cannot be.
-    """
+    """Return a table whose columns are its ids as a kernel or distances, others unchanged."""
     frame = piece.frame
     if frame is None or chosen == "features" or piece.role not in (None, "dataset"):
         return piece
     first, *others = map(str, frame.columns)
-    # Looked at first, as most tables are longer than wide.
+    # Cheap check first: most tables are longer than wide.
     if not _MIN_ROWS <= len(frame) <= limits.MAX_SQUARE or len(frame) != len(others):
         return piece
     ids = [text.strip() for text in frame[first].tolist()]
@@ -206,7 +177,7 @@ def square_table(piece: Piece, chosen: str | None = None) -> Piece:
 
 
 def _rounding_error(cells: pd.DataFrame, decimal: str) -> float:
-    """Return half a unit of the last decimal written; the most decimals of the first rows count."""
+    """Return the rounding error of written numbers: half a unit of their last decimal."""
     head = cells.head(20).to_numpy(dtype=object).ravel().tolist()
     if any("e" in text.lower() for text in head):
         return 0.0
@@ -215,20 +186,7 @@ def _rounding_error(cells: pd.DataFrame, decimal: str) -> float:
 
 
 def join_matrices(pieces: Sequence[Piece], choices: Mapping[str, Choices]) -> list[Piece]:
-    """Join each matrix to the table of its name whose ids it gives.
-
-    Parameters
-    ----------
-    pieces : sequence of Piece
-    choices : mapping of file name to Choices
-        ``rows_of`` of a matrix names the table whose rows it has, in the same order.
-
-    Returns
-    -------
-    list of Piece
-        A matrix without ids, of as many rows as a table of the same name, is refused with a
-        remedy; the problem is with the table. Other matrices stay datasets of their own.
-    """
+    """Join each matrix to the table with its name and ids."""
     tables = {at: piece for at, piece in enumerate(pieces) if _is_table(piece)}
     unjoined: dict[int, Piece] = {}
     for at, matrix in enumerate(pieces):
@@ -268,7 +226,7 @@ def _choice(piece: Piece, choices: Mapping[str, Choices]) -> Choices:
 
 
 def _partner(matrix: Piece, tables: Mapping[int, Piece], chosen: str | None) -> int | None:
-    """Return the table of a matrix: the one the user names, else that of its name."""
+    """Return the table of a matrix: the chosen one, else the one with its name."""
     if chosen is not None:
         return next((at for at, t in tables.items() if chosen in (t.where, t.name)), None)
     for at, table in tables.items():
@@ -279,13 +237,7 @@ def _partner(matrix: Piece, tables: Mapping[int, Piece], chosen: str | None) -> 
 
 
 def _join(table: Piece, matrix: Piece, id_column: str | None, in_order: bool) -> Piece | None:
-    """Return the table with the matrix, None if they have too few ids in common.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        If the matrix gives no ids and nobody said that the rows are in the same order.
-    """
+    """Return the table with the matrix, None if too few ids match."""
     assert table.frame is not None  # noqa: S101
     n = table.n_rows
     has_ids = matrix.id_column not in (None, ROW)
@@ -300,9 +252,9 @@ def _join(table: Piece, matrix: Piece, id_column: str | None, in_order: bool) ->
         raise gate.refusal(
             "row-order",
             matrix.where,
-            f"it has as many rows as {table.where}, but no ids, so whose rows they are is not "
-            "known; it is left out",
-            remedy="Save it as NPZ with an array named ids beside it, or say that its rows are "
+            f"it has as many rows as {table.where} but no ids, so its rows cannot be "
+            "matched; it is left out",
+            remedy="Save it as NPZ with an array named ids, or state that its rows are "
             f"those of {table.where}, in the same order.",
         )
     column = id_column or table.id_column or guess_id_column(table.frame)
@@ -317,7 +269,7 @@ def _join(table: Piece, matrix: Piece, id_column: str | None, in_order: bool) ->
 
 
 def _add_matrix(table: Piece, matrix: Piece, rows: Ints, origin: str) -> Piece:
-    """Return a table with rows ``rows[r]`` of a matrix; those at -1 are left out and told of."""
+    """Return a table with rows ``rows[r]`` of a matrix, without rows at -1."""
     assert table.frame is not None  # noqa: S101
     good = np.flatnonzero(rows >= 0)
     matrix_rows = rows[good]
@@ -334,7 +286,7 @@ def _add_matrix(table: Piece, matrix: Piece, rows: Ints, origin: str) -> Piece:
     notes = list(limit_problems(missing))
     n_unused = matrix.n_rows - len(set(matrix_rows.tolist()))
     if n_unused:
-        message = f"{n_unused:,} ids are not in {table.where}; they are not used"
+        message = f"{n_unused:,} ids are not in {table.where} and are not used"
         notes.append(Problem("extra-ids", matrix.where, message, severity="note"))
     return replace(
         table,
@@ -355,21 +307,7 @@ def _square(values: Reals | None, take: Ints) -> Reals | None:
 
 
 class MatrixFiles:
-    """Reads what files say of the rows of one table.
-
-    Parameters
-    ----------
-    files : Files
-    read : TableRead
-        The table, of n rows.
-    id_column : str
-    good : array of bool, shape (n,)
-        Rows for which a file has nothing of use are set to False.
-    problems : list of Problem
-        Is added to.
-    tables : callable
-        Reads the tables among the files.
-    """
+    """Reads features, kernels and distances of the rows of one table from files."""
 
     def __init__(
         self,
@@ -384,7 +322,7 @@ class MatrixFiles:
         self.good, self.problems, self.tables = good, problems, tables
 
     def matrix(self, name: str) -> Array:
-        """Return an NPY matrix with one row for each row of the table, in the same order."""
+        """Return an NPY matrix with one row per row of the table, in the same order."""
         matrix = npy.matrix(name, self.files.read(name))
         n = len(self.read.frame)
         if len(matrix) != n:
@@ -397,10 +335,7 @@ class MatrixFiles:
         return matrix
 
     def square(self, name: str, rows: Ints, *, is_saved: bool) -> Array:
-        """Return a kernel or distances among the given rows.
-
-        Data in memory may hold those of new rows to old ones, which is what `is_saved` allows for.
-        """
+        """Return a kernel or distances between some rows."""
         matrix = self.matrix(name)
         if is_saved:
             return matrix
@@ -409,7 +344,7 @@ class MatrixFiles:
             raise gate.refusal(
                 "bad-shape",
                 name,
-                "a kernel or distances need as many columns as rows",
+                "a kernel or distance matrix needs as many columns as rows",
                 f"{n} x {m}",
                 "Give one column for each row of the table, in the same order.",
             )
@@ -417,7 +352,7 @@ class MatrixFiles:
         return matrix[np.ix_(rows, rows)]
 
     def features(self, name: str) -> tuple[Array, tuple[str, ...]]:
-        """Return features from an NPY matrix, or a table matched by id, which also has names."""
+        """Return features and names from an NPY matrix or a table matched by id."""
         content = self.files.read(name)
         if gate.kind_of(name, content) == "npy":
             return self.matrix(name), ()
@@ -470,7 +405,7 @@ class MatrixFiles:
             Problem(
                 "not-numbers",
                 vectors.place(at, names[column]),
-                "this is no number",
+                "this is not a number",
                 cells[names[column]][at],
                 _LEFT_OUT,
             )
@@ -489,5 +424,5 @@ class MatrixFiles:
 
     def _lacking(self, name: str, rows: Ints, ids: list[str]) -> Iterator[Problem]:
         for row in rows.tolist():
-            message = "there are no features for this id"
+            message = "this id has no features"
             yield Problem("no-features", name, message, ids[row], _LEFT_OUT)

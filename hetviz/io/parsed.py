@@ -1,4 +1,4 @@
-"""What a file holds before anything is made of it: tables of text, and pieces with matrices."""
+"""Parsed files before they become datasets: text tables and pieces with matrices."""
 
 from __future__ import annotations
 
@@ -22,12 +22,7 @@ NAMES, NO_NAMES = "names of columns", "none found"
 
 
 def split_place(where: str) -> tuple[str, str]:
-    """Return the file, and its sheet or table (``""`` if it has one alone), that a place names.
-
-    >>> from hetviz.io.parsed import parts_of
-    >>> parts_of("book.xlsx, sheet Drugs"), parts_of("shop.db, table items"), parts_of("t.csv")
-    (('book.xlsx', 'Drugs'), ('shop.db', 'items'), ('t.csv', ''))
-    """
+    """Return the file and the sheet or table (``""`` for a single one) of a place."""
     for word in (", sheet ", ", table "):
         file, has_part, part = where.partition(word)
         if has_part:
@@ -37,7 +32,7 @@ def split_place(where: str) -> tuple[str, str]:
 
 @dataclass(frozen=True)
 class Choices:
-    """What the user says about a file; None leaves it to detection.
+    """The user's choices for reading a file; None means detection.
 
     Attributes
     ----------
@@ -47,37 +42,37 @@ class Choices:
         Whether the first row names the columns.
     role : {"dataset", "links", "comparisons"}, optional
     name : str, optional
-        What the dataset is called.
+        Name of the dataset.
     id : str or sequence of str, optional
-        The column of ids, or several that are the id together; none at all, that is an empty
-        sequence, for the numbers of the rows.
+        The id column, or several columns that form the id together. An empty sequence means
+        row numbers.
     title : str, optional
-        The column that names the rows.
+        The column with the names of the rows.
     exclude, labels : tuple of str
-        Columns that are never features; columns that are labels.
+        Columns that are never features, and label columns.
     source, target : str, optional
-        Datasets that links without dataset columns join.
+        Datasets of links without dataset columns.
     sheet : str, optional
-        Of a workbook, or a table of a database; all that hold a table when absent.
+        Sheet of a workbook or table of a database. All are read if absent.
     skip : int, optional
-        Rows above the names of the columns.
+        Number of rows above the column names.
     matrix : {"features", "kernel", "distance"}, optional
-        What a square matrix holds.
+        Kind of a square matrix.
     rows_of : str, optional
-        The file whose rows those of a matrix without ids are, in the same order.
+        The file with the rows of a matrix without ids, in the same order.
     part : str, optional
-        Of an AnnData file, what the features are: ``"X"`` or a matrix such as ``"X_pca"``.
+        Features of an AnnData file: ``"X"`` or a matrix such as ``"X_pca"``.
     exact : bool
-        hetviz wrote the table: its first row names the columns, and cells stay as they are.
+        hetviz wrote the table: the first row contains the names, and cells are not changed.
     only_table : bool
-        The file is a table: it is taken neither for prose nor for a matrix.
+        Read the file as a table, neither as prose nor as a matrix.
     raw : bool
-        All cells as they stand, with no row taken for names; see `hetviz.io.intake.preview`.
+        Return all raw cells without a header row; see `hetviz.io.intake.preview`.
     recipes : mapping of str to mapping
-        How a table is to be read, see `hetviz.io.infer.recipe.TableRecipe.to_dict`: of each sheet, by
-        its name, or of the one table of a file, by ``""``.
+        Recipes of tables by sheet name, ``""`` for a single table; see
+        `hetviz.io.infer.recipe.TableRecipe.to_dict`.
     like : mapping, optional
-        How an earlier file of the same form was read: a recipe whose rows are looked for anew, see
+        Recipe of an earlier file of the same form, which is adapted to this file; see
         `hetviz.io.infer.recipe.adapt_recipe`.
     """
 
@@ -105,29 +100,12 @@ class Choices:
     like: Mapping[str, Any] | None = None
 
     def recipe_of(self, where: str) -> TableRecipe | None:
-        """Return how a table is to be read, if that was said.
-
-        Parameters
-        ----------
-        where : str
-            The file, or one of its sheets or tables, such as ``"book.xlsx, sheet Drugs"``.
-
-        Raises
-        ------
-        hetviz.errors.DataError
-            If what was said is no recipe.
-        """
+        """Return the chosen recipe of a table, or None."""
         fields = self.recipes.get(split_place(where)[1], None)
         return None if fields is None else TableRecipe.from_dict(fields)
 
     def columns_of(self, where: str) -> TableRecipe | None:
-        """Return how the columns of a table that has no rows but data are to be read, if said.
-
-        Raises
-        ------
-        hetviz.errors.DataError
-            If what was said is no recipe.
-        """
+        """Return the chosen recipe of a table without header rows, or None."""
         recipe = self.recipe_of(where)
         return (
             TableRecipe.from_dict(self.like) if recipe is None and self.like is not None else recipe
@@ -139,26 +117,26 @@ SAVED = Choices("utf-8", ",", ".", True, exact=True)
 
 @dataclass(frozen=True)
 class TableRead:
-    """A table of text, and how it was read.
+    """A text table and how it was read.
 
     Attributes
     ----------
     name : str
-        Of the file.
+        Name of the file.
     frame : DataFrame
         All cells as text, "" where a cell is empty.
     row : sequence of int
-        ``row[r]`` is the row of the file, from 0 and without the header, that row r came from.
+        ``row[r]`` is the row number of row r in the file, from 0, without the header.
     encoding, separator, decimal : str
     header : bool
     problems : tuple of Problem
-        Errors about rows that were left out, and notes.
+        Errors about rows that are left out, and notes.
     facts : mapping of str to str
-        What was detected, in words for the user.
+        Detected settings, as text for the user.
     recipe : Recipe or None
-        What its columns were said or found to be.
+        The chosen or detected recipe.
     called : mapping of str to str
-        What the file calls a column of the frame, where that is another name.
+        Original names of renamed columns.
     """
 
     name: str
@@ -175,54 +153,54 @@ class TableRead:
 
     @property
     def errors(self) -> list[Problem]:
-        """The problems that are more than notes."""
+        """The problems that are not notes."""
         return [problem for problem in self.problems if problem.severity == "error"]
 
     def place(self, row: int, column: str = "") -> str:
-        """Name a row of the frame, and a column of it as the file calls it."""
+        """Return the place of a row and column, with the original column name."""
         column = self.called.get(column, column)
         return f"{self.name}, row {self.row[row] + 1}" + (f", column {column}" if column else "")
 
 
 @dataclass(frozen=True, eq=False)
 class Piece:
-    """One dataset, list of links, or list of comparisons that a reader found in a file.
+    """One dataset, list of links or list of comparisons in a file.
 
     Attributes
     ----------
     name : str
-        What a dataset of it would be called: the stem of the file, a sheet, a member.
+        Name of the dataset: file stem, sheet or member.
     where : str
         The place for messages, such as ``"book.xlsx, sheet Drugs"``.
     role : {"dataset", "links", "comparisons"} or None
-        None where it shows by the columns, as for CSV.
+        None if the columns decide, as for CSV.
     frame : DataFrame of n rows or None
         Cells as text, "" where a cell is empty. Formats with types write numbers with `repr`, dates
-        as ISO 8601, lists as ``"a; b"``. None where there is a matrix and nothing else.
+        as ISO 8601, lists as ``"a; b"``. None if there is only a matrix.
     row : sequence of int
-        ``row[r]`` is the row of the file, from 0 and without the header, that row r came from.
+        ``row[r]`` is the row number of row r in the file, from 0, without the header.
     decimal : {".", ","}
     X : array or CSR matrix of shape (n, features) or None
     feature_names : tuple of str
     kernel, distance : array of shape (n, n) or None
     media : tuple of n (bytes or None) or None
-        Small pictures that have passed `hetviz.io.formats.images.checked_picture`.
+        Thumbnails checked by `hetviz.io.formats.images.checked_picture`.
     id_column, title_column, media_column : str or None
-        Where the format says so; `media_column` names the pictures.
+        If declared by the format. `media_column` names the pictures.
     text_columns : tuple of str
-        Columns of free text, which features are made from.
+        Free text columns used as features.
     label_columns : tuple of str
-        Columns that the format says are categories, though they may look like numbers.
+        Columns declared as categories, which may look like numbers.
     key_columns : tuple of str
-        Columns that name rows of other tables, which are no features.
+        Columns with ids of other tables, which are not features.
     entity : str or None
-        What the rows are: datasets with the same entity are views of the same things.
+        Entity of the rows: datasets with the same entity are views of it.
     facts : mapping of str to str
-        What was detected, in words, for the user: ``{"separator": "semicolon"}``.
+        Detected settings as text for the user: ``{"separator": "semicolon"}``.
     problems : tuple of Problem
-        What was left out, and notes.
+        Errors about parts that are left out, and notes.
     recipe : Recipe or None
-        What the columns of the table were said or found to be.
+        The chosen or detected recipe.
     """
 
     name: str
@@ -249,7 +227,7 @@ class Piece:
 
     @property
     def n_rows(self) -> int:
-        """How many rows it has."""
+        """Number of rows."""
         for part in (self.frame, self.X, self.kernel, self.distance):
             if part is not None:
                 return int(part.shape[0])
@@ -258,25 +236,18 @@ class Piece:
 
 @dataclass(frozen=True, eq=False)
 class ParsedFiles:
-    """What there is in files that were handed in at once.
-
-    Attributes
-    ----------
-    pieces : tuple of Piece
-    rejected : tuple of (file, DataError)
-        Files of which nothing can be used; "files" stands for all that are read together.
-    """
+    """The pieces of several files, and the files that could not be read."""
 
     pieces: tuple[Piece, ...]
     rejected: tuple[tuple[str, DataError], ...] = ()
 
 
-# (name of the file, its bytes, what the user says of it) -> what is in it; raises DataError.
+# (file name, bytes, choices) -> pieces; raises DataError.
 FileReader = Callable[[str, bytes, Choices], list[Piece]]
 
 
 def stem(name: str) -> str:
-    """Return what a dataset is called after its file."""
+    """Return the name of a dataset from its file name."""
     return PurePosixPath(name.replace("\\", "/")).stem.strip() or "data"
 
 
@@ -296,7 +267,7 @@ def piece_from_table(name: str, table: TableRead, role: str | None = None) -> Pi
 
 
 def table_from_piece(piece: Piece) -> TableRead:
-    """Return the table of a piece; a piece without one gets the numbers of its rows, from 1."""
+    """Return the table of a piece; without one, a table of row numbers from 1."""
     frame, row = piece.frame, piece.row
     if frame is None:
         frame = pd.DataFrame({"row": [str(at + 1) for at in range(piece.n_rows)]}, dtype=TEXT)
@@ -315,10 +286,10 @@ def table_from_piece(piece: Piece) -> TableRead:
 
 
 def has_matrix(piece: Piece) -> bool:
-    """Whether a format gave numbers or pictures beside, or instead of, the table."""
+    """Whether a piece has a matrix or pictures."""
     parts = (piece.X, piece.kernel, piece.distance, piece.media)
     return any(part is not None for part in parts)
 
 
-# (name, bytes, what is said of them) -> the table; see `read_table`.
+# (file name, bytes, choices) -> table; see `read_table`.
 TableReader = Callable[[str, bytes, Choices | None], TableRead]

@@ -1,4 +1,4 @@
-"""Long work outside the request: submit a task, watch it, stop it, fetch its result."""
+"""Background jobs: submit a task, follow it, cancel it, fetch its result."""
 
 from hetviz.jobs.inline import InlineRunner
 from hetviz.jobs.process.pool import Pool

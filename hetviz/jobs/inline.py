@@ -1,4 +1,4 @@
-"""A runner without a process of its own: at once, in the caller; for tests and scripts."""
+"""Runner that runs tasks immediately in the calling process, for tests and scripts."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ log = logging.getLogger(__name__)
 
 
 class InlineRunner(JobTable):
-    """Runs each task inside `submit`; it can be stopped only from within the task."""
+    """Runs each task inside `submit`. Only the task itself can stop it."""
 
     def warm(self) -> None:
-        """Do nothing: this process is running already."""
+        """Do nothing: the process is already running."""
 
     def submit(
         self,
@@ -29,7 +29,7 @@ class InlineRunner(JobTable):
         note: Mapping[str, object] | None = None,
         id: str | None = None,
     ) -> str:
-        """Run the task and return the job's id; the job is over by then."""
+        """Run the task to its end and return the job's id."""
         id = self._add_job(owner, title, task, note, id)
         self._run(id, task)
         return id

@@ -1,4 +1,4 @@
-"""What jobs give: partial layouts on the way, then a map, or findings with maps behind them."""
+"""Results of jobs: partial layouts, maps, and findings."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from hetviz.data import Embedding
 
 
-# Partial layouts: what a method has so far, small enough to send several times a second.
+# Partial layouts, small enough to send several times a second.
 
 
 @dataclass(frozen=True)
@@ -20,9 +20,9 @@ class Frame:
     Attributes
     ----------
     seq : int
-        1 for the first of a job, then one more for each.
+        Number of the frame in its job, from 1.
     layout : bytes
-        Little-endian float32 of shape (n_rows, 2) in global row order; NaN = no place (yet).
+        Little-endian float32 of shape (n_rows, 2) in global row order; NaN for no position.
     """
 
     seq: int
@@ -40,9 +40,9 @@ def pack_frame(layout: Callable[[], object] | object) -> bytes:
     Raises
     ------
     ValueError
-        If the shape is another; that is a fault of the method that reports it.
+        For another shape, which is an error of the method.
     """
-    # Here, because the server imports this module and need not load numpy for it.
+    # Imported here because the server does not need numpy.
     import numpy as np
 
     Y = np.asarray(layout() if callable(layout) else layout)
@@ -62,13 +62,13 @@ class MadeMap:
     params : dict
     embedding : Embedding
     figures : dict or None
-        As from `hetviz.jobs.tasks.maps.figures_of`, with ``notes``; where the method weighs views,
-        ``views``: name to weight; where it learned from groups, ``learned``, and where it goes on
-        from a map that knew less, ``consequences``. None where the map was not measured.
+        As from `hetviz.jobs.tasks.maps.figures_of`, with ``notes``, ``views`` (weights of views),
+        ``learned`` (learned groups) and ``consequences`` (changes since the start map) where
+        available. None for maps that were not measured.
     seed : int or None
-        None where the caller knows it.
+        None if the caller knows it.
     hold_out : float
-        Share of the links that the method did not see.
+        Share of the links hidden from the method.
     """
 
     method: str
@@ -82,16 +82,16 @@ class MadeMap:
 
 @dataclass(frozen=True, eq=False)
 class Findings:
-    """What a task found out, other than one map to show.
+    """Results of a task other than a single map.
 
     Attributes
     ----------
     kind : str
-        The app keeps the latest of each kind.
+        The app keeps the latest findings of each kind.
     content : dict
         JSON-ready.
     maps : tuple of MadeMap
-        Maps that were made on the way; kept beside, not shown.
+        Additional maps, which are not shown.
     """
 
     kind: str

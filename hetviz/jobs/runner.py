@@ -1,7 +1,6 @@
-"""What the app knows of long work: tasks go in, snapshots of jobs come out.
+"""Interface of job runners: tasks go in, snapshots of jobs come out.
 
-Nothing here says where the work runs. A task names its function by import path and carries its
-arguments, so that another process can run it as well as a thread of this one.
+A task names its function by import path and carries its arguments, so it can run in any process.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ JobPart = tuple[str, float, str]
 
 @dataclass(frozen=True)
 class Task:
-    """One call to make.
+    """A function call to run as a job.
 
     Attributes
     ----------
@@ -31,8 +30,7 @@ class Task:
         ``"package.module:name"``; it is called with the arguments and with ``progress=``.
     arguments : mapping of str to object
     first_frame : bytes or None
-        What is to be seen before the task begins, as the layout of a `Frame`: its job has that as
-        the first partial layout from the moment it is submitted.
+        First partial layout, available as soon as the job is submitted; see `Frame`.
     """
 
     function: str
@@ -41,7 +39,7 @@ class Task:
 
     @one_thread()
     def run(self, progress: Progress) -> object:
-        """Make the call and return what it returns."""
+        """Call the function and return its result."""
         module, _, name = self.function.partition(":")
         function: Callable[..., Any] = getattr(importlib.import_module(module), name)
         return function(**self.arguments, progress=progress)
@@ -54,29 +52,28 @@ class Job:
     Attributes
     ----------
     id, owner, title : str
-        The owner is a session's id; a job is shown to its owner only.
+        The owner is a session id. Only the owner sees a job.
     state : {"waiting", "running", "done", "failed", "cancelled"}
     fraction : float
         Share of the work done, 0 to 1.
     message : str
-        What is being done.
+        Current step.
     seconds_left : float or None
-        None until it can be told.
+        None until it can be estimated.
     ahead : int
-        Jobs that run before this one while it waits.
+        Number of jobs before this one in the queue.
     result : object
-        What the task returned, once done; of a cancelled one, what its `Cancelled` had as
-        ``partial``, if it came to that.
+        Result of a finished task; of a cancelled one, ``partial`` of its `Cancelled`.
     error : HetvizError or None
-        Why it failed; an unexpected failure is wrapped in a plain sentence.
+        Reason of the failure, in plain words.
     note : mapping
-        What the submitter wanted to find again beside the result.
+        Information of the submitter, returned with the job.
     seq : int
-        Partial layouts so far.
+        Number of partial layouts so far.
     parts : tuple of (title, fraction, state)
-        The parts of work that has several, as the task last told of them; see `normalise_parts`.
+        Latest state of the parts of the work; see `normalise_parts`.
     processor_s : float
-        Processor seconds that it took, once over; 0 where its process did not live to tell.
+        Processor seconds of a finished job; 0 if its process crashed.
     """
 
     id: str
@@ -96,15 +93,15 @@ class Job:
 
     @property
     def is_active(self) -> bool:
-        """Whether it waits or runs."""
+        """Whether the job is waiting or running."""
         return self.state in LIVE
 
 
 class Runner(Protocol):
-    """Runs tasks one at a time, in the order in which they came."""
+    """Runs tasks one at a time, in the order of submission."""
 
     def warm(self) -> None:
-        """Get ready for the first task; returns at once."""
+        """Prepare for the first task, without waiting."""
         ...
 
     def submit(
@@ -115,7 +112,7 @@ class Runner(Protocol):
         note: Mapping[str, object] | None = None,
         id: str | None = None,
     ) -> str:
-        """Queue a task and return the job's id, which the caller may choose (a new one)."""
+        """Queue a task and return the job's id, which the caller may choose."""
         ...
 
     def get(self, id: str, owner: str) -> Job | None:
@@ -127,7 +124,7 @@ class Runner(Protocol):
         ...
 
     def cancel(self, id: str, owner: str) -> None:
-        """Ask a job of this owner to stop; a waiting one does not start any more."""
+        """Ask a job of this owner to stop. A waiting job never starts."""
         ...
 
     def jobs(self, owner: str) -> list[Job]:
@@ -135,23 +132,23 @@ class Runner(Protocol):
         ...
 
     def load(self) -> tuple[int, int]:
-        """Return how many jobs run and how many wait."""
+        """Return the number of running and of waiting jobs."""
         ...
 
     def take(self, id: str, owner: str) -> Job | None:
-        """Return a job of this owner that is over, once: it is forgotten then."""
+        """Return and remove a finished job of this owner."""
         ...
 
 
 def seconds_left(fraction: float, elapsed: float) -> float | None:
-    """Estimate the seconds left from the share done; None before there is a basis for it."""
+    """Estimate the seconds left from the share done; None while it is too early."""
     if fraction < 0.02 or elapsed < 0.5:
         return None
     return elapsed * (1.0 - fraction) / fraction
 
 
 def normalise_parts(parts: object) -> tuple[JobPart, ...]:
-    """Return the parts that a task told of (title, fraction, state), in their plain form."""
+    """Return reported parts as (title, fraction, state) with plain types."""
     return tuple(
         (str(title), min(max(float(fraction), 0.0), 1.0), str(state))
         for title, fraction, state in cast("Iterable[JobPart]", parts)

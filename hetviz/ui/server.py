@@ -24,9 +24,11 @@ def routes() -> list[BaseRoute]:
 
 def middleware() -> list[Middleware]:
     """Return what stands before every request."""
-    may = people.may_request if people.has_login() else None
+    is_allowed = people.may_request if people.has_login() else None
     return [
-        Middleware(RequestGuard, settings=settings(), figures=background.FIGURES, may=may),
+        Middleware(
+            RequestGuard, settings=settings(), figures=background.FIGURES, is_allowed=is_allowed
+        ),
         Middleware(FirstPaint),
     ]
 

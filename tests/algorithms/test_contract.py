@@ -22,7 +22,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 from hetviz.algorithms import ranking
 from hetviz.algorithms.base import BaseEmbedder, Capability, Need, Reference
 from hetviz.algorithms.registry import get_method, methods, suggest
-from hetviz.cli.arguments import found_lines
+from hetviz.cli.arguments import diagnostic_lines
 from hetviz.data import Comparisons, Dataset, HeteroData, Labels, Links
 from hetviz.data.model.diagnostics import from_json, to_json
 from hetviz.errors import Cancelled, DataError, HetvizError, NotApplicableError, ParameterError
@@ -350,7 +350,7 @@ def test_what_a_method_found_out_is_kept_with_the_map_and_told_in_three_places(
     diagnostics.show_diagnostics({"diagnostics": kept})
     places = {
         "app": "\n".join(shown),
-        "command line": "\n".join(found_lines(from_json(kept))),
+        "command line": "\n".join(diagnostic_lines(from_json(kept))),
         "report": report._found_out(from_json(kept)),
     }
     for where, text in places.items():

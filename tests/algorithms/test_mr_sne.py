@@ -313,6 +313,6 @@ def test_three_axes_keep_more_go_on_and_place_new_items() -> None:
 def test_more_axes_than_two_are_refused_where_all_pairs_are_too_many(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("hetviz.algorithms.mr_sne.MOST_WIDE", 100)
+    monkeypatch.setattr("hetviz.algorithms.mr_sne.MAX_ROWS_ABOVE_TWO_AXES", 100)
     with pytest.raises(NotApplicableError, match="there are 160"):
         MRSNE(n_components=3).fit(WORLD)

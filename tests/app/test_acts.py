@@ -207,11 +207,11 @@ def test_wishes_of_the_browser_are_taken_or_passed_over(visit: Visit, started: l
 def test_comparisons_use_every_item_of_a_group_alike() -> None:
     groups = {name: np.arange(start, start + n) for name, start, n in
               (("A", 0, 4), ("B", 10, 3), ("C", 20, 5))}  # fmt: skip
-    every = commands.draft_comparisons(DATA, groups, StatementDraft("closer", most=60))
+    every = commands.draft_comparisons(DATA, groups, StatementDraft("closer", max_pairs=60))
     assert (every.n, every.n_possible) == (60, 60)
     rows = {tuple(map(tuple, row)) for row in every.commands[0].rows}  # type: ignore[attr-defined]
     assert len(rows) == 60
-    few = commands.draft_comparisons(DATA, groups, StatementDraft("closer", most=8))
+    few = commands.draft_comparisons(DATA, groups, StatementDraft("closer", max_pairs=8))
     assert [sum(row[0][1] == DATA["emoji"].ids[k] for row in few.commands[0].rows)  # type: ignore[attr-defined]
             for k in range(4)] == [2, 2, 2, 2]  # fmt: skip
 

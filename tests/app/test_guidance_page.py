@@ -406,11 +406,11 @@ def test_rows_stay_where_they_were_and_new_ones_stand_first() -> None:
 
 def test_names_with_odd_spaces_are_searched_as_tidy_ones() -> None:
     for texts in (["a  b", "c"], [" a b", "c"], ["a b ", "c"], ["a\nb", "c"], ["a\tb", "c"]):
-        found = search.TextIndex.of(texts)
+        found = search.TextIndex.build(texts)
         assert found.text == "\na b\nc\n"
-        assert found.holding("c").tolist() == [1]
-    assert search.TextIndex.of(["a b", "c"]).text == "\na b\nc\n"
-    assert search.TextIndex.of([]).holding("a").tolist() == []
+        assert found.find_all_rows("c").tolist() == [1]
+    assert search.TextIndex.build(["a b", "c"]).text == "\na b\nc\n"
+    assert search.TextIndex.build([]).find_all_rows("a").tolist() == []
 
 
 def test_a_map_stopped_while_it_was_measured_says_why_it_is_by_this_method(visit: Visit) -> None:

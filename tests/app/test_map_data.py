@@ -307,7 +307,7 @@ def test_what_is_no_selection_is_refused(value: object) -> None:
 
 def test_shelves_keep_what_was_used_last_and_never_more_than_they_may() -> None:
     shelves = ArrayCache(session_bytes=300, all_bytes=500)
-    arrays = [PackedArray.of(np.full(25, k), "<i4") for k in range(6)]
+    arrays = [PackedArray.pack(np.full(25, k), "<i4") for k in range(6)]
     for array_ in arrays[:3]:
         shelves.put("a", array_)
     assert shelves.get("a", arrays[0].key) is arrays[0]
@@ -318,7 +318,7 @@ def test_shelves_keep_what_was_used_last_and_never_more_than_they_may() -> None:
     for array_ in arrays[:3]:
         shelves.put("b", array_)
     assert shelves.n_bytes <= 500
-    large = PackedArray.of(np.zeros(1000), "<i4")
+    large = PackedArray.pack(np.zeros(1000), "<i4")
     shelves.put("c", large)
     assert shelves.get("c", large.key) is large
     assert shelves.n_bytes == len(large.content)
@@ -326,7 +326,7 @@ def test_shelves_keep_what_was_used_last_and_never_more_than_they_may() -> None:
 
 def test_what_was_shelved_for_a_session_that_left_is_dropped() -> None:
     shelves = ArrayCache()
-    array = PackedArray.of(np.zeros(9), "<i4")
+    array = PackedArray.pack(np.zeros(9), "<i4")
     for session in ("a", "b"):
         shelves.put(session, array)
     shelves.clear("a")
@@ -337,7 +337,7 @@ def test_what_was_shelved_for_a_session_that_left_is_dropped() -> None:
 
 def test_equal_bytes_of_another_type_have_another_key() -> None:
     zeros = np.zeros(8)
-    assert PackedArray.of(zeros, "<i4").key != PackedArray.of(zeros, "<f4").key
+    assert PackedArray.pack(zeros, "<i4").key != PackedArray.pack(zeros, "<f4").key
 
 
 def test_what_hangs_on_data_goes_with_them() -> None:

@@ -100,8 +100,8 @@ def test_arrays_come_as_they_are_to_their_session_only(sid: str, spec: dict[str,
 
 
 def test_large_arrays_are_packed_where_that_helps_and_is_accepted(sid: str) -> None:
-    codes = PackedArray.of(np.zeros(200_000), "|i1")
-    noise = PackedArray.of(np.random.default_rng(0).normal(size=50_000), "<f4")
+    codes = PackedArray.pack(np.zeros(200_000), "|i1")
+    noise = PackedArray.pack(np.random.default_rng(0).normal(size=50_000), "<f4")
     for array in (codes, noise):
         ARRAY_CACHE.put(sid, array)
     packed = ask(f"/hv/array/{sid}/{codes.key}", gzip=True)

@@ -232,7 +232,7 @@ def test_truer_neighbours_are_told_of_where_they_are_that_and_shown_where_they_a
     old = {"best_neighbours": {"title": "Neighbour map with links", "score": 0.95}}
     assert not [one for one in map_warnings.map_warnings(state, run, old) if one.kind == "traded"]
     (bare,) = told(kept=None, chosen_kept=None)
-    assert "held-out links" not in bare.words
+    assert "held-out links" not in bare.text
     # Once it is made it is shown, and not made again.
     other = replace(run, id="r2", method="mr-sne", title="Neighbour map with links")
     workspace.state = replace(state, runs=(run, other), chosen="r1")

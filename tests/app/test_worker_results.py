@@ -71,7 +71,7 @@ def test_what_failed_is_told_and_what_was_stopped_is_asked_for_again(
         worker_results.WorkerError, match="Looking through what was said failed: no room"
     ) as told:
         ask()
-    told.value.again()
+    told.value.retry()
     assert ask() is None and len(sent) == 3
     # Where no worker takes it on it is not waited for.
     assert worker_results.fetch_from_worker("busy", data, "other", REPORT, {}) is None
@@ -124,7 +124,7 @@ def test_what_a_page_holds_itself_is_made_beside_it(
     )
     with pytest.raises(worker_results.WorkerError, match="no room") as told:
         ask()
-    told.value.again()
+    told.value.retry()
     assert ask() is None
     waiting.pop()()
     assert ask().tolist() == [1.0, 1.0]

@@ -96,7 +96,7 @@ def test_a_weight_is_edited_undone_done_again_and_never_nothing(page: Page) -> N
     # A weight of nothing is refused, and the cell goes back.
     page.wait_for_function(STEADY, polling=POLL_MS)
     write(page, WEIGHT, "0")
-    expect(page.get_by_text("a weight of 0 says nothing")).to_be_visible()
+    expect(page.get_by_text("a weight of 0 has no effect")).to_be_visible()
     expect(cell).to_have_text("0.9")
     settled(page)
 

@@ -116,7 +116,7 @@ def test_command_has_an_example_that_it_takes_and_refuses_others(
     assert "--json" in text
     head, example = text.split("Example: python -m hetviz ")
     assert head
-    given = cli.parser().parse_args(example.split())
+    given = cli.make_parser().parse_args(example.split())
     assert callable(given.command)
     with pytest.raises(SystemExit) as refused:
         cli.main([command, "--no-such-thing"])

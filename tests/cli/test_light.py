@@ -9,7 +9,7 @@ import sys
 import pytest
 
 import hetviz
-from hetviz.cli.catalogue import written_cards
+from hetviz.cli.catalogue import read_cards
 from hetviz.io.bundle.samples import sample_card
 
 HEAVY = {"numpy", "scipy", "pandas", "sklearn", "numba", "pyarrow", "matplotlib", "streamlit"}
@@ -41,7 +41,7 @@ def test_cards_as_written_are_the_cards() -> None:
         {"key": card.key, "title": card.title, "family": card.family, "summary": card.summary}
         for card in hetviz.methods()
     ]
-    assert written_cards() == real
+    assert read_cards() == real
 
 
 def test_samples_have_their_titles(capsys: pytest.CaptureFixture[str]) -> None:

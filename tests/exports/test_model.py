@@ -143,7 +143,7 @@ def first_instance(document: dict[str, Any]) -> dict[str, Any]:
     "change",
     [
         lambda d: first_instance(d).update({"class": "os.system"}),
-        lambda d: first_instance(d).update({"class": "hetviz.cli.arguments.show"}),
+        lambda d: first_instance(d).update({"class": "hetviz.cli.arguments.print_result"}),
         lambda d: first_instance(d).update({"class": "hetviz.errors.HetvizError"}),
         lambda d: first_instance(d).update({"class": "hetviz.features.spaces.basis.fit_basis"}),
         lambda d: first_instance(d).update({"class": "hetviz.features.spaces.basis.Mapping"}),

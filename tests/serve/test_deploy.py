@@ -102,7 +102,7 @@ def _answer(port: int, host: str) -> int:
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
     try:
         # The page; health is answered under any name.
-        connection.count_request("GET", "/", headers={"Host": host})
+        connection.request("GET", "/", headers={"Host": host})
         with connection.getresponse() as answer:
             answer.read()
             return answer.status

@@ -26,7 +26,7 @@ COOKIE_SECRET = "0123456789abcdef" * 4
 
 def is_there(url: str) -> bool:
     try:
-        with urllib.count_request.urlopen(url, timeout=2) as answer:
+        with urllib.request.urlopen(url, timeout=2) as answer:
             return bool(answer.status == 200)
     except OSError:
         return False

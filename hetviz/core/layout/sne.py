@@ -413,7 +413,7 @@ class WideSneLayout(SneLayout):
             P,
             Y[:, :2],
             apart=apart,
-            loose=capped,
+            capped=capped,
             exact=True,
             mass=mass,
             double=double,

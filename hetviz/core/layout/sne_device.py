@@ -36,7 +36,7 @@ def make_layout(
     if device is not None:
         return DeviceSneLayout(device, P, Y, apart=apart, capped=capped, mass=mass)
     layout_class = SneLayout if Y.shape[1] <= 2 else WideSneLayout
-    return layout_class(P, Y, apart=apart, loose=capped, mass=mass)
+    return layout_class(P, Y, apart=apart, capped=capped, mass=mass)
 
 
 class DeviceSneLayout(SneLayout):
@@ -76,7 +76,7 @@ class DeviceSneLayout(SneLayout):
             P,
             Y[:, :2],
             apart=apart,
-            loose=capped,
+            capped=capped,
             exact=True if k > 2 else exact,
             mass=mass,
             double=double,

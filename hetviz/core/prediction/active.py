@@ -1,10 +1,10 @@
-"""Whose label to ask for next: items that are in doubt themselves and like many others that are.
+"""Active learning: uncertain items that represent many other uncertain ones.
 
-    u_j = 1 - (p_j1 - p_j2)                          how open the label of j is
-    F(A) = sum_j u_j max_{i in A} s_ij               how well labels of A speak for what is open
+    u_j = 1 - (p_j1 - p_j2)                          uncertainty of the label of j
+    F(A) = sum_j u_j max_{i in A} s_ij               uncertainty covered by labels of A
 
-The next items are chosen one by one, each the one that adds most to F. What is asked thereby lies
-amid items in doubt, and no two questions are about the same of them.
+Items are chosen one by one, each with the largest gain of F. So questions concern regions of
+uncertain items, and no two questions concern the same region.
 """
 
 from __future__ import annotations
@@ -22,36 +22,36 @@ from hetviz.core.graph.neighbors import nearest_neighbors, neighbors_by_cells
 from hetviz.core.spectral.joint_axes import unit
 
 NEIGHBOURS = 15
-"""So many items each label is taken to speak for."""
+"""Number of items that a label represents."""
 _C = 1.0
 _MANY = 30_000
 
 
 def class_chances(Z: Floats, y: Ints, n_classes: int) -> Floats:
-    """Return how likely each item is to be of each class, by those of which it is known.
+    """Return the class probabilities of all items, from those with a known class.
 
     Parameters
     ----------
     Z : ndarray of shape (n, k)
-        Axes of the items, of which directions count.
+        Axes of the items; only directions matter.
     y : ndarray of int, shape (n,)
-        Classes by number, -1 where unknown; two classes or more are known of some.
+        Class numbers, -1 if unknown; at least two classes must occur.
     n_classes : int
 
     Returns
     -------
     ndarray of shape (n, n_classes)
-        Rows of sum 1, by a logistic regression; 0 for classes of which nothing is known.
+        Rows of sum 1, by logistic regression; 0 for classes without known items.
 
     Notes
     -----
-    O(known k n_classes) a step, then O(n k n_classes).
+    O(known k n_classes) per step, then O(n k n_classes).
     """
     X = unit(Z) * np.sqrt(Z.shape[1])
     known = np.flatnonzero(y >= 0)
     model = LogisticRegression(C=_C, max_iter=200)
     with warnings.catch_warnings():
-        # Chances that are nearly those of the optimum serve as well.
+        # Probabilities near the optimum are good enough.
         warnings.simplefilter("ignore", ConvergenceWarning)
         model.fit(X[known], y[known])
     P = np.zeros((len(Z), n_classes))
@@ -60,7 +60,7 @@ def class_chances(Z: Floats, y: Ints, n_classes: int) -> Floats:
 
 
 def openness(P: Floats) -> Floats:
-    """Return how open each row's class is, (n,): 1 less the lead of the likeliest class.
+    """Return the uncertainty of each row's class, (n,): 1 minus the lead of the likeliest class.
 
     P is of shape (n, 2 or more).
     """
@@ -69,10 +69,10 @@ def openness(P: Floats) -> Floats:
 
 
 def neighbour_likeness(Z: Floats, k: int = NEIGHBOURS, random_state: int = 0) -> Sparse:
-    """Return how far the label of an item speaks for others: csr (n, n), symmetric, 1 with itself.
+    """Return the similarity of items by direction: csr (n, n), symmetric, 1 on the diagonal.
 
-    exp(-d^2 / s_i^2) of the directions of the k nearest of i, s_i the distance of their middle one;
-    of i to j and j to i the larger. Above 30,000 items the nearest are looked for in cells.
+    exp(-d^2 / s_i^2) for the k nearest directions of i, with s_i their median distance; the larger
+    one of i to j and j to i. Above 30,000 items the search is approximate.
     """
     U = unit(Z)
     n = len(U)
@@ -95,29 +95,29 @@ def neighbour_likeness(Z: Floats, k: int = NEIGHBOURS, random_state: int = 0) ->
 def most_telling(
     S: Sparse, open_: Floats, known: Ints, allowed: Bools, n: int
 ) -> tuple[Ints, Floats]:
-    """Return the items whose labels would speak for most of what is open, and how much each adds.
+    """Return the items whose labels would cover most uncertainty, and the gain of each.
 
     Parameters
     ----------
     S : csr of shape (n_items, n_items)
-        How far the label of i speaks for j, from 0 to 1.
+        Similarity: share of j that the label of i covers, from 0 to 1.
     open_ : ndarray of shape (n_items,)
-        How open the label of each is, 0 or more.
+        Uncertainty of each label, 0 or more.
     known : ndarray of int
-        Items whose labels are known: what these speak for is covered.
+        Items with known labels: items similar to these are covered.
     allowed : ndarray of bool, shape (n_items,)
-        Which may be chosen.
+        Items that may be chosen.
     n : int
 
     Returns
     -------
-    chosen, gain : ndarray of at most n positions, and of as many numbers
-        Best first; none that adds nothing.
+    chosen, gain : ndarray of at most n positions, and of their gains
+        Best first, with gains above 0.
 
     Notes
     -----
-    F is submodular, so that choosing one by one reaches 1 - 1/e of the largest F (Nemhauser, Wolsey
-    and Fisher 1978); as a criterion of active learning: Wei, Iyer and Bilmes 2015. O(n stored).
+    F is submodular, so the greedy choice reaches 1 - 1/e of the maximum (Nemhauser, Wolsey and
+    Fisher 1978); as a criterion of active learning see Wei, Iyer and Bilmes 2015. O(n nnz(S)).
     """
     covered = np.zeros(S.shape[0])
     if len(known):

@@ -1,4 +1,4 @@
-"""Predictions of several kinds weighed into one by what they say of items that they did not see."""
+"""Blending of several predictions, with weights fitted to held-out items."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _FLOOR = 1e-4
 
 
 def row_shares(A: Sparse) -> Sparse:
-    """Return the matrix with rows of sum 1; rows of zeros stay."""
+    """Scale rows to sum 1; rows of zeros do not change."""
     total = np.asarray(A.sum(axis=1)).ravel()
     return sp.csr_array(sp.diags_array(1.0 / np.where(total > 0, total, 1.0)) @ A)
 
@@ -27,15 +27,15 @@ def propagate(
     stay: float = 0.9,
     rounds: int = 30,
 ) -> Floats:
-    """Spread outputs over graphs, those of known items held fast.
+    """Propagate outputs over graphs, with those of known items fixed.
 
     Parameters
     ----------
     steps : sequence of (A, B)
-        Shares (n, n) with which each item takes its neighbours; of a pair (n, m), (m, n) those by
-        way of other items. All graphs of an item count equally.
+        Row-stochastic weights (n, n) of each item's neighbours; a pair (n, m), (m, n) leads via
+        other items. All graphs of an item have equal weight.
     start : ndarray of shape (n, K)
-        Outputs to begin with, to which each round returns by 1 - `stay`.
+        Initial outputs, which keep a weight of 1 - `stay` in each round.
     known : ndarray of bool, shape (n,)
     stay : float
     rounds : int
@@ -43,7 +43,7 @@ def propagate(
     Notes
     -----
     The truncated sum of a random walk with restarts (Zhou et al. 2004 with rows of sum 1): O(rounds
-    links K). Items that no graph reaches keep what they began with.
+    links K). Items without a neighbour in any graph keep their initial outputs.
     """
     reach = np.zeros(len(start))
     for A, _ in steps:
@@ -60,7 +60,7 @@ def propagate(
 
 
 def pooled(outputs: Sequence[Floats], weights: Floats) -> Floats:
-    """Return the product of probabilities (n, K), each to its weight, with rows of sum 1."""
+    """Return the weighted geometric mean of probabilities (n, K), with rows of sum 1."""
     total = np.tensordot(weights, np.stack([_logarithm(P) for P in outputs]), 1)
     return np.asarray(softmax(total, axis=1))
 
@@ -68,24 +68,24 @@ def pooled(outputs: Sequence[Floats], weights: Floats) -> Floats:
 def pool_weights(
     outputs: Sequence[Floats], y: Ints, prior: float = 1.0, total: float = 2.0
 ) -> Floats:
-    """Return weights, none below 0, under which `pooled` fits classes best.
+    """Return non-negative weights for which `pooled` fits classes best.
 
     Parameters
     ----------
     outputs : sequence of ndarray of shape (n, K)
-        Probabilities by several models of items that they did not see.
+        Probabilities of held-out items by several models.
     y : ndarray of int, shape (n,)
     prior : float
-        How surely all weights are taken for equal: with no items they are.
+        Strength of the prior of equal weights, which are the result without items.
     total : float
-        The sum of the weights then. Above 1 the whole is surer than its parts, as it should be
-        where these err apart.
+        Sum of the prior weights. Above 1 the blend is more certain than its parts, as it should be
+        if their errors are independent.
 
     Notes
     -----
-    The posterior mode under normal priors on each of M weights, around total / M with precision
-    prior M, of a logistic regression on logarithms of probabilities: convex, by L-BFGS-B. As
-    the sum is free, the probabilities are calibrated in the same stroke. O(n K M) a step.
+    The posterior mode of a logistic regression on log probabilities, under normal priors on each
+    of M weights, around total / M with precision prior M: convex, by L-BFGS-B. Because the sum is
+    free, this also calibrates the probabilities. O(n K M) per step.
     """
     A = np.stack([_logarithm(P) for P in outputs])
     count = len(outputs)
@@ -117,22 +117,22 @@ def walk_features(
     restart: float = 0.2,
     rounds: int = 8,
 ) -> Floats:
-    """Return the mean of rows over walks that go from item to item and may end at each step.
+    """Return the mean of rows over the ends of random walks that may end at each step.
 
     Parameters
     ----------
     steps : sequence of (A, B)
         As in `propagate`.
     start : ndarray of shape (n, p)
-        Rows to take means of: features, or one column for each item that a walk may end at.
+        Rows to average: features, or one column for each item that a walk may end at.
     restart : float
-        Chance that a walk ends, at each step.
+        Probability that a walk ends at a step.
     rounds : int
 
     Notes
     -----
     Personalised PageRank times `start`, as in Gasteiger, Bojchevski and Guennemann 2019 (APPNP):
-    O(rounds links p). Items that no graph reaches keep their row.
+    O(rounds links p). Items without a neighbour in any graph keep their row.
     """
     reach = np.zeros(len(start))
     for A, _ in steps:
@@ -152,9 +152,9 @@ def walk_features(
 
 
 def mean_weights(outputs: Sequence[Floats], y: Floats) -> Floats:
-    """Return weights, of sum 1 and none below 0, under which numbers of several kinds fit best."""
+    """Return non-negative weights of sum 1 for which the mean of several predictions fits best."""
     X = np.column_stack(outputs)
-    # a row that weighs the sum far above the rest holds it at 1
+    # A row with a very large weight fixes the sum at 1.
     scale = 1e3 * max(float(np.abs(X).max()), 1e-12)
     w, _ = nnls(np.vstack([X, np.full(X.shape[1], scale)]), np.append(y, scale))
     total = float(w.sum())
@@ -162,15 +162,15 @@ def mean_weights(outputs: Sequence[Floats], y: Floats) -> Floats:
 
 
 def reliability(P: Floats, y: Ints, bins: int = 8) -> list[list[float]]:
-    """Return how often the likeliest class was right, by how sure it was.
+    """Return the accuracy of the likeliest class, by its probability.
 
     Parameters
     ----------
     P : ndarray of shape (n, K)
-        Probabilities of items that the model did not see.
+        Probabilities of held-out items.
     y : ndarray of int, shape (n,)
     bins : int
-        Of equal numbers of items.
+        Number of bins with equal numbers of items.
 
     Returns
     -------

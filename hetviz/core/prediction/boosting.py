@@ -1,4 +1,4 @@
-"""Models grown round by round from slopes given from outside: trees by LightGBM, or ridges."""
+"""Boosted models trained on given derivatives: trees by LightGBM, or ridge regressions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 TREES, FOREST, LINEAR = "trees", "forest", "linear"
 LEARNERS = (TREES, FOREST, LINEAR)
-"""What a step may be: the best tree, a tree of random splits on some of the rows, or a ridge."""
+"""Base learners: a tree of best splits, a tree of random splits on some rows, or a ridge."""
 
 LEAST_CURVATURE = 1e-6
 _MOST_CELLS_OF_PLAIN_TREES = 2_000_000
@@ -34,26 +34,26 @@ _LEAF_OF_FOREST = 2
 _EXACT, _DIRECTIONS = 500, 200
 
 Line = Callable[[Floats], float]
-"""How far to go along a change of the margins (n_i, K), 1 as it is."""
+"""Line search: maps a change of the margins (n_i, K) to a step length, 1 for the full change."""
 
 
 @dataclass(frozen=True)
 class TreeSettings:
-    """How models are grown.
+    """Settings of the base learners.
 
     Attributes
     ----------
     learning_rate : float
     n_leaves : int
-        At most, by tree.
+        Maximum number of leaves of a tree.
     min_leaf : int
-        Rows in a leaf, at least.
+        Minimum number of rows in a leaf.
     n_bins : int
-        Values of a feature that LightGBM tells apart; 63 take half the time of its own 255.
+        Number of bins of a feature in LightGBM; 63 take half the time of its default of 255.
     random_state : int
     learner : {"trees", "forest", "linear"}
-        Trees of the best splits; of random splits, each on 70 % of the rows and half of the
-        features, with leaves of two rows or more; or ridge regressions.
+        Trees of best splits; trees of random splits, each on 70 % of the rows and half of the
+        features, with leaves of at least two rows; or ridge regressions.
     """
 
     learning_rate: float = 0.1
@@ -65,18 +65,18 @@ class TreeSettings:
 
 
 class Boosted(Protocol):
-    """Margins of the rows of one source, one step after the other.
+    """A booster of the margins of one source's rows.
 
     Attributes
     ----------
     scores : ndarray of shape (n_i, K)
-        Of all rows, those that are learned from and the others.
+        Scores of all rows, including those that are only predicted.
     """
 
     scores: Floats
 
     def step(self, slope: Floats, curvature: Floats, line: Line | None = None) -> None:
-        """Take one step by derivatives of the rows to learn from, (m, K), or `line` times it."""
+        """Take a step for the derivatives of the training rows, (m, K), of length `line`."""
         ...
 
     def predict(self, X: Matrix) -> Floats:
@@ -85,34 +85,34 @@ class Boosted(Protocol):
 
 
 def boosted(X: Matrix, learn: Ints, n_outputs: int, settings: TreeSettings) -> Boosted:
-    """Make ready to boost.
+    """Return a booster for some features.
 
     Parameters
     ----------
     X : ndarray or csr of shape (n_i, d)
-        NaN where a cell is missing.
+        NaN for missing cells.
     learn : ndarray of int
-        Rows to learn from; the others are only predicted.
+        Training rows; the others are only predicted.
     n_outputs : int
-        Number K of columns.
+        Number of outputs K.
     settings : TreeSettings
 
     Raises
     ------
     hetviz.errors.HetvizError
-        If LightGBM cannot be loaded and the data are too large for the plain trees.
+        If LightGBM cannot be loaded and the data are too large for scikit-learn's trees.
     """
     if settings.learner == LINEAR:
         return _Ridges(X, learn, n_outputs, settings)
     try:
         import lightgbm
     except OSError as error:
-        # the package is there, but a library of the system that it needs is not
+        # The package is installed, but a system library that it needs is not.
         if X.shape[0] * X.shape[1] * n_outputs > _MOST_CELLS_OF_PLAIN_TREES:
             raise HetvizError(
                 f"LightGBM could not be loaded ({error}). It needs the system library libgomp: on "
-                "Debian or Ubuntu install the package libgomp1, on macOS libomp. Without it only "
-                "small data can be learned from."
+                "Debian or Ubuntu install the package libgomp1, on macOS libomp. Without it this "
+                "method only works for small data."
             ) from error
         return _PlainTrees(X, learn, n_outputs, settings)
     return _LightGbm(lightgbm, X, learn, n_outputs, settings)
@@ -145,7 +145,7 @@ class _LightGbm:
         }
         cells = _floats(X)
         train = lightgbm.Dataset(cells[learn], params=parameters, free_raw_data=True)
-        # a booster adds to the parameters of its data, so the others are laid out before it
+        # A booster changes the parameters of its data, so construct the other rows first.
         others = train.create_valid(cells[self._others], params=parameters)
         if len(self._others):
             others.construct()
@@ -169,7 +169,7 @@ class _LightGbm:
         except LightGBMError as error:
             if "num_features" not in str(error):
                 raise
-            # no feature differs enough for a single split, which LightGBM takes for a fault
+            # LightGBM raises an error if no feature allows a split.
             self._flat = True
             return
         before = self._raw.copy()
@@ -183,7 +183,7 @@ class _LightGbm:
             self.scores = self.scores + self._lengths[-1] * (self._raw - before)
 
     def _read(self, evaluate: Callable[..., object], rows: Ints) -> None:
-        """Take over the scores that LightGBM keeps: no second prediction is needed."""
+        """Copy the scores that LightGBM holds, which saves a prediction."""
 
         def store(scores: Floats, _: object) -> tuple[str, float, bool]:
             self._raw[rows] = np.asarray(scores).reshape(len(rows), self._k)
@@ -195,7 +195,7 @@ class _LightGbm:
         if self._flat or not X.shape[0]:
             return np.zeros((X.shape[0], self._k))
         cells, out = _floats(X), np.zeros((X.shape[0], self._k))
-        # of steps of their own lengths each is asked for alone
+        # Steps with individual lengths are predicted one by one.
         asked: list[tuple[float, dict[str, int]]] = (
             [(1.0, {})]
             if not self._lengths
@@ -210,13 +210,13 @@ class _LightGbm:
         return out
 
     def saved(self) -> dict[str, object]:
-        """Return what `restored` needs: the trees in LightGBM's own text form."""
+        """Return the state for `restored`, with the trees in LightGBM's text format."""
         trees = "" if self._flat else self._booster.model_to_string()
         return {"k": self._k, "scores": self.scores, "trees": trees, "lengths": self._lengths}
 
     @classmethod
     def restored(cls, saved: Mapping[str, Any]) -> _LightGbm:
-        """Return trees that predict as the saved ones; they cannot grow further."""
+        """Return trees that predict like the saved ones; they cannot be trained further."""
         import lightgbm
 
         found = cls.__new__(cls)
@@ -228,7 +228,7 @@ class _LightGbm:
 
 
 class _PlainTrees:
-    """Trees of scikit-learn: the same Newton steps in exact splits, several times slower."""
+    """Trees of scikit-learn: the same Newton steps with exact splits, several times slower."""
 
     def __init__(self, X: Matrix, learn: Ints, n_outputs: int, settings: TreeSettings) -> None:
         self._X, self._learn, self._settings = as_dense(X), learn, settings
@@ -249,7 +249,7 @@ class _PlainTrees:
                 min_samples_leaf=self._settings.min_leaf,
                 random_state=seed,
             )
-            # a leaf's weighted mean of -g / h by h is its Newton step -sum g / sum h
+            # A leaf's mean of -g / h, weighted by h, is its Newton step -sum g / sum h.
             tree.fit(
                 self._X[self._learn],
                 -slope[:, column] / h[:, column],
@@ -273,14 +273,13 @@ class _PlainTrees:
 
 
 class _Ridges:
-    """Ridge regressions of the Newton steps: with few labels surer than trees.
+    """Ridge regressions of the Newton steps, more accurate than trees for few labels.
 
     Notes
     -----
-    The curvature of all rows is taken for the largest, under which no step goes too far. The ridge
-    is the mean square along a direction that the rows span, over columns of equal size. One
-    singular value decomposition (of the leading 200 directions by random ones where rows and
-    columns are more than 500), then O(m r K) a step.
+    All rows use the largest curvature, so that no step is too long. The ridge is the mean squared
+    singular value of the rows, with columns of equal size. One singular value decomposition (a
+    randomised one of 200 directions for more than 500 rows and columns), then O(m r K) per step.
     """
 
     def __init__(self, X: Matrix, learn: Ints, n_outputs: int, settings: TreeSettings) -> None:
@@ -312,7 +311,7 @@ class _Ridges:
         return np.asarray(self.level + self._laid_out(X) @ self.slopes)
 
     def saved(self) -> dict[str, object]:
-        """Return what `restored` needs."""
+        """Return the state for `restored`."""
         return {
             "slopes": self.slopes,
             "level": self.level,
@@ -323,14 +322,14 @@ class _Ridges:
 
     @classmethod
     def restored(cls, saved: Mapping[str, Any]) -> _Ridges:
-        """Return a model that predicts as the saved one; it cannot grow further."""
+        """Return a model that predicts like the saved one; it cannot be trained further."""
         found = cls.__new__(cls)
         found.slopes, found.level, found.scores = saved["slopes"], saved["level"], saved["scores"]
         found._centre, found._size = saved["centre"], saved["size"]
         return found
 
     def _laid_out(self, X: Matrix) -> Matrix:
-        """Return columns of mean 0 and equal size, gaps at 0; sparse ones keep their zeros."""
+        """Return columns of mean 0 and equal size, missing cells as 0; sparse zeros stay 0."""
         if is_sparse(X):
             return sp.csr_array(X @ sp.diags_array(1.0 / self._size))
         Z = (np.asarray(X, dtype=np.float64) - self._centre) / self._size
@@ -338,7 +337,7 @@ class _Ridges:
 
 
 def _columns(X: Matrix) -> tuple[Floats, Floats]:
-    """Return mean and spread of the columns, of what is not missing; 1 for one that is constant."""
+    """Return mean and standard deviation of the columns without missing cells; 1 if constant."""
     if is_sparse(X):
         size = np.sqrt(np.asarray(X.multiply(X).mean(axis=0)).ravel())
         return np.zeros(X.shape[1]), np.where(size > 0, size, 1.0)

@@ -2,9 +2,9 @@
 
 Each domain d has a kernel K_d (n_d, n_d), weights A_d ~ N(0, 1 / lambda) with lambda ~ Gamma, and
 factors G_d ~ N(K_d A_d, sigma_g^2). A pair of two domains has f ~ N(g'h, 1), of which only the
-side of a margin is seen (probit), or y ~ N(g'h, sigma_y^2). All is learned by mean-field
-variational inference, cycling through the domains; the evidence bound never falls. With two
-domains this is the published model; more share their factors among all blocks.
+side of a margin is observed (probit), or y ~ N(g'h, sigma_y^2). Mean-field variational inference
+cycles through the domains, and the evidence bound never falls. With two domains this is the
+published model; more domains share their factors among all blocks.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ _ROOT = 0.5 * np.log(2.0 * np.pi)
 
 @dataclass(frozen=True, eq=False)
 class Links:
-    """What is known of the pairs of two domains.
+    """Known labels of the pairs of two domains.
 
     Attributes
     ----------
     d, e : int
-        Numbers of the domains, which differ.
+        Numbers of two different domains.
     Y : ndarray of shape (n_d, n_e)
-        +1 or -1 (probit) or any number (Gaussian); NaN where unknown.
+        +1 or -1 (probit) or any number (Gaussian); NaN if unknown.
     """
 
     d: int
@@ -43,16 +43,16 @@ class Links:
 
 @dataclass(frozen=True)
 class Priors:
-    """Fixed numbers of the model.
+    """Hyperparameters of the model.
 
     Attributes
     ----------
     shape, scale : float
-        Of the Gamma prior of each precision.
+        Parameters of the Gamma prior of each precision.
     sigma_g, sigma_y : float
         Noise of factors, and of Gaussian observations.
     margin : float
-        Of the probit: y f > margin.
+        Margin of the probit: y f > margin.
     """
 
     shape: float = 1.0
@@ -64,7 +64,7 @@ class Priors:
 
 @dataclass
 class Side:
-    """What is believed of one domain.
+    """Posterior of one domain.
 
     Attributes
     ----------
@@ -72,10 +72,10 @@ class Side:
         Scale of the Gamma posterior of every precision; its shape is prior + 1/2.
     A, A_variance : ndarray of shape (n, r)
     log_determinants : ndarray of shape (r,)
-        Of the covariance of each column of A.
+        Log determinants of the covariance of each column of A.
     G : ndarray of shape (n, r)
     G_cov : ndarray of shape (n or 1, r, r)
-        One for all rows where each has the same.
+        A single one if it is the same for all rows.
     """
 
     precision_scale: Floats
@@ -93,7 +93,7 @@ class Side:
 def truncated(m: Floats, y: Floats, margin: float) -> tuple[Floats, Floats, Floats]:
     """Return mean, variance and log normaliser of f ~ N(m, 1) given y f > margin.
 
-    Stable however unlikely the condition is.
+    Numerically stable even for a very unlikely condition.
     """
     z = y * m - margin
     log_z = log_ndtr(z)
@@ -109,20 +109,20 @@ class Factorisation:
     designs : sequence of Design
     blocks : sequence of Links
     r : int
-        Components; more than the data need are switched off by their precisions.
+        Number of components; the precisions switch off superfluous ones.
     rng : Generator
-        Draws the start.
+        Source of the random start.
     likelihood : {"probit", "gaussian"}
     priors : Priors
 
     Raises
     ------
     hetviz.errors.ParameterError
-        If a label of the probit is neither -1 nor 1, or a domain is in no block.
+        If a label of the probit is neither -1 nor 1, or a domain has no block.
 
     Notes
     -----
-    A sweep costs r regressions for every domain, and O(pairs r^2).
+    A sweep costs r regressions per domain, and O(pairs r^2).
     """
 
     def __init__(
@@ -202,7 +202,7 @@ class Factorisation:
             side.G = np.einsum("nij,nj->ni", side.G_cov, right)
 
     def update_scores(self) -> None:
-        """Update the scores behind the labels; of the Gaussian they are the labels."""
+        """Update the latent scores of the labels; for the Gaussian they are the labels."""
         for number, block in enumerate(self.blocks):
             m = self.sides[block.d].G @ self.sides[block.e].G.T
             y, known = self._y[number], self._known[number]
@@ -241,11 +241,11 @@ class Factorisation:
         return float(total)
 
     def projections(self, d: int) -> Floats:
-        """Return K A, where the rows of a domain lie: shape (n, r)."""
+        """Return K A, the positions of the rows of a domain: shape (n, r)."""
         return self.designs[d].times(self.sides[d].A)
 
     def variances(self, d: int, K_new: Floats | None = None) -> Floats:
-        """Return the predictive variance of the factors of rows, or of new ones: (n, r)."""
+        """Return the predictive variance of the factors of fitted or new rows: (n, r)."""
         precision = (self.priors.shape + 0.5) * self.sides[d].precision_scale
         noise = self.priors.sigma_g**2
         columns = [self.designs[d].spread(precision[:, c], noise, K_new) for c in range(self.r)]
@@ -256,7 +256,7 @@ class Factorisation:
         return 1.0 if self.probit else self.priors.sigma_y**-2
 
     def _masked_sum(self, number: int, other: Side, forward: bool) -> Floats:
-        """Return the sum of <h h'> over the known partners of each row; one for all if complete."""
+        """Return the sum of <h h'> over each row's known partners; a single one if complete."""
         known = self._known[number]
         moments = other.second_moments()
         if known is None:
@@ -277,7 +277,7 @@ class Factorisation:
         of_weights = 0.5 * log_mean - _ROOT - 0.5 * mean * squares
         total = float(of_precision.sum() + of_weights.sum())
         total += 0.5 * float(side.log_determinants.sum()) + n * r * (0.5 + _ROOT)
-        # tr(K'K S) / noise = n - sum of precision times S_ii, as S is the inverse of their sum
+        # tr(K'K S) / noise = n - sum of precision times S_ii, because S is the inverse of their sum.
         trace = n * r - float((mean * side.A_variance).sum())
         away = float(((side.G - design.times(side.A)) ** 2).sum())
         rows = n // len(side.G_cov)
@@ -290,7 +290,7 @@ class Factorisation:
 
 @dataclass
 class Inferred:
-    """A factorisation, how its bound rose, and why it stopped."""
+    """A factorisation with the history of its bound and the reason why it stopped."""
 
     model: Factorisation
     history: list[float] = field(default_factory=list)
@@ -309,7 +309,7 @@ def infer(
     Raises
     ------
     hetviz.errors.Cancelled
-        When `progress` raises it; its ``partial`` is the `Inferred` so far.
+        If `progress` raises it; its ``partial`` is the `Inferred` so far.
     """
     found = Inferred(model)
     for sweep in range(n_iter):
@@ -325,14 +325,14 @@ def infer(
             raise
         found.history.append(model.sweep())
         if sweep and found.history[-1] - found.history[-2] <= tol * abs(found.history[-2]):
-            found.reason = f"the evidence rose by less than {tol:g} of itself"
+            found.reason = f"converged (the evidence rose by less than {tol:g} of itself)"
             return found
-    found.reason = f"{n_iter:,} sweeps made"
+    found.reason = f"maximum of {n_iter:,} sweeps reached"
     return found
 
 
 def probability(score: Floats, variance: Floats, margin: float) -> Floats:
-    """Return how likely label 1 is, given mean and variance of g'h: the two sides of the margin."""
+    """Return the probability of label 1, given mean and variance of g'h, outside the margin."""
     s = np.sqrt(1.0 + variance)
     up, down = log_ndtr((score - margin) / s), log_ndtr((-score - margin) / s)
     return np.asarray(np.exp(up - np.logaddexp(up, down)))

@@ -1,7 +1,7 @@
-"""Links from likeness and from each other: Kronecker ridge, walks, and a stack of such scores.
+"""Link prediction by Kronecker ridge regression, random walks, and a stack of such scores.
 
-The building blocks of a link predictor on plain arrays. What belongs to which dataset, and which
-links are hidden to choose by, is decided in `hetviz.runs.predict.link_predictor`.
+The building blocks of a link predictor on plain arrays. `hetviz.runs.predict.link_predictor`
+handles datasets and the hidden links for model selection.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from hetviz.core.graph.neighbors import NeighborCells
 from hetviz.core.spectral.blocks import as_dense
 
 DENSE = 800
-"""Kernels of up to so many items are decomposed whole; of more, by a factor of low rank."""
+"""Kernels of up to this many items are decomposed exactly; larger ones by a low-rank factor."""
 _GRAM = 1_000
 _ENTRIES = 4_000_000
 _TINY = 1e-10
@@ -31,7 +31,7 @@ _LEAST_SPREAD = 0.1
 
 @dataclass(frozen=True, eq=False)
 class Spectrum:
-    """The leading part of a kernel: K is about U diag(values) U'.
+    """The leading part of a kernel: K is approximately U diag(values) U'.
 
     Attributes
     ----------
@@ -51,12 +51,12 @@ class Spectrum:
 
     @classmethod
     def of_kernel(cls, K: Floats) -> Spectrum:
-        """Decompose a symmetric kernel; its negative part, if any, is left out. O(n^3)."""
+        """Decompose a symmetric kernel without its negative part. O(n^3)."""
         return cls._kept(*np.linalg.eigh(K))
 
     @classmethod
     def of_factor(cls, F: Floats) -> Spectrum:
-        """Decompose F F' of a factor (n, r): O(n r^2)."""
+        """Decompose F F' for a factor (n, r): O(n r^2)."""
         values, V = np.linalg.eigh(F.T @ F)
         kept = values > _TINY * max(float(values[-1]), 1e-300)
         return cls(values[kept], (F @ V[:, kept]) / np.sqrt(values[kept]))
@@ -68,12 +68,12 @@ class Spectrum:
 
 
 def rank_for(n: int) -> int:
-    """Return how many directions of likeness are kept of n items, fewer the more there are."""
+    """Return the rank of the similarity of n items, which falls with n."""
     return 256 if n <= 4_000 else 128 if n <= _MANY else 48
 
 
 def unit_rows(X: Matrix) -> Matrix:
-    """Return rows of length 1; rows of zeros stay."""
+    """Scale rows to length 1; rows of zeros do not change."""
     if is_sparse(X):
         length = np.sqrt(np.asarray(X.multiply(X).sum(axis=1)).ravel())
         return sp.csr_array(sp.diags_array(1.0 / np.where(length > 0, length, 1.0)) @ X)
@@ -83,7 +83,7 @@ def unit_rows(X: Matrix) -> Matrix:
 
 
 def thin_factor(X: Sparse, rank: int, random_state: int = 0) -> Floats:
-    """Return F (n, r) with F F' near X X' of a sparse matrix, by its leading singular vectors."""
+    """Return F (n, r) with F F' close to X X', from the leading singular vectors of sparse X."""
     least = min(X.shape)
     rank = min(rank, least - 1)
     if rank < 1 or not X.nnz:
@@ -97,12 +97,12 @@ def thin_factor(X: Sparse, rank: int, random_state: int = 0) -> Floats:
 
 
 def _leading(X: Sparse, rank: int, random_state: int) -> Floats:
-    """Return U diag(s) of about the leading singular vectors, by random directions.
+    """Return U diag(s) of the approximate leading singular vectors, by random projection.
 
     Notes
     -----
-    Halko, Martinsson and Tropp 2011, algorithm 4.4: as many directions and some more, turned
-    towards the leading ones by powers of X X'. O(nnz r + (n + p) r^2).
+    Halko, Martinsson and Tropp 2011, algorithm 4.4, with oversampling and power iterations.
+    O(nnz r + (n + p) r^2).
     """
     rng = np.random.default_rng(random_state)
     T = sp.csr_array(X.T)
@@ -117,7 +117,7 @@ def _leading(X: Sparse, rank: int, random_state: int) -> Floats:
 
 
 def _orthonormal(Q: Floats, times: int = 1) -> Floats:
-    """Return columns that span the same, orthonormal; twice where rounding must not show."""
+    """Return orthonormal columns with the same span; repeat to reduce rounding errors."""
     for _ in range(times):
         G = Q.T @ Q
         G[np.diag_indices_from(G)] += 1e-14 * max(float(np.trace(G)), 1e-300)
@@ -131,11 +131,11 @@ def profile_kernel(profiles: Sparse) -> Floats:
     Parameters
     ----------
     profiles : csr of shape (n, m)
-        What each item is linked with.
+        Links of each item.
 
     Notes
     -----
-    exp(-g |y_i - y_j|^2) with g the inverse of the mean squared length, as in van Laarhoven,
+    exp(-g |y_i - y_j|^2), with g the inverse of the mean squared length, as in van Laarhoven,
     Nabuurs and Marchiori, Gaussian interaction profile kernels for predicting drug-target
     interaction, 2011. O(n^2) memory.
     """
@@ -150,13 +150,13 @@ def profile_kernel(profiles: Sparse) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class LowRank:
-    """Scores of all pairs as inner products of rows: shape (n, r) and (m, r)."""
+    """Scores of all pairs as inner products of rows of two factors, (n, r) and (m, r)."""
 
     left: Floats
     right: Floats
 
     def rows(self, rows: Ints) -> Floats:
-        """Return the scores of some rows with all columns."""
+        """Return the scores of some rows for all columns."""
         return np.asarray(self.left[rows] @ self.right.T)
 
     def pairs(self, i: Ints, j: Ints) -> Floats:
@@ -167,23 +167,23 @@ class LowRank:
 def best_products(
     left: Floats, right: Floats, rows: Ints, count: int, without: Ints | None = None
 ) -> tuple[Ints, Ints]:
-    """Return the pairs of rows with the largest inner products, about `count` of them or more.
+    """Return the `count` pairs of rows with the largest inner products.
 
     Parameters
     ----------
     left, right : ndarray of shape (n, r) and (m, r)
     rows : ndarray of int
-        Of left to look at.
+        Rows of `left` to search.
     count : int
     without : ndarray of int, optional
-        Pairs to leave out, as numbers i * m + j in order.
+        Pairs to leave out, as sorted numbers i * m + j.
 
     Notes
     -----
-    In blocks, in single precision: O(len(rows) m r) time, memory of a block and of the pairs kept.
-    Above 10 million pairs rows of both sides are put into cells, and only pairs of cells whose
-    mean rows have the largest products are looked through, a fiftieth of all pairs or 10 million:
-    a few of the best may be missed.
+    In blocks, in single precision: O(len(rows) m r) time, memory for a block and for the result.
+    Above 10 million pairs the rows of both sides are grouped into cells, and only pairs of cells
+    whose mean rows have the largest products are searched, 2 % of all pairs or 10 million, so a
+    few of the best may be missed.
     """
     best = _Best(count, len(right), np.empty(0, np.int64) if without is None else without)
     B = np.ascontiguousarray(right.T, dtype=np.float32)
@@ -200,7 +200,7 @@ def best_products(
 
 
 class _Best:
-    """The pairs of largest scores among blocks that come one after the other."""
+    """The pairs with the largest scores over successive blocks."""
 
     def __init__(self, count: int, m: int, without: Ints) -> None:
         self.count, self.m, self._without = count, m, without
@@ -209,7 +209,7 @@ class _Best:
         self._edge = np.float32(-np.inf)
 
     def take(self, rows: Ints, columns: Ints, S: Reals) -> None:
-        """Look through a block of scores, shape (rows, columns)."""
+        """Add a block of scores, shape (rows, columns)."""
         i, j = np.nonzero(self._edge < S)
         pairs, scores = rows[i] * self.m + columns[j], S[i, j]
         new = ~_among(pairs, self._without)
@@ -222,9 +222,9 @@ class _Best:
 
 
 def largest(values: Reals, count: int) -> Ints:
-    """Return where the largest values of many are, the largest first; of equals the first.
+    """Return the positions of the largest values, largest first, equal ones in order.
 
-    As a stable sort has it, O(p + count log count) for p values.
+    Same result as a stable sort, in O(p + count log count) for p values.
     """
     places = np.arange(len(values))
     if len(values) > count > 0:
@@ -235,7 +235,7 @@ def largest(values: Reals, count: int) -> Ints:
 
 
 def _among(numbers: Ints, ordered: Ints) -> Bools:
-    """Say which numbers are among others that are in order."""
+    """Return which numbers occur in a sorted array."""
     if not len(ordered):
         return np.zeros(len(numbers), dtype=bool)
     at = np.minimum(np.searchsorted(ordered, numbers), len(ordered) - 1)
@@ -244,7 +244,7 @@ def _among(numbers: Ints, ordered: Ints) -> Bools:
 
 def _promising(left: Floats, right: Floats, rows: Ints) -> Iterator[tuple[Ints, Ints]]:
     """Yield rows and columns of the blocks whose mean rows have the largest products."""
-    mine, theirs = NeighborCells.of(left[rows]), NeighborCells.of(right)
+    mine, theirs = NeighborCells.around_sample(left[rows]), NeighborCells.around_sample(right)
     sizes = np.multiply.outer([len(m) for m in mine.members], [len(m) for m in theirs.members])
     order = np.argsort(-(mine.centres @ theirs.centres.T), axis=None, kind="stable")
     most = max(_PAIRS_BY_CELLS, int(_SHARE_BY_CELLS * len(rows) * len(right)))
@@ -263,16 +263,16 @@ class KroneckerRidge:
     Attributes
     ----------
     a, b : Spectrum
-        Of the kernels of the rows and of the columns.
+        Spectra of the kernels of the rows and of the columns.
     C : ndarray of shape (r, s)
-        What is known, in the terms of both spectra.
+        Known links in the bases of both spectra.
 
     Notes
     -----
     With K_a = U L U' and K_b = V M V' the fitted values are
     :math:`F = K_a \tilde{A} K_b = U (C \circ S / (S + ridge)) V'` where C = U'Y V and
-    S = outer(L, M): two eigenproblems and no system of n m unknowns (Pahikkala et al.; van
-    Laarhoven et al. 2011 as RLS-Kron). O(nnz r), and O((n + m) r^2) for each strength.
+    S = outer(L, M): two eigenproblems instead of a system of n m unknowns (Pahikkala et al.; van
+    Laarhoven et al. 2011 as RLS-Kron). O(nnz r), and O((n + m) r^2) for each ridge.
     """
 
     a: Spectrum
@@ -281,36 +281,36 @@ class KroneckerRidge:
 
     @classmethod
     def of(cls, Y: Sparse, a: Spectrum, b: Spectrum) -> KroneckerRidge:
-        """Take in what is known.
+        """Return the regression of known links.
 
         Parameters
         ----------
         Y : csr of shape (n, m)
-            1 for known links, below 0 for pairs known apart, 0 elsewhere.
+            1 for known links, below 0 for apart pairs, 0 elsewhere.
         a, b : Spectrum
         """
         return cls(a, b, np.asarray(a.U.T @ (Y @ b.U)))
 
     def scores(self, ridge: float) -> LowRank:
-        """Return the fitted values F for a strength above 0."""
+        """Return the fitted values F for a ridge above 0."""
         S = np.multiply.outer(self.a.values, self.b.values)
         return LowRank(self.a.U @ (self.C * (S / (S + ridge))), self.b.U)
 
     def weights(self, ridge: float) -> LowRank:
-        r"""Return the dual coefficients :math:`\tilde{A}`, of what the spectra span."""
+        r"""Return the dual coefficients :math:`\tilde{A}` within the span of the spectra."""
         S = np.multiply.outer(self.a.values, self.b.values)
         return LowRank(self.a.U @ (self.C / (S + ridge)), self.b.U)
 
 
 def walk_matrix(W: Sparse) -> Sparse:
-    """Return D^(-1/2) W D^(-1/2) of a symmetric graph; items without links keep rows of zeros."""
+    """Return D^(-1/2) W D^(-1/2) of a symmetric graph; items without links have zero rows."""
     degree = np.asarray(abs(W).sum(axis=1)).ravel()
     scale = sp.diags_array(1.0 / np.sqrt(np.where(degree > 0, degree, 1.0)))
     return sp.csr_array(scale @ W @ scale)
 
 
 def walk_scores(T: Sparse, rows: Ints, columns: slice, steps: int = 5, stay: float = 0.6) -> Floats:
-    """Return how strongly walks lead from rows of a graph to others, shape (rows, columns).
+    """Return scores of random walks from rows of a graph to columns, shape (rows, columns).
 
     Parameters
     ----------
@@ -319,7 +319,7 @@ def walk_scores(T: Sparse, rows: Ints, columns: slice, steps: int = 5, stay: flo
     rows : ndarray of int
     columns : slice
     steps : int
-        The longest walk.
+        Length of the longest walk.
     stay : float
         Weight of each further step.
 
@@ -342,12 +342,12 @@ def walk_scores(T: Sparse, rows: Ints, columns: slice, steps: int = 5, stay: flo
 
 @dataclass(frozen=True)
 class Scale:
-    """A scale on which scores of one kind are alike, however many links they were learned from.
+    """A scale that makes scores of one kind comparable for any number of training links.
 
     Attributes
     ----------
     middle, size : float
-        Median of scores of pairs drawn at random, and how far the best hundredth lie above it.
+        Median of the scores of random pairs, and the distance of the mean of the top 1 % from it.
     """
 
     middle: float
@@ -355,7 +355,7 @@ class Scale:
 
     @classmethod
     def of(cls, scores: Floats) -> Scale:
-        """Measure scores of pairs drawn at random."""
+        """Return the scale of the scores of random pairs."""
         if not len(scores):
             return cls(0.0, 1.0)
         middle = float(np.median(scores))
@@ -365,7 +365,7 @@ class Scale:
         return cls(middle, size if size > 1e-12 else 1.0)
 
     def __call__(self, scores: Floats) -> Floats:
-        """Return arcsinh of 10 times the scores on this scale: linear at 0, slow far above."""
+        """Return arcsinh of 10 times the scaled scores: linear at 0, logarithmic far above."""
         return np.asarray(np.arcsinh(10.0 * (scores - self.middle) / self.size))
 
 
@@ -376,7 +376,7 @@ class Stack:
     Attributes
     ----------
     names : tuple of str
-        Of the kinds that are used.
+        Kinds of scores that are used.
     weights : ndarray of shape (k,)
     intercept : float
     """
@@ -407,22 +407,22 @@ class Stack:
         Parameters
         ----------
         names : sequence of str
-            Of the columns.
+            Names of the columns.
         X : ndarray of shape (p, k)
             Scaled scores.
         y : ndarray of shape (p,)
             1 for links, else 0.
         counts : ndarray of shape (p,)
-            How many pairs each stands for.
+            Number of pairs that each one represents.
         free : sequence of str
-            Columns that may count against a link; the others count for it or not at all, which
-            few links are enough to learn.
+            Columns whose weights may be negative; the others have non-negative weights, for which
+            few links are enough.
         strength : float
-            Of the prior that the weights of columns of unit spread are 0, inverse variance.
+            Precision of the zero-mean prior of the weights of columns of unit spread.
 
         Notes
         -----
-        Maximum a posteriori by L-BFGS-B; O(p k) a step.
+        Maximum a posteriori by L-BFGS-B; O(p k) per step.
         """
         spread = X.std(axis=0)
         spread = np.maximum(spread, _LEAST_SPREAD)
@@ -444,12 +444,12 @@ class Stack:
 
 
 def exclusive(Y: Sparse) -> bool:
-    """Say whether rows have one link at most, more surely than by chance.
+    """Return whether rows have at most one link each, more than expected by chance.
 
     Notes
     -----
-    Of k links spread over n rows at random, all fall on different rows with a probability of
-    about exp(-k^2 / 2n); below 1 % the rule is learned.
+    k random links among n rows all fall on different rows with probability exp(-k^2 / 2n),
+    approximately; below 1 % the rule is accepted.
     """
     degrees = np.diff(Y.indptr)
     count = int(degrees.sum())

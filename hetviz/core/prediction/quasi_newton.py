@@ -1,4 +1,4 @@
-"""Smooth objectives minimised by L-BFGS, with every iteration told."""
+"""L-BFGS minimisation of smooth objectives, with a report of every iteration."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def lbfgs(
     n_iter: int,
     told: Callable[[Floats, float], None],
 ) -> tuple[Floats, float, bool]:
-    """Minimise from `start`, at most `n_iter` iterations.
+    """Minimise from `start` with at most `n_iter` iterations.
 
     Parameters
     ----------
@@ -25,17 +25,17 @@ def lbfgs(
     start : ndarray of shape (n,)
     n_iter : int
     told : callable
-        Gets point and value after each iteration; what it raises stops the run.
+        Gets point and value after each iteration; an exception that it raises stops the run.
 
     Returns
     -------
     point : ndarray of shape (n,)
     value : float
     settled : bool
-        Whether it stopped because no step gains any more.
+        Whether the run converged.
     """
 
-    # the one name by which scipy hands over the value too
+    # With this parameter name scipy passes the value too.
     def step(intermediate_result: OptimizeResult) -> None:
         told(np.array(intermediate_result.x), float(intermediate_result.fun))
 

@@ -1,4 +1,4 @@
-"""What may be learned from a source: which of its rows, whether any, and in the target's terms."""
+"""Transfer from a source: selection of its rows, risk of transfer, and translation of labels."""
 
 from __future__ import annotations
 
@@ -9,33 +9,33 @@ import numpy as np
 from hetviz._types import Bools, Floats, Ints
 
 TOO_RISKY = 0.10
-"""With a smaller share of usable source rows nothing is transferred."""
+"""Below this share of usable source rows nothing is transferred."""
 CAUTION = 0.30
 _PERMUTATIONS = 200
 _LEAST_LEAF = 20
 _LEAVES = 20
 _MOST_ROUNDS = 100
 _ROUNDING = 1e-8
-"""Numbers that differ by a smaller part count as equal."""
+"""Relative tolerance under which numbers count as equal."""
 
 
 @dataclass(frozen=True, eq=False)
 class Selection:
-    """Which source rows lie among target rows.
+    """Source rows that lie among target rows.
 
     Attributes
     ----------
     decision : {"accept", "caution", "too_risky"}
-        By the share of selected rows: from 30 %, from 10 %, below.
+        By the share of selected rows: from 30 %, from 10 %, or less.
     rows : ndarray of int
-        Source rows to learn from; empty when it is too risky.
+        Source rows to learn from; empty if it is too risky.
     fraction : float
-        Share of the source rows that lie where target and source mix.
+        Share of the source rows in leaves where target and source mix.
     divergence : float
         Kullback-Leibler divergence of the target from the source over the leaves, 0 or more.
     chance : float
-        What 95 of 100 random divisions into target and source stay below; a divergence far above
-        it is usual even for related data, since the leaves are fitted to the rows.
+        95 % quantile of the divergence for random divisions into target and source. Even related
+        data are usually far above it, because the leaves are fitted to the rows.
     printed : float
         The divergence as printed in the thesis (equations 5.17 and 5.18); it may be negative.
     target_leaf, source_leaf : ndarray of int
@@ -53,14 +53,14 @@ class Selection:
 
 
 def select_sources(B_T: Floats, B_S: Floats, random_state: int = 0) -> Selection:
-    """Select the source rows that a target may learn from, or refuse them all.
+    """Select the source rows that a target may learn from, or none of them.
 
     Parameters
     ----------
     B_T, B_S : ndarray of shape (n_t, k), (n_s, k)
         Target and source in one space, all finite.
     random_state : int
-        Seeds the permutations.
+        Seed of the permutations.
 
     Returns
     -------
@@ -68,11 +68,11 @@ def select_sources(B_T: Floats, B_S: Floats, random_state: int = 0) -> Selection
 
     Notes
     -----
-    All rows are split in two by k-means, again and again, until a part has at most 20 rows (or a
-    twentieth of all) or rows of one side only. Source rows are kept of the parts in which the share
-    of the target is half to twice that of the source, and whose target rows have the same centre
-    as all, to two standard errors (5.17). What is equal but for rounding counts as equal, so that
-    the last bits of the places decide nothing. O(N k log N) time.
+    All rows are repeatedly split in two by k-means, until a leaf has at most 20 rows (or 5 % of
+    all) or rows of one side only. Source rows are selected in leaves in which the share of the
+    target is half to twice that of the source, and whose target rows have the same centre as all
+    rows, up to two standard errors (5.17). Numbers that differ by rounding count as equal, so that
+    the last bits of the positions do not matter. O(N k log N) time.
     """
     rng = np.random.default_rng(random_state)
     B = np.vstack([B_T, B_S])
@@ -81,7 +81,7 @@ def select_sources(B_T: Floats, B_S: Floats, random_state: int = 0) -> Selection
     count = int(leaf.max()) + 1
     t = np.bincount(leaf[is_target], minlength=count)
     s = np.bincount(leaf[~is_target], minlength=count)
-    # half to twice the share, in whole numbers
+    # Half to twice the share, in integers.
     target, source = t * len(B_S), s * len(B_T)
     good = (2 * target >= source) & (target <= 2 * source)
     for number in np.flatnonzero(good):
@@ -110,7 +110,7 @@ def select_sources(B_T: Floats, B_S: Floats, random_state: int = 0) -> Selection
 
 
 def bridge(p_v: Floats, v: Ints, outputs: Floats) -> Floats:
-    """Turn a prediction in the source's terms into one in the target's.
+    """Translate a prediction of source classes into one of the target.
 
     Parameters
     ----------
@@ -119,8 +119,8 @@ def bridge(p_v: Floats, v: Ints, outputs: Floats) -> Floats:
     v : ndarray of int, shape (n_s,)
         Class of each source row, 0 to V - 1.
     outputs : ndarray of shape (n_s, Y)
-        What a model of the target predicts for each source row: probabilities of the target's
-        classes, or its values as one column.
+        Predictions of a target model for each source row: probabilities of the target's classes,
+        or values as one column.
 
     Returns
     -------
@@ -139,7 +139,7 @@ def bridge(p_v: Floats, v: Ints, outputs: Floats) -> Floats:
 
 
 def quantile_bins(values: Floats, n_bins: int = 10) -> Ints:
-    """Return the bin of each value; bins hold about as many values each, ties stay together."""
+    """Return the bin of each value; bins hold about equal numbers, and ties stay together."""
     edges = np.quantile(values, np.linspace(0.0, 1.0, n_bins + 1)[1:-1])
     return np.searchsorted(np.unique(edges), values, side="right").astype(np.int64)
 
@@ -164,7 +164,7 @@ def _leaves(B: Floats, is_target: Bools) -> Ints:
 
 
 def _halves(B: Floats) -> Bools | None:
-    """Split rows in two by k-means from their main direction; None where one part is empty."""
+    """Split rows in two by k-means from their main direction; None if one part is empty."""
     centred = B - B.mean(axis=0)
     first = _above(centred @ _main_direction(centred))
     for _ in range(_MOST_ROUNDS):
@@ -179,9 +179,9 @@ def _halves(B: Floats) -> Bools | None:
 
 
 def _main_direction(centred: Floats) -> Floats:
-    """Return the direction of most variance; of several, the one nearest to the first axis.
+    """Return the direction of largest variance; of several, the one nearest to the first axis.
 
-    On a joint map all directions have the same variance, but for rounding.
+    On a joint map all directions have the same variance up to rounding.
     """
     values, V = np.linalg.eigh(centred.T @ centred)
     leading = V[:, values >= (1 - _ROUNDING) * values[-1]]
@@ -191,7 +191,7 @@ def _main_direction(centred: Floats) -> Floats:
 
 
 def _above(values: Floats) -> Bools:
-    """Return which values are 0 or more, to rounding."""
+    """Return which values are 0 or more, up to rounding."""
     return np.asarray(values >= -_ROUNDING * np.abs(values).max())
 
 
@@ -207,7 +207,7 @@ def _counts(leaf: Ints, is_target: Bools, count: int) -> tuple[Ints, Ints]:
 
 
 def _divergence(t: Ints, s: Ints) -> float:
-    # half a row more in every leaf, so that no logarithm is of 0
+    # Half a row more in every leaf, to avoid the logarithm of 0.
     p, q = (t + 0.5) / (t + 0.5).sum(), (s + 0.5) / (s + 0.5).sum()
     return max(float((p * np.log(p / q)).sum()), 0.0)
 

@@ -1,1 +1,1 @@
-"""Columns of a table to features, one file for each type."""
+"""Features of table columns, one module for each type."""

@@ -1,4 +1,4 @@
-"""The block of features of one column: learned, applied to values, weighed against the others."""
+"""Feature block of one column: fitting, application and scaling."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ _KINDS_WITH_FLAG = ("number", "ordered", "date", "latlong", "picture")
 
 
 def learn(step: Step, values: Any, model: str = "words", random_state: int = 0) -> Fields | None:
-    """Learn what a column of a kind needs; None where there is nothing to learn.
+    """Fit the features of a column; None if there is nothing to fit.
 
     Parameters
     ----------
     step : mapping
         ``column``, ``kind``, and its options.
     values : array or list of length n
-        Numbers or days (n,), degrees (n, 2), descriptions of pictures (n, p) - all with NaN - or
-        cells as text with None.
+        Numbers or days (n,), degrees (n, 2) or picture descriptors (n, p), all with NaN, or cells
+        as text with None.
     model : {"words", "sentences"}
     random_state : int
     """
@@ -59,7 +59,7 @@ def learn(step: Step, values: Any, model: str = "words", random_state: int = 0) 
 
 
 def parts(step: Step, values: Any) -> list[Floats]:
-    """Return what was learned, applied to values: one or more arrays of n rows."""
+    """Return the fitted features of values: one or more arrays of n rows."""
     kind = step["kind"]
     if kind == "ordered":
         values = levels.ranks(step["order"], values)
@@ -79,9 +79,9 @@ def parts(step: Step, values: Any) -> list[Floats]:
 
 
 def part_factors(step: Step, found: Sequence[Floats]) -> list[float] | None:
-    """Return what each part is multiplied by; None where the values cannot be computed with.
+    """Return the factor of each part, or None if the values are out of range.
 
-    Together the parts get the total variance of the column's weight, in equal shares.
+    The total variance of the parts is the weight of the column, in equal shares.
     """
     out = []
     for place, part in enumerate(found):
@@ -95,12 +95,12 @@ def part_factors(step: Step, found: Sequence[Floats]) -> list[float] | None:
 
 
 def apply(step: Step, values: object) -> Floats:
-    """Return the features of a column, (n, width)."""
+    """Return the scaled features of a column, (n, width)."""
     return combine_parts(step, parts(step, values))
 
 
 def combine_parts(step: Step, found: Sequence[Floats]) -> Floats:
-    """Return the parts of a column's features as one array, each as weighed."""
+    """Return the scaled parts of a column as one array."""
     return np.hstack([part * factor for part, factor in zip(found, step["factors"], strict=True)])
 
 
@@ -123,7 +123,7 @@ def names(step: Step) -> list[str]:
 
 
 def upgrade_recipe(recipe: Mapping[str, object]) -> FeatureRecipe:
-    """Return a recipe of any format as one of the present format."""
+    """Return a recipe of any format in the current format."""
     if recipe.get("format", 1) != 1:
         return cast("FeatureRecipe", dict(recipe))
     steps: list[dict[str, Any]] = []
@@ -158,7 +158,7 @@ def _is_missing(values: object) -> Bools:
 
 
 def _spread(part: Floats) -> float:
-    """Return the square root of the total variance, infinite where it cannot be computed."""
+    """Return the square root of the total variance, infinite if it overflows."""
     top = float(np.abs(part).max(initial=0.0))
     if not np.isfinite(top) or top == 0:
         return top

@@ -1,4 +1,4 @@
-"""Categories, and lists of them in one cell, to one feature a value."""
+"""Categories and lists of categories, one feature per value."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ _MIN_USES_PER_CHOICE = 4
 
 
 def separator_of(cells: CellTexts) -> str | None:
-    """Return what separates the entries of cells that hold lists; None where they hold none.
+    """Return the separator of cells with lists, or None if the cells are no lists.
 
     Notes
     -----
-    A column holds lists where a tenth of its cells (and two at least) has the separator, and its
-    entries, short all of them, occur twice on average. A comma separates the choices of a form,
-    where what stands behind it also begins cells: not "Oslo, Norway", "Doe, Jane" or "1,5".
+    Cells are lists if a tenth of them (at least two) contain the separator, and the entries are
+    short and occur twice on average. A comma separates the choices of a form if later entries also
+    occur as first entries: not in "Oslo, Norway", "Doe, Jane" or "1,5".
     """
     return separator_of_counts(Counter(cell for cell in cells if cell is not None))
 
 
 def separator_of_counts(known: Mapping[str, int]) -> str | None:
-    """Return what `separator_of` does, of the different cells and how many there are of each."""
+    """Return the separator as `separator_of`, from distinct cells and their counts."""
     n = sum(known.values())
     for separator in _SEPARATORS:
         several = sum(count for cell, count in known.items() if separator in cell)
@@ -50,7 +50,7 @@ def separator_of_counts(known: Mapping[str, int]) -> str | None:
 
 
 def _is_choice_list(known: Mapping[str, int], n: int) -> bool:
-    """Whether cells hold some of a few choices each, with commas between."""
+    """Return whether cells are lists of a few choices, separated by commas."""
     several = sum(count for cell, count in known.items() if "," in cell)
     if several < max(2, 0.1 * n):
         return False
@@ -66,27 +66,27 @@ def _is_choice_list(known: Mapping[str, int], n: int) -> bool:
     again = sum(count for one, count in others.items() if one in first)
     alone = any("," not in cell and cell.strip() in others for cell in known)
     choices = first.keys() | others.keys()
-    # The last of the choices of a form stands first only where it stands alone.
+    # The last choice of a form is a first entry only in cells where it is alone.
     many = first.total() + others.total() >= _MIN_USES_PER_CHOICE * len(choices)
     return alone and many and again >= 0.8 * others.total() > 0
 
 
 def entries_of(cell: str | None, separator: str) -> list[str]:
-    """Return the entries of a list in one cell, without blanks around them."""
+    """Return the stripped, non-empty entries of a list in one cell."""
     if cell is None:
         return []
     return [entry for part in cell.split(separator) if (entry := part.strip())]
 
 
 def learn(cells: CellTexts, options: Mapping[str, object], separator: str | None = None) -> Fields:
-    """Learn the values of a column, the most frequent 50 at most.
+    """Fit the levels of a column, at most the 50 most frequent.
 
     Returns
     -------
     dict
-        ``levels``, ``mean`` (share of rows with each, length of the features), and where asked
-        ``fill`` (the level that stands for a missing cell), ``own`` (whether missing cells have a
-        feature of their own), ``separator``; JSON-ready.
+        ``levels``, ``mean`` (share of rows of each feature), optionally ``fill`` (the level of
+        missing cells), ``own`` (whether missing cells have a separate feature) and ``separator``;
+        JSON-ready.
     """
     out: Fields = {} if separator is None else {"separator": separator}
     entries: Counter[str] = Counter()
@@ -107,7 +107,7 @@ def learn(cells: CellTexts, options: Mapping[str, object], separator: str | None
 
 
 def parts(step: Fields, cells: CellTexts) -> list[Floats]:
-    """Return one centred feature for each level, shape (n, levels); unknown values have none."""
+    """Return one centred feature per level, shape (n, levels); unknown values are ignored."""
     rows, X = _one_hot(step, cells)
     return [np.asarray((X - np.array(step["mean"]))[rows])]
 
@@ -119,7 +119,7 @@ def names(step: Step) -> list[str]:
 
 
 def unknown_entries(step: Fields, cells: CellTexts) -> list[tuple[int, str]]:
-    """Return the row and the text of each entry that was not there in the fit."""
+    """Return the row and the text of each entry that is not a fitted level."""
     levels = set(step["levels"])
     return [
         (row, entry)
@@ -136,10 +136,7 @@ def _entries(cell: str | None, separator: str | None) -> list[str]:
 
 
 def _one_hot(step: Fields, cells: CellTexts) -> tuple[Ints, Floats]:
-    """Return the features of each different cell, of which a column has few, and the row of each.
-
-    The last row is that of no cell.
-    """
+    """Return the row of each cell and the features of the distinct cells, a missing cell last."""
     filler = cast("str | None", step.get("fill"))
     at = {level: column for column, level in enumerate(step["levels"])}
     texts = np.empty(len(cells), dtype=object)

@@ -1,4 +1,4 @@
-"""Latitude and longitude, recognised by name and range, as points on the unit sphere."""
+"""Points on the unit sphere from columns of latitude and longitude."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _PARTS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\d+")
 
 
 def latlong_pairs(columns: Iterable[Column]) -> list[tuple[str, str]]:
-    """Return the names of columns that are latitude and longitude of the same thing.
+    """Return the pairs of names of latitude and longitude columns.
 
     Notes
     -----
-    Names are alike but for the words lat or latitude, and lon, lng, long or longitude; latitudes
-    lie in -90 to 90 degrees, longitudes in -180 to 360.
+    The names must be equal except for lat or latitude, and lon, lng, long or longitude. Latitudes
+    range from -90 to 90 degrees, longitudes from -180 to 360.
     """
     latitudes: dict[tuple[str, ...], str] = {}
     longitudes: dict[tuple[str, ...], str] = {}
@@ -45,15 +45,15 @@ def _masked_words(words: tuple[str, ...], these: frozenset[str]) -> tuple[str, .
 
 
 def learn(degrees: Floats) -> Fields:
-    """Learn the mean of points given as (latitude, longitude) in degrees, (n, 2) with NaN."""
+    """Fit the mean of points given as (latitude, longitude) in degrees, (n, 2) with NaN."""
     points = to_unit_sphere(degrees)
     return {"mean": points[~np.isnan(points).any(axis=1)].mean(axis=0).tolist()}
 
 
 def parts(step: Fields, degrees: Floats) -> list[Floats]:
-    """Return points on the unit sphere, centred, (n, 3); those without a place at the centre.
+    """Return centred points on the unit sphere, (n, 3); missing ones are at the centre.
 
-    The distance of two of them is the chord through the earth, in radii.
+    Their distance is the chord through the earth, in radii.
     """
     points = to_unit_sphere(degrees) - np.array(step["mean"])
     return [np.where(np.isnan(points), 0.0, points)]

@@ -1,4 +1,4 @@
-"""Pictures to features: edges and colours, and their leading directions."""
+"""Features of pictures: principal components of edge and colour histograms."""
 
 from __future__ import annotations
 
@@ -18,19 +18,18 @@ N_COMPONENTS = 32
 
 
 def describe(content: bytes) -> Floats | None:
-    r"""Describe a picture by its edges and its colours; None where it cannot be read.
+    r"""Describe a picture by its edges and colours; None if it cannot be read.
 
     Parameters
     ----------
     content : bytes
-        A picture that has passed the gate.
+        Checked content of a picture file.
 
     Returns
     -------
     array of shape (372,)
-        Histograms of the directions of edges in 6 x 6 cells, each with its length 1 (324 values),
-        then the mean colours of 4 x 4 parts (48 values); either half has length 1, so that shapes
-        and colours count the same.
+        Normalised histograms of edge directions in 6 x 6 cells (324 values), then the mean colours
+        of 4 x 4 parts (48 values). Both parts have length 1, so shapes and colours count equally.
 
     Notes
     -----
@@ -71,17 +70,17 @@ def _unit_length(values: Floats) -> Floats:
 
 
 def describe_all(media: Sequence[object]) -> Floats:
-    """Describe pictures, given as bytes, paths or None.
+    """Describe pictures given as bytes, paths or None.
 
     Returns
     -------
     array of shape (n, p)
-        See `hetviz.features.columns.images.describe`; NaN where there is no picture that
-        can be read. p is 0 where there is none at all.
+        See `hetviz.features.columns.images.describe`; NaN for missing or unreadable pictures. p is
+        0 if there is no picture at all.
 
     Notes
     -----
-    About 1 ms a picture.
+    About 1 ms per picture.
     """
     found = [None if one is None else describe(_read_content(one)) for one in media]
     width = next((len(one) for one in found if one is not None), 0)
@@ -98,18 +97,18 @@ def _read_content(one: object) -> bytes:
     try:
         return Path(str(one)).read_bytes()
     except OSError:
-        # The picture is gone: the row has none.
+        # A missing file counts as no picture.
         return b""
 
 
 def learn(D: Floats) -> Fields | None:
-    """Learn the leading directions of descriptions (n, p); None where all pictures are alike."""
+    """Fit principal components of descriptors (n, p); None if all pictures are equal."""
     known = D[~np.isnan(D).any(axis=1)] if D.shape[1] else D[:0]
     return fit_principal_axes(known, N_COMPONENTS) if len(known) > 1 else None
 
 
 def parts(step: Fields, D: Floats) -> list[Floats]:
-    """Return what was learned, applied to descriptions: (n, k), 0 where there is no picture."""
+    """Return the components of descriptors, (n, k); 0 for missing pictures."""
     out = np.zeros((len(D), len(step["components"])))
     if D.shape[1]:
         seen = ~np.isnan(D).any(axis=1)

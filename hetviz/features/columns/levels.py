@@ -1,4 +1,4 @@
-"""Categories that have an order: what it seems to be, and the place of each cell in it."""
+"""Ordered categories: detection of the order, and ranks of cells."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hetviz._types import Floats
 
 _NUMBER = re.compile(r"(?:(?<![\w.])-)?\d+(?:\.\d+)?")
 _MARKS = re.compile(r"[\s_.\-]+")
-# Each from the lowest up; words of one rank, in several languages, stand in one line.
+# Scales from low to high; one line has the words of one rank in several languages.
 _SCALES = (
     """
     none keine keiner aucun ninguno nessuno absent nil
@@ -154,7 +154,7 @@ _RANKS = [
     {word: rank for rank, line in enumerate(scale.strip().splitlines()) for word in line.split()}
     for scale in _SCALES
 ]
-# Months, days and seasons follow one another and begin again.
+# Months, days and seasons are cyclic.
 _CYCLIC_WORDS = frozenset(
     word for ranks in _RANKS if {"may", "monday", "spring"} & ranks.keys() for word in ranks
 )
@@ -169,14 +169,14 @@ _RANGE = re.compile(r"\d\s*(?:-|\u2013|to|bis|à)\s*\d")
 
 
 def known_order(values: Iterable[str]) -> tuple[str, ...] | None:
-    """Return different values in the order that their words or numbers have; None without one.
+    """Return the distinct values in the order of their words or numbers, or None.
 
     Notes
     -----
-    Known are numbers that all else in the values is alike beside (``grade 2``, ``18-25 years``),
-    and scales of words in several languages: low to high, small to large, poor to excellent, never
-    to always, very dissatisfied to very satisfied, sizes from XS to XL, months, days and seasons.
-    Two values of one rank have no order.
+    Recognised are values that differ only in their numbers (``grade 2``, ``18-25 years``), and
+    scales of words in several languages: low to high, small to large, poor to excellent, never to
+    always, very dissatisfied to very satisfied, sizes from XS to XL, months, days and seasons. Two
+    values of equal rank have no order.
     """
     names = list(dict.fromkeys(values))
     if len(names) < 2:
@@ -200,7 +200,7 @@ def known_order(values: Iterable[str]) -> tuple[str, ...] | None:
 def _order_open_ranges(
     names: Sequence[str], numbers: Sequence[tuple[float, ...]], around: Sequence[str]
 ) -> tuple[str, ...] | None:
-    """Return ranges in their order of which the first or last is open: under 18, 18-24, 65+."""
+    """Return the order of ranges with open ends, such as under 18, 18-24, 65+; None without one."""
     usual, n_usual = Counter(around).most_common(1)[0]
     below = [bool(_BELOW.search(words)) for words in around]
     above = [bool(_ABOVE.search(words)) for words in around]
@@ -209,7 +209,7 @@ def _order_open_ranges(
         return None
     if not all(below[k] != above[k] for k in odd):
         return None
-    # "Under 18" stands below "18-24", and "65 or older" above "65".
+    # "Under 18" comes before "18-24", and "65 or older" after "65".
     places = [(one[0], above[k] - below[k]) for k, one in enumerate(numbers)]
     order = [names[k] for k in sorted(range(len(names)), key=places.__getitem__)]
     at_ends = all(
@@ -219,15 +219,14 @@ def _order_open_ranges(
 
 
 def is_cyclic(values: Iterable[str]) -> bool:
-    """Whether what follows the last of these values is the first: months, days, seasons."""
+    """Return whether values are cyclic: months, days or seasons."""
     return all(_MARKS.sub("", value.casefold()) in _CYCLIC_WORDS for value in values)
 
 
 def is_increasing(values: Iterable[str]) -> bool:
-    """Whether values whose order nobody has said are sure to go from less to more.
+    """Return whether values certainly go from less to more.
 
-    Words of a scale do, and ranges of numbers such as ``18-25``; ``cluster 1`` and plain codes need
-    not.
+    Words of a scale and ranges such as ``18-25`` do; ``cluster 1`` and plain codes may not.
     """
     names = list(values)
     if known_order(names) is None or is_cyclic(names):
@@ -239,18 +238,18 @@ def is_increasing(values: Iterable[str]) -> bool:
 
 
 def proposed_order(values: Iterable[str]) -> tuple[str, ...]:
-    """Return different values in the order that they have, else as they first come."""
+    """Return the distinct values in their known order, else in order of appearance."""
     names = tuple(dict.fromkeys(values))
     return known_order(names) or names
 
 
 def complete_order(order: Sequence[str], values: Iterable[str]) -> tuple[str, ...]:
-    """Return an order with the values that it does not have yet, at the end."""
+    """Return an order with further values appended."""
     return tuple(dict.fromkeys([*order, *values]))
 
 
 def ranks(order: Sequence[str], cells: Sequence[str | None]) -> Floats:
-    """Return the place of each cell in an order, from 0, (n,); NaN where it has none."""
+    """Return the rank of each cell in an order, from 0, (n,); NaN for unknown values."""
     at = {value: float(place) for place, value in enumerate(order)}
     codes, different = pd.factorize(np.array([*cells, None], dtype=object)[:-1])
     places = [at.get(cell, at.get(cell.strip(), np.nan)) for cell in different.tolist()]

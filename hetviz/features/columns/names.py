@@ -1,4 +1,4 @@
-"""What the name of a column says of it: that it holds ids, or a measurement."""
+"""Column types by name: ids and measurements."""
 
 from __future__ import annotations
 
@@ -12,11 +12,10 @@ _ID_WORDS = frozenset(
      "kennung", "kennziffer", "kennzahl", "schlüssel", "schluessel", "nummer", "clé", "cle",
      "clave", "código", "codigo", "codice", "chiave", "unnamed", "#"}
 )  # fmt: skip
-# Words that mean a count as often as a number given to something: only with another word beside
-# them, as in "Order No.", do they name an id.
+# Words for counts or id numbers: they mark an id only together with another word ("Order No.").
 _NUMBER_WORDS = frozenset({"no", "num", "number", "numéro", "numero", "número"})
 _COUNT_WORDS = frozenset({"of", "total", "count", "mean", "avg", "average", "n", "sum", "anzahl"})
-# Words of what is measured, which a column is of even where no two of its cells are alike.
+# Words of measured quantities: such columns are no ids, even if all cells differ.
 _MEASURE_WORDS = frozenset(
     {"year", "jahr", "année", "annee", "age", "alter", "time", "zeit", "date", "datum", "day",
      "tag", "month", "monat", "hour", "minute", "second", "week", "price", "preis", "cost",
@@ -25,12 +24,12 @@ _MEASURE_WORDS = frozenset(
 
 
 def words_of(name: str) -> list[str]:
-    """Return the words of a column's name, in small letters: player and id of playerID."""
+    """Return the lower-case words of a column name: player and id for playerID."""
     return [word.lower() for word in _PARTS.findall(_CAMEL.sub(" ", str(name)))]
 
 
 def is_named_id(name: str) -> bool:
-    """Whether a column is named as one of ids: id, playerID, Order No., Mst-Nr., key."""
+    """Return whether the name denotes ids: id, playerID, Order No., Mst-Nr., key."""
     words = words_of(name)
     if not words or _COUNT_WORDS & set(words):
         return False
@@ -43,5 +42,5 @@ def is_named_id(name: str) -> bool:
 
 
 def is_measured(name: str) -> bool:
-    """Whether a column is named as a measurement or a time."""
+    """Return whether the name denotes a measurement or a time."""
     return bool(_MEASURE_WORDS & set(words_of(name)))

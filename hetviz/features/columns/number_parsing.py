@@ -1,4 +1,4 @@
-"""Numbers as people write them: with limits, units, thousands, and words where there is none."""
+"""Parsing of handwritten numbers with limits, units, thousands and missing-value texts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from hetviz.features.columns.types import MISSING, plain_numbers, why_unusable
 
 _BLANKS = " \u00a0\u2009\u202f"
 _B = f"[{_BLANKS}]"
-# What people write where nothing was measured or is known, besides what programs write.
+# Texts that people write for missing values, in addition to those of programs.
 UNKNOWN_MARKERS = MISSING | frozenset(
     {"n.b.", "n. b.", "nb", "k.a.", "k. a.", "ka", "k.a", "n.a.", "n. a.", "n.n.", "n. n.", "n.d.",
      "n. d.", "nd", "n.v.", "n. v.", "n/d", "n.e.", "n. e.", "k.w.", "--", "---", "–", "—", ".",
@@ -48,18 +48,18 @@ _FORMS = {
 
 @dataclass(frozen=True)
 class ParsedNumber:
-    """A number as it was written.
+    """Parsed number of a cell.
 
     Attributes
     ----------
     value : float
-        Of a limit, such as ``<0.5``, the limit itself.
+        Value; for a limit such as ``<0.5`` the limit itself.
     limit : {-1, 0, 1}
-        -1 where the true value lies below, 1 where it lies above.
+        -1 if the true value is below, 1 if it is above.
     unit : str
-        What stands behind the number, or the sign of money before it.
+        Text after the number, or the currency sign before it.
     grouped : bool
-        Whether there are thousands signs.
+        Whether the number has thousands separators.
     """
 
     value: float
@@ -69,19 +69,19 @@ class ParsedNumber:
 
 
 def parse(text: str, decimal: str = ".") -> ParsedNumber | None:
-    """Return the number that a cell holds as people write them; None where it holds none.
+    """Return the number of a cell, or None if it is no number.
 
     Parameters
     ----------
     text : str
     decimal : {".", ","}
-        The other of the two may group thousands, as may blanks and apostrophes.
+        Decimal sign. The other sign, blanks and apostrophes may separate thousands.
 
     Examples
     --------
     >>> from hetviz.features.columns.number_parsing import parse
     >>> parse("<0,5", ",")
-    Written(value=0.5, limit=-1, unit='', grouped=False)
+    ParsedNumber(value=0.5, limit=-1, unit='', grouped=False)
     >>> parse("1.089,5", ",").value, parse("12 %").unit, parse("3 kg").value
     (1089.5, '%', 3.0)
     >>> parse("(1'234.50)").value, parse("250.00-").value
@@ -99,10 +99,7 @@ def parse(text: str, decimal: str = ".") -> ParsedNumber | None:
 
 
 def strip_accounting_minus(text: str) -> str | None:
-    """Return a number without what makes it negative in accounts; None of others.
-
-    Accounts write (1,234.50) or 1,234.50- for what others write with a minus before it.
-    """
+    """Return a number in accounting notation, (1,234.50) or 1,234.50-, without its minus; else None."""
     if text[:1] == "(" and text[-1:] == ")":
         return text[1:-1].strip()
     if text[-1:] in ("-", "\u2212") and text[-2:-1].isdigit():
@@ -138,10 +135,8 @@ def _parse_plain(text: str, decimal: str) -> ParsedNumber | None:
 def detect_decimal(cells: Sequence[str], default: str = ".") -> str:
     """Return the decimal sign of the numbers of one column.
 
-    Notes
-    -----
-    A comma before one, two, four or more digits is a decimal sign, and so is a point; three digits
-    behind one sign may be thousands, which the default decides.
+    A comma or point before one, two, four or more digits is a decimal sign. Three digits may be
+    thousands, for which the default decides.
     """
     votes: Counter[str] = Counter()
     for cell in cells:
@@ -159,7 +154,7 @@ def detect_decimal(cells: Sequence[str], default: str = ".") -> str:
 
 
 def is_unit(text: str) -> bool:
-    """Whether a short text can be a unit of measurement: mg/l, °C, µS/cm, %, m², T€."""
+    """Return whether a short text can be a unit: mg/l, °C, µS/cm, %, m², T€."""
     plain = text.strip().strip("[]()").strip()
     return bool(plain) and len(plain) <= 14 and bool(_UNITS.fullmatch(plain))
 
@@ -178,22 +173,22 @@ _UNITS = re.compile(rf"(?:T€|k€|Mio\.? ?€|{_ONE_UNIT}(?: ?[/·*. ] ?{_ONE_
 
 @dataclass(frozen=True)
 class NumberColumn:
-    """A column of numbers as people wrote it.
+    """Parsed column of numbers.
 
     Attributes
     ----------
     values : list of float or None
-        None where a cell holds no number.
+        None for cells without a number.
     unit : str
-        What stands behind or before each number, where it is the same.
+        Common unit of the numbers.
     below, above : int
-        Cells that say that the value lies below or above a limit; the limit is taken.
+        Number of cells with an upper or lower limit; the limit is used as the value.
     others : dict of str to int
-        What stands where there is no number, and how often; nothing for empty cells.
+        Texts that are no numbers, with their counts; without empty cells.
     grouped : bool
-        Whether there are thousands signs.
+        Whether there are thousands separators.
     negative : int
-        Cells in brackets, or with a minus behind the number, as accounts write what is negative.
+        Number of cells with a negative number in accounting notation.
     """
 
     values: list[float | None]
@@ -208,20 +203,20 @@ class NumberColumn:
 def number_column(
     cells: Sequence[str], decimal: str = ".", force: bool = False
 ) -> NumberColumn | None:
-    """Return a column as numbers, where its cells are mostly numbers; None where they are not.
+    """Return a column as numbers if most of its cells are numbers, else None.
 
     Parameters
     ----------
     cells : sequence of str
     decimal : {".", ","}
     force : bool
-        Take for missing whatever is no number, however much of it there is.
+        Treat all other cells as missing, however many there are.
 
     Notes
     -----
-    Mostly means: half of the filled cells where all others say that nothing is known (``n. b.``),
-    four in five where few different words stand in the others, else 19 in 20. Numbers that begin
-    with a zero, as codes do, and numbers with many different units are none. O(n).
+    "Most" is half of the filled cells if all others are missing-value texts (``n. b.``), four in
+    five if the others have few distinct texts, else 19 in 20. Numbers with leading zeros (codes)
+    or with many different units do not count. O(n).
     """
     known: dict[str, ParsedNumber | None] = {}
     filled = [cell for text in cells if (cell := text.strip())]
@@ -248,7 +243,7 @@ def number_column(
     }
     most = 2 * sum(counts[cell] for cell in behind) >= len(filled)
     if not force and most and not any(map(_is_amount, behind)):
-        # (1) and (2) are marks of remarks, and 18- is an age, unless most are plain numbers.
+        # (1) and (2) are footnotes, and 18- is an age, unless most cells are plain numbers.
         known.update(dict.fromkeys(behind))
         behind = set()
     numbers = [cell for cell, found in known.items() if found is not None]
@@ -276,13 +271,13 @@ def number_column(
 
 
 def _is_amount(cell: str) -> bool:
-    """Whether a number has a fraction or thousands, as sums of money have."""
+    """Return whether a number has a fraction or thousands, like amounts of money."""
     return bool(re.search(r"\d[.,'\u2019 ]\d", cell))
 
 
 _CODE = re.compile(r"0\d+")
 SYMBOL_UNITS = frozenset("%‰$€£¥")
-"""Units that stand with every number of a column or with none: 12 % and 7 are not alike."""
+"""Units that all numbers of a column must have: 12 % and 7 are not comparable."""
 
 
 def _may_be_unit(text: str) -> bool:
@@ -290,7 +285,7 @@ def _may_be_unit(text: str) -> bool:
 
 
 def is_plain_numbers(cells: Sequence[str] | pd.Series, decimal: str = ".") -> bool:
-    """Whether all cells are plain numbers, or empty; one look at a whole column."""
+    """Return whether all cells are plain numbers or empty."""
     if isinstance(cells, pd.Series):
         if plain_numbers(cells, decimal) is not None:
             return True

@@ -1,4 +1,4 @@
-"""Numbers and dates to one or two features: log, order, scale, the season, what is missing."""
+"""Features of numbers and dates: logarithm, ranks, scaling, season and imputation."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from hetviz.features.columns.options import Fields, Step
 
 MAX_KNOTS = 2_001
 _YEAR = 365.2425
-# What turns the middle half of a normal distribution into its standard deviation.
+# Interquartile range of the standard normal distribution.
 _NORMAL_QUARTILE_RANGE = 1.3489795003921634
 
 
 def learn(values: Floats, options: Mapping[str, object]) -> Fields:
-    """Learn from the values of a column, (n,) with NaN where missing, at least one known.
+    """Fit the values of a column, (n,) with NaN for missing ones, at least one present.
 
     Returns
     -------
     dict
-        ``log``, ``knots`` and ``ranks`` (scale "rank"), ``centre``, ``fill`` (what stands for a
-        missing value, from the centre), ``spread`` (scale "robust") and, for dates taken by the
-        season too, ``season``; JSON-ready.
+        ``log``, ``knots`` and ``ranks`` (scale "rank"), ``centre``, ``fill`` (value of missing
+        cells relative to the centre), ``spread`` (scale "robust") and ``season`` (cyclic dates);
+        JSON-ready.
     """
     known = values[~np.isnan(values)]
     log = bool(options["log"] and known.min() >= 0)
@@ -48,7 +48,7 @@ def learn(values: Floats, options: Mapping[str, object]) -> Fields:
 
 
 def parts(step: Fields, values: Floats) -> list[Floats]:
-    """Return what was learned, applied to values (n,): parts of shape (n, 1) and (n, 2)."""
+    """Return the features of values (n,): parts of shape (n, 1) and, with season, (n, 2)."""
     found = np.array(values, dtype=np.float64)
     lacking = np.isnan(found)
     if step["log"]:
@@ -71,7 +71,7 @@ def names(step: Step) -> list[str]:
 
 
 def _rank_table(known: Floats) -> Fields:
-    """Return values and the share of rows below each, equal ones counted half."""
+    """Return distinct values and the share of rows below each, ties counted half."""
     values, counts = np.unique(known, return_counts=True)
     ranks = (np.cumsum(counts) - 0.5 * counts) / len(known)
     if len(values) > MAX_KNOTS:
@@ -82,13 +82,13 @@ def _rank_table(known: Floats) -> Fields:
 
 def _ranked(step: Fields, values: Floats) -> Floats:
     knots = np.array(step["knots"])
-    # Values as large as numbers get would overflow when subtracted.
+    # Differences of very large values would overflow.
     top = float(np.abs(knots).max()) or 1.0
     inside = np.clip(values, knots[0], knots[-1])
     return np.asarray(np.interp(inside / top, knots / top, step["ranks"]))
 
 
 def _season(days: Floats) -> Floats:
-    """Return where in the year days since 1970 lie, as points of a circle, (n, 2)."""
+    """Return the time of year of days since 1970 as points on a circle, (n, 2)."""
     angle = 2.0 * np.pi * (days / _YEAR)
     return np.column_stack([np.cos(angle), np.sin(angle)])

@@ -1,4 +1,4 @@
-"""What can be said of how a column becomes features, its defaults, and what suits what it holds."""
+"""Options of the features of a column: defaults, allowed values and checks."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ HOLDS = {
     "constant": "one value",
     "empty": "nothing",
 }
-"""What a column holds, in words."""
+"""Readable names of the column types."""
 
 SCALES = {
     "standard": "same spread",
@@ -55,7 +55,7 @@ _CHOICES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "picture": (("standard", "none"), ("mean", "none")),
     "vectors": (("standard", "none"), ("none",)),
 }
-# As what else a column can be taken.
+# Types that a column can be converted to.
 _CONVERSIONS = {
     "number": ("number", "category", "latlong"),
     "date": ("date", "category"),
@@ -87,7 +87,7 @@ Options = Mapping[str, Mapping[str, object]]
 
 
 class Fields(TypedDict, total=False):
-    """What was said of a column and what was learned of it; each kind has some of the fields."""
+    """Options and fitted values of a column; each type has some of the fields."""
 
     use: bool
     scale: str
@@ -120,7 +120,7 @@ class Fields(TypedDict, total=False):
 
 
 class Step(Fields):
-    """How a column, or some together, becomes features, JSON-ready."""
+    """Step of a recipe that turns one or more columns into features, JSON-ready."""
 
     column: str
     columns: list[str]
@@ -128,7 +128,7 @@ class Step(Fields):
 
 
 class LeftOut(TypedDict):
-    """A column that is no feature, and why."""
+    """A column that is not used as a feature, with the reason."""
 
     column: str
     columns: list[str]
@@ -138,9 +138,9 @@ class LeftOut(TypedDict):
 
 
 class FeatureRecipe(TypedDict):
-    """How all features of a dataset are made, JSON-ready.
+    """Recipe of all features of a dataset, JSON-ready.
 
-    ``chosen`` has the columns that were named (None for all), ``options`` what was said of columns,
+    ``chosen`` lists the selected columns (None for all), ``options`` the options by column,
     ``columns`` the steps in order.
     """
 
@@ -154,7 +154,7 @@ class FeatureRecipe(TypedDict):
 
 
 def defaults(kind: str) -> Fields:
-    """Return what holds for a column of a kind where nothing else is said."""
+    """Return the default options of a column type."""
     scales, imputes = _CHOICES.get(kind, _NUMBERS)
     found: Fields = {"scale": scales[0], "weight": 1.0, "impute": imputes[0]}
     if kind in ("number", "date"):
@@ -167,20 +167,12 @@ def defaults(kind: str) -> Fields:
 
 
 def choices(kind: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the scales, and the ways to fill in what is missing, that suit a kind of column."""
+    """Return the scales and the imputations that are allowed for a column type."""
     return _CHOICES.get(kind, ((), ()))
 
 
 def option_problems(where: str, options: Mapping[str, object]) -> list[Problem]:
-    """Return what is wrong with options as such, before any data are looked at.
-
-    Parameters
-    ----------
-    where : str
-        For messages.
-    options : mapping of str to mapping
-        Column to field to value.
-    """
+    """Return the problems of options (column -> field -> value), independent of the data."""
     found: list[Problem] = []
     for column, fields in options.items():
         place = f"{where}, column {column}"
@@ -197,37 +189,31 @@ def _field_problem(place: str, name: str, value: object) -> Problem | None:
     if name not in _FIELDS:
         near = difflib.get_close_matches(name, _FIELDS, n=1)
         hint = f"Did you mean {near[0]!r}?" if near else f"There are: {', '.join(_FIELDS)}."
-        return Problem("bad-option", place, "there is no such field", name, hint)
+        return Problem("bad-option", place, "unknown option", name, hint)
     kinds = _FIELDS[name]
     is_kind = isinstance(value, kinds) and (bool in kinds or not isinstance(value, bool))
     if not is_kind:
         what = f"{name} has the wrong kind of value"
         return Problem("bad-option", place, what, str(value)[:60])
     if isinstance(value, list | tuple) and not all(isinstance(one, str) for one in value):
-        return Problem("bad-option", place, "an order is a list of text", str(value)[:60])
+        return Problem("bad-option", place, "an order must be a list of texts", str(value)[:60])
     if name == "weight" and isinstance(value, int | float) and not 0 < value <= MAX_WEIGHT:
-        what = f"a weight is above 0 and at most {MAX_WEIGHT:,.0f}"
-        return Problem("bad-option", place, what, str(value), "To leave a column out, set use.")
+        what = f"a weight must be above 0 and at most {MAX_WEIGHT:,.0f}"
+        return Problem("bad-option", place, what, str(value), "To exclude a column, set use=False.")
     if name in _ALLOWED_VALUES and value not in _ALLOWED_VALUES[name]:
         remedy = f"Use one of: {', '.join(_ALLOWED_VALUES[name])}."
-        return Problem("bad-option", place, f"{name} has no such value", str(value), remedy)
+        return Problem("bad-option", place, f"unknown value of {name}", str(value), remedy)
     return None
 
 
 def complete_options(where: str, column: str, kind: str, fields: Mapping[str, object]) -> Fields:
-    """Return all options of a column of a kind.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        If something said of it does not suit what it holds.
-    """
+    """Return all options of a column; raise a `DataError` if one does not fit its type."""
     out: dict[str, object] = {**defaults(kind)}
     scales, imputes = choices(kind)
     place, holds = f"{where}, column {column}", HOLDS.get(kind, kind)
     problems = []
     for name, value in fields.items():
-        # An order that was said of a column stays known while it is taken as something else.
+        # The order of a column is ignored, not refused, if the column has another type.
         if name in ("use", "kind", "model") or (name == "order" and name not in out):
             continue
         suits = {"scale": scales, "impute": imputes}.get(name)
@@ -247,20 +233,14 @@ def complete_options(where: str, column: str, kind: str, fields: Mapping[str, ob
 
 
 def possible_kinds(kind: str) -> tuple[str, ...]:
-    """Return as what else a column of a kind can be taken."""
+    """Return the types that a column of a type can be converted to, itself included."""
     return (kind, *_CONVERSIONS.get(kind, ()))
 
 
 def check_kind(where: str, column: str, kind: str, wanted: str) -> str:
-    """Return the kind that a column is taken as.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        If it cannot be taken so.
-    """
+    """Return the wanted type of a column; raise a `DataError` if it is not possible."""
     if wanted not in possible_kinds(kind):
-        what = f"a column of {HOLDS.get(kind, kind)} cannot be taken as {HOLDS[wanted]}"
+        what = f"a column of {HOLDS.get(kind, kind)} cannot be used as {HOLDS[wanted]}"
         others = _CONVERSIONS.get(kind, ())
         remedy = f"Use one of: {', '.join(others)}." if others else ""
         raise DataError(Problem("bad-option", f"{where}, column {column}", what, wanted, remedy))
@@ -268,7 +248,7 @@ def check_kind(where: str, column: str, kind: str, wanted: str) -> str:
 
 
 def merge_options(before: Options, more: Options) -> dict[str, dict[str, object]]:
-    """Return options in which what is said later replaces what was said earlier, by field."""
+    """Return options of both; later values replace earlier ones, field by field."""
     out = {str(name): dict(fields) for name, fields in before.items()}
     for name, fields in more.items():
         out.setdefault(str(name), {}).update(fields)

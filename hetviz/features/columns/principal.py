@@ -1,4 +1,4 @@
-"""The leading directions of rows: principal components, as JSON-ready values."""
+"""Principal components as JSON-ready values."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ from hetviz.features.columns.options import Fields
 
 
 def fit_principal_axes(D: Floats, most: int) -> Fields | None:
-    """Return the mean (p,) and at most `most` principal directions (k, p) of rows (n, p).
+    """Return the mean (p,) and at most `most` principal axes (k, p) of rows (n, p).
 
-    None where all rows are the same. Signs are fixed: the largest entry of a direction is positive.
-    O(n p min(n, p)).
+    None if all rows are equal. The largest entry of each axis is positive. O(n p min(n, p)).
     """
     mean = D.mean(axis=0)
     _, sizes, directions = np.linalg.svd(D - mean, full_matrices=False)
@@ -26,5 +25,5 @@ def fit_principal_axes(D: Floats, most: int) -> Fields | None:
 
 
 def project_rows(step: Fields, D: Floats) -> Floats:
-    """Return rows (n, p) along the directions, from the mean: shape (n, k)."""
+    """Return the coordinates of rows (n, p) on the principal axes, shape (n, k)."""
     return np.asarray((D - np.array(step["center"])) @ np.array(step["components"]).T)

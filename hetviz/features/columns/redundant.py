@@ -1,4 +1,4 @@
-"""Columns that say nothing of what rows are like, or the same as another column, and why."""
+"""Reasons to exclude columns: uninformative or redundant ones."""
 
 from __future__ import annotations
 
@@ -21,27 +21,26 @@ _MAX_ROWS = 5_000
 
 
 def exclusion_reasons(columns: Mapping[str, Column], free: Collection[str]) -> dict[str, str]:
-    """Say why columns are better no features.
+    """Return the reasons to exclude columns from the features.
 
     Parameters
     ----------
     columns : mapping of str to Column
     free : collection of str
-        Those to look at; the others are not features anyhow, or somebody chose them.
+        Columns to test; the others are excluded anyway, or selected by the user.
 
     Returns
     -------
     dict of str to str
-        Column to the reason; those without one are not in it.
+        Column -> reason.
 
     Notes
     -----
-    Left out are numbers that count the rows, keys (named as ids are, with more than 20 values),
-    columns filled in fewer than one row in 20, categories of so many values that the 50 most
-    frequent cover less than half of the rows, and of each two columns that say the same the coarser
-    one: numbers whose correlation is at least 0.998, categories that are the same but for their
-    words. Tables of fewer than 12 rows are left as they are. Correlations are of 300 columns and
-    5,000 rows at most: O(n p^2) with these bounds.
+    Excluded are row counters, keys (named like ids, with more than 20 values), columns with
+    values in fewer than one row in 20, categories whose 50 most frequent values cover less than
+    half of the rows, and the coarser of two redundant columns: numbers with a correlation of at
+    least 0.998, or categories that are equal except for their names. Tables of fewer than 12 rows
+    are not tested. Correlations use at most 300 columns and 5,000 rows: O(n p^2).
     """
     n = max((len(column.values) for column in columns.values()), default=0)
     if n < _MIN_ROWS:
@@ -68,17 +67,17 @@ def _reason_alone(column: Column, n: int) -> str | None:
             and not is_measured(column.name)
             and _is_row_counter(column.values)
         ):
-            return "it counts the rows"
+            return "it only counts the rows"
         levels = len(np.unique(column.values[~np.isnan(column.values)]))
         if column.whole and is_named_id(column.name) and levels > MAX_KEY_LEVELS:
-            return f"a key or code: {levels:,} different numbers that only name something"
+            return f"a key or code with {levels:,} different numbers"
     if column.kind == "category":
         uses = Counter(column.uses)
         if is_named_id(column.name) and len(uses) > MAX_KEY_LEVELS:
-            return f"a key or code: {len(uses):,} different values that only name something"
+            return f"a key or code with {len(uses):,} different values"
         covered = sum(times for _, times in uses.most_common(MAX_CATEGORIES))
         if covered < _MIN_COVERED_SHARE * known:
-            return f"{len(uses):,} different values, few rows alike"
+            return f"too many different values: {len(uses):,}"
     return None
 
 
@@ -94,7 +93,7 @@ def _duplicate_numbers(columns: Mapping[str, Column], names: Collection[str]) ->
     V = np.column_stack([np.asarray(columns[name].values, dtype=np.float64) for name in numbers])
     V = V[::step]
     known = ~np.isnan(V)
-    # Scaled first, as numbers can be so large that their squares cannot be held.
+    # Scaled first, because squares of very large numbers overflow.
     top = np.nanmax(np.abs(V), axis=0)
     W = V / np.where(top > 0, top, 1.0)
     W = np.where(known, W - np.nanmean(W, axis=0), 0.0)
@@ -103,7 +102,7 @@ def _duplicate_numbers(columns: Mapping[str, Column], names: Collection[str]) ->
     alike = np.abs(W.T @ W)
     levels = [len(np.unique(V[known[:, at], at])) for at in range(len(numbers))]
     found: dict[str, str] = {}
-    # The finer of two stays; of two as fine, the first.
+    # The column with more levels stays; ties go to the first.
     order = sorted(range(len(numbers)), key=lambda at: (-levels[at], at))
     kept: list[int] = []
     for at in order:
@@ -111,12 +110,12 @@ def _duplicate_numbers(columns: Mapping[str, Column], names: Collection[str]) ->
         if twin is None:
             kept.append(at)
         else:
-            found[numbers[at]] = f"says the same as {numbers[twin]}"
+            found[numbers[at]] = f"same information as {numbers[twin]}"
     return found
 
 
 def _duplicate_categories(columns: Mapping[str, Column], names: Collection[str]) -> dict[str, str]:
-    """Return categories that are others in different words."""
+    """Return categories that are equal to another column except for their names."""
     found: dict[str, str] = {}
     seen: dict[bytes, str] = {}
     for name in names:
@@ -125,7 +124,7 @@ def _duplicate_categories(columns: Mapping[str, Column], names: Collection[str])
             continue
         key = column.codes.tobytes()
         if key in seen:
-            found[name] = f"says the same as {seen[key]}"
+            found[name] = f"same information as {seen[key]}"
         else:
             seen[key] = name
     return found

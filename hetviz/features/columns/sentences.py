@@ -1,4 +1,4 @@
-"""Free text through a small sentence model: what it means rather than which words it has."""
+"""Features of free text by a small sentence embedding model."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _TOKENIZER = Path(__file__).parent / "assets" / "minilm_tokenizer.json"
 
 
 def text_vectors(texts: Sequence[str | None]) -> Floats:
-    """Return the vector of each text, (n, 384) of length 1; zero where there is no text.
+    """Return the embedding of each text, (n, 384) of length 1; zero for missing text.
 
     Raises
     ------
@@ -36,9 +36,9 @@ def text_vectors(texts: Sequence[str | None]) -> Floats:
 
     Notes
     -----
-    all-MiniLM-L6-v2 (Wang et al. 2020; Reimers and Gurevych 2019) with 8-bit weights on one core
-    or a few; the mean over the first 128 word pieces. About 5 ms a short text. A text has one
-    vector whatever stands beside it; each distinct one is computed once.
+    all-MiniLM-L6-v2 (Wang et al. 2020; Reimers and Gurevych 2019) with 8-bit weights, averaged
+    over the first 128 word pieces. About 5 ms per short text. The vector of a text does not depend
+    on other texts; each distinct text is computed once.
     """
     distinct = sorted({text for text in texts if text and text.strip()})
     known = dict(zip(distinct, _embed_texts(distinct), strict=True)) if distinct else {}
@@ -49,7 +49,7 @@ def text_vectors(texts: Sequence[str | None]) -> Floats:
 
 
 def learn(texts: Sequence[str | None]) -> Fields | None:
-    """Learn the leading directions of the vectors of texts; None where all are alike."""
+    """Fit principal components of text embeddings; None if all texts are equal."""
     V = text_vectors(texts)
     known = V[V.any(axis=1)]
     found = fit_principal_axes(known, N_COMPONENTS) if len(known) > 1 else None
@@ -57,7 +57,7 @@ def learn(texts: Sequence[str | None]) -> Fields | None:
 
 
 def apply(step: Fields, texts: Sequence[str | None]) -> Floats:
-    """Return what was learned, applied to texts: (n, k); 0 where there is no text."""
+    """Return the components of texts, (n, k); 0 for missing text."""
     V = text_vectors(texts)
     there = np.asarray(V.any(axis=1))
     return np.where(there[:, None], project_rows(step, V), 0.0)
@@ -74,7 +74,7 @@ def _embed_texts(texts: Sequence[str]) -> list[Floats]:
         for start in range(0, len(places), _BATCH_SIZE):
             part = places[start : start + _BATCH_SIZE]
             ids = np.array([encoded[place].ids for place in part], dtype=np.int64)
-            # Of one length, so that no text is padded and none changes by what stands beside it.
+            # Texts of equal length need no padding, so a vector does not depend on its batch.
             given = {
                 "input_ids": ids,
                 "attention_mask": np.ones_like(ids),

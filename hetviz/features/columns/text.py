@@ -1,4 +1,4 @@
-"""Free text to a few numbers: TF-IDF and its leading singular vectors."""
+"""Features of free text: latent semantic analysis of TF-IDF vectors."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MAX_WORDS = 5000
 
 
 def fit(texts: Sequence[str | None], random_state: int = 0) -> Fields | None:
-    """Learn words, their weights and the leading directions; None where there are no words.
+    """Fit words, weights and leading directions; None if there are no words.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ def fit(texts: Sequence[str | None], random_state: int = 0) -> Fields | None:
 
     Notes
     -----
-    Latent semantic analysis; cost O(number of words in all texts) and a randomised SVD.
+    Latent semantic analysis in O(number of words in all texts) and a randomised SVD.
     """
     from sklearn.decomposition import TruncatedSVD
     from sklearn.feature_extraction.text import TfidfVectorizer
@@ -43,10 +43,10 @@ def fit(texts: Sequence[str | None], random_state: int = 0) -> Fields | None:
     k = min(N_COMPONENTS, T.shape[1] - 1, T.shape[0] - 1)
     if k < 1:
         return None
-    # Where all texts have the same words it divides by their variance for a share not used here.
+    # The explained variance, which is not used here, divides by 0 if all texts are equal.
     with np.errstate(divide="ignore", invalid="ignore"):
         svd = TruncatedSVD(k, random_state=random_state).fit(T)
-    # Axes that explain nothing have no direction of their own, only noise.
+    # Axes without variance are noise.
     keep = svd.singular_values_ > 1e-9 * svd.singular_values_.max(initial=1e-300)
     components = svd.components_[keep]
     if not len(components):
@@ -60,7 +60,7 @@ def fit(texts: Sequence[str | None], random_state: int = 0) -> Fields | None:
 
 
 def apply(step: Fields, texts: Sequence[str | None]) -> Floats:
-    """Return what `fit` learned, applied to texts: shape (n, k), centred as in the fit."""
+    """Return the features of texts, shape (n, k), centred as in the fit."""
     from sklearn.feature_extraction.text import TfidfVectorizer
 
     if not len(texts):
@@ -73,10 +73,7 @@ def apply(step: Fields, texts: Sequence[str | None]) -> Floats:
 
 
 def leading_words(step: Fields, most: int = 2) -> list[list[str]]:
-    """Return the words that count most in each direction, on the side where it reaches further.
-
-    Empty lists for texts read as sentences, whose directions are not made of words.
-    """
+    """Return the words with the largest weights in each direction; empty for sentence models."""
     if step.get("model") == "sentences":
         return [[] for _ in step["components"]]
     from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
@@ -92,7 +89,7 @@ def leading_words(step: Fields, most: int = 2) -> list[list[str]]:
 
 
 def known_words(step: Fields, text: str) -> list[str]:
-    """Return the words of a text that `fit` learned; all of them where it is no matter of words."""
+    """Return the fitted words of a text, or all words for sentence models."""
     from sklearn.feature_extraction.text import TfidfVectorizer
 
     split = TfidfVectorizer().build_analyzer()
@@ -101,7 +98,7 @@ def known_words(step: Fields, text: str) -> list[str]:
 
 
 def content_words(step: Fields, text: str) -> set[str]:
-    """Return the words of a text that `fit` learned and that say something by themselves."""
+    """Return the fitted words of a text without stop words."""
     from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
     return {word for word in known_words(step, text) if word not in ENGLISH_STOP_WORDS}

@@ -1,4 +1,4 @@
-"""What a column of a table holds: numbers, categories, dates, free text, or nothing of use."""
+"""Types of table columns: numbers, categories, dates, free text or unusable values."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "?", "-"})
 MAX_CATEGORIES = 50
 _MIN_WIDE_COLUMNS = 200
 _CELLS_PER_BLOCK = 1_000_000
-# Numbers that are no codes, without a power or anything around them.
+# Plain numbers without leading zeros, exponents or surrounding characters.
 _PLAIN_CELL = {sign: rf"^(?:-?(?:0|[1-9][0-9]*)(?:{re.escape(sign)}[0-9]+)?)?$" for sign in ".,"}
 
-# The possessive quantifiers (++) keep no way back, which is several times faster on a long column.
+# Possessive quantifiers (++) avoid backtracking, which is several times faster on long columns.
 _NUMBER = r"[+-]?+(?:[0-9]++(?:{0}[0-9]*+)?+|{0}[0-9]++)(?:[eE][+-]?+[0-9]++)?+"
 _NUMBER_FORMS = {sign: re.compile(_NUMBER.format(re.escape(sign))) for sign in ".,"}
-# One look at a whole column, its cells joined by line ends, is many times faster than one a cell.
+# Matching all cells joined by line ends is many times faster than matching each cell.
 _COLUMN_FORMS = {
     sign: re.compile(rf"(?:{one.pattern}(?:\n|\Z))++") for sign, one in _NUMBER_FORMS.items()
 }
-# What programs write where there is no number, among them the signs of a formula that failed.
+# Texts that programs write for missing or failed numbers.
 _UNUSABLE_PATTERNS = {
     "infinite": r"[+-]?(?:inf(?:inity)?|∞|1[.,]#inf0*)",
     "no number": r"[+-]?(?:nan(?:\([a-z]*\))?|1[.,]#(?:ind|qnan|snan)0*)",
@@ -54,27 +54,27 @@ _CODE = re.compile(r"[A-Za-z]{2,3}")
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """One column, understood.
+    """Column of a table with its inferred type.
 
     Attributes
     ----------
     name : str
     kind : {"number", "category", "date", "text", "unique", "constant", "empty"}
-        "unique" is text that differs in every row (a name, a code) and is too short for free text.
+        "unique" is short text that differs in every row (a name or a code).
     values : array of shape (n,)
-        float with NaN for numbers and dates (days since 1970-01-01), else text with None.
+        Float with NaN for numbers and dates (days since 1970-01-01), else text with None.
     n_missing : int
     markers : tuple of str
-        What stood in the missing cells, other than nothing.
+        Texts of the missing cells, except empty text.
     whole : bool
-        Whether the numbers are all whole.
+        Whether all numbers are integers.
     codes : array of int of shape (n,), or None
-        Of a column of text: the place of each row's value in `levels`, -1 where missing.
+        Text columns: position of the value of each row in `levels`, -1 for missing.
     levels : tuple of str
-        The different values of a column of text, in the order in which they first stand there.
+        Text columns: distinct values in order of first appearance.
     unusable : tuple of int
-        Rows of a column of numbers written as text whose cell, such as ``inf`` or ``1e999``, holds
-        none to compute with; `why_unusable` says why. They count as missing.
+        Rows of a number column whose cells, such as ``inf`` or ``1e999``, are no usable numbers,
+        see `why_unusable`. They count as missing.
     """
 
     name: str
@@ -89,7 +89,7 @@ class Column:
 
     @cached_property
     def uses(self) -> dict[str, int]:
-        """How many rows have each value of a column of text."""
+        """Number of rows of each value of a text column."""
         if self.codes is None:
             return {}
         counts = np.bincount(self.codes[self.codes >= 0], minlength=len(self.levels))
@@ -126,7 +126,7 @@ def infer(name: str, cells: Sequence[object] | pd.Series, decimal: str = ".") ->
     quick = _arrow_numbers(name, series, decimal)
     if quick is not None:
         return quick
-    # What holds of a text holds of all cells that have it: most columns have few.
+    # Only distinct texts are tested; most columns have few.
     codes, texts = encode_texts(series)
     counts = np.bincount(codes[codes >= 0], minlength=len(texts))
     blank = _missing_texts(texts)
@@ -151,14 +151,7 @@ def infer(name: str, cells: Sequence[object] | pd.Series, decimal: str = ".") ->
 
 
 def encode_texts(cells: Sequence[object] | pd.Series) -> tuple[Ints, list[str]]:
-    """Return the place of each cell's text among the different texts, -1 where missing, and these.
-
-    Returns
-    -------
-    array of int of shape (n,)
-    list of str
-        In the order in which they first stand there.
-    """
+    """Return the code of the text of each cell, (n,), -1 for missing, and the distinct texts."""
     series = pd.Series(cells)
     if not isinstance(series.dtype, pd.StringDtype):
         texts = [None if lacks else str(cell) for cell, lacks in
@@ -169,10 +162,7 @@ def encode_texts(cells: Sequence[object] | pd.Series) -> tuple[Ints, list[str]]:
 
 
 def arrow_texts(series: pd.Series) -> pa.ChunkedArray:
-    """Return a column of text as an Arrow column of large strings, where it can be without a copy.
-
-    Unlike `pyarrow.array` it does not look at each cell of a column that lies in several pieces.
-    """
+    """Return a text column as an Arrow column of large strings, without a copy if possible."""
     import pyarrow as pa
 
     if not isinstance(series.dtype, pd.StringDtype):
@@ -182,10 +172,9 @@ def arrow_texts(series: pd.Series) -> pa.ChunkedArray:
 
 
 def plain_numbers(series: pd.Series, decimal: str = ".") -> Floats | None:
-    """Return a column of text as numbers where each cell is a plain one or empty, NaN for these.
+    """Return a text column of plain numbers and empty cells as numbers, NaN for empty cells.
 
-    Found without a look at each cell; None where a cell is anything else, all are empty, or the
-    column does not lie in Arrow.
+    None if a cell is something else, all cells are empty, or the column is not stored in Arrow.
     """
     import pyarrow.compute as pc
 
@@ -199,15 +188,9 @@ def plain_numbers(series: pd.Series, decimal: str = ".") -> Floats | None:
 
 
 def plain_columns(frame: pd.DataFrame, decimal: str = ".") -> dict[Any, Floats]:
-    """Return the columns of a wide table of text whose cells are plain numbers or empty.
+    """Return the columns of plain numbers of a text table with at least 200 columns, by name.
 
-    Found by one look at many columns, where one at each would cost more than the cells. Nothing of
-    tables of fewer than 200 columns, nor of columns that only `infer` tells.
-
-    Returns
-    -------
-    dict of name to array of shape (n,)
-        NaN where a cell is empty.
+    Many columns are tested at once, because testing each one is slow. Empty cells are NaN.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -238,7 +221,7 @@ def plain_columns(frame: pd.DataFrame, decimal: str = ".") -> dict[Any, Floats]:
 
 
 def infer_all(frame: pd.DataFrame, decimal: str = ".") -> dict[Any, Column]:
-    """Say of each column of a table what it holds, as `infer` does."""
+    """Infer the type of each column of a table, see `infer`."""
     plain = plain_columns(frame, decimal)
     return {
         name: _number_column(str(name), plain[name], [])
@@ -249,7 +232,7 @@ def infer_all(frame: pd.DataFrame, decimal: str = ".") -> dict[Any, Column]:
 
 
 def _cast_numbers(cells: pa.ChunkedArray, decimal: str) -> Floats | None:
-    """Return an Arrow column as finite numbers, NaN where it is null; None where one is none."""
+    """Return an Arrow column as numbers, NaN for null; None if a cell is no finite number."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -263,7 +246,7 @@ def _cast_numbers(cells: pa.ChunkedArray, decimal: str) -> Floats | None:
         values = cells.cast(pa.float64())
     except pa.ArrowInvalid:
         return None
-    # Arrow reads "inf" and "nan" too, which are looked at again.
+    # Arrow accepts "inf" and "nan" too, which need a separate treatment.
     usable = pc.all(pc.less_equal(pc.abs(values), MAX_MAGNITUDE)).as_py()
     if not usable or pc.any(pc.is_nan(values)).as_py():
         return None
@@ -272,10 +255,7 @@ def _cast_numbers(cells: pa.ChunkedArray, decimal: str) -> Floats | None:
 
 
 def _arrow_numbers(name: str, series: pd.Series, decimal: str) -> Column | None:
-    """Return a column of plain numbers, found without a look at each cell; None if it may be none.
-
-    Numbers are written here as Arrow reads them.
-    """
+    """Return a column of plain numbers parsed by Arrow, or None if it may be something else."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -301,7 +281,7 @@ def _arrow_numbers(name: str, series: pd.Series, decimal: str) -> Column | None:
 
 
 def numbers(texts: Sequence[str], decimal: str = ".") -> Floats:
-    """Return the number that each cell holds, NaN where it holds no finite number."""
+    """Return the number of each cell, NaN if it is no finite number."""
     stripped = [text.strip() for text in texts]
     found = _all_numbers(stripped, decimal)
     if found is not None:
@@ -311,12 +291,9 @@ def numbers(texts: Sequence[str], decimal: str = ".") -> Floats:
 
 
 def why_unusable(text: str, decimal: str = ".") -> str | None:
-    """Say why a cell holds no number to compute with, though a column of numbers may hold it.
+    """Return why a cell of a number column is unusable, or None for numbers and other text.
 
-    Returns
-    -------
-    {"too large", "infinite", "no number", "failed formula"} or None
-        None for a usable number, and for any other text.
+    The reasons are "too large", "infinite", "no number" and "failed formula".
     """
     cell = text.strip()
     if _NUMBER_FORMS[decimal].fullmatch(cell):
@@ -327,9 +304,9 @@ def why_unusable(text: str, decimal: str = ".") -> str | None:
 def _numbers_with_unusable(
     name: str, known: Sequence[str | None], codes: Ints, markers: Sequence[str], decimal: str
 ) -> Column | None:
-    """Return a column of numbers some of whose cells are unusable, or None if it is none.
+    """Return a number column with some unusable cells, or None if it has other text.
 
-    Cell r holds ``known[codes[r]]``.
+    Cell r is ``known[codes[r]]``.
     """
     present = [text.strip() for text in known if text is not None]
     if not present or not _NUMBER_OR_UNUSABLE[decimal].fullmatch("\n".join(present)):
@@ -351,26 +328,26 @@ def _numbers_with_unusable(
 
 
 def _plain_numbers(texts: Sequence[str], decimal: str) -> Floats | None:
-    """Return the numbers of a column, or None where one cell is no number or looks like a code."""
+    """Return the numbers of a column, or None if a cell is no number or looks like a code."""
     found = _all_numbers(texts, decimal)
     return None if found is None or _LEADING_ZERO.search("\n".join(texts)) else found
 
 
 def _all_numbers(texts: Sequence[str], decimal: str) -> Floats | None:
-    """Return the numbers of cells without blanks around them, or None unless all can be used."""
+    """Return the numbers of stripped cells, or None unless all are usable."""
     if not texts or not _COLUMN_FORMS[decimal].fullmatch("\n".join(texts)):
         return None
     plain = texts if decimal == "." else [text.replace(",", ".") for text in texts]
     try:
         values = np.array(plain, dtype=np.float64)
     except ValueError:
-        # A line end within a cell made one cell look like two.
+        # A cell with a line end matched as two cells.
         return None
     return values if (np.abs(values) <= MAX_MAGNITUDE).all() else None
 
 
 def number(text: str, decimal: str = ".") -> float | None:
-    """Return the finite number that a cell holds, or None."""
+    """Return the finite number of a cell, or None."""
     cell = text.strip()
     if not _NUMBER_FORMS[decimal].fullmatch(cell):
         return None
@@ -379,7 +356,7 @@ def number(text: str, decimal: str = ".") -> float | None:
 
 
 def _missing_texts(texts: Sequence[str | None]) -> set[str]:
-    """Return which of the texts mean that nothing is known."""
+    """Return the texts that mark missing values."""
     distinct = {text for text in texts if text is not None}
     found = {text for text in distinct if text.strip().lower() in MISSING}
     others = {text for text in distinct - found if text.strip()}
@@ -411,7 +388,7 @@ def _date_column(name: str, dates: pd.Series, markers: Sequence[str]) -> Column:
 def _text_column(
     name: str, known: Sequence[str | None], codes: Ints, counts: Ints, markers: Sequence[str]
 ) -> Column:
-    """Return a column of text; cell r holds ``known[codes[r]]``, which `counts` cells do."""
+    """Return a text column; cell r is ``known[codes[r]]``, and `counts` has the uses."""
     texts = np.empty(len(known) + 1, dtype=object)
     texts[: len(known)] = known
     values = texts[codes]

@@ -21,13 +21,13 @@ _SIGNS = frozenset("=+-@−")
 _INVISIBLE_SIGNS = " \t\r\n\v\f\0\x85\u200b\u200c\u200d\u200e\u200f\u2028\u2029\u202e\u2060\ufeff"
 _MAX_CHARS_CHECKED = 200
 PICTURE = ["drawn_x", "drawn_y"]
-"""Columns of the picture of a map that is not drawn by its axes."""
+"""Columns of the drawn picture of a map, if it differs from the axes."""
 
 
 def coordinates_csv(embedding: Embedding, *, digits: int | None = None, safe: bool = False) -> str:
-    """Write coordinates as CSV; rows without a place have empty cells.
+    """Return coordinates as CSV; rows without coordinates have empty cells.
 
-    A map that is drawn by more than its axes has the columns drawn_x and drawn_y besides.
+    A map with a separate picture has the additional columns drawn_x and drawn_y.
 
     Parameters
     ----------
@@ -35,8 +35,8 @@ def coordinates_csv(embedding: Embedding, *, digits: int | None = None, safe: bo
     digits : int, optional
         Significant digits; exact when absent.
     safe : bool
-        Whether a text that a spreadsheet would take for a formula gets an apostrophe in front. It
-        then no longer is the id: use it for people, not for reading back.
+        Whether texts that look like formulas get a leading apostrophe. Such ids cannot be read
+        back.
     """
 
     def text(value: str) -> str:
@@ -60,11 +60,7 @@ def coordinates_csv(embedding: Embedding, *, digits: int | None = None, safe: bo
 
 
 def escape_formula(text: str) -> str:
-    """Return text that no spreadsheet takes for a formula.
-
-    Programs pass over space, line ends and signs without a width before a formula, and some read
-    the full-width forms of its first sign.
-    """
+    """Return text that no spreadsheet interprets as a formula."""
     start = unicodedata.normalize("NFKC", text[:_MAX_CHARS_CHECKED])
     visible = start.lstrip(_INVISIBLE_SIGNS)
     return "'" + text if start.startswith(_FORMULA_STARTS) or visible[:1] in _SIGNS else text
@@ -78,10 +74,10 @@ def read_coordinates(
     Parameters
     ----------
     name : str
-        Of the file, for messages.
+        Name of the file, for messages.
     content : bytes
-        CSV with the columns dataset (not needed for a single dataset), id, and one or more axes;
-        drawn_x and drawn_y, where both are there beside axes, say how the map is drawn.
+        CSV with the columns dataset (not needed for a single dataset), id, and one or more axes.
+        Additional columns drawn_x and drawn_y contain the picture of the map.
     data : HeteroData
     tables : callable
         Reads the table.
@@ -89,12 +85,12 @@ def read_coordinates(
     Returns
     -------
     Embedding
-        Of all rows of `data`; rows that the file does not name have no place.
+        Of all rows of `data`; rows that are not in the file have no coordinates.
 
     Raises
     ------
     hetviz.errors.DataError
-        Listing every row that names something unknown, is given twice, or holds no number.
+        Listing every row with an unknown or repeated id or an invalid number.
     """
     table = tables(name, content, None)
     columns = list(table.frame.columns)
@@ -137,10 +133,7 @@ def read_coordinates(
 
 
 def rows_csv(data: HeteroData, rows: Iterable[int]) -> str:
-    """Write the ids of global rows as CSV, for people.
-
-    A text that a spreadsheet would take for a formula gets an apostrophe in front.
-    """
+    """Write the ids of global rows as CSV, for people."""
     chosen = sorted(rows)
     lines: list[list[str]] = []
     for name, span in data.offsets.items():

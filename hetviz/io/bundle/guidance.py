@@ -1,4 +1,4 @@
-"""Guidance as one CSV file that people can read, change and hand on, and back."""
+"""Guidance as a CSV file that people can read and edit."""
 
 from __future__ import annotations
 
@@ -42,20 +42,20 @@ _EXAMPLE = "an example: replace or remove this row"
 
 @dataclass(frozen=True, eq=False)
 class GuidanceRead(ProblemReport):
-    """What a file of guidance says.
+    """Links, comparisons and labels read from a guidance file.
 
     Attributes
     ----------
     parts : tuple of Links or Comparisons
-        Of the rows that are good.
+        From the valid rows.
     n_rows, n_good : int
-        Rows of the file, and how many of them are good.
+        Numbers of rows and of valid rows.
     problems : tuple of Problem
-        Each row that was left out, with its place, value and remedy, and notes.
+        Every row that is left out, and notes.
     has_sets : bool
-        Whether the file says which set each statement belongs to.
+        Whether the file has a column of sets.
     labels : mapping of (str, str) to mapping of str to text or number
-        Of a dataset and a label column, the labels by id.
+        Labels by id, by dataset and label column.
     """
 
     parts: tuple[Links | Comparisons, ...]
@@ -75,24 +75,23 @@ class GuidanceRead(ProblemReport):
 def guidance_csv(
     data: HeteroData, keys: Collection[str] | None = None, *, labels: bool = True
 ) -> str:
-    """Write statements and labels as CSV that `read_guidance` reads back.
+    """Return statements and labels as CSV for `read_guidance`.
 
     Parameters
     ----------
     data : HeteroData
     keys : collection of str, optional
-        Only these statements, see `hetviz.statements`, and no labels.
+        Write only these statements (see `hetviz.statements`) and no labels.
     labels : bool
         Whether to write the labels too.
 
     Returns
     -------
     str
-        One row a statement, then one a label: of the item that is its source, in the column that
-        is its kind. A group of items of which all pairs say the same, see
-        `hetviz.data.queries.groups`, is a row for each item, with its name as the set. A text that
-        a spreadsheet would take for a formula, or that begins with an apostrophe, has an
-        apostrophe in front, which reading takes away.
+        One row per statement, then one per label (source: item, kind: label column). A complete
+        group (see `hetviz.data.queries.groups`) has one row per item, with its name as the set.
+        Texts that look like formulas or begin with an apostrophe get a leading apostrophe, which
+        `read_guidance` removes.
     """
     table = statements(data)
     if keys is not None:
@@ -118,7 +117,7 @@ def guidance_csv(
 def _group_rows(
     data: HeteroData, table: pd.DataFrame
 ) -> list[tuple[list[tuple[str, ...]], tuple[str, ...]]]:
-    """Return the rows of each group that is among some statements, and the keys of its pairs."""
+    """Return the rows of each complete group in a table of statements, and its keys."""
     names = np.repeat(
         np.array([*data.datasets], dtype=object), [len(part) for part in data.datasets.values()]
     )
@@ -166,7 +165,7 @@ def _label_rows(data: HeteroData) -> Iterator[tuple[str, ...]]:
 
 
 def guidance_template(data: HeteroData, form: str) -> str:
-    """Write the CSV that somebody could fill in: the columns, and examples from these data.
+    """Write a CSV template: the columns, with example rows from these data.
 
     Parameters
     ----------
@@ -185,7 +184,9 @@ def guidance_template(data: HeteroData, form: str) -> str:
     items = [(name, str(id)) for name, part in data.datasets.items() for id in part.ids[:3]]
     names = list(data.datasets)
     if (len(items) < 3 and form == "comparisons") or len(items) < 2:
-        raise DataError(Problem("too-few-items", "template", "there are too few items to compare"))
+        raise DataError(
+            Problem("too-few-items", "template", "there are not enough items for an example")
+        )
     if form == "links":
         first = items[0]
         second = next((item for item in items if item[0] == names[-1] and item != first), items[1])
@@ -208,15 +209,15 @@ def read_guidance(
     Parameters
     ----------
     name : str
-        Of the file, for messages.
+        Name of the file, for messages.
     content : bytes
         CSV as `guidance_csv` writes it, or a table of links (source_dataset, source_id,
         target_dataset, target_id) or of comparisons (a_dataset, a_id .., or anchor_, near_, far_).
         weight, score, kind, role, set, note, who and when are optional. With other headings, a
         table is recognised by its cells: two columns of items are links, three are comparisons
         (the first is closer to the second than to the third), one and a column of words are
-        labels. Items are named by id, or by what only one of them is called. Or the same table
-        as XLSX, Parquet or JSON.
+        labels. Items are named by id or by a unique title. The same table can also be XLSX,
+        Parquet or JSON.
     data : HeteroData
     parse : callable
         Reads the file, as for `hetviz.io.read_tables`.
@@ -228,7 +229,7 @@ def read_guidance(
     Raises
     ------
     hetviz.errors.DataError
-        If the bytes are no table, or it has no such columns.
+        If the bytes are no table, or no columns contain items.
     """
     table = read_one_table(name, content, parse)
     table = _with_weight_words(table, partial(read_one_table, name, content, parse))
@@ -246,7 +247,7 @@ def read_guidance(
             Problem(
                 "bad-form",
                 table.place(row, "form"),
-                "the form is not known",
+                "this form is unknown",
                 str(table.frame["form"].iloc[row]),
                 "Write link, group, comparison or label.",
                 row=table.row[row],
@@ -271,10 +272,10 @@ def read_guidance(
         raise gate.refusal(
             "columns",
             name,
-            "no columns hold items of these data",
+            "no columns contain items of these data",
             ", ".join(table.frame.columns[:10]),
-            "Write items as their ids or as what they are called, two columns of them for links, "
-            "three for comparisons, one beside a column of labels; or download a template.",
+            "Write items by id or by name: two columns for links, "
+            "three for comparisons, one next to a column of labels. Or download a template.",
         )
     order = sorted(dict.fromkeys(problems), key=lambda problem: problem.row or 0)
     has_sets = "set" in table.frame.columns
@@ -282,41 +283,40 @@ def read_guidance(
     return GuidanceRead((*parts, *grouped), n_rows, n_good, tuple(order), has_sets, labels)
 
 
-def _with_weight_words(table: TableRead, again: Callable[..., TableRead]) -> TableRead:
-    """Return a table with the words that stand for weights, to be refused by their rows.
-
-    In a column of numbers words count as missing, and a link without a weight as 1.
-    """
-    words = [
+def _with_weight_words(table: TableRead, read_again: Callable[..., TableRead]) -> TableRead:
+    """Return a table that keeps words in weight columns, so that their rows are rejected."""
+    word_problems = [
         (problem, column)
         for problem in table.problems
         if problem.code == "words-for-missing"
         for column in table.frame.columns
         if column.strip().lower() in _NUMBERS and problem.where.endswith(f"column {column}")
     ]
-    if not words:
+    if not word_problems:
         return table
-    written = again(choices=Choices(exact=True, encoding=table.encoding, separator=table.separator))
-    place = {row: at for at, row in enumerate(written.row)}
+    exact_table = read_again(
+        choices=Choices(exact=True, encoding=table.encoding, separator=table.separator)
+    )
+    place = {row: at for at, row in enumerate(exact_table.row)}
     frame = table.frame.copy()
-    for _, column in words:
-        if column not in written.frame.columns:
+    for _, column in word_problems:
+        if column not in exact_table.frame.columns:
             return table
-        cells_of = written.frame[column].tolist()
+        cells_of = exact_table.frame[column].tolist()
         frame[column] = [
             cell or (cells_of[place[row]] if row in place else "")
             for cell, row in zip(frame[column], table.row, strict=True)
         ]
-    kept = [problem for problem in table.problems if problem not in [one for one, _ in words]]
-    return replace(table, frame=frame, problems=tuple(kept))
+    problems = [
+        problem
+        for problem in table.problems
+        if problem not in [word_problem for word_problem, _ in word_problems]
+    ]
+    return replace(table, frame=frame, problems=tuple(problems))
 
 
 def _recognise_columns(table: TableRead, data: HeteroData) -> tuple[TableRead, list[Problem]]:
-    """Return a table with the headings of guidance, found by its cells where it has others.
-
-    A column is of the dataset that knows most of its distinct cells, half of them at least; of two
-    that know as many, of the one that it is called after.
-    """
+    """Return a table with guidance headings, recognised by its cells if it has other headings."""
     frame = table.frame
     if "form" in frame.columns or is_links(table) or comparison_form(table) is not None:
         return table, []
@@ -357,7 +357,7 @@ def _recognise_columns(table: TableRead, data: HeteroData) -> tuple[TableRead, l
         template = (
             "is a link between {0} and {1}"
             if len(owner) == 2
-            else "says: {0} closer to {1} than {2}"
+            else "means: {0} is closer to {1} than to {2}"
         )
         message = "each row " + template.format(
             *(
@@ -409,17 +409,17 @@ def _labels(
     for row, (dataset, id_, column, value) in enumerate(zip(*columns, strict=True)):
         wrong = None
         if dataset not in data.datasets:
-            wrong = ("unknown-dataset", "source", "there is no such dataset", dataset)
+            wrong = ("unknown-dataset", "source", "this dataset does not exist", dataset)
         elif (item := int(find_rows(data[dataset], [id_])[0])) < 0:
-            wrong = ("unknown-id", "source_id", f"{dataset} has no such id", id_)
+            wrong = ("unknown-id", "source_id", f"{dataset} has no item with this id", id_)
         elif not column:
-            wrong = ("no-column", "kind", "the label column is not named", "")
+            wrong = ("no-column", "kind", "the name of the label column is missing", "")
         elif not value:
-            wrong = ("no-label", _VALUE, "there is no label", "")
+            wrong = ("no-label", _VALUE, "the label is missing", "")
         if wrong is not None:
             problems.append(_row_problem(table, row, *wrong))
             continue
-        # A label of numbers stays one.
+        # Numeric labels stay numeric.
         class_of = classes.get((dataset, column), {})
         item_id = str(data[dataset].ids[item])
         labels.setdefault((dataset, column), {})[item_id] = class_of.get(value, value)
@@ -427,7 +427,7 @@ def _labels(
 
 
 def _groups(table: TableRead, data: HeteroData, problems: list[Problem]) -> tuple[list[Links], int]:
-    """Return all pairs of the items of each group of a table, and how many rows were good."""
+    """Return all pairs of items of each group in a table, and the number of valid rows."""
     frame = table.frame
     at = {
         name: frame[name].tolist() if name in frame.columns else [""] * len(frame)
@@ -443,11 +443,11 @@ def _groups(table: TableRead, data: HeteroData, problems: list[Problem]) -> tupl
         first = weights.get(name)
         wrong = None
         if not name:
-            wrong = ("no-group", "set", "the group is not named", "")
+            wrong = ("no-group", "set", "the name of the group is missing", "")
         elif dataset not in place_of:
-            wrong = ("unknown-dataset", "source", "there is no such dataset", dataset)
+            wrong = ("unknown-dataset", "source", "this dataset does not exist", dataset)
         elif (item := int(find_rows(data[dataset], [id_])[0])) < 0:
-            wrong = ("unknown-id", "source_id", f"{dataset} has no such id", id_)
+            wrong = ("unknown-id", "source_id", f"{dataset} has no item with this id", id_)
         elif np.isnan(weight):
             wrong = ("bad-weight", "weight", "a weight from -1 to 1, not 0, is needed", written)
         elif first is not None and weight != first[1]:
@@ -491,12 +491,12 @@ def _groups(table: TableRead, data: HeteroData, problems: list[Problem]) -> tupl
 def _row_problem(
     table: TableRead, row: int, code: str, cell: str, message: str, value: str
 ) -> Problem:
-    remedy = "Mend the row or take it out."
+    remedy = "Correct the row or remove it."
     return Problem(code, table.place(row, cell), message, value, remedy, row=table.row[row])
 
 
 def _weight(written: str) -> float:
-    """Return a weight, 1 where none is written; NaN where it cannot be one."""
+    """Return a weight: 1 if empty, NaN if invalid."""
     if not written.strip():
         return 1.0
     try:
@@ -546,7 +546,7 @@ def _comparisons(table: TableRead, data: HeteroData, problems: list[Problem]) ->
 
 
 def _without_empty(meta: pd.DataFrame | None, default_set: str, n: int) -> pd.DataFrame | None:
-    """Leave out what says nothing: empty columns, and the set that is named after the kind."""
+    """Leave out empty columns and the default set named after the kind."""
     if meta is None:
         return None
     texts_of = {}
@@ -560,7 +560,7 @@ def _without_empty(meta: pd.DataFrame | None, default_set: str, n: int) -> pd.Da
 
 
 def _rows(table: TableRead, chosen: Bools, columns: Collection[str] | None = None) -> TableRead:
-    """Return some rows of a table, which keep their places in the file."""
+    """Return some rows of a table with their row numbers in the file."""
     frame = table.frame[chosen].reset_index(drop=True)
     if columns is not None:
         others = [name for name in frame.columns if name not in _HEADER]

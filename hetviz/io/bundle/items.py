@@ -1,4 +1,4 @@
-"""One dataset of a bundle: its table, features, kernel and thumbnails, put together by id."""
+"""A dataset of a bundle: table, features, kernel and thumbnails, joined by id."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ from hetviz.io.matrices import MatrixFiles
 from hetviz.io.parsed import SAVED, Choices, Piece, TableRead, TableReader
 from hetviz.progress import Progress, ProgressPart, ignore_progress
 
-# What a column is said to be, as features name it; those not here are what they hold.
+# Feature kinds of the column types; other types use their detected kind.
 _FEATURE_KINDS = {
     "number": "number",
     "number with the rest missing": "number",
@@ -54,7 +54,7 @@ _FEATURE_KINDS = {
     "text": "text",
 }
 _FEATURE_TYPES = (*_FEATURE_KINDS, "yes/no", "place")
-# A column called "name" names the rows if at least this share of its cells are different.
+# Minimum share of distinct cells for a title column.
 _MIN_DISTINCT_SHARE = 0.5
 
 
@@ -78,7 +78,7 @@ def features_from_files(
 def squares_from_files(
     matrix_files: MatrixFiles, entry: DatasetEntry, piece: Piece, rows: Ints
 ) -> tuple[dict[str, Array], list[str]]:
-    """Return the kernel and distances of some rows, from files or as given, and their sources."""
+    """Return the kernel and distances of some rows, and where they come from."""
     squares: dict[str, Array] = {}
     sources: list[str] = []
     for word, file in (("kernel", entry.kernel), ("distance", entry.distance)):
@@ -93,7 +93,7 @@ def squares_from_files(
 
 
 def has_column_features(entry: DatasetEntry, piece: Piece) -> bool:
-    """Whether features are made of the columns of the table where no file gives any."""
+    """Whether features are made from the table columns if no file contains features."""
     if entry.columns is not None or entry.features == "none":
         return False
     squares = (entry.kernel, entry.distance, piece.kernel, piece.distance)
@@ -111,26 +111,7 @@ def features_of_columns(
     problems: list[Problem],
     progress: Progress = ignore_progress,
 ) -> table_features.TableFeatures:
-    """Make features of the columns of a table.
-
-    Parameters
-    ----------
-    text : DataFrame
-        The rows of the table that are used, without their ids.
-    entry : DatasetEntry
-    table : TableRead
-        How the table was read.
-    columns_by_name : mapping of str to Column
-        What its columns hold.
-    titles : collection of str
-    labels : collection of str
-        Columns that are never features, like the title.
-    media : tuple of bytes or None, optional
-    problems : list of Problem
-        Is added to.
-    progress : callable
-        See `hetviz.progress`.
-    """
+    """Make features from the columns of a table."""
     where = dataset_place(entry)
     excluded = dict.fromkeys(entry.exclude, "left out")
     excluded |= dict.fromkeys(titles, "title")
@@ -156,7 +137,7 @@ def features_of_columns(
     )
     problems += features.notes
     if features.X is None:
-        message = "no column is of use as a feature, so only links can place its rows"
+        message = "no usable columns; these rows can only be placed by their links"
         problems.append(Problem("no-features", where, message, severity="note"))
     return features
 
@@ -164,14 +145,14 @@ def features_of_columns(
 def entry_from_recipe(
     entry: DatasetEntry, labels: Collection[str] | None, recipe: TableRecipe, table: TableRead
 ) -> tuple[DatasetEntry, tuple[str, ...]]:
-    """Return an entry, and the labels, as a recipe says what the columns of its table are."""
+    """Return the entry and the label columns that follow from a recipe."""
     table_columns = table.frame.columns
 
     def of_type(*types: str) -> tuple[str, ...]:
         return tuple(name for name in recipe.of_type(*types) if name in table_columns)
 
     titles, pictures = of_type("title"), of_type("picture")
-    # Two that nobody chose are parts of one name.
+    # Two proposed title columns are parts of one name.
     chosen_titles = [
         column.name for column in recipe.columns if column.said and column.name in titles
     ]
@@ -197,10 +178,7 @@ def entry_from_recipe(
 
 
 def with_scales(entry: DatasetEntry, recipe: TableRecipe | None, table: TableRead) -> DatasetEntry:
-    """Return an entry in which words of a scale, which leave no doubt, are taken in their order.
-
-    Whether such a column is a feature, its values say.
-    """
+    """Return an entry in which columns with words of a known scale are ordered categories."""
     if recipe is None:
         orders = find_scales(table.frame)
     else:
@@ -223,23 +201,18 @@ def dataset_place(entry: DatasetEntry) -> str:
 
 
 def check_columns(where: str, names: Iterable[str | None], columns: pd.Index) -> None:
-    """Refuse names of columns that there are not.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-    """
+    """Raise an error for columns that do not exist."""
     unknown = [name for name in names if name is not None and name not in columns]
     if unknown:
-        remedy = f"There are: {', '.join(map(str, columns[:20]))}."
+        remedy = f"Available: {', '.join(map(str, columns[:20]))}."
         raise DataError(
-            Problem("unknown-column", where, "there is no such column", name, remedy)
+            Problem("unknown-column", where, "this column does not exist", name, remedy)
             for name in unknown
         )
 
 
 def _matching_columns(where: str, patterns: str | tuple[str, ...], columns: pd.Index) -> list[str]:
-    """Return the columns wanted; ``kl*`` stands for all columns that begin so."""
+    """Return the columns that match names or patterns such as ``kl*``."""
     matching: list[str] = []
     for pattern in [patterns] if isinstance(patterns, str) else patterns:
         matches = [pattern] if pattern in columns else fnmatch.filter(columns, pattern)
@@ -258,31 +231,7 @@ def read_dataset(
     tables: TableReader = read_table,
     progress: Progress = ignore_progress,
 ) -> tuple[Dataset, DatasetInfo]:
-    """Read one dataset; rows that are wrong are left out and listed in `problems`.
-
-    Parameters
-    ----------
-    files : Files
-    entry : DatasetEntry
-    labels : collection of str, optional
-        Columns that are labels, so never features; when absent, the first column of few
-        categories is one.
-    problems : list of Problem
-        Is added to.
-    table : TableRead, optional
-        The table, where it was read already.
-    piece : Piece, optional
-        What its file gave beside the table: numbers, a kernel, distances, pictures.
-    tables : callable
-        Reads the tables among the files.
-    progress : callable
-        See `hetviz.progress`.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        If nothing of the dataset can be used.
-    """
+    """Read one dataset. Invalid rows are left out and listed in `problems`."""
     declared = table is None
     if table is None:
         saved = entry.columns is not None
@@ -294,7 +243,7 @@ def read_dataset(
 
 
 class _DatasetReader:
-    """The steps of reading one dataset, which share the entry, the table and the problems."""
+    """The steps of reading one dataset."""
 
     def __init__(
         self,
@@ -327,9 +276,9 @@ class _DatasetReader:
         rows = np.flatnonzero(self.good)
         if not len(rows):
             message = (
-                "there are no rows below the names of the columns"
+                "the table has no rows below the column names"
                 if source_table.frame.empty
-                else "no row of the table can be used"
+                else "no row of the table is usable"
             )
             no_rows = gate.refusal("no-rows", source_table.name, message)
             raise DataError([*self._errors(), *no_rows.problems])
@@ -346,7 +295,7 @@ class _DatasetReader:
             guessed = None
         titles = self._title_columns(table, text) or ([] if guessed is None else [guessed])
         title = titles[0] if titles else None
-        # A year says more of a row than what it is called.
+        # A year is a feature as well as part of the title.
         parts = titles if full_name(titles) else titles[:1]
         if len(titles) > 1:
             title = " + ".join(titles)
@@ -408,7 +357,7 @@ class _DatasetReader:
             recipe=recipe or None,
         )
         if entry.options and entry.columns is None and "features" not in recipe:
-            # Columns beside features from a file.
+            # Column features in addition to features from a file.
             dataset, notes = make_features_with_notes(
                 dataset, entry.options, entry.text_model, self.labels or ()
             )
@@ -420,7 +369,7 @@ class _DatasetReader:
         return [problem for problem in self.problems if problem.severity == "error"]
 
     def _title_columns(self, table: pd.DataFrame, text: pd.DataFrame) -> list[str]:
-        """Return the columns that name the rows, in the order in which they are read."""
+        """Return the title columns in reading order."""
         declared = [
             self.entry.title,
             self.entry.media_column,
@@ -448,13 +397,13 @@ class _DatasetReader:
         time = find_time_column(text, best) if self.read.recipe is not None else None
         if time is not None:
             return [best, time]
-        # What a dozen rows share is where they come from, and does not name them.
+        # A value shared by many rows is a group, not a title.
         return (
             [best] if guessed or table[best].nunique() >= _MIN_DISTINCT_SHARE * len(table) else []
         )
 
     def _units(self, table: pd.DataFrame) -> dict[str, str]:
-        """Return the units of columns of numbers that their names do not say."""
+        """Return the units of number columns whose names do not contain them."""
         recipe_columns = () if self.read.recipe is None else self.read.recipe.columns
         return {
             column.name: column.unit
@@ -466,7 +415,7 @@ class _DatasetReader:
         }
 
     def _orders(self, table: pd.DataFrame) -> dict[str, list[str]]:
-        """Return the order of the values of each ordered category that somebody gave them."""
+        """Return the value order of each ordered category that a user chose."""
         recipe_columns = () if self.read.recipe is None else self.read.recipe.columns
         return {
             column.name: list(column.order)

@@ -1,4 +1,4 @@
-"""Finding rows of datasets by the ids that a file writes, and saying what cannot be found."""
+"""Lookup of dataset rows by the ids in a file, with hints for unknown ids."""
 
 from __future__ import annotations
 
@@ -23,16 +23,7 @@ _NO_HINT = "Correct the id, or leave the row out."
 
 
 class Lookup:
-    """Checks columns of one table of statements; what is wrong goes to `problems`.
-
-    Parameters
-    ----------
-    read : TableRead
-    datasets : mapping of str to Dataset
-        Whose ids the table names.
-    problems : list of Problem
-        Is added to by `close`, in order of rows.
-    """
+    """Checks the columns of a table of links or comparisons and collects problems."""
 
     def __init__(
         self, table: TableRead, datasets: Mapping[str, Dataset], problems: list[Problem]
@@ -62,7 +53,7 @@ class Lookup:
         remedy: str | Mapping[str, str],
         limit: int = MAX_LISTED,
     ) -> None:
-        """List the rows of a mask; what is said may depend on the row, the remedy on the value."""
+        """Add a problem for each row of a mask."""
         rows = np.flatnonzero(wrong).tolist()
         self.good[rows] = False
         self._problems += limit_problems(
@@ -81,31 +72,23 @@ class Lookup:
         )
 
     def note(self, code: str, message: str) -> None:
-        """Tell something about the whole table."""
+        """Add a note about the whole table."""
         self._notes.append(Problem(code, self.read.name, message, severity="note"))
 
     def close(self) -> None:
-        """Hand over what was collected."""
+        """Add the collected notes and problems to the caller's list."""
         self._into += self._notes
         self._into += sorted(self._problems, key=lambda problem: problem.row or 0)
 
     def find(self, names: Texts, texts: Texts, end: str) -> Ints:
-        """Return the row in its dataset that each id names, -1 where there is none.
-
-        Parameters
-        ----------
-        names, texts : array of str, shape (m,)
-            Dataset and id.
-        end : str
-            Of whose columns these are the cells: ``end_dataset`` and ``end_id``, or nothing.
-        """
+        """Return the row of each id in its dataset, -1 if unknown."""
         prefix = f"{end}_" if end else ""
         rows_found = np.full(len(texts), -1, dtype=np.int64)
         for name in dict.fromkeys(names):
             if name not in self.datasets:
-                message = "there is no such dataset" if name else "no dataset is named"
+                message = "this dataset does not exist" if name else "the dataset is missing"
                 hint = self._near_name(name)
-                # One message for each name: a dataset that was refused may have many links.
+                # One message per name, because a rejected dataset can have many links.
                 wrong = names == name
                 self.refuse("unknown-dataset", wrong, f"{prefix}dataset", message, names, hint, 1)
         for name, dataset in self.datasets.items():
@@ -120,58 +103,57 @@ class Lookup:
                 wrong = np.zeros(len(texts), dtype=bool)
                 wrong[not_found] = True
                 hints = self._near_ids(dataset, list(dict.fromkeys(texts[not_found])))
-                unknown = f"{name} has no item of this id or name"
-                messages = [unknown if text else "no item is named" for text in texts]
+                unknown = f"{name} has no item with this id or name"
+                messages = [unknown if text else "the item is missing" for text in texts]
                 where = f"{prefix}id"
                 self.refuse("unknown-id", wrong, where, messages.__getitem__, texts, hints)
         return rows_found
 
     def numbers(self, name: str, blank: Collection[str] = ("",)) -> Floats:
-        """Return the numbers of a column, NaN where it is blank; list what is no number."""
+        """Return the numbers of a column, NaN for blank cells. Invalid numbers become problems."""
         texts = np.array([cell.strip() for cell in self.column(name)], dtype=object)
         is_filled = np.array([text.lower() not in blank for text in texts], dtype=bool)
         values = np.full(len(texts), np.nan)
         values[is_filled] = numbers(texts[is_filled].tolist(), self.read.decimal)
         remedy = "Write a number such as 0.5, or leave the cell empty."
         wrong = is_filled & np.isnan(values)
-        self.refuse("not-a-number", wrong, name, "this is no number", texts, remedy)
+        self.refuse("not-a-number", wrong, name, "this is not a number", texts, remedy)
         return values
 
     def _in_other_form(self, dataset: Dataset, texts: Texts) -> Ints:
-        """Find ids whose accented letters are written in another Unicode form."""
+        """Find ids whose accented letters use another Unicode form."""
         at = np.full(len(texts), -1, dtype=np.int64)
         for form in ("NFC", "NFD"):
             rows = dataset.find([unicodedata.normalize(form, text) for text in texts])
             at = np.where(at < 0, rows, at)
         if (at >= 0).any() and not any(note.code == "unicode-form" for note in self._notes):
-            message = (
-                "some ids write accented letters in another way; they were matched all the same"
-            )
+            message = "some ids write accented letters differently; they are matched anyway"
             self.note("unicode-form", message)
         return at
 
     def _by_title(self, dataset: Dataset, texts: Texts) -> Ints:
-        """Find items by what they are called, where only one is called so."""
+        """Find items by titles that only one item has."""
         at = _rows_by_title(dataset, texts)
         if (at >= 0).any() and not any(note.code == "by-title" for note in self._notes):
-            message = "some items are named by what they are called, not by their ids"
+            message = "some items are matched by their names instead of their ids"
             self.note("by-title", message)
         return at
 
     def _near_name(self, name: str) -> str:
         if not name:
             names = ", ".join(self.datasets)
-            return f"No dataset has most of these ids: correct them, or name one of {names} here."
+            return f"No dataset has most of these ids. Correct them, or choose one of {names} here."
         near = difflib.get_close_matches(name, self.datasets, n=1)
-        return f"Did you mean {near[0]!r}?" if near else f"There are: {', '.join(self.datasets)}."
+        return f"Did you mean {near[0]!r}?" if near else f"Available: {', '.join(self.datasets)}."
 
     def _near_ids(self, dataset: Dataset, texts: list[str]) -> dict[str, str]:
-        """Suggest the nearest id; only for the first few, as each costs a pass over all ids."""
+        """Suggest the closest id, for the first few only because each costs a pass over all ids."""
         hints = dict.fromkeys(texts, _NO_HINT)
         for name, other in self.datasets.items():
             known_texts = np.array(texts, dtype=object)[other.find(texts) >= 0]
             hints |= dict.fromkeys(
-                known_texts, f"Dataset {name!r} has it: are two columns exchanged?"
+                known_texts,
+                f"Dataset {name!r} has this id. Check whether two columns are exchanged.",
             )
         hints |= _shared_title_hints(dataset, texts)
         hints |= _repeated_id_hints(dataset, [text for text in texts if hints[text] is _NO_HINT])
@@ -191,13 +173,7 @@ class Lookup:
 
 
 def find_rows(dataset: Dataset, texts: Sequence[str] | Texts) -> Ints:
-    """Return the row of the item of each id, else of the only one that is called so, else -1.
-
-    Parameters
-    ----------
-    dataset : Dataset
-    texts : sequence of m str
-    """
+    """Return the row of each id, or of the only item with this title, or -1."""
     named = np.array(texts, dtype=object)
     at = dataset.find(named)
     lost = np.flatnonzero(at < 0)
@@ -206,7 +182,7 @@ def find_rows(dataset: Dataset, texts: Sequence[str] | Texts) -> Ints:
 
 
 def unique_titles(dataset: Dataset) -> dict[str, int]:
-    """Return the row of each title that only one item has; none where no column holds titles."""
+    """Return the row of each title that only one item has."""
     if dataset.title_column is None:
         return {}
     titles = pd.Index(dataset.titles)
@@ -215,13 +191,13 @@ def unique_titles(dataset: Dataset) -> dict[str, int]:
 
 
 def _rows_by_title(dataset: Dataset, texts: Texts) -> Ints:
-    """Return the row of the one item that is called so, -1 where none or several are."""
+    """Return the row of the only item with each title, -1 for no or several items."""
     rows = unique_titles(dataset) if len(texts) else {}
     return np.array([rows.get(text, -1) for text in texts], dtype=np.int64)
 
 
 def _shared_title_hints(dataset: Dataset, texts: list[str]) -> dict[str, str]:
-    """Return hints on texts that several items are called by."""
+    """Return hints for titles that several items share."""
     if dataset.title_column is None:
         return {}
     rows = pd.Series(dataset.ids).groupby(dataset.titles, sort=False).groups
@@ -232,13 +208,13 @@ def _shared_title_hints(dataset: Dataset, texts: list[str]) -> dict[str, str]:
             ids_shown = ", ".join(dataset.ids[same_title[:_MAX_IDS_SHOWN]])
             more = " .." if len(same_title) > _MAX_IDS_SHOWN else ""
             hints[text] = (
-                f"{len(same_title)} items are called so: write the id ({ids_shown}{more})."
+                f"{len(same_title)} items have this name. Write the id ({ids_shown}{more})."
             )
     return hints
 
 
 def _repeated_id_hints(dataset: Dataset, texts: list[str]) -> dict[str, str]:
-    """Return hints on texts that a column called id holds, though the ids are others."""
+    """Return hints for values of a column named id that is not used as the id."""
     table = dataset.table
     named = [] if table is None else [name for name in table.columns if str(name).lower() == "id"]
     if table is None or not named:
@@ -246,7 +222,7 @@ def _repeated_id_hints(dataset: Dataset, texts: list[str]) -> dict[str, str]:
     id_cells = table[named[0]].astype(str)
     repeats = set(id_cells[id_cells.duplicated()])
     hint = (
-        "Column id has it, in several rows: it was used before, so row numbers are the ids. "
+        "Several rows of column id have this value, so row numbers are the ids. "
         "Make the ids unique."
     )
     return {text: hint for text in texts if text in repeats}

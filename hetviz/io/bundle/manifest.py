@@ -1,4 +1,4 @@
-"""hetviz.toml: what a bundle says about its files, checked as a whole before any is read."""
+"""The manifest hetviz.toml, checked completely before any file is read."""
 
 from __future__ import annotations
 
@@ -88,10 +88,7 @@ class LabelsEntry:
 
 @dataclass(frozen=True)
 class MapEntry:
-    """The [map] that is shown first.
-
-    Samples also name a small picture of it, and how many items there are, for their card.
-    """
+    """The [map] that is shown first."""
 
     coordinates: str
     method: str | None = None
@@ -159,13 +156,7 @@ _SECTIONS: dict[str, tuple[type, dict[str, type | tuple[type, ...]], tuple[str, 
 
 
 def parse(content: bytes) -> Manifest:
-    """Read and check a hetviz.toml.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        Listing everything that is missing, unknown or of the wrong kind.
-    """
+    """Read and check a hetviz.toml."""
     document = toml.loads(MANIFEST, content)
     problems: list[Problem] = []
     sections: dict[str, list[Any]] = {}
@@ -186,7 +177,7 @@ def parse(content: bytes) -> Manifest:
             entries = [value] if key == "map" else value
             if not isinstance(entries, list) or not all(isinstance(e, dict) for e in entries):
                 brackets = f"[{key}]" if key == "map" else f"[[{key}]]"
-                refuse(f"{MANIFEST}, {key}", "this must be a section", remedy=f"Write {brackets}.")
+                refuse(f"{MANIFEST}, {key}", "a section is needed", remedy=f"Write {brackets}.")
                 continue
             sections[key] = [
                 entry
@@ -198,7 +189,7 @@ def parse(content: bytes) -> Manifest:
             hint = f"Did you mean {near[0]!r}?" if near else ""
             refuse(MANIFEST, "unknown key", key, hint)
     if not document.get("dataset"):
-        refuse(MANIFEST, "there is no [[dataset]]", remedy="Name at least one.")
+        refuse(MANIFEST, "no [[dataset]] is given", remedy="Name at least one.")
     elif isinstance(document["dataset"], list) and len(document["dataset"]) > limits.MAX_DATASETS:
         n, limit = len(document["dataset"]), limits.MAX_DATASETS
         refuse(MANIFEST, f"{n:,} datasets; {limit:,} are allowed", remedy="Give fewer.")
@@ -237,7 +228,7 @@ def _entry(section: str, at: int, raw: dict[str, object], refuse: Callable[..., 
             is_good = False
             continue
         if section == "dataset" and key == "columns" and isinstance(value, dict):
-            # [dataset.columns.NAME] says how features are made; a list is what a saved table holds.
+            # [dataset.columns.NAME] has feature options; a list describes a saved table.
             problems = option_problems(where, value)
             for problem in problems:
                 refuse(problem.where, problem.what, problem.value, problem.remedy)

@@ -1,15 +1,13 @@
-"""Bundles: a folder or a zip with a hetviz.toml that says what its files are.
+"""Bundles: a folder or zip whose hetviz.toml describes its files.
 
-Besides the keys of the format (see the README), a dataset may have ``log = [..]`` (numbers whose
-logarithm is the feature), ``media = "thumbs.zip"`` (a zip or folder of thumbnails; `media_column`
-names its members, or else they are named by row number) and ``encoding``, ``separator``,
-``decimal``; a section ``[dataset.columns.NAME]`` says how a column becomes features, with the
-fields of `hetviz.make_features`, and ``text_model`` what free text goes through; links may have
-``held_out = true`` (kept aside to judge a map by) and
-``source``, ``target``, ``kind``, ``role`` for what has no column; the bundle may have ``title`` and
-``description``. `hetviz.save` further writes ``columns``, ``missing``, ``recipe``, ``sparse``,
-``feature_names`` and ``repeated``, and of many links arrays (``ends``: two rows each, ``weights``,
-``scores``) instead of a table, so that reading gives back exactly what was saved.
+Optional keys of a dataset (in addition to those in the README): ``log = [..]`` (log-transformed
+columns), ``media = "thumbs.zip"`` (zip or folder of thumbnails, named by `media_column` or by row
+number), ``encoding``, ``separator``, ``decimal`` and ``text_model``. A section
+``[dataset.columns.NAME]`` has the feature options of a column, as `hetviz.make_features`.
+Optional keys of links: ``held_out = true`` (for judging a map), and ``source``, ``target``,
+``kind``, ``role`` for missing columns. A bundle can have ``title`` and ``description``.
+`hetviz.save` also writes ``columns``, ``missing``, ``recipe``, ``sparse``, ``feature_names`` and
+``repeated``, and for many links the arrays ``ends``, ``weights`` and ``scores``.
 """
 
 from __future__ import annotations
@@ -43,7 +41,7 @@ def load(source: str | Path | Sequence[str | Path]) -> HeteroData:
     source : str, path, or sequence of these
         The name of a sample (see `samples`), a folder or zip with a hetviz.toml, a single file of a
         format that is read (a table, matrix, graph, AnnData or MuData), or a folder or zip of such
-        files, of pictures and of texts. A list of files is read as if they were dropped together.
+        files, of pictures and of texts. A list of files is read as one set of files.
 
     Returns
     -------
@@ -52,8 +50,7 @@ def load(source: str | Path | Sequence[str | Path]) -> HeteroData:
     Raises
     ------
     hetviz.errors.DataError
-        Listing everything that is wrong with any file, at once. `read_bundle` leaves out what is
-        wrong instead.
+        Listing all problems of all files. `read_bundle` leaves out invalid rows instead.
 
     Examples
     --------
@@ -69,22 +66,22 @@ def load(source: str | Path | Sequence[str | Path]) -> HeteroData:
 def read_bundle(
     source: str | Path | bytes | Archive, name: str = "bundle.zip", parse: FileParser = parse_files
 ) -> Loaded:
-    """Read a bundle, a sample, or plain files, leaving out what is wrong.
+    """Read a bundle, a sample or plain files, and leave out invalid rows.
 
     Parameters
     ----------
     source : str, path, bytes or Archive
-        As for `load`, or the bytes of a zip, or one that is open.
+        As for `load`, or a zip as bytes or as an open Archive.
     name : str
-        What to call the bytes in messages.
+        Name of the bytes in messages.
     parse : callable
-        Reads the tables of a bundle, and a zip that is given as bytes and is none; see
+        Parses the tables of a bundle, and a zip of bytes without a manifest; see
         `hetviz.io.infer.dataset.read_tables`.
 
     Returns
     -------
     Loaded
-        Its `problems` list each row that was left out.
+        Its `problems` list each row that is left out.
 
     Raises
     ------
@@ -102,11 +99,11 @@ def read_bundle(
         return _read_bundle_files(files, table_reader(parse))
     inside = [name for name in files.names() if name.endswith(f"/{MANIFEST}")]
     if inside:
-        message = f"its {MANIFEST} is not at the top"
+        message = f"its {MANIFEST} is not in the top folder"
         remedy = "Give the folder of one bundle."
         raise gate.refusal("no-manifest", files.name, message, ", ".join(inside[:5]), remedy)
     if PROJECT in files.names():
-        message = "this project file holds no data as a bundle, only the steps that led to them"
+        message = "a project file contains steps, not a bundle of data"
         raise gate.refusal("no-data", files.name, message, remedy="Open it on the Start page.")
     if isinstance(source, bytes):
         return read_tables([(name, source)], parse=parse)
@@ -115,12 +112,14 @@ def read_bundle(
 
 
 def _read_list(paths: Sequence[str | Path]) -> Loaded:
-    """Read several files at once: tables that name each other's rows are joined."""
+    """Read several files at once and join tables that reference each other."""
     files: dict[str, bytes] = {}
     for path in map(Path, paths):
         if not path.is_file():
-            message = "each of a list must be a file, and there is none here"
-            raise gate.refusal("no-file", "load", message, path, "Give a folder or a sample alone.")
+            message = "each entry of a list must be an existing file"
+            raise gate.refusal(
+                "no-file", "load", message, path, "Give a folder or a sample by itself."
+            )
         name, content = gate.unpack_gzip(path.name, gate.read_file(path))
         if name in files:
             raise gate.refusal("same-name", "load", "two files have this name", name, "Rename one.")
@@ -152,7 +151,7 @@ def _open_path(source: str | Path) -> Files | Loaded:
     hint = f"Did you mean {near[0]!r}? " if near else ""
     sample_names = f"Samples: {', '.join(samples())}."
     raise gate.refusal(
-        "no-file", "load", "there is no such file, folder or sample", source, hint + sample_names
+        "no-file", "load", "this file, folder or sample does not exist", source, hint + sample_names
     )
 
 
@@ -170,7 +169,7 @@ def _read_bundle_files(files: Files, tables: TableReader) -> Loaded:
             continue
         if dataset.name in datasets:
             problems += gate.refusal(
-                "duplicate-name", MANIFEST, "two datasets have this name", dataset.name
+                "duplicate-name", MANIFEST, "two datasets have the same name", dataset.name
             ).problems
             continue
         datasets[dataset.name] = dataset
@@ -254,9 +253,9 @@ def _labels(
     where = f"{MANIFEST}, labels {entry.name or entry.column or ''!r}"
     try:
         if entry.dataset not in datasets:
-            remedy = f"There are: {', '.join(datasets)}."
+            remedy = f"Available: {', '.join(datasets)}."
             raise gate.refusal(
-                "unknown-dataset", where, "there is no such dataset", entry.dataset, remedy
+                "unknown-dataset", where, "this dataset does not exist", entry.dataset, remedy
             )
         dataset = datasets[entry.dataset]
         if entry.file is not None:
@@ -264,11 +263,11 @@ def _labels(
             values = _json_values(entry.file, read, dataset)
         elif dataset.table is None or entry.column not in dataset.table.columns:
             columns = [] if dataset.table is None else list(map(str, dataset.table.columns[:20]))
-            remedy = f"There are: {', '.join(columns)}." if columns else ""
+            remedy = f"Available: {', '.join(columns)}." if columns else ""
             raise gate.refusal(
                 "unknown-column",
                 where,
-                "there is no such column",
+                "this column does not exist",
                 entry.column or "nothing",
                 remedy,
             )

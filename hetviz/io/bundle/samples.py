@@ -1,4 +1,4 @@
-"""What the samples are, known without reading their data."""
+"""Descriptions of the samples, without reading their data."""
 
 from __future__ import annotations
 
@@ -11,17 +11,7 @@ from hetviz.io.bundle import manifest
 
 @dataclass(frozen=True)
 class SampleCard:
-    """What a sample is, known without reading its data.
-
-    Attributes
-    ----------
-    name, title : str
-    datasets : tuple of str
-    n_items : int or None
-        Number of objects, where the sample says it.
-    still : str
-        A small picture of its map as SVG text in the colours of the light theme, or nothing.
-    """
+    """The description of a sample."""
 
     name: str
     title: str
@@ -31,16 +21,10 @@ class SampleCard:
 
 
 def sample_card(name: str) -> SampleCard:
-    """Return what a sample is; it must be one of `samples`.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        If its hetviz.toml is not valid.
-    """
+    """Return the description of one of the `samples`."""
     folder = sample_path(name)
     if folder is None:
-        raise gate.refusal("unknown-sample", "samples", "there is no such sample", name)
+        raise gate.refusal("unknown-sample", "samples", "this sample does not exist", name)
     sample_manifest = manifest.parse((folder / MANIFEST).read_bytes())
     still = (
         None

@@ -1,4 +1,4 @@
-"""Writing bundles: everything of a HeteroData to a folder or a zip, read back exactly."""
+"""Bundle writer: a HeteroData as a folder or zip that reads back exactly."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ from hetviz.io.infer import cells
 
 _ITEM_NAMES = {3: ("anchor", "near", "far"), 4: ("a", "b", "c", "d")}
 _LINK_HEADER = ["source_id", "target_id", "weight", "score"]
-# More links than anybody reads as a table are written as arrays of rows.
+# Larger sets of links are saved as arrays instead of a table.
 _MAX_TABLE_LINKS = 200_000
 _FIXED_DATE = (1980, 1, 1, 0, 0, 0)
 
 
 def save(data: HeteroData, path: str | Path) -> Path:
-    """Save as a bundle that `hetviz.load` gives back exactly.
+    """Save as a bundle that `hetviz.load` reads back exactly.
 
     Parameters
     ----------
     data : HeteroData
     path : str or path
-        A folder (new, empty, or a bundle to be replaced), or a file that ends in ``.zip``.
+        A folder (new, empty or a bundle to replace) or a ``.zip`` file.
 
     Returns
     -------
@@ -48,12 +48,12 @@ def save(data: HeteroData, path: str | Path) -> Path:
     Raises
     ------
     hetviz.errors.DataError
-        If the folder holds something else, or a value cannot be written.
+        If the folder contains other files, or a value cannot be written.
 
     Notes
     -----
-    Table columns of numbers, truth values, dates and text keep their type; columns of other kinds
-    come back as plain objects. Thumbnails given as paths are copied in.
+    Table columns of numbers, booleans, dates and text keep their type; other columns are read back
+    as objects. Thumbnails given as paths are copied.
     """
     target = Path(path)
     files = bundle_files(data, target.stem or "data")
@@ -101,7 +101,7 @@ def to_zip(files: Mapping[str, bytes]) -> bytes:
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in files.items():
-            # What packs suspiciously well (a matrix of zeros) would be refused as a zip bomb.
+            # Highly compressible content (a matrix of zeros) would be refused as a zip bomb.
             is_highly_packed = len(zlib.compress(content, 1)) * limits.MAX_RATIO < 2 * len(content)
             compression = zipfile.ZIP_STORED if is_highly_packed else zipfile.ZIP_DEFLATED
             archive.writestr(zipfile.ZipInfo(name, _FIXED_DATE), content, compression)
@@ -114,7 +114,7 @@ def _write_folder(target: Path, files: Mapping[str, bytes]) -> None:
         raise gate.refusal(
             "not-empty",
             str(target),
-            "something else is there",
+            "the folder contains other files",
             remedy="Give a new folder, or one that holds a bundle.",
         )
     for name, content in files.items():
@@ -143,7 +143,7 @@ def _dataset(at: int, dataset: Dataset, files: dict[str, bytes]) -> JsonObject:
     if dataset.table is not None:
         columns, entry["missing"], texts = cells.describe_columns(f"{where}, table", dataset.table)
     entry["columns"] = columns
-    # Titles in the file are for people: reading goes by position, so they only must differ.
+    # Reading uses positions. The column names only have to be unique.
     header = ["id", *(f"{place + 1} {column['name']}" for place, column in enumerate(columns))]
     rows = zip(map(str, dataset.ids), *texts, strict=True)
     put(".csv", cells.csv_bytes(where, [_one_line(title) for title in header], rows))
@@ -181,7 +181,7 @@ def _json(where: str, value: object) -> bytes:
         return toml.encode(json.dumps(value, ensure_ascii=False), where)
     except (TypeError, ValueError):
         raise gate.refusal(
-            "bad-value", where, "it holds something that JSON cannot", type(value).__name__
+            "bad-value", where, "it contains a value that JSON cannot store", type(value).__name__
         ) from None
 
 

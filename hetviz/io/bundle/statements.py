@@ -1,4 +1,4 @@
-"""Tables of links and comparisons to the data model; every row that is wrong is listed."""
+"""Readers of link and comparison tables that list every invalid row."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _GROUP = ["source", "target", "kind", "role"]
 
 
 def statement_form(columns: Iterable[str]) -> str | None:
-    """Return what a table with these columns says, "links" or "comparisons"; None for neither."""
+    """Return whether these columns are those of "links" or "comparisons"; None for neither."""
     present = set(columns)
     if {"source_id", "target_id"} <= present:
         return "links"
@@ -36,7 +36,7 @@ def statement_form(columns: Iterable[str]) -> str | None:
 
 
 def is_links(table: TableRead) -> bool:
-    """Say whether a table has the columns of links."""
+    """Whether a table has the columns of links."""
     return statement_form(table.frame.columns) == "links"
 
 
@@ -52,30 +52,7 @@ def _comparison_columns(present: Set[str]) -> tuple[str, ...] | None:
 def read_links(
     table: TableRead, entry: LinksEntry, datasets: Mapping[str, Dataset], problems: list[Problem]
 ) -> list[Links]:
-    """Turn the rows of a table into Links, one for each source, target, kind and role.
-
-    Parameters
-    ----------
-    table : TableRead
-        Columns source_dataset, source_id, target_dataset, target_id, weight; score, kind and role
-        are optional, and any other column is kept as `meta`.
-    entry : LinksEntry
-        Gives what has no column.
-    datasets : mapping of str to Dataset
-        Whose ids the table names.
-    problems : list of Problem
-        Is added to.
-
-    Returns
-    -------
-    list of Links
-        Of the rows that are good.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        If the columns themselves are missing.
-    """
+    """Turn the rows of a table into Links, one for each source, target, kind and role."""
     if not is_links(table):
         raise _missing_columns_error(table, "links need the columns source_id and target_id")
     lookup = Lookup(table, datasets, problems)
@@ -92,23 +69,17 @@ def read_links(
 
 
 def links_of_arrays(files: Files, entry: LinksEntry, datasets: Mapping[str, Dataset]) -> Links:
-    """Read links that were saved as arrays: rows of both ends, weights and scores.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        If a file is missing or damaged, or a row is not there.
-    """
+    """Read links that were saved as arrays: rows of both ends, weights and scores."""
     assert entry.ends is not None  # noqa: S101 - who calls has looked
     source, target = entry.source or "", entry.target or ""
     for name in (source, target):
         if name not in datasets:
-            remedy = f"There are: {', '.join(datasets)}."
-            message = "there is no such dataset"
+            remedy = f"Available: {', '.join(datasets)}."
+            message = "this dataset does not exist"
             raise gate.refusal("unknown-dataset", entry.ends, message, name, remedy)
     ends = npy.vector(entry.ends, files.read(entry.ends))
     if ends.ndim != 2 or ends.shape[1] != 2 or ends.dtype.kind not in "iu":
-        message = "two row numbers for each link are needed"
+        message = "each link needs two row numbers"
         raise gate.refusal("bad-shape", entry.ends, message, f"{ends.dtype} of shape {ends.shape}")
     sizes = np.array([len(datasets[source]), len(datasets[target])])
     wrong = np.flatnonzero(((ends < 0) | (ends >= sizes)).any(axis=1))
@@ -128,7 +99,9 @@ def links_of_arrays(files: Files, entry: LinksEntry, datasets: Mapping[str, Data
 
 def _missing_columns_error(table: TableRead, message: str) -> DataError:
     present = ", ".join(table.frame.columns[:10])
-    return gate.refusal("columns", table.name, message, present, "Name them so in the first row.")
+    return gate.refusal(
+        "columns", table.name, message, present, "Use these names in the first row."
+    )
 
 
 def _check_rows(lookup: Lookup, entry: LinksEntry) -> pd.DataFrame:
@@ -139,22 +112,22 @@ def _check_rows(lookup: Lookup, entry: LinksEntry) -> pd.DataFrame:
     j = lookup.find(target, lookup.column("target_id"), "target")
     role = lookup.column("role", entry.role)
     wrong = ~np.isin(role.astype(str), ROLES)
-    message = "the role is not known"
+    message = "this role is unknown"
     lookup.refuse("bad-role", wrong, "role", message, role, "Write guidance or relation.")
     weight, score = lookup.numbers("weight"), lookup.numbers("score")
     lookup.refuse(
         "zero-weight",
         weight == 0,
         "weight",
-        "a weight of 0 says nothing",
+        "a weight of 0 has no effect",
         lookup.column("weight"),
-        "Leave the row out, or write above 0 for together and below 0 for apart.",
+        "Leave the row out. Write a weight above 0 for together, below 0 for apart.",
     )
     lookup.refuse(
         "weight-range",
         np.abs(weight) > 1,
         "weight",
-        "weights go from -1 (apart) to 1 (together)",
+        "weights must be between -1 (apart) and 1 (together)",
         lookup.column("weight"),
         "Divide by the largest, or name the column score.",
     )
@@ -162,7 +135,7 @@ def _check_rows(lookup: Lookup, entry: LinksEntry) -> pd.DataFrame:
         "self-link",
         (source == target) & (i == j) & (i >= 0),
         "target_id",
-        "the link joins an item to itself",
+        "the link connects an item with itself",
         lookup.column("target_id"),
         "Leave it out.",
     )
@@ -173,13 +146,7 @@ def _check_rows(lookup: Lookup, entry: LinksEntry) -> pd.DataFrame:
 
 
 def _merge_repeats(lookup: Lookup, rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows such that two items are joined once for each kind and role.
-
-    Within a dataset a table may name a pair in both directions, as one of who cites whom does:
-    these count as one link, with their mean weight and score. A row that is there once more
-    counts once. Of rows that give two items another weight, or the opposite, all but the first are
-    listed.
-    """
+    """Return the rows with one link per pair of items, kind and role."""
     pairs = rows[lookup.good]
     within = pairs["source"] == pairs["target"]
     i, j = pairs["i"], pairs["j"]
@@ -208,7 +175,7 @@ def _merge_repeats(lookup: Lookup, rows: pd.DataFrame) -> pd.DataFrame:
         (
             "duplicate-link",
             once_more & ~is_opposite & ~is_copy,
-            "joins the same two items with another weight",
+            "links the same two items with another weight",
         ),
         ("contradiction", is_opposite, "says the opposite"),
     ):
@@ -221,7 +188,7 @@ def _merge_repeats(lookup: Lookup, rows: pd.DataFrame) -> pd.DataFrame:
         lookup.good[is_copy] = False
         lookup.note(
             "repeated-link",
-            f"{count(copies, 'row')} {'says' if copies == 1 else 'say'} what an earlier row says; "
+            f"{count(copies, 'row')} {'says' if copies == 1 else 'say'} the same as an earlier row; "
             "each link counts once",
         )
     back = np.flatnonzero(is_repeat & lookup.good)
@@ -241,8 +208,8 @@ def _merge_repeats(lookup: Lookup, rows: pd.DataFrame) -> pd.DataFrame:
     what_of = "1 row joins" if len(back) == 1 else f"{len(back):,} rows join"
     lookup.note(
         "both-directions",
-        f"{what_of} two items that an earlier row joins in the other direction; the two rows "
-        "count as one link, with their mean weight",
+        f"{what_of} two items that an earlier row links in the other direction; both rows "
+        "are merged with their mean weight",
     )
     return rows
 
@@ -271,7 +238,7 @@ def _meta(
     known_columns: Collection[str],
     rows: Ints,
 ) -> pd.DataFrame | None:
-    """Return the columns that say nothing known, of the given rows; None where there is none."""
+    """Return the additional columns of some rows, or None."""
     frame = lookup.read.frame
     others = [name for name in frame.columns if name not in known_columns]
     if not others and entry.columns is None:
@@ -285,7 +252,7 @@ def _meta(
 def _filled_numbers(
     lookup: Lookup, column: str, group: pd.DataFrame, default: float
 ) -> Floats | None:
-    """Return the numbers of a column, or None where no row has one."""
+    """Return the numbers of a column with a default for empty cells, None if all are empty."""
     values = group[column].to_numpy()
     is_missing = np.isnan(values)
     if is_missing.all():
@@ -306,31 +273,7 @@ def read_comparisons(
     problems: list[Problem],
     entry: ComparisonsEntry | None = None,
 ) -> Comparisons | None:
-    """Turn the rows of a table into Comparisons.
-
-    Parameters
-    ----------
-    table : TableRead
-        Columns anchor_dataset, anchor_id, near_.., far_.., or a_.. b_.. c_.. and d_..; weight is
-        optional, and any other column is kept as `meta`. The dataset columns may be left out where
-        there is one dataset.
-    datasets : mapping of str to Dataset
-        Whose ids the table names.
-    problems : list of Problem
-        Is added to.
-    entry : ComparisonsEntry, optional
-        Gives the types of the other columns.
-
-    Returns
-    -------
-    Comparisons or None
-        Of the rows that are good; None where there is none.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        If the columns themselves are missing.
-    """
+    """Turn the rows of a table into Comparisons."""
     form = comparison_form(table)
     if form is None:
         raise _missing_columns_error(
@@ -348,8 +291,8 @@ def read_comparisons(
             [starts.get(name, 0) for name in names], dtype=np.int64
         )
     weight = lookup.numbers("weight")
-    remedy = "To say the opposite, exchange the two pairs."
-    message = "the weight is not above 0"
+    remedy = "To state the opposite, exchange the two pairs."
+    message = "the weight must be above 0"
     lookup.refuse("weight-range", weight <= 0, "weight", message, lookup.column("weight"), remedy)
     lookup.close()
     good = lookup.good

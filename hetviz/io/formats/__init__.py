@@ -1,1 +1,1 @@
-"""One file for each format."""
+"""File formats, one module each."""

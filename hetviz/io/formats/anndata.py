@@ -1,6 +1,6 @@
 """AnnData (.h5ad) and MuData (.h5mu): observations with features, columns and neighbours.
 
-Read by their published layout with h5py; see the AnnData documentation, "On-disk format".
+Read with h5py by the published layout (AnnData documentation, "On-disk format").
 """
 
 from __future__ import annotations
@@ -27,34 +27,13 @@ _MIN_RAW_COUNT = 50
 _MAX_GROUPS = 100
 
 OTHER_PARTS = "could be the features"
-"""What is told of the matrices of a file that could be read as its features, and are not."""
+"""Fact about the other matrices that could be used as features."""
 _SPARSE = {"csr_matrix": "csr", "csc_matrix": "csc"}
 _FALLBACK_PART = "X_pca"
 
 
 def read_hdf5(name: str, content: bytes, choices: Choices) -> list[Piece]:
-    """Read an AnnData file as a dataset, or a MuData file as one dataset for each modality.
-
-    Parameters
-    ----------
-    name : str
-    content : bytes
-    choices : Choices
-        ``part`` names what the features are: ``"X"`` (the default), or a matrix of obsm.
-
-    Returns
-    -------
-    list of Piece
-        The modalities of a MuData file are views of one entity, called after the file. What obsp
-        lists as neighbours are links.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        If it is another HDF5 file, damaged, or larger than the budget.
-    hetviz.errors.MissingExtraError
-        If h5py is not installed.
-    """
+    """Read an AnnData file as a dataset, or a MuData file as one dataset for each modality."""
     with open_hdf5(name, content) as root:
         modalities = root.box("mod")
         if modalities is None:
@@ -70,7 +49,7 @@ def read_hdf5(name: str, content: bytes, choices: Choices) -> list[Piece]:
             except DataError as error:
                 problems += error.problems
         if not pieces:
-            raise DataError(problems or [Problem("no-rows", name, "there are no modalities in it")])
+            raise DataError(problems or [Problem("no-rows", name, "the file has no modalities")])
     first = pieces[0]
     return [replace(first, problems=(*first.problems, *problems)), *pieces[1:]]
 
@@ -82,13 +61,13 @@ def _read_annotated(
         raise gate.refusal(
             "unknown-format",
             box.where,
-            "this is no AnnData (.h5ad) or MuData (.h5mu) file: it has no obs",
+            "this is not an AnnData (.h5ad) or MuData (.h5mu) file: it has no obs",
             remedy="Save the table as CSV or Parquet, or the matrix as NPY.",
         )
     problems: list[Problem] = []
     ids, columns = _obs_or_var(box, "obs", problems)
     if not ids:
-        raise gate.refusal("no-rows", box.where, "there are no observations in it")
+        raise gate.refusal("no-rows", box.where, "the file has no observations")
     part, parts = _feature_part(box, choices.part, len(ids))
     if part != "X" and choices.part is None and ("X" in box or box.is_external_link("X")):
         problems.append(_unreadable_x_problem(box, part, len(ids)))
@@ -152,7 +131,7 @@ def _obs_or_var(
         raise gate.refusal(
             "old-format",
             box.place(name),
-            "this was written by AnnData before version 0.7",
+            "the file was written by AnnData before version 0.7",
             remedy="Open it with a new version of anndata and save it again.",
         )
     index = group.word("_index") or ("_index" if "_index" in group else "index")
@@ -165,11 +144,11 @@ def _obs_or_var(
         try:
             cells = _column(group, column)
         except DataError as error:
-            message = f"the column cannot be read and is left out: {error.problems[0].what}"
+            message = f"the column cannot be read and is skipped: {error.problems[0].what}"
             problems.append(Problem("bad-column", group.place(column), message, severity="note"))
             continue
         if len(cells) != len(ids):
-            message = f"{len(cells):,} values for {len(ids):,} rows, so the column is left out"
+            message = f"{len(cells):,} values for {len(ids):,} rows, so the column is skipped"
             problems.append(Problem("bad-column", group.place(column), message, severity="note"))
             continue
         columns[f"{column} (column)" if column == "id" else column] = cells
@@ -189,16 +168,16 @@ def _column(group: Hdf5Group, name: str) -> list[str]:
     if {"values", "mask"} <= set(inner.names()):
         cells, mask = _texts(inner.array("values")), inner.array("mask")
         if mask.shape != (len(cells),):
-            raise gate.refusal("bad-column", group.place(name), "it does not fit together")
+            raise gate.refusal("bad-column", group.place(name), "its values and mask do not match")
         return ["" if lacks else cell for cell, lacks in zip(cells, mask.tolist(), strict=True)]
-    raise gate.refusal("bad-column", group.place(name), "it is of a kind that is not known")
+    raise gate.refusal("bad-column", group.place(name), "this kind of column is not supported")
 
 
 def _decode_categories(codes: Array, categories: list[str]) -> list[str]:
     if codes.ndim != 1 or codes.dtype.kind not in "iu":
         raise gate.refusal("bad-column", "codes", "codes of categories must be a list of numbers")
     if (codes >= len(categories)).any():
-        raise gate.refusal("bad-column", "codes", "a code stands for no category")
+        raise gate.refusal("bad-column", "codes", "a code has no category")
     return [categories[code] if code >= 0 else "" for code in codes.tolist()]
 
 
@@ -211,7 +190,7 @@ def _texts(values: Array) -> list[str]:
 
 
 def _feature_part(box: Hdf5Group, chosen: str | None, n: int) -> tuple[str | None, list[str]]:
-    """Return what the features are, and all that they could be."""
+    """Return the matrix used as features, and all candidates."""
     shapes = {"X": _shape(box, "X")}
     obsm = box.box("obsm")
     for name in [] if obsm is None else obsm.names():
@@ -219,22 +198,22 @@ def _feature_part(box: Hdf5Group, chosen: str | None, n: int) -> tuple[str | Non
     usable = {name: shape for name, shape in shapes.items() if len(shape) == 2 and shape[0] == n}
     titles = [f"{name} ({shape[1]:,} columns)" for name, shape in usable.items()]
     if chosen is not None and chosen not in usable:
-        remedy = f"There are: {', '.join(titles)}." if titles else "There are none."
-        raise gate.refusal("unknown-part", box.where, "there are no such features", chosen, remedy)
+        remedy = f"Available: {', '.join(titles)}." if titles else "None are available."
+        raise gate.refusal("unknown-part", box.where, "these features do not exist", chosen, remedy)
     best = next((name for name in ("X", _FALLBACK_PART) if name in usable), None)
     return chosen or best or next(iter(usable), None), titles
 
 
 def _unreadable_x_problem(box: Hdf5Group, part: str | None, n: int) -> Problem:
-    """Return what is told where X is there and is not what the features are."""
+    """Return the problem for a file whose X cannot be used."""
     shape = _shape(box, "X")
     size = " x ".join(f"{side:,}" for side in shape)
     if box.is_external_link("X"):
-        why = "a link to elsewhere, which is not followed"
+        why = "an external link, which is not followed"
     elif shape:
         why = f"{size}, and there are {n:,} rows"
     else:
-        why = "of a kind that is not known"
+        why = "of an unsupported kind"
     instead = "there are no features" if part is None else f"the features are {part}"
     message = f"X cannot be read: it is {why}; {instead} instead"
     message = message if part is not None else message.removesuffix(" instead")
@@ -262,7 +241,7 @@ def _matrix(box: Hdf5Group, part: str, n: int) -> Matrix:
         check_shape(where, shape)
         X = holder.array(part)
         if X.dtype.kind not in "fiub":
-            raise gate.refusal("not-numbers", where, "the matrix does not hold numbers", X.dtype)
+            raise gate.refusal("not-numbers", where, "the matrix does not contain numbers", X.dtype)
         return X.astype(np.float32 if X.dtype.kind == "f" and X.dtype.itemsize <= 4 else np.float64)
     return _sparse(group)
 
@@ -271,7 +250,7 @@ def _sparse(group: Hdf5Group) -> Sparse:
     word = group.word("encoding-type") or f"{group.word('h5sparse_format')}_matrix"
     if word not in _SPARSE:
         raise gate.refusal(
-            "bad-sparse", group.where, "the matrix is of a kind that cannot be read", word[:40]
+            "bad-sparse", group.where, "this kind of matrix is not supported", word[:40]
         )
     shape = group.integers("shape") or group.integers("h5sparse_shape")
     parts = {name: group.array(name) for name in ("data", "indices", "indptr")}
@@ -293,38 +272,38 @@ def _raw_count_notes(box: Hdf5Group, X: Matrix) -> list[Problem]:
     values: Array = X.data[:100_000] if is_sparse(X) else X[:200]
     if not values.size or values.max() < _MIN_RAW_COUNT or (values != np.floor(values)).any():
         return []
-    message = "the features look like raw counts; maps are clearer of normalised logarithms"
-    remedy = "Normalise first, or take X_pca where the file has it."
+    message = "the features look like raw counts; normalised logarithms give clearer maps"
+    remedy = "Normalise first, or use X_pca if the file has it."
     return [Problem("raw-counts", box.place("X"), message, "", remedy, severity="note")]
 
 
 def _neighbours(
     box: Hdf5Group, dataset_name: str, ids: list[str], problems: list[Problem]
 ) -> list[Piece]:
-    """Return the neighbours that obsp lists as links, one piece for each list."""
+    """Return the neighbour graphs in obsp as links."""
     obsp = box.box("obsp")
     if obsp is None:
         return []
     names = [name for name in obsp.names() if name.endswith(("connectivities", "distances"))]
-    # Distances are of the same neighbours as connectivities, which say how near as a weight.
+    # Connectivities are weights for the same neighbours as distances.
     names = [name for name in names if not name.endswith("distances")] or names
     pieces = [_links(obsp, name, dataset_name, ids, problems) for name in names]
     return [piece for piece in pieces if piece is not None]
 
 
 def _links(
-    obsp: Hdf5Group, name: str, called: str, ids: list[str], problems: list[Problem]
+    obsp: Hdf5Group, name: str, dataset_name: str, ids: list[str], problems: list[Problem]
 ) -> Piece | None:
     where = obsp.place(name)
 
     def without(code: str, message: str) -> None:
-        message = f"{message}, so they are not read as links"
+        message = f"{message}, so they are not used as links"
         problems.append(Problem(code, where, message, severity="note"))
 
     group = obsp.box(name)
     shape = _shape(obsp, name)
     if group is None or shape != (len(ids), len(ids)):
-        without("bad-sparse", "the neighbours are not a sparse matrix of all rows")
+        without("bad-sparse", "the neighbours are not stored as a sparse matrix of all rows")
         return None
     count = group.shape("data")
     if count is None or count[0] > 2 * MAX_LINKS:
@@ -336,14 +315,16 @@ def _links(
     except DataError as error:
         without("bad-sparse", error.problems[0].what)
         return None
-    # A list of neighbours goes one way or both; two are linked where either lists the other.
+    # Neighbour lists can be one-sided: link two rows if either lists the other.
     pairs = sp.triu(abs(K).maximum(abs(K).T), 1).tocoo()
-    used = (pairs.data != 0) & np.isfinite(pairs.data)
-    if not used.any():
+    is_used = (pairs.data != 0) & np.isfinite(pairs.data)
+    if not is_used.any():
         return None
-    text = np.array(ids, dtype=object)
-    ends = pd.DataFrame({"source": text[pairs.row[used]], "target": text[pairs.col[used]]})
+    id_array = np.array(ids, dtype=object)
+    ends = pd.DataFrame(
+        {"source": id_array[pairs.row[is_used]], "target": id_array[pairs.col[is_used]]}
+    )
     others = {"kind": [name] * len(ends)}
     if not name.endswith("distances"):
-        others["weight"] = [repr(float(value)) for value in pairs.data[used]]
-    return links_piece(called, where, ends, others, range(len(ends)))
+        others["weight"] = [repr(float(value)) for value in pairs.data[is_used]]
+    return links_piece(dataset_name, where, ends, others, range(len(ends)))

@@ -1,6 +1,6 @@
 """NumPy and SciPy files: embeddings, precomputed kernels and distances, sparse matrices.
 
-No pickle is ever opened; what a header promises is held against the bytes before memory is taken.
+Pickles are never opened. Declared sizes are checked before memory is allocated.
 """
 
 from __future__ import annotations
@@ -33,39 +33,20 @@ _SAVE_AGAIN = "Save it again with numpy.save, as an array of numbers."
 
 
 def read_npy(name: str, content: bytes, choices: Choices) -> list[Piece]:
-    """Read one matrix from an NPY file; its rows are called by their numbers, from 1.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        If it is no matrix of finite real numbers, or larger than its bytes or the budget.
-    """
+    """Read one matrix from an NPY file. The ids are row numbers from 1."""
     X = _matrix(name, array(name, content))
     return [_piece(stem(name), name, X, _OtherArrays.none(len(X)), choices)]
 
 
 def read_npz(name: str, content: bytes, choices: Choices) -> list[Piece]:
-    """Read the matrices of an NPZ archive, or the one sparse matrix that SciPy saved.
-
-    An array named ``ids``, ``names`` or ``index`` calls the rows, one named ``feature_names`` the
-    columns, and any other list of as many values as there are rows becomes a column.
-
-    Returns
-    -------
-    list of Piece
-        One for each matrix; the one matrix of an archive is called after the file.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-    """
+    """Read the matrices of an NPZ archive, or the one sparse matrix that SciPy saved."""
     archive = Archive(name, content)
     members = {
         member.removesuffix(".npy"): member for member in archive.names() if member.endswith(".npy")
     }
     if not members:
         raise gate.refusal(
-            "no-matrix", name, "there is no matrix in it", remedy="Save it with numpy.savez."
+            "no-matrix", name, "no matrix was found", remedy="Save it with numpy.savez."
         )
     problems: list[Problem] = []
     arrays: dict[str, Array] = {}
@@ -81,7 +62,7 @@ def read_npz(name: str, content: bytes, choices: Choices) -> list[Piece]:
         return [_piece(stem(name), name, X, _OtherArrays.none(X.shape[0]), choices)]
     matrices = {key: values for key, values in arrays.items() if values.ndim == 2}
     if not matrices:
-        message = "there is no matrix (an array with rows and columns) in it"
+        message = "no matrix (array with rows and columns) was found"
         shapes = ", ".join(f"{key} {values.shape}" for key, values in arrays.items())
         problems += gate.refusal("no-matrix", name, message, shapes[:200]).problems
         raise DataError(problems)
@@ -100,30 +81,23 @@ def read_npz(name: str, content: bytes, choices: Choices) -> list[Piece]:
 
 
 def array(where: str, content: bytes) -> Array:
-    """Return an array of numbers or text from the bytes of an NPY file.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        If the header is damaged, promises more than there are bytes, or names a kind that needs a
-        pickle.
-    """
+    """Return an array of numbers or text from the bytes of an NPY file."""
     try:
         shape, kind, by_column, start = npy.header(content)
     except ValueError:
-        message = "the array is damaged, or holds Python objects, which can run code when opened"
+        message = "the array is damaged or contains Python objects, which are not allowed"
         raise gate.refusal("bad-npy", where, message, remedy=_SAVE_AGAIN) from None
     cells = 1
     for side in shape:
         cells *= side
     n_bytes_left = max(len(content) - start, 0)
-    # Texts of no length take no bytes in the file, but some when they are read.
+    # Empty texts take no bytes in the file but some in memory.
     max_cells = limits.MAX_CELLS if kind.itemsize else limits.MAX_ROWS
     if cells > max_cells or cells * kind.itemsize > n_bytes_left:
         raise gate.refusal(
             "bad-npy",
             where,
-            f"the header promises {cells:,} values, and the file has room for "
+            f"the header declares {cells:,} values but the file only holds "
             f"{n_bytes_left // max(kind.itemsize, 1):,}",
             shape,
             _SAVE_AGAIN,
@@ -150,10 +124,7 @@ def _matrix(where: str, values: Array) -> Array:
 
 
 def check_shape(where: str, shape: tuple[int, ...], *, is_sparse: bool = False) -> None:
-    """Refuse a matrix without rows or columns, or beyond the budget.
-
-    A sparse one may have more columns, as its zeros take no memory.
-    """
+    """Raise an error for an empty or too large matrix."""
     n, p = shape
     if not n or not p:
         raise gate.refusal("no-rows", where, "the matrix is empty", f"{n} x {p}")
@@ -175,7 +146,7 @@ def _sparse(where: str, arrays: Mapping[str, Array]) -> sp.csr_array:
         raise gate.refusal(
             "bad-sparse",
             where,
-            "the sparse matrix is of a kind that cannot be read",
+            "this kind of sparse matrix is not supported",
             word[:20],
             "Save X.tocsr() with scipy.sparse.save_npz.",
         )
@@ -185,21 +156,7 @@ def _sparse(where: str, arrays: Mapping[str, Array]) -> sp.csr_array:
 def sparse_of(
     where: str, word: str, shape: Sequence[int], parts: Mapping[str, object]
 ) -> sp.csr_array:
-    """Return a CSR matrix of shape (rows, columns) from the parts of a sparse one.
-
-    Parameters
-    ----------
-    where : str
-    word : {"csr", "csc", "coo"}
-    shape : sequence of two int
-    parts : mapping of str to array
-        ``data``, and ``indices`` and ``indptr``, or ``row`` and ``col``.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        If they do not fit together; no index is followed unchecked.
-    """
+    """Return a CSR matrix of shape (rows, columns) from the parts of a sparse one."""
     try:
         n, p = (int(side) for side in shape)
         names = ("row", "col") if word == "coo" else ("indices", "indptr")
@@ -230,7 +187,7 @@ def sparse_of(
 
 @dataclass(frozen=True)
 class _OtherArrays:
-    """What the other arrays of an archive say of the rows and columns of a matrix."""
+    """Ids, names and columns for a matrix from the other arrays of its archive."""
 
     frame: pd.DataFrame
     id_column: str
@@ -263,9 +220,7 @@ class _OtherArrays:
                 columns[key] = _cells(where, values)
                 used.add(key)
         unused = [key for key, values in arrays.items() if values.ndim != 2 and key not in used]
-        message = (
-            f"not used, as they fit neither its rows nor its columns: {', '.join(unused)[:200]}"
-        )
+        message = f"not used because they match neither the rows nor the columns: {', '.join(unused)[:200]}"
         notes = [Problem("not-used", where, message, severity="note")] if unused else []
         return cls(
             pd.DataFrame(columns, dtype=TEXT),
@@ -282,7 +237,7 @@ def _row_numbers(n: int) -> list[str]:
 
 def _cells(where: str, values: Array) -> list[str]:
     if values.dtype.kind == "U" and not _is_text(values):
-        message = "a list of texts beside the matrix is damaged"
+        message = "a text array next to the matrix is damaged"
         raise gate.refusal("bad-npy", where, message, remedy=_SAVE_AGAIN)
     if values.dtype.kind == "S":
         return [value.decode("utf-8", "replace") for value in values.tolist()]
@@ -292,7 +247,7 @@ def _cells(where: str, values: Array) -> list[str]:
 
 
 def _is_text(values: Array) -> bool:
-    """Whether each sign is one that there is; halves of signs alone are none."""
+    """Whether all code points are valid and no surrogates."""
     signs = np.ascontiguousarray(values).view(
         np.dtype(np.uint32).newbyteorder(values.dtype.byteorder)
     )
@@ -302,13 +257,13 @@ def _is_text(values: Array) -> bool:
 
 
 def _piece(name: str, where: str, X: Matrix, siblings: _OtherArrays, choices: Choices) -> Piece:
-    """Return the piece of a matrix, taken for what it is or for what the user says it is."""
+    """Return a matrix as a piece, of the kind that the user chose or that is recognised."""
     feature_names = siblings.feature_names
     kind, facts = "features", {"matrix": f"features: {X.shape[0]:,} rows, {X.shape[1]:,} columns"}
     if not feature_names or choices.matrix is not None:
         kind = chosen_or_recognised(where, X, choices.matrix)
         facts = {"matrix": matrix_sentence(kind, X.shape)}
-    facts["ids"] = siblings.ids_from or "numbers of the rows, as the file gives no ids"
+    facts["ids"] = siblings.ids_from or "row numbers, because the file has no ids"
     frame, row, problems = siblings.frame, np.arange(X.shape[0]), list(siblings.notes)
     if kind == "features":
         X, row, row_problems = finite_rows(where, X)
@@ -331,7 +286,7 @@ def _piece(name: str, where: str, X: Matrix, siblings: _OtherArrays, choices: Ch
 
 
 def finite_rows(where: str, X: Matrix) -> tuple[Matrix, Ints, list[Problem]]:
-    """Return the rows whose numbers are all finite, where they stood, and who is left out."""
+    """Return the rows with only finite numbers, their row numbers, and problems for the others."""
     if is_sparse(X):
         lines = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
         bad = np.unique(lines[~np.isfinite(X.data)])
@@ -339,7 +294,7 @@ def finite_rows(where: str, X: Matrix) -> tuple[Matrix, Ints, list[Problem]]:
         bad = np.flatnonzero(~np.isfinite(X).all(axis=1))
     good = np.setdiff1d(np.arange(X.shape[0]), bad)
     if not len(good):
-        raise gate.refusal("not-finite", where, "no row has only finite numbers")
+        raise gate.refusal("not-finite", where, "every row contains missing or infinite numbers")
     message = "a number is missing or infinite"
     problems = [
         Problem("not-finite", f"{where}, row {row + 1}", message, "", _LEFT_OUT, row=row)

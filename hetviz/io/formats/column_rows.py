@@ -1,4 +1,4 @@
-"""Text tables as columns: Arrow reads them whole, and only a few rows become Python objects."""
+"""Column-wise text tables, parsed by Arrow so that few rows become Python objects."""
 
 from __future__ import annotations
 
@@ -23,26 +23,14 @@ _N_FIRST_ROWS = 1_000
 _N_LAST_ROWS = 30
 _BLOCK_BYTES = 1 << 24
 _MAX_ODD_ROWS = 1_000
-# Up to this size rows are as fast, and nothing has to be loaded.
+# Up to this size, row-wise reading is as fast and needs no import of Arrow.
 MAX_ROW_WISE_CHARS = 200_000
 
 TextRow = tuple[int, list[str]]
 
 
 class ColumnRows:
-    """The rows of a text table, kept as columns.
-
-    Parameters
-    ----------
-    above : list of (row of the file, cells)
-        Rows before the first one that is as wide as most.
-    lines : array of int of shape (n,)
-        The row of the file, from 0, of each row of `table`.
-    table : pyarrow.Table of n rows
-        Cells as text.
-    odd : list of (row of the file, cells)
-        Rows that are wider or narrower.
-    """
+    """The rows of a text table, stored as columns."""
 
     def __init__(
         self, above: list[TextRow], lines: Ints, table: pa.Table, odd: list[TextRow]
@@ -56,10 +44,7 @@ class ColumnRows:
         return iter(sorted([*self._above, *self._rows(np.arange(len(self._lines))), *self._odd]))
 
     def sample(self) -> list[TextRow]:
-        """Return the first and last rows, and one with a cell in each column that has any.
-
-        They are enough to tell which rows name the columns and which are no data.
-        """
+        """Return the first and last rows, plus one filled row for each column."""
         import pyarrow.compute as pc
 
         n = len(self._lines)
@@ -74,7 +59,7 @@ class ColumnRows:
         return sorted([*self._above, *self._rows(np.array(sorted(places), dtype=np.int64)), *odd])
 
     def n_filled(self, start: int) -> list[int]:
-        """Return how many cells of each column hold something, from row `start` of all on."""
+        """Return the number of filled cells of each column from row `start` on."""
         import pyarrow.compute as pc
 
         at = max(start - len(self._above), 0)
@@ -82,7 +67,7 @@ class ColumnRows:
         return [pc.sum(pc.not_equal(c, "")).as_py() or 0 for c in below.columns]
 
     def select_columns(self, columns: Sequence[int]) -> ColumnRows:
-        """Return some of the columns, of the rows that hold something there."""
+        """Return some columns, without rows that are empty there."""
         table = self._table.select(list(columns))
         keep = _filled_rows(table)
         narrow = [(at, [cells[k] for k in columns if k < len(cells)]) for at, cells in self._odd]
@@ -112,16 +97,7 @@ class ColumnRows:
     def body(
         self, holds: Callable[[Ints], Bools], names: Sequence[str]
     ) -> tuple[pd.DataFrame, Ints, list[TextRow]]:
-        """Return the rows of data as a table of text, the row of the file of each, and the others.
-
-        Parameters
-        ----------
-        holds : callable
-            Says of rows of the file whether they hold data.
-        names : sequence of str
-            Of the columns; rows that have another number of cells, empty ones at the end not
-            counted, are among the others.
-        """
+        """Return the data rows as text, their row numbers, and rows of another width."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
@@ -152,25 +128,7 @@ class ColumnRows:
 
 
 def column_rows(name: str, text: str, separator: str) -> ColumnRows | None:
-    """Return the rows of a text table as columns.
-
-    Parameters
-    ----------
-    name : str
-        For messages.
-    text, separator : str
-
-    Returns
-    -------
-    ColumnRows or None
-        None where rows are to be read one by one instead: of a small or narrow table, or of one
-        that is not written as most are, so that what is wrong with it can be told.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        If there are more rows or cells than are allowed.
-    """
+    """Return the rows of a text table as columns."""
     import pyarrow as pa
     import pyarrow.compute as pc
     from pyarrow import csv as arrow_csv
@@ -215,7 +173,7 @@ def column_rows(name: str, text: str, separator: str) -> ColumnRows | None:
         dialect.raise_too_many_rows(name)
     if longest > dialect.MAX_CELL:
         return None
-    # Rows are counted from 1, those that were passed over among them.
+    # Row numbers start at 1 and include skipped rows.
     places = np.arange(n)
     odd_places = np.array([number - 1 for number, _ in wrong], dtype=np.int64)
     if len(odd_places) and (odd_places >= n).any():
@@ -231,13 +189,13 @@ def column_rows(name: str, text: str, separator: str) -> ColumnRows | None:
         if any(cells)
     ]
     if any(len(cells) > width and not any(cells[width:]) for _, cells in others):
-        # Such rows fit but for empty cells at their end.
+        # These rows only have additional empty cells at their end.
         return None
     return ColumnRows(head[:first], lines, table, others)
 
 
 def _filled_rows(table: pa.Table) -> pa.ChunkedArray | None:
-    """Say of each row whether it holds something; None where all do."""
+    """Return a mask of rows that are not empty; None if all are filled."""
     import pyarrow.compute as pc
 
     empty = pc.equal(table.column(0), "")
@@ -278,7 +236,7 @@ def _first_rows(text: str, separator: str) -> tuple[list[int], list[TextRow]]:
 
 
 def _is_plainly_quoted(text: str, separator: str) -> bool:
-    """Whether each quotation mark opens or closes a cell, or stands in one that began without."""
+    """Whether all quotation marks follow the CSV rules."""
     sign = re.escape(separator)
     cell = rf'(?:"(?:[^"]++|"")*+"|[^"{sign}\r\n][^{sign}\r\n]*+)?+'
     return re.fullmatch(rf"(?:{cell}(?:{sign}|\r\n|\n|\r|\Z))*+", text) is not None

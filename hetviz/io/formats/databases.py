@@ -1,7 +1,7 @@
-"""SQLite and DuckDB files: each table is a dataset, declared foreign keys join them.
+"""SQLite and DuckDB files: tables become datasets, foreign keys become links.
 
-Nothing in the file is run: views, triggers and virtual tables are passed over, and the database is
-opened so that it can neither be written nor reach other files.
+Code in the file is never run: views, triggers and virtual tables are skipped, and the database is
+opened read-only without access to other files.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class _ForeignKey:
 
 @dataclass
 class _Table:
-    """A table of a database: what was declared of it, and its cells."""
+    """A table of a database with its keys and cells."""
 
     name: str
     primary: tuple[str, ...] = ()
@@ -52,20 +52,14 @@ class _Table:
 
 
 def read_sqlite(name: str, content: bytes, choices: Choices) -> list[Piece]:
-    """Read the tables of an SQLite database, or the one that the user names as sheet.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        If it is damaged, larger than the budget, or holds no table with rows.
-    """
+    """Read the tables of an SQLite database, or the one chosen as sheet."""
     import pyarrow as pa
 
     notes: list[Problem] = []
     if 2 in content[18:20]:
-        # Written ahead: the newest changes stand in a file beside, without which it can be read.
+        # Write-ahead mode: the newest changes are in a separate file that is not needed.
         content = content[:18] + b"\x01\x01" + content[20:]
-        message = "changes that still stood in the file beside it (-wal) are not in it"
+        message = "changes in the separate -wal file are not included"
         notes.append(Problem("written-ahead", name, message, severity="note"))
     try:
         with contextlib.closing(sqlite3.connect(":memory:")) as database:
@@ -103,14 +97,14 @@ def _damaged_error(name: str, program: str) -> DataError:
     return gate.refusal(
         "bad-database",
         name,
-        f"the {program} database is damaged, encrypted, or of a version that is not read",
+        f"the {program} database is damaged, encrypted or its version is not supported",
         remedy="Export its tables as CSV or Parquet.",
     )
 
 
 @contextlib.contextmanager
 def _as_file(content: bytes) -> Iterator[str]:
-    """Give bytes a path; where the system can, one in memory that ends with this process."""
+    """Provide a path to the bytes, in memory where the system supports it."""
     if hasattr(os, "memfd_create") and Path("/proc/self/fd").exists():
         with os.fdopen(os.memfd_create("database"), "wb") as file:
             file.write(content)
@@ -130,12 +124,12 @@ def _quoted(name: str) -> str:
 def _tables_to_read(
     name: str, tables: Sequence[str], choices: Choices, skipped: Sequence[str], notes: list[Problem]
 ) -> list[str]:
-    """Return the tables to be read; `notes` tells of those passed over."""
+    """Return the tables to read, and add a note about skipped ones."""
     if choices.sheet is not None and choices.sheet not in tables:
-        names = f"There are: {', '.join(tables[:20])}."
-        raise gate.refusal("unknown-sheet", name, "there is no such table", choices.sheet, names)
+        names = f"Available: {', '.join(tables[:20])}."
+        raise gate.refusal("unknown-sheet", name, "this table does not exist", choices.sheet, names)
     if skipped:
-        message = "views and virtual tables are passed over, as they are programs, not data"
+        message = "views and virtual tables skipped"
         notes.append(
             Problem("passed-over", name, message, ", ".join(skipped[:10]), severity="note")
         )
@@ -162,7 +156,7 @@ def _sqlite_tables(
         where = f"{name}, table {title}"
         table = _Table(title)
         columns_info = database.execute(f"PRAGMA table_xinfo({_quoted(title)})").fetchall()
-        # What is computed of other columns (hidden 2 or 3) is a program too.
+        # Generated columns (hidden 2 or 3) contain code.
         names = [column for _, column, _, _, _, _, hidden in columns_info if not hidden]
         place = sorted(
             (at, column) for _, column, _, _, _, at, hidden in columns_info if at and not hidden
@@ -207,7 +201,7 @@ def _to_one_type(cells: Sequence[object]) -> object:
 
     kinds = {type(cell) for cell in cells} - {type(None)}
     if kinds == {int, float}:
-        # Whole numbers beyond the precision of a float must not lose a digit.
+        # Integers beyond float precision must keep all digits.
         exact = all(abs(cell) < 2**53 for cell in cells if isinstance(cell, int))
         cells = [float(c) if isinstance(c, int) else c for c in cells] if exact else cells
         kinds = {float} if exact else kinds
@@ -263,13 +257,13 @@ def _duckdb_tables(
 
 
 def _empty_table_note(where: str) -> Problem:
-    return Problem("empty-table", where, "the table holds no rows", severity="note")
+    return Problem("empty-table", where, "the table has no rows", severity="note")
 
 
 def _pieces(name: str, tables: list[_Table], notes: list[Problem]) -> list[Piece]:
     """Return the tables as datasets, and the foreign keys among them as links."""
     if not tables:
-        problem = Problem("no-tables", name, "no table of the database holds rows")
+        problem = Problem("no-tables", name, "no table of the database has rows")
         raise DataError([problem, *notes])
     by_name = {table.name.casefold(): table for table in tables}
     referred = {key.table.casefold() for table in tables for key in table.keys}

@@ -1,6 +1,6 @@
-"""Text tables: bytes to columns of text, with what was detected and what is wrong.
+"""Text tables: bytes to columns of text, with detected settings and problems.
 
-Cells are never interpreted here, so ids survive as they are written: ``007``, ``NA``, ``1e5``.
+Cells are not interpreted, so ids stay as written: ``007``, ``NA``, ``1e5``.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from hetviz.io.infer.recipe import (
 from hetviz.io.parsed import DECIMALS, NAMES, NO_NAMES, Choices, TableRead
 
 _NOTHING = pd.DataFrame()
-# So large a share of rows does alike on purpose.
+# Share of short rows from which they are intentional.
 _MIN_SHORT_SHARE = 0.05
 
 
@@ -44,7 +44,7 @@ def read_table(name: str, content: bytes, choices: Choices | None = None) -> Tab
         For messages.
     content : bytes
     choices : Choices, optional
-        Overrides what would be detected.
+        Overrides detection.
 
     Returns
     -------
@@ -54,7 +54,7 @@ def read_table(name: str, content: bytes, choices: Choices | None = None) -> Tab
     Raises
     ------
     hetviz.errors.DataError
-        If there is no table in the bytes.
+        If the bytes contain no table.
     """
     choices = choices or Choices()
     kind = gate.kind_of(name, content)
@@ -62,21 +62,25 @@ def read_table(name: str, content: bytes, choices: Choices | None = None) -> Tab
         raise gate.refusal(
             "not-a-table",
             name,
-            f"a table of text is needed, and this is {gate.KINDS[kind]}",
+            f"a text table is needed; this is {gate.KINDS[kind]}",
             remedy="Save a spreadsheet as CSV; upload a zip by itself.",
         )
     if choices.separator is not None and choices.separator not in dialect.SEPARATORS:
         raise gate.refusal(
-            "bad-choice", name, "no such separator", choices.separator, "Comma, ;, tab, | or space."
+            "bad-choice",
+            name,
+            "this separator is not supported",
+            choices.separator,
+            "Comma, ;, tab, | or space.",
         )
     if choices.decimal not in (None, ".", ","):
-        raise gate.refusal("bad-choice", name, "the decimal sign is . or ,", choices.decimal)
+        raise gate.refusal("bad-choice", name, "the decimal sign must be . or ,", choices.decimal)
     notes: list[Problem] = []
     text, encoding = encodings.decode(name, content, choices.encoding, notes)
     dialect.check_line_count(name, text)
     text, separator = text_tables.to_delimited(name, text, choices.separator)
     sign = "\t" if separator == dialect.SPACES else separator
-    # What a table is like shows in some of its rows; the others need not become lists of cells.
+    # A sample of rows is enough for detection.
     table = column_rows(name, text, sign)
     rows = dialect.rows_of(name, text, sign) if table is None else table.sample()
     decimal = choices.decimal or dialect.decimal_of(rows, separator)
@@ -97,25 +101,7 @@ def build_table(
     by_file: bool = False,
     table: ColumnRows | None = None,
 ) -> TableRead:
-    """Make a table of rows of text: find the names of the columns, tell what does not fit.
-
-    Parameters
-    ----------
-    source_table : TableRead
-        How the rows were read; its table is empty.
-    rows : list of (row of the file, cells)
-        Without rows that are empty.
-    choices : Choices
-    by_file : bool
-        Messages number the rows as the file does, not from the first below the names.
-    table : ColumnRows, optional
-        All rows, where `rows` are only some of them.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        If there are no rows.
-    """
+    """Build a table from rows of text: find column names, list rows that do not fit."""
     name, notes, facts = source_table.name, list(source_table.problems), dict(source_table.facts)
     if choices.raw:
         return (
@@ -125,7 +111,7 @@ def build_table(
         )
     raw = RawTable(name, rows, source_table.decimal)
     if not rows:
-        raise gate.refusal("empty-file", name, "the file holds no rows")
+        raise gate.refusal("empty-file", name, "the file has no rows")
     chosen_recipe = choices.recipe_of(name)
     if chosen_recipe is None and choices.like is not None:
         chosen_recipe = adapt_recipe(TableRecipe.from_dict(choices.like), raw)
@@ -143,7 +129,7 @@ def build_table(
         and choices.skip is not None
         and not any(line >= start for line, _ in rows)
     ):
-        raise gate.refusal("empty-file", name, "the file holds no rows")
+        raise gate.refusal("empty-file", name, "the file has no rows")
     if above:
         facts["rows above the names of columns"] = str(start)
         if chosen_recipe is None and choices.skip is None:
@@ -172,7 +158,7 @@ def build_table(
         _ragged_row_problem(name, line - first, cells, len(columns), source_table.separator)
         for line, cells in ragged
     )
-    # Of a long table the rows are a range, not as many numbers.
+    # For a long table, store the row numbers as a range.
     places = tuple((lines - first).tolist()) if table is None else _row_numbers(lines - first)
     if choices.exact:
         return replace(
@@ -202,10 +188,10 @@ def _row_by_row(
         end = len(cells)
         while end > len(columns) and not cells[end - 1]:
             end -= 1
-        # Never in place: the same rows may be read once more.
+        # Do not change the rows in place: they may be read again.
         cells = cells[:end]
         if by_file:
-            # Sheets have no width: what is not filled is empty.
+            # Sheets have no fixed width: pad with empty cells.
             cells = [*cells[: len(columns)], *[""] * (len(columns) - len(cells))]
         (fitting if len(cells) == len(columns) else ragged).append((line, cells))
     frame = pd.DataFrame([cells for _, cells in fitting], columns=columns, dtype=TEXT)
@@ -219,10 +205,7 @@ def _fill_short_rows(
     ragged: list[tuple[int, list[str]]],
     notes: list[Problem],
 ) -> tuple[pd.DataFrame, Ints, list[tuple[int, list[str]]]]:
-    """Take in rows that leave out empty cells at their end, where so many do that it is a manner.
-
-    A single row may lack a cell in its middle, and is told instead.
-    """
+    """Fill short rows if many rows leave out empty cells at their end."""
     width = frame.shape[1]
     short = [(line, cells) for line, cells in ragged if width / 2 <= len(cells) < width]
     if len(short) < 2 or len(short) < _MIN_SHORT_SHARE * (len(frame) + len(ragged)):
@@ -231,8 +214,8 @@ def _fill_short_rows(
         Problem(
             "short-rows",
             name,
-            f"{count(len(short), 'row')} of {len(frame) + len(ragged):,} end before the last of "
-            f"{width:,} columns; the cells that lack there count as missing",
+            f"{count(len(short), 'row')} of {len(frame) + len(ragged):,} have fewer cells than the "
+            f"{width:,} columns; their last cells count as missing",
             severity="note",
         )
     )
@@ -257,7 +240,7 @@ def _row_numbers(lines: Ints) -> Sequence[int]:
 
 
 def _raw_rows_table(table: TableRead, rows: list[tuple[int, list[str]]]) -> TableRead:
-    """Return rows as a table of all their cells, filled up to one width with what is no text."""
+    """Return rows as a table of all cells, padded with missing values to one width."""
     width = max((len(cells) for _, cells in rows), default=0)
     filled = [[*cells, *[None] * (width - len(cells))] for _, cells in rows]
     frame = pd.DataFrame(filled, columns=[str(at) for at in range(width)], dtype=TEXT)
@@ -265,7 +248,7 @@ def _raw_rows_table(table: TableRead, rows: list[tuple[int, list[str]]]) -> Tabl
 
 
 def _raw_columns_table(source_table: TableRead, table: ColumnRows) -> TableRead:
-    """Return all rows of a table as `_raw_rows_table` does, none of which becomes a list."""
+    """Return all rows of a column-wise table, as `_raw_rows_table` does."""
     frame, lines = table.to_frame()
     return replace(source_table, frame=frame, row=_row_numbers(lines))
 
@@ -274,8 +257,8 @@ def _no_header_note(name: str) -> Problem:
     return Problem(
         "no-header",
         name,
-        "the first row looks like data, so columns are named column_1, column_2, ...",
-        remedy="Add a first row with names.",
+        "the first row looks like data, so the columns are named column_1, column_2, ...",
+        remedy="Add a first row with column names.",
         severity="note",
     )
 
@@ -283,7 +266,7 @@ def _no_header_note(name: str) -> Problem:
 def _footer_note(name: str, rows: list[tuple[int, list[str]]]) -> Problem:
     words = "; ".join(" ".join(filter(None, map(str.strip, cells))) for _, cells in rows)
     subject = "the last row is" if len(rows) == 1 else f"the last {len(rows)} rows are"
-    message = f"{subject} a total or a remark, and passed over"
+    message = f"{subject} a total or a remark and skipped"
     return Problem("rows-below", name, message, words[:80], severity="note")
 
 
@@ -292,7 +275,7 @@ def _explanation_notes(name: str, rows: list[tuple[int, list[str]]]) -> list[Pro
         return []
     words = "; ".join(" ".join(filter(None, map(str.strip, cells))) for _, cells in rows)
     subject = "the row" if len(rows) == 1 else f"the {len(rows)} rows"
-    message = f"{subject} below the names of the columns explain them, and are passed over"
+    message = f"{subject} below the column names explain them and are skipped"
     message = (
         message.replace("explain", "explains").replace("are", "is") if len(rows) == 1 else message
     )
@@ -305,9 +288,9 @@ def _rows_above_note(name: str, rows: list[tuple[int, list[str]]]) -> Problem:
     return Problem(
         "rows-above",
         name,
-        f"{subject} above the names of the columns, and passed over",
+        f"{subject} above the column names and skipped",
         words[:80],
-        "If the names stand elsewhere, say in which row under Read a file in another way.",
+        "If the names are in another row, choose it under Read a file in another way.",
         severity="note",
     )
 
@@ -319,11 +302,11 @@ def _ragged_row_problem(
     return Problem(
         "ragged-row",
         f"{name}, row {row + 1}",
-        f"{len(cells)} cells, and {width} are expected",
+        f"{len(cells)} cells instead of {width}",
         (separator or " ").join(cells)[:80],
         f"Check for a {sign} inside a text without quotes, or a missing cell."
         if sign
-        else "Check for a missing cell, or one too many.",
+        else "Check for missing or extra cells.",
         row=row,
     )
 
@@ -331,7 +314,7 @@ def _ragged_row_problem(
 def id_columns_as_written(
     choices: Choices, frame: pd.DataFrame, recipe: TableRecipe | None = None
 ) -> tuple[str, ...]:
-    """Return the columns whose cells are ids, so that they stay as they are written."""
+    """Return the id columns, whose cells must not be changed."""
     if choices.id is not None:
         return (choices.id,) if isinstance(choices.id, str) else tuple(choices.id)
     if recipe is not None:

@@ -1,4 +1,4 @@
-"""The edges of a graph as links: what is said twice, in both directions, or of one node."""
+"""Graph edges as links: repeated edges, both directions, self-loops."""
 
 from __future__ import annotations
 
@@ -37,29 +37,7 @@ def links_piece(
     row: Sequence[int],
     decimal: str = ".",
 ) -> Piece:
-    """Return the edges of a graph among the rows of one dataset.
-
-    Parameters
-    ----------
-    dataset : str
-        The dataset.
-    where : str
-    ends : DataFrame of m rows
-        Columns source and target: ids, as text.
-    others : mapping of str to m cells
-        What else is said of each edge. A weight (or score, value, strength, sign) is a weight where
-        all are within -1 and 1 and none is 0, else a score; a kind (or type, relation,
-        interaction) of few words is the kind of link; the rest are notes.
-    row : sequence of m int
-        Where each edge stood.
-    decimal : str
-
-    Notes
-    -----
-    An edge of a node to itself says nothing of two items and is left out. Edges that join the same
-    two nodes, in either direction, are one link with their mean strength, unless one says together
-    and another apart: such rows are kept, to be refused as contradictions. All this is told.
-    """
+    """Return the edges of a graph as links within one dataset."""
     original_name = {name.lower(): name for name in reversed(list(others))}
     strength_name = next(
         (original_name[name] for name in _STRENGTH_NAMES if name in original_name), None
@@ -101,7 +79,7 @@ def _bad_strength_notes(
             Problem(
                 "not-a-number",
                 f"{where}, edge {frame['at'][at] + 1}, {name}",
-                "this is no number, so the edge counts as one without",
+                "this is not a number, so the edge has no weight",
                 cells[at][:80],
                 severity="note",
                 row=int(frame["at"][at]),
@@ -122,7 +100,7 @@ def _without_loops(where: str, frame: pd.DataFrame, notes: list[Problem]) -> pd.
 
 
 def _merged(where: str, frame: pd.DataFrame, notes: list[Problem]) -> pd.DataFrame:
-    """Return one row for each two nodes and kind, and all rows of those that contradict."""
+    """Return one row per pair of nodes and kind, and all contradicting rows."""
     swap = (frame["source_id"] > frame["target_id"]).to_numpy()
     first = np.where(swap, frame["target_id"], frame["source_id"])
     second = np.where(swap, frame["source_id"], frame["target_id"])
@@ -140,8 +118,8 @@ def _merged(where: str, frame: pd.DataFrame, notes: list[Problem]) -> pd.DataFra
     n = int((again & ~opposed).sum())
     if n:
         many = "1 edge repeats" if n == 1 else f"{n:,} edges repeat"
-        message = f"{many} two nodes that are joined already, in this or the other direction; "
-        message += "they count as one, with the mean strength"
+        message = f"{many} two nodes that are already linked in either direction; "
+        message += "they are merged with their mean strength"
         notes.append(Problem("repeated-edges", where, message, severity="note"))
     return frame[~again | opposed].reset_index(drop=True)
 
@@ -167,9 +145,11 @@ def _links_table(
         is_weight = bool((np.abs(finite) <= 1).all() and (finite != 0).all())
         word = "weight" if is_weight else "score"
         out[word] = ["" if np.isnan(value) else repr(float(value)) for value in strength]
-        says = "a weight from -1 to 1" if is_weight else "a score, as it is not within -1 and 1"
+        says = (
+            "a weight from -1 to 1" if is_weight else "a score, because values are outside -1 to 1"
+        )
         if not is_weight and (np.abs(finite) <= 1).all():
-            says = "a score, as some are 0"
+            says = "a score, because some values are 0"
         facts["strength"] = f"{strength_name}: {says}"
     if frame["kind"].ne("").any():
         out["kind"] = frame["kind"]
@@ -190,7 +170,7 @@ def _links_table(
 
 
 def _hub_notes(where: str, frame: pd.DataFrame, facts: dict[str, str]) -> list[Problem]:
-    """Tell of nodes with far more links than others, which draw much of a map to themselves."""
+    """Return a note about hubs, which can dominate a map."""
     if frame.empty:
         return []
     degree = pd.concat([frame["source_id"], frame["target_id"]]).value_counts()
@@ -201,17 +181,12 @@ def _hub_notes(where: str, frame: pd.DataFrame, facts: dict[str, str]) -> list[P
     names = ", ".join(f"{name} ({n:,})" for name, n in hubs.head(_MAX_NAMES_SHOWN).items())
     names += " ..." if len(hubs) > _MAX_NAMES_SHOWN else ""
     subject = "1 node has" if len(hubs) == 1 else f"{len(hubs):,} nodes have"
-    message = f"{subject} more than {_HUB_RATIO:g} times the links of a usual node, and draw much to themselves"
+    message = f"{subject} more than {_HUB_RATIO:g} times as many links as a typical node and can dominate the map"
     return [Problem("hubs", where, message, names, severity="note")]
 
 
 def join_graphs(pieces: Sequence[Piece]) -> list[Piece]:
-    """Take tables of edges for what they are: links among the rows of a table, or a graph.
-
-    A table of edges has columns named source and target (or from and to, and the like), or is one
-    column of two or three words, as graph archives write them. Where another table has the ids of
-    its ends, it is links; where there is no other table, its nodes become a dataset.
-    """
+    """Recognise edge tables as links within another table, or as a graph."""
     edge_tables = {
         at: edges_of_piece
         for at, piece in enumerate(pieces)
@@ -249,7 +224,7 @@ def _ids(piece: Piece) -> set[str]:
 
 @dataclass(frozen=True, eq=False)
 class _Edges:
-    """A table of edges: its ends, what else it says of each, and where each stood."""
+    """An edge table: ends, other columns and row numbers."""
 
     piece: Piece
     ends: pd.DataFrame
@@ -258,17 +233,17 @@ class _Edges:
 
     @property
     def ids(self) -> list[str]:
-        """All ends in the order in which they are first named."""
+        """All node ids in order of first appearance."""
         return list(dict.fromkeys(self.ends[["source", "target"]].to_numpy(dtype=object).ravel()))
 
     @property
     def repeats(self) -> bool:
-        """Whether nodes have several edges; texts and their translations have one each."""
+        """Whether nodes have several edges, unlike pairs such as texts and translations."""
         ids = self.ids
         return len(ids) <= _NODES_TO_EDGES * len(self.ends) and max(map(len, ids)) <= _MAX_ID_CHARS
 
     def share_in(self, ids: set[str]) -> float:
-        """Return which share of the nodes are among the ids."""
+        """Return the share of nodes that are among the ids."""
         mine = self.ids
         return sum(text in ids for text in mine) / len(mine)
 
@@ -316,7 +291,7 @@ def _edges_of(piece: Piece) -> _Edges | None:
 
 
 def _split_words(frame: pd.DataFrame, row: Sequence[int]) -> tuple[pd.DataFrame, list[int]]:
-    """Return one column of words as several, with the first line if that was no header."""
+    """Split a column of several words per cell, including the first line if it is no header."""
     if frame.shape[1] != 1:
         return frame, list(row)
     title = str(frame.columns[0])
@@ -328,7 +303,7 @@ def _split_words(frame: pd.DataFrame, row: Sequence[int]) -> tuple[pd.DataFrame,
     places = list(row)
     if len(names) == width and {names[0].lower(), names[1].lower()} in map(set, _ENDS):
         return pd.DataFrame(lines, columns=names, dtype=TEXT), places
-    # Names of people are two words as well; nodes without a header are numbered, or weighed.
+    # Names of people have two words too, so edges without a header need numbers or weights.
     is_numbered = all(line[0].isdigit() and line[1].isdigit() for line in lines)
     if not is_numbered and (width == 2 or np.isnan(numbers([line[2] for line in lines])).any()):
         return frame, list(row)

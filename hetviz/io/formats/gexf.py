@@ -1,4 +1,4 @@
-"""GEXF, the graphs of Gephi: nodes are the rows of a dataset, edges are links among them."""
+"""GEXF graphs (Gephi): nodes become a dataset, edges become links."""
 
 from __future__ import annotations
 
@@ -14,21 +14,13 @@ _DRAWING_TAGS = {"color", "position", "size", "shape", "thickness"}
 
 
 def read_gexf(name: str, content: bytes, choices: Choices) -> list[Piece]:
-    """Read a GEXF file, see `hetviz.io.formats.graphs.graph_pieces`.
-
-    Of values that change with time the last is read. How nodes are drawn is passed over.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        If it is no well-formed XML, declares entities or a DOCTYPE, or is too large.
-    """
+    """Read a GEXF file, see `hetviz.io.formats.graphs.graph_pieces`."""
     return graph_pieces(name, choices, parsed_xml(name, content, _Gexf(name)), "label")
 
 
 @dataclass
 class _Gexf(Graph):
-    """Takes the events of a parser; no tree of the document is ever built."""
+    """Handles parser events without building a document tree."""
 
     _of: str = "node"
     _names: dict[tuple[str, str], str] = field(default_factory=dict)
@@ -39,37 +31,41 @@ class _Gexf(Graph):
     _depth: int = 0
     _changes: bool = False
 
-    def start(self, tag: str, given: Mapping[str, str]) -> None:
+    def start(self, tag: str, attributes: Mapping[str, str]) -> None:
         self._depth += 1
         check_depth(self.where, self._depth)
         word = tag.rpartition("}")[2]
         if word == "graph":
             self.n_graphs += 1
-            self.is_directed |= given.get("defaultedgetype") == "directed"
+            self.is_directed |= attributes.get("defaultedgetype") == "directed"
         elif word == "attributes":
-            self._of = given.get("class", "node")
+            self._of = attributes.get("class", "node")
         elif word == "attribute":
-            self._attribute = (self._of, given.get("id", ""))
-            self._names[self._attribute] = given.get("title") or given.get("id", "")
+            self._attribute = (self._of, attributes.get("id", ""))
+            self._names[self._attribute] = attributes.get("title") or attributes.get("id", "")
         elif word == "default":
             self._in_default = True
         elif word == "node":
-            at = self.node(given.get("id", ""))
+            at = self.node(attributes.get("id", ""))
             self._owners.append(("node", at))
-            self.value("node", at, "label", given.get("label", "").strip())
+            self.value("node", at, "label", attributes.get("label", "").strip())
         elif word == "edge":
-            at = self.edge(given.get("source", ""), given.get("target", ""))
+            at = self.edge(attributes.get("source", ""), attributes.get("target", ""))
             self._owners.append(("edge", at))
-            self.is_directed |= given.get("type") == "directed"
-            for said in _EDGE_ATTRIBUTES:
-                if said != "type":
-                    self.value("edge", at, said, given.get(said, "").strip())
+            self.is_directed |= attributes.get("type") == "directed"
+            for edge_attribute in _EDGE_ATTRIBUTES:
+                if edge_attribute != "type":
+                    self.value(
+                        "edge", at, edge_attribute, attributes.get(edge_attribute, "").strip()
+                    )
         elif word == "attvalue" and self._owners:
-            of, at = self._owners[-1]
-            key = given.get("for") or given.get("id", "")
-            self._changes |= any(moment in given for moment in ("start", "end", "timestamp"))
-            called = self._names.get((of, key), key)
-            self.value(of, at, called or "value", given.get("value", "").strip())
+            owner, at = self._owners[-1]
+            key = attributes.get("for") or attributes.get("id", "")
+            self._changes |= any(
+                time_key in attributes for time_key in ("start", "end", "timestamp")
+            )
+            name = self._names.get((owner, key), key)
+            self.value(owner, at, name or "value", attributes.get("value", "").strip())
         elif word in _DRAWING_TAGS and "viz" in tag:
             self.skip_tag(f"viz:{word}")
 
@@ -91,10 +87,10 @@ class _Gexf(Graph):
             self._in_default = False
 
     def close(self) -> Graph:
-        """Fill in the values that nodes and edges have unless they say otherwise."""
+        """Fill in the default values of nodes and edges."""
         for (owner, key), texts in self._defaults.items():
             self.default(owner, self._names[owner, key], "".join(texts).strip())
         if self._changes:
-            message = "some values change with time, and the last of each is read"
+            message = "some values change over time; the last value is used"
             self.problems.append(Problem("dynamic", self.where, message, severity="note"))
         return self.checked()

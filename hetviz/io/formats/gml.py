@@ -1,4 +1,4 @@
-"""GML: the nodes of a graph are the rows of a dataset, its edges are links among them."""
+"""GML graphs: nodes become a dataset, edges become links."""
 
 from __future__ import annotations
 
@@ -17,15 +17,7 @@ _ENDS = ("source", "target")
 
 
 def read_gml(name: str, content: bytes, choices: Choices) -> list[Piece]:
-    """Read a GML file, see `hetviz.io.formats.graphs.graph_pieces`.
-
-    How nodes are drawn, and other lists inside of them, are passed over.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        If it is damaged or too large.
-    """
+    """Read a GML file, see `hetviz.io.formats.graphs.graph_pieces`."""
     notes: list[Problem] = []
     text, _ = encodings.decode(name, content, choices.encoding, notes)
     graph = Graph(name, problems=notes)
@@ -40,7 +32,7 @@ def _tokens(name: str, text: str) -> Iterator[tuple[str, bool]]:
         match = _TOKEN.match(text, at)
         if match is None:
             line = text.count("\n", 0, at) + 1
-            raise gate.refusal("bad-gml", f"{name}, line {line}", "a text is not closed")
+            raise gate.refusal("bad-gml", f"{name}, line {line}", "a quoted text is not closed")
         at = match.end()
         quoted, bracket, word = match.groups()
         if quoted is not None:
@@ -50,13 +42,13 @@ def _tokens(name: str, text: str) -> Iterator[tuple[str, bool]]:
 
 
 def _fill(graph: Graph, tokens: Iterator[tuple[str, bool]]) -> None:
-    """Read lists of keys and values; what stands deeper than in a node or edge is passed over."""
+    """Read lists of keys and values, ignoring levels below nodes and edges."""
     inside: list[str] = []
     attributes: dict[str, str] = {}
     for key, is_quoted in tokens:
         if key == "]" and not is_quoted:
             if not inside:
-                raise gate.refusal("bad-gml", graph.where, "a list is closed that was not opened")
+                raise gate.refusal("bad-gml", graph.where, "a list is closed but was never opened")
             closed = inside.pop()
             if closed in ("node", "edge") and len(inside) == 1:
                 _add(graph, closed, attributes)
@@ -77,7 +69,7 @@ def _fill(graph: Graph, tokens: Iterator[tuple[str, bool]]) -> None:
             attributes[key] = value.strip()
     if inside:
         raise gate.refusal(
-            "bad-gml", graph.where, "the file ends within a list", remedy="Save it again."
+            "bad-gml", graph.where, "the file ends inside a list", remedy="Save it again."
         )
 
 

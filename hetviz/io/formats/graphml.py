@@ -1,4 +1,4 @@
-"""GraphML: the nodes of a graph are the rows of a dataset, its edges are links among them."""
+"""GraphML graphs: nodes become a dataset, edges become links."""
 
 from __future__ import annotations
 
@@ -16,19 +16,13 @@ _LEFT_OUT = "The value counts as missing."
 
 
 def read_graphml(name: str, content: bytes, choices: Choices) -> list[Piece]:
-    """Read a GraphML file, see `hetviz.io.formats.graphs.graph_pieces`.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        If it is no well-formed XML, declares entities or a DOCTYPE, or is too large.
-    """
+    """Read a GraphML file, see `hetviz.io.formats.graphs.graph_pieces`."""
     return graph_pieces(name, choices, parsed_xml(name, content, _GraphML(name)))
 
 
 @dataclass
 class _Key:
-    """A <key>: what is said of nodes or edges, and as which type."""
+    """A <key>: name, owner and type of an attribute."""
 
     name: str
     of: str
@@ -38,7 +32,7 @@ class _Key:
 
 @dataclass
 class _GraphML(Graph):
-    """Takes the events of a parser; no tree of the document is ever built."""
+    """Handles parser events without building a document tree."""
 
     _keys: dict[str, _Key] = field(default_factory=dict)
     _key: _Key | None = None
@@ -104,7 +98,7 @@ class _GraphML(Graph):
             self._key = None
 
     def close(self) -> Graph:
-        """Fill in the values that nodes and edges have unless they say otherwise."""
+        """Fill in the default values of nodes and edges."""
         for key in self._keys.values():
             if key.name:
                 self.default(key.of, key.name, key.default)
@@ -115,7 +109,7 @@ class _GraphML(Graph):
             self.value(*self._owners[-1], name, text)
 
     def _typed(self, text: str) -> str:
-        """Return a value as its type writes it; a number that is none is told of and missing."""
+        """Return a value as its type writes it. An invalid number becomes a note and is missing."""
         kind = "string" if self._key is None else self._key.kind
         if kind == "boolean":
             return {"1": "true", "0": "false"}.get(text, text.lower())
@@ -124,7 +118,7 @@ class _GraphML(Graph):
             owner = self.nodes[at] if word == "node" else f"{at + 1}"
             assert self._key is not None  # noqa: S101
             place = f"{self.where}, {word} {owner}, {self._key.name}"
-            message = f"this is no number, and the file says {kind}"
+            message = f"this is not a number, but the file declares {kind}"
             self.problems.append(
                 Problem("not-a-number", place, message, text[:80], _LEFT_OUT, severity="note")
             )

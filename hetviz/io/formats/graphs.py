@@ -1,4 +1,4 @@
-"""What readers of graphs share: nodes and edges with values, which become rows and links."""
+"""Shared graph model of the readers: nodes and edges with values."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Graph:
         return len(self.sources) - 1
 
     def value(self, of: str, at: int, name: str, text: str) -> None:
-        """Say something of the node or edge at a place; nothing is said by an empty text."""
+        """Set a value of a node or edge; an empty text is ignored."""
         if not text:
             return
         if len(text) > MAX_TEXT:
@@ -69,43 +69,43 @@ class Graph:
         values.setdefault(name, {})[at] = text
 
     def skip_tag(self, word: str) -> None:
-        """Count something that cannot be read."""
+        """Count an unsupported element."""
         self.skipped_tags[word] = self.skipped_tags.get(word, 0) + 1
 
     def default(self, of: str, name: str, text: str) -> None:
-        """Give all nodes or edges a value that they have unless they say otherwise."""
+        """Set a default value for all nodes or edges."""
         for word, values, n in self.tables():
             if of in (word, "all") and n and text:
                 self.check(n * len(text), limits.MAX_UNPACKED_BYTES, "characters")
                 values[name] = dict.fromkeys(range(n), text) | values.get(name, {})
 
     def checked(self) -> Graph:
-        """Return this, once all is read."""
+        """Check the sizes after reading and return the graph."""
         for _, values, n in self.tables():
             self.check(n * len(values), _MAX_VALUES, "values")
         return self
 
     def tables(self) -> list[tuple[str, dict[str, dict[int, str]], int]]:
-        """Return what was said of nodes and of edges, and how many there are."""
+        """Return the values and the number of nodes and of edges."""
         return [
             ("node", self.node_values, len(self.nodes)),
             ("edge", self.edge_values, len(self.sources)),
         ]
 
     def check(self, n: int, limit: int, of: str) -> None:
-        """Refuse more than is allowed."""
+        """Raise an error if a limit is exceeded."""
         if n > limit:
             message = f"{n:,} {of} of nodes or edges; {limit:,} are allowed"
             raise gate.refusal("too-large", self.where, message, remedy="Give fewer attributes.")
 
     def too_long(self) -> Exception:
-        """Return the error about a value without end."""
+        """Return the error about a too long value."""
         message = f"a value of more than {MAX_TEXT:,} characters"
         return gate.refusal("too-large", self.where, message, remedy="Shorten it.")
 
 
 def check_depth(where: str, depth: int) -> None:
-    """Refuse what is nested deeper than any graph is."""
+    """Raise an error for too deep nesting."""
     if depth > _MAX_DEPTH:
         raise gate.refusal("too-deep", where, f"more than {_MAX_DEPTH} levels of nesting")
 
@@ -113,18 +113,9 @@ def check_depth(where: str, depth: int) -> None:
 def graph_pieces(
     name: str, choices: Choices, graph: Graph, title_column: str | None = None
 ) -> list[Piece]:
-    """Return a dataset of the nodes, and links.
-
-    What is said of a node is a column; the name of an edge's weight or score is its strength; see
-    `hetviz.io.formats.edges.links_piece`. Direction is told and not kept.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        If there are no nodes.
-    """
+    """Return a dataset of the nodes, and links."""
     if not graph.nodes:
-        raise gate.refusal("no-rows", name, "there are no nodes in the graph")
+        raise gate.refusal("no-rows", name, "the graph has no nodes")
     dataset_name = choices.name or stem(name)
     frame = pd.DataFrame({"id": graph.nodes}, dtype=TEXT)
     for column, cells in _columns(graph.node_values, len(graph.nodes)).items():
@@ -152,13 +143,7 @@ def graph_pieces(
 
 
 def parsed_xml(name: str, content: bytes, target: object) -> Any:
-    """Feed XML to the target of a parser, and return what it makes of it.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        If it is no well-formed XML, or declares entities or a DOCTYPE.
-    """
+    """Parse XML with a target object and return its result."""
     from defusedxml.common import DefusedXmlException
     from defusedxml.ElementTree import XMLParser
 
@@ -171,7 +156,7 @@ def parsed_xml(name: str, content: bytes, target: object) -> Any:
         raise gate.refusal(
             "doctype",
             name,
-            "it declares a DOCTYPE or entities, which can make a small file huge or read others",
+            "the file declares a DOCTYPE or entities, which are not allowed",
             remedy="Delete the line that begins with <!DOCTYPE.",
         ) from None
     except (ParseError, LookupError, ValueError) as error:
@@ -192,11 +177,11 @@ def _columns(values: Mapping[str, Mapping[int, str]], n: int) -> dict[str, list[
 def _notes(name: str, graph: Graph) -> list[Problem]:
     messages: list[tuple[str, str]] = []
     if graph.is_directed:
-        messages.append(("directed", "edges have a direction; a link has none, so it is not kept"))
+        messages.append(("directed", "edges have a direction; links do not, so it is ignored"))
     if graph.n_graphs > 1:
-        messages.append(("several-graphs", f"{graph.n_graphs:,} graphs are read as one"))
+        messages.append(("several-graphs", f"{graph.n_graphs:,} graphs are merged into one"))
     for word, n in graph.skipped_tags.items():
-        messages.append(("passed-over", f"{n:,} of <{word}> cannot be read, and are passed over"))
+        messages.append(("passed-over", f"{n:,} of <{word}> elements skipped"))
     joined = {*graph.sources, *graph.targets}
     n_unlinked = sum(node not in joined for node in graph.nodes)
     if n_unlinked and graph.sources:

@@ -1,4 +1,4 @@
-"""HDF5, with only what is named read: no link is followed, and sizes are summed before reading."""
+"""Safe HDF5 access: no external links, sizes checked before reading."""
 
 from __future__ import annotations
 
@@ -22,26 +22,14 @@ _SAVE_AGAIN = "Save it again with a new version of the program that made it."
 
 
 class Budget:
-    """Bytes that may still be read of one file.
-
-    Parameters
-    ----------
-    where : str
-    size : int
-        Bytes of the file, which cannot unpack to more than so many times itself.
-    """
+    """Number of bytes that may still be read from a file."""
 
     def __init__(self, where: str, size: int) -> None:
         self.where = where
         self.left = min(limits.MAX_UNPACKED_BYTES, max(limits.MB, limits.MAX_RATIO * size))
 
     def take(self, where: str, n_bytes: int) -> None:
-        """Count bytes before they are read.
-
-        Raises
-        ------
-        hetviz.errors.DataError
-        """
+        """Count bytes before they are read."""
         if n_bytes > self.left:
             raise gate.refusal(
                 "too-large",
@@ -54,12 +42,7 @@ class Budget:
 
 
 def require_h5py() -> None:
-    """Name the extra where h5py is not installed.
-
-    Raises
-    ------
-    hetviz.errors.MissingExtraError
-    """
+    """Name the extra where h5py is not installed."""
     try:
         import h5py  # noqa: F401
     except ImportError:
@@ -68,15 +51,7 @@ def require_h5py() -> None:
 
 @contextmanager
 def open_hdf5(name: str, content: bytes) -> Iterator[Hdf5Group]:
-    """Open the bytes of an HDF5 file for reading.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        If it is damaged.
-    hetviz.errors.MissingExtraError
-        If h5py is not installed.
-    """
+    """Open the bytes of an HDF5 file for reading."""
     require_h5py()
     import h5py
 
@@ -92,21 +67,12 @@ def _as_data_errors(where: str) -> Iterator[None]:
         raise
     except _ERRORS:
         raise gate.refusal(
-            "bad-hdf5", where, "the file is damaged here", remedy=_SAVE_AGAIN
+            "bad-hdf5", where, "this part of the file is damaged", remedy=_SAVE_AGAIN
         ) from None
 
 
 class Hdf5Group:
-    """A group of an HDF5 file.
-
-    Parameters
-    ----------
-    where : str
-        For messages.
-    group : h5py.Group
-    budget : Budget
-        Shared by all groups of a file.
-    """
+    """A group of an HDF5 file."""
 
     def __init__(self, where: str, group: h5py.Group, budget: Budget) -> None:
         self.where, self._group, self._budget = where, group, budget
@@ -116,7 +82,7 @@ class Hdf5Group:
         return f"{self.where}, {name}"
 
     def names(self) -> list[str]:
-        """Return what is in the group, without links to elsewhere."""
+        """Return the member names of the group, without external links."""
         with _as_data_errors(self.where):
             if len(self._group) > limits.MAX_COLUMNS:
                 message = f"{len(self._group):,} members; {limits.MAX_COLUMNS:,} are allowed"
@@ -128,14 +94,14 @@ class Hdf5Group:
             return self._is_here(name)
 
     def is_external_link(self, name: str) -> bool:
-        """Whether a member is a link to another place or file, which is not followed."""
+        """Whether a member is a link to another place or file."""
         with _as_data_errors(self.where):
             return self._group.get(name, getlink=True) is not None and not self._is_here(name)
 
     def _is_here(self, name: str) -> bool:
         import h5py
 
-        # A path could lead through a link that is not seen.
+        # A path could contain an undetected link.
         if "/" in name or name in ("", ".", ".."):
             return False
         link = self._group.get(name, getlink=True)
@@ -144,12 +110,12 @@ class Hdf5Group:
     def _member(self, name: str) -> Any:
         with _as_data_errors(self.place(name)):
             if not self._is_here(name):
-                message = "it is not there, or a link to elsewhere, which is not followed"
+                message = "it is not there, or an external link, which is not followed"
                 raise gate.refusal("no-member", self.place(name), message)
             return self._group[name]
 
     def box(self, name: str) -> Hdf5Group | None:
-        """Return a group of this group, None if it is something else."""
+        """Return a subgroup, None if the member is something else."""
         import h5py
 
         if name not in self:
@@ -162,7 +128,7 @@ class Hdf5Group:
         )
 
     def shape(self, name: str) -> tuple[int, ...] | None:
-        """Return the shape of an array, None if there is none of this name."""
+        """Return the shape of an array, None if it does not exist."""
         import h5py
 
         if name not in self:
@@ -172,7 +138,7 @@ class Hdf5Group:
             return None if type(member) is not h5py.Dataset else member.shape
 
     def word(self, name: str) -> str:
-        """Return an attribute that is text, "" if there is none."""
+        """Return a text attribute, "" if it does not exist."""
         with _as_data_errors(self.where):
             value = self._group.attrs.get(name, "")
             value = value.decode("utf-8", "replace") if isinstance(value, bytes) else value
@@ -192,13 +158,7 @@ class Hdf5Group:
             return [] if value is None else np.atleast_1d(np.asarray(value)).tolist()
 
     def array(self, name: str) -> Array:
-        """Return an array of numbers, or of text as objects, whose size is counted first.
-
-        Raises
-        ------
-        hetviz.errors.DataError
-            If it lies in another file, is of another kind, or is too large.
-        """
+        """Return an array of numbers or text after checking its size."""
         import h5py
 
         where = self.place(name)
@@ -207,7 +167,7 @@ class Hdf5Group:
             if type(member) is not h5py.Dataset or member.shape is None:
                 raise gate.refusal("bad-hdf5", where, "an array is needed", remedy=_SAVE_AGAIN)
             if member.external or member.is_virtual:
-                raise gate.refusal("link", where, "its numbers lie in another file")
+                raise gate.refusal("link", where, "its numbers are in another file")
             cells = 1
             for side in member.shape:
                 cells *= int(side)
@@ -222,6 +182,6 @@ class Hdf5Group:
                 self._budget.take(where, sum(map(len, texts.ravel().tolist())))
                 return texts
             if member.dtype.kind not in "fiub":
-                message = f"it holds neither numbers nor text, but {member.dtype}"
+                message = f"it contains neither numbers nor text but {member.dtype}"
                 raise gate.refusal("bad-hdf5", where, message[:200], remedy=_SAVE_AGAIN)
             return np.asarray(member[()])

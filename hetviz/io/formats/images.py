@@ -1,4 +1,4 @@
-"""Pictures: checked, made small, as rows of a dataset or beside the table that names them."""
+"""Pictures as thumbnails: rows of a dataset, or attached to the table that names them."""
 
 from __future__ import annotations
 
@@ -40,21 +40,7 @@ def read_thumbnails(
     rows: Ints,
     problems: list[Problem],
 ) -> tuple[bytes | None, ...]:
-    """Return the picture of each row, None where it has none or a bad one.
-
-    Parameters
-    ----------
-    files : Files
-    media : str, optional
-        The folder or zip that holds them; when absent they are files of the bundle.
-    names : Series of n file names, optional
-        When absent, pictures are named by the number of the row, from 0, in the table.
-    table : TableRead
-    rows : array of int, shape (n,)
-        Rows of the table.
-    problems : list of Problem
-        Is added to.
-    """
+    """Return the picture of each row, None if missing or invalid."""
     read_one, names_present = _pictures(files, media)
     if names is not None:
         picture_names = [None if pd.isna(name) else str(name) for name in names]
@@ -86,13 +72,7 @@ def _pictures(files: Files, media: str | None) -> tuple[Callable[[str], bytes], 
 
 
 def checked_picture(name: str, content: bytes) -> bytes:
-    """Return the bytes of a PNG, JPEG or WEBP picture whose header gives a sane size.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        If they are no picture, or one of too many pixels.
-    """
+    """Return the bytes of a PNG, JPEG or WEBP picture after checking its size."""
     kind = gate.kind_of(name, content)
     if kind not in gate.PICTURES:
         raise gate.refusal(
@@ -120,32 +100,25 @@ def checked_picture(name: str, content: bytes) -> bytes:
 
 
 def thumbnail(where: str, content: bytes) -> bytes:
-    """Return a picture as a WEBP of 96 pixels at most, upright, with nothing but its pixels.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        If it is no still PNG, JPEG or WEBP picture, is damaged, or has too many pixels; these are
-        read from its header first.
-    """
+    """Return an upright WEBP thumbnail of at most 96 pixels, without metadata."""
     content = checked_picture(where, content)
     kind = gate.kind_of(where, content)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             with Image.open(io.BytesIO(content), formats=[kind.upper()]) as opened:
-                # A phone's JPEG may hold a second picture for depth, which is no animation.
+                # A JPEG of a phone may contain a depth picture, which is no animation.
                 if kind != "jpeg" and (frames := getattr(opened, "n_frames", 1)) > 1:
                     raise gate.refusal(
                         "animated",
                         where,
-                        f"the picture moves: it has {frames} frames",
+                        f"the picture is animated: it has {frames} frames",
                         remedy="Save one frame as PNG.",
                     )
                 opened.draft("RGB", (2 * THUMBNAIL_PIXELS, 2 * THUMBNAIL_PIXELS))
                 upright = _to_rgb(ImageOps.exif_transpose(opened))
             upright.thumbnail((THUMBNAIL_PIXELS, THUMBNAIL_PIXELS), Image.Resampling.LANCZOS)
-            # A new picture takes over pixels only: no place, camera, comment or colour profile.
+            # Copy only the pixels: no location, camera, comment or colour profile.
             out = Image.new(upright.mode, upright.size)
             out.paste(upright)
             buffer = io.BytesIO()
@@ -160,7 +133,7 @@ def thumbnail(where: str, content: bytes) -> bytes:
 
 
 def _to_rgb(picture: Image.Image) -> Image.Image:
-    """Return a picture in red, green, blue, and see-through where it has that."""
+    """Return a picture as RGB, or RGBA if it has transparency."""
     if picture.mode in ("I", "F") or picture.mode.startswith("I;"):
         values = np.asarray(picture, dtype=np.float64)
         low, high = float(np.nanmin(values)), float(np.nanmax(values))
@@ -170,11 +143,7 @@ def _to_rgb(picture: Image.Image) -> Image.Image:
 
 
 def picture_rows(called: str, where: str, pictures: Sequence[tuple[str, bytes]]) -> Piece:
-    """Return a dataset of one row for each (file, small picture).
-
-    The id is the name without ending where all of these differ, else the whole path; where files
-    lie in several folders, the folder is a column.
-    """
+    """Return a dataset with one row per picture."""
     names = [name for name, _ in pictures]
     frame = pd.DataFrame({"id": ids_of_files(names), FILE: names}, dtype=TEXT)
     folders = [PurePosixPath(name).parent.as_posix() for name in names]
@@ -194,7 +163,7 @@ def picture_rows(called: str, where: str, pictures: Sequence[tuple[str, bytes]])
 
 
 def ids_of_files(names: Sequence[str]) -> list[str]:
-    """Return what to call files: the shortest of stem, name and path by which all differ."""
+    """Return unique ids for files: stems, else names, else paths."""
     paths = [PurePosixPath(name) for name in names]
     for ids in ([path.stem for path in paths], [path.name for path in paths]):
         if len(set(ids)) == len(ids):
@@ -204,23 +173,19 @@ def ids_of_files(names: Sequence[str]) -> list[str]:
 
 @dataclass(frozen=True)
 class PictureNames:
-    """A column of a table that names pictures: which picture each row has, -1 for none."""
+    """A column that names pictures, with the index of each row's picture (-1 for none)."""
 
     column: str
     picture: tuple[int, ...]
 
     @property
     def n_pictures(self) -> int:
-        """How many of the pictures are named."""
+        """Number of pictures that are named."""
         return len(set(self.picture) - {-1})
 
 
 def find_naming(table: Piece, names: Sequence[str]) -> PictureNames | None:
-    """Return the column of a table that names most of the files, if it names enough of them.
-
-    A cell names a file by its path, by its name, or by its name without ending, where only one
-    file is called so. Enough is half of the files, or files in half of the rows.
-    """
+    """Return the column of a table that names most of the files, if it names enough of them."""
     frame = table.frame
     if frame is None or not len(frame) or table.role not in (None, "dataset"):
         return None
@@ -230,7 +195,7 @@ def find_naming(table: Piece, names: Sequence[str]) -> PictureNames | None:
         cells = frame[column].tolist()
         option = PictureNames(str(column), tuple(_find(at, cell) for cell in cells))
         rows = sum(row >= 0 for row in option.picture)
-        # Numbers that are in truth an age or a count name the same few files again and again.
+        # Ages and counts match the same few files repeatedly.
         if not rows or option.n_pictures < 0.5 * rows:
             continue
         if best is None or option.n_pictures > best.n_pictures:
@@ -241,7 +206,7 @@ def find_naming(table: Piece, names: Sequence[str]) -> PictureNames | None:
 
 
 def _by_name(names: Sequence[str]) -> dict[str, int]:
-    """Return file by each way of naming it that fits one file only."""
+    """Return the file of each unambiguous name."""
     keys: list[tuple[str, int]] = []
     for at, name in enumerate(names):
         path = PurePosixPath(name.casefold())
@@ -260,10 +225,7 @@ def _find(at: Mapping[str, int], cell: str) -> int:
 
 
 def join_pictures(tables: Sequence[Piece], pictures: Piece) -> list[Piece]:
-    """Give pictures to the table that names their files; else they are a dataset beside the others.
-
-    Rows without a picture and pictures without a row are told of.
-    """
+    """Attach pictures to the table that names their files, else add them as a dataset."""
     assert pictures.frame is not None  # noqa: S101
     assert pictures.media is not None  # noqa: S101
     names = pictures.frame[FILE].tolist()
@@ -299,7 +261,7 @@ def _unmatched(table: Piece, option: PictureNames, names: Sequence[str]) -> list
         Problem(
             "no-picture",
             f"{table.where}, row {table.row[row] + 1}, column {option.column}",
-            "there is no picture of this name, so the row has none",
+            "no picture has this name, so the row has no picture",
             cells[row][:80],
             severity="note",
             row=table.row[row],
@@ -313,7 +275,7 @@ def _unmatched(table: Piece, option: PictureNames, names: Sequence[str]) -> list
             " ..." if len(spare) > _MAX_NAMES_SHOWN else ""
         )
         subject = "1 picture is" if len(spare) == 1 else f"{len(spare):,} pictures are"
-        message = f"{subject} named in no row, and not used"
+        message = f"{subject} not named by any row and not used"
         spare_note = Problem("spare-pictures", table.where, message, names_shown, severity="note")
         return [*limit_problems(problems), spare_note]
     return list(limit_problems(problems))

@@ -1,8 +1,7 @@
-"""HDF5 files and binary workbooks are read in a process with limits: a damaged one may kill it.
+"""HDF5 files and binary workbooks, read in a limited process because damaged ones can crash it.
 
-Or the library turns in it for ever, or asks for more memory than there is.
-
-``python -m hetviz.io.formats.isolated`` is that process, see `hetviz.io.sandbox.process`.
+The library can also hang or ask for too much memory. ``python -m hetviz.io.formats.isolated`` is
+the child process, see `hetviz.io.sandbox.process`.
 """
 
 from __future__ import annotations
@@ -22,25 +21,17 @@ from hetviz.io.sandbox import process
 from hetviz.io.sandbox.pack_parts import pack_parsed, unpack_parsed
 
 _MODULE = "hetviz.io.formats.isolated"
-# A small file that takes longer does not get on; a large one has more to unpack.
+# A small file that takes longer hangs. A large one has more to unpack.
 _MIN_SECONDS = 3
 
 
 def allowed_seconds(content: bytes) -> int:
-    """Return the seconds of work that reading a file may take, by its size."""
+    """Return the allowed processor time for a file of this size, in seconds."""
     return min(process.MAX_PROCESSOR_S, _MIN_SECONDS + len(content) // limits.MB)
 
 
 def read_hdf5(name: str, content: bytes, choices: Choices) -> list[Piece]:
-    """Read an AnnData or MuData file as `hetviz.io.formats.anndata.read_hdf5` does, with limits.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        Also if the library hangs in the file, dies of it or grows too large.
-    hetviz.errors.MissingExtraError
-        If h5py is not installed.
-    """
+    """Read an AnnData or MuData file as `hetviz.io.formats.anndata.read_hdf5` does, with limits."""
     if process.is_confined():
         return anndata.read_hdf5(name, content, choices)
     require_h5py()
@@ -48,20 +39,14 @@ def read_hdf5(name: str, content: bytes, choices: Choices) -> list[Piece]:
 
 
 def read_binary_workbook(name: str, content: bytes, choices: Choices) -> list[Piece]:
-    """Read an XLS or XLSB file as `hetviz.io.formats.workbooks.read_workbook` does, with limits.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        Also if the library hangs in the file, dies of it or grows too large.
-    """
+    """Read an XLS or XLSB file as `hetviz.io.formats.workbooks.read_workbook` does, with limits."""
     if process.is_confined():
         return workbooks.read_workbook(name, content, choices)
     return _read_in_process(name, content, choices, process.MAX_PROCESSOR_S)
 
 
 def choices_from_json(fields_read: Mapping[str, object]) -> Choices:
-    """Return choices that were handed on as JSON, which knows no tuples."""
+    """Return choices from JSON fields, with lists as tuples."""
     fields: dict[str, Any] = {
         name: tuple(value) if isinstance(value, list) else value
         for name, value in fields_read.items()
@@ -82,7 +67,7 @@ def _read_in_process(name: str, content: bytes, choices: Choices, processor_s: i
 
 
 def main() -> int:
-    """Read the file on standard input, and write what it holds to standard output."""
+    """Read a file from standard input and write its parsed content to standard output."""
     process.apply_limits()
     try:
         header, content = process.read_parts(sys.stdin.buffer)

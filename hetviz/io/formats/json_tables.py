@@ -1,4 +1,4 @@
-"""JSON and lines of JSON: records, columns, or several tables under their names."""
+"""JSON and JSON lines: records, columns or several named tables."""
 
 from __future__ import annotations
 
@@ -19,17 +19,11 @@ Record = Mapping[str, Any]
 
 
 def read_json(name: str, content: bytes, choices: Choices) -> list[Piece]:
-    """Read a list of records, an object of columns, or an object of several of these.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        If it is not valid, too deep or large, or nothing in it is a table.
-    """
+    """Read a list of records, an object of columns, or an object of several of these."""
     value = _parsed(name, content)
     tables = _tables(value)
     if not tables:
-        raise gate.refusal("no-tables", name, "there is no table in this JSON", remedy=_SHAPES)
+        raise gate.refusal("no-tables", name, "no table was found in this JSON", remedy=_SHAPES)
     pieces: list[Piece] = []
     problems: list[Problem] = []
     for key, records in tables.items():
@@ -45,13 +39,7 @@ def read_json(name: str, content: bytes, choices: Choices) -> list[Piece]:
 
 
 def read_lines(name: str, content: bytes, choices: Choices) -> list[Piece]:
-    """Read lines that are one record each; lines that are not are left out and listed.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        If no line is a record, or there are too many.
-    """
+    """Read JSON lines; invalid lines are left out and listed."""
     records: list[Record] = []
     rows: list[int] = []
     bad: list[Problem] = []
@@ -68,7 +56,7 @@ def read_lines(name: str, content: bytes, choices: Choices) -> list[Piece]:
             records.append(value)
             rows.append(row)
             continue
-        message, remedy = "the line is not one JSON record", "The line is left out."
+        message, remedy = "the line is not a JSON record", "The line is left out."
         bad.append(
             Problem("bad-json", f"{name}, line {row + 1}", message, line[:60], remedy, row=row)
         )
@@ -98,7 +86,7 @@ def _parsed(name: str, content: bytes) -> object:
         raise gate.refusal(
             "bad-json",
             name if line is None else f"{name}, line {line}",
-            "this is not valid JSON from here on",
+            "the JSON is not valid from here on",
             remedy="Check for a missing comma, quotation mark or bracket.",
         ) from None
     level, depth = [value], 0
@@ -117,7 +105,7 @@ def _parsed(name: str, content: bytes) -> object:
 
 
 def _loads(text: str) -> object:
-    """Parse JSON; a number too large for the machine stays as it is written."""
+    """Parse JSON; numbers too large for a float stay text."""
     return json.loads(
         text,
         parse_float=lambda cell: value if math.isfinite(value := float(cell)) else cell,
@@ -131,7 +119,7 @@ def _too_deep(name: str) -> DataError:
 
 
 def _tables(value: object) -> dict[str, list[Record]]:
-    """Return the tables in a value by their names, "" for the only one."""
+    """Return the tables in a value by name, "" for a single one."""
     if (records := _records(value)) is not None:
         return {"": records}
     if not isinstance(value, dict):
@@ -226,7 +214,7 @@ def _piece(
 
 
 def _flat(record: Record) -> dict[str, object]:
-    """Return a record with the fields of the records in it as ``outer.inner``, one level deep."""
+    """Return a record with nested fields as ``outer.inner``, one level deep."""
     out: dict[str, Any] = {}
     for name, value in record.items():
         if isinstance(value, dict):

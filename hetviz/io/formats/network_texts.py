@@ -1,4 +1,4 @@
-"""SIF (nodes and their relations) and GMT (sets and their members): plain text, known by name."""
+"""SIF (relations of nodes) and GMT (sets and members) text files, recognised by extension."""
 
 from __future__ import annotations
 
@@ -17,18 +17,12 @@ _ADDRESS = re.compile(rb"\s*(?:\[InternetShortcut\]|(?:https?|ftp)://\S+\s*$)")
 
 
 def is_address(content: bytes) -> bool:
-    """Whether a file holds the address of something on the web, and nothing else."""
+    """Whether a file only contains a web address."""
     return len(content) < 5_000 and _ADDRESS.match(content) is not None
 
 
 def read_network(name: str, content: bytes, choices: Choices) -> list[Piece]:
-    """Read a file called .sif or .gmt.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        If it holds something else.
-    """
+    """Read a .sif or .gmt file."""
     notes: list[Problem] = []
     text, _ = encodings.decode(name, content, choices.encoding, notes)
     lines = [(at, line) for at, line in enumerate(re.split(r"\r\n|\r|\n", text)) if line.strip()]
@@ -40,8 +34,8 @@ def read_network(name: str, content: bytes, choices: Choices) -> list[Piece]:
 def _relations(
     name: str, lines: list[tuple[int, str]], choices: Choices, notes: list[Problem]
 ) -> list[Piece]:
-    """Read lines of a node, a relation, and the nodes that it holds to."""
-    # Names may hold blanks where tabs stand between them.
+    """Read lines of a node, a relation and its target nodes."""
+    # Tab-separated names may contain spaces.
     separator = "\t" if any("\t" in line for _, line in lines) else None
     graph = Graph(name, problems=notes)
     known_nodes: set[str] = set()
@@ -55,7 +49,7 @@ def _relations(
     for at, line in lines:
         parts = [part.strip() for part in line.split(separator) if part.strip()]
         if len(parts) == 2:
-            message = "two words; a line is a node, or a node, a relation and other nodes"
+            message = "the line has two words; write a node, or a node, a relation and other nodes"
             wrong.append(Problem("bad-sif", f"{name}, line {at + 1}", message, line[:80], row=at))
             continue
         source, relation, *targets = parts if len(parts) > 1 else [parts[0], ""]
@@ -65,7 +59,7 @@ def _relations(
             graph.value("edge", graph.edge(source, target), "interaction", relation)
     if not graph.sources:
         remedy = "Give lines such as: A activates B. Or rename a table to .csv."
-        problem = Problem("bad-sif", name, "no line holds a relation of two nodes", "", remedy)
+        problem = Problem("bad-sif", name, "no line contains a relation of two nodes", "", remedy)
         raise DataError([problem, *wrong[:5]])
     graph.problems += wrong
     return graph_pieces(name, choices, graph.checked())
@@ -74,7 +68,7 @@ def _relations(
 def _sets(
     name: str, lines: list[tuple[int, str]], choices: Choices, notes: list[Problem]
 ) -> list[Piece]:
-    """Read lines of a set, what is said of it, and its members, with tabs between them."""
+    """Read tab-separated lines of a set, a description and members."""
     sets: dict[str, str] = {}
     row: list[int] = []
     members: dict[str, None] = {}
@@ -84,11 +78,11 @@ def _sets(
         set_name, *other_cells = (part.strip() for part in line.split("\t"))
         where = f"{name}, line {at + 1}"
         if len(other_cells) < 2 or not set_name:
-            message = "a line is a set, what is said of it, and its members, with tabs between them"
+            message = "a line must have a set name, a description and members, separated by tabs"
             wrong.append(Problem("bad-gmt", where, message, line[:80], row=at))
             continue
         if set_name in sets:
-            message = "a set of this name is there already, and gets these members too"
+            message = "a set with this name exists already; the members are added to it"
             notes.append(Problem("repeated-set", where, message, set_name[:60], severity="note"))
         else:
             sets[set_name] = other_cells[0]
@@ -98,8 +92,8 @@ def _sets(
             members.setdefault(member)
             pairs.setdefault((set_name, member), at)
     if not pairs:
-        remedy = "Give lines of a set, a description and members, with tabs between them."
-        problem = Problem("bad-gmt", name, "no line holds a set with members", "", remedy)
+        remedy = "Write a set name, a description and members in each line, separated by tabs."
+        problem = Problem("bad-gmt", name, "no line contains a set with members", "", remedy)
         raise DataError([problem, *wrong[:5]])
     set_name = choices.name or stem(name)
     of_members = f"{set_name} members"

@@ -1,4 +1,4 @@
-"""NPY matrices: numbers only, and never more than the file has room for."""
+"""NPY matrices of numbers, checked against the file size."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hetviz._types import Array, Reals
 from hetviz.io import gate, limits
 
 _MAX_HEADER = 10_000
-# As many as every version of NumPy takes.
+# Supported by every version of NumPy.
 _MAX_DIMENSIONS = 32
 _HEADER_ERRORS = (
     ValueError, SyntaxError, TypeError, KeyError, IndexError, MemoryError, RecursionError,
@@ -22,17 +22,7 @@ _HEADER_ERRORS = (
 
 
 def matrix(name: str, content: bytes) -> Reals:
-    """Read an NPY matrix of real numbers; its header is checked against the size of the file.
-
-    Returns
-    -------
-    array of shape (rows, columns)
-        float32 where stored so, else float64.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-    """
+    """Read an NPY matrix of real numbers; its header is checked against the size of the file."""
     if gate.kind_of(name, content) != "npy":
         raise gate.refusal(
             "not-npy", name, "a matrix must be an NPY file", remedy="Save it with numpy.save."
@@ -70,7 +60,7 @@ def vector(name: str, content: bytes) -> Array:
         raise gate.refusal(
             "bad-npy",
             name,
-            f"the header promises {cells:,} numbers, and the file has room for "
+            f"the header declares {cells:,} numbers but the file only holds "
             f"{max(len(content) - offset, 0) // max(itemsize, 1):,}",
             shape,
             "Save it again with numpy.save.",
@@ -82,13 +72,7 @@ def vector(name: str, content: bytes) -> Array:
 
 
 def header(content: bytes) -> tuple[tuple[int, ...], np.dtype[Any], bool, int]:
-    """Return shape, kind of value, whether it is by column, and where the values begin.
-
-    Raises
-    ------
-    ValueError
-        If the bytes are no header of plain numbers or text.
-    """
+    """Return shape, dtype, whether it is in column order, and the offset of the values."""
     try:
         if content[6] == 1:
             (length,), start = struct.unpack_from("<H", content, 8), 10

@@ -1,4 +1,4 @@
-"""Parquet, Arrow and Feather tables: budgets are checked before anything is unpacked."""
+"""Parquet, Arrow and Feather tables, with limits checked before unpacking."""
 
 from __future__ import annotations
 
@@ -15,21 +15,15 @@ _INDEX = "__index_level_"
 
 
 def read_parquet(name: str, content: bytes, choices: Choices) -> list[Piece]:
-    """Read one table; a column of records becomes one column for each of its fields.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        If it is damaged, encrypted, or larger than the budget.
-    """
+    """Read a Parquet table; a column of records becomes one column per field."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     try:
         file = pq.ParquetFile(pa.BufferReader(content), pre_buffer=False)
         about = file.metadata
-        # As places in a list of different texts, which tells how long they are all together
-        # before they are written out.
+        # Read texts as dictionaries, which give their total length
+        # before they are expanded.
         texts = [leaf.path for leaf in map(about.schema.column, range(about.num_columns))
                  if leaf.physical_type == "BYTE_ARRAY"]  # fmt: skip
         file = pq.ParquetFile(pa.BufferReader(content), pre_buffer=False, read_dictionary=texts)
@@ -42,19 +36,13 @@ def read_parquet(name: str, content: bytes, choices: Choices) -> list[Piece]:
         raise gate.refusal(
             "bad-parquet",
             name,
-            "the Parquet file is damaged, encrypted, or of a sort that is not read",
+            "the Parquet file is damaged, encrypted or of an unsupported kind",
             remedy="Save it again, or save the table as CSV.",
         ) from error
 
 
 def read_arrow(name: str, content: bytes, choices: Choices) -> list[Piece]:
-    """Read an Arrow file or stream, or a Feather file; as `read_parquet` does.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        If it is damaged, or larger than the budget.
-    """
+    """Read an Arrow file or stream or a Feather file, as `read_parquet` does."""
     import pyarrow as pa
     from pyarrow import feather
 
@@ -75,14 +63,14 @@ def read_arrow(name: str, content: bytes, choices: Choices) -> list[Piece]:
             gate.check_size(name, n_bytes, limits.MAX_UNPACKED_BYTES)
             batches_read.append(batch)
         table = pa.Table.from_batches(batches_read, schema=opened.schema)
-        # What batches point to is believed until it is looked at.
+        # Offsets in batches are unchecked until validated.
         table.validate(full=True)
         return [arrow_piece(name, table, choices)]
     except (pa.ArrowException, OSError, ValueError, TypeError, OverflowError, KeyError) as error:
         raise gate.refusal(
             "bad-arrow",
             name,
-            "the Arrow file is damaged, or of a sort that is not read",
+            "the Arrow file is damaged or of an unsupported kind",
             remedy="Save it again, or save the table as CSV.",
         ) from error
 
@@ -90,30 +78,13 @@ def read_arrow(name: str, content: bytes, choices: Choices) -> list[Piece]:
 def arrow_piece(
     name: str, table: pa.Table, choices: Choices, where: str = "", dataset_name: str = ""
 ) -> Piece:
-    """Return an Arrow table as a piece; a column of records becomes one for each of its fields.
-
-    Parameters
-    ----------
-    name : str
-        Of the file.
-    table : pyarrow.Table
-    choices : Choices
-    where : str, optional
-        For messages; the name when absent.
-    dataset_name : str, optional
-        What a dataset of it is called; the stem of the file when absent.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        If it has no rows, or is larger than the budget.
-    """
+    """Return an Arrow table as a piece; a column of records becomes one column per field."""
     where = where or name
     table = table.flatten()
     check_cells(where, table.num_rows, table.num_columns)
     gate.check_size(where, sum(map(text_bytes, table.columns)), limits.MAX_TEXT_BYTES)
     if not table.num_columns or not table.num_rows:
-        raise gate.refusal("empty-file", where, "the table holds no rows")
+        raise gate.refusal("empty-file", where, "the table has no rows")
     table = table.rename_columns([_called(title) for title in table.column_names])
     frame, decimal, notes = arrow_as_text(where, table, choices)
     return Piece(
@@ -129,5 +100,5 @@ def arrow_piece(
 
 
 def _called(title: str) -> str:
-    """Return the name of a column; pandas has a word of its own for rows without a name."""
+    """Return the name of a column; the unnamed pandas index becomes "index"."""
     return "index" if title.startswith(_INDEX) else title

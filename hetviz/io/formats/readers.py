@@ -1,4 +1,4 @@
-"""Which reader takes which kind of file; see `hetviz.io.gate.kind_of` for the kinds."""
+"""The reader of each kind of file (kinds: see `hetviz.io.gate.kind_of`)."""
 
 from __future__ import annotations
 
@@ -13,20 +13,14 @@ from hetviz.io.parsed import Choices, FileReader, Piece, piece_from_table, stem
 
 
 def read_pieces(name: str, content: bytes, choices: Choices | None = None) -> list[Piece]:
-    """Read what is in a file that stands by itself: not a picture, not a zip.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        If it is of no kind that is read, or damaged, or too large.
-    """
+    """Read the datasets, links and comparisons in a file that is neither a picture nor a zip."""
     kind = gate.kind_of(name, content)
     reader = READERS.get(kind)
     if reader is None:
         raise gate.refusal(
             "not-a-table",
             name,
-            f"a table is needed, and this is {gate.KINDS[kind]}",
+            f"a table is needed; this is {gate.KINDS[kind]}",
             remedy="Give a table, or a zip of tables and pictures.",
         )
     return reader(name, content, choices or Choices())
@@ -37,7 +31,7 @@ def _read_text(name: str, content: bytes, choices: Choices) -> list[Piece]:
         raise gate.refusal(
             "web-address",
             name,
-            "the file holds a web address, and nothing is fetched from the web",
+            "the file only contains a web address; hetviz only reads files on this computer",
             remedy="Save the file at that address on this computer first.",
         )
     if name.lower().endswith(NETWORK_EXTENSIONS) and choices.separator is None:
@@ -46,10 +40,10 @@ def _read_text(name: str, content: bytes, choices: Choices) -> list[Piece]:
 
 
 def _lazy_reader(module: str, function: str) -> FileReader:
-    """Return a reader whose module is imported when it is first needed."""
+    """Return a reader that imports its module on first use."""
 
     def read(name: str, content: bytes, choices: Choices) -> list[Piece]:
-        reader = cast("Reader", getattr(import_module(f"hetviz.io.formats.{module}"), function))
+        reader = cast("FileReader", getattr(import_module(f"hetviz.io.formats.{module}"), function))
         return reader(name, content, choices)
 
     return read

@@ -1,4 +1,4 @@
-"""Files of Stata, SPSS and SAS: values come with their labels, moments as dates."""
+"""Stata, SPSS and SAS files with value labels and dates."""
 
 from __future__ import annotations
 
@@ -39,17 +39,7 @@ def read_stata(name: str, content: bytes, choices: Choices) -> list[Piece]:
 
 
 def read_spss(name: str, content: bytes, choices: Choices) -> list[Piece]:
-    """Read an SPSS file.
-
-    Where every value of a column has a label, the labels are the cells; where only some have, as
-    the ends of a scale, the numbers stay. Values declared as missing are missing, and so
-    are codes outside of all answers whose labels say that there is none: -9, no answer.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        If it is damaged, larger than the budget, or holds no rows.
-    """
+    """Read an SPSS file."""
     return _read("read_sav", name, content, choices)
 
 
@@ -83,11 +73,11 @@ def _read(reader: str, name: str, content: bytes, choices: Choices) -> list[Piec
     except (DataError, MemoryError):
         raise
     except Exception as error:
-        # What a damaged file makes the library raise is without end.
+        # A damaged file can make the library raise any exception.
         raise gate.refusal(
             "bad-statistics-file",
             name,
-            f"the {_PROGRAM_OF[reader]} file is damaged, or of a version that is not read",
+            f"the {_PROGRAM_OF[reader]} file is damaged or its version is not supported",
             remedy="Save it again, or save the table as CSV.",
         ) from error
     piece = arrow_piece(name, table, choices)
@@ -109,10 +99,7 @@ def _read(reader: str, name: str, content: bytes, choices: Choices) -> list[Piec
 def _without_no_answers(
     where: str, cells: pd.Series, labels: Mapping[object, str], problems: list[Problem]
 ) -> pd.Series:
-    """Return a column in which codes for no answer, such as -9, are missing.
-
-    Their labels say so, and they lie outside of what is an answer: a label alone could be one.
-    """
+    """Return a column in which no-answer codes such as -9 are missing."""
     no_answer_codes = [
         code for code, word in labels.items() if _NO_ANSWER_LABEL.match(str(word).strip())
     ]
@@ -138,7 +125,7 @@ def _without_no_answers(
 def _column(
     where: str, cells: pd.Series, labels: Mapping[object, str], problems: list[Problem]
 ) -> object:
-    """Return a column as Arrow: labels for values, whole numbers without a fraction."""
+    """Return a column as Arrow, with labels instead of values and integers without a fraction."""
     import pyarrow as pa
 
     cells = _without_no_answers(where, cells, labels, problems)
@@ -149,7 +136,7 @@ def _column(
         if not without and len(codes):
             return pa.array(cells.map(labels).astype(object), pa.large_string(), from_pandas=True)
         if len(without) < len(codes):
-            message = "only some values have labels, so the values stay"
+            message = "only some values have labels, so the values are kept"
             labels_used = [(code, word) for code, word in labels.items() if code in codes][:5]
             examples = "; ".join(
                 f"{code:g} = {word}" if isinstance(code, float) else f"{code} = {word}"

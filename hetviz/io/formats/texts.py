@@ -1,4 +1,4 @@
-"""Texts to rows: each file is one row, with its first line as title."""
+"""Text files as rows of a dataset, with the first line as title."""
 
 from __future__ import annotations
 
@@ -24,24 +24,18 @@ _MAX_NAMES_SHOWN = 5
 
 @dataclass(frozen=True)
 class Text:
-    """One text of a collection: the file it was, and its words."""
+    """A text of a collection and its file."""
 
     file: str
     words: str
 
 
 def text_of(where: str, name: str, content: bytes, choices: Choices, notes: list[Problem]) -> Text:
-    """Decode a file; the encoding is detected where the user does not say.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        If it is no text, has no words, or is too long for one cell.
-    """
+    """Decode a text file in the chosen or detected encoding."""
     words, _ = encodings.decode(where, content, choices.encoding, notes)
     words = words.strip()
     if not words:
-        raise gate.refusal("empty-file", where, "there are no words in it")
+        raise gate.refusal("empty-file", where, "the file contains no text")
     if len(words) > MAX_CHARACTERS:
         message = f"{len(words):,} characters; {MAX_CHARACTERS:,} are allowed in one text"
         raise gate.refusal("too-large", where, message, remedy="Cut it into chapters.")
@@ -49,23 +43,22 @@ def text_of(where: str, name: str, content: bytes, choices: Choices, notes: list
 
 
 def is_prose(name: str, words: str) -> bool:
-    """Whether a text file is to be read, not to be looked up in as a table."""
+    """Whether a text file is prose rather than a table."""
     if text_tables.is_drawn(words) or text_tables.is_pairs(words):
         return False
     return PurePosixPath(name).suffix.lower() in PROSE_EXTENSIONS or dialect.is_prose(words)
 
 
 def may_be_prose(words: str) -> bool:
-    """Whether a file is too short to say if it is a table: a line or two, with several words."""
+    """Whether a text is too short to tell prose from a table."""
     lines = [line for line in words.splitlines() if line.strip()]
     return len(lines) <= _MAX_SHORT_LINES and len(words.split()) > 2 * len(lines)
 
 
-def text_rows(called: str, where: str, texts: Sequence[Text], problems: Sequence[Problem]) -> Piece:
-    """Return a dataset of one row for each text: columns id, title, text, file and folder.
-
-    The id is the name without ending where all of these differ, else the path.
-    """
+def text_rows(
+    dataset_name: str, where: str, texts: Sequence[Text], problems: Sequence[Problem]
+) -> Piece:
+    """Return a dataset with one row per text: id, title, text, file and folder."""
     names = [text.file for text in texts]
     columns = {
         "id": ids_of_files(names),
@@ -78,7 +71,7 @@ def text_rows(called: str, where: str, texts: Sequence[Text], problems: Sequence
     if columns["id"] != [PurePosixPath(name).stem for name in names]:
         columns[FILE] = names
     return Piece(
-        called,
+        dataset_name,
         where,
         "dataset",
         pd.DataFrame(columns, dtype=TEXT),
@@ -102,12 +95,12 @@ def _title(words: str) -> str:
 
 
 def _merge_encoding_notes(where: str, problems: Sequence[Problem]) -> tuple[Problem, ...]:
-    """Say once of all files in which encoding they were read; nobody reads a note a file."""
+    """Merge the encoding notes of all files into one."""
     encoding_notes = [problem for problem in problems if problem.code == "encoding"]
     others = [problem for problem in problems if problem.code != "encoding"]
     if not encoding_notes:
         return tuple(others)
     names = ", ".join(problem.where for problem in encoding_notes[:_MAX_NAMES_SHOWN])
-    message = f"{len(encoding_notes):,} of the texts are not UTF-8; their encoding was guessed"
-    remedy = "Look at accented letters; save as UTF-8 if they are wrong."
+    message = f"{len(encoding_notes):,} texts are not UTF-8; their encoding is guessed"
+    remedy = "Check accented letters. If they are wrong, save the files as UTF-8."
     return (*others, Problem("encoding", where, message, names, remedy, severity="note"))

@@ -1,4 +1,4 @@
-"""TOML: read with plain errors, and written (the standard library only reads it)."""
+"""TOML reader with clear errors, and writer (the standard library only reads)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 from hetviz.errors import DataError
 from hetviz.io import gate, limits
 
-# A text of one or several lines, or a comment; what has no end goes on to the end of the file.
+# A text of one or several lines, or a comment; unclosed ones extend to the end of the file.
 _TEXTS = re.compile(
     r'"""(?:[^"\\]++|\\.|"(?!""))*+(?:"""|\Z)|\'\'\'.*?(?:\'\'\'|\Z)'
     r'|"(?:[^"\\\n]++|\\.)*+"?|\'[^\'\n]*+\'?|\#[^\n]*+',
@@ -23,13 +23,7 @@ _BRACKETS = re.compile(r"[\[\]{}]")
 
 
 def loads(name: str, content: bytes) -> dict[str, Any]:
-    """Read TOML.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        If it is not valid TOML in UTF-8; the message has line and column.
-    """
+    """Read TOML."""
     gate.check_size(name, len(content), limits.MAX_MANIFEST_BYTES)
     try:
         text = content.decode("utf-8-sig")
@@ -42,16 +36,13 @@ def loads(name: str, content: bytes) -> dict[str, Any]:
 
 
 def _check_depth(name: str, text: str) -> None:
-    """Refuse keys of many parts and deep nesting, which take memory by the square of their length.
-
-    In one pass that only tells texts and comments from the rest.
-    """
+    """Raise an error for deep nesting, which needs quadratic memory."""
     bare = _TEXTS.sub('""', text)
     parts = max((part.count(".") for part in _BETWEEN.split(bare)), default=0)
     depth = max(accumulate(1 if b in "[{" else -1 for b in _BRACKETS.findall(bare)), default=0)
     deepest = max(parts, depth)
     if deepest > limits.MAX_MANIFEST_DEPTH:
-        message = f"its keys are nested {deepest:,} deep; {limits.MAX_MANIFEST_DEPTH} are allowed"
+        message = f"the keys are nested {deepest:,} deep; {limits.MAX_MANIFEST_DEPTH} are allowed"
         raise gate.refusal("too-deep", name, message)
 
 
@@ -76,7 +67,10 @@ def encode(text: str, where: str) -> bytes:
     except UnicodeEncodeError as error:
         bad = text[error.start : error.end]
         raise gate.refusal(
-            "bad-text", where, "half of a character, which no file can hold", ascii(bad)
+            "bad-text",
+            where,
+            "the text contains half of a character, which cannot be written",
+            ascii(bad),
         ) from None
 
 

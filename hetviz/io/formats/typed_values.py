@@ -1,4 +1,4 @@
-"""Values of formats that have types (Parquet, JSON, workbooks) as cells of text."""
+"""Typed values (Parquet, JSON, workbooks) as text cells."""
 
 from __future__ import annotations
 
@@ -24,18 +24,14 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _SAMPLE = 2_000
-# What a spreadsheet shows where a formula failed.
+# Error values of spreadsheet formulas.
 FORMULA_ERRORS = frozenset(
     {"#N/A", "#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!", "#NULL!", "#SPILL!", "#CALC!"}
 )
 
 
 def to_cell(value: object, decimal: str = ".") -> str:
-    """Write a value as a cell.
-
-    Nothing becomes "", numbers are written so that they read back the same, dates as
-    year-month-day, lists as ``"a; b"``. NaN and bytes are nothing.
-    """
+    """Return a value as the text of a cell; missing values and bytes are ""."""
     if value is None or value is pd.NaT:
         return ""
     if isinstance(value, str):
@@ -64,23 +60,7 @@ def to_cell(value: object, decimal: str = ".") -> str:
 def columns_as_text(
     where: str, columns: Sequence[tuple[str, Sequence[object]]], choices: Choices
 ) -> tuple[pd.DataFrame, str, list[Problem]]:
-    """Turn columns of values into a table of text.
-
-    Parameters
-    ----------
-    where : str
-        For messages.
-    columns : sequence of (name, values)
-    choices : Choices
-
-    Returns
-    -------
-    DataFrame
-    str
-        The decimal sign of its numbers.
-    list of Problem
-        Notes on what was renamed or is not there any more.
-    """
+    """Return columns of values as a table of text, its decimal sign, and notes."""
     notes: list[Problem] = []
     names = unique_column_names(where, [_clean(name) for name, _ in columns], notes)
     decimal = choices.decimal or decimal_among(values for _, values in columns)
@@ -99,28 +79,7 @@ def columns_as_text(
 def arrow_as_text(
     where: str, table: pa.Table, choices: Choices
 ) -> tuple[pd.DataFrame, str, list[Problem]]:
-    """Turn an Arrow table into a table of text, column by column, without a Python object a cell.
-
-    Parameters
-    ----------
-    where : str
-        For messages.
-    table : pyarrow.Table
-    choices : Choices
-
-    Returns
-    -------
-    DataFrame
-    str
-        The decimal sign of its numbers.
-    list of Problem
-        Notes on what was renamed or is not there any more.
-
-    Raises
-    ------
-    pyarrow.ArrowException
-        If a text is not valid.
-    """
+    """Return an Arrow table as a table of text, its decimal sign, and notes."""
     import pyarrow as pa
 
     notes: list[Problem] = []
@@ -140,7 +99,7 @@ def arrow_as_text(
     if recipe is not None:
         applied = read_columns(where, frame, decimal, recipe, keep=keep)
         return applied.frame, decimal, [*notes, *applied.problems]
-    # Columns that have a type already are as they should be.
+    # Typed columns need no conversion.
     applied = read_columns(where, frame[words], decimal, keep=keep)
     if applied.problems:
         frame = frame.assign(**{name: applied.frame[name] for name in words})
@@ -148,7 +107,7 @@ def arrow_as_text(
 
 
 def text_bytes(column: pa.ChunkedArray) -> int:
-    """Return how long the cells of an Arrow column are that names each different text once."""
+    """Return the total text length of a dictionary-encoded Arrow column, in bytes."""
     import pyarrow as pa
     import pyarrow.compute as pc
     import pyarrow.types as types
@@ -182,7 +141,7 @@ def _is_text(kind: pa.DataType) -> bool:
 def _arrow_texts(
     column: pa.ChunkedArray, decimal: str, where: str, notes: list[Problem]
 ) -> pa.ChunkedArray:
-    """Return a column of cells of text, as `to_cell` writes them; an Arrow column."""
+    """Return an Arrow column as text cells, as `to_cell` writes them."""
     import pyarrow as pa
     import pyarrow.compute as pc
     import pyarrow.types as types
@@ -225,7 +184,7 @@ def _with_sign(texts: pa.ChunkedArray, decimal: str) -> pa.ChunkedArray:
 
 
 def _arrow_moments(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Return moments as text: a date alone where it is midnight, parts of a second if there are."""
+    """Return timestamps as text: only the date at midnight, fractions only if present."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -242,13 +201,13 @@ def _arrow_moments(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def decimal_among(columns: Iterable[Sequence[object]]) -> str:
-    """Return the decimal sign of numbers that are kept as text, if there are any."""
+    """Return the decimal sign of numbers stored as text."""
     texts = [value for values in columns for value in values[:_SAMPLE] if isinstance(value, str)]
     return dialect.decimal_of([(0, texts)], ";")
 
 
 def check_cells(where: str, n_rows: int, n_columns: int, n_cells: int | None = None) -> None:
-    """Refuse a table of more rows, columns or cells than are read."""
+    """Raise an error for too many rows, columns or cells."""
     n_cells = n_rows * n_columns if n_cells is None else n_cells
     for n, limit, unit in (
         (n_rows, limits.MAX_ROWS, "rows"),
@@ -283,7 +242,7 @@ def _moment(value: dt.date | dt.time) -> str:
 
 
 def _clean(text: str) -> str:
-    """Take out what no file of text can hold: NUL and halves of letters."""
+    """Remove NUL characters and surrogates."""
     if "\0" in text:
         text = text.replace("\0", "")
     return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
@@ -296,10 +255,10 @@ def _cell_notes(where: str, values: Sequence[object]) -> list[Problem]:
 
 
 def _binary_notes(where: str, n: int) -> list[Problem]:
-    message = f"{n:,} cells hold bytes, not text, and count as missing"
+    message = f"{n:,} cells contain bytes instead of text; they count as missing"
     return [Problem("binary-cells", where, message, severity="note")] if n else []
 
 
 def _formula_error_notes(where: str, n: int) -> list[Problem]:
-    message = f"{n:,} cells hold the error of a formula, such as #N/A"
+    message = f"{n:,} cells contain a formula error such as #N/A"
     return [Problem("formula-error", where, message, severity="note")] if n else []

@@ -1,4 +1,4 @@
-"""Workbooks of Excel (XLSX, XLS, XLSB) and OpenDocument (ODS): one table a sheet."""
+"""Excel (XLSX, XLS, XLSB) and OpenDocument (ODS) workbooks, one table per sheet."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from openpyxl.worksheet._read_only import ReadOnlyWorksheet
 
 _MAX_SHEET_ROWS = 1_048_576
-# Below so many empty rows nothing belongs to the table any more.
+# Cells below more empty rows do not belong to the table.
 _MAX_EMPTY_ROWS = 1_000
 _CODECS = ("ascii", "utf-16-le", "utf-16-be")
 _EMPTY = pd.DataFrame()
@@ -42,48 +42,31 @@ _SHARED_CELL = re.compile(rb'<c\b[^>]*\bt="s"[^>]*>\s*<v>(\d{1,9})</v>')
 _FAILED_CELL = b' t="e"'
 _ROW = re.compile(rb'<row [^>]*?\br="(\d{1,9})"')
 _LETTERS = bytes(range(ord("Z"), ord("A") - 1, -1))
-# Cells in a rectangle around all that are stored, for each that is: above, cells lie far apart.
+# Maximum ratio of the bounding rectangle to the stored cells; above it a sheet is sparse.
 _MAX_AREA_RATIO = 50
 _SMALL_AREA = 5_000_000
-# They are read one by one, in ten times the time.
+# Sparse cells are read one by one, ten times slower.
 _MAX_SPARSE_CELLS = 1_000_000
 _PLAIN_TITLE = re.compile(r"(sheet|table|tabelle|blatt|feuil|feuille|hoja|foglio)\s*\d*", re.I)
 
-# So many rows are not yet as many that columns are better.
+# Above this number of rows, column-wise storage is better.
 _MAX_ROW_WISE_ROWS = 20_000
 _MAX_EXACT_INTEGER = 2**53
 _CHUNK = 10_000
-# Title, whether it is hidden, and what yields (row of the sheet, from 0; cells).
+# Title, whether it is hidden, and a function that yields (row of the sheet from 0, cells).
 _Sheet = tuple[str, bool, Callable[[], Iterable[tuple[int, Sequence[object]]]]]
 
 
 def read_workbook(name: str, content: bytes, choices: Choices) -> list[Piece]:
-    """Read the sheets of a workbook, or the one that the user names.
-
-    Rows above the names of the columns, columns that are empty, and cells far from the table are
-    passed over. Of a formula the value is read that was last stored.
-
-    Returns
-    -------
-    list of Piece
-        One for each sheet that holds a table. Messages number rows as the sheet does.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        If the file is damaged or encrypted, has a document type, is larger than the budget, or
-        holds no table.
-    """
+    """Read the sheets of a workbook, or the chosen one."""
     stored = stored_cells(name, content, choices)
     sheets, notes = stored.sheets, list(stored.notes)
     if stored.n_unstored:
-        message = f"{stored.n_unstored:,} formulas have no stored value, and their cells are empty"
+        message = f"{stored.n_unstored:,} formulas have no stored value; their cells count as empty"
         remedy = "Open it in a spreadsheet program and save it again."
         notes.append(Problem("no-values", name, message, "", remedy, severity="note"))
     if stored.n_failed:
-        message = (
-            f"{stored.n_failed:,} cells hold the error of a formula, such as #N/A, and count as "
-        )
+        message = f"{stored.n_failed:,} cells contain a formula error such as #N/A; they count as "
         notes.append(Problem("formula-error", name, f"{message}missing", severity="note"))
     pieces: list[Piece] = []
     rejected: list[Problem] = []
@@ -107,15 +90,7 @@ def read_workbook(name: str, content: bytes, choices: Choices) -> list[Piece]:
 
 @dataclass(frozen=True)
 class SheetCells:
-    """The cells of a sheet as text, before anything is made of them.
-
-    Attributes
-    ----------
-    title : str
-    decimal : {".", ","}
-    rows : list of (row of the sheet, from 0; cells), or ColumnRows
-        Those with something in them; of a large sheet as columns.
-    """
+    """The raw cells of a sheet as text."""
 
     title: str
     decimal: str
@@ -124,15 +99,7 @@ class SheetCells:
 
 @dataclass(frozen=True)
 class StoredCells:
-    """What is parsed of a workbook, whatever is said of its rows and columns.
-
-    Attributes
-    ----------
-    sheets : tuple of SheetCells
-    notes : tuple of Problem
-    n_unstored, n_failed : int
-        Formulas without a value, and cells with the error of a formula.
-    """
+    """The parsed cells of a workbook, independent of the choices for rows and columns."""
 
     sheets: tuple[SheetCells, ...]
     notes: tuple[Problem, ...]
@@ -140,35 +107,29 @@ class StoredCells:
     n_failed: int
 
 
-# What was parsed in a process that ends after its work, and what it was handed of earlier ones.
+# Cache of parsed workbooks in a short-lived process.
 _PARSED: dict[tuple[str, str, str], StoredCells] = {}
 _KEEPS_PARSED = Event()
 
 
 def keep_parsed(parsed_before: Mapping[tuple[str, str, str], StoredCells] | None = None) -> None:
-    """Parse each workbook only once from now on; `parsed_before` was parsed before."""
+    """Cache parsed workbooks from now on, starting with `parsed_before`."""
     _KEEPS_PARSED.set()
     _PARSED.update(parsed_before or {})
 
 
 def parsed_workbooks() -> dict[tuple[str, str, str], StoredCells]:
-    """Return what was parsed, by `parse_key`."""
+    """Return the cached workbooks by `parse_key`."""
     return dict(_PARSED)
 
 
 def parse_key(name: str, choices: Choices) -> tuple[str, str, str]:
-    """Return what the cells of a workbook hang on: its name, the sheet, and the decimal sign."""
+    """Return the cache key of a workbook: its name, sheet and decimal sign."""
     return name, choices.sheet or "", choices.decimal or ""
 
 
 def stored_cells(name: str, content: bytes, choices: Choices) -> StoredCells:
-    """Return the cells of a workbook as text.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        See `read_workbook`.
-    """
+    """Return the cells of a workbook as text."""
     key = parse_key(name, choices)
     if key in _PARSED:
         return _PARSED[key]
@@ -181,23 +142,13 @@ def stored_cells(name: str, content: bytes, choices: Choices) -> StoredCells:
 
 
 def _no_table_problem(name: str) -> Problem:
-    remedy = "Give a sheet with names of columns and rows below them."
-    return Problem("no-tables", name, "no sheet holds a table", "", remedy)
+    remedy = "Give a sheet with column names and rows below them."
+    return Problem("no-tables", name, "no sheet contains a table", "", remedy)
 
 
 @dataclass
 class _PartCheck:
-    """What the parts of a workbook show before they are parsed.
-
-    Attributes
-    ----------
-    n_unstored : int
-        Formulas without a stored value.
-    n_failed : int
-        Cells with the error of a formula.
-    is_sparse : bool
-        Whether a few cells lie so far apart that the rectangle around them is not to be filled.
-    """
+    """Facts about a workbook that are known before parsing."""
 
     n_unstored: int = 0
     n_failed: int = 0
@@ -205,7 +156,7 @@ class _PartCheck:
 
 
 def _check_parts(name: str, content: bytes) -> _PartCheck:
-    """Refuse what must not be unpacked or parsed; say what shows before parsing."""
+    """Raise an error for unsafe content; return facts known before parsing."""
     checked = _PartCheck()
     kind = gate.kind_of(name, content)
     if kind == "xls":
@@ -224,7 +175,7 @@ def _check_parts(name: str, content: bytes) -> _PartCheck:
             raise gate.refusal(
                 "document-type",
                 f"{name}, {member}",
-                "it declares a document type, which may pull in other files or grow without end",
+                "the file declares a document type, which is not allowed",
                 remedy="Save it again with a spreadsheet program.",
             )
         if is_sheet:
@@ -235,9 +186,7 @@ def _check_parts(name: str, content: bytes) -> _PartCheck:
             if _is_sparse(text, n_cells):
                 checked.is_sparse = True
                 if n_cells > _MAX_SPARSE_CELLS:
-                    message = (
-                        f"{n_cells:,} cells lie far apart, and {_MAX_SPARSE_CELLS:,} are allowed"
-                    )
+                    message = f"{n_cells:,} cells are scattered over the sheet; at most {_MAX_SPARSE_CELLS:,} are allowed"
                     raise gate.refusal("too-large", f"{name}, {member}", message, remedy=_AS_TEXT)
             n_bytes += _text_length(text, lengths)
             gate.check_size(name, n_bytes, limits.MAX_TEXT_BYTES)
@@ -248,10 +197,7 @@ def _check_parts(name: str, content: bytes) -> _PartCheck:
 
 
 def _text_length(sheet: bytes, lengths: Sequence[int]) -> int:
-    """Return how long the texts of a sheet are, each of which stands once in the file.
-
-    0 where they cannot be as long as to matter.
-    """
+    """Return the total length of the shared texts of a sheet, 0 if it cannot matter."""
     if max(lengths, default=0) * sheet.count(b't="s"') <= limits.MAX_TEXT_BYTES:
         return 0
     places = map(int, _SHARED_CELL.findall(sheet))
@@ -259,7 +205,7 @@ def _text_length(sheet: bytes, lengths: Sequence[int]) -> int:
 
 
 def _is_sparse(sheet: bytes, n_cells: int) -> bool:
-    """Whether the rectangle around the cells of a sheet is far larger than they are many."""
+    """Whether the bounding rectangle of a sheet is far larger than its number of cells."""
     rows = max(map(int, _ROW.findall(sheet)), default=0)
     area = max(rows, sheet.count(b"<row")) * _widest(sheet)
     return area > max(_SMALL_AREA, _MAX_AREA_RATIO * n_cells)
@@ -280,28 +226,28 @@ def _widest(sheet: bytes) -> int:
 def _sheets(
     name: str, content: bytes, choices: Choices, *, in_stream: bool
 ) -> tuple[list[SheetCells], list[Problem]]:
-    """Return the cells of each sheet to be read, and notes."""
+    """Return the cells of each sheet to read, and notes."""
     notes: list[Problem] = []
     sheets: list[SheetCells] = []
     try:
         opened = _openpyxl_sheets(name, content) if in_stream else _calamine_sheets(name, content)
         titles = [title for title, _, _ in opened]
         if choices.sheet is not None and choices.sheet not in titles:
-            remedy = f"There are: {', '.join(titles[:20])}."
+            remedy = f"Available: {', '.join(titles[:20])}."
             raise gate.refusal(
-                "unknown-sheet", name, "there is no such sheet", choices.sheet, remedy
+                "unknown-sheet", name, "this sheet does not exist", choices.sheet, remedy
             )
         for title, is_hidden, stored in opened:
             where = f"{name}, sheet {title}"
             if choices.sheet not in (None, title):
                 continue
             if choices.sheet is None and is_hidden:
-                notes.append(_skipped_sheet_note(where, "the sheet is hidden, and passed over"))
+                notes.append(_skipped_sheet_note(where, "hidden sheet skipped"))
                 continue
             all_rows = _rows(where, stored(), notes)
             rows = list(islice(all_rows, _MAX_ROW_WISE_ROWS))
             if _width(rows) < 2 and choices.sheet is None and len(titles) > 1:
-                message = "the sheet holds no table of several columns, and is passed over"
+                message = "sheet without a table of several columns skipped"
                 notes.append(_skipped_sheet_note(where, message))
             elif rows:
                 decimal = choices.decimal or decimal_among([row for _, row in rows[:500]])
@@ -312,21 +258,21 @@ def _sheets(
     except (DataError, MemoryError):
         raise
     except BaseException as error:
-        # What a damaged workbook makes the library raise is without end; its panics are no
-        # Exception, and of a class that cannot be imported.
+        # A damaged workbook can make the library raise any exception. Its panics are no
+        # Exception, and their class cannot be imported.
         if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
             raise
         raise gate.refusal(
             "bad-workbook",
             name,
-            "the workbook is damaged, or holds something that is not understood",
+            "the workbook is damaged or contains unsupported content",
             remedy="Open it in a spreadsheet program and save it again, or save the table as CSV.",
         ) from error
     return sheets, notes
 
 
 def _calamine_sheets(name: str, content: bytes) -> list[_Sheet]:
-    """Return the sheets of a workbook, each of which is read all at once."""
+    """Return the sheets of a workbook, read whole by calamine."""
     import python_calamine as calamine
 
     try:
@@ -344,7 +290,7 @@ def _calamine_sheets(name: str, content: bytes) -> list[_Sheet]:
         if sheet.start is None:
             return
         check_cells(f"{name}, sheet {title}", 0, 0, sheet.height * sheet.width)
-        # Row by row: a list of all would be as large again.
+        # Row by row, because a list of all rows would double the memory.
         yield from enumerate(sheet.iter_rows())
 
     visible, of_cells = calamine.SheetVisibleEnum.Visible, calamine.SheetTypeEnum.WorkSheet
@@ -356,14 +302,14 @@ def _calamine_sheets(name: str, content: bytes) -> list[_Sheet]:
 
 
 def _openpyxl_sheets(name: str, content: bytes) -> list[_Sheet]:
-    """Return the sheets of a workbook whose few cells lie far apart, read row by row."""
+    """Return the sheets of a sparse workbook, read row by row by openpyxl."""
     import openpyxl
 
     if not openpyxl.DEFUSEDXML:
         raise gate.refusal(
             "no-defusedxml",
             name,
-            "workbooks are not read while the package defusedxml is missing or switched off",
+            "workbooks need the package defusedxml, which is missing or disabled",
             remedy="Install it, or save the table as CSV.",
         )
     with warnings.catch_warnings():
@@ -383,14 +329,14 @@ def _openpyxl_sheets(name: str, content: bytes) -> list[_Sheet]:
 
 
 def _skipped_sheet_note(where: str, message: str) -> Problem:
-    remedy = "Name it under Read a file in another way to read it."
+    remedy = "To read it, choose it under Read a file in another way."
     return Problem("sheet-passed-over", where, message, "", remedy, severity="note")
 
 
 def _rows(
     where: str, stored: Iterable[tuple[int, Sequence[object]]], notes: list[Problem]
 ) -> Iterator[tuple[int, list[object]]]:
-    """Yield (row of the sheet, from 0; cells) of the rows that hold something."""
+    """Yield (row of the sheet from 0, cells) of the filled rows."""
     n_cells, last = 0, -1
     for at, row in stored:
         cells = list(row)
@@ -398,7 +344,7 @@ def _rows(
             cells.pop()
         if at >= _MAX_SHEET_ROWS or (last >= 0 and at - last > _MAX_EMPTY_ROWS):
             if cells or at >= _MAX_SHEET_ROWS:
-                message = f"cells far below the table, from row {at + 1} on, are passed over"
+                message = f"cells far below the table (from row {at + 1}) skipped"
                 notes.append(Problem("far-cells", where, message, severity="note"))
                 return
             continue
@@ -415,7 +361,7 @@ def _texts(rows: Iterable[tuple[int, list[object]]], decimal: str) -> list[tuple
 
 
 def _columns(rows: Iterator[tuple[int, list[object]]], decimal: str) -> ColumnRows:
-    """Return rows as columns of text, of which few are Python objects at a time."""
+    """Return rows as text columns, converted in chunks."""
     import pyarrow as pa
 
     nothing = pa.scalar("", pa.large_string())
@@ -442,7 +388,7 @@ def _width(rows: Sequence[tuple[int, list[object]]]) -> int:
 
 
 def _table(where: str, sheet: SheetCells, choices: Choices, facts: dict[str, str]) -> TableRead:
-    """Return the table of a sheet: the columns that have a name, or something below it."""
+    """Return the table of a sheet: its named or filled columns."""
     decimal, texts = sheet.decimal, sheet.rows
     table = texts if isinstance(texts, ColumnRows) else None
     rows = _sample_rows(texts) if isinstance(texts, ColumnRows) else texts
@@ -460,7 +406,7 @@ def _table(where: str, sheet: SheetCells, choices: Choices, facts: dict[str, str
             table, spare = _trim_columns(table, rows, above)
             rows = _sample_rows(table)
     if spare:
-        message = f"{spare:,} cells beside the table, under no name, are passed over"
+        message = f"{spare:,} cells next to the table without a column name skipped"
         notes.append(Problem("cells-beside", where, message, severity="note"))
     if decimal == ",":
         facts["decimal sign"] = DECIMALS[decimal]
@@ -470,7 +416,7 @@ def _table(where: str, sheet: SheetCells, choices: Choices, facts: dict[str, str
 
 def _as_text(value: object, decimal: str) -> str:
     if isinstance(value, float):
-        # A workbook does not tell 7 from 7.0, and ids are often numbers.
+        # Workbooks do not distinguish 7 and 7.0, and ids are often numbers.
         if value.is_integer() and abs(value) < _MAX_EXACT_INTEGER:
             return str(int(value))
         return to_cell(value, decimal)
@@ -478,7 +424,7 @@ def _as_text(value: object, decimal: str) -> str:
 
 
 def _column_as_text(values: Sequence[object], decimal: str) -> Sequence[str]:
-    """Return what `_as_text` makes of each value; columns of one plain kind take less time."""
+    """Return `_as_text` of each value, with a fast path for plain text columns."""
     if set(map(type, values)) == {str}:
         words = cast("Sequence[str]", values)
         together = "".join(words)
@@ -488,7 +434,7 @@ def _column_as_text(values: Sequence[object], decimal: str) -> Sequence[str]:
 
 
 def _sample_rows(table: ColumnRows) -> list[tuple[int, list[str]]]:
-    """Return some rows of a sheet, each to its last cell, as a sheet has no width."""
+    """Return sample rows of a sheet without trailing empty cells."""
     rows = table.sample()
     for _, cells in rows:
         while cells and not cells[-1]:
@@ -499,7 +445,7 @@ def _sample_rows(table: ColumnRows) -> list[tuple[int, list[str]]]:
 def _trim_rows(
     texts: list[tuple[int, list[str]]], above: int
 ) -> tuple[list[tuple[int, list[str]]], int]:
-    """Return rows of the columns that belong to the table, all of one width; and what is lost."""
+    """Return the rows with only the table columns, and the number of spare cells."""
     head = texts[above][1] if above < len(texts) else []
     filled: dict[int, int] = {}
     for _, cells in texts[above + 1 :]:
@@ -519,7 +465,7 @@ def _trim_rows(
 def _trim_columns(
     table: ColumnRows, rows: list[tuple[int, list[str]]], above: int
 ) -> tuple[ColumnRows, int]:
-    """Return the columns that belong to the table, as `_trim_rows` does, and what is lost."""
+    """Return the table columns and the number of spare cells."""
     head = rows[above][1] if above < len(rows) else []
     filled = dict(enumerate(table.n_filled(above + 1)))
     columns, n_spare = _table_columns(head, filled, len(table) - above - 1)
@@ -529,15 +475,11 @@ def _trim_columns(
 def _table_columns(
     head: Sequence[str], filled: Mapping[int, int], n: int
 ) -> tuple[list[int] | None, int]:
-    """Return the columns that belong to a table, and how many cells lie beside it.
-
-    None for the columns where none has a name. `filled` counts the cells with something in them of
-    the `n` rows below the names.
-    """
+    """Return the columns that belong to a table (None: no names), and the number of spare cells."""
     named_columns = [at for at, text in enumerate(head) if text.strip()]
     if not named_columns:
         return None, 0
-    # A column without a name between or beside named ones counts where it is mostly filled.
+    # An unnamed column next to named ones counts if it is mostly filled.
     columns = [
         at
         for at in range(max([*named_columns, *filled]) + 1)

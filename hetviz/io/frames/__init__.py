@@ -1,1 +1,1 @@
-"""Data that lie in memory as tables, matrices and graphs of other libraries, in and out."""
+"""Conversion from and to tables, matrices and graphs of other libraries."""

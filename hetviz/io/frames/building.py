@@ -1,4 +1,4 @@
-"""`HeteroData.from_frames`: tables and what is known of their rows, named as people name them."""
+"""Builder of HeteroData from tables, links, labels and comparisons (`HeteroData.from_frames`)."""
 
 from __future__ import annotations
 
@@ -101,7 +101,11 @@ def _check_names(word: str, argument: object, names: Sequence[str]) -> None:
     if unknown:
         raise DataError(
             Problem(
-                "unknown-dataset", word, "there is no such dataset", str(n), _suggestion(n, names)
+                "unknown-dataset",
+                word,
+                "this dataset does not exist",
+                str(n),
+                _suggestion(n, names),
             )
             for n in unknown
         )
@@ -112,7 +116,7 @@ def _suggestion(name: object, names: Iterable[object]) -> str:
     near = difflib.get_close_matches(str(name), texts, n=1)
     if near:
         return f"Did you mean {near[0]!r}?"
-    return f"There are: {', '.join(texts[:20])}." if texts else "There are none."
+    return f"Available: {', '.join(texts[:20])}." if texts else "None are available."
 
 
 def _as_list(value: str | Sequence[str]) -> list[str]:
@@ -130,7 +134,7 @@ def _dataset(
 ) -> tuple[Dataset, list[Labels]]:
     where = f"dataset {rows.name!r}"
     if not len(rows):
-        message = "there are no rows"
+        message = "the table has no rows"
         raise DataError(Problem("no-rows", where, message, remedy="Give at least one row."))
     table = pd.DataFrame(index=range(len(rows))) if rows.add_table is None else rows.add_table
     named_columns = [
@@ -140,7 +144,11 @@ def _dataset(
     if missing:
         raise DataError(
             Problem(
-                "unknown-column", where, "there is no such column", n, _suggestion(n, table.columns)
+                "unknown-column",
+                where,
+                "this column does not exist",
+                n,
+                _suggestion(n, table.columns),
             )
             for n in missing
         )
@@ -188,7 +196,7 @@ def _has_no_features(
     options: Mapping[str, Mapping[str, object]],
     picture: str | None,
 ) -> bool:
-    """Whether no column could be a feature, as in a table of names alone."""
+    """Whether no column can be a feature."""
     excluded = {*labels, title, picture}
     usable = [
         name
@@ -205,7 +213,7 @@ def _options(value: object) -> dict[str, object]:
 
 
 def _row_keys(rows: Rows, table: pd.DataFrame, id_column: str | None) -> tuple[Texts, str | None]:
-    """Return what the rows are called, and the column that says it."""
+    """Return the keys of the rows, and the column they come from."""
     if id_column is not None:
         return _cells(table[id_column]), id_column
     if rows.keys is not None:
@@ -243,7 +251,7 @@ def _cells(column: pd.Series) -> Texts:
 
 
 def _pictures(where: str, column: pd.Series, ids: Texts) -> list[bytes | None]:
-    """Return small pictures of the cells: bytes, or files that are read by the one gate."""
+    """Return thumbnails from cells with bytes or file names."""
     pictures: list[bytes | None] = []
     problems: list[Problem] = []
     for cell, text in zip(column.tolist(), ids.tolist(), strict=True):
@@ -261,14 +269,14 @@ def _pictures(where: str, column: pd.Series, ids: Texts) -> list[bytes | None]:
 
 
 class _LinkCollector:
-    """Collects links between rows that are named by id, one `Links` for each pair and kind."""
+    """Collects links between rows named by id, one `Links` per pair of datasets and kind."""
 
     def __init__(self, data: HeteroData, unknown: str) -> None:
         self.data, self.unknown = data, unknown
         self.links: list[Links] = []
 
     def add(self, links: object) -> None:
-        """Read whatever links were given as."""
+        """Add links given in any supported form."""
         if links is None:
             return
         if isinstance(links, Links):
@@ -307,7 +315,7 @@ class _LinkCollector:
     def _between(self, ends: object, group: Any) -> None:
         remedy = "Write links={('dishes', 'wines'): pairs}, or ('dishes', 'wines', 'goes with')."
         if isinstance(ends, str):
-            # a kind of links, whose table says between what
+            # a kind of links whose table names the datasets
             frame = as_frame("links", group)
             if frame is None:
                 source, target = self._only_two(f"links {ends!r}")
@@ -345,7 +353,7 @@ class _LinkCollector:
         return names[0], names[-1]
 
     def _graph(self, graph: object) -> None:
-        """Take the edges of a graph whose nodes are ids, or (dataset, id)."""
+        """Add the edges of a graph whose nodes are ids or (dataset, id)."""
         for kind, edges in edges_of_graph(graph):
             named = [_item(node, self.data) for node in [*edges["source"], *edges["target"]]]
             m = len(edges)
@@ -392,7 +400,7 @@ class _LinkCollector:
         self.add_table(frame, source, target, kind)
 
     def _add_table_by_columns(self, frame: pd.DataFrame, kind: str = "link") -> None:
-        """Read a table that says by its columns which datasets it joins."""
+        """Add a table whose columns determine the datasets."""
         names = [*self.data.datasets]
         if {"source_dataset", "target_dataset"} <= set(frame.columns):
             if not {"source_id", "target_id"} <= set(frame.columns):
@@ -424,7 +432,7 @@ class _LinkCollector:
             return
         guessed = self._by_content(frame)
         if guessed is None:
-            message = "no two columns hold ids of the datasets"
+            message = "no two columns contain ids of the datasets"
             columns_present = ", ".join(map(str, frame.columns[:10]))
             remedy = (
                 f"Name two columns after the datasets ({names[0]}, {names[-1]}), or write "
@@ -436,7 +444,7 @@ class _LinkCollector:
         self.add_table(renamed, source, target, kind)
 
     def _by_content(self, frame: pd.DataFrame) -> list[tuple[str, str]] | None:
-        """Return the first two columns most of whose cells are ids, each with its dataset."""
+        """Return the first two columns whose cells are mostly ids, with their datasets."""
         end_columns: list[tuple[str, str]] = []
         for column in frame.columns:
             if column in (*_NUMBERS, *_WORDS):
@@ -455,7 +463,7 @@ class _LinkCollector:
     def add_table(
         self, frame: pd.DataFrame, source: str, target: str, kind: str, role: str = "guidance"
     ) -> None:
-        """Take links of two datasets from a table with two columns of ids."""
+        """Add links between two datasets from a table with two id columns."""
         where = f"links {source} - {target}"
         frame = frame.reset_index(drop=True)
         first, second = self._columns(where, frame, source, target)
@@ -522,7 +530,9 @@ class _LinkCollector:
 
         def remedy(place: int, key: object) -> str:
             if swapped[place] and other != dataset.name:
-                return f"Dataset {other!r} has it: are the two columns exchanged?"
+                return (
+                    f"Dataset {other!r} has this id. Check whether the two columns are exchanged."
+                )
             near = difflib.get_close_matches(str(key), ids, n=1) if place < 20 else []
             hint = f"Did you mean {near[0]!r}? " if near else ""
             return f"{hint}Correct it, or leave such rows out with unknown='drop'."
@@ -532,7 +542,7 @@ class _LinkCollector:
                 Problem(
                     "unknown-id",
                     f"{where}, row {row + 1}",
-                    f"dataset {dataset.name!r} has no such id",
+                    f"dataset {dataset.name!r} has no item with this id",
                     str(keys[row]),
                     remedy(place, keys[row]),
                     row=int(row),
@@ -542,7 +552,7 @@ class _LinkCollector:
         )
 
     def _rows(self, dataset: Dataset, keys: Sequence[object]) -> Ints:
-        """Return the row of each key; where none is known as it is, by its text."""
+        """Return the row of each key, matched by value or else by its text."""
         rows = dataset.find(keys)
         if dataset.keys is not None or any(not isinstance(key, str) for key in keys):
             lost = np.flatnonzero(rows < 0)
@@ -551,7 +561,7 @@ class _LinkCollector:
 
 
 def _is_columns(links: Mapping[object, object]) -> bool:
-    """Whether a mapping is a table: lists by names of columns."""
+    """Whether a mapping is a table of columns."""
     return all(isinstance(name, str) for name in links) and all(
         isinstance(values, list | tuple | np.ndarray | pd.Series)
         and not (len(values) and isinstance(values[0], tuple | list))
@@ -572,7 +582,7 @@ def _numbers(where: str, frame: pd.DataFrame, name: str) -> Floats | None:
     try:
         values = pd.to_numeric(frame[name]).to_numpy(np.float64, na_value=np.nan)
     except (TypeError, ValueError):
-        message = f"the column {name} does not hold numbers"
+        message = f"the column {name} does not contain numbers"
         raise DataError(Problem("not-numbers", where, message)) from None
     return np.where(np.isnan(values), 1.0 if name == "weight" else 0.0, values)
 
@@ -590,15 +600,15 @@ def _texts(frame: pd.DataFrame, name: str, default: str) -> Texts:
 
 
 def _item(item: object, data: HeteroData) -> tuple[str, object]:
-    """Return the dataset and the key of an item: (dataset, key), or a key that one of them has."""
+    """Return dataset and key of an item given as (dataset, key) or as a unique key."""
     if isinstance(item, tuple | list) and len(item) == 2 and item[0] in data.datasets:
         return str(item[0]), item[1]
     key = tuple(item) if isinstance(item, list) else item
     owners = [name for name, dataset in data.datasets.items() if dataset.find([key])[0] >= 0]
     if len(owners) == 1:
         return owners[0], key
-    message = "no dataset has such an id" if not owners else f"{join_words(owners)} have this id"
-    remedy = "Name it as (dataset, id)." if owners else "Correct the id, or leave it out."
+    message = "no dataset has this id" if not owners else f"{join_words(owners)} have this id"
+    remedy = "Write it as (dataset, id)." if owners else "Correct the id, or leave it out."
     raise DataError(Problem("unknown-id", "items", message, str(key), remedy))
 
 
@@ -614,7 +624,7 @@ def _read_comparisons(
         rows = _items(frame, data)
     bad = [row for row in rows if len(row) not in (3, 4)]
     if bad:
-        message = "a comparison has 3 items (a nearer to b than to c) or 4"
+        message = "a comparison has 3 items (a is closer to b than to c) or 4"
         raise DataError(Problem("bad-row", "comparisons", message, repr(bad[0])[:80]))
     objects = [
         [data.offsets[name].start + reading._rows(data[name], [key])[0] for name, key in row]
@@ -652,7 +662,7 @@ def _items(frame: pd.DataFrame, data: HeteroData) -> list[list[tuple[str, object
 
 
 def _join_automatically(data: HeteroData) -> HeteroData:
-    """Carry out what is sure, else the best proposal for each two datasets, and say so."""
+    """Carry out certain joins, else the best proposal per pair of datasets, with warnings."""
     joined_pairs: set[frozenset[str]] = set()
     joined = data
     for proposal in propose_joins(data):
@@ -669,8 +679,8 @@ def _join_automatically(data: HeteroData) -> HeteroData:
         pair for pair in combinations(data.datasets, 2) if frozenset(pair) not in joined_pairs
     ]
     if unjoined and not joined_pairs:
-        note_text = "nothing seems to join these datasets: no ids, columns or places agree"
-        remedy = "Give links=, as pairs of ids; hetviz.propose_joins(data) lists what was found."
+        note_text = "no links between these datasets were found: no ids, columns or places match"
+        remedy = "Give links=, as pairs of ids; hetviz.propose_joins(data) lists all proposals."
         raise DataError(Problem("no-join", "links", note_text, "", remedy))
     return joined
 
@@ -695,7 +705,7 @@ def text_of_key(key: object) -> str:
 
 
 def texts_of_keys(keys: Iterable[object]) -> Texts:
-    """Return ids as text, one for each key; a missing one is empty."""
+    """Return ids as text; missing ones are empty."""
     texts = [
         "" if key is None or (isinstance(key, float) and key != key) else text_of_key(key)
         for key in keys

@@ -1,4 +1,4 @@
-"""Tables of any size in Parquet and Arrow files, read a range of rows at a time."""
+"""Large tables in Parquet and Arrow files, read in ranges of rows."""
 
 from __future__ import annotations
 
@@ -12,20 +12,14 @@ from hetviz.io import gate, limits
 if TYPE_CHECKING:
     import pyarrow as pa
 
-MOST_FILES = 20_000
-_BATCH = 65_536
+MAX_FILES = 20_000
+_BATCH_ROWS = 65_536
 _PARQUET, _ARROW = b"PAR1", b"ARROW1"
 
 
 @dataclass(frozen=True)
 class RowFile:
-    """One file of a table.
-
-    Attributes
-    ----------
-    path : str
-    n_rows : int
-    """
+    """One file of a table."""
 
     path: str
     n_rows: int
@@ -33,15 +27,7 @@ class RowFile:
 
 @dataclass(frozen=True)
 class RowFiles:
-    """A table in one or more files of the same columns; its rows stand in the order of the files.
-
-    Attributes
-    ----------
-    files : tuple of RowFile
-        In the order of their names.
-    columns : tuple of (str, str)
-        Name and type of each column, as Arrow writes it.
-    """
+    """A table in one or more files with the same columns."""
 
     files: tuple[RowFile, ...]
     columns: tuple[tuple[str, str], ...]
@@ -52,26 +38,14 @@ class RowFiles:
         return sum(file.n_rows for file in self.files)
 
     @classmethod
-    def found(cls, pattern: str, folder: Path) -> RowFiles:
-        """Find the files of a table.
-
-        Parameters
-        ----------
-        pattern : str
-            A path, with ``*`` for several files; relative to `folder`.
-        folder : Path
-
-        Raises
-        ------
-        hetviz.errors.DataError
-            If there is none, one is damaged or neither Parquet nor Arrow, or their columns differ.
-        """
+    def find_files(cls, pattern: str, folder: Path) -> RowFiles:
+        """Find the files of a table."""
         if "://" in pattern:
             raise gate.refusal(
                 "web-address",
                 pattern,
-                "this is an address, and nothing is fetched from the web",
-                remedy="Give a path that this machine, and each that works on it, can read.",
+                "this is a web address; hetviz only reads local files",
+                remedy="Give a path that this machine and every worker can read.",
             )
         whole = Path(pattern) if Path(pattern).is_absolute() else folder / pattern
         try:
@@ -81,25 +55,29 @@ class RowFiles:
         paths = [path for path in paths if path.is_file()]
         if not paths:
             raise gate.refusal(
-                "no-file", pattern, "there is no such file", str(whole), "Check the path."
+                "no-file", pattern, "the file does not exist", str(whole), "Check the path."
             )
-        if len(paths) > MOST_FILES:
-            message = f"these are more than {MOST_FILES:,} files"
+        if len(paths) > MAX_FILES:
+            message = f"more than {MAX_FILES:,} files"
             raise gate.refusal(
                 "too-many", pattern, message, f"{len(paths):,}", "Join some of them."
             )
         files: list[RowFile] = []
         columns: tuple[tuple[str, str], ...] = ()
         for path in paths:
-            n_rows, schema = _about(path)
+            n_rows, schema = _file_info(path)
             these = tuple((field.name, str(field.type)) for field in schema)
             if not files:
                 columns = these
             elif these != columns:
                 other = next((a for a, b in zip(these, columns, strict=False) if a != b), "")
-                message = f"its columns are not those of {paths[0].name}"
+                message = f"its columns differ from those of {paths[0].name}"
                 raise gate.refusal(
-                    "other-columns", path.name, message, str(other), "Save all files alike."
+                    "other-columns",
+                    path.name,
+                    message,
+                    str(other),
+                    "Save all files with the same columns.",
                 )
             files.append(RowFile(str(path.resolve()), n_rows))
         if len(columns) > limits.MAX_COLUMNS:
@@ -108,32 +86,26 @@ class RowFiles:
         return cls(tuple(files), columns)
 
     def read(self, start: int, stop: int, columns: Sequence[str]) -> pa.Table:
-        """Return rows from `start` up to `stop`; what lies around them is not held.
-
-        Raises
-        ------
-        hetviz.errors.DataError
-            If a file is damaged, or has changed since it was found.
-        """
+        """Return the rows from `start` up to `stop`."""
         import pyarrow as pa
 
-        first, kept = 0, []
+        first, batches = 0, []
         for file in self.files:
             low, high = max(start - first, 0), min(stop - first, file.n_rows)
             first += file.n_rows
             if low < high:
                 try:
-                    kept += list(_batches(file, low, high, list(columns)))
+                    batches += list(_batches(file, low, high, list(columns)))
                 except (pa.ArrowException, OSError, ValueError, KeyError) as error:
                     raise _damaged(Path(file.path).name) from error
-        table = pa.Table.from_batches(kept) if kept else None
+        table = pa.Table.from_batches(batches) if batches else None
         if table is None or table.num_rows != stop - start:
-            there = 0 if table is None else table.num_rows
+            n_rows = 0 if table is None else table.num_rows
             raise gate.refusal(
                 "changed",
                 Path(self.files[0].path).name,
                 f"{stop - start:,} rows were expected here",
-                f"{there:,}",
+                f"{n_rows:,}",
                 "Do not change the files while they are read.",
             )
         return table
@@ -148,7 +120,7 @@ def _damaged(name: str) -> Exception:
     )
 
 
-def _about(path: Path) -> tuple[int, pa.Schema]:
+def _file_info(path: Path) -> tuple[int, pa.Schema]:
     """Return the number of rows and the columns of a file."""
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -194,7 +166,7 @@ def _batches(file: RowFile, low: int, high: int, columns: list[str]) -> Iterator
             first += rows
         first = skipped
         for batch in opened.iter_batches(
-            _BATCH, row_groups=groups, columns=columns, use_threads=False
+            _BATCH_ROWS, row_groups=groups, columns=columns, use_threads=False
         ):
             if first >= high:
                 break

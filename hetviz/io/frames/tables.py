@@ -1,6 +1,6 @@
-"""Whatever holds rows, as a table with keys and, where it has one, a matrix.
+"""Tables, graphs and matrices of other libraries in one form: table, keys and matrix.
 
-Other libraries are told by what their objects have, so none of them is imported.
+Objects of other libraries are recognised by their attributes, so no library is imported.
 """
 
 from __future__ import annotations
@@ -23,33 +23,16 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from anndata import AnnData
 
-_KINDS = (
+_ACCEPTED = (
     "a DataFrame (pandas, polars, Arrow), AnnData, MuData, a networkx graph, a dictionary of "
     "columns, a list of records or of ids, or a matrix"
 )
-_INSTEAD = "X_pca"
+_FALLBACK_PART = "X_pca"
 
 
 @dataclass(eq=False)
 class Rows:
-    """What was found of one dataset.
-
-    Attributes
-    ----------
-    name : str
-    table : DataFrame of n rows or None
-        Columns, without the ids.
-    keys : array of n objects or None
-        What the rows are called where they come from; None for rows without names.
-    X : matrix of n rows or None
-    feature_names : sequence of str or None
-    entity : str or None
-        Modalities of one MuData are views of one entity.
-    edges : list of (kind, DataFrame)
-        Links among the rows: columns source and target (keys), and weight or score.
-    dataset : Dataset or None
-        Where the rows are a dataset of hetviz already.
-    """
+    """The rows of one dataset in a common form."""
 
     name: str
     table: pd.DataFrame | None = None
@@ -69,47 +52,41 @@ class Rows:
 
 
 def rows_of_all(frames: object, features: Mapping[str, str]) -> list[Rows]:
-    """Return the rows of each dataset of what `HeteroData.from_frames` was given.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        If it is none of what can be read; the message names what to give.
-    """
+    """Return the rows of each dataset passed to `HeteroData.from_frames`."""
     if isinstance(frames, Mapping):
         if not frames:
-            raise _refused("no-datasets", "frames", "there is no dataset", "Give at least one.")
+            raise _data_error("no-datasets", "frames", "there is no dataset", "Give at least one.")
         wrong = [name for name in frames if not isinstance(name, str)]
         if wrong:
             message = "the names of datasets are text"
-            raise _refused("bad-name", "frames", message, _CALL, repr(wrong[0]))
+            raise _data_error("bad-name", "frames", message, _EXAMPLE_CALL, repr(wrong[0]))
         return [rows for name, frame in frames.items() for rows in rows_of(name, frame, features)]
     if _is_mudata(frames) or _is_anndata(frames) or is_graph(frames):
         return rows_of("nodes" if is_graph(frames) else "cells", frames, features)
     if isinstance(frames, Dataset):
         return [Rows(frames.name, dataset=frames)]
     message = "datasets are given by name, as a dictionary"
-    raise _refused("no-names", "frames", message, _CALL, type(frames).__name__)
+    raise _data_error("no-names", "frames", message, _EXAMPLE_CALL, type(frames).__name__)
 
 
-_CALL = "Call HeteroData.from_frames({'dishes': dishes, 'wines': wines}, links=pairs)."
+_EXAMPLE_CALL = "Call HeteroData.from_frames({'dishes': dishes, 'wines': wines}, links=pairs)."
 
 
 def rows_of(name: str, frame: Any, features: Mapping[str, str]) -> list[Rows]:
-    """Return the rows of one entry: several datasets of a MuData, one of anything else."""
+    """Return the datasets of one entry: several for MuData, otherwise one."""
     where = f"dataset {name!r}"
     if isinstance(frame, Dataset):
         return [Rows(name, dataset=frame)]
     if isinstance(frame, str | PurePath):
         message = "this is text, not a table"
-        raise _refused(
+        raise _data_error(
             "not-a-frame", where, message, "Read files with hetviz.load(path).", str(frame)
         )
     if _is_mudata(frame):
         return [
             part
-            for modality, one in frame.mod.items()
-            for part in _of_anndata(str(modality), one, features.get(str(modality)), name)
+            for modality, modality_data in frame.mod.items()
+            for part in _of_anndata(str(modality), modality_data, features.get(str(modality)), name)
         ]
     if _is_anndata(frame):
         return _of_anndata(name, frame, features.get(name), None)
@@ -117,7 +94,7 @@ def rows_of(name: str, frame: Any, features: Mapping[str, str]) -> list[Rows]:
         return [_of_graph(name, frame)]
     if hasattr(frame, "collect") and not isinstance(frame, pd.DataFrame):
         message = "this table has not been computed yet"
-        raise _refused("lazy", where, message, "Give frame.collect().", type(frame).__name__)
+        raise _data_error("lazy", where, message, "Give frame.collect().", type(frame).__name__)
     table = None if is_sparse(frame) else as_frame(where, frame)
     if table is not None:
         return [_of_frame(name, table)]
@@ -129,7 +106,7 @@ def rows_of(name: str, frame: Any, features: Mapping[str, str]) -> list[Rows]:
 
 
 def as_frame(where: str, frame: object) -> pd.DataFrame | None:
-    """Return a table of any library, or a dictionary of columns, as pandas; None for the rest."""
+    """Return a table or dictionary of columns as pandas, None for anything else."""
     if isinstance(frame, pd.DataFrame):
         return frame
     if isinstance(frame, pd.Series):
@@ -139,20 +116,22 @@ def as_frame(where: str, frame: object) -> pd.DataFrame | None:
     if isinstance(frame, Mapping):
         if not all(np.ndim(values) or hasattr(values, "__len__") for values in frame.values()):
             message = "a dictionary of columns is needed, each a list with a value for each row"
-            raise _refused("not-columns", where, message, "Give {'column': [values]}.")
+            raise _data_error("not-columns", where, message, "Give {'column': [values]}.")
         lengths = {str(column): len(values) for column, values in frame.items()}
         if len(set(lengths.values())) > 1:
-            said = ", ".join(f"{column} {n:,}" for column, n in [*lengths.items()][:5])
+            length_words = ", ".join(f"{column} {n:,}" for column, n in [*lengths.items()][:5])
             message = "the columns have different numbers of rows"
-            raise _refused("row-count", where, message, "Give each a value for each row.", said)
+            raise _data_error(
+                "row-count", where, message, "Give each a value for each row.", length_words
+            )
         return pd.DataFrame({column: _column(values) for column, values in frame.items()})
     return None
 
 
-def refuse_unknown(where: str, name: object, there: Sequence[str], message: str) -> DataError:
-    """Return the refusal of a name, with what there is."""
-    found = f"There are: {', '.join(map(str, there))}." if there else "There are none."
-    return _refused("unknown-name", where, message, found, str(name))
+def unknown_name_error(where: str, name: object, present: Sequence[str], message: str) -> DataError:
+    """Return the error for an unknown name, listing the existing ones."""
+    remedy = f"Available: {', '.join(map(str, present))}." if present else "None are available."
+    return _data_error("unknown-name", where, message, remedy, str(name))
 
 
 def _of_arrow(frame: object) -> pd.DataFrame:
@@ -169,7 +148,7 @@ def _of_arrow(frame: object) -> pd.DataFrame:
 def _of_chunks(column: pa.ChunkedArray) -> pd.Series:
     import pyarrow as pa
 
-    # pyarrow does not turn each kind of nested text into pandas
+    # pyarrow cannot convert every nested text type to pandas
     if pa.types.is_nested(column.type):
         return pd.Series(column.to_pylist(), dtype=object)
     series: pd.Series = column.to_pandas()
@@ -208,7 +187,7 @@ def _words(column: object) -> str:
 
 
 def _column(values: object) -> object:
-    """Return a column whose cells that list several things list them as text."""
+    """Return a column in which list cells are joined to text."""
     series = values if isinstance(values, pd.Series) else pd.Series(_detached(values))
     if isinstance(series.dtype, pd.CategoricalDtype):
         series = series.astype(object if series.dtype.categories.dtype == object else "str")
@@ -243,21 +222,21 @@ def _of_matrix(name: str, where: str, frame: object) -> Rows:
         try:
             values = np.asarray(values)
         except (TypeError, ValueError) as error:
-            raise _refused("not-a-frame", where, f"{_KINDS} is needed", str(error)) from error
+            raise _data_error("not-a-frame", where, f"{_ACCEPTED} is needed", str(error)) from error
         if values.dtype == object:
             values = _numbers(values)
         if values.dtype == object:
             kind = type(frame).__name__
-            raise _refused("not-a-frame", where, f"{_KINDS} is needed", _CALL, kind)
+            raise _data_error("not-a-frame", where, f"{_ACCEPTED} is needed", _EXAMPLE_CALL, kind)
     if values.ndim != 2:
         message = f"a matrix has rows and columns; this has {values.ndim} dimension(s)"
         remedy = "Give x.reshape(-1, 1) for one column, x.reshape(len(x), -1) for pictures."
-        raise _refused("bad-shape", where, message, remedy, str(values.shape))
+        raise _data_error("bad-shape", where, message, remedy, str(values.shape))
     return Rows(name, None, None, sp.csr_array(values) if is_sparse(values) else values)
 
 
 def _numbers(values: Array) -> Array:
-    """Return numbers that lie in a matrix of objects as such; other objects as they are."""
+    """Return an object matrix as float if possible."""
     try:
         return values.astype(np.float64)
     except (TypeError, ValueError):
@@ -265,7 +244,7 @@ def _numbers(values: Array) -> Array:
 
 
 def _detached(values: object) -> object:
-    """Return a tensor that a gradient hangs on, or that lies on a device, as a plain array."""
+    """Return a tensor with gradient or on a device as a plain array."""
     for step in ("detach", "cpu"):
         act: Callable[[], Any] | None = getattr(values, step, None)
         if callable(act):
@@ -281,37 +260,37 @@ def _is_anndata(frame: object) -> bool:
     return all(hasattr(frame, name) for name in ("obs", "var", "obs_names", "X"))
 
 
-def _of_anndata(name: str, found: AnnData, part: str | None, entity: str | None) -> list[Rows]:
-    there = ["X"] if found.X is not None else []
-    there += list(found.obsm.keys())
-    usual = next((word for word in ("X", _INSTEAD) if word in there), None)
-    used = part or usual or (there[0] if there else None)
-    if used is not None and used not in there:
+def _of_anndata(name: str, adata: AnnData, part: str | None, entity: str | None) -> list[Rows]:
+    parts = ["X"] if adata.X is not None else []
+    parts += list(adata.obsm.keys())
+    usual = next((word for word in ("X", _FALLBACK_PART) if word in parts), None)
+    used = part or usual or (parts[0] if parts else None)
+    if used is not None and used not in parts:
         where = f"dataset {name!r}"
-        raise refuse_unknown(where, used, there, "it has no such features")
+        raise unknown_name_error(where, used, parts, "these features do not exist")
     X: Any = None
     names: Sequence[str] | None = None
     if used is not None:
-        X = found.X if used == "X" else found.obsm[used]
+        X = adata.X if used == "X" else adata.obsm[used]
         if isinstance(X, pd.DataFrame):
             X, names = X.to_numpy(), [str(column) for column in X.columns]
         elif used == "X":
-            names = [str(column) for column in found.var_names]
+            names = [str(column) for column in adata.var_names]
         X = sp.csr_array(X) if is_sparse(X) else np.asarray(X)
-    rows = _of_frame(name, found.obs)
-    keys = np.empty(len(found.obs), dtype=object)
-    keys[:] = found.obs_names.tolist()
+    rows = _of_frame(name, adata.obs)
+    keys = np.empty(len(adata.obs), dtype=object)
+    keys[:] = adata.obs_names.tolist()
     edges = [
-        (str(kind), _of_adjacency(keys, found.obsp[kind]))
-        for kind in found.obsp
+        (str(kind), _of_adjacency(keys, adata.obsp[kind]))
+        for kind in adata.obsp
         if str(kind).endswith("connectivities")
     ]
     table = rows.table if rows.table is not None and rows.table.shape[1] else None
-    return [Rows(name, table, keys, X, names, entity, [one for one in edges if len(one[1])])]
+    return [Rows(name, table, keys, X, names, entity, [group for group in edges if len(group[1])])]
 
 
 def _of_adjacency(keys: Texts, K: Matrix) -> pd.DataFrame:
-    """Return the pairs that a matrix of neighbours lists, each once, with their weights."""
+    """Return each pair of a neighbour matrix once, with its weight."""
     matrix = sp.csr_array(K)
     pairs = sp.triu(abs(matrix).maximum(abs(matrix).T), 1).tocoo()
     used = (pairs.data != 0) & np.isfinite(pairs.data)
@@ -323,7 +302,7 @@ def _of_adjacency(keys: Texts, K: Matrix) -> pd.DataFrame:
 
 
 def is_graph(frame: object) -> bool:
-    """Whether something is a graph of networkx, or like one."""
+    """Whether an object is a networkx graph or similar."""
     return all(callable(getattr(frame, name, None)) for name in ("is_directed", "number_of_edges"))
 
 
@@ -337,14 +316,14 @@ def _of_graph(name: str, graph: nx.Graph) -> Rows:
 
 
 def edges_of_graph(graph: nx.Graph) -> list[tuple[str, pd.DataFrame]]:
-    """Return the edges of a networkx graph by kind; a loop says nothing of two items."""
-    found: dict[str, list[tuple[object, object, float]]] = {}
+    """Return the edges of a networkx graph by kind, without self-loops."""
+    edges_by_kind: dict[str, list[tuple[object, object, float]]] = {}
     for a, b, facts in graph.edges(data=True):
         if a != b:
             kind = str(facts.get("kind", "edge"))
-            found.setdefault(kind, []).append((a, b, float(facts.get("weight", 1.0))))
+            edges_by_kind.setdefault(kind, []).append((a, b, float(facts.get("weight", 1.0))))
     out = []
-    for kind, rows in found.items():
+    for kind, rows in edges_by_kind.items():
         weight = np.array([row[2] for row in rows])
         within = bool((np.abs(weight) <= 1).all() and (weight != 0).all())
         frame = pd.DataFrame({"source": _objects(rows, 0), "target": _objects(rows, 1)})
@@ -359,5 +338,7 @@ def _objects(rows: Sequence[tuple[object, ...]], place: int) -> Array:
     return out
 
 
-def _refused(code: str, where: str, message: str, remedy: str = "", value: str = "") -> DataError:
+def _data_error(
+    code: str, where: str, message: str, remedy: str = "", value: str = ""
+) -> DataError:
     return DataError(Problem(code, where, message, value[:80], remedy))

@@ -1,4 +1,4 @@
-"""Data as tables, AnnData and graphs of other libraries, under the ids they came with."""
+"""Export of data as tables, AnnData and networkx graphs under their original ids."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def keys_of(dataset: Dataset) -> Texts:
-    """Return what the rows are called where they come from."""
+    """Return the original keys of the rows."""
     return dataset.ids if dataset.keys is None else dataset.keys
 
 
@@ -42,7 +42,7 @@ def to_frames(data: HeteroData, embedding: Embedding | None = None) -> dict[str,
 
 
 def _places(dataset: Dataset, embedding: Embedding) -> Floats:
-    """Return where each row lies, matched by id, (n, k); NaN where it has no place."""
+    """Return the coordinates of each row by id, (n, k); NaN if it has none."""
     at = {text: row for row, text in enumerate(embedding.ids[dataset.name].tolist())}
     Y = np.full((len(dataset), embedding.n_components), np.nan)
     for row, text in enumerate(dataset.ids.tolist()):
@@ -90,7 +90,7 @@ def to_anndata(data: HeteroData, name: str | None, embedding: Embedding | None) 
     obs = pd.DataFrame(index=range(len(dataset))) if dataset.table is None else dataset.table.copy()
     for column in obs.columns:
         if obs[column].dtype == object:
-            obs[column] = [None if _lacks(v) else str(v) for v in obs[column].tolist()]
+            obs[column] = [None if _is_missing(v) else str(v) for v in obs[column].tolist()]
             obs[column] = obs[column].astype("category")
     for label in data.labels:
         if label.dataset == dataset.name:
@@ -122,7 +122,7 @@ def to_anndata(data: HeteroData, name: str | None, embedding: Embedding | None) 
     return adata
 
 
-def _lacks(value: object) -> bool:
+def _is_missing(value: object) -> bool:
     return value is None or value is pd.NA or value != value
 
 

@@ -1,1 +1,1 @@
-"""What a file does not say of itself, found out from its content."""
+"""Inference of encoding, dialect, ids and column types from the content of files."""

@@ -1,4 +1,4 @@
-"""Cells of text tables to typed columns, and back without loss."""
+"""Conversion of text cells to typed columns and back without loss."""
 
 from __future__ import annotations
 
@@ -21,10 +21,7 @@ _MISSING_MARKS = ("", "NA", "\\N", "<missing>")
 
 
 def infer_types(frame: pd.DataFrame, decimal: str) -> tuple[pd.DataFrame, dict[str, Column]]:
-    """Turn columns of text into numbers where they are numbers; other text stays as it is.
-
-    Missing cells become NaN. Dates stay text, year-month-day.
-    """
+    """Convert text columns to numbers where possible; dates and other text stay text."""
     columns = infer_all(frame, decimal)
     out: dict[str, Any] = {}
     for name, column in columns.items():
@@ -41,18 +38,12 @@ def infer_types(frame: pd.DataFrame, decimal: str) -> tuple[pd.DataFrame, dict[s
 def restore_types(
     where: str, frame: pd.DataFrame, columns: Sequence[Mapping[str, object]], missing: str
 ) -> pd.DataFrame:
-    """Turn columns of text into the types that `describe_columns` wrote down.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        If a cell does not fit its type, or the number of columns differs.
-    """
+    """Convert text columns to the types that `describe_columns` returned."""
     if frame.shape[1] != len(columns):
         raise gate.refusal(
             "columns",
             where,
-            f"{len(columns)} columns are described; the file has another number",
+            f"{len(columns)} columns are declared but the file has a different number",
             frame.shape[1],
         )
     series = []
@@ -71,11 +62,7 @@ def restore_types(
 def describe_columns(
     where: str, frame: pd.DataFrame
 ) -> tuple[list[dict[str, str]], str, list[list[str]]]:
-    """Return (name, type) of each column, the mark of a missing cell, and the columns as text.
-
-    Types that CSV can hold exactly keep their name; columns of anything else come back as plain
-    objects.
-    """
+    """Return (name, type) of each column, the missing mark, and the columns as text."""
     if not all(type(name) in (str, int) for name in frame.columns):
         raise gate.refusal(
             "bad-column",
@@ -108,16 +95,10 @@ def csv_text(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def csv_bytes(where: str, header: Sequence[str], rows: Iterable[Sequence[str]]) -> bytes:
-    """Write CSV as UTF-8.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        For text that no file can hold.
-    """
+    """Write CSV as UTF-8."""
     text = csv_text(header, rows)
     if "\0" in text:
-        raise gate.refusal("bad-text", where, "a text holds a NUL character")
+        raise gate.refusal("bad-text", where, "a text contains a NUL character")
     return toml.encode(text, where)
 
 
@@ -144,7 +125,7 @@ def _to_texts(where: str, series: pd.Series, kind: str, missing: str) -> list[st
             raise gate.refusal(
                 "bad-cell",
                 where,
-                "a cell holds something that is no text or number",
+                "a cell contains a value that is neither text nor number",
                 remedy="Turn the column into text.",
             ) from None
     if kind.startswith("datetime"):
@@ -181,12 +162,7 @@ def _restore(series: pd.Series, kind: object, missing: str) -> pd.Series:
 
 
 def json_object(where: str, content: bytes) -> dict[str, Any]:
-    """Read JSON that must be an object.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-    """
+    """Read JSON that must be an object."""
     try:
         value = json.loads(content)
     except (ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""Files without a manifest: tables are recognised by their columns."""
+"""Reader of files without a manifest; tables are recognised by their columns."""
 
 from __future__ import annotations
 
@@ -27,18 +27,14 @@ from hetviz.io.parsed import Choices, ParsedFiles, Piece, TableRead, has_matrix,
 from hetviz.progress import Progress, ProgressPart, ignore_progress
 
 _SHARE_OF_IDS = 0.5
-# What the two ends of a link are called.
+# Names of link ends.
 _END_NAMES = frozenset(
     {"source", "target", "from", "to", "src", "dst", "a", "b", "i", "j", "node", "head", "tail"}
 )
 
 
 def is_reference_column(cells: pd.Series, datasets: Collection[str]) -> bool:
-    """Say whether a column whose cells are ids is one that refers to items.
-
-    Ages and counts are among the numbers of rows too: a column of numbers refers to items if it is
-    called as what refers to items is. Texts speak for themselves.
-    """
+    """Whether a column whose cells match ids refers to items, not just to numbers."""
     column = str(cells.name)
     if not cells.str.fullmatch(r"\d*").all():
         return True
@@ -47,7 +43,7 @@ def is_reference_column(cells: pd.Series, datasets: Collection[str]) -> bool:
 
 
 class NoFiles:
-    """Plain tables have no other files."""
+    """The files of plain tables: none."""
 
     name = "files"
 
@@ -55,7 +51,7 @@ class NoFiles:
         return []
 
     def read(self, name: str) -> bytes:
-        raise gate.refusal("no-file", name, "there is no such file")
+        raise gate.refusal("no-file", name, "the file does not exist")
 
 
 def read_tables(
@@ -65,27 +61,27 @@ def read_tables(
     parse: FileParser = parse_files,
     progress: Progress = ignore_progress,
 ) -> Loaded:
-    """Read files without a manifest, each taken for datasets, links or comparisons.
+    """Read files without a manifest as datasets, links or comparisons.
 
     Parameters
     ----------
     files : sequence of (name, bytes)
-        A dataset is called after its file, or the part of it that it stands in.
+        Datasets are named after their file, sheet or table.
     choices : mapping of file name to Choices, optional
-        What the user says about a file.
+        The user's choices for files.
     base : HeteroData, optional
-        Data that these files add to.
+        Data to which these files are added.
     parse : callable
-        Reads the bytes: `hetviz.io.intake.parse.parse_files`, or `hetviz.io.sandbox.child.parse_files`
-        where they come from people who are not to be trusted with the memory of this process.
+        Parses the bytes: `hetviz.io.intake.parse.parse_files`, or for untrusted files
+        `hetviz.io.sandbox.child.parse_files`.
     progress : callable
         See `hetviz.progress`.
 
     Returns
     -------
     Loaded
-        ``files`` says in words what each file was taken for; ``problems`` lists each row and file
-        that was left out.
+        ``files`` describes how each file was read; ``problems`` lists each row and file that is
+        left out.
 
     Raises
     ------
@@ -95,10 +91,10 @@ def read_tables(
     Notes
     -----
     A table with columns source_id and target_id holds links, and so does one of two or three
-    columns of which two hold ids of the datasets, or what single items of them are called; one
-    with anchor_id, near_id and far_id (or a_id, b_id, c_id) holds comparisons. Any other is a
-    dataset: its ids are the column named as ids are, else the first of short texts that all
-    differ, else the numbers of its rows; see `hetviz.io.infer.ids.guess_id_column`.
+    columns of which two contain ids or unique titles of items. A table with anchor_id, near_id and
+    far_id (or a_id, b_id, c_id) holds comparisons. Any other table is a dataset. Its id column is
+    one named as an id, else the first with unique short texts, else the row numbers; see
+    `hetviz.io.infer.ids.guess_id_column`.
     """
     reading = _TableReader([name for name, _ in files], choices or {}, base, progress)
     return reading.result(parse(files, choices or {}))
@@ -106,7 +102,7 @@ def read_tables(
 
 @dataclass(frozen=True, eq=False)
 class _TablePart:
-    """A piece, the file that it came in, and its table."""
+    """A piece with its file and its table."""
 
     file: str
     piece: Piece
@@ -129,7 +125,7 @@ class _TableReader:
         self.datasets: dict[str, Dataset] = dict(base.datasets) if base is not None else {}
         self.labels: list[Labels] = []
         self.infos: list[DatasetInfo] = []
-        # What the two ends were called in tables that were found to be links.
+        # Original column names of tables recognised as links.
         self.ends: dict[str, tuple[str, str]] = {}
 
     def result(self, parsed: ParsedFiles) -> Loaded:
@@ -170,7 +166,7 @@ class _TableReader:
         )
 
     def _file(self, where: str) -> str:
-        """Return the file that a place such as ``"book.xlsx, sheet Drugs"`` is in."""
+        """Return the file of a place such as ``"book.xlsx, sheet Drugs"``."""
         inside = [name for name in self.names if where == name or where.startswith(f"{name}, ")]
         return max(inside, key=len, default=where)
 
@@ -217,7 +213,7 @@ class _TableReader:
                 raise gate.refusal(
                     "duplicate-name",
                     read.name,
-                    "a dataset of this name is there already",
+                    "a dataset with this name already exists",
                     name,
                     "Rename the file.",
                 )
@@ -236,7 +232,7 @@ class _TableReader:
             labels = piece.label_columns or None if choice.labels is None else choice.labels
             recipe = choice.recipe_of(read.name)
             if recipe is not None:
-                # Formats whose columns have types by themselves are read without one.
+                # Typed formats are read without a recipe.
                 read = replace(read, recipe=read.recipe or recipe)
                 entry, labels = entry_from_recipe(entry, labels, read.recipe or recipe, read)
             elif piece.X is None:
@@ -263,7 +259,7 @@ class _TableReader:
         self._add_file_info(part, "dataset", words)
 
     def _as_links(self, table: TableRead, unsure: Sequence[_TablePart]) -> TableRead | None:
-        """Return the table with its columns named as links, if two of them hold known items."""
+        """Return the table with columns named as links if two of them contain known ids."""
         columns = list(table.frame.columns)
         if "id" in map(str.lower, columns):
             return None
@@ -305,12 +301,12 @@ class _TableReader:
         return None
 
     def _scaled_weights(self, cells: pd.Series, column: str, table: TableRead) -> pd.Series:
-        """Return the weights of links, from counts and amounts those as shares of the greatest."""
+        """Return link weights; counts and amounts are divided by their maximum."""
         numbers = pd.to_numeric(cells.str.replace(table.decimal, "."), errors="coerce")
         largest = float(numbers.max())
         if not largest > 1 or numbers.min() < 0:
             return cells
-        message = f"links are weighted by {column} as a share of the greatest, {largest:g}"
+        message = f"link weights are {column} divided by its maximum, {largest:g}"
         self.problems.append(
             Problem("weights-scaled", f"{table.name}, column {column}", message, severity="note")
         )
@@ -318,10 +314,7 @@ class _TableReader:
         return cells.where(numbers.isna() | (numbers <= 0), shares)
 
     def _owner(self, cells: pd.Series, column: str) -> str | None:
-        """Return the dataset that a column is called after, or that knows most of its cells.
-
-        It knows half of them at least.
-        """
+        """Return the dataset that best matches the name and cells of a column."""
         distinct = set(cells)
         n_known = {
             name: int((find_rows(part, [*distinct]) >= 0).sum())
@@ -372,6 +365,6 @@ def _no_datasets_problem() -> Problem:
     return Problem(
         "no-datasets",
         "files",
-        "there is no dataset for links or comparisons to join",
+        "no table of items was found for these links or comparisons",
         remedy="Give the tables of the items too, or add this file to open data on the Data page.",
     )

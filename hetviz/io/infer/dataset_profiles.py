@@ -1,4 +1,4 @@
-"""What the columns of an open dataset hold, as the reading screen shows it of dropped tables."""
+"""Column profiles of a dataset for the preview."""
 
 from __future__ import annotations
 
@@ -13,31 +13,12 @@ from hetviz.features.columns.types import Column, infer
 from hetviz.io.infer.recipe import Profile
 
 MAX_SAMPLE_ROWS = 20_000
-"""Of larger datasets as many rows are looked at, evenly from all of them."""
+"""Maximum number of rows used for a profile, sampled evenly."""
 _MAX_VALUES = 8
 
 
 def profiles_of(dataset: Dataset, columns: Sequence[str], n_bins: int = 12) -> list[Profile]:
-    """Return what columns of the table of an open dataset hold.
-
-    Parameters
-    ----------
-    dataset : Dataset
-        With a table.
-    columns : sequence of str
-        Which of its columns.
-    n_bins : int
-        Of the histograms of numbers and dates.
-
-    Returns
-    -------
-    list of Profile
-        One for each of `columns`, of at most `MAX_SAMPLE_ROWS` rows; `Profile.n_rows` says how many.
-
-    Notes
-    -----
-    O(rows looked at) a column.
-    """
+    """Return the profiles of columns of a dataset, from at most `MAX_SAMPLE_ROWS` rows."""
     if dataset.table is None:
         return []
     step = max(1, -(-len(dataset) // MAX_SAMPLE_ROWS))

@@ -1,4 +1,4 @@
-"""What kind of text a table is: separator, decimal sign, header."""
+"""Detection of separator, decimal sign and header of text tables."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _MAX_ROWS_ABOVE = 30
 _LINE_PATTERN = re.compile(r"[^\r\n]*+(?:\r\n?|\n)|[^\r\n]++")
 _WORD_PATTERN = re.compile(r'"(?:[^"]|"")*+"(?=\s|$)|\S+')
 _SURROUNDING_SIGNS = " \u00a0\u202f$€£%"
-# With several thousands signs, or one and a fraction, there is no doubt which sign is which.
+# Several thousands separators, or one with a fraction, are unambiguous.
 _COMMA_NUMBER = re.compile(r"[+-]?(\d+,\d+|\d{1,3}(\.\d{3})+,\d+|\d{1,3}(\.\d{3}){2,})")
 _POINT_NUMBER = re.compile(r"[+-]?(\d*\.\d+|\d{1,3}(,\d{3})+\.\d+)")
 _CERTAIN_POINT_NUMBER = re.compile(r"[+-]?\d{1,3}((,\d{3})+\.\d+|(,\d{3}){2,})")
@@ -29,23 +29,16 @@ _HEADER_WORDS = {"id", "name", "title", "source_id", "target_id", "source", "tar
 
 
 def lines_of(text: str, max_chars: int) -> Iterator[str]:
-    """Yield the lines of the first `max_chars` characters of a text, with their ends as they are.
-
-    No more of the text is copied than one line.
-    """
+    """Yield the lines of the first `max_chars` characters of a text with their line ends."""
     return (line[0] for line in _LINE_PATTERN.finditer(text, 0, max_chars))
 
 
 def rows_of(
     name: str, text: str, separator: str, limit: int | None = None, *, quoted: bool = True
 ) -> list[tuple[int, list[str]]]:
-    """Return (row, cells) of every row that is not empty, counted from 0.
-
-    Between tabs few programs put cells in quotation marks: where these do not match there, they are
-    signs like any other.
-    """
+    """Return (row number from 0, cells) of every row that is not empty."""
     csv.field_size_limit(MAX_CELL)
-    # Where only the first rows are wanted, no more is looked at than they can be long.
+    # For the first rows only, limit the text to their maximum length.
     lines = lines_of(text, len(text) if limit is None else 50 * MAX_CELL)
     reader = csv.reader(
         lines,
@@ -79,38 +72,37 @@ def rows_of(
             return rows
         if quoted and separator == "\t":
             return rows_of(name, text, separator, quoted=False)
-        # The row began on the line after the last one that was read.
+        # The row begins on the line after the last one read.
         line = next(islice(lines_of(text, len(text)), start, None), "")
         raise gate.refusal(
             "bad-quotes",
             f"{name}, line {start + 1}",
             _quote_problem(str(error)),
             line.strip()[:60],
-            "Close the quotation mark that is open there; within a text write it twice.",
+            "Close the quotation mark. Inside a quoted text, write it twice.",
         ) from None
     return rows
 
 
 def _quote_problem(error: str) -> str:
-    """Say what is wrong with the quotation marks of a row in other words than the reader's."""
+    """Return a plain message for a quotation mark error of the CSV reader."""
     if "expected after" in error:
-        return "a cell goes on after its closing quotation mark, or was never closed"
+        return "a quoted cell continues after its closing quotation mark or is never closed"
     if "limit" in error:
-        return f"a cell has more than {MAX_CELL:,} characters, so its quotation mark was left open"
+        return (
+            f"a cell has more than {MAX_CELL:,} characters; a quotation mark is probably not closed"
+        )
     return "a cell begins with a quotation mark that is never closed"
 
 
 def check_line_count(name: str, text: str) -> None:
-    """Refuse a text of more lines than a table may have rows, before they take memory.
-
-    Texts with quotation marks or empty lines may have fewer rows than lines, and are told later.
-    """
+    """Raise an error for too many lines before they are parsed."""
     if text.count("\n") > limits.MAX_ROWS + 1 and '"' not in text and "\n\n" not in text:
         raise_too_many_rows(name)
 
 
 def raise_too_many_rows(name: str) -> NoReturn:
-    """Say that a table has more rows or cells than are allowed."""
+    """Raise the error for too many rows or cells."""
     _raise_too_large(name, f"more than {limits.MAX_ROWS:,} rows or {limits.MAX_CELLS:,} cells")
 
 
@@ -119,18 +111,14 @@ def _raise_too_large(name: str, message: str) -> NoReturn:
 
 
 def separator_of(text: str, name: str = "the text") -> str:
-    """Pick the separator that splits most rows into as many cells as is usual.
-
-    One that would tear apart what stands in quotation marks is picked only if all do. Spaces are
-    it where no other sign separates anything, see `_is_space_separated`.
-    """
+    """Return the separator that splits most rows into the same number of cells."""
 
     def merit(separator: str) -> tuple[bool, float, float, int]:
         rows = rows_of(name, text, separator, SAMPLE_ROWS)
         if not rows:
             return False, -1.0, 0.0, 0
         widths = Counter(len(cells) for _, cells in rows)
-        # The first row counts twice where it names the columns; a title above them is narrower.
+        # A header row decides the width; a title above is narrower.
         first = len(rows[0][1])
         usual = max(widths, key=lambda width: (widths[width], width))
         width = first if first > 1 and widths[first] >= 0.5 * len(rows) else usual
@@ -147,7 +135,7 @@ def separator_of(text: str, name: str = "the text") -> str:
 
 
 def _has_lists(text: str) -> bool:
-    """Whether a column between tabs holds several numbers with spaces between them."""
+    """Whether a tab-separated column contains lists of numbers."""
     rows = [cells for _, cells in rows_of("", text, "\t", SAMPLE_ROWS)]
     return any(
         len(column) > 2 and all(len(cell.split()) > 1 and all(map(_is_number, cell.split()))
@@ -157,12 +145,12 @@ def _has_lists(text: str) -> bool:
 
 
 def tabs_for_spaces(text: str) -> str:
-    """Return a text whose cells stand between spaces with one tab in the place of these."""
+    """Return a space-separated text as a tab-separated one."""
     return "\n".join("\t".join(_split_words(line)) for line in lines_of(text, len(text)))
 
 
 def _split_words(line: str) -> list[str]:
-    """Return the cells of a line, one more than are allowed at most."""
+    """Return the words of a line, at most one more than allowed."""
     if line.lstrip().startswith("# "):
         line = "#" + line.lstrip()[1:].lstrip()
     words = _WORD_PATTERN.finditer(line)
@@ -170,10 +158,7 @@ def _split_words(line: str) -> list[str]:
 
 
 def _is_space_separated(text: str, width: int) -> bool:
-    """Whether the rows are numbers between spaces, which another sign cuts into `width` cells only.
-
-    Two or three columns need names: without these they are the edges of a graph, or a sentence.
-    """
+    """Whether the rows are space-separated numbers of more than `width` cells."""
     lines = (_split_words(line) for line in lines_of(text, 10 * MAX_CELL))
     rows = list(islice((row for row in lines if row and row[0][0] not in "#%"), SAMPLE_ROWS))
     usual = common_width(rows[1:])
@@ -194,7 +179,7 @@ def _is_space_separated(text: str, width: int) -> bool:
 
 
 def decimal_of(rows: Sequence[tuple[int, list[str]]], separator: str) -> str:
-    """Say whether numbers are written with a point or a comma."""
+    """Return the decimal sign of the numbers, point or comma."""
     if separator == ",":
         return "."
     cells = [cell.strip(_SURROUNDING_SIGNS) for _, row in rows[:SAMPLE_ROWS] for cell in row]
@@ -206,13 +191,7 @@ def decimal_of(rows: Sequence[tuple[int, list[str]]], separator: str) -> str:
 
 
 def n_rows_above(rows: Sequence[tuple[int, list[str]]]) -> int:
-    """Return how many rows stand above the names of the columns: a title, a date, a remark.
-
-    Such a row fills few cells of a table of several columns. In a table of two columns, one filled
-    cell is a title only if the next row has two names and there are numbers below. Where the rows
-    below agree on how many cells they have, a row of at most half as many stands above too, and so
-    does one that lacks several and holds numbers, such as how many rows and columns follow.
-    """
+    """Return the number of rows above the column names: titles, dates, remarks."""
     sample = rows[:SAMPLE_ROWS]
     filled = [sum(bool(cell.strip()) for cell in cells) for _, cells in sample]
     if len(filled) < 3:
@@ -242,17 +221,14 @@ def n_rows_above(rows: Sequence[tuple[int, list[str]]]) -> int:
 
 
 def common_width(rows: Sequence[Sequence[str]]) -> int | None:
-    """Return how many cells nine of ten rows have, or None where they do not agree."""
+    """Return the number of cells of at least 90 % of the rows, or None."""
     widths = Counter(map(len, rows))
     width, count = widths.most_common(1)[0] if widths else (0, 0)
     return width if count > 0 and count >= 0.9 * len(rows) else None
 
 
 def _is_size_row(rows: Sequence[tuple[int, list[str]]]) -> bool:
-    """Whether the first row begins with a number and has words over columns of numbers.
-
-    Such a row tells how many rows and columns follow, and what their classes are called.
-    """
+    """Whether the first row is a size row: a number, then words above number columns."""
     first = rows[0][1][0].strip()
     return (
         _is_number(first)
@@ -262,7 +238,7 @@ def _is_size_row(rows: Sequence[tuple[int, list[str]]]) -> bool:
 
 
 def _has_word_above_numbers(rows: Sequence[list[str]]) -> bool:
-    """Whether the first row has a word over a column of nothing but numbers."""
+    """Whether the first row has a word above a column of numbers."""
     first = [cell.strip() for cell in rows[0]]
     below = [row for row in rows[1:] if len(row) == len(first)]
     for at, cell in enumerate(first):
@@ -283,10 +259,7 @@ def _is_too_narrow(cells: Sequence[str], usual: int) -> bool:
 
 
 def _n_remark_rows(rows: Sequence[tuple[int, list[str]]]) -> int:
-    """Return how many rows at the top are remarks that begin with #, as programs write them.
-
-    The last of them names the columns if it has as many cells as most rows below, or the widest.
-    """
+    """Return the number of leading remark rows that begin with #."""
     n_remarks = 0
     while n_remarks < len(rows) and rows[n_remarks][1][0].lstrip().startswith("#"):
         n_remarks += 1
@@ -314,7 +287,7 @@ def is_prose(text: str) -> bool:
 
 
 def has_header(rows: list[tuple[int, list[str]]]) -> bool:
-    """Say whether the first row names columns: it does unless it looks like the rows below."""
+    """Whether the first row contains column names, that is, differs from the rows below."""
     first = [cell.strip() for cell in rows[0][1]]
     if {cell.lower() for cell in first} & _HEADER_WORDS:
         return True

@@ -1,4 +1,4 @@
-"""Which encoding a text is in: told by its marks, tried as UTF-8, else judged by its letters."""
+"""Text encoding detection: byte order marks, then UTF-8, then letter statistics."""
 
 from __future__ import annotations
 
@@ -54,14 +54,14 @@ _COMMON_NAMES = {
     "euc_kr": "EUC-KR, Korean",
     "tis_620": "TIS-620, Thai",
 }
-# Such text can hide signs of markup from whoever looks at its bytes.
+# These encodings can hide markup in their bytes.
 _NOT_OFFERED = {"utf_7", "hz"}
 ENCODING_NAMES: dict[str, str] = _COMMON_NAMES | {
     codec: codec.replace("_", "-").upper()
     for codec in IANA_SUPPORTED
     if codec not in _COMMON_NAMES and codec not in _NOT_OFFERED
 }
-"""Codec to what it is called, for people: the usual ones first, then all the others."""
+"""Display names of codecs, common ones first."""
 
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8-sig", "UTF-8 with a mark at the start"),
@@ -69,7 +69,7 @@ _BOMS = (
     (codecs.BOM_UTF16_LE, "utf-16", "UTF-16"),
     (codecs.BOM_UTF16_BE, "utf-16", "UTF-16"),
 )
-# Letters with accents stand by themselves among plain ones; other scripts come in runs of bytes.
+# Accented letters are single bytes among ASCII; other scripts form runs.
 _LATIN_CODECS = ("cp1252", "cp1250", "iso8859_2", "cp1254", "cp1257")
 _OLD_LATIN = ("mac_roman", "cp437", "cp850", "cp852")
 _OTHER_CODECS = ("gb18030", "big5", "cp932", "euc_jp", "cp949", "cp1251", "koi8_r", "koi8_u", "cp866",
@@ -83,13 +83,7 @@ _MAX_PREVIEW_CHARS = 200
 
 
 def decode(name: str, content: bytes, chosen: str | None, notes: list[Problem]) -> tuple[str, str]:
-    """Decode bytes and say as what; `notes` tells of a guess.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        If they are not in the encoding that was chosen, or no text.
-    """
+    """Return the decoded text and the name of its encoding; a guess adds a note."""
     if chosen is not None:
         return _decode_as(name, content, chosen), ENCODING_NAMES.get(_codec_name(chosen), chosen)
     for bom, codec, label in _BOMS:
@@ -112,8 +106,8 @@ def decode(name: str, content: bytes, chosen: str | None, notes: list[Problem]) 
         Problem(
             "encoding",
             name,
-            f"the text is not UTF-8; it was read as {label}",
-            remedy="If letters are wrong, choose another encoding, or save the file as UTF-8.",
+            f"the text is not UTF-8; it is read as {label}",
+            remedy="If letters look wrong, choose another encoding or save the file as UTF-8.",
             severity="note",
         )
     )
@@ -121,13 +115,9 @@ def decode(name: str, content: bytes, chosen: str | None, notes: list[Problem]) 
 
 
 def preview_text(content: bytes, codec: str, n_lines: int = 5) -> str | None:
-    """Return the first lines of a text as a codec reads them, None where it cannot.
-
-    Lines with letters beyond ASCII are preferred to lines without, as these look the same in most
-    encodings.
-    """
+    """Return the first lines decoded by a codec, None if it fails."""
     head = content[: 10 * _SAMPLE_BYTES]
-    # A cut through a letter at the end is no fault of the codec.
+    # A letter cut at the end is not an error of the codec.
     cut = 0 if len(head) == len(content) else 4
     for shorter in range(cut + 1):
         try:
@@ -152,19 +142,19 @@ def _decode_as(name: str, content: bytes, chosen: str) -> str:
     try:
         return _check_no_nul(name, content.decode(chosen).lstrip("\ufeff"))
     except LookupError:
-        raise gate.refusal("bad-encoding", name, "there is no such encoding", chosen) from None
+        raise gate.refusal("bad-encoding", name, "this encoding is unknown", chosen) from None
     except UnicodeError:
         raise gate.refusal(
             "bad-encoding",
             name,
             "the text is not in this encoding",
             chosen,
-            "Choose another one, or leave it to be found.",
+            "Choose another encoding, or let hetviz detect it.",
         ) from None
 
 
 def _guess(content: bytes) -> tuple[str, str]:
-    """Return the codec that makes most sense of bytes that are no UTF-8, and the text."""
+    """Return the most plausible codec for bytes that are not UTF-8, and the text."""
     sample = b"\n".join(_telling_lines(content))
     runs = _RUN.findall(sample)
     is_latin = sum(len(run) == 1 for run in runs) > _SINGLE_BYTE_SHARE * len(runs)
@@ -178,7 +168,7 @@ def _guess(content: bytes) -> tuple[str, str]:
 
 
 def _telling_lines(content: bytes) -> list[bytes]:
-    """Return different lines with letters beyond ASCII, some thousand bytes of them in all."""
+    """Return distinct lines with non-ASCII letters, limited to a sample size."""
     lines: dict[bytes, None] = {}
     size = 0
     for match in _LINE.finditer(content):
@@ -191,7 +181,7 @@ def _telling_lines(content: bytes) -> list[bytes]:
 
 
 def _rank_codecs(sample: bytes, codecs_to_try: tuple[str, ...]) -> list[str]:
-    """Return codecs by how much sense the sample makes in them, the best first."""
+    """Return codecs ranked by plausibility for the sample, best first."""
     for chaos in (_MAX_CHAOS, 3 * _MAX_CHAOS):
         matches = charset_normalizer.from_bytes(
             sample, cp_isolation=list(codecs_to_try), threshold=chaos
@@ -200,7 +190,7 @@ def _rank_codecs(sample: bytes, codecs_to_try: tuple[str, ...]) -> list[str]:
         for match in matches:
             for codec in match.could_be_from_charset:
                 if codec in codecs_to_try:
-                    # Where two make as much sense, the more usual one, which is named first.
+                    # Prefer the more common codec on ties; it comes first in the list.
                     sense = (round(match.chaos, 1), -round(match.coherence, 1))
                     rank = (_n_odd_signs(str(match)), *sense, codecs_to_try.index(codec))
                     ranked.append((rank, codec))
@@ -210,7 +200,7 @@ def _rank_codecs(sample: bytes, codecs_to_try: tuple[str, ...]) -> list[str]:
 
 
 def _n_odd_signs(text: str) -> int:
-    """Return how often a sign stands where a letter must be, as in "M³ller"."""
+    """Count symbols where a letter is expected, as in "M³ller"."""
     return sum(
         sign > "\x7f"
         and sign not in "°ªº"
@@ -221,7 +211,7 @@ def _n_odd_signs(text: str) -> int:
 
 
 def _decode_unmarked_utf16(name: str, content: bytes) -> str:
-    """Decode UTF-16 that does not say so: every other byte of its first letters is zero."""
+    """Decode UTF-16 without a byte order mark, recognised by its zero bytes."""
     head = content[:200]
     for codec, zeros in (("utf-16-le", head[1::2]), ("utf-16-be", head[0::2])):
         if len(content) % 2 == 0 and zeros.count(0) > 0.8 * len(zeros):
@@ -234,7 +224,5 @@ def _decode_unmarked_utf16(name: str, content: bytes) -> str:
 
 def _check_no_nul(name: str, text: str) -> str:
     if "\0" in text:
-        raise gate.refusal(
-            "binary", name, "the file holds NUL bytes, so it is not text", remedy="Save it as CSV."
-        )
+        raise gate.refusal("binary", name, "this is not a text file", remedy="Save it as CSV.")
     return text

@@ -1,4 +1,4 @@
-"""Which column of a table, if any, holds the ids of its rows; else the numbers of the rows do."""
+"""Detection of the id column of a table; row numbers are the fallback."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from hetviz.features.columns.types import MISSING
 from hetviz.io.infer.titles import full_name
 
 ROW_NUMBER = "row number"
-"""What the ids of a table without a column of ids are called."""
+"""Name of the id column of a table without ids."""
 
 ID_CELL_SEPARATOR = " · "
-"""What stands between the cells of several columns that are the id together."""
+"""Separator between the cells of several id columns."""
 
 ID_NAME_SEPARATOR = " + "
-"""What stands between the names of such columns."""
+"""Separator between the names of several id columns."""
 
 _NUMBER = re.compile(r"[+-]?[\d.,'’\u00a0\u202f ]*\d[\d.,]*(?:[eE][+-]?\d+)?[ \u00a0]?[%€$£]?")
 _FRACTION = re.compile(r"[.,]\d")
@@ -37,17 +37,7 @@ _MAX_MEAN_WORDS = 8
 
 @dataclass(frozen=True)
 class IdCandidate:
-    """How well some columns together could be the id of the rows.
-
-    Attributes
-    ----------
-    columns : tuple of str
-    n_distinct : int
-        How many rows differ in them, those counted once that are the same.
-    n_empty : int
-        Rows in which one of them is empty.
-    n_rows : int
-    """
+    """Columns that could form the id of the rows, with counts."""
 
     columns: tuple[str, ...]
     n_distinct: int
@@ -56,12 +46,12 @@ class IdCandidate:
 
     @property
     def fits(self) -> bool:
-        """Whether every row has one, and no two the same."""
+        """Whether every row has a value and all are different."""
         return self.n_rows > 0 and self.n_distinct == self.n_rows and not self.n_empty
 
     @property
     def words(self) -> str:
-        """The account of it, for people."""
+        """A sentence for the user."""
         name = ID_NAME_SEPARATOR.join(self.columns)
         if self.fits:
             return f"{name}: different in all {count(self.n_rows, 'row')}"
@@ -70,7 +60,7 @@ class IdCandidate:
 
 
 def id_candidate(frame: pd.DataFrame, columns: Sequence[str]) -> IdCandidate:
-    """Return how well columns of a table of text could be the id of its rows together."""
+    """Return the counts of columns as a possible id."""
     cells = joined_ids(frame, columns)
     empty = np.zeros(len(frame), dtype=bool)
     for name in columns:
@@ -81,38 +71,33 @@ def id_candidate(frame: pd.DataFrame, columns: Sequence[str]) -> IdCandidate:
 
 
 def id_candidates(frame: pd.DataFrame) -> list[IdCandidate]:
-    """Return each column that is not of fractions as an id, those that fit best first.
-
-    Columns that only together differ in every row stand behind, where two or three columns that
-    are named as ids do.
-
-    Notes
-    -----
-    O(n) for each column, and for at most 20 of their pairs and triples.
-    """
-    singles = [
+    """Return possible id columns, best first, then pairs that fit only together."""
+    single = [
         id_candidate(frame, [name])
         for name in frame.columns
         if not _holds_measurements(frame[name])
     ]
-    named = [one.columns[0] for one in singles if is_named_id(one.columns[0]) and not one.fits]
+    named = [
+        option.columns[0] for option in single if is_named_id(option.columns[0]) and not option.fits
+    ]
     together: list[IdCandidate] = []
-    if not any(one.fits and is_named_id(one.columns[0]) for one in singles):
+    if not any(option.fits and is_named_id(option.columns[0]) for option in single):
         sets = [(a, b) for at, a in enumerate(named) for b in named[at + 1 :]][:20]
-        others = [one.columns[0] for one in singles if one.columns[0] not in named]
+        others = [option.columns[0] for option in single if option.columns[0] not in named]
         sets += [(a, b) for a in named[:3] for b in others[:4]]
-        together = [one for pair in sets if (one := id_candidate(frame, pair)).fits]
-    fits = [one for one in singles if one.fits]
-    rest = sorted(
-        (one for one in singles if not one.fits), key=lambda one: (-one.n_distinct, one.n_empty)
+        together = [option for pair in sets if (option := id_candidate(frame, pair)).fits]
+    fits = [option for option in single if option.fits]
+    unfit = sorted(
+        (option for option in single if not option.fits),
+        key=lambda option: (-option.n_distinct, option.n_empty),
     )
     guessed = guess_id_column(frame)
-    fits.sort(key=lambda one: one.columns[0] != guessed)
-    return [*fits, *together, *rest]
+    fits.sort(key=lambda option: option.columns[0] != guessed)
+    return [*fits, *together, *unfit]
 
 
 def joined_ids(frame: pd.DataFrame, columns: Sequence[str]) -> pd.Series:
-    """Return the ids that columns of a table of text give together, one for each row."""
+    """Return the joined ids of some columns."""
     ids = frame[columns[0]]
     for name in columns[1:]:
         ids = ids + ID_CELL_SEPARATOR + frame[name]
@@ -122,18 +107,7 @@ def joined_ids(frame: pd.DataFrame, columns: Sequence[str]) -> pd.Series:
 def add_id_column(
     frame: pd.DataFrame, row: Sequence[int], columns: Sequence[str]
 ) -> tuple[pd.DataFrame, str]:
-    """Return a table with one column of ids, and its name.
-
-    Parameters
-    ----------
-    frame : DataFrame of n rows
-        Cells as text.
-    row : sequence of n int
-        The row of the file, from 0, that each came from.
-    columns : sequence of str
-        What the ids are; nothing for the numbers of the rows. One column is used as it is, several
-        stay what they are beside the new one.
-    """
+    """Return a table with one id column (joined columns or row numbers), and its name."""
     if len(columns) == 1:
         return frame, str(columns[0])
     name = ID_NAME_SEPARATOR.join(columns) if columns else ROW_NUMBER
@@ -149,14 +123,7 @@ def add_id_column(
 
 
 def guess_id_column(frame: pd.DataFrame) -> str | None:
-    """Return the column of ids: one named so, else the first of short texts; None without any.
-
-    Notes
-    -----
-    Each cell of it is filled and no two are alike. Fractions, dates and times are never ids, and
-    whole numbers only in a column that is named as ids are: a measurement whose values happen to
-    differ must not be lost to the features.
-    """
+    """Return the id column: one named as an id, else the first unique short texts, else None."""
     if not len(frame) or not frame.shape[1]:
         return next((str(name) for name in frame.columns if str(name).lower() == "id"), None)
     names = list(map(str, frame.columns))
@@ -167,7 +134,7 @@ def guess_id_column(frame: pd.DataFrame) -> str | None:
             return name
     if names[0] in ("row", "column_1") and _is_counter(frame[names[0]]):
         return names[0]
-    # Two people may have the same name some day.
+    # Names of people are not safe ids.
     people = full_name(names) or ()
     for name in names:
         if name in exact or name in named or name in people or is_measured(name):
@@ -182,7 +149,7 @@ def _is_unique(cells: pd.Series) -> bool:
 
 
 def _holds_measurements(cells: pd.Series) -> bool:
-    """Whether a column holds numbers with decimals, dates or times, so no ids."""
+    """Whether a column contains decimals, dates or times."""
     sample = _sample(cells)
     if not sample:
         return False
@@ -195,7 +162,7 @@ def _holds_measurements(cells: pd.Series) -> bool:
 
 
 def _is_code_or_text(cells: pd.Series) -> bool:
-    """Whether a column holds short texts, or numbers that can only be codes."""
+    """Whether a column contains short texts or codes."""
     sample = _sample(cells)
     if not sample or any(cell.lower() in MISSING - {"na", "nan"} for cell in sample):
         return False
@@ -208,7 +175,7 @@ def _is_code_or_text(cells: pd.Series) -> bool:
 
 
 def _is_code(cell: str) -> bool:
-    """Whether digits are a code: a number does not begin with a zero."""
+    """Whether digits begin with a zero and are a code."""
     return len(cell) > 1 and cell[0] == "0" and cell.isdigit()
 
 
@@ -221,6 +188,6 @@ def _is_counter(cells: pd.Series) -> bool:
 
 
 def _sample(cells: pd.Series) -> list[str]:
-    """Return filled cells from all over a column, 500 at most."""
+    """Return at most 500 filled cells, evenly from the column."""
     step = max(1, len(cells) // 500)
     return [cell for text in cells.iloc[::step].tolist() if (cell := text.strip())]

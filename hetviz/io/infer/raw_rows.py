@@ -1,4 +1,4 @@
-"""Rows of a table as they stand, kept as columns: only those that are asked for become lists."""
+"""Raw rows of a table, stored as columns and converted to lists on demand."""
 
 from __future__ import annotations
 
@@ -20,15 +20,7 @@ _CHUNK_ROWS = 10_000
 
 
 class FrameRows(Sequence[RawRow]):
-    """Rows as a sequence of (row of the file, cells), held as columns.
-
-    Parameters
-    ----------
-    frame : DataFrame of n rows
-        Cells as text; missing ones only fill a row up to the width of the table.
-    lines : array of int of shape (n,)
-        The row of the file, from 0, of each row.
-    """
+    """Rows as a sequence of (row of the file, cells), stored as columns."""
 
     def __init__(self, frame: pd.DataFrame, lines: ArrayLike) -> None:
         self._frame = frame
@@ -58,18 +50,15 @@ class FrameRows(Sequence[RawRow]):
         return [(line, _without_padding(row)) for line, row in zip(lines, cells, strict=True)]
 
     def take(self, places: Ints) -> FrameRows:
-        """Return the rows at some places."""
+        """Return some rows."""
         return FrameRows(self._frame.iloc[places].reset_index(drop=True), self.lines[places])
 
     def narrow(self, width: int) -> FrameRows:
-        """Return the rows without the columns behind so many."""
+        """Return the rows with only the first `width` columns."""
         return FrameRows(self._frame.iloc[:, :width], self.lines)
 
     def sample(self) -> Sequence[RawRow]:
-        """Return the first and the last rows, and one with a cell in each column that has any.
-
-        They are enough to tell which rows name the columns and which are no data.
-        """
+        """Return the first and last rows, plus one filled row for each column."""
         n = len(self)
         if n <= 2 * _N_FIRST_ROWS:
             return self[:]
@@ -83,15 +72,7 @@ class FrameRows(Sequence[RawRow]):
     def body(
         self, holds: Callable[[Ints], Bools], names: Sequence[str]
     ) -> tuple[pd.DataFrame, Ints]:
-        """Return the rows of data that have something in them, and the row of the file of each.
-
-        Parameters
-        ----------
-        holds : callable
-            Says of rows of the file whether they hold data.
-        names : sequence of str
-            Of the columns; cells behind them are cut off.
-        """
+        """Return the filled data rows and their row numbers in the file."""
         keep = holds(self.lines)
         width = min(len(names), self._frame.shape[1])
         frame = self._frame.iloc[:, :width]
@@ -110,7 +91,7 @@ class FrameRows(Sequence[RawRow]):
 
 
 def _without_padding(cells: list[object]) -> list[str]:
-    """Return the cells of a row without those that only fill it up to the width of the table."""
+    """Return the cells of a row without the padding."""
     end = len(cells)
     while end and not isinstance(cells[end - 1], str):
         end -= 1

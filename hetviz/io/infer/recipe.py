@@ -1,17 +1,17 @@
-"""How a table is to be read: which rows hold what, and what each column is.
+"""Recipes for reading tables: header, unit and data rows, and column types.
 
-A `TableRecipe` is proposed for raw rows by `propose_recipe`, can be changed in any part, and is applied by
-`apply_recipe`; all three are pure. It is plain data (`Recipe.to_dict`, `Recipe.from_dict`), is kept with
-the project among the choices of how a file is read (``Choices.recipes``, one for each sheet or
-file), and `adapt_recipe` makes it fit a newer version of the file or a file of new rows.
+`propose_recipe` proposes a `TableRecipe` for raw rows, and `apply_recipe` reads a table by it. Both
+are pure functions. Recipes are plain data (`TableRecipe.to_dict`, `TableRecipe.from_dict`) and are
+saved with the project (``Choices.recipes``, one per sheet or file). `adapt_recipe` adapts a recipe
+to a newer version of the file or to a file of new rows.
 
->>> from hetviz.io.infer.recipe import RawTable, apply, propose
+>>> from hetviz.io.infer.recipe import RawTable, apply_recipe, propose_recipe
 >>> raw = RawTable.of([["Well", "Nitrate", ""], ["", "mg/l", ""], ["A1", "<0.5", "ok"],
 ...                    ["A2", "3.1", "ok"], ["A3", "n.d.", "bad"]])
->>> recipe = propose(raw)
+>>> recipe = propose_recipe(raw)
 >>> recipe.header, recipe.units, recipe.first, [column.type for column in recipe.columns]
 ((0,), 1, 2, ['id', 'number with the rest missing', 'category'])
->>> apply(raw, recipe).frame["Nitrate"].tolist()
+>>> apply_recipe(raw, recipe).frame["Nitrate"].tolist()
 ['0.5', '3.1', '']
 """
 
@@ -64,23 +64,23 @@ from hetviz.io.infer.titles import full_name, joined_cells
 
 TYPES: Mapping[str, str] = {
     "number": "Numbers in every row.",
-    "number with the rest missing": "Numbers; whatever is none counts as missing.",
+    "number with the rest missing": "Numbers. Anything else counts as missing.",
     "whole number": "Counts and other whole numbers.",
     "category": "One of several words or codes.",
-    "ordered category": "One of several words that have an order.",
-    "yes/no": "One of two.",
-    "date": "Days or times.",
-    "place": "A latitude or a longitude, in degrees.",
+    "ordered category": "One of several words with an order.",
+    "yes/no": "One of two values.",
+    "date": "Dates or times.",
+    "place": "A latitude or longitude in degrees.",
     "list": "Several words in each cell.",
-    "text": "Sentences or remarks.",
-    "id": "Different in every row; rows are matched by it. Several columns can be it together.",
-    "title": "What the rows are called.",
-    "label": "Colours the map, and is no feature.",
+    "text": "Free text.",
+    "id": "Different in every row. Rows are matched by it. Several columns can form the id together.",
+    "title": "The name of each row.",
+    "label": "Colours the map. Not used as a feature.",
     "picture": "Names of picture files.",
     "key of another table": "The id of a row of another table.",
     "leave out": "Not read.",
 }
-"""What a column can be, and what that means."""
+"""Column types and their descriptions."""
 
 NUMBERS = ("number", "number with the rest missing", "whole number")
 _HEADER_SEPARATOR = " / "
@@ -116,14 +116,14 @@ _COMPACT_DATE = re.compile(r"(1[89]\d\d|20\d\d)(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[0
 _ISO_DATE = re.compile(
     r"\d{4}-\d{1,2}-\d{1,2}(?:[ T]\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?: ?[+-]\d{2}:?\d{2})?)?Z?"
 )
-# Behind a time, not the month and day of a date.
+# An offset after a time, not the month and day of a date.
 _UTC_OFFSET = re.compile(r"(:\d{2}(?:\.\d+)?) ?([+-]\d{2}:?\d{2})$")
 _PICTURE_NAME = re.compile(r".+\.(png|jpe?g|webp|gif|bmp|tiff?)", re.I)
 
 
 @dataclass(frozen=True)
 class ColumnRecipe:
-    """What one column is.
+    """The type of one column.
 
     Attributes
     ----------
@@ -131,17 +131,17 @@ class ColumnRecipe:
     type : str
         One of `TYPES`.
     unit : str
-        Of numbers.
+        Unit of numbers.
     decimal : {".", ","}
-        The decimal sign of its numbers.
+        Decimal sign of the numbers.
     order : tuple of str
-        The values of an ordered category, the lowest first.
+        Values of an ordered category, lowest first.
     of : str
-        The dataset that a key is of.
+        Target dataset of a key.
     why : str
-        Why it was proposed, for people.
+        Reason of the proposal, for the user.
     said : bool
-        Somebody said so; otherwise it is proposed, and features are made as their defaults say.
+        Whether the user chose it. Proposed columns get default features.
     """
 
     name: str
@@ -156,13 +156,13 @@ class ColumnRecipe:
 
 @dataclass(frozen=True)
 class TableRecipe:
-    """How a table is to be read. Rows are numbered as in the file, from 0.
+    """The recipe for reading a table. Row numbers are those of the file, from 0.
 
     Attributes
     ----------
     header : tuple of int
-        The rows that name the columns, joined as in "Messwerte / Nitrat"; nothing for columns
-        called column_1, column_2 and so on.
+        The rows of column names, joined as in "Messwerte / Nitrat". Without them, columns are
+        named column_1, column_2 and so on.
     units : int or None
         The row of units.
     first : int
@@ -196,13 +196,7 @@ class TableRecipe:
 
     @classmethod
     def from_dict(cls, fields: Mapping[str, Any]) -> TableRecipe:
-        """Return the recipe that `to_dict` wrote.
-
-        Raises
-        ------
-        hetviz.errors.DataError
-            If it is no recipe, or a column has a type that there is not.
-        """
+        """Return the recipe that `to_dict` wrote."""
         try:
             columns = tuple(
                 ColumnRecipe(
@@ -219,28 +213,28 @@ class TableRecipe:
                 columns,
             )
         except (KeyError, TypeError, ValueError, AttributeError):
-            message = "this is no recipe for reading a table"
+            message = "this is not a valid recipe for reading a table"
             raise DataError(Problem("bad-recipe", "recipe", message, str(fields)[:60])) from None
         unknown = [column for column in columns if column.type not in TYPES]
         if unknown:
             remedy = f"Use one of: {', '.join(TYPES)}."
             raise DataError(
-                Problem("bad-recipe", f"recipe, column {column.name}", "there is no such type",
+                Problem("bad-recipe", f"recipe, column {column.name}", "this column type is unknown",
                         str(column.type)[:60], remedy)
                 for column in unknown
             )  # fmt: skip
         return recipe
 
     def column(self, name: str) -> ColumnRecipe:
-        """Return what is said of a column, by its name."""
+        """Return the recipe of a column."""
         return next(column for column in self.columns if column.name == name)
 
     def of_type(self, *types: str) -> tuple[str, ...]:
-        """Return the names of the columns of some types."""
+        """Return the names of the columns of the given types."""
         return tuple(column.name for column in self.columns if column.type in types)
 
     def with_type(self, name: str, type: str, **fields: Any) -> TableRecipe:
-        """Return a recipe in which one column is something else."""
+        """Return a recipe with another type for one column."""
         columns = tuple(
             replace(column, type=type, why="", said=True, **fields)
             if column.name == name
@@ -250,11 +244,11 @@ class TableRecipe:
         return replace(self, columns=columns)
 
     def with_order(self, name: str, *order: str) -> TableRecipe:
-        """Return a recipe in which the values of a column have this order, the lowest first."""
+        """Return a recipe with this value order of a column, lowest first."""
         return self.with_type(name, "ordered category", order=order)
 
     def with_ids(self, *names: str) -> TableRecipe:
-        """Return a recipe in which these columns are the id together, or row numbers are."""
+        """Return a recipe with these id columns, or row numbers if none are given."""
         columns = tuple(
             replace(column, type="id", why="", said=True) if column.name in names else column
             for column in self.columns
@@ -263,13 +257,13 @@ class TableRecipe:
         return replace(self, columns=columns)
 
     def holds(self, line: int) -> bool:
-        """Whether a row of the file holds data."""
+        """Whether a row of the file is a data row."""
         if line < self.first or line in self.header or line == self.units:
             return False
         return self.last is None or line <= self.last
 
     def holds_rows(self, lines: Ints) -> Bools:
-        """Say of rows of the file whether they hold data, as `holds` does of one."""
+        """Return a mask of the data rows, as `holds` for one row."""
         above = [*self.header, *([] if self.units is None else [self.units])]
         is_data: Bools = (lines >= self.first) & ~np.isin(lines, above)
         return is_data if self.last is None else is_data & (lines <= self.last)
@@ -277,21 +271,7 @@ class TableRecipe:
 
 @dataclass(frozen=True, eq=False)
 class RawTable:
-    """The cells of a table as they stand in a file or sheet, before anything is made of them.
-
-    Attributes
-    ----------
-    name : str
-        Of the file, with the sheet where it has several.
-    rows : sequence of (int, list of str)
-        The row of the file, from 0, and its cells; rows without any are left out.
-    decimal : {".", ","}
-        What most numbers are written with.
-    id_column : str
-        The column of ids that the file declares, as a database does; otherwise nothing.
-    keys : mapping of str to str
-        The columns that the file declares to be ids of another table, and the name of that.
-    """
+    """The raw cells of a table in a file or sheet."""
 
     name: str
     rows: Sequence[tuple[int, list[str]]]
@@ -301,7 +281,7 @@ class RawTable:
 
     @classmethod
     def of(cls, rows: Iterable[Sequence[str]], name: str = "table", decimal: str = ".") -> RawTable:
-        """Return a table of plain lists of cells."""
+        """Return a raw table from lists of cells."""
         filled_rows = [
             (line, list(cells)) for line, cells in enumerate(rows) if any(map(str.strip, cells))
         ]
@@ -309,7 +289,7 @@ class RawTable:
 
     @property
     def sample(self) -> RawTable:
-        """The first and last rows, by which is told what the others are; all of a short table."""
+        """A sample of the first and last rows; all rows of a short table."""
         if not isinstance(self.rows, FrameRows):
             return self
         return replace(self, rows=self.rows.sample())
@@ -317,19 +297,7 @@ class RawTable:
 
 @dataclass(frozen=True, eq=False)
 class Applied:
-    """A table that was read by a recipe.
-
-    Attributes
-    ----------
-    frame : DataFrame
-        Cells as text: numbers plain, with the decimal sign of the raw table, dates as ISO 8601,
-        "" where missing. Columns that are left out are not in it.
-    row : tuple of int
-        ``row[r]`` is the row of the file, from 0, that row r came from.
-    recipe : Recipe
-    problems : tuple of Problem
-        Notes: limits taken for values, words taken for missing, rows that are no data.
-    """
+    """The result of reading a table by a recipe."""
 
     frame: pd.DataFrame
     row: tuple[int, ...]
@@ -338,56 +306,24 @@ class Applied:
 
 
 def propose_recipe(raw: RawTable) -> TableRecipe:
-    """Return how a table seems to be meant; each part of it can be said otherwise.
-
-    Notes
-    -----
-    Titles above the names of the columns, a row of groups above and a row of units below them, and
-    totals and remarks at the end are found by how many cells they fill and with what. What each
-    column holds is guessed of 1,000 of its cells, its numbers of all of them.
-    """
+    """Return the proposed recipe of a table."""
     return apply_recipe(raw, find_layout(raw)).recipe
 
 
 def find_layout(raw: RawTable, header: bool | None = None, skip: int | None = None) -> TableRecipe:
-    """Return which rows of a table hold what, and nothing of its columns.
-
-    Parameters
-    ----------
-    raw : RawTable
-    header : bool, optional
-        Whether a row names the columns, where that was said.
-    skip : int, optional
-        Rows of the file above the names, where that was said.
-    """
+    """Return a recipe with the header, unit and data rows but no columns."""
     sample = raw.sample
     recipe = _header_and_first_row(sample, header, skip)
     return replace(recipe, last=_last_row(sample, recipe.first))
 
 
 def apply_recipe(raw: RawTable, recipe: TableRecipe) -> Applied:
-    """Return the table that raw rows hold by a recipe.
-
-    Parameters
-    ----------
-    raw : RawTable
-    recipe : Recipe
-        What it says of columns that are not there is passed over, and columns that it says nothing
-        of are read as proposed.
-
-    Returns
-    -------
-    Applied
-
-    Notes
-    -----
-    O(cells). The same raw rows and recipe give the same table.
-    """
+    """Return the table read by a recipe; unlisted columns are read as proposed."""
     return apply_with_raw_cells(raw, recipe)[1]
 
 
 def apply_with_raw_cells(raw: RawTable, recipe: TableRecipe) -> tuple[pd.DataFrame, Applied]:
-    """Return the rows of data as they stand, see `raw_data_rows`, and as they are read, see `apply_recipe`."""
+    """Return the raw data rows and the table read by a recipe."""
     sample = raw.sample
     frame, lines = _data_rows(raw, recipe, column_names_of(sample, recipe, []))
     applied = read_columns(raw.name, frame, raw.decimal, recipe, column_units(sample, recipe))
@@ -395,36 +331,14 @@ def apply_with_raw_cells(raw: RawTable, recipe: TableRecipe) -> tuple[pd.DataFra
 
 
 ROW_MARKS = ("names", "units", "first", "last")
-"""What a row can be said to be: one that names the columns, of units, the first or last of data."""
+"""Marks of a row: column names, units, first or last data row."""
 
 
 def mark_row(raw: RawTable, recipe: TableRecipe, mark: str, line: int) -> TableRecipe:
-    """Return a recipe in which a row is something else; said once more, it is that no longer.
-
-    Parameters
-    ----------
-    raw : RawTable
-    recipe : Recipe
-    mark : str
-        One of `ROW_MARKS`. A row next to those that name the columns joins them, any other takes their
-        place.
-    line : int
-        The row of the file, from 0.
-
-    Returns
-    -------
-    Recipe
-        With the ids and the columns that somebody said something of, under the names that they
-        have now.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        If there is no such mark or row.
-    """
+    """Return a recipe in which a row has a mark of `ROW_MARKS`, or loses it if it has it."""
     lines = [at for at, _ in raw.rows]
     if mark not in ROW_MARKS or line not in lines:
-        message = "there is no such mark or row"
+        message = "this mark or row does not exist"
         raise DataError(Problem("bad-recipe", f"{raw.name}, row {line + 1}", message, mark))
     header, units, first, last = set(recipe.header), recipe.units, recipe.first, recipe.last
     if mark == "names":
@@ -468,28 +382,7 @@ def read_columns(
     units: Mapping[str, str] | None = None,
     keep: Collection[str] = (),
 ) -> Applied:
-    """Return a table of text with its columns read by a recipe.
-
-    Parameters
-    ----------
-    name : str
-        For messages.
-    frame : DataFrame of n rows
-        Cells as text.
-    decimal : {".", ","}
-        The decimal sign of the numbers in what is returned.
-    recipe : Recipe, optional
-        Columns that it says nothing of are read as proposed.
-    units : mapping of str to str, optional
-        The units that the table gives.
-    keep : collection of str
-        Columns of ids, which stay as they are written.
-
-    Returns
-    -------
-    Applied
-        Its rows are numbered from 0.
-    """
+    """Return a text table with its columns read by a recipe."""
     recipe_of = {} if recipe is None else {column.name: column for column in recipe.columns}
     unlisted = [column for column in frame.columns if column not in recipe_of]
     ids = None if len(unlisted) < frame.shape[1] else guess_id_column(frame)
@@ -509,7 +402,7 @@ def read_columns(
                 if column in plain and column != ids
                 else _propose_column(column, cells, unit, decimal, column == ids, column in titles)
             )
-            # What is no number in a table of links is a mistake to be told of.
+            # In a table of links, a cell without a number is an error to report.
             is_odd = (
                 column_recipe.type == "number with the rest missing"
                 and "source_id" in frame.columns
@@ -523,7 +416,7 @@ def read_columns(
             values = [text for text in dict.fromkeys(values) if text.lower() not in MISSING]
             order = complete_order(column_recipe.order or proposed_order(values), values)
             if not column_recipe.said and len(order) > len(column_recipe.order):
-                # A word beside the scale, below the rows that were looked at.
+                # A word outside the scale, below the sampled rows.
                 column_recipe = replace(column_recipe, type="category", order=(), why="")
             else:
                 column_recipe = replace(column_recipe, order=order[:MAX_CATEGORIES])
@@ -544,7 +437,7 @@ def read_columns(
             cells = converted
         out[column] = cells
         notes += column_notes
-    # Of a wide table it takes as long to be put together as to be read.
+    # Building a wide table takes as long as reading it.
     if is_changed:
         frame = pd.DataFrame(out, index=range(len(frame)), dtype=TEXT)
     else:
@@ -560,16 +453,12 @@ def _is_id_name(name: str) -> bool:
 
 
 def raw_data_rows(raw: RawTable, recipe: TableRecipe) -> pd.DataFrame:
-    """Return the rows of data as they stand, under the names of the columns."""
+    """Return the raw data rows under the column names."""
     return _data_rows(raw, recipe, column_names_of(raw.sample, recipe, []))[0]
 
 
 def adapt_recipe(recipe: TableRecipe, raw: RawTable) -> TableRecipe:
-    """Return a recipe as it holds for another file of the same form: a newer version, new rows.
-
-    The rows of names are looked for by the names, so that a longer title or more rows do no harm;
-    the end of the data is found anew, and each column stays what it was said to be.
-    """
+    """Return a recipe adapted to another file of the same form, such as a newer version."""
     adapted, raw = propose_recipe(raw), raw.sample
     known_columns = {column.name: column for column in recipe.columns}
     shifted = next(
@@ -593,7 +482,7 @@ def adapt_recipe(recipe: TableRecipe, raw: RawTable) -> TableRecipe:
 
 
 def _shifted_recipes(recipe: TableRecipe, raw: RawTable) -> Iterator[TableRecipe]:
-    """Yield a recipe with its rows as they are, then further down and up."""
+    """Yield a recipe unchanged, then with its rows shifted."""
     top = min(recipe.header, default=0)
     places = sorted((line for line, _ in raw.rows[:_MAX_SHIFT_ROWS]), key=lambda at: abs(at - top))
     for by in (at - top for at in places) if recipe.header else (0,):
@@ -613,20 +502,20 @@ def _has_all_names(raw: RawTable, recipe: TableRecipe, names: Collection[str]) -
 
 @dataclass(frozen=True)
 class Profile:
-    """What a column holds, for a small picture of it.
+    """A summary of a column with its histogram or most frequent values.
 
     Attributes
     ----------
     name, type, unit : str
     n_rows, n_missing, n_distinct : int
     bins : tuple of float
-        The edges of the histogram of numbers and dates (days since 1970); empty for other columns.
+        Histogram edges of numbers and dates (days since 1970), empty for other columns.
     counts : tuple of int
-        How many rows lie in each bin, or have each of `values`.
+        Number of rows in each bin or with each of `values`.
     values : tuple of str
-        The most frequent values of columns that are no numbers, at most eight.
+        The most frequent values of other columns, at most eight.
     examples : tuple of str
-        What stands in cells that count as missing, such as ``n. b.``.
+        Texts that count as missing, such as ``n. b.``.
     """
 
     name: str
@@ -642,7 +531,7 @@ class Profile:
 
 
 def recipe_profiles(raw: RawTable, recipe: TableRecipe, n_bins: int = 12) -> list[Profile]:
-    """Return what each column holds as it is read by a recipe, those left out as they stand."""
+    """Return the profile of each column read by a recipe."""
     return column_profiles(
         raw_data_rows(raw, recipe), apply_recipe(raw, recipe), raw.decimal, n_bins
     )
@@ -651,17 +540,7 @@ def recipe_profiles(raw: RawTable, recipe: TableRecipe, n_bins: int = 12) -> lis
 def column_profiles(
     frame: pd.DataFrame, applied: Applied, decimal: str, n_bins: int = 12
 ) -> list[Profile]:
-    """Return what each column of a table holds.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        The cells as they stand, see `raw_data_rows`.
-    applied : Applied
-        The same rows as they are read.
-    decimal : {".", ","}
-    n_bins : int
-    """
+    """Return the profile of each column of a table."""
     out = []
     for column in applied.recipe.columns:
         raw_cells = frame[column.name]
@@ -696,7 +575,7 @@ def column_profiles(
 
 
 def _header_and_first_row(raw: RawTable, header: bool | None, skip: int | None) -> TableRecipe:
-    """Return the rows of names, the row of units, and the first row of data."""
+    """Return a recipe with the header rows, unit row and first data row."""
     rows = [row for row in raw.rows if skip is None or row[0] >= skip]
     sample = rows[: dialect.SAMPLE_ROWS]
     if not sample:
@@ -706,7 +585,7 @@ def _header_and_first_row(raw: RawTable, header: bool | None, skip: int | None) 
     if not (dialect.has_header(below) if header is None else header):
         return TableRecipe((), None, below[0][0], None, ())
     header_rows = [below[0][0]]
-    # Rows of groups stand right above the names, and leave the first column empty.
+    # Group rows are directly above the names and leave the first column empty.
     for line, cells in reversed(sample[:above]):
         filled = [cell for cell in cells if cell.strip()]
         if header_rows[0] - line != 1 or cells[0].strip() or not filled:
@@ -717,7 +596,7 @@ def _header_and_first_row(raw: RawTable, header: bool | None, skip: int | None) 
     units, data = None, below[1:]
     n_word_rows = _n_explaining_rows(data, raw.decimal)
     if n_word_rows and not _is_unit_row(data[0][1], data[1:], raw.decimal):
-        # A second row of names stands below groups, which leave cells empty; else it explains them.
+        # Below groups with empty cells this is a second header row, else it explains the names.
         if _fills_gaps_of(below[0][1], data[0][1]):
             header_rows.append(data[0][0])
             n_word_rows = 1
@@ -730,7 +609,7 @@ def _header_and_first_row(raw: RawTable, header: bool | None, skip: int | None) 
 
 
 def _n_explaining_rows(data: Sequence[tuple[int, list[str]]], decimal: str) -> int:
-    """Return how many rows at the top hold words in all columns that hold numbers further down."""
+    """Return the number of leading rows with words in all number columns."""
     later_rows = [cells for _, cells in data[_MAX_WORD_ROWS : _MAX_WORD_ROWS + _SAMPLE_ROWS // 5]]
     numeric_places = []
     for at in range(max(map(len, later_rows), default=0)):
@@ -749,12 +628,12 @@ def _n_explaining_rows(data: Sequence[tuple[int, list[str]]], decimal: str) -> i
     n_rows = 0
     while n_rows < min(_MAX_WORD_ROWS, len(data)) and is_words(data[n_rows][1]):
         n_rows += 1
-    # So many are rows of data in which words are usual.
+    # More rows of words are data.
     return 0 if n_rows == _MAX_WORD_ROWS else n_rows
 
 
 def _fills_gaps_of(above: list[str], cells: list[str]) -> bool:
-    """Whether names leave cells empty that the row below fills."""
+    """Whether a header row leaves cells empty that the row below fills."""
     filled = [bool(cell.strip()) for cell in (*above, *[""] * (len(cells) - len(above)))]
     below = [bool(cell.strip()) for cell in cells]
     n_gaps = sum(
@@ -778,7 +657,7 @@ def _is_unit_row(cells: list[str], below: list[tuple[int, list[str]]], decimal: 
 
 
 def _last_row(raw: RawTable, first: int) -> int | None:
-    """Return the last row of data, None where it is the last of all."""
+    """Return the last data row, None if it is the last of the file."""
     body = [(line, cells) for line, cells in raw.rows if line >= first]
     if len(body) < 3:
         return None
@@ -794,7 +673,7 @@ def _last_row(raw: RawTable, first: int) -> int | None:
 
 
 def _n_trailing_remarks(body: Sequence[tuple[int, list[str]]], usual: float) -> int:
-    """Return how many rows at the end stand apart from the table and fill its first cell only."""
+    """Return the number of separate last rows that only fill the first cell."""
     max_rows = min(_MAX_FOOTER_ROWS, len(body) - 2)
     n_remarks = 0
     while n_remarks < max_rows and usual >= 3:
@@ -807,7 +686,7 @@ def _n_trailing_remarks(body: Sequence[tuple[int, list[str]]], usual: float) -> 
 
 
 def _is_footer_row(cells: list[str], usual: float, is_separate: bool) -> bool:
-    """Whether a row is a total or a remark rather than data, which may have empty cells too."""
+    """Whether a row is a total or a remark."""
     texts = [cell.strip() for cell in cells if cell.strip()]
     if usual < 2 or not texts or not cells[0].strip():
         return False
@@ -820,18 +699,14 @@ def _is_footer_row(cells: list[str], usual: float, is_separate: bool) -> bool:
 
 
 def column_names_of(raw: RawTable, recipe: TableRecipe, notes: list[Problem]) -> list[str]:
-    """Return the names of the columns, none empty and none twice; `notes` tells what was changed.
-
-    Where no row names them they are called column_1, column_2 and so on. Where the rows agree on
-    another number of cells than there are names, see `_names_for_width`.
-    """
+    """Return unique column names; changes are added to `notes`."""
     lines = dict(raw.rows)
     rows = [lines.get(line, []) for line in recipe.header]
     body = [cells for line, cells in raw.rows if recipe.holds(line)]
     if not rows:
         widths = Counter(map(len, body))
         return [f"column_{at + 1}" for at in range(max(widths, key=lambda w: widths[w], default=0))]
-    # Columns at the end that have neither a name nor a cell are none.
+    # Ignore trailing columns without a name and cells.
     width = max(map(len, rows))
     if _last_filled(rows[-1]) < width:
         width = max(1, *(min(_last_filled(cells), width) for cells in (*rows, *body)))
@@ -848,18 +723,12 @@ def column_names_of(raw: RawTable, recipe: TableRecipe, notes: list[Problem]) ->
 def _names_for_width(
     name: str, titles: list[str], body: Sequence[list[str]], notes: list[Problem]
 ) -> list[str]:
-    """Return as many names as the rows have cells, where they agree and it is clear which is whose.
-
-    One name too few is that of the first column if its cells could be the names of rows, as R
-    writes them. Otherwise names that lack are those of the last columns, and so are those that are
-    too many. Rows with a space after a separator may hold it in a text without quotes: these are
-    told row by row.
-    """
+    """Return as many names as the rows have cells, if it is clear how they match."""
     n, usual = len(titles), dialect.common_width(body)
     if usual is None or usual == n:
         return titles
-    mismatch = f"{usual:,} cells in each row, and {count(n, 'name')} of columns"
-    check = "Check that the names stand over their columns, or say under Read a file in another way"
+    mismatch = f"{usual:,} cells in each row but {count(n, 'column name')}"
+    check = "Check that the names are above their columns, or say under Read a file in another way"
     if usual < n and max(map(len, body)) > usual:
         return titles
     if usual < n:
@@ -885,7 +754,7 @@ def _names_for_width(
             Problem(
                 "names-of-rows",
                 name,
-                f"{mismatch}: the first column names the rows, and the names begin at the second",
+                f"{mismatch}: the first column is read as row names",
                 severity="note",
             )
         )
@@ -907,7 +776,7 @@ def _is_decimal(cell: str) -> bool:
 
 
 def unique_column_names(name: str, first: list[str], notes: list[Problem]) -> list[str]:
-    """Return names for columns, none empty and none twice; `notes` tells what was changed."""
+    """Return unique names without empty ones; changes are added to `notes`."""
     columns: dict[str, None] = {}
     taken = set(first)
     copies: Counter[str] = Counter()
@@ -919,7 +788,7 @@ def unique_column_names(name: str, first: list[str], notes: list[Problem]) -> li
                 Problem(
                     "unnamed-column",
                     f"{name}, column {at + 1}",
-                    f"the column has no name and is called {title}",
+                    f"the column has no name; it is named {title}",
                     severity="note",
                 )
             )
@@ -928,7 +797,7 @@ def unique_column_names(name: str, first: list[str], notes: list[Problem]) -> li
                 Problem(
                     "duplicate-column",
                     f"{name}, column {at + 1}",
-                    "another column has this name",
+                    "another column has the same name",
                     title,
                     "Rename one of them.",
                 )
@@ -942,11 +811,7 @@ def unique_column_names(name: str, first: list[str], notes: list[Problem]) -> li
 
 
 def _spread_groups(row: list[str], width: int, measured: set[int]) -> list[str]:
-    """Return a row of groups with each group over all columns that it stands for.
-
-    A group that was one merged cell stands in the first of its columns only. It ends before a
-    column that holds numbers where its first column does not, or the other way round.
-    """
+    """Return a group row with each group repeated over its columns."""
     out, group, start = [], "", 0
     for at in range(width):
         cell = row[at].strip() if at < len(row) else ""
@@ -959,7 +824,7 @@ def _spread_groups(row: list[str], width: int, measured: set[int]) -> list[str]:
 
 
 def _numeric_columns(raw: RawTable, recipe: TableRecipe) -> set[int]:
-    """Return the places of the columns that hold numbers, by a look at some rows."""
+    """Return the indices of the number columns, from a sample of rows."""
     places: set[int] = set()
     body = [cells for line, cells in raw.rows if recipe.holds(line)][:200]
     for at in range(max(map(len, body), default=0)):
@@ -970,7 +835,7 @@ def _numeric_columns(raw: RawTable, recipe: TableRecipe) -> set[int]:
 
 
 def column_units(raw: RawTable, recipe: TableRecipe) -> dict[str, str]:
-    """Return the unit of each column that has one, in its own row or behind its name."""
+    """Return the units of columns, from the unit row or the column names."""
     names = column_names_of(raw, recipe, [])
     row = dict(raw.rows).get(recipe.units, []) if recipe.units is not None else []
     out = {}
@@ -987,10 +852,10 @@ def column_units(raw: RawTable, recipe: TableRecipe) -> dict[str, str]:
 def _data_rows(
     raw: RawTable, recipe: TableRecipe, names: Sequence[str]
 ) -> tuple[pd.DataFrame, tuple[int, ...]]:
-    """Return the rows of data under the names of the columns, and the row of the file of each."""
+    """Return the data rows under the column names, and their row numbers."""
     if isinstance(raw.rows, FrameRows):
-        held, lines = raw.rows.body(recipe.holds_rows, names)
-        return held, tuple(lines.tolist())
+        body_frame, lines = raw.rows.body(recipe.holds_rows, names)
+        return body_frame, tuple(lines.tolist())
     width = len(names)
     body = [
         (line, [*cells[:width], *[""] * (width - len(cells))])
@@ -1008,7 +873,7 @@ def _last_filled(cells: Sequence[str]) -> int:
 def _title_columns(
     frame: pd.DataFrame, ids: str | None, numbers: Collection[str]
 ) -> tuple[str, ...]:
-    """Return the columns that name the rows: given and family name where they tell more apart."""
+    """Return the title columns: given and family name if they are more distinct."""
     best = _best_title_column(frame, ids, numbers)
     both = full_name(frame.columns)
     if both is None or ids in both:
@@ -1024,7 +889,7 @@ def _title_columns(
 
 
 def _are_short_words(cells: list[str]) -> bool:
-    """Whether nearly all cells hold short words, as names do."""
+    """Whether nearly all cells are short words, as names are."""
     tolerance = 0.1 * len(cells)
     if len(cells) - sum(any(map(str.isalpha, cell)) for cell in cells) > tolerance:
         return False
@@ -1033,20 +898,20 @@ def _are_short_words(cells: list[str]) -> bool:
 
 
 def _are_words(cells: list[str]) -> bool:
-    """Whether nearly all cells are words, not codes: letters throughout and more than a few."""
+    """Whether nearly all cells are words, not codes."""
     words = sum(len(re.findall(r"[^\W\d_]", cell)) >= max(4, 0.7 * len(cell)) for cell in cells)
     return words >= 0.7 * len(cells)
 
 
 def _are_phrases(cells: list[str]) -> bool:
-    """Whether the cells are phrases, which say more about a row than anybody would call it by."""
+    """Whether the cells are phrases, too long for names."""
     return float(np.median([len(cell.split()) for cell in cells])) >= 4
 
 
 def _best_title_column(
     frame: pd.DataFrame, ids: str | None, numbers: Collection[str]
 ) -> str | None:
-    """Return the column that names the rows best: short texts, most of them different."""
+    """Return the best title column: short texts that are mostly different."""
     best, best_merit = None, 0.0
     step = max(1, len(frame) // _SAMPLE_ROWS)
     ids_are_names = ids is not None and _are_words(frame[ids].iloc[::step].tolist())
@@ -1072,7 +937,7 @@ def _best_title_column(
 def _propose_column(
     name: str, cells: pd.Series, unit: str, decimal: str, is_id: bool, is_title: bool
 ) -> ColumnRecipe:
-    """Return what a column seems to be, by a look at 1,000 of its cells."""
+    """Return the proposed type of a column, from at most 1,000 cells."""
     if is_id:
         return ColumnRecipe(name, "id", why="different in every row")
     if is_title:
@@ -1113,7 +978,7 @@ def _propose_column(
     kind = infer(name, cells, decimal).kind
     if kind in ("text", "unique"):
         return ColumnRecipe(name, "text")
-    # Of more than that nobody would say an order: they are numbers of things.
+    # Longer lists are counts, not scales.
     order = known_order(dict.fromkeys(present)) if len(distinct) <= _MAX_ORDER_VALUES else None
     why = f"has an order: {' < '.join(order[:4])}{' ...' * (len(order) > 4)}" if order else ""
     if order is not None and _order_of_scale(order):
@@ -1122,20 +987,20 @@ def _propose_column(
 
 
 def find_scales(frame: pd.DataFrame) -> dict[str, tuple[str, ...]]:
-    """Return the columns of a table of text that hold words of a scale, with their order."""
+    """Return the columns with words of a known scale, and their order."""
     orders = {}
     for name, cells in frame.items():
         values = [text for cell in encode_texts(cells)[1] if (text := str(cell).strip())]
         values = [text for text in dict.fromkeys(values) if text.lower() not in MISSING]
-        # What is different in every row names the rows.
+        # A column that differs in every row contains names.
         if len(values) < len(frame) and (order := _order_of_scale(values)):
             orders[str(name)] = order
     return orders
 
 
 def _order_of_scale(values: Sequence[str]) -> tuple[str, ...]:
-    """Return different words of a scale in their order; nothing of others."""
-    # Two words may be poles of anything; months and days follow one another without end.
+    """Return the words of a known scale in order, () for other words."""
+    # Two words can be poles of anything. Months and days are cyclic.
     if not _MIN_SCALE_VALUES <= len(values) <= _MAX_ORDER_VALUES or not is_increasing(values):
         return ()
     return known_order(values) or ()
@@ -1144,7 +1009,7 @@ def _order_of_scale(values: Sequence[str]) -> tuple[str, ...]:
 def _propose_number_column(
     name: str, cells: pd.Series, values: Floats, unit: str, decimal: str
 ) -> ColumnRecipe:
-    """Return what a column of plain numbers seems to be, as `_propose_column` does."""
+    """Return the proposed type of a column of plain numbers."""
     numbers = values[~np.isnan(values)]
     if (LATITUDE | LONGITUDE) & set(words_of(name)):
         return ColumnRecipe(name, "place", unit, decimal)
@@ -1158,7 +1023,7 @@ def _propose_number_column(
 
 
 def _may_be_counts(cells: Sequence[str]) -> bool:
-    """Whether what looks like compact dates could as well be numbers."""
+    """Whether a few compact dates could also be counts."""
     return all(_COMPACT_DATE.fullmatch(cell) for cell in cells) and len(cells) < 3
 
 
@@ -1167,11 +1032,7 @@ def _is_date(cell: str) -> bool:
 
 
 def iso_date(cell: str, day_first: bool = True) -> str | None:
-    """Return a date as year-month-day, with its time; None where a cell holds none.
-
-    Read are ISO 8601, ``31.12.2023``, ``31/12/2023``, ``20231231``; `day_first` says how the day
-    and the month stand where both could be either.
-    """
+    """Return a date as year-month-day with its time, None if the cell has no date."""
     text = cell.strip()
     if _ISO_DATE.fullmatch(text):
         return text
@@ -1197,7 +1058,7 @@ def iso_date(cell: str, day_first: bool = True) -> str | None:
 def _convert_column(
     where: str, cells: pd.Series, column: ColumnRecipe, decimal: str
 ) -> tuple[pd.Series, list[Problem]]:
-    """Return the cells of a column as they are read, and notes."""
+    """Return the converted cells of a column, and notes."""
     if column.type in NUMBERS or column.type == "place":
         return _convert_numbers(where, cells, column, decimal)
     if column.type == "date":
@@ -1215,7 +1076,7 @@ def _convert_numbers(
     texts = cells.tolist()
     parsed_numbers = number_column(texts, column.decimal, force=True)
     if parsed_numbers is None:
-        message = "no cell holds a number, so all count as missing"
+        message = "no cell contains a number, so all cells count as missing"
         note = Problem("no-numbers", where, message, severity="note")
         return pd.Series([""] * len(cells), index=cells.index, dtype=TEXT), [note]
     out, first = [], ""
@@ -1224,7 +1085,7 @@ def _convert_numbers(
             out.append(_plain_number(text.strip(), value, column.decimal, decimal))
             first = first or (text if out[-1] != text.strip() else "")
         else:
-            # What programs write for no number is told of by who makes features of it.
+            # Feature extraction reports the markers for missing numbers.
             stays = text.strip().lower() in MISSING or why_unusable(text, decimal) is not None
             out.append(text if stays else "")
     notes: list[Problem] = []
@@ -1232,18 +1093,18 @@ def _convert_numbers(
     signs += [f"unit {parsed_numbers.unit}"] if parsed_numbers.unit and not signs else []
     signs += ["thousands signs"] * parsed_numbers.grouped
     if signs:
-        message = f"numbers were read without their {' and '.join(signs)}"
+        message = f"numbers are read without their {' and '.join(signs)}"
         notes.append(Problem("written-numbers", where, message, first, severity="note"))
     if parsed_numbers.negative:
         n_cells = count(parsed_numbers.negative, "cell")
-        message = f"{n_cells} in brackets or with a minus behind the number: taken as negative"
+        message = f"{n_cells} in brackets or with a trailing minus: read as negative numbers"
         notes.append(Problem("negative-numbers", where, message, severity="note"))
     n_limits = parsed_numbers.below + parsed_numbers.above
     if n_limits:
         marks = " and ".join(
             ["<"] * bool(parsed_numbers.below) + [">"] * bool(parsed_numbers.above)
         )
-        message = f"{count(n_limits, 'cell')} with {marks}: the limit is taken for the value"
+        message = f"{count(n_limits, 'cell')} with {marks}: the limit is used as the value"
         notes.append(Problem("limits", where, message, severity="note"))
     words = {
         word: n
@@ -1252,13 +1113,13 @@ def _convert_numbers(
     }
     if words:
         examples = ", ".join(f"{word} ({n:,})" for word, n in list(words.items())[:4])
-        message = f"{count(sum(words.values()), 'cell')} without a number count as missing"
+        message = f"{count(sum(words.values()), 'cell')} without a number treated as missing"
         notes.append(Problem("words-for-missing", where, message, examples, severity="note"))
     return pd.Series(out, index=cells.index, dtype=TEXT), notes
 
 
 def _plain_number(text: str, value: float, sign: str, decimal: str) -> str:
-    """Return a number as plain text, its digits as they were written where that can be."""
+    """Return a number as plain text, with its original digits where possible."""
     digits = re.sub(r"[^0-9.,eE+-]", "", text.replace("\u2212", "-").rstrip("*"))
     thousands = "," if sign == "." else "."
     digits = digits.replace(thousands, "").replace(sign, ".").lstrip("+")
@@ -1272,7 +1133,7 @@ def _plain_number(text: str, value: float, sign: str, decimal: str) -> str:
 
 
 def _without_offsets(times: list[str]) -> tuple[list[str], str]:
-    """Return times without their distance from UTC, in UTC where it is not always the same."""
+    """Return times without UTC offset, converted to UTC if offsets differ."""
     zones = {match[2] for text in times if (match := _UTC_OFFSET.search(text))}
     if not zones:
         return times, ""
@@ -1292,14 +1153,14 @@ def _to_utc(text: str) -> str:
 
 
 def _convert_dates(where: str, cells: pd.Series) -> tuple[pd.Series, list[Problem]]:
-    # Days repeat in most columns.
+    # Most date columns contain repeated days.
     codes, distinct = encode_texts(cells)
     texts = [cell.strip() for cell in distinct]
     firsts = [int(match[1]) for text in texts if (match := _DAY_MONTH_YEAR.fullmatch(text))]
     seconds = [int(match[2]) for text in texts if (match := _DAY_MONTH_YEAR.fullmatch(text))]
     day_first = not (max(seconds, default=0) > 12 >= max(firsts, default=0))
     if max(seconds, default=0) <= 12 and max(firsts, default=0) <= 12:
-        # Who writes AM and PM writes the month first.
+        # AM/PM implies month first.
         day_first = not any(text.lower().rstrip(".").endswith("m") for text in texts)
     dates_found = [iso_date(text, day_first) or "" for text in texts]
     dates_found, zone = _without_offsets(dates_found)
@@ -1307,9 +1168,9 @@ def _convert_dates(where: str, cells: pd.Series) -> tuple[pd.Series, list[Proble
     unreadable = [at for at, text in enumerate(texts) if text and not dates[at]]
     notes = []
     if zone:
-        notes.append(Problem("time-zone", where, f"times are those of {zone}", severity="note"))
+        notes.append(Problem("time-zone", where, f"times are in {zone}", severity="note"))
     if unreadable:
-        message = f"{count(int(np.isin(codes, unreadable).sum()), 'cell')} without a date count as missing"
+        message = f"{count(int(np.isin(codes, unreadable).sum()), 'cell')} without a date treated as missing"
         notes.append(
             Problem("words-for-missing", where, message, texts[unreadable[0]][:60], severity="note")
         )

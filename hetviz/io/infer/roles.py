@@ -1,4 +1,4 @@
-"""Which columns of a table hold the ids, the titles and the labels of its rows."""
+"""Detection of id, title and label columns."""
 
 from __future__ import annotations
 
@@ -26,32 +26,14 @@ _MAX_MEAN_TITLE_CHARS = 60
 def id_columns_of(
     table: TableRead, chosen: str | Sequence[str] | None, declared: bool = False
 ) -> tuple[str, ...]:
-    """Return the columns of ids: those that were said, else the one that looks like it.
-
-    Parameters
-    ----------
-    table : TableRead
-    chosen : str or sequence of str, optional
-    declared : bool
-        A column called id is one, whatever it holds: the format says so.
-
-    Returns
-    -------
-    tuple of str
-        None at all where the numbers of the rows are the ids.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        If a column that was said does not exist.
-    """
+    """Return the id columns: the chosen ones, else the detected one."""
     columns = list(table.frame.columns)
     if chosen is not None:
         names = (chosen,) if isinstance(chosen, str) else tuple(chosen)
-        remedy = f"There are: {', '.join(columns[:20])}."
+        remedy = f"Available: {', '.join(columns[:20])}."
         for name in names:
             if name not in columns:
-                message = "there is no such column"
+                message = "this column does not exist"
                 raise gate.refusal("unknown-column", table.name, message, name, remedy)
         return names
     if declared and "id" in columns:
@@ -61,19 +43,19 @@ def id_columns_of(
 
 
 def row_number_note(table: TableRead) -> Problem:
-    """Return what is told where the numbers of the rows are the ids."""
-    message = "row numbers are the ids, as no column names each row"
+    """Return the note that row numbers are the ids."""
+    message = "no id column was found, so row numbers are the ids"
     named = [name for name in map(str, table.frame.columns) if is_named_id(name)]
     if named:
         option = id_candidate(table.frame, [named[0]])
         repeated = _first_repeat(table, named[0]) if named[0].strip().lower() == "id" else ""
         message = f"row numbers are the ids: {option.words}{repeated}"
-    remedy = "To match a newer version of the file, choose a column of ids."
+    remedy = "Choose an id column so that a newer version of the file can be matched."
     return Problem("row-numbers", table.name, message, "", remedy, "note")
 
 
 def _first_repeat(table: TableRead, name: str) -> str:
-    """Return words on the first cell of a column that stood above already."""
+    """Return a text about the first repeated cell of a column."""
     cells = table.frame[name]
     repeats = np.flatnonzero(cells.duplicated() & cells.str.strip().ne(""))
     if not len(repeats):
@@ -81,11 +63,11 @@ def _first_repeat(table: TableRead, name: str) -> str:
     text = cells.iloc[repeats[0]]
     first = int(np.flatnonzero(cells == text)[0])
     places = list(table.row or range(len(cells)))
-    return f"; {text[:60]!r} in row {places[repeats[0]] + 1} was used before, in row {places[first] + 1}"
+    return f"; {text[:60]!r} in row {places[repeats[0]] + 1} is already used in row {places[first] + 1}"
 
 
 def rows_with_ids(table: TableRead, id_column: str, problems: list[Problem]) -> Bools:
-    """Say of each row whether its id can be used, (n,); `problems` tells of those that cannot."""
+    """Return a mask of rows with valid ids, (n,); the others are added to `problems`."""
     ids = table.frame[id_column]
     if ids.is_unique and ids.str.len().max() <= MAX_ID_LENGTH and ids.str.strip().ne("").all():
         problems += _similar_id_notes(f"{table.name}, column {id_column}", ids)
@@ -116,7 +98,7 @@ def rows_with_ids(table: TableRead, id_column: str, problems: list[Problem]) -> 
 
 
 def _similar_id_notes(place: str, ids: Collection[str] | pd.Series) -> list[Problem]:
-    """Tell of ids that people would read as the same."""
+    """Return a note about ids that look the same to people."""
     ids = pd.Series(list(ids), dtype=TEXT) if not isinstance(ids, pd.Series) else ids
     if ids.map(str.isascii).all() and not ids.str.strip().str.casefold().duplicated().any():
         return []
@@ -130,8 +112,8 @@ def _similar_id_notes(place: str, ids: Collection[str] | pd.Series) -> list[Prob
         return []
     pair = " and ".join(map(ascii, alike[0]))
     message = (
-        "some ids differ only in capitals, blanks or the way accents are written, "
-        f"such as {pair}; they count as different"
+        "some ids differ only in capitals, spaces or accents, "
+        f"such as {pair}; they are treated as different items"
     )
     return [Problem("ids-alike", place, message, severity="note")]
 
@@ -145,21 +127,21 @@ def _id_fault(text: str, first: int | None) -> tuple[str, str, str] | None:
     if not text.strip():
         return "empty-id", "the id is empty", "Give every row an id."
     if len(text) > MAX_ID_LENGTH:
-        message = f"the id has {len(text)} characters; {MAX_ID_LENGTH} are allowed"
+        message = f"the id has {len(text)} characters; at most {MAX_ID_LENGTH} are allowed"
         return "long-id", message, "Use a shorter id column."
     if first is not None:
-        message = f"the id was used before, in row {first + 1}"
+        message = f"the id is already used in row {first + 1}"
         return "duplicate-id", message, "Ids must be unique: rename one or leave one row out."
     return None
 
 
 def named_title(columns: Collection[str]) -> str | None:
-    """Return the column that its name says holds titles."""
+    """Return the column whose name is that of titles."""
     return next((name for name in _TITLE_NAMES if name in columns), None)
 
 
 def guess_labels(columns: Mapping[str, Column], never: Collection[str | None]) -> list[str]:
-    """Return the first column of few categories that most rows have one of."""
+    """Return the first column with few categories and few missing cells."""
     for name, column in columns.items():
         n = len(column.values)
         if name in never or column.kind != "category" or column.n_missing >= n / 2:
@@ -170,7 +152,7 @@ def guess_labels(columns: Mapping[str, Column], never: Collection[str | None]) -
 
 
 def guess_title(columns: Mapping[str, Column]) -> str | None:
-    """Return the first column of short words that nearly all differ, as names do."""
+    """Return the first column of short, nearly all different words."""
     for name, column in columns.items():
         if column.kind != "unique":
             continue

@@ -1,4 +1,4 @@
-"""Texts that hold a table in another manner than with signs between its cells, as one with them."""
+"""Conversion of ARFF, Markdown-like and space-separated tables to delimited text."""
 
 from __future__ import annotations
 
@@ -22,28 +22,7 @@ _INDEX_VALUE_PAIRS = re.compile(r"[-+]?\d[\d.eE+-]*(?:\s+(?:qid|\d+):[-+\d.eE]+)
 
 
 def to_delimited(name: str, text: str, separator: str | None) -> tuple[str, str]:
-    """Return the table that a text holds with one sign between its cells, and what stood there.
-
-    Parameters
-    ----------
-    name : str
-        For messages.
-    text : str
-    separator : str or None
-        What stands between the cells, where that was said.
-
-    Returns
-    -------
-    text, separator : str
-        Cells between spaces stand between tabs in the text, and the separator is the space. Of ARFF
-        (Weka), and of tables drawn with bars and lines, as in Markdown and by databases, names and
-        cells are left.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        If it is a text of pairs (svmlight, LIBSVM) or a sparse ARFF, which are not read.
-    """
+    """Return a text as a delimited table, and its original separator."""
     if separator is None and _is_arff(text):
         return _arff_to_delimited(name, text), ","
     if separator in (None, "|") and is_drawn(text):
@@ -52,7 +31,7 @@ def to_delimited(name: str, text: str, separator: str | None) -> tuple[str, str]
         raise gate.refusal(
             "unknown-format",
             name,
-            "these are pairs of a column and its value, as svmlight and LIBSVM write them",
+            "the svmlight and LIBSVM format is not supported",
             remedy="Save it as CSV, or the matrix by scipy.sparse.save_npz.",
         )
     used_separator = separator or dialect.separator_of(text, name)
@@ -62,7 +41,7 @@ def to_delimited(name: str, text: str, separator: str | None) -> tuple[str, str]
 
 
 def is_drawn(text: str) -> bool:
-    """Whether a text is one table drawn with bars, and a line below the names."""
+    """Whether a text is a table drawn with bars and a rule below the names."""
     lines = list(islice(_filled_lines(text, dialect.MAX_CELL), _SAMPLE_LINES))
     if not any(map(_is_rule, lines[:3])) or len(lines) < 3:
         return False
@@ -79,8 +58,8 @@ def _is_arff(text: str) -> bool:
     return next(lines, "").lower().startswith("@relation")
 
 
-def _filled_lines(text: str, most: int) -> Iterator[str]:
-    return (line for one in dialect.lines_of(text, most) if (line := one.strip()))
+def _filled_lines(text: str, max_chars: int) -> Iterator[str]:
+    return (line for raw_line in dialect.lines_of(text, max_chars) if (line := raw_line.strip()))
 
 
 def _drawn_to_delimited(text: str) -> str:
@@ -114,14 +93,12 @@ def _arff_to_delimited(name: str, text: str) -> str:
         for cells in csv.reader(rows, quotechar=quote, escapechar="\\", skipinitialspace=True):
             write(["" if cell.strip() == "?" else cell.strip() for cell in cells])
     except csv.Error as error:
-        raise gate.refusal(
-            "bad-quotes", name, f"the rows of data cannot be read: {error}"
-        ) from None
+        raise gate.refusal("bad-quotes", name, f"the data rows cannot be read: {error}") from None
     return out.getvalue()
 
 
 def is_pairs(text: str) -> bool:
-    """Whether each line is a number and pairs of a column and its value."""
+    """Whether each line is a number followed by index:value pairs."""
     sample = islice(_filled_lines(text, dialect.MAX_CELL), _SAMPLE_LINES)
     lines = [line for line in sample if not line.startswith("#")]
     return len(lines) > 1 and all(map(_INDEX_VALUE_PAIRS.fullmatch, lines[:-1]))

@@ -1,4 +1,4 @@
-"""Names of rows that two columns make together: given and family name, a team and its year."""
+"""Row names from two columns: given and family name, or team and year."""
 
 from __future__ import annotations
 
@@ -17,24 +17,21 @@ _FAMILY_NAME_WORDS = frozenset(
     {"last", "family", "surname", "sur", "lastname", "nachname", "apellido"}
 )
 _TIME_WORDS = frozenset({"year", "season", "edition", "volume", "jahr", "saison", "annee"})
-# Below this share of different names another column may tell rows apart, and from this on it does.
+# A second column is used below the first share of distinct names and above the second.
 _MAX_DISTINCT_SHARE, _MIN_DISTINCT_SHARE = 0.9, 0.95
-# 2019 and 2019/2020, not a day.
+# "2019" and "2019/2020", but no dates.
 _MAX_TIME_CHARS = 9
 
 
 def full_name(columns: Iterable[str]) -> tuple[str, str] | None:
-    """Return the columns of given and family names, in this order, if there is one of each.
-
-    Their names say so: nameFirst and nameLast, Vorname and Nachname.
-    """
+    """Return the columns of given and family names, if both exist."""
     given_columns: dict[frozenset[str], str] = {}
     family_columns: dict[frozenset[str], str] = {}
     for name in map(str, columns):
         plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
         words = frozenset(words_of(plain))
         if words & _GIVEN_NAME_WORDS and not words & _FAMILY_NAME_WORDS:
-            # Beside a first name, the given ones are all of them.
+            # Next to a first name, "given" means all given names.
             other_words = words - _GIVEN_NAME_WORDS
             given_columns[other_words] = (
                 given_columns[other_words]
@@ -43,7 +40,7 @@ def full_name(columns: Iterable[str]) -> tuple[str, str] | None:
             )
         elif words & _FAMILY_NAME_WORDS and not words & _GIVEN_NAME_WORDS:
             family_columns.setdefault(words - _FAMILY_NAME_WORDS, name)
-    # "First game" and "last game" are no names: what is left of a name is "name", or nothing.
+    # "First game" and "last game" are not names: only "name" or nothing may remain.
     has_name, no_words = frozenset({"name"}), frozenset[str]()
     return next(
         (
@@ -60,14 +57,7 @@ def full_name(columns: Iterable[str]) -> tuple[str, str] | None:
 
 
 def find_time_column(frame: pd.DataFrame, title: str) -> str | None:
-    """Return the column of years or seasons that tells apart rows of the same name, if one does.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        Cells as text.
-    title : str
-    """
+    """Return the year or season column that distinguishes rows of the same name, or None."""
     names = frame[title].str.strip()
     if names.nunique() >= _MAX_DISTINCT_SHARE * len(names):
         return None
@@ -83,7 +73,7 @@ def find_time_column(frame: pd.DataFrame, title: str) -> str | None:
 
 
 def joined_cells(frame: pd.DataFrame, columns: Sequence[str]) -> pd.Series:
-    """Return the text of several columns as one; cells that say nothing are left out."""
+    """Return the joined text of several columns without empty cells."""
     parts = [frame[column].astype(str).str.strip().tolist() for column in columns]
     words = [" ".join(filter(None, row)) for row in zip(*parts, strict=True)]
     return pd.Series(words, index=frame.index, dtype=TEXT)

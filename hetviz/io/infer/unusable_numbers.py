@@ -1,4 +1,4 @@
-"""Cells of columns of numbers that hold none to compute with."""
+"""Notes about unusable cells in number columns."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from hetviz.io.parsed import TableRead
 _MAX_CHARS = 60
 _MESSAGES = {
     "too large": (
-        "the number is too large to compute with, and counts as missing",
+        "the number is too large; the cell counts as missing",
         f"Give numbers up to {MAX_MAGNITUDE:g}, such as in another unit, or leave the cell empty.",
     ),
     "infinite": (
-        "infinity is no number to compute with, and counts as missing",
-        "Give the number that is meant, or leave the cell empty.",
+        "the number is infinite; the cell counts as missing",
+        "Give a finite number, or leave the cell empty.",
     ),
     "no number": (
-        "the cell says that there is no number, and counts as missing",
+        "the cell contains no number; it counts as missing",
         "Give a number, or leave the cell empty.",
     ),
     "failed formula": (
-        "the formula of this cell failed, and it counts as missing",
-        "Mend the formula in the spreadsheet, or leave the cell empty.",
+        "the formula of this cell failed; the cell counts as missing",
+        "Correct the formula in the spreadsheet, or leave the cell empty.",
     ),
 }
 
@@ -33,21 +33,7 @@ _MESSAGES = {
 def unusable_cells(
     table: TableRead, columns: Mapping[str, Column], rows: Sequence[int]
 ) -> Iterator[Problem]:
-    """Tell of the cells that `hetviz.features.columns.types.infer` found unusable.
-
-    Parameters
-    ----------
-    table : TableRead
-    columns : mapping of str to Column
-        What the columns hold in some rows of the table.
-    rows : sequence of int
-        Which rows of the table those are.
-
-    Yields
-    ------
-    Problem
-        A note for each such cell.
-    """
+    """Yield a note for each unusable cell of some columns."""
     for name, column in columns.items():
         for at in column.unusable:
             row = rows[at]
@@ -55,7 +41,7 @@ def unusable_cells(
 
 
 def unusable_cell(table: TableRead, row: int, column: str, text: str) -> Iterator[Problem]:
-    """Tell of a cell of a column of numbers, where it is unusable."""
+    """Yield a note if a cell of a number column is unusable."""
     why = why_unusable(text, table.decimal)
     if why is not None:
         message, remedy = _MESSAGES[why]

@@ -1,1 +1,1 @@
-"""Files as people drop them: several at once, newer versions, new items."""
+"""Intake of uploaded files: several at once, newer versions, new items."""

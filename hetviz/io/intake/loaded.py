@@ -1,4 +1,4 @@
-"""What a reader hands back: the data, what was understood, and what was refused."""
+"""The results of reading: data, summaries of datasets and files, problems."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from hetviz.io.infer.recipe import TableRecipe
 
 @dataclass(frozen=True)
 class ColumnInfo:
-    """How one column of a table is used.
+    """The use of one column of a table.
 
     Attributes
     ----------
     name : str
     role : {"id", "title", "media", "label", "feature", "shown"}
     kind : str
-        What it holds: number, category, date, text, unique, constant or empty.
+        Detected kind: number, category, date, text, unique, constant or empty.
     n_missing : int
     """
 
@@ -33,7 +33,7 @@ class ColumnInfo:
 
 @dataclass(frozen=True)
 class DatasetInfo:
-    """How one dataset was read.
+    """A summary of how a dataset was read.
 
     Attributes
     ----------
@@ -42,15 +42,15 @@ class DatasetInfo:
     header : bool
     n_rows, n_features : int
     id_column : str
-        What the ids are called: their column, several joined by a plus, or ``"row number"``.
+        The id column, several joined by a plus, or ``"row number"``.
     id_from : tuple of str
-        The columns that the ids came from; none where they are the numbers of the rows.
+        The id columns, empty for row numbers.
     recipe : Recipe or None
-        How the table was read, where somebody said it; newer versions are read by it too.
+        The chosen recipe, which newer versions use too.
     title_column, media_column : str or None
     columns : tuple of ColumnInfo
     features : str
-        Where the features come from, in words.
+        Source of the features, as text.
     """
 
     dataset: str
@@ -71,7 +71,7 @@ class DatasetInfo:
 
     @property
     def id_words(self) -> str:
-        """What the ids are, for people."""
+        """A text about the ids for the user."""
         if not self.id_from:
             return "row numbers are the ids"
         several = "s" if len(self.id_from) > 1 else ""
@@ -80,19 +80,19 @@ class DatasetInfo:
 
 @dataclass(frozen=True)
 class FileInfo:
-    """What a file was taken for.
+    """A summary of how a file was read.
 
     Attributes
     ----------
     name : str
-        Of the file, with the sheet or member where it holds several.
+        Name of the file, with the sheet or member if there are several.
     role : {"dataset", "links", "comparisons", "matrix", "bundle", "refused"}
     words : str
-        One sentence for the user.
+        A sentence for the user.
     facts : mapping of str to str
-        How it was read, in words: ``{"between columns": "semicolon"}``.
+        Reading settings as text: ``{"between columns": "semicolon"}``.
     file : str
-        The name of the file alone; "" where it is the same as `name`.
+        The file name without the sheet, "" if it equals `name`.
     """
 
     name: str
@@ -104,15 +104,15 @@ class FileInfo:
 
 @dataclass(frozen=True, eq=False)
 class Loaded(ProblemReport):
-    """Data read from files, with the account of the reading.
+    """Data read from files, with a report.
 
     Attributes
     ----------
     data : HeteroData
-        Without the rows that were refused.
+        Without rejected rows.
     name, title, description : str
     problems : tuple of Problem
-        Errors (each names a row or file that was left out) and notes.
+        Errors (each about a row or file that is left out) and notes.
     understood : tuple of DatasetInfo
     files : tuple of FileInfo
     map : Embedding or None
@@ -120,7 +120,7 @@ class Loaded(ProblemReport):
     map_method : str or None
         Key of the method that made the map, with `map_params` and `map_seed`.
     held_out : HeteroData or None
-        Links that the bundle keeps aside to judge a map by.
+        Held-out links of the bundle for judging a map.
     """
 
     data: HeteroData

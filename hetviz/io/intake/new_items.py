@@ -1,4 +1,4 @@
-"""A file of new items of a dataset: which column names them, which rows can be used."""
+"""Reader of files with new items of a dataset."""
 
 from __future__ import annotations
 
@@ -24,17 +24,7 @@ from hetviz.io.parsed import Choices, Piece, TableRead, table_from_piece
 
 @dataclass(frozen=True, eq=False)
 class NewItems:
-    """New items as a file tells of them.
-
-    Attributes
-    ----------
-    table : DataFrame
-        Column ``id``, and the other columns as text, or numbers where the dataset has numbers.
-    media : tuple of bytes or None, or None
-        Pictures of the rows.
-    problems : tuple of Problem
-        Errors, each about a row or table that was left out, and notes.
-    """
+    """New items read from a file."""
 
     table: pd.DataFrame
     media: tuple[Any, ...] | None
@@ -48,36 +38,13 @@ def read_new_items(
     id_column: str | None = None,
     parse: FileParser = parse_files,
 ) -> NewItems:
-    """Read files of new items of a dataset.
-
-    Parameters
-    ----------
-    files : sequence of (name, bytes)
-        One table, and pictures that it names, in any form that `hetviz.load` takes.
-    dataset : Dataset
-    choices : mapping of file name to Choices, optional
-    id_column : str, optional
-        Column that held the ids of the dataset in its own file.
-    parse : callable
-        See `hetviz.io.read_tables`.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        If there is no table of items, or no row of it can be used.
-
-    Notes
-    -----
-    The ids stand in the column that the user names, else `id_column`, else the one called id, else
-    one that looks like ids and is no column of the dataset. Without any, the items
-    are called new 1, new 2 and so on.
-    """
+    """Read files of new items of a dataset."""
     choices_of = choices or {}
     parsed = parse(files, choices_of)
     problems = [problem for _, error in parsed.rejected for problem in error.problems]
     tables = [piece for piece in parsed.pieces if _holds_items(piece)]
     if not tables:
-        message = "there is no table of items in it"
+        message = "no table of items was found"
         not_found = Problem("not-a-table", ", ".join(name for name, _ in files), message)
         raise DataError(problems or [not_found])
     piece = tables[0]
@@ -108,14 +75,14 @@ def _items(
 ) -> NewItems:
     frame = source_table.frame
     if frame.empty:
-        message = "there are no rows below the names of the columns"
+        message = "the table has no rows below the column names"
         raise gate.refusal("no-rows", source_table.name, message, remedy="Give at least one item.")
     chosen = (chosen_id,) if isinstance(chosen_id, str) else tuple(chosen_id or ())
     for name in chosen:
         if name not in frame.columns:
-            remedy_text = f"There are: {', '.join(frame.columns[:20])}."
+            remedy_text = f"Available: {', '.join(frame.columns[:20])}."
             raise gate.refusal(
-                "unknown-column", source_table.name, "there is no such column", name, remedy_text
+                "unknown-column", source_table.name, "this column does not exist", name, remedy_text
             )
     known_columns = tuple((known_id_column or "").split(ID_NAME_SEPARATOR))
     if not chosen and len(known_columns) > 1 and set(known_columns) <= set(frame.columns):
@@ -126,7 +93,7 @@ def _items(
     else:
         column = chosen[0] if chosen else _id_column(frame, dataset, known_id_column)
     if column is None:
-        message = "no column of ids was found, so the items are called new 1, new 2 and so on"
+        message = "no id column was found; the items are named new 1, new 2, ..."
         problems.append(Problem("no-ids", source_table.name, message, severity="note"))
         frame = frame.assign(id=_new_ids(dataset, len(frame)))
         column = "id"
@@ -141,7 +108,7 @@ def _items(
                 "Use a shorter one.",
             )
         elif text in first_row_of:
-            message = f"the id was used before, in row {first_row_of[text] + 1}"
+            message = f"the id is already used in row {first_row_of[text] + 1}"
             remedy = "Ids must be unique: rename one or leave one row out."
         else:
             first_row_of[text] = source_table.row[row]
@@ -186,11 +153,7 @@ def _with_numbers(
     rows: Sequence[int],
     problems: list[Problem],
 ) -> pd.DataFrame:
-    """Return the table with numbers in the dataset's columns of numbers, however they are written.
-
-    Numbers that cannot be computed with are missing and told. What is no number stays text, to be
-    told of by who makes features.
-    """
+    """Return the table with numbers in the number columns of the dataset."""
     own_table = pd.DataFrame() if dataset.table is None else dataset.table
     names = [name for name in own_table.columns if pd.api.types.is_numeric_dtype(own_table[name])]
     names += list(dataset.feature_names or ())

@@ -1,4 +1,4 @@
-"""A newer version of a dataset's file: rows matched by id, guidance kept, and what is different."""
+"""Newer versions of a dataset's file, matched by id, with the differences."""
 
 from __future__ import annotations
 
@@ -31,21 +31,21 @@ _MAX_LISTED = 1_000
 
 @dataclass(frozen=True, eq=False)
 class NewVersion(ProblemReport):
-    """Data with a newer version of one dataset, and what is different.
+    """Data with a newer version of one dataset, and the differences.
 
     Attributes
     ----------
     data : HeteroData
     dataset : str
     added, gone : tuple of str
-        Ids that are new, and those that are no longer there.
+        New ids and missing ids.
     changed : DataFrame
-        One row per cell that differs: id, column, before, after (as text).
+        One row per changed cell: id, column, before, after (as text).
     columns_added, columns_gone : tuple of str
     statements_gone : tuple of str
-        Keys of links and comparisons that named items that are gone.
+        Keys of links and comparisons with missing items.
     problems : tuple of Problem
-        Rows that were left out, and notes.
+        Rows that are left out, and notes.
     info : DatasetInfo
         How the file was read.
     """
@@ -63,22 +63,22 @@ class NewVersion(ProblemReport):
 
     @property
     def sentence(self) -> str:
-        """The account in words."""
+        """A summary sentence."""
         rows = self.changed["id"].nunique()
         how = ""
         if not self.info.id_from:
-            how = "Row numbers are the ids, so each row is taken for the one with its number. "
+            how = "Rows are matched by row number. "
         parts = [
             f"{len(self.added):,} new",
             f"{len(self.gone):,} gone",
             f"{rows:,} changed",
         ]
         lost = len(self.statements_gone)
-        told = f" {count(lost, 'statement')} about them would go." if lost else ""
+        told = f" {count(lost, 'statement')} about them would be removed." if lost else ""
         return f"{how}Items of {self.dataset}: {', '.join(parts)}.{told}"
 
     def to_dict(self) -> JsonObject:
-        """Return the account, JSON-ready; of long lists the first 1,000 entries."""
+        """Return the result as a JSON-ready dictionary, with at most 1,000 entries per list."""
         return {
             "dataset": self.dataset,
             "sentence": self.sentence,
@@ -100,7 +100,7 @@ def read_new_version(
     info: DatasetInfo | None = None,
     parse: FileParser = parse_files,
 ) -> NewVersion:
-    """Read a newer version of a dataset's file; nothing is changed but in what is returned.
+    """Read a newer version of a dataset's file.
 
     Parameters
     ----------
@@ -112,10 +112,10 @@ def read_new_version(
     filename : str
         For messages.
     info : DatasetInfo, optional
-        How the earlier file was read; its column of ids is used again.
+        How the earlier file was read; its id column is used again.
     parse : callable
-        Reads the file, as for `hetviz.io.read_tables`. Of several sheets the one is taken
-        that is called as the dataset.
+        Parses the file, as for `hetviz.io.read_tables`. Of several sheets, the one with the name
+        of the dataset is used.
 
     Returns
     -------
@@ -124,13 +124,13 @@ def read_new_version(
     Raises
     ------
     hetviz.errors.DataError
-        If the bytes are no table with ids, no id is known, a column that features are made of is
-        missing, or items are new whose features, kernel or distances came from another file.
+        If the bytes are no table with ids, no id matches, a feature column is missing, or new items
+        would need features, a kernel or distances from another file.
 
     Notes
     -----
-    Features are made again from the same columns. Labels that somebody changed by hand stay; all
-    others are those of the new file.
+    Features are computed again from the same columns. Labels changed by hand are kept; all others
+    come from the new file.
     """
     old = data[name]
     recipe = None if info is None or info.recipe is None else info.recipe.to_dict()
@@ -142,8 +142,8 @@ def read_new_version(
     found, understood = read_dataset(NoFiles(), entry, there, problems, table)
     rows = old.find(found.ids)
     if (rows < 0).all():
-        message = f"no item of the file is one of {name!r}"
-        remedy = f"Is column {understood.id_column!r} the one with the ids?"
+        message = f"no id of the file matches an item of {name!r}"
+        remedy = f"Check that column {understood.id_column!r} contains the ids."
         raise gate.refusal("no-match", filename, message, str(found.ids[0]), remedy)
     dataset = _with_other_parts(old, found, rows, filename)
     after = _relabelled(data, data.edit().replace(dataset), labels, there)
@@ -172,9 +172,15 @@ def _entry(
     used = columns_used(recipe)
     missing = [column for column in used if column not in columns]
     if missing:
-        remedy = f"There are: {', '.join(columns[:20])}."
+        remedy = f"Available: {', '.join(columns[:20])}."
         raise DataError(
-            Problem("unknown-column", table.name, "features are made of this column", name, remedy)
+            Problem(
+                "unknown-column",
+                table.name,
+                "this column is used as a feature but is missing",
+                name,
+                remedy,
+            )
             for name in missing
         )
     text = (old.recipe or {}).get("text", ())
@@ -190,7 +196,7 @@ def _entry(
         title=title if title in columns else None,
         text=tuple(column for column in text if column in columns),
         features=_feature_columns(old, recipe),
-        # What is new in the file is no feature until somebody says so.
+        # New columns are not features until the user adds them.
         exclude=tuple(column for column in columns if column in left_out or column not in known),
         options={name: said for name, said in recipe["options"].items() if name in columns},
         text_model=recipe["text_model"],
@@ -204,7 +210,7 @@ def _feature_columns(old: Dataset, recipe: FeatureRecipe) -> str | tuple[str, ..
 
 
 def _with_other_parts(old: Dataset, found: Dataset, rows: Ints, filename: str) -> Dataset:
-    """Return the dataset with the features, matrices and pictures that are not in its table."""
+    """Return the dataset with the features, matrices and pictures of the old version."""
     old_recipe = recipe_of(old)
     kinds = {step["kind"] for step in old_recipe["columns"]}
     made = "features" in (old.recipe or {}) and "vectors" not in kinds
@@ -217,9 +223,9 @@ def _with_other_parts(old: Dataset, found: Dataset, rows: Ints, filename: str) -
     new = np.flatnonzero(rows < 0)
     if parts and len(new):
         words = " and ".join("features" if word == "X" else word for word in parts)
-        message = f"{len(new):,} items are new, and {words} came from another file"
+        message = f"{len(new):,} items are new, but their {words} came from another file"
         ids = ", ".join(map(str, found.ids[new[:5]]))
-        remedy = "Leave them out, or open the new data as a project of their own."
+        remedy = "Leave them out, or open the new data as a separate project."
         raise gate.refusal("no-features", filename, message, ids, remedy)
     fields: dict[str, Any] = {
         word: matrix[rows] if word == "X" else matrix[np.ix_(rows, rows)]
@@ -232,7 +238,7 @@ def _with_other_parts(old: Dataset, found: Dataset, rows: Ints, filename: str) -
     recipe = {**(old.recipe or {}), **(found.recipe or {})}
     if not kinds & {"vectors", "picture"}:
         return replace(found, **fields, recipe=recipe or None)
-    # What is not in the table was not there when its features were made.
+    # The features were made from parts that are not in the table.
     recipe["features"] = old_recipe
     return make_features(replace(found, **fields, recipe=recipe))
 
@@ -240,7 +246,7 @@ def _with_other_parts(old: Dataset, found: Dataset, rows: Ints, filename: str) -
 def _relabelled(
     before: HeteroData, after: HeteroData, labels: dict[str, Labels], there: Collection[str]
 ) -> HeteroData:
-    """Return the data with labels of the new file, but for those that were changed by hand."""
+    """Return the data with the labels of the new file, except those changed by hand."""
     out = []
     for column in after.labels:
         old = before[column.dataset]
@@ -283,7 +289,7 @@ def _changes(old: Dataset, new: Dataset, rows: Ints) -> pd.DataFrame:
 
 
 def _cells(column: pd.Series) -> Texts:
-    """Return cells as text, alike for equal numbers of any type; empty where missing."""
+    """Return cells as text, equal for equal numbers of any type, "" if missing."""
     plain = [
         "" if pd.isna(value) else f"{value:.15g}" if _is_number(value) else str(value)
         for value in column.tolist()

@@ -1,4 +1,4 @@
-"""Files that were handed in at once: each read as what it is, and joined where they belong."""
+"""Reading of several files at once, with matrices and pictures joined to their tables."""
 
 from __future__ import annotations
 
@@ -39,35 +39,16 @@ _ABOUT_NAMES = {"readme", "license", "licence", "copying", "changelog", "notice"
 _MAX_NAMES_SHOWN = 5
 
 FILE_SET_NAME = "files"
-"""What files that were dropped at once are called, as they have no name in common."""
+"""Name of a set of files uploaded together."""
 
 
 def read_collection(name: str, files: Files, choices: Mapping[str, Choices]) -> list[Piece]:
-    """Read files that belong together: the members of a zip, of a folder, or dropped at once.
-
-    Parameters
-    ----------
-    name : str
-        Of the zip or folder: what pictures or texts are called as a dataset.
-    files : Files
-    choices : mapping of file name to Choices
-        What the user says of a file, or of all files by the name of the zip.
-
-    Returns
-    -------
-    list of Piece
-        The first also has the problems of files that could not be read, and what was passed over.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        If nothing can be read.
-    """
+    """Read files that belong together: members of a zip or folder, or uploaded together."""
     reading = _CollectionReader(name, files, choices)
     paths = {member: PurePosixPath(member) for member in files.names()}
     at_the_top = any(_is_table(path) and len(path.parts) == 1 for path in paths.values())
     for member, path in paths.items():
-        # Below tables lie results and drafts of them, besides pictures and texts.
+        # Tables in subfolders are usually results or drafts.
         below = len(path.parts) > 1 and name != FILE_SET_NAME and not is_system_file(path)
         if at_the_top and below and _is_table(path):
             reading.skipped.append(member)
@@ -81,7 +62,7 @@ def _is_table(path: PurePosixPath) -> bool:
 
 
 def _extension(path: PurePosixPath) -> str:
-    """Return the ending of a name, that of what is inside for a file packed by gzip."""
+    """Return the extension of a name without .gz."""
     last = path.suffix.lower()
     return path.with_suffix("").suffix.lower() if last == ".gz" else last
 
@@ -129,7 +110,7 @@ class _CollectionReader:
             rows = images.picture_rows(called, self.name, self.pictures)
             pieces = images.join_pictures(pieces, rows)
             if len(pieces) == 1 and self.name != FILE_SET_NAME:
-                # What a list of pictures is of is said by the name of the whole, not by "list".
+                # The name of the zip says more than the name of its list of pictures.
                 pieces = [replace(pieces[0], name=stem(self.name))]
         self._note_skipped_files()
         if not pieces:
@@ -152,7 +133,7 @@ class _CollectionReader:
         elif kind == "text" and suffix in _TEXT_EXTENSIONS:
             self._text(member, content)
         elif kind == "zip":
-            message = "a zip inside of another is not opened"
+            message = "a zip inside another zip is not opened"
             raise gate.refusal("nested-zip", member, message, remedy="Unpack it first.")
         else:
             self._table(member, content)
@@ -173,8 +154,8 @@ class _CollectionReader:
         self.pieces += [square_table(piece, choice.matrix) for piece in pieces]
 
     def _add_texts(self) -> None:
-        """Make one dataset of the texts; a single text beside other things is about these."""
-        # A line or two with commas in it are sentences where the other files are.
+        """Add the texts as one dataset; a single text next to other files is documentation."""
+        # A short text is prose if the other files are.
         for text, content in self.possible_texts:
             if self.texts:
                 self.texts.append(text)
@@ -187,15 +168,15 @@ class _CollectionReader:
             called = "texts" if self.name == FILE_SET_NAME else called
             self.pieces.append(texts.text_rows(called, self.name, self.texts, ()))
         if not (self.texts or self.pieces or self.pictures) and self.about:
-            message = "there is only text about the files, and none of the files"
+            message = "only files such as README were found, no data"
             self.problems.append(
                 Problem("no-tables", self.name, message, ", ".join(self.about[:5]))
             )
 
     def _note_skipped_files(self) -> None:
         notes = (
-            ("about-files", self.about, "with text about the others, not read as data"),
-            ("passed-over", self.skipped, "of kinds that hold no data, passed over"),
+            ("about-files", self.about, "such as README and LICENSE skipped"),
+            ("passed-over", self.skipped, "of other kinds skipped"),
         )
         for code, members, message in notes:
             if members:
@@ -207,31 +188,31 @@ class _CollectionReader:
                     Problem(code, self.name, f"{many} {message}", names, severity="note")
                 )
         if self.n_junk:
-            message = f"{count(self.n_junk, 'file')} that a computer adds for itself, passed over"
+            message = f"{count(self.n_junk, 'system file')} skipped"
             self.problems.append(Problem("hidden-files", self.name, message, severity="note"))
 
     def _nothing_to_read(self) -> Problem:
         return Problem(
             "no-tables",
             self.name,
-            "there is no table, picture or text in it",
+            "no table, picture or text was found",
             remedy="Give a zip or folder of CSV files, pictures or texts.",
         )
 
 
 def is_about_file(path: PurePosixPath) -> bool:
-    """Whether a file is text about the others."""
+    """Whether a file is documentation such as README."""
     return path.stem.lower() in _ABOUT_NAMES and path.suffix.lower() in _TEXT_EXTENSIONS
 
 
 def is_system_file(path: PurePosixPath) -> bool:
-    """Whether a computer adds such a file for itself."""
+    """Whether a file is a system or hidden file."""
     hidden = any(part.startswith((".", "~$")) or part == "__MACOSX" for part in path.parts)
     return hidden or path.name.lower() in _SYSTEM_FILES
 
 
 def _with_distinct_names(pieces: Sequence[Piece]) -> list[Piece]:
-    """Call pieces of one name from different folders by their folder as well."""
+    """Add the folder to the names of pieces with the same name."""
     named: dict[str, set[str]] = {}
     for piece in pieces:
         named.setdefault(piece.name, set()).add(PurePosixPath(piece.where).parent.as_posix())
@@ -244,7 +225,7 @@ def _with_distinct_names(pieces: Sequence[Piece]) -> list[Piece]:
 
 
 class FileSet:
-    """Files that were dropped, as `hetviz.io.files.Files`."""
+    """Uploaded files, as `hetviz.io.files.Files`."""
 
     name = FILE_SET_NAME
 
@@ -258,15 +239,12 @@ class FileSet:
     def read(self, name: str) -> bytes:
         """Return the content of a file."""
         if name not in self._files:
-            raise gate.refusal("no-file", name, "there is no such file")
+            raise gate.refusal("no-file", name, "the file does not exist")
         return self._files[name]
 
 
 def parse_files(files: Sequence[tuple[str, bytes]], choices: Mapping[str, Choices]) -> ParsedFiles:
-    """Read files that were handed in at once; matrices join the tables whose ids they give.
-
-    Pictures and texts are read together with all other files, as a table among these may name them.
-    """
+    """Read several files; matrices are joined to the tables with their ids."""
     pieces: list[Piece] = []
     rejected: list[tuple[str, DataError]] = []
     kinds: dict[str, str] = {}
@@ -312,23 +290,7 @@ def read_one_table(
     sheet: str = "",
     choices: Choices | None = None,
 ) -> TableRead:
-    """Read the one table of a file of any kind that holds tables.
-
-    Parameters
-    ----------
-    name : str
-    content : bytes
-    parse : callable
-        Reads the bytes.
-    sheet : str
-        Which table is meant where there are several, by name.
-    choices : Choices, optional
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        If it holds no table, or several of which none is called so.
-    """
+    """Read the only table of a file of any kind."""
     if gate.kind_of(name, content) == "text":
         return table_reader(parse)(name, content, choices)
     parsed = parse([(name, content)], {} if choices is None else {name: choices})
@@ -338,13 +300,13 @@ def read_one_table(
     candidates = [piece for piece in tables if piece.name == sheet] or tables
     if len(candidates) != 1 or has_matrix(candidates[0]):
         names = ", ".join(piece.name for piece in parsed.pieces)
-        message = "one table is needed here" if candidates else "a table is needed here"
+        message = "exactly one table is needed here" if candidates else "a table is needed here"
         raise gate.refusal("not-a-table", name, message, names, "Save that one table as CSV.")
     return table_from_piece(candidates[0])
 
 
 def table_reader(parse: FileParser) -> TableReader:
-    """Return a reader of text tables that works by `parse`, see `delimited.read_table`."""
+    """Return a reader of text tables that uses `parse`."""
 
     def read(name: str, content: bytes, choices: Choices | None = None) -> TableRead:
         if gate.kind_of(name, content) != "text":
@@ -359,18 +321,12 @@ def table_reader(parse: FileParser) -> TableReader:
 
 
 def read_folder(files: Files) -> ParsedFiles:
-    """Read the files of a folder or zip without a manifest.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        If nothing in it can be read.
-    """
+    """Read the files of a folder or zip without a manifest."""
     return ParsedFiles(tuple(read_collection(files.name, files, {})))
 
 
 def _as_data_error(name: str, error: HetvizError) -> DataError:
-    """Return an error about one file, such as that its format needs a package."""
+    """Return any error of a file as a DataError."""
     if isinstance(error, DataError):
         return error
     return DataError(Problem("not-read", name, str(error).rstrip(".")))
@@ -382,14 +338,14 @@ def _read_archive(name: str, content: bytes, choices: Mapping[str, Choices]) -> 
         raise gate.refusal(
             "bundle-among-files",
             name,
-            "this is a whole project, which other files cannot join",
+            "this is a whole project; it cannot be opened together with other files",
             remedy="Open it by itself.",
         )
     return read_collection(name, archive, choices)
 
 
 def is_prose_file(name: str, content: bytes, choice: Choices) -> bool:
-    """Whether a file named as text holds sentences."""
+    """Whether a text file contains prose."""
     if choice.only_table:
         return False
     if not name.lower().endswith((".txt", *texts.PROSE_EXTENSIONS)):

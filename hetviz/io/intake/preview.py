@@ -1,4 +1,4 @@
-"""What stands in files, table by table, for people to see and to say how it is to be read."""
+"""Previews of the tables in files, for choosing how they are read."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ _MAX_CELLS = 40_000
 _N_LAST_ROWS = 20
 _MAX_CELL_CHARS = 300
 _N_PREVIEW_ROWS = 3
-# Of wider tables nobody looks through all columns.
+# Wider tables are cut in the preview.
 _MAX_COLUMNS = 2_000
-# Of longer tables some rows from all over are looked at.
+# Longer tables are sampled evenly.
 _MAX_SAMPLE_ROWS = 50_000
 _MIN_KEY_SHARE = 0.8
 _POSSIBLE_KEY_TYPES = ("category", "text", "whole number", "title")
@@ -50,35 +50,35 @@ _TYPED_FORMATS = ("json", "jsonl", "parquet", "arrow", "stata", "spss", "sas", "
 
 @dataclass(frozen=True)
 class TablePreview:
-    """One table of a file as it stands, and as it is read.
+    """A preview of one table: raw rows, recipe and column profiles.
 
     Attributes
     ----------
     file, sheet, name : str
-        The sheet is ``""`` for files that hold one table; `name` is of both, for people.
+        The sheet is ``""`` for files with one table; `name` combines file and sheet.
     decimal : {".", ","}
     has_rows : bool
-        Whether its rows can be marked; formats such as Parquet hold nothing but data.
+        Whether rows can be marked; formats such as Parquet only contain data rows.
     n_rows, n_data : int
-        Rows of the file with something in them, and those of data among them.
+        Numbers of filled rows and of data rows.
     rows : tuple of (int, tuple of str)
-        The row of the file, from 0, and its cells: of the first rows and of the last.
+        Row numbers in the file, from 0, and cells of the first and last rows.
     recipe : Recipe
-        How it is read: as was said, and where nothing was, as proposed.
+        The chosen recipe, completed by proposals.
     profiles : tuple of Profile
-        What each column holds.
+        Column profiles.
     ids : tuple of IdCandidate
-        The columns that could be the id.
+        Possible id columns.
     id_from : tuple of str
-        Those that are; none where the numbers of the rows are.
+        The id columns, empty for row numbers.
     preview : tuple of (int, mapping of str to str)
-        Some rows as they are read, by column.
+        The first rows as they are read, by column.
     problems : tuple of Problem
         Notes on the reading.
     has_id : bool
-        Whether the file itself declares the id, as a database does; it cannot be said otherwise.
+        Whether the file declares the id, as a database does; then it cannot be changed.
     n_columns : int
-        Columns of the table; `recipe` and `profiles` are of the first 2,000 at most.
+        Number of columns; `recipe` and `profiles` contain at most the first 2,000.
     """
 
     file: str
@@ -100,22 +100,16 @@ class TablePreview:
 
     @property
     def raw(self) -> RawTable:
-        """The rows that are shown, as a table."""
+        """The shown rows as a raw table."""
         return RawTable(self.name, [(at, list(cells)) for at, cells in self.rows], self.decimal)
 
     def to_dict(self) -> JsonObject:
-        """Return it, JSON-ready."""
+        """Return a JSON-ready dictionary."""
         return {**asdict(self), "recipe": self.recipe.to_dict()}
 
     @classmethod
     def from_dict(cls, fields: Mapping[str, Any]) -> TablePreview:
-        """Return what `to_dict` wrote.
-
-        Raises
-        ------
-        hetviz.errors.DataError
-            If it is something else.
-        """
+        """Return the preview that `to_dict` wrote."""
         try:
             return cls(
                 **{
@@ -132,7 +126,7 @@ class TablePreview:
                 }
             )
         except (KeyError, TypeError, ValueError):
-            message = "what was seen in the file cannot be shown"
+            message = "the preview of the file cannot be shown"
             raise gate.refusal("reader-ended", "files", message) from None
 
 
@@ -141,22 +135,7 @@ def preview_tables(
     choices: Mapping[str, Choices] | None = None,
     parse: FileParser = parse_files,
 ) -> list[TablePreview]:
-    """Return what stands in the tables of files, and how it is read.
-
-    Parameters
-    ----------
-    files : sequence of (name, bytes)
-        Those that hold no tables whose reading can be said, such as pictures and zips, are passed
-        over.
-    choices : mapping of file name to Choices, optional
-    parse : callable
-        See `hetviz.io.read_tables`.
-
-    Notes
-    -----
-    Of tables of more than 50,000 rows so many are looked at, from all over the table, and of those
-    of more than 2,000 columns the first 2,000. What is not looked at is read as proposed.
-    """
+    """Return previews of the tables in files."""
     return [look for look, _ in preview_with_cells(files, choices, parse)]
 
 
@@ -165,24 +144,24 @@ def preview_with_cells(
     choices: Mapping[str, Choices] | None = None,
     parse: FileParser = parse_files,
 ) -> list[tuple[TablePreview, pd.DataFrame]]:
-    """Return what `preview_tables` does, each with the cells that were looked at, for `updated_preview`."""
-    said = dict(choices or {})
-    kinds = {name: _kind(name, content, said.get(name, Choices())) for name, content in files}
+    """Return previews of tables, each with its sampled cells for `updated_preview`."""
+    choices_of = dict(choices or {})
+    kinds = {name: _kind(name, content, choices_of.get(name, Choices())) for name, content in files}
     tables = [
         (name, content)
         for name, content in files
         if kinds[name] in (*_ROW_FORMATS, *_TYPED_FORMATS)
     ]
-    whole = raw_tables(tables, said, parse)
-    found = {key: _limit_columns(raw) for key, raw in whole.items()}
+    full_tables = raw_tables(tables, choices_of, parse)
+    raw_by_key = {key: _limit_columns(raw) for key, raw in full_tables.items()}
     looks, frames = [], []
-    for (file, sheet), raw in found.items():
-        choice, has_rows = said.get(file, Choices()), kinds[file] in _ROW_FORMATS
-        n_more = _width(whole[file, sheet]) - _width(raw)
+    for (file, sheet), raw in raw_by_key.items():
+        choice, has_rows = choices_of.get(file, Choices()), kinds[file] in _ROW_FORMATS
+        n_more = _width(full_tables[file, sheet]) - _width(raw)
         try:
             look, frame = _preview_table(file, sheet, raw, n_more, choice, has_rows)
         except DataError:
-            # What is wrong with it is told where it is read.
+            # Reading the file reports the problem.
             continue
         looks.append(look)
         frames.append(frame)
@@ -192,29 +171,14 @@ def preview_with_cells(
 def updated_preview(
     look: TablePreview, frame: pd.DataFrame, recipe: TableRecipe
 ) -> TablePreview | None:
-    """Return a look in which some columns are something else, by a look at these alone.
-
-    Parameters
-    ----------
-    look : Look
-    frame : DataFrame
-        The cells that were looked at, see `preview_with_cells`.
-    recipe : Recipe
-        How the table is read now.
-
-    Returns
-    -------
-    Look or None
-        None where more than that has changed, so that it is to be looked at anew: the rows that
-        hold names, units and data, or the ids.
-    """
+    """Return a preview with changed columns, None if more than columns has changed."""
     old = {column.name: column for column in look.recipe.columns}
     new = {column.name: column for column in recipe.columns}
     before = look.recipe
     has_same_rows = (recipe.header, recipe.units, recipe.first, recipe.last) == (
         before.header, before.units, before.first, before.last
     )  # fmt: skip
-    # What was said before and is not any more is proposed anew.
+    # A column without its earlier choice needs a new proposal.
     is_forgotten = any(column.said and name not in new for name, column in old.items())
     if not has_same_rows or is_forgotten or not set(new) <= set(old):
         return None
@@ -296,7 +260,7 @@ def _preview_table(
 
 
 def _with_declared_keys(recipe: TableRecipe, raw: RawTable) -> TableRecipe:
-    """Return a recipe in which what the file declares is what it says, where nobody says more."""
+    """Return a recipe with the declared ids and keys, unless the user chose others."""
     columns = []
     for column in recipe.columns:
         if not column.said and column.name == raw.id_column:
@@ -358,7 +322,7 @@ def _first_rows(applied: Applied) -> tuple[tuple[int, dict[str, str]], ...]:
 def _with_key_hints(
     looks: list[TablePreview], frames: Sequence[pd.DataFrame]
 ) -> list[TablePreview]:
-    """Return the looks with a word where the values of a column are the ids of another table."""
+    """Return the previews with hints on columns that contain ids of another table."""
     if len(looks) < 2:
         return looks
     ids = [
@@ -373,7 +337,7 @@ def _with_key_hints(
                 values = set(frame[column.name]) - {""}
                 for other_at, known_ids in enumerate(ids):
                     shared = len(values & known_ids)
-                    # Counts are among the numbers of rows too.
+                    # Counts can equal row numbers by chance.
                     if column.type == "whole number" and not _named_alike(
                         column.name, looks[other_at]
                     ):
@@ -393,7 +357,7 @@ def _with_key_hints(
 
 
 def _named_alike(column: str, look: TablePreview) -> bool:
-    """Whether a column is called like a table or its ids: customer_no, of customers."""
+    """Whether a column name resembles a table or its ids (customer_no, customers)."""
     table_words = " ".join((look.sheet or stem(look.file), *look.id_from)).lower()
     words = [word for word in words_of(column) if len(word) > 2]
     return any(word.rstrip("s") in table_words for word in words)
@@ -408,23 +372,7 @@ def raw_tables(
     choices: Mapping[str, Choices] | None = None,
     parse: FileParser = parse_files,
 ) -> dict[tuple[str, str], RawTable]:
-    """Return the tables in files with nothing made of them: no names of columns, no end.
-
-    Parameters
-    ----------
-    files : sequence of (name, bytes)
-    choices : mapping of file name to Choices, optional
-        How a file is decoded and its cells are told apart; recipes are passed over.
-    parse : callable
-        See `hetviz.io.read_tables`.
-
-    Returns
-    -------
-    dict of (file, sheet) to RawTable
-        The sheet is ``""`` for files that hold one table; the key of a recipe in
-        ``Choices.recipes``. Formats whose columns have names and types by themselves, such as
-        Parquet, give these names as the row 0. Files of which nothing can be read are left out.
-    """
+    """Return the raw tables in files by (file, sheet)."""
     raw_choices = {
         name: replace((choices or {}).get(name, Choices()), raw=True, recipes={}, only_table=True)
         for name, _ in files
@@ -442,7 +390,7 @@ def raw_tables(
 
 
 def _key_targets(pieces: Sequence[Piece]) -> dict[tuple[str, str], str]:
-    """Return the table that each declared key is of, by where it stands and its column."""
+    """Return the target table of each declared key by (place, column)."""
     target_of = {}
     for piece in pieces:
         where, key, columns = piece.where.rpartition(", key ")

@@ -1,4 +1,4 @@
-"""A zip of nothing but tables, as these tables."""
+"""Tables of a zip that contains only tables."""
 
 from __future__ import annotations
 
@@ -18,15 +18,7 @@ _MOST = 50
 
 
 def tables_of_zip(name: str, content: bytes) -> dict[str, bytes] | None:
-    """Return the tables of a zip that holds nothing else, so that each can be looked at.
-
-    Returns
-    -------
-    dict of str to bytes or None
-        None for anything else: other files, whole projects, zips with pictures or texts, in which
-        tables of one name lie in several folders, or that are refused. Text about the others and
-        what a computer adds for itself are passed over.
-    """
+    """Return the tables of a zip that contains only tables, None for any other file."""
     try:
         if gate.kind_of(name, content) != "zip":
             return None

@@ -1,1 +1,1 @@
-"""Reading in a process of its own, with limits."""
+"""Reading in a separate process with limits."""

@@ -1,6 +1,6 @@
-"""Reading files in a process of its own, which may be killed, hang or grow too large in our place.
+"""Reading of files in a separate process that may crash, hang or run out of memory.
 
-``python -m hetviz.io.sandbox.child`` is that process, see `hetviz.io.sandbox.process`.
+``python -m hetviz.io.sandbox.child`` is the child process, see `hetviz.io.sandbox.process`.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ if TYPE_CHECKING:
     from hetviz.data.joins.proposals import Proposal
     from hetviz.io.intake.loaded import Loaded
 
-# Text tables up to this size are read in this process: nothing but the standard library opens them.
+# Text tables up to this size are parsed in this process, by the standard library only.
 MAX_TEXT_BYTES_HERE = 5 * limits.MB
 MAX_PREVIEW_BYTES_HERE = limits.MB // 4
 _MAX_CELL_BYTES = 64 * limits.MB
 _MODULE = "hetviz.io.sandbox.child"
-# What is read is sound by then; texts of very many rows take their time.
+# The files are parsed by then; features of long texts take time.
 _MAX_LOADING_S = 300
 _READ_SHARE = 0.6
-# Files of a bundle that end the process, each found by another attempt.
+# Maximum number of bundle files that may crash the reader; each needs another attempt.
 _MAX_FILES_LEFT_OUT = 3
 _REJECTED_MARK, _LOADED_MARK = b"-", b"+"
 
@@ -47,7 +47,7 @@ def pack_files(
     choices: Mapping[str, Choices],
     on_progress: process.OnProgress | None = None,
 ) -> bytes:
-    """Return what `parse_files` gives, packed; files that are not plain are not unpacked here."""
+    """Return the packed result of `parse_files`; only plain files are parsed in this process."""
     from hetviz.io.sandbox.pack_parts import pack_parsed
 
     if reads_here(files):
@@ -63,11 +63,7 @@ def parse_files(
     choices: Mapping[str, Choices],
     on_progress: process.OnProgress | None = None,
 ) -> ParsedFiles:
-    """Read files as `hetviz.io.intake.parse.parse_files` does, in a process with limits where need be.
-
-    Where the process does not come to its end, each file is read by itself, so that one that cannot
-    be read does not stop the others.
-    """
+    """Parse files as `hetviz.io.intake.parse.parse_files` does, in a limited process if needed."""
     if reads_here(files):
         return parse.parse_files(files, choices)
     try:
@@ -82,10 +78,10 @@ def _read_each(
     on_progress: process.OnProgress | None,
     error: DataError,
 ) -> ParsedFiles:
-    """Read files whose process did not come to its end, for the reason that is told."""
+    """Parse files one by one after their common process failed."""
     if len(files) == 1:
         return ParsedFiles((), ((files[0][0], error),))
-    # Where the library for HDF5 may have been it, the others are not taken apart.
+    # If an HDF5 file may be the cause, keep the other files together.
     suspects = [file for file in files if _is_kind(*file, "hdf5")]
     others = [file for file in files if file not in suspects] if suspects else []
     groups = [[file] for file in suspects or files]
@@ -100,21 +96,7 @@ def _read_each(
 
 @dataclass(frozen=True)
 class PreviewResult:
-    """What was seen in files, and what the process that looked has at hand for later.
-
-    Attributes
-    ----------
-    looks : list of Look
-        None where the process does not come to its end: the reading then says why.
-    packed_files : bytes
-        What `parse_files` gives for them, packed; empty where that is no more work than to fetch it.
-    cells : list of bytes
-        The cells that were looked at, for each look, so that it can be changed without the file;
-        none where they would take much room, or the look is made here in no time.
-    parsed : dict of str to bytes
-        By file what takes long to be parsed and does not hang on what is said of rows and columns:
-        the cells of workbooks.
-    """
+    """Previews of files, with parsed content for later use."""
 
     looks: list[TablePreview]
     packed_files: bytes = b""
@@ -125,27 +107,19 @@ class PreviewResult:
 def preview_tables(
     files: Sequence[tuple[str, bytes]],
     choices: Mapping[str, Choices],
-    heard: process.OnProgress | None = None,
+    on_progress: process.OnProgress | None = None,
     parsed: Sequence[bytes] = (),
 ) -> PreviewResult:
-    """Look at files as `hetviz.io.intake.preview.preview_tables` does, in a process with limits.
-
-    Parameters
-    ----------
-    files : sequence of (name, bytes)
-    choices : mapping of file name to Choices
-    heard : callable, optional
-        See `hetviz.io.sandbox.process.run`.
-    parsed : sequence of bytes
-        What was parsed of them before, see `PreviewResult`.
-    """
+    """Preview files as `hetviz.io.intake.preview.preview_tables` does, in a limited process."""
     if is_previewed_here(files):
         return PreviewResult(preview.preview_tables(files, choices))
     if all(_is_kind(*file, "hdf5") for file in files):
-        # They hold no tables whose reading can be said.
+        # HDF5 files have no tables with reading options.
         return PreviewResult([])
     try:
-        output = process.read_parts(io.BytesIO(_in_child(files, choices, "look", heard, parsed)))
+        output = process.read_parts(
+            io.BytesIO(_in_child(files, choices, "look", on_progress, parsed))
+        )
         looks = [TablePreview.from_dict(fields) for fields in json.loads(next(output))]
         packed_files, *parts_left = output
         n = int.from_bytes(parts_left.pop(0))
@@ -170,7 +144,7 @@ def load(
     on_progress: process.OnProgress | None = None,
     parsed: Sequence[bytes] = (),
 ) -> None:
-    """Make data of files, with features, and find how they belong together.
+    """Load files with features and join proposals in a separate process.
 
     Parameters
     ----------
@@ -208,10 +182,10 @@ def load(
         contents += parsed if packed_files is None else ()
         into.seek(0)
         into.truncate()
-        given = (json.dumps(request).encode(), packed_data, *contents)
-        process.run(_MODULE, given, where, loading_seconds(), on_progress, into)
+        inputs = (json.dumps(request).encode(), packed_data, *contents)
+        process.run(_MODULE, inputs, where, loading_seconds(), on_progress, into)
 
-    # The library for HDF5 may turn for ever, so that such files are read with a limit of their own.
+    # The HDF5 library can hang, so such files are parsed first with their own limit.
     reads_first = packed_files is None and any(
         _is_kind(name, content, "hdf5") for name, content in files
     )
@@ -220,7 +194,7 @@ def load(
     except DataError:
         if packed_files is not None or reads_first:
             raise
-        # One file that cannot be read does not stop the others.
+        # One unreadable file must not stop the others.
         run(pack_files(files, choices, on_progress))
     _raise_rejection(into, where)
 
@@ -228,22 +202,7 @@ def load(
 def load_bundle(
     name: str, content: bytes, into: IO[bytes], on_progress: process.OnProgress | None = None
 ) -> None:
-    """Make data of a zip as `hetviz.io.read_bundle` does: manifest, tables, features and pictures.
-
-    Parameters
-    ----------
-    name : str
-    content : bytes
-    into : file
-        Gets the data, see `loaded_of`.
-    on_progress : callable, optional
-        See `hetviz.io.sandbox.process.run`.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        If nothing can be used, or the process does not come to its end.
-    """
+    """Load a bundle as `hetviz.io.read_bundle` does, in a separate process."""
     failed: dict[str, Problem] = {}
     while True:
         left_out = {member: asdict(problem) for member, problem in failed.items()}
@@ -263,7 +222,7 @@ def load_bundle(
             )
             break
         except process.ReaderFailed as error:
-            # One file that cannot be read does not stop the others: again without it.
+            # One unreadable file must not stop the others: try again without it.
             member = _member_being_read(name, content, error.last_message)
             if member is None or member in failed or len(failed) == _MAX_FILES_LEFT_OUT:
                 raise
@@ -273,7 +232,7 @@ def load_bundle(
 
 
 def _member_being_read(name: str, content: bytes, last_message: str) -> str | None:
-    """Return the file of a bundle that a process was reading by what it told last, if it did."""
+    """Return the bundle file that a failed process was reading, from its last message."""
     with contextlib.suppress(DataError):
         members = [
             member
@@ -290,8 +249,8 @@ def _reading_message(member: str) -> str:
 
 
 def loading_seconds() -> int:
-    """Return the seconds of work that making data of files may take in all."""
-    # Set by who runs the server; settings that are none are refused when it starts.
+    """Return the allowed processor time for loading files, in seconds."""
+    # Set by the server configuration, which checks it at start.
     return max(
         process.MAX_PROCESSOR_S, int(os.environ.get("HETVIZ_WORK_PROCESSOR_S") or _MAX_LOADING_S)
     )
@@ -310,15 +269,7 @@ def _raise_rejection(into: IO[bytes], where: str) -> None:
 def loaded_of(
     content: memoryview, base: HeteroData | None = None
 ) -> tuple[Loaded, tuple[Proposal, ...]]:
-    """Return the data that `load` made, and how they seem to belong together.
-
-    They hold the content, of which nothing is copied that need not be.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        If the bytes mean nothing.
-    """
+    """Return the data and join proposals that `load` wrote, without copying arrays."""
     from hetviz.io.sandbox.pack_loaded import unpack_loaded
 
     try:
@@ -328,12 +279,12 @@ def loaded_of(
 
 
 def is_previewed_here(files: Sequence[tuple[str, bytes]]) -> bool:
-    """Whether files are so plain and small that they are looked at in this process."""
+    """Whether files are plain and small enough to be previewed in this process."""
     return reads_here(files) and sum(len(content) for _, content in files) <= MAX_PREVIEW_BYTES_HERE
 
 
 def reads_here(files: Sequence[tuple[str, bytes]]) -> bool:
-    """Whether files are so plain that they are read in this process."""
+    """Whether files are plain enough to be parsed in this process."""
     return all(_is_small_text(name, content) for name, content in files)
 
 
@@ -372,13 +323,7 @@ def _in_child(
     on_progress: process.OnProgress | None = None,
     parsed: Sequence[bytes] = (),
 ) -> bytes:
-    """Read or look at files in a process of their own; return what it wrote.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        If the process does not come to its end.
-    """
+    """Parse or preview files in a separate process and return its output."""
     request = {
         "task": task,
         "names": [name for name, _ in files],
@@ -397,7 +342,7 @@ def _is_kind(name: str, content: bytes, kind: str) -> bool:
 
 
 def _allowed_seconds(files: Sequence[tuple[str, bytes]]) -> int:
-    """Return the seconds of work that files may take."""
+    """Return the allowed processor time for files, in seconds."""
     try:
         return max(isolated.allowed_seconds(content) if gate.kind_of(name, content) == "hdf5"
                    else process.MAX_PROCESSOR_S for name, content in files)  # fmt: skip
@@ -412,13 +357,15 @@ def _read_request(
     from hetviz.io.sandbox.pack_parts import unpack_cells
 
     parts = list(process.read_parts(stream))
-    about = json.loads(parts[0])
-    choices = {name: isolated.choices_from_json(said) for name, said in about["choices"].items()}
-    end = len(parts) - int(about["parsed"])
-    # This process ends after its work: what it has parsed once it need not parse again.
+    request = json.loads(parts[0])
+    choices = {
+        name: isolated.choices_from_json(choice) for name, choice in request["choices"].items()
+    }
+    end = len(parts) - int(request["parsed"])
+    # Cache parsed workbooks in this short-lived process.
     workbooks.keep_parsed(dict(map(unpack_cells, parts[end:])))
-    without = {name: Problem(**fields) for name, fields in about.get("without", {}).items()}
-    return about["names"], parts[1:end], choices, about["task"], without
+    failed = {name: Problem(**fields) for name, fields in request.get("without", {}).items()}
+    return request["names"], parts[1:end], choices, request["task"], failed
 
 
 def _load_tables(
@@ -429,7 +376,7 @@ def _load_tables(
     report: process.OnProgress,
     failed: Mapping[str, Problem],
 ) -> Sequence[bytes | memoryview]:
-    """Return what `load` writes, in the process; a refusal as JSON."""
+    """Return the output of the child process for `load`; a rejection as JSON."""
     from hetviz.data.joins.proposals import propose_joins
     from hetviz.io.infer.dataset import read_tables
     from hetviz.io.sandbox.pack_loaded import pack_loaded, unpack_base
@@ -444,7 +391,7 @@ def _load_tables(
     if task == "load":
         report(0.05, f"Reading {_joined_names(files)}")
         parsed = parse.parse_files(files, choices)
-        # What follows works on what was read, and is not what a damaged file makes hang.
+        # The rest works on parsed data and cannot hang on a damaged file.
         process.allow_all_seconds()
     else:
         parsed = unpack_parsed(contents[0])
@@ -457,14 +404,14 @@ def _load_tables(
         loaded = read_tables(files, choices, base, lambda *_: parsed, progress)
     except DataError as error:
         return [_REJECTED_MARK, json.dumps(list(map(asdict, error.problems))).encode()]
-    report(0.8, "Looking for what belongs together")
+    report(0.8, "Looking for links between tables")
     proposals = propose_joins(loaded.data)
-    report(0.9, "Handing it over")
+    report(0.9, "Finishing")
     return [_LOADED_MARK, *pack_loaded(loaded, proposals, base)]
 
 
 class _BundleFiles(Archive):
-    """The files of a bundle, of which each is told before it is read; some are left out."""
+    """The files of a bundle, reported before each is read, without failed ones."""
 
     def __init__(
         self, name: str, content: bytes, report: process.OnProgress, failed: Mapping[str, Problem]
@@ -472,26 +419,26 @@ class _BundleFiles(Archive):
         super().__init__(name, content)
         self._report, self._failed, self._n_read = report, failed, 0
 
-    def read(self, name: str, most: int = limits.MAX_FILE_BYTES) -> bytes:
-        """Return the content of a member, or why it is left out."""
+    def read(self, name: str, max_bytes: int = limits.MAX_FILE_BYTES) -> bytes:
+        """Return the content of a member, or raise its problem."""
         if name in self._failed:
             raise DataError(self._failed[name])
         self._n_read += 1
         share = min(1.0, self._n_read / max(1, len(self._members)))
         self._report(0.05 + 0.8 * share, _reading_message(name))
-        return super().read(name, most)
+        return super().read(name, max_bytes)
 
 
 def _load_bundle(
     name: str, content: bytes, report: process.OnProgress, failed: Mapping[str, Problem]
 ) -> Sequence[bytes | memoryview]:
-    """Return what `load_bundle` writes, in the process."""
+    """Return the output of the child process for `load_bundle`."""
     from hetviz.data.joins.proposals import propose_joins
     from hetviz.io.bundle.reading import read_bundle
     from hetviz.io.sandbox.pack_loaded import pack_loaded
 
     def parse(files: Sequence[tuple[str, bytes]], choices: Mapping[str, Choices]) -> ParsedFiles:
-        # A damaged file has no longer to be read than by itself.
+        # A damaged file gets no more time than when it is read alone.
         process.allow_seconds(_allowed_seconds(files))
         try:
             return parse.parse_files(files, choices)
@@ -505,46 +452,54 @@ def _load_bundle(
         loaded = read_bundle(archive if MANIFEST in archive.names() else content, name, parse)
     except DataError as error:
         return [_REJECTED_MARK, json.dumps(list(map(asdict, error.problems))).encode()]
-    report(0.9, "Handing it over")
-    # What comes with a map was joined by who made it.
+    report(0.9, "Finishing")
+    # Data with a map are already joined by their author.
     proposals = propose_joins(loaded.data) if loaded.map is None else ()
     return [_LOADED_MARK, *pack_loaded(loaded, proposals)]
 
 
 def main() -> int:
-    """Read files from standard input, and write what they hold to standard output."""
+    """Read files from standard input and write their parsed content to standard output."""
     process.apply_limits()
-    tell = process.progress_writer()
+    report = process.progress_writer()
     from hetviz.io.formats import workbooks
     from hetviz.io.sandbox.pack_parts import arrow_bytes, pack_cells, pack_parsed
 
     try:
-        names, parts, choices, task, without = _read_request(sys.stdin.buffer)
+        names, parts, choices, task, failed = _read_request(sys.stdin.buffer)
         if task in ("load", "make", "bundle"):
-            for part in _load_tables(names, parts, choices, task, tell, without):
+            for part in _load_tables(names, parts, choices, task, report, failed):
                 sys.stdout.buffer.write(part)
             sys.stdout.buffer.flush()
             return 0
         files = list(zip(names, parts, strict=True))
-        tell(0.1, f"Reading {_joined_names(files)}")
+        report(0.1, f"Reading {_joined_names(files)}")
         if task == "look":
             looks = preview.preview_with_cells(files, choices)
-            tell(_READ_SHARE, f"Reading {_joined_names(files)}")
-            seen = json.dumps([look.to_dict() for look, _ in looks]).encode()
+            report(_READ_SHARE, f"Reading {_joined_names(files)}")
+            previews = json.dumps([look.to_dict() for look, _ in looks]).encode()
             cells = [arrow_bytes(frame) for _, frame in looks]
             cells = cells if sum(map(len, cells)) <= _MAX_CELL_BYTES else []
             del looks
-            # Texts are read again in less time than what was read is carried about, and HDF5
-            # files, in which the library may turn for ever, only in `load`.
+            # Parsing text again is faster than transferring it. HDF5 files, which can hang,
+            # are parsed in `load` only.
             is_text = all(_is_kind(name, content, "text") for name, content in files)
-            later = is_text or any(_is_kind(name, content, "hdf5") for name, content in files)
-            read = b"" if later else pack_parsed(parse.parse_files(files, choices))
+            is_read_later = is_text or any(
+                _is_kind(name, content, "hdf5") for name, content in files
+            )
+            packed_files = b"" if is_read_later else pack_parsed(parse.parse_files(files, choices))
             parsed = pack_cells(workbooks.parsed_workbooks())
             if sum(map(len, parsed.values())) > _MAX_CELL_BYTES:
                 parsed = {}
-            named = [part for name, one in parsed.items() for part in (name.encode(), one)]
+            named_parts = [
+                part
+                for name, packed_cells_of_file in parsed.items()
+                for part in (name.encode(), packed_cells_of_file)
+            ]
             number = len(cells).to_bytes(4)
-            process.write_parts(sys.stdout.buffer, (seen, read, number, *cells, *named))
+            process.write_parts(
+                sys.stdout.buffer, (previews, packed_files, number, *cells, *named_parts)
+            )
         else:
             sys.stdout.buffer.write(pack_parsed(parse.parse_files(files, choices)))
         sys.stdout.buffer.flush()

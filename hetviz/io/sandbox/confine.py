@@ -1,9 +1,8 @@
-"""What readers of files and workers give up before they work on what somebody sent.
+"""Sandbox restrictions of readers and workers: no network, blocked system calls, limits.
 
-The network goes with a network namespace of its own that has no way out. Linux gives one to root,
-and to others where user namespaces are allowed; `block_network` says whether it did. Calls of
-the system that neither needs are refused by a seccomp filter, where Linux has that:
-to start a program, to reach out, or to look into and signal other processes (`block_system_calls`).
+`block_network` moves the process to an empty network namespace, which Linux allows for root and
+with user namespaces. `block_system_calls` installs a seccomp filter on Linux that blocks starting
+programs, opening sockets, and inspecting or signalling other processes.
 """
 
 from __future__ import annotations
@@ -20,10 +19,10 @@ import sys
 _NEW_USER, _NEW_NET = 0x10000000, 0x40000000
 _MB = 1_000_000
 _NO_NEW_PRIVILEGES, _SECCOMP_FILTER, _ALL_THREADS = 38, 1, 1
-# By machine: what the kernel calls it, the number of seccomp itself, and the numbers refused:
-# sockets (made, connected, bound, listened at, accepted; io_uring, which makes them too), programs
-# started, other processes (ptrace, their memory, their files, signals), keys, mounts, namespaces,
-# and what looks into the kernel or loads code into it.
+# By machine: architecture id, number of the seccomp call, and blocked calls:
+# sockets (create, connect, bind, listen, accept, io_uring), starting programs,
+# other processes (ptrace, memory, files, signals), keys, mounts, namespaces,
+# and kernel inspection or modules.
 _CALLS = {
     "x86_64": (
         0xC000003E,
@@ -38,17 +37,14 @@ _CALLS = {
          39, 41, 51, 97, 268, 265, 241, 280, 282, 105, 273, 104),
     ),
 }  # fmt: skip
-# Numbers from here on are those of another way to call, with which a filter could be passed by.
+# Call numbers of the x32 ABI, which could bypass the filter.
 _X32 = 0x40000000
 _LOAD, _EQUAL, _AT_LEAST, _RETURN = 0x20, 0x15, 0x35, 0x06
 _ALLOW, _REFUSE, _NOT_PERMITTED = 0x7FFF0000, 0x00050000, 1
 
 
 def block_network() -> bool:
-    """Give up the network for good; return whether the system let us.
-
-    To be called before any thread is started.
-    """
+    """Block the network permanently, before any thread starts; return whether it worked."""
     if sys.platform != "linux":
         return False
     libc = ctypes.CDLL(None, use_errno=True)
@@ -58,16 +54,12 @@ def block_network() -> bool:
 
 
 def block_system_calls() -> bool:
-    """Have the system refuse what no reader or worker needs, for good; return whether it let us.
-
-    Comes after `block_network`, which is one of the calls. A refused call fails like any that is
-    not permitted; one by the numbers of another machine does too.
-    """
+    """Block unneeded system calls permanently, after `block_network`; return whether it worked."""
     rules = _CALLS.get(platform.machine()) if sys.platform == "linux" else None
     if rules is None or sys.maxsize < 2**32:
         return False
     machine, seccomp, refused = rules
-    # Jumps count instructions to leave out: all end at the last two, "allow" and "refuse".
+    # Jump offsets to the last two instructions, "allow" and "refuse".
     lines = [(_LOAD, 0, 0, 4), (_EQUAL, 0, len(refused) + 3, machine), (_LOAD, 0, 0, 0)]
     lines.append((_AT_LEAST, len(refused) + 1, 0, _X32))
     lines += [(_EQUAL, len(refused) - k, 0, number) for k, number in enumerate(refused)]
@@ -83,13 +75,7 @@ def block_system_calls() -> bool:
 
 
 def available_limits() -> dict[str, bool]:
-    """Return what a process can give up here, ``network`` and ``calls``, as one that tries says.
-
-    Raises
-    ------
-    OSError, ValueError
-        If that process cannot be started, or does not say.
-    """
+    """Return which restrictions work here (``network``, ``calls``), tried in a child process."""
     command = [sys.executable, "-P", "-c", f"from {__name__} import _say; _say()"]
     environment = {"PATH": os.environ.get("PATH", ""), "PYTHONPATH": os.pathsep.join(sys.path)}
     done = subprocess.run(  # noqa: S603 - our own interpreter
@@ -105,7 +91,7 @@ def _print_limits() -> None:
 
 
 def limit_memory(megabytes: int) -> bool:
-    """Take on a limit on the address space, none for 0; return whether the system let us."""
+    """Limit the address space in megabytes (0: none); return whether it worked."""
     if megabytes <= 0 or sys.platform == "win32":
         return False
     import resource

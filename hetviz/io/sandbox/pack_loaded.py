@@ -1,7 +1,6 @@
-"""What was read of files, with how it belongs together, as bytes and back.
+"""Serialisation of loaded data and join proposals as JSON, Arrow and NPY parts, without pickle.
 
-JSON, Arrow and NPY parts one after another; never a pickle. What comes back goes through the same
-checks as all data do: `hetviz.data.Dataset` and its like refuse what is damaged.
+Unpacked data pass the usual checks of `hetviz.data.Dataset` and the other classes.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ from hetviz.io.intake.loaded import ColumnInfo, DatasetInfo, FileInfo, Loaded
 BytesLike = bytes | memoryview
 
 _LENGTH = struct.Struct("<Q")
-# Lists and objects are what a saved table has in JSON; what else is in them is refused there.
+# Saved tables may contain lists and objects; json.dumps checks their content.
 _JSON_TYPES = (str, int, float, bool, type(None), list, dict)
 _HEADER_BYTES = 10_000
 
@@ -40,24 +39,11 @@ _HEADER_BYTES = 10_000
 def pack_loaded(
     loaded: Loaded, proposals: Sequence[Proposal] = (), base: HeteroData | None = None
 ) -> list[BytesLike]:
-    """Return what was read, and how it may be joined, as bytes to be written one after another.
-
-    Parameters
-    ----------
-    loaded : Loaded
-    proposals : sequence of Proposal
-    base : HeteroData, optional
-        What was added to; none of it is packed.
-
-    Raises
-    ------
-    ValueError
-        If a table holds what is neither text nor a number nor a date.
-    """
+    """Return loaded data and join proposals as a list of byte parts, without those of `base`."""
     parts = _Parts()
     data = loaded.data
     base_names = set() if base is None else set(base.datasets)
-    # Told apart by what they are, not by what they say.
+    # Compared by identity, not by content.
     base_ids = set() if base is None else {*map(id, base.links), *map(id, base.labels)}
     base_comparisons = None if base is None else base.comparisons
     n_before = 0 if base_comparisons is None else len(base_comparisons)
@@ -68,7 +54,7 @@ def pack_loaded(
         "links": [_links(group, parts) for group in data.links if id(group) not in base_ids],
         "labels": [_labels(item, parts) for item in data.labels if id(item) not in base_ids],
         "comparisons": _comparisons(data.comparisons, n_before, parts),
-        # Hashing all of a table takes longer than handing it over.
+        # Sending the fingerprint is faster than hashing the table again.
         "fingerprint": data.fingerprint() if base is None else None,
         "name": loaded.name,
         "title": loaded.title,
@@ -94,13 +80,7 @@ def pack_loaded(
 def unpack_loaded(
     content: BytesLike, base: HeteroData | None = None
 ) -> tuple[Loaded, tuple[Proposal, ...]]:
-    """Return what `pack_loaded` made bytes of, added to `base`.
-
-    Raises
-    ------
-    ValueError
-        If the bytes are damaged.
-    """
+    """Return the data that `pack_loaded` packed, added to `base`."""
     try:
         header, parts = _split_parts(content)
         datasets = [_dataset_of(item, parts) for item in header["datasets"]]
@@ -148,13 +128,13 @@ def _check_rows(data: HeteroData, match: Match) -> None:
     sizes = len(data[match.source]), len(match.new_dataset or data[match.target])
     for rows, size in zip((match.i, match.j), sizes, strict=True):
         if len(rows) and not 0 <= int(rows.min()) <= int(rows.max()) < size:
-            raise ValueError("rows that there are not")
+            raise ValueError("row index out of range")
     if len(match.i) != len(match.j):
-        raise ValueError("pairs of one")
+        raise ValueError("unequal lengths")
 
 
 def pack_base(data: HeteroData) -> bytes:
-    """Return what files are added to as bytes: without features, which nothing is read by."""
+    """Return existing data as bytes without features, which reading does not need."""
     parts = _Parts()
     header = {
         "datasets": [
@@ -166,14 +146,14 @@ def pack_base(data: HeteroData) -> bytes:
 
 
 def unpack_base(content: bytes) -> HeteroData:
-    """Return what `pack_base` made bytes of."""
+    """Return the data that `pack_base` packed."""
     header, parts = _split_parts(content)
     datasets = [_dataset_of(fields, parts) for fields in header["datasets"]]
     return HeteroData(datasets, [_links_of(fields, parts) for fields in header["links"]])
 
 
 class _Parts:
-    """Parts of bytes, each of which is known by its place."""
+    """Byte parts, referenced by index."""
 
     def __init__(self) -> None:
         self._parts: list[BytesLike] = []
@@ -198,7 +178,7 @@ class _Parts:
         return self.array(np.asarray(X))
 
     def frame(self, frame: pd.DataFrame | None) -> Json:
-        """Keep a table: columns that are alike as one stream of Arrow, the rest as JSON."""
+        """Add a table: typed columns as one Arrow stream, other columns as JSON."""
         if frame is None:
             return None
         import pyarrow as pa
@@ -222,13 +202,13 @@ class _Parts:
             with pa.ipc.new_stream(sink, table.schema) as stream:
                 stream.write_table(table)
             place = self.keep(memoryview(sink.getvalue()))
-        # What hetviz.save wrote may have numbers for names.
+        # Tables saved by hetviz.save may have numbers as column names.
         columns_of: Sequence[object] = frame.columns.tolist()
         names = [name if isinstance(name, int) else str(name) for name in columns_of]
         return {"names": names, "kinds": kinds, "rows": len(frame), "columns": place}
 
     def joined(self, about: Mapping[str, object]) -> list[BytesLike]:
-        """Return all parts with their lengths, what they are about first."""
+        """Return the header and all parts with their lengths."""
         head = json.dumps(about, default=_json_value).encode()
         return [
             piece
@@ -238,10 +218,10 @@ class _Parts:
 
 
 def _json_value(value: object) -> Any:
-    """Return a value of an array as JSON has it."""
+    """Return a NumPy value as a JSON value."""
     if isinstance(value, np.generic):
         return value.item()
-    raise ValueError("a value of a kind that is not handed over")
+    raise ValueError("unsupported value type")
 
 
 def _split_parts(content: BytesLike) -> tuple[dict[str, Any], list[memoryview]]:
@@ -250,23 +230,23 @@ def _split_parts(content: BytesLike) -> tuple[dict[str, Any], list[memoryview]]:
         (length,) = _LENGTH.unpack_from(view, at)
         at += _LENGTH.size + length
         if at > len(view):
-            raise ValueError("cut off")
-        # Without a copy: what is read of them holds the content as long as it is needed.
+            raise ValueError("truncated")
+        # No copy: the views keep the content alive.
         parts.append(view[at - length : at])
     return json.loads(bytes(parts[0])), parts[1:]
 
 
 def _array_of(place: Any, parts: Sequence[memoryview]) -> Any:
-    """Return an array, which shares its memory with the content."""
+    """Return an array that shares memory with the content."""
     if place is None:
         return None
     part = parts[place]
     head = io.BytesIO(bytes(part[:_HEADER_BYTES]))
     if np.lib.format.read_magic(head) != (1, 0):
-        raise ValueError("no array")
+        raise ValueError("unknown array version")
     shape, by_columns, dtype = np.lib.format.read_array_header_1_0(head)
     if dtype.hasobject:
-        raise ValueError("no plain array")
+        raise ValueError("array of objects")
     count = int(np.prod(shape, dtype=np.int64))
     array = np.frombuffer(part, dtype, count, head.tell())
     return array.reshape(shape, order="F" if by_columns else "C")
@@ -309,12 +289,12 @@ def _json_values(values: Sequence[Any]) -> list[Any]:
     """Return values of an array of objects, JSON-ready."""
     plain = [_json_value(value) if isinstance(value, np.generic) else value for value in values]
     if not all(isinstance(value, _JSON_TYPES) for value in plain):
-        raise ValueError("values of a kind that is not handed over")
+        raise ValueError("unsupported value types")
     return plain
 
 
 def _texts(values: Array, parts: _Parts) -> Json:
-    """Keep an array of objects: as Arrow where all are text or missing."""
+    """Add an object array, as Arrow if all values are text or missing."""
     import pyarrow as pa
 
     texts = values.tolist()
@@ -344,7 +324,7 @@ def _dataset(dataset: Dataset, parts: _Parts, *, features: bool = True) -> JsonO
     pictures: Json = None
     if media is not None:
         if not all(picture is None or isinstance(picture, bytes) for picture in media):
-            raise ValueError("pictures that are no bytes")
+            raise ValueError("pictures must be bytes")
         lengths = [-1 if picture is None else len(picture) for picture in media]
         pictures = [lengths, parts.keep(b"".join(picture for picture in media if picture))]
     return {
@@ -426,7 +406,7 @@ def _labels_of(about: Mapping[str, Any], parts: Sequence[memoryview]) -> Labels:
 
 
 def _comparisons(comparisons: Comparisons | None, n_before: int, parts: _Parts) -> Json:
-    """Keep the comparisons below those that were there before."""
+    """Add the comparisons that are not in the base."""
     if comparisons is None or len(comparisons) == n_before:
         return None
     rows = np.arange(n_before, len(comparisons))

@@ -1,4 +1,4 @@
-"""Pieces as bytes and back: JSON, Arrow and NPY parts one after another; never a pickle."""
+"""Serialisation of parsed files as JSON, Arrow and NPY parts, without pickle."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _PLAIN_FIELDS = ("name", "where", "role", "decimal", "feature_names", "id_column
 
 
 def pack_parsed(parsed: ParsedFiles) -> bytes:
-    """Return what was read as bytes."""
+    """Return parsed files as bytes."""
     parts: list[bytes] = []
 
     def keep(content: bytes) -> int:
@@ -51,13 +51,7 @@ def pack_parsed(parsed: ParsedFiles) -> bytes:
 
 
 def unpack_parsed(content: bytes) -> ParsedFiles:
-    """Return what `pack_parsed` made bytes of.
-
-    Raises
-    ------
-    ValueError
-        If the bytes are damaged.
-    """
+    """Return the parsed files that `pack_parsed` packed."""
     with _damage_as_value_error():
         head, *parts = _split(content)
         header = json.loads(head)
@@ -70,7 +64,7 @@ def unpack_parsed(content: bytes) -> ParsedFiles:
 
 
 def has_refused(content: bytes) -> bool:
-    """Whether files were refused, by what `pack_parsed` wrote; also where that is damaged."""
+    """Whether packed files contain rejected files or are damaged."""
     try:
         (length,) = _LENGTH.unpack_from(content)
         return bool(json.loads(content[_LENGTH.size : _LENGTH.size + length])["refused"])
@@ -174,7 +168,7 @@ def _array(content: bytes) -> Array:
 
 
 def pack_cells(cells_by_file: Mapping[tuple[str, str, str], StoredCells]) -> dict[str, bytes]:
-    """Return the cells of workbooks as bytes, by the name of the file."""
+    """Return the cells of workbooks as bytes by file name."""
     out = {}
     for key, stored in cells_by_file.items():
         parts: list[bytes] = []
@@ -202,13 +196,7 @@ def pack_cells(cells_by_file: Mapping[tuple[str, str, str], StoredCells]) -> dic
 
 
 def unpack_cells(content: bytes) -> tuple[tuple[str, str, str], StoredCells]:
-    """Return what `pack_cells` made bytes of, for one file.
-
-    Raises
-    ------
-    ValueError
-        If the bytes are damaged.
-    """
+    """Return the workbook cells that `pack_cells` packed."""
     with _damage_as_value_error():
         head, *parts = _split(content)
         header = json.loads(head)
@@ -236,7 +224,7 @@ def _damage_as_value_error() -> Iterator[None]:
 
 
 def arrow_bytes(frame: pd.DataFrame) -> bytes:
-    """Return a table of text as a stream of Arrow."""
+    """Return a text table as an Arrow stream."""
     import pyarrow as pa
 
     columns = [arrow_texts(frame.iloc[:, at]) for at in range(frame.shape[1])]
@@ -249,7 +237,7 @@ def arrow_bytes(frame: pd.DataFrame) -> bytes:
 
 
 def frame_of(content: bytes, columns: Sequence[str] | None = None) -> pd.DataFrame:
-    """Return the table, or some columns of it, that `arrow_bytes` wrote."""
+    """Return a table that `arrow_bytes` wrote, or some of its columns."""
     import pyarrow as pa
 
     table = arrow_table_of(content)
@@ -260,7 +248,7 @@ def frame_of(content: bytes, columns: Sequence[str] | None = None) -> pd.DataFra
 
 
 def arrow_table_of(content: bytes) -> pa.Table:
-    """Return what `arrow_bytes` wrote, as it is in Arrow."""
+    """Return the Arrow table that `arrow_bytes` wrote."""
     import pyarrow as pa
 
     return pa.ipc.open_stream(pa.BufferReader(content)).read_all()

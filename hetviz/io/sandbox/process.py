@@ -1,7 +1,7 @@
-"""A process of its own for work on bytes that may kill it, hang in it or grow too large in it.
+"""A separate process with limits for reading untrusted bytes.
 
-Its module gets parts on its standard input, each with its length before it, and writes what it
-found to its standard output; both are plain files without a name.
+Its module reads parts with length prefixes from standard input and writes its result to standard
+output. Both are unnamed temporary files.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from hetviz.io.sandbox.reader_queue import READER_QUEUE
 MAX_MEMORY_BYTES = 4_000 * limits.MB
 MAX_RESIDENT_BYTES = 2_500 * limits.MB
 MAX_PROCESSOR_S = 60
-# Work is limited, not time: only what waits for ever comes to this, or a machine that is all busy.
+# A limit for endless waiting only; processor time is the actual limit.
 MAX_WALL_S = 600.0
 _MAX_OPEN_FILES = 64
 _GRACE_S = 5
@@ -43,27 +43,20 @@ _PASSED_VARIABLES = ("PATH", "LANG", "LC_ALL", "SYSTEMROOT", "VIRTUAL_ENV")
 _GIVE_LESS = "Give fewer rows or columns, or save it as CSV."
 _CHECK = "Check the file; save it again, or save it as CSV."
 _CONFINED = Event()
-# How often it is told how far the process has come, also where it says nothing new.
+# Interval of progress reports, also without news.
 _REPORT_S = 0.5
 MAX_MESSAGE_CHARS = 200
-# With escapes.
+# Including JSON escapes.
 _MAX_LINE_BYTES = 2_500
 
 
 def is_confined() -> bool:
-    """Whether this process has taken on the limits."""
+    """Whether this process has limits."""
     return _CONFINED.is_set()
 
 
 class ReaderFailed(DataError):
-    """A process did not come to its end.
-
-    Parameters
-    ----------
-    problem : Problem
-    last_message : str
-        What it told last by `progress_writer`, at most `MAX_MESSAGE_CHARS` characters.
-    """
+    """The reader crashed, hung or hit a limit."""
 
     def __init__(self, problem: Problem, last_message: str) -> None:
         super().__init__(problem)
@@ -71,59 +64,39 @@ class ReaderFailed(DataError):
 
 
 OnProgress = Callable[[float, str], None]
-"""Gets the share of the work that is done, and what is being done."""
+"""Called with the share of work done and a message."""
 
 
 def run(
     module: str,
-    given: Iterable[bytes],
+    inputs: Iterable[bytes],
     where: str,
     processor_s: int = MAX_PROCESSOR_S,
-    heard: OnProgress | None = None,
+    on_progress: OnProgress | None = None,
     into: IO[bytes] | None = None,
 ) -> bytes:
-    """Run a module in a process with limits; return what it wrote.
-
-    Where as many run as may, it waits for its turn first (`hetviz.io.sandbox.reader_queue`).
-
-    Parameters
-    ----------
-    module : str
-        Its main part calls `apply_limits` first.
-    given : iterable of bytes
-        What it finds on its standard input, see `read_parts`.
-    where : str
-        For messages.
-    processor_s : int
-        Seconds of work that it may take.
-    heard : callable, optional
-        Called twice a second with what the process tells by `progress_writer`, or that it waits for its
-        turn. What it raises ends the process.
-    into : file, optional
-        Gets what it writes, of which nothing is returned then.
-
-    Raises
-    ------
-    Ended
-        If it does not come to its end.
-    """
+    """Run a module in a limited process, after waiting for a turn, and return its output."""
     with contextlib.ExitStack() as stack:
         try:
             source = stack.enter_context(tempfile.TemporaryFile())
             out = into or stack.enter_context(tempfile.TemporaryFile())
-            told = stack.enter_context(tempfile.TemporaryFile())
-            write_parts(source, given)
+            progress_file = stack.enter_context(tempfile.TemporaryFile())
+            write_parts(source, inputs)
         except OSError as error:
-            message = f"the file cannot be handed on: {error.strerror}"
+            message = f"the file cannot be passed to the reader: {error.strerror}"
             raise gate.refusal("no-room", where, message, remedy="Free some disk space.") from None
         source.seek(0)
         stack.enter_context(
-            READER_QUEUE.wait_for_turn(None if heard is None else _waiting_reporter(heard))
+            READER_QUEUE.wait_for_turn(
+                None if on_progress is None else _waiting_reporter(on_progress)
+            )
         )
-        why = _run_watched(module, source, out, processor_s, told, heard)
+        why = _run_watched(module, source, out, processor_s, progress_file, on_progress)
         if why is not None:
             code, message, remedy = why
-            raise ReaderFailed(Problem(code, where, message, "", remedy), _last_progress(told)[1])
+            raise ReaderFailed(
+                Problem(code, where, message, "", remedy), _last_progress(progress_file)[1]
+            )
         if into is not None:
             return b""
         out.seek(0)
@@ -133,14 +106,14 @@ def run(
 def _waiting_reporter(on_progress: OnProgress) -> Callable[[int], None]:
     def told(n_before: int) -> None:
         first = f", {n_before} before this" if n_before else ""
-        on_progress(0.0, f"Waiting until other files are read{first}")
+        on_progress(0.0, f"Waiting for other files{first}")
 
     return told
 
 
 def no_result_error(where: str) -> Exception:
-    """Return the error about what a process wrote that means nothing."""
-    return gate.refusal("reader-ended", where, "reading ended without a result", remedy=_CHECK)
+    """Return the error for a process with invalid output."""
+    return gate.refusal("reader-ended", where, "the reader returned no result", remedy=_CHECK)
 
 
 def write_parts(stream: IO[bytes], parts: Iterable[bytes]) -> None:
@@ -152,14 +125,14 @@ def write_parts(stream: IO[bytes], parts: Iterable[bytes]) -> None:
 
 
 def read_parts(stream: IO[bytes]) -> Iterator[bytes]:
-    """Yield what `write_parts` wrote."""
+    """Yield the parts that `write_parts` wrote."""
     while head := stream.read(_LENGTH.size):
         (length,) = _LENGTH.unpack(head)
         yield stream.read(length)
 
 
 def progress_writer() -> OnProgress:
-    """Return what tells the process that started this one how far it has come."""
+    """Return a callable that reports progress to the parent process."""
     number = int(sys.argv[2]) if len(sys.argv) > 2 else -1
 
     def tell(fraction: float, message: str) -> None:
@@ -173,7 +146,7 @@ def progress_writer() -> OnProgress:
 
 
 def _last_progress(progress_file: IO[bytes]) -> tuple[float, str]:
-    """Return what was told last; nothing where the last line means nothing."""
+    """Return the last reported progress, (0, "") if it is invalid."""
     try:
         size = os.fstat(progress_file.fileno()).st_size
         end = os.pread(progress_file.fileno(), _MAX_LINE_BYTES, max(0, size - _MAX_LINE_BYTES))
@@ -184,19 +157,16 @@ def _last_progress(progress_file: IO[bytes]) -> tuple[float, str]:
 
 
 def apply_limits() -> None:
-    """Take on the limits, in the process that `run` started; what the system lacks is passed over.
-
-    The seconds of work that are allowed from now on stand on the command line.
-    """
+    """Apply the limits in the child process, as far as the system supports them."""
     import resource
 
     processor_s = int(sys.argv[1]) if len(sys.argv) > 1 else MAX_PROCESSOR_S
-    # Loading the modules is no work on the file.
+    # Importing modules does not count as work on the file.
     begun = math.ceil(time.process_time())
     end = begun + processor_s + _GRACE_S
     for resource_kind, soft_limit, hard_limit in (
         (resource.RLIMIT_AS, MAX_MEMORY_BYTES, MAX_MEMORY_BYTES),
-        # At the first the system says why it ends the process, at the last it does not.
+        # The soft limit sends SIGXCPU, the hard limit kills without a reason.
         (resource.RLIMIT_CPU, begun + min(processor_s, MAX_PROCESSOR_S), end),
         (resource.RLIMIT_NOFILE, _MAX_OPEN_FILES, _MAX_OPEN_FILES),
         (resource.RLIMIT_FSIZE, _MAX_OUTPUT_BYTES, _MAX_OUTPUT_BYTES),
@@ -204,19 +174,19 @@ def apply_limits() -> None:
     ):
         with contextlib.suppress(ValueError, OSError):
             resource.setrlimit(resource_kind, (soft_limit, hard_limit))
-    # No file is read by asking anybody.
+    # Readers need no network.
     block_network()
     block_system_calls()
     _CONFINED.set()
 
 
 def allow_seconds(processor_s: int) -> None:
-    """Let this process work for so many seconds from now on, as far as who started it allows."""
+    """Allow this process some seconds of processor time from now on."""
     _set_processor_limit(math.ceil(time.process_time()) + processor_s)
 
 
 def allow_all_seconds() -> None:
-    """Let this process work for as long as who started it allows."""
+    """Allow this process all the processor time that its parent granted."""
     _set_processor_limit(None)
 
 
@@ -227,7 +197,7 @@ def _set_processor_limit(until: int | None) -> None:
         return
     with contextlib.suppress(ValueError, OSError):
         _, hard_limit = resource.getrlimit(resource.RLIMIT_CPU)
-        # Before the last, at which the system does not say why it ends the process.
+        # Stay below the hard limit, which kills without a reason.
         end = max(1, hard_limit - _GRACE_S)
         resource.setrlimit(resource.RLIMIT_CPU, (min(end, until or end), hard_limit))
 
@@ -240,9 +210,9 @@ def _run_watched(
     progress_file: IO[bytes],
     on_progress: OnProgress | None,
 ) -> tuple[str, str, str] | None:
-    """Run the process; return the code, what happened and a remedy, or None."""
+    """Run the process; return problem code, message and remedy if it fails, else None."""
     process = subprocess.Popen(  # noqa: S603
-        # -P: nothing is imported from the folder that it runs in.
+        # -P: do not import from the working directory.
         [sys.executable, "-P", "-m", module, str(processor_s), str(progress_file.fileno())],
         stdin=source,
         stdout=out,
@@ -261,17 +231,19 @@ def _run_watched(
                 last_report = time.monotonic()
                 on_progress(*_last_progress(progress_file))
             if time.monotonic() - start > MAX_WALL_S:
-                message = f"reading took longer than {MAX_WALL_S:.0f} seconds, which are allowed"
+                message = f"reading took longer than the allowed {MAX_WALL_S:.0f} seconds"
                 why = ("too-slow", message, _GIVE_LESS)
             elif _resident(process.pid) > MAX_RESIDENT_BYTES:
-                message = f"reading took more than {MAX_RESIDENT_BYTES / limits.MB:,.0f} MB, which are allowed"
+                message = (
+                    f"reading used more than the allowed {MAX_RESIDENT_BYTES / limits.MB:,.0f} MB"
+                )
                 why = ("too-large", message, _GIVE_LESS)
             if why is not None:
                 return why
-            # What takes long is looked at less often, or looking would be work.
+            # Poll less often over time.
             time.sleep(min(_MAX_POLL_S, max(_MIN_POLL_S, (time.monotonic() - start) / 20)))
     finally:
-        # Also where this thread is asked to stop.
+        # Also if this thread is interrupted.
         if process.poll() is None:
             process.kill()
         process.wait()
@@ -282,25 +254,23 @@ def _failure_of(code: int, processor_s: int) -> tuple[str, str, str] | None:
     if code == 0:
         return None
     if code == -signal.SIGXCPU:
-        # Of the longer limit a part is for reading alone.
+        # The longer limit includes loading, the shorter one only reading.
         limit = "" if processor_s > MAX_PROCESSOR_S else f"{count(processor_s, 'second')} of "
-        message = f"reading took more than the {limit}work that is allowed"
+        message = f"reading took more than the {limit}allowed processor time"
         return (
             "too-slow",
             message,
-            "Give fewer rows or columns; a small file that takes so long is damaged.",
+            "Give fewer rows or columns. A small file that takes this long is probably damaged.",
         )
     if code == TOO_LARGE:
-        message = (
-            f"reading needs more than {MAX_MEMORY_BYTES / limits.MB:,.0f} MB, which are allowed"
-        )
+        message = f"reading needs more than the allowed {MAX_MEMORY_BYTES / limits.MB:,.0f} MB"
         return ("too-large", message, _GIVE_LESS)
-    message = "reading this file broke off the process that read it; nothing else was touched"
+    message = "the reader crashed on this file; other data are not affected"
     return ("reader-ended", message, _CHECK)
 
 
 def environment() -> dict[str, str]:
-    """Return an environment without anything that is not needed to read a file."""
+    """Return a minimal environment for reading files."""
     passed = {name: os.environ[name] for name in _PASSED_VARIABLES if name in os.environ}
     return {
         **passed,
@@ -309,13 +279,13 @@ def environment() -> dict[str, str]:
         "OPENBLAS_NUM_THREADS": "1",
         "OMP_NUM_THREADS": "1",
         "ARROW_DEFAULT_MEMORY_POOL": "system",
-        # Nothing that is read here is kept in the home folder.
+        # Readers must not write to the home folder.
         "HOME": tempfile.gettempdir(),
     }
 
 
 def _resident(pid: int) -> int:
-    """Return the bytes of memory that a process holds, 0 where the system does not say."""
+    """Return the resident memory of a process in bytes, 0 if unknown."""
     try:
         fields = Path(f"/proc/{pid}/statm").read_text().split()
         return int(fields[1]) * os.sysconf("SC_PAGE_SIZE")

@@ -1,6 +1,6 @@
-"""So many readers of files at once; the others wait for their turn, each visitor alike.
+"""Queue for file readers that limits how many run at once, fair to each visitor.
 
-A reader is a process of `hetviz.io.sandbox.process`, which may hold gigabytes.
+A reader is a process of `hetviz.io.sandbox.process`, which can use gigabytes of memory.
 """
 
 from __future__ import annotations
@@ -15,50 +15,42 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 
 _MIN_READERS, _MAX_READERS = 2, 4
-# How often who waits is told how many come first.
+# Interval of queue position reports.
 _REPORT_S = 0.5
 _VISITOR: ContextVar[str] = ContextVar("hetviz_reads_for", default="")
 
 
 def set_visitor(visitor: str) -> None:
-    """Say for whom this thread reads from now on."""
+    """Set the visitor for whom this thread reads."""
     _VISITOR.set(visitor)
 
 
 def n_readers() -> int:
-    """Return how many readers run at once: as set, or half of the processors, 2 to 4."""
-    # Set by who runs the server; settings that are none are refused when it starts.
+    """Return the maximum number of readers: as configured, or half of the processors."""
+    # Set by the server configuration, which checks it at start.
     asked = int(os.environ.get("HETVIZ_WORK_READERS") or 0)
     return asked or max(_MIN_READERS, min(_MAX_READERS, (os.cpu_count() or 1) // 2))
 
 
 class ReaderQueue:
-    """Lets so many through at once.
-
-    Of those that wait, the next is of the visitor for whom the fewest are being read, and among
-    these of the one whose last turn began longest ago: a visitor with many files does not hold up
-    one with a single file.
-    """
+    """Limits simultaneous readers; the visitor with the fewest running readers is next."""
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
         self._numbers = itertools.count()
         self._waiting: dict[int, str] = {}
         self._running: Counter[str] = Counter()
-        # When the last turn of a visitor began, in turns; of those that read or wait.
+        # Turn number of the last start of each active visitor.
         self._began: dict[str, int] = {}
 
     def load(self) -> tuple[int, int]:
-        """Return how many read and how many wait."""
+        """Return the numbers of running and waiting readers."""
         with self._changed:
             return self._running.total(), len(self._waiting)
 
     @contextmanager
     def wait_for_turn(self, on_wait: Callable[[int], None] | None = None) -> Iterator[None]:
-        """Wait for a turn, and have it for as long as the block lasts.
-
-        `on_wait` hears twice a second how many come first; what it raises ends the waiting.
-        """
+        """Hold a turn during the block; while waiting, `on_wait` gets the queue position."""
         visitor = _VISITOR.get()
         with self._changed:
             number = next(self._numbers)
@@ -66,7 +58,7 @@ class ReaderQueue:
         try:
             while (n_before := self._take_turn(number)) is not None:
                 if on_wait is not None:
-                    # Outside of the lock: it may draw a page.
+                    # Call without the lock, because it may render a page.
                     on_wait(n_before)
                 with self._changed:
                     if self._place(number) is not None:
@@ -84,7 +76,7 @@ class ReaderQueue:
                 self._changed.notify_all()
 
     def _take_turn(self, number: int) -> int | None:
-        """Return how many come before; None when it is its turn, which it has taken then."""
+        """Take the turn and return None, or return the number of readers ahead."""
         with self._changed:
             place = self._place(number)
             if place is None:
@@ -95,7 +87,7 @@ class ReaderQueue:
             return place
 
     def _place(self, number: int) -> int | None:
-        """Return how many of those that wait come before; None when it is its turn."""
+        """Return the number of waiting readers ahead, None if it is the turn."""
         order = self._order()
         place = order.index(number)
         return None if place < n_readers() - self._running.total() else place
@@ -123,4 +115,4 @@ class ReaderQueue:
 
 
 READER_QUEUE = ReaderQueue()
-"""Those of all readers that this process starts."""
+"""The queue of all readers that this process starts."""

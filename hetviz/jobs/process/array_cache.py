@@ -1,9 +1,8 @@
-"""Data that the worker has already are not sent again.
+"""Cache of data in the worker, so that the same data are sent once.
 
-The server gives each `HeteroData` a number for as long as it lives, and the worker keeps the last
-few that it got. It is the object that is numbered, not its fingerprint: finding that one takes a
-pass over all of the data, and it does not tell pictures apart. The worker says after each job
-what it holds, so that the two never disagree.
+The server numbers each `HeteroData` object, and the worker caches the last few. The object is
+numbered, not its fingerprint, which takes a pass over all data and ignores pictures. The worker
+reports its cache after each job, so both sides agree.
 """
 
 from __future__ import annotations
@@ -19,25 +18,25 @@ _MAX_CACHED = 2
 
 @dataclass(frozen=True)
 class Sent:
-    """Data with their number; without a value where the worker holds them."""
+    """Data with their number, without a value if the worker has them."""
 
     number: int
     value: Any = None
 
 
 class ArrayNumbers:
-    """The server's side: which data have which number."""
+    """Numbers of data, on the server."""
 
     def __init__(self) -> None:
         self._next = itertools.count(1)
         self._numbers: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
 
     def wrap(self, arguments: Mapping[str, object], cached: Collection[int]) -> dict[str, object]:
-        """Return arguments of a task with every data among them as `Sent`."""
+        """Return the arguments of a task with all data as `Sent`."""
         return {name: self._wrap(value, cached) for name, value in arguments.items()}
 
     def _wrap(self, value: object, cached: Collection[int]) -> object:
-        # Known by what it can do, because the server need not import the data model to run jobs.
+        # Duck typing, because the server does not import the data model.
         if not callable(getattr(type(value), "fingerprint", None)):
             return value
         number = self._numbers.get(value)
@@ -47,25 +46,25 @@ class ArrayNumbers:
 
 
 class ArrayCache:
-    """The worker's side: the last few data that it got."""
+    """The last few data, in the worker."""
 
     def __init__(self) -> None:
         self._values: dict[int, Any] = {}
 
     @property
     def numbers(self) -> list[int]:
-        """Numbers of the data that are here."""
+        """Numbers of the cached data."""
         return list(self._values)
 
     def unwrap(self, arguments: Mapping[str, object]) -> dict[str, object]:
-        """Return arguments as the task wants them."""
+        """Return the arguments with their values."""
         return {
             name: self._unwrap(value) if isinstance(value, Sent) else value
             for name, value in arguments.items()
         }
 
     def clear(self) -> None:
-        """Let go of all of it."""
+        """Remove all data."""
         self._values.clear()
 
     def _unwrap(self, sent: Sent) -> object:

@@ -1,4 +1,4 @@
-"""What a job that failed says to the person who started it: one plain sentence or two."""
+"""Messages for users about failed jobs."""
 
 from __future__ import annotations
 
@@ -7,37 +7,37 @@ import signal
 from hetviz.errors import HetvizError
 
 UNEXPECTED = (
-    "Something went wrong inside this method, which is a fault of hetviz and not of your data. "
-    "Your data and earlier maps are untouched; try other settings or another method."
+    "This method failed because of an error in hetviz, not in your data. "
+    "Your data and earlier maps are safe. Try other settings or another method."
 )
 NO_MEMORY = (
-    "There is not enough memory for this with as many items. Your data and earlier maps are "
-    "untouched; try fewer items, or a method that needs less memory."
+    "There is not enough memory for this number of items. Your data and earlier maps are "
+    "safe. Try fewer items, or a method that needs less memory."
 )
 ENDED_FROM_OUTSIDE = (
-    "The work was ended from outside, most likely because the computer ran out of memory. Your "
-    "data and earlier maps are untouched; try fewer items, or a method that needs less memory."
+    "The job was stopped by the system, most likely because the computer ran out of memory. Your "
+    "data and earlier maps are safe. Try fewer items, or a method that needs less memory."
 )
 CANNOT_START = (
-    "The process that does the long work cannot be started on this computer; the log of the "
-    "server says why. Your data and earlier maps are untouched."
+    "The worker process cannot be started on this computer. The server log has the reason. "
+    "Your data and earlier maps are safe."
 )
 
 
 def user_error(error: BaseException) -> HetvizError:
-    """Return what to tell of an error that a task raised: itself if it is ours, else a sentence."""
+    """Return the error of a task as an error for the user."""
     if isinstance(error, HetvizError):
         return error
     return HetvizError(NO_MEMORY if isinstance(error, MemoryError) else UNEXPECTED)
 
 
 def is_unexpected(error: BaseException) -> bool:
-    """Whether an error is one that nobody foresaw, so that its traceback belongs in the log."""
+    """Whether an error is unexpected, so that its traceback belongs in the log."""
     return not isinstance(error, HetvizError | MemoryError)
 
 
 def worker_ended_error(returncode: int) -> HetvizError:
-    """Return what to tell of work whose process ended under it, from how it ended."""
+    """Return the error for a job whose process ended."""
     if returncode == -signal.SIGKILL:
         return HetvizError(ENDED_FROM_OUTSIDE)
     return HetvizError(
@@ -47,7 +47,7 @@ def worker_ended_error(returncode: int) -> HetvizError:
 
 
 def describe_exit(returncode: int) -> str:
-    """Name the signal or the exit code in which a process ended."""
+    """Return the name of the signal or the exit code of a process."""
     if returncode >= 0:
         return f"exit code {returncode}"
     try:

@@ -1,4 +1,4 @@
-"""The book of jobs: snapshots by id, replaced under a lock, seen by their owner only."""
+"""Table of jobs: snapshots by id, visible to their owner only."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from hetviz.jobs.runner import Job, Task
 
 log = logging.getLogger(__name__)
 
-# Jobs that are over and that nobody took are forgotten beyond this many, oldest first.
+# Maximum number of finished jobs; the oldest are removed first.
 _MAX_FINISHED = 100
 
 
 class JobTable:
-    """What every runner keeps of its jobs.
+    """Base of runners: the jobs and their partial layouts.
 
     Parameters
     ----------
     on_end : callable, optional
-        Called once with each job that ends, before anybody sees it as over.
+        Called with each job that ends, before its owner sees the end.
     """
 
     def __init__(self, on_end: Callable[[Job], None] | None = None) -> None:
@@ -32,7 +32,7 @@ class JobTable:
         self._lock = threading.RLock()
         self._jobs: dict[str, Job] = {}
         self._frames: dict[str, Frame] = {}
-        # Jobs that were asked to stop.
+        # Jobs to stop.
         self._cancelled: set[str] = set()
 
     def get(self, id: str, owner: str) -> Job | None:
@@ -42,17 +42,17 @@ class JobTable:
         return job if job is not None and job.owner == owner else None
 
     def owner_of(self, id: str) -> str:
-        """Return whose job it is, empty where it is not known."""
+        """Return the owner of a job, empty for unknown jobs."""
         with self._lock:
             job = self._jobs.get(id)
         return "" if job is None else job.owner
 
     def has_job(self, id: str) -> bool:
-        """Whether a job is here: it waits or runs, or is over and was not taken."""
+        """Whether a job is in the table."""
         return id in self._jobs
 
     def load(self) -> tuple[int, int]:
-        """Return how many jobs run and how many wait."""
+        """Return the number of running and of waiting jobs."""
         with self._lock:
             states = [job.state for job in self._jobs.values()]
         return states.count("running"), states.count("waiting")
@@ -69,7 +69,7 @@ class JobTable:
         return frame if frame is not None and frame.seq > after else None
 
     def take(self, id: str, owner: str) -> Job | None:
-        """Return a job of this owner that is over, once: it is forgotten then."""
+        """Return and remove a finished job of this owner."""
         with self._lock:
             job = self.get(id, owner)
             if job is None or job.is_active:
@@ -78,7 +78,7 @@ class JobTable:
             return job
 
     def cancel(self, id: str, owner: str) -> None:
-        """Ask a job of this owner to stop; a waiting one does not start any more."""
+        """Ask a job of this owner to stop. A waiting job never starts."""
         with self._lock:
             job = self.get(id, owner)
             if job is not None and job.is_active:
@@ -117,14 +117,14 @@ class JobTable:
             self._change(id, seq=seq)
 
     def _end_job(self, id: str, **fields: Any) -> None:
-        """Tell `on_end` of the job as it will be, then let everybody see it."""
+        """Call `on_end` with the finished job, then publish it."""
         with self._lock:
             job = replace(self._jobs[id], ahead=0, seconds_left=None, **fields)
         if self._on_end is not None:
             try:
                 self._on_end(job)
             except Exception:
-                log.exception("What is to be done at the end of a job failed: %s", job.title)
+                log.exception("The handler for the end of a job failed: %s", job.title)
         with self._lock:
             self._jobs[id] = job
             finished = [id for id, job in self._jobs.items() if not job.is_active]

@@ -1,9 +1,8 @@
-"""Several workers behind one queue that is fair to each visitor.
+"""Several workers behind one queue that is fair to every visitor.
 
-A job goes to a worker only when one is free, so that no job waits behind a long one while another
-worker has nothing to do. Of those that wait, the next is of the visitor with the fewest jobs under
-way, and among these of the one whose last job began longest ago: a visitor with fifty jobs does not
-hold up one with a single job.
+A job is assigned only when a worker is free. The next job belongs to the visitor with the fewest
+running jobs, and among these to the one whose last job started longest ago, so a visitor with many
+jobs does not block others.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ _MIN_WORKERS, _MAX_WORKERS = 2, 8
 
 
 def n_workers(requested: int = 0) -> int:
-    """Return how many workers to run: as asked, or half of the processors, 2 to 8."""
+    """Return the number of workers: as requested, or half of the processors, 2 to 8."""
     return requested or max(_MIN_WORKERS, min(_MAX_WORKERS, (os.cpu_count() or 1) // 2))
 
 
@@ -35,9 +34,9 @@ class Pool:
     Parameters
     ----------
     on_end : callable, optional
-        As for `ProcessRunner`; called on the thread of the worker's manager.
+        See `ProcessRunner`; called on the thread of the worker's manager.
     workers : int
-        0 takes what `n_workers` returns.
+        Number of workers; 0 for the default of `n_workers`.
     """
 
     def __init__(self, on_end: Callable[[Job], None] | None = None, workers: int = 0) -> None:
@@ -53,16 +52,16 @@ class Pool:
 
     @property
     def worker_pids(self) -> list[int]:
-        """The process numbers of the workers that are there."""
+        """Process ids of the running workers."""
         return [lane.worker_pid for lane in self._workers if lane.worker_pid is not None]
 
     def load(self) -> tuple[int, int]:
-        """Return how many jobs run and how many wait."""
+        """Return the number of running and of waiting jobs."""
         with self._lock:
             return len(self._busy), len(self._waiting)
 
     def warm(self) -> None:
-        """Get the first worker ready; returns at once."""
+        """Prepare the first worker, without waiting."""
         self._workers[0].warm()
 
     def submit(
@@ -111,7 +110,7 @@ class Pool:
         return None if lane is None else lane.frame(id, owner, after)
 
     def take(self, id: str, owner: str) -> Job | None:
-        """Return a job of this owner that is over, once: it is forgotten then."""
+        """Return and remove a finished job of this owner."""
         with self._lock:
             lane = self._worker_of_job.get(id)
             taken = None if lane is None else lane.take(id, owner)
@@ -120,12 +119,12 @@ class Pool:
             return taken
 
     def cancel(self, id: str, owner: str) -> None:
-        """Ask a job of this owner to stop; a waiting one does not start any more."""
+        """Ask a job of this owner to stop. A waiting job never starts."""
         with self._lock:
             lane = self._worker_of_job.get(id)
             waiting = self._waiting.get(id)
             if waiting is not None and waiting[0].owner == owner:
-                # It ends as a job of a worker that never begins, so that all is told as usual.
+                # A worker takes it as cancelled, so that its end is reported as usual.
                 job, _ = self._waiting.pop(id)
                 self._worker_of_job[id] = lane = self._workers[0]
                 lane.add_cancelled(job)
@@ -133,10 +132,10 @@ class Pool:
             lane.cancel(id, owner)
 
     def end_idle_workers(self, after: float) -> int:
-        """End the workers beyond the first that had nothing to do for `after` seconds."""
+        """End the workers, except the first, that were idle for `after` seconds."""
         n, now = 0, time.monotonic()
         with self._lock:
-            # Those who began nothing for so long go first, as those do who never began anything.
+            # Owners without recent jobs have the same priority as new ones.
             self._started_at = {
                 owner: started_at
                 for owner, started_at in self._started_at.items()
@@ -176,7 +175,7 @@ class Pool:
             free = [number for number in range(len(self._workers)) if number not in self._busy]
             if not free:
                 return
-            # One that is there already is ready sooner.
+            # Prefer workers that are already running.
             number = min(free, key=lambda n: (self._workers[n].worker_pid is None, n))
             job, task = self._waiting.pop(self._order()[0])
             self._busy[number], self._started_at[job.owner] = job.id, time.monotonic()
@@ -187,7 +186,7 @@ class Pool:
             self._workers[number].submit(job.owner, job.title, task, job.note, job.id)
 
     def _order(self) -> list[str]:
-        """Return the waiting jobs in the order in which they would begin."""
+        """Return the waiting jobs in the order in which they would start."""
         running = Counter(
             owner for owner in (self._owner(id) for id in self._busy.values()) if owner
         )

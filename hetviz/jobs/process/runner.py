@@ -1,7 +1,7 @@
-"""The runner of the app: one warm worker process behind a queue.
+"""Job runner of the app: a queue and one worker process.
 
-One thread of the server, the manager, owns the process, the pipe and every change of a job. Pages
-only put requests into the book and ring its bell; they never wait for the worker.
+One thread of the server, the manager, owns the process, the pipe and all changes of jobs. Pages
+only add requests to the job table and wake the manager. They never wait for the worker.
 """
 
 from __future__ import annotations
@@ -45,26 +45,26 @@ from hetviz.jobs.runner import Job, Task, normalise_parts, seconds_left
 
 log = logging.getLogger(__name__)
 
-# A job that was asked to stop and does not is ended with its process.
+# Time for a job to stop before its process is killed.
 GRACE_S = 2.0
-# A worker that has not said by then that it is ready never will.
+# Time for a worker to get ready.
 _START_S = 120.0
 _MAX_STARTS = 3
 _MAX_PAUSE_S = 30.0
-# A worker that was idle for so long before it ended is no sign that the next one ends too.
+# A worker that ran this long resets the count of failures.
 _STABLE_S = 60.0
 
 
 class ProcessRunner(JobTable):
-    """Runs tasks in a worker process, one at a time, in the order in which they came.
+    """Runs tasks in a worker process, one at a time, in the order of submission.
 
     The worker starts with the first task, or earlier with `warm`. It needs Linux or macOS.
 
     Parameters
     ----------
     on_end : callable, optional
-        Called on the manager's thread once with each job that ends, before anybody sees it as
-        over. Jobs that are alive when the server ends do not end in this sense.
+        Called on the manager's thread with each job that ends, before its owner sees the end. It is
+        not called for jobs that are active when the server ends.
     """
 
     def __init__(self, on_end: Callable[[Job], None] | None = None) -> None:
@@ -77,27 +77,27 @@ class ProcessRunner(JobTable):
         self._wake_receiver, self._wake_sender = socket.socketpair()
         self._wake_receiver.setblocking(False)
         self._wake_sender.setblocking(False)
-        # From here on all is the manager's own.
+        # All attributes below belong to the manager's thread.
         self._worker: WorkerProcess | None = None
         self._worker_started_at = 0.0
         self._running: str | None = None
         self._job_started_at = 0.0
-        # What the worker was sent and has not taken up: it may have ended before.
+        # Task that was sent but not started yet.
         self._sent: Task | None = None
         self._resent: str | None = None
-        # When the worker is ended if it has not done by then what was asked of it.
+        # Time at which an unresponsive worker is killed.
         self._deadline = math.inf
         self._failures = 0
         self._not_before = 0.0
         self._numbers = ArrayNumbers()
 
     def add_cancelled(self, job: Job) -> None:
-        """Take in a job that will not begin, as one that was cancelled while it waited."""
+        """Add a job as cancelled."""
         id = self._add_job(job.owner, job.title, Task(""), job.note, job.id)
         self._end_job(id, state="cancelled")
 
     def end_worker(self) -> None:
-        """Have the worker end if it has nothing to do; the next task starts another."""
+        """End an idle worker. The next task starts another."""
         with self._lock:
             self._worker_needed = False
             self._end_requested = True
@@ -105,16 +105,16 @@ class ProcessRunner(JobTable):
 
     @property
     def worker_pid(self) -> int | None:
-        """The worker's process number, None while there is none; for tests and diagnosis."""
+        """Process id of the worker, or None."""
         child = self._worker
         return None if child is None else child.pid
 
     def warm(self) -> None:
-        """Start the worker now, if there is none, so that the first job finds it ready."""
+        """Start the worker in advance for the first job."""
         with self._lock:
             self._worker_needed = True
             if self._thread is None and not self._is_closing:
-                # Of the server, never of a page: a worker ends with the thread that started it.
+                # A worker ends with the thread that started it, so a page's thread cannot be used.
                 self._thread = threading.Thread(target=self._run_manager, name="hetviz-jobs")
                 self._thread.daemon = True
                 self._thread.start()
@@ -138,12 +138,12 @@ class ProcessRunner(JobTable):
         return id
 
     def cancel(self, id: str, owner: str) -> None:
-        """Ask a job of this owner to stop; a waiting one does not start any more."""
+        """Ask a job of this owner to stop. A waiting job never starts."""
         super().cancel(id, owner)
         self._wake()
 
     def close(self) -> None:
-        """End the worker and the manager, as the server does when it ends."""
+        """End the worker and the manager."""
         with self._lock:
             self._is_closing = True
             thread, self._thread = self._thread, None
@@ -155,7 +155,7 @@ class ProcessRunner(JobTable):
             self._wake_sender.close()
 
     def _wake(self) -> None:
-        # Full: it has been ringing for a while. Closed: nobody is there to hear it.
+        # A full buffer means a pending wake-up, a closed socket a finished manager.
         with contextlib.suppress(OSError):
             self._wake_sender.send(b"!")
 
@@ -165,18 +165,18 @@ class ProcessRunner(JobTable):
             self._change(id, ahead=ahead)
             ahead += id not in self._cancelled
 
-    # What follows runs on the manager's thread only.
+    # The methods below run on the manager's thread.
 
     def _run_manager(self) -> None:
         while not self._is_closing:
             try:
                 self._run_once()
             except Exception as error:
-                log.exception("The manager of the long work failed")
+                log.exception("The manager of background jobs failed")
                 self._end_child()
                 self._end_running(state="failed", error=user_error(error))
                 self._delay_restart()
-                # Whatever it was may come again at once.
+                # Avoid a busy loop if the error repeats.
                 time.sleep(1.0)
         self._end_child()
 
@@ -208,7 +208,7 @@ class ProcessRunner(JobTable):
             self._on_timeout()
 
     def _wait_idle(self) -> None:
-        """Wait for the bell, or for the time at which the next worker may start."""
+        """Wait for a wake-up, or until the next worker may start."""
         wait = max(0.01, self._not_before - time.monotonic()) if self._worker_needed else None
         self._wake_receiver.settimeout(wait)
         with contextlib.suppress(TimeoutError):
@@ -295,8 +295,7 @@ class ProcessRunner(JobTable):
         if message.kind == "cancelled":
             self._end_with_result(message, state="cancelled")
         elif id in self._cancelled:
-            # Asked to stop is stopped, even where the result was just ready: that is what the
-            # person expects to find.
+            # A stopped job counts as cancelled even if its result arrives.
             self._end_running(state="cancelled")
         elif message.kind == "done":
             self._end_with_result(message, state="done", fraction=1.0)
@@ -336,7 +335,7 @@ class ProcessRunner(JobTable):
             child.kill()
 
     def _on_timeout(self) -> None:
-        """End a worker that does not do what was asked of it: to stop its job, or to get ready."""
+        """Kill a worker that does not stop its job or does not get ready."""
         self._end_child()
         if self._running is None:
             log.error("The worker did not get ready within %g s", _START_S)
@@ -345,11 +344,11 @@ class ProcessRunner(JobTable):
             self._end_running(state="cancelled")
 
     def _on_child_exit(self, returncode: int) -> None:
-        """Carry on after a worker that ended by itself, or at the hands of somebody else."""
+        """Handle the unexpected end of a worker."""
         child, self._worker = self._worker, None
         log.error("The worker ended: %s", describe_exit(returncode))
         if self._running is not None:
-            # Its job is gone with it, so this cannot go round and round.
+            # The job ends with its worker, so it cannot crash workers repeatedly.
             if self._running in self._cancelled:
                 self._end_running(state="cancelled")
             elif self._sent is not None and self._running != self._resent:
@@ -364,7 +363,7 @@ class ProcessRunner(JobTable):
             self._start_failed()
 
     def _resend(self, id: str, task: Task) -> None:
-        """Give a job that the ended worker had not taken up to the next one; once only."""
+        """Queue a job again that a crashed worker had not started, at most once."""
         self._running, self._sent, self._resent = None, None, id
         with self._lock:
             self._waiting = {id: task, **self._waiting}
@@ -372,7 +371,7 @@ class ProcessRunner(JobTable):
             self._update_positions()
 
     def _delay_restart(self) -> None:
-        """Start the next worker at once, but each further one that fails later and later."""
+        """Delay the next start, longer after each failure."""
         self._failures += 1
         pause = 0.0 if self._failures == 1 else min(_MAX_PAUSE_S, 2.0 ** (self._failures - 2))
         self._not_before = time.monotonic() + pause
@@ -382,7 +381,7 @@ class ProcessRunner(JobTable):
         self._delay_restart()
         if self._failures < _MAX_STARTS:
             return
-        # Nobody should wait for what does not come; the next task that is submitted tries again.
+        # All waiting jobs fail. The next submitted task tries again.
         with self._lock:
             self._worker_needed = False
             ids = list(self._waiting)
@@ -391,12 +390,12 @@ class ProcessRunner(JobTable):
             self._end_job(id, state="failed", error=HetvizError(CANNOT_START))
 
 
-# The server's handle on one worker process: start it, talk to it, end it.
+# Worker process.
 
 
 _PACKAGE = Path(__file__).resolve().parents[2]
 _SERVER_ONLY = ("PYTHONMALLOC", "MALLOC_ARENA_MAX", "NUMPY_MADVISE_HUGEPAGE")
-# Every library that keeps threads of its own, by the variable that it reads when it is loaded.
+# Variables that limit the threads of numerical libraries.
 _THREAD_VARIABLES = (
     "OPENBLAS_NUM_THREADS",
     "OMP_NUM_THREADS",
@@ -409,17 +408,16 @@ _WAIT_S = 5.0
 
 
 class WorkerProcess:
-    """A worker process and the socket to it; all of it is used by one thread.
+    """A worker process and the socket to it, for use by one thread.
 
-    That thread has to live as long as the worker may: on Linux a worker ends with the thread that
-    started it.
+    On Linux a worker ends with the thread that started it.
 
     Attributes
     ----------
     is_ready : bool
-        Whether it has said so; set by who reads its messages.
+        Whether the worker reported that it is ready.
     cached : collection of int
-        Numbers of the data it holds, as it last said.
+        Numbers of the data in the worker's cache.
 
     Raises
     ------
@@ -435,7 +433,7 @@ class WorkerProcess:
         command = [sys.executable, "-P", "-m", "hetviz.jobs.process.worker"]
         try:
             with theirs:
-                # Not multiprocessing: its children run the main script again, here the app.
+                # multiprocessing would run the main script, the app, in the child.
                 self._process = subprocess.Popen(  # noqa: S603 - our own interpreter and module
                     [*command, str(theirs.fileno()), str(os.getpid())],
                     pass_fds=[theirs.fileno()],
@@ -449,20 +447,20 @@ class WorkerProcess:
 
     @property
     def pid(self) -> int:
-        """The process's number."""
+        """Process id."""
         return self._process.pid
 
     def post(self, message: Sequence[MessageBuffer]) -> None:
-        """Send a message, as the worker takes it; returns at once."""
+        """Send a message without waiting."""
         self._outbox.put(message)
 
     def wait(self, wake_socket: socket.socket, timeout: float | None) -> tuple[list[Message], bool]:
-        """Wait for something to happen; return what the worker said and whether it is alive.
+        """Wait for messages or a wake-up; return the messages and whether the worker is alive.
 
         Parameters
         ----------
         wake_socket : socket
-            Readable when there is something else to do.
+            Readable when the manager has other work.
         timeout : float or None
             Seconds.
         """
@@ -475,33 +473,32 @@ class WorkerProcess:
         return self._reader.is_ready(self._socket)
 
     def kill(self) -> int:
-        """Kill the process if it is still there; return how it ended."""
+        """Kill the process if needed, and return its exit code."""
         self._socket.close()
         self._process.kill()
         return self._process.wait()
 
     def wait_for_exit(self) -> int:
-        """Return how the process ended that has closed its socket."""
+        """Return the exit code of a process that has closed its socket."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(_WAIT_S)
         return self.kill()
 
 
 def worker_environment() -> dict[str, str]:
-    """Return the worker's environment: ours, fewer threads, and places it needs."""
-    # A worker serves everybody, and needs no secret of the server for it. How the server is to
-    # take memory costs time, and a worker is not there for long.
+    """Return the environment of the worker: fewer threads, no secrets, paths."""
+    # Workers need no secrets. The memory settings of the server would slow them down.
     env = {
         name: text
         for name, text in os.environ.items()
         if "SECRET" not in name and name not in _SERVER_ONLY
     }
-    # One processor is left to the server, which has pages to draw meanwhile.
+    # Leave one processor to the server.
     threads = max(1, min(_MAX_THREADS, _n_processors() - 1))
     for name in _THREAD_VARIABLES:
         env.setdefault(name, str(threads))
     root = str(_PACKAGE.parent)
-    # An installed copy is found anyway, and its folder before the standard library would hide it.
+    # site-packages must not come before the standard library.
     if root not in [*site.getsitepackages(), site.getusersitepackages()]:
         env["PYTHONPATH"] = os.pathsep.join(filter(None, [root, env.get("PYTHONPATH")]))
     if "NUMBA_CACHE_DIR" not in env and not os.access(_PACKAGE, os.W_OK):
@@ -510,14 +507,14 @@ def worker_environment() -> dict[str, str]:
 
 
 def _n_processors() -> int:
-    # Where the system can tell which ones are ours, that may be fewer than there are.
+    # The process may be limited to some of the processors.
     ours = getattr(os, "sched_getaffinity", None)
     return (os.cpu_count() or 1) if ours is None else len(ours(0))
 
 
 @cache
 def _cache_folder() -> Path:
-    """Return a folder that only this user can write: what is compiled there is run later."""
+    """Return a folder that only this user can write, because compiled code in it is executed."""
     home = os.environ.get("XDG_CACHE_HOME")
     try:
         folder = (Path(home) if home else Path.home() / ".cache") / "hetviz" / "numba"
@@ -525,6 +522,6 @@ def _cache_folder() -> Path:
         if os.access(folder, os.W_OK):
             return folder
     except (OSError, RuntimeError):
-        # No home at all, or one that cannot be written.
+        # No writable home folder.
         pass
     return Path(tempfile.mkdtemp(prefix="hetviz-numba-"))

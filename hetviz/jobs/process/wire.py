@@ -1,10 +1,9 @@
-"""Messages between the server and its worker, over a socket that only the two of them hold.
+"""Messages between the server and its worker, over a private socket.
 
 A message is the length of its head (4 bytes), the head (JSON: kind, fields, sizes of the parts),
-and the parts. Values travel pickled, with their arrays beside them, so that an array of any size
-is neither copied when it is sent nor parsed when it arrives. To unpickle is to trust the sender:
-this is safe here only because the server started the worker itself and handed it the socket.
-No other module may pickle.
+and the parts. Values are pickled with arrays out of band, so that arrays are not copied.
+Unpickling trusts the sender. It is safe here because the server started the worker and gave it the
+socket. No other module may pickle.
 """
 
 from __future__ import annotations
@@ -28,14 +27,13 @@ if TYPE_CHECKING:
 MessageBuffer = bytes | bytearray | memoryview
 
 _LENGTH = struct.Struct("<I")
-# Steps that one look at a socket may take, each at most what the socket holds at once, so that a
-# sender that never stops cannot keep its reader from anything else.
+# Maximum number of reads or writes in a row, so that a fast sender cannot block the reader.
 _MAX_STEPS = 1_000
 
 
 @dataclass(frozen=True)
 class Message:
-    """A message as it arrived."""
+    """A received message."""
 
     kind: str
     fields: dict[str, Any]
@@ -50,14 +48,14 @@ class Message:
 def encode_message(
     kind: str, parts: Sequence[MessageBuffer] = (), /, **fields: object
 ) -> list[MessageBuffer]:
-    """Return a message as the buffers to send."""
+    """Return the buffers of a message."""
     head = {"kind": kind, "fields": fields, "sizes": [len(part) for part in parts]}
     text = json.dumps(head).encode()
     return [_LENGTH.pack(len(text)) + text, *parts]
 
 
 def pickle_value(value: object) -> list[MessageBuffer]:
-    """Return a value as parts of a message; arrays in it are shared with it, not copied.
+    """Return a value as parts of a message, sharing its arrays.
 
     Raises
     ------
@@ -71,7 +69,7 @@ def pickle_value(value: object) -> list[MessageBuffer]:
 
 
 class _Pickler(pickle.Pickler):
-    """Takes read-only mappings too, leaves cached values at home, and keeps arrays read-only."""
+    """Pickles read-only mappings, skips cached properties, and keeps arrays read-only."""
 
     def reducer_override(self, obj: Any) -> Any:
         kind = type(obj)
@@ -79,12 +77,12 @@ class _Pickler(pickle.Pickler):
             return _read_only, (dict(obj),)
         if (numpy := sys.modules.get("numpy")) is not None and kind is numpy.ndarray:
             flags = obj.flags
-            # A buffer that is sent beside the pickle stays read-only by itself.
+            # Out-of-band buffers stay read-only by themselves.
             out_of_band = (flags.c_contiguous or flags.f_contiguous) and not obj.dtype.hasobject
             return NotImplemented if flags.writeable or out_of_band else (_freeze, (obj.copy(),))
         is_own = kind.__module__.startswith("hetviz.") and is_dataclass(obj)
         if is_own and hasattr(obj, "__dict__"):
-            # Of a copy: another thread may fill in a cached value meanwhile.
+            # A copy, because another thread may add a cached value.
             state = {
                 name: value
                 for name, value in dict(vars(obj)).items()
@@ -108,7 +106,7 @@ def _freeze(array: Array) -> Array:
 
 
 class MessageReader:
-    """Puts messages together from the pieces in which they arrive."""
+    """Reassembles messages from the received pieces."""
 
     def __init__(self) -> None:
         self._expect_length()
@@ -119,14 +117,14 @@ class MessageReader:
         Raises
         ------
         EOFError, OSError
-            If the other end is gone.
+            If the other end is closed.
         """
         while (arrived := self._step(sock)) is None:
             pass
         return arrived
 
     def read_available(self, sock: socket.socket) -> tuple[list[Message], bool]:
-        """Return the messages that are there already, and whether the other end is still there."""
+        """Return the messages that have arrived, and whether the other end is open."""
         messages = []
         try:
             for _ in range(_MAX_STEPS):
@@ -159,7 +157,7 @@ class MessageReader:
         self._expect(bytearray(_LENGTH.size))
 
     def _advance(self) -> Message | None:
-        """Go on to what follows a piece that is complete."""
+        """Start the piece after a complete one."""
         if self._length:
             self._length = False
             self._expect(bytearray(_LENGTH.unpack(self._open)[0]))
@@ -178,7 +176,7 @@ class MessageReader:
 
 
 class Outbox:
-    """Sends messages as fast as the other end takes them, and never waits for it."""
+    """Sends messages without blocking."""
 
     def __init__(self) -> None:
         self._waiting: deque[memoryview] = deque()
@@ -191,7 +189,7 @@ class Outbox:
         self._waiting.extend(memoryview(buffer) for buffer in buffers if len(buffer))
 
     def flush(self, sock: socket.socket) -> None:
-        """Send what the socket takes; all the rest is dropped if the other end is gone."""
+        """Send as much as the socket accepts. Drop everything if the other end is closed."""
         try:
             for _ in range(_MAX_STEPS):
                 if not self._waiting:

@@ -1,7 +1,7 @@
-"""The worker process: runs one task at a time for the server that started it.
+"""Worker process, which runs one task at a time for the server.
 
-``python -m hetviz.jobs.process.worker FD PARENT``: the number of the inherited socket, and of the
-process that has to be our parent. The only process of the app that imports the heavy libraries.
+``python -m hetviz.jobs.process.worker FD PARENT``: descriptor of the inherited socket, and process
+id of the parent. Only this process of the app imports the heavy libraries.
 """
 
 from __future__ import annotations
@@ -41,17 +41,17 @@ _NICE = 5
 _OOM_SCORE = 900
 _SET_PDEATHSIG = 1
 _FRAME_S = 1 / 8
-# Reports: as many at once as here, and then as many a second.
+# Maximum number of progress reports in a burst, and per second.
 _BURST = 10.0
 
 
 class Worker:
-    """Two threads: the main one works, the other one hears the server meanwhile."""
+    """A main thread that runs tasks, and a thread that listens to the server."""
 
     def __init__(self, server: socket.socket) -> None:
         self._server = server
         self._sending = threading.Lock()
-        # Held for what both threads look at: the next task, and the one that runs.
+        # Guards the next and the running task.
         self._condition = threading.Condition()
         self._next: Message | None = None
         self._running: str | None = None
@@ -60,7 +60,7 @@ class Worker:
         self._began = time.process_time()
 
     def work(self) -> None:
-        """Say that we are ready, and work until the server is gone."""
+        """Report readiness and run tasks until the server ends."""
         threading.Thread(target=self._listen, name="hetviz-listen", daemon=True).start()
         self._send(encode_message("ready"))
         for chore in _warm_up_steps():
@@ -69,12 +69,12 @@ class Worker:
             try:
                 chore()
             except Exception:
-                log.exception("Getting ready failed; tasks may run all the same")
+                log.exception("A warm-up step failed. Tasks may still run.")
         while True:
             self._run_next(None)
 
     def _run_next(self, timeout: float | None) -> bool:
-        """Wait for a task and do it; return whether one came in time."""
+        """Wait for a task and run it; return whether one came in time."""
         task = self._wait(timeout)
         if task is not None:
             self._run(task)
@@ -86,7 +86,7 @@ class Worker:
             try:
                 message = reader.read(self._server)
             except (EOFError, OSError):
-                # However the server ended, nobody wants our results any more.
+                # The server has ended.
                 os._exit(0)
             with self._condition:
                 if message.kind == "task":
@@ -134,7 +134,7 @@ class Worker:
         try:
             parts = pickle_value(error_to_send)
         except Exception:
-            # A field of it that cannot travel; what it says can.
+            # A field cannot be pickled. Send the message only.
             parts = pickle_value(HetvizError(str(error_to_send)))
         return self._reply("failed", id, parts, trace=trace)
 
@@ -152,12 +152,12 @@ class Worker:
 
 
 class ProgressReporter:
-    """The progress callback of one task: tells the server, but not too often.
+    """Progress callback of a task, which limits the rate of messages.
 
     Parameters
     ----------
     id : str
-        Of the job.
+        Id of the job.
     stop : threading.Event
         Set when the job is to stop.
     send : callable
@@ -173,7 +173,7 @@ class ProgressReporter:
         self._last_frame = -_FRAME_S
         self._last_message: str | None = None
         self._last_report = 0.0
-        # A step that is told of without its parts leaves them as they were.
+        # Reports without parts keep the last ones.
         self._of_job: tuple[JobPart, ...] = ()
 
     def __call__(self, fraction: float, message: str = "", **figures: object) -> None:
@@ -191,8 +191,7 @@ class ProgressReporter:
             self._last_report, self._last_message = now, message
 
     def _is_due(self, now: float, message: str) -> bool:
-        # What a step is called is told at once, since the next report may be a minute away; but a
-        # method that renames its step at each of a thousand iterations a second is not.
+        # New messages are sent immediately, within the rate limit.
         self._allowance = min(_BURST, self._allowance + _BURST * (now - self._last_look))
         self._last_look = now
         due = message != self._last_message or now - self._last_report >= 1 / _BURST
@@ -208,10 +207,9 @@ class ProgressReporter:
 
 
 def _warm_up_steps() -> Iterator[Callable[[], object]]:
-    """Yield the steps of getting ready: load what tasks need, then let each method warm up.
+    """Yield warm-up steps: imports, then the classmethod ``warm_up()`` of methods that have one.
 
-    A method may have a classmethod ``warm_up()``, which compiles or loads what its first run would
-    otherwise wait for. A task that comes meanwhile waits for one step at most.
+    A task that arrives meanwhile waits for one step at most.
     """
     for name in ("hetviz.algorithms.registry", "hetviz.jobs.tasks.maps"):
         yield partial(importlib.import_module, name)
@@ -227,18 +225,18 @@ def _warm_up_steps() -> Iterator[Callable[[], object]]:
 
 
 def _exit_with(parent: int) -> None:
-    """See to it that this process ends with the one that started it, however that ends."""
+    """Make this process end with its parent."""
     if sys.platform == "linux":
-        # A library's call may keep the listening thread from seeing the end; the kernel does not.
+        # A long library call may block the listening thread, so the kernel sends the signal.
         ctypes.CDLL(None).prctl(_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     if os.getppid() != parent:
-        # It ended before we could ask.
+        # The parent has already ended.
         os._exit(0)
 
 
 def _lower_priority() -> None:
-    """Let the server come first: for the processors, and when memory runs out."""
-    # Ctrl-C in the terminal is for the server, which ends us.
+    """Give the server priority for processors and memory."""
+    # The server handles Ctrl-C.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if sys.platform == "linux":
         with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w") as score:
@@ -248,15 +246,15 @@ def _lower_priority() -> None:
 
 
 def main(descriptor: int, parent: int) -> None:
-    """Work for the process `parent` over the socket `descriptor`."""
+    """Serve the process `parent` over the socket `descriptor`."""
     _lower_priority()
     confine.block_network()
     confine.limit_memory(int(os.environ.get("HETVIZ_WORK_MEMORY_MB") or 0))
-    # After the network is gone: taking it away makes the kernel forget this.
+    # After `keep_off_network`, which resets the setting.
     _exit_with(parent)
     server = socket.socket(fileno=descriptor)
     server.set_inheritable(False)
-    # Threads are no processes: compiled loops run in several all the same.
+    # Threads are still allowed.
     confine.block_system_calls()
     for name in ("numpy", "scipy.linalg"):
         importlib.import_module(name)

@@ -549,5 +549,6 @@ def _simplicity_reason(comparison: Comparison, key: str, tied: Sequence[str]) ->
         max(comparison.seconds(other.key) for other in more_complex),
     )
     if other_seconds >= 2 * own_seconds:
-        reason += f" and faster ({format_seconds(own_seconds)} instead of {format_seconds(other_seconds)})"
+        own, other = format_seconds(own_seconds), format_seconds(other_seconds)
+        reason += f" and faster ({own} instead of {other})"
     return reason

@@ -48,8 +48,8 @@ MEASURES: Mapping[str, DecidingMeasure] = {
             "Overall",
             "showing links, neighbours and labels",
             None,
-            "The mean over hidden links, hidden comparisons, neighbours and labels, as far as there "
-            "are any.",
+            "The mean over hidden links, hidden comparisons, neighbours and labels, where there are "
+            "any.",
         ),
         DecidingMeasure(
             "links_kept_held_out",
@@ -98,8 +98,8 @@ MEASURES: Mapping[str, DecidingMeasure] = {
             "Links of new items scored above other pairs",
             "scoring links of new items above other pairs",
             0.5,
-            "Some items were left out and placed afterwards by their features. The probability that "
-            "one of their linked pairs scores above one that is not, " + _SCORED_BY,
+            "Some items were left out and placed afterwards by their features. The probability "
+            "that one of their linked pairs scores above one that is not, " + _SCORED_BY,
         ),
         DecidingMeasure(
             "comparison_accuracy_held_out",

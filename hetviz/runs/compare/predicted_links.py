@@ -53,8 +53,8 @@ def held_out_scores(
     Returns
     -------
     dict
-        `AUC_KEY` and `PRECISION_KEY`, means over pairs of datasets weighted by their held-out links; empty if
-        none were held out.
+        `AUC_KEY` and `PRECISION_KEY`, means over pairs of datasets weighted by their held-out
+        links; empty if none were held out.
     """
 
     def scores(source: str, target: str) -> ScoreRows:
@@ -112,7 +112,8 @@ def new_item_scores(
     Returns
     -------
     dict
-        `NEW_ITEMS_KEY`, the mean AUC over pairs of datasets weighted by their links; empty without links.
+        `NEW_ITEMS_KEY`, the mean AUC over pairs of datasets weighted by their links; empty without
+        links.
     """
     groups = []
     for group in data.links:

@@ -113,16 +113,17 @@ class SettingsFound:
             found_score, default_score = (
                 self.confirmed.mean(k, self.measure) for k in (BEST, DEFAULT)
             )
+            found_percent = per_hundred(found_score)
             if math.isfinite(found_score) and math.isfinite(default_score):
                 smallest = self.confirmed.resolution(self.measure)
-                text = f" On guidance that the search never saw it reaches {per_hundred(found_score)} %. "
+                text = f" On guidance that the search never saw it reaches {found_percent} %. "
                 text += f"Default settings reach {per_hundred(default_score)} %."
                 if math.isfinite(smallest) and abs(found_score - default_score) < smallest:
                     text += f" Differences below {per_hundred(smallest)} % may be chance."
                 parts.append(text)
             elif math.isfinite(found_score):
                 parts.append(
-                    f" On guidance that the search never saw it reaches {per_hundred(found_score)} %. "
+                    f" On guidance that the search never saw it reaches {found_percent} %. "
                     "These are the default settings."
                 )
         sentence = "".join(parts)
@@ -416,10 +417,8 @@ class _SearchState:
 
         def report(fraction: float, message: str = "", **figures: object) -> None:
             # Layouts and progress parts of single settings are not shown.
-            part(
-                fraction,
-                f"{n_done + 1} to {n_done + len(points)} of at most {self._max_settings}: {message}",
-            )
+            first, last = n_done + 1, n_done + len(points)
+            part(fraction, f"{first} to {last} of at most {self._max_settings}: {message}")
 
         candidates = {self._point_text(point): self._candidate(point) for point in points}
         try:

@@ -1,1 +1,1 @@
-"""One method fitted to some data, and the recipe that repeats it."""
+"""Runs of a method on a dataset, and recipes that repeat them."""

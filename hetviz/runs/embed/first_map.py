@@ -1,4 +1,4 @@
-"""The map of data for which no method was named: which method, and why."""
+"""Automatic choice of a method for the first map of a dataset."""
 
 from __future__ import annotations
 
@@ -36,26 +36,27 @@ from hetviz.features.spaces.landmarks import MIN_ROWS, N_LANDMARKS, landmarks, p
 from hetviz.progress import Progress, ProgressPart, ignore_progress
 from hetviz.runs.compare.compare import candidate, judge
 from hetviz.runs.compare.comparison import Candidate, Comparison
-from hetviz.runs.embed.run import Made, fit_run, notes_of
+from hetviz.runs.embed.run import EmbeddingOrigin, fit_run, notes_of
 
-SECONDS = 12.0
-"""What trying methods on some data may take, by the times of `expected_seconds`."""
-SPLITS = 2
-MOST = 5
-"""Methods that are tried, at most."""
-LONGEST = 3.0
-"""Times that the first method would take on all of very many rows, above which none is tried."""
-TRADED = 0.03
-"""How much truer the neighbours of another map must be for that map to be offered."""
-LEGIBLE = 3.0
-"""A dataset drawn this many times smaller than another is a blot, however good its links look."""
-CROWDED = 0.125
-"""Half of the items within this share of the map's reach are a blot beside a few distant groups."""
+MAX_SECONDS = 12.0
+"""Maximum time to try methods, by the times of `expected_seconds`."""
+N_SPLITS = 2
+MAX_METHODS = 5
+"""Maximum number of methods that are tried."""
+MAX_TIME_RATIO = 3.0
+"""Maximum expected time of a tried method, as a multiple of the first method's time."""
+MIN_TRUST_GAIN = 0.03
+"""Minimum gain of trustworthiness for another map to be offered."""
+MAX_SPREAD_RATIO = 3.0
+"""Maximum ratio of the spreads of two datasets; beyond it the smaller one is hard to read."""
+MIN_CROWDING_SHARE = 0.125
+"""Minimum share of the map's radius that half of the items need; below it they are too dense."""
+_COUNT_WORDS = ("no", "one", "two", "three", "four", "five")
 
 
 @dataclass(frozen=True, eq=False)
-class Neighbours:
-    """Which of the maps tried has the truest neighbours, and what the chosen one has beside it.
+class BestNeighbours:
+    """The tried map with the truest neighbours, compared with the chosen one.
 
     Attributes
     ----------
@@ -63,9 +64,9 @@ class Neighbours:
     params : dict
         ``embed(data, method, **params)`` makes it.
     score, chosen : float
-        Trustworthiness of that map and of the chosen one, the mean over the same splits.
+        Mean trustworthiness of that map and of the chosen one over the same splits.
     kept, chosen_kept : float
-        Share of the hidden links that either keeps; NaN where none was hidden.
+        Share of the hidden links that either map finds again; NaN without hidden links.
     """
 
     method: str
@@ -78,22 +79,22 @@ class Neighbours:
 
     @property
     def offered(self) -> bool:
-        """Whether that map is so much truer that it is worth a look beside the chosen one."""
-        return self.score - self.chosen > TRADED
+        """Whether the gain is large enough to offer that map."""
+        return self.score - self.chosen > MIN_TRUST_GAIN
 
     def to_dict(self) -> JsonObject:
-        """Return the fields and `offered`, JSON-ready: what is not known is None."""
+        """Return the fields and `offered`, JSON-ready, with None for unknown values."""
         fields = {field.name: getattr(self, field.name) for field in dataclass_fields(self)}
-        known = {
+        values = {
             name: None if isinstance(value, float) and math.isnan(value) else value
             for name, value in fields.items()
         }
-        return {**known, "params": dict(self.params), "offered": self.offered}
+        return {**values, "params": dict(self.params), "offered": self.offered}
 
 
 @dataclass(frozen=True, eq=False)
-class Choice:
-    """Which method to take for some data, and why.
+class MethodChoice:
+    """The chosen method for a dataset, with the reason.
 
     Attributes
     ----------
@@ -101,11 +102,11 @@ class Choice:
     params : dict
         ``embed(data, method, **params)`` makes the map.
     sentence : str
-        Why this one, with the margin to the next, in plain words.
+        The reason in plain words, with the score of the next method.
     seconds : float or None
-        What a fit is expected to take.
+        Expected time of a fit.
     comparison : Comparison or None
-        What was tried on the data; None where there was no time to.
+        The methods tried on the data; None if there was no time.
     """
 
     method: str
@@ -116,26 +117,26 @@ class Choice:
     comparison: Comparison | None = None
 
     @property
-    def best_neighbours(self) -> Neighbours | None:
-        """The map, of those tried that are legible, whose neighbours are truest."""
-        found = self.comparison
-        if found is None:
+    def best_neighbours(self) -> BestNeighbours | None:
+        """The readable tried map with the truest neighbours."""
+        comparison = self.comparison
+        if comparison is None:
             return None
-        drawn = found.embeddings
-        sound = found.sound("trustworthiness")
-        keys = [key for key in sound if key not in drawn or _is_legible(drawn[key])]
+        embeddings = comparison.embeddings
+        sound = comparison.sound("trustworthiness")
+        keys = [key for key in sound if key not in embeddings or _is_legible(embeddings[key])]
         if not keys:
             return None
-        best = max(keys, key=lambda key: found.mean(key, "trustworthiness"))
-        mine = [one.key for one in found.candidates if one.method == self.method]
-        kept = [found.mean(key, "links_kept_held_out") for key in (best, *mine[:1])]
-        return Neighbours(
-            found.candidate(best).method,
-            found.candidate(best).title,
-            found.candidate(best).params,
-            found.mean(best, "trustworthiness"),
-            found.mean(mine[0], "trustworthiness") if mine else math.nan,
-            *(kept if len(kept) == 2 else (math.nan, math.nan)),
+        best = max(keys, key=lambda key: comparison.mean(key, "trustworthiness"))
+        own_keys = [tried.key for tried in comparison.candidates if tried.method == self.method]
+        close = [comparison.mean(key, "links_kept_held_out") for key in (best, *own_keys[:1])]
+        return BestNeighbours(
+            comparison.candidate(best).method,
+            comparison.candidate(best).title,
+            comparison.candidate(best).params,
+            comparison.mean(best, "trustworthiness"),
+            comparison.mean(own_keys[0], "trustworthiness") if own_keys else math.nan,
+            *(close if len(close) == 2 else (math.nan, math.nan)),
         )
 
 
@@ -148,12 +149,12 @@ class FirstMap:
     choice : Choice
     embedding : Embedding
     notes : tuple of str
-        What the method warned of.
+        Warnings of the method.
     unsettled : tuple of str
-        Those of the notes that say that it had not come to its end.
+        Those of the notes that report missing convergence.
     """
 
-    choice: Choice
+    choice: MethodChoice
     embedding: Embedding
     notes: tuple[str, ...] = ()
     unsettled: tuple[str, ...] = ()
@@ -165,7 +166,7 @@ class FirstMap:
 
     @property
     def title(self) -> str:
-        """What people call it."""
+        """Title of the method."""
         return self.choice.title
 
     @property
@@ -175,36 +176,36 @@ class FirstMap:
 
 
 @one_thread()
-def choose(
+def choose_method(
     data: HeteroData,
     progress: Progress | None = None,
     *,
-    seconds: float = SECONDS,
+    seconds: float = MAX_SECONDS,
     random_state: int = 0,
-) -> Choice:
-    """Return which method to take: the best of a few on links, neighbours and labels.
+) -> MethodChoice:
+    """Choose the best of a few methods on links, neighbours and labels.
 
     Parameters
     ----------
     data : HeteroData
     progress : callable, optional
     seconds : float
-        What trying may take, by what fits took elsewhere, so that the choice does not depend on
-        the machine; 0 tries nothing.
+        Maximum time for trying methods, by times of earlier fits, so that the choice does not
+        depend on the machine; 0 tries none.
     random_state : int
-        Of the splits.
+        Seed of the splits.
 
     Returns
     -------
     Choice
-        Of the methods that `hetviz.suggest` puts first, as many as there is time for are fitted on
-        two splits of the links and comparisons and judged by
-        `hetviz.runs.compare.measures.overall`; those less than one standard error behind the best
-        tie, and the simplest of them is taken. A map on which one dataset is more than three times
-        as spread out as another comes last. Without the time for two methods it is the first one
-        that `suggest` names. Of more than 20,000 rows, or where there is time for no two methods on
-        all rows, it is landmarks that they are tried on, see
-        `hetviz.features.spaces.landmarks`. The order is kept, for `suggest`.
+        The first methods of `hetviz.suggest`, as many as there is time for, are fitted on two
+        splits of the links and comparisons and judged by `hetviz.runs.compare.measures.overall`.
+        Methods less than one standard error behind the best tie, and the simplest of them is
+        chosen. Maps that are hard to read come last: one dataset is more than three times as
+        spread out as another, or the items are too dense. Without time for two methods it is the
+        first method of `suggest`. With more than 20,000 rows, or without time for two methods on
+        all rows, landmarks are used, see `hetviz.features.spaces.landmarks`. The order is stored
+        for `suggest`.
 
     Raises
     ------
@@ -214,165 +215,172 @@ def choose(
         When `progress` raises it.
     """
     report = ignore_progress if progress is None else progress
-    ordered = _in_order(data)
+    ordered = _ordered_methods(data)
     if not ordered:
         reasons = [reason for verdict in suggest(data) for reason in verdict.reasons]
         raise NotApplicableError("A first map", dict.fromkeys(reasons))
-    # Of very many items, methods are tried on landmarks: what is best there can be afforded then.
+    # With very many items, methods are tried on landmarks and the best is fitted on all.
     part = data if data.n_rows <= MIN_ROWS else select_rows(data, landmarks(data))
-    tried = _affordable(data, part.n_rows, ordered, seconds)
-    if len(tried) < 2 and part is data and data.n_rows > N_LANDMARKS:
-        # So they are where there is time for no two of them on all items, but on these.
-        few = select_rows(data, landmarks(data))
-        on_few = _affordable(data, few.n_rows, ordered, seconds)
-        part, tried = (few, on_few) if len(on_few) > 1 else (part, tried)
-    if len(tried) > 1:
-        words = "Trying methods on held-out links" if data.links else "Trying"
+    candidates = _affordable_candidates(data, part.n_rows, ordered, seconds)
+    if len(candidates) < 2 and part is data and data.n_rows > N_LANDMARKS:
+        # Landmarks also allow trying two methods when there is no time for it on all items.
+        landmark_data = select_rows(data, landmarks(data))
+        landmark_candidates = _affordable_candidates(data, landmark_data.n_rows, ordered, seconds)
+        part, candidates = (
+            (landmark_data, landmark_candidates)
+            if len(landmark_candidates) > 1
+            else (part, candidates)
+        )
+    if len(candidates) > 1:
+        message = "Comparing methods on hidden links" if data.links else "Comparing methods"
         if part is not data:
-            words += f" of {part.n_rows:,} items"
-        quiet = _words_alone(report, words)
-        found = judge(
+            message += f" of {part.n_rows:,} items"
+        quiet = _fixed_message_progress(report, message)
+        comparison = judge(
             part,
-            tried,
-            seeds=SPLITS,
+            candidates,
+            seeds=N_SPLITS,
             hold_out=0.2,
             new_items=0.0,
             progress=quiet,
             random_state=random_state,
         )
-        chosen = _best(found)
+        chosen = _best_candidate(comparison)
         if chosen is not None:
             order = [
                 chosen.method,
-                *(found.candidate(str(key)).method for key in found.table.index),
+                *(comparison.candidate(str(key)).method for key in comparison.table.index),
             ]
             keep_choice(data, list(dict.fromkeys(order)))
-            return Choice(
+            return MethodChoice(
                 chosen.method,
                 get_method(chosen.method).card.title,
                 chosen.params,
-                _why(found, chosen, 0 if part is data else part.n_rows),
+                _reason_of_choice(comparison, chosen, 0 if part is data else part.n_rows),
                 expected_seconds(chosen.method, data.n_rows),
-                found,
+                comparison,
             )
     first = ordered[0]
     title = get_method(first.method).card.title
-    sentence = f"{title} is the first that suits these data; none was tried on them."
+    sentence = f"{title} is the first method that suits these data. No methods were compared."
     if first.n_sets:
-        sets = "one other data set" if first.n_sets == 1 else f"{first.n_sets} other data sets"
-        margin = (
-            "was best"
-            if first.behind < 0.005
-            else f"was {100 * first.behind:.0f} in 100 off the best"
-        )
-        sentence = (
-            f"{title} {margin} on {sets} of this kind; there was no time to try several on these."
-        )
-    when = expected_seconds(first.method, data.n_rows)
-    return Choice(first.method, title, first.params, sentence, when)
+        sets = "one similar dataset" if first.n_sets == 1 else f"{first.n_sets} similar datasets"
+        behind = f"It suits these data and was {100 * first.behind:.0f} % below the best on {sets}."
+        reason = f"Chosen because it was best on {sets}." if first.behind < 0.005 else behind
+        sentence = f"{reason} There was no time to compare methods on these data."
+    expected = expected_seconds(first.method, data.n_rows)
+    return MethodChoice(first.method, title, first.params, sentence, expected)
 
 
 def first_map(
     data: HeteroData,
     progress: Progress | None = None,
     *,
-    seconds: float = SECONDS,
+    seconds: float = MAX_SECONDS,
     random_state: int = 0,
 ) -> FirstMap:
-    """Return the map of data for which no method was named.
+    """Return the map of a dataset with an automatically chosen method.
 
     Parameters
     ----------
     data : HeteroData
     progress : callable, optional
-        Gets a first glance, see `hetviz.features.spaces.joint_axes.quick_sketch`, then partial layouts of
-        the method that `hetviz.suggest` names first, which is drawn before others are tried; of
-        more than 20,000 rows, of a few thousand landmarks before, and of all rows after that.
+        Gets a quick sketch, see `hetviz.features.spaces.joint_axes.quick_sketch`, then partial
+        layouts of the first method of `hetviz.suggest`, which is fitted before others are tried.
+        With more than 20,000 rows a few thousand landmarks come first, then all rows.
     seconds, random_state
-        See `choose`.
+        See `choose_method`.
 
     Raises
     ------
     hetviz.errors.NotApplicableError
         If no method suits the data; the reasons are given.
     hetviz.errors.Cancelled
-        When `progress` raises it; its ``partial`` is a FirstMap of what there was, if anything was.
+        When `progress` raises it; its ``partial`` is the FirstMap so far, if there is any.
     """
     report = ignore_progress if progress is None else progress
     if not all(dataset.is_featureless for dataset in data.datasets.values()):
-        report(0.0, "A first glance", layout=lambda: quick_sketch(data, random_state))
+        report(0.0, "A quick first sketch", layout=lambda: quick_sketch(data, random_state))
     if data.n_rows > MIN_ROWS:
-        return _of_many(data, report, seconds, random_state)
-    made = _drawn(data, choose(data, seconds=0.0), random_state, ProgressPart(report, 0.0, 0.4))
+        return _first_map_of_many_rows(data, report, seconds, random_state)
+    result = _fit_choice(
+        data, choose_method(data, seconds=0.0), random_state, ProgressPart(report, 0.0, 0.4)
+    )
     try:
-        choice = choose(
+        choice = choose_method(
             data, ProgressPart(report, 0.4, 0.8), seconds=seconds, random_state=random_state
         )
-    except Cancelled as stopped:
-        stopped.partial = made
+    except Cancelled as cancelled:
+        cancelled.partial = result
         raise
-    if (choice.method, choice.params) == (made.method, made.params):
-        made = replace(made, choice=choice)
+    if (choice.method, choice.params) == (result.method, result.params):
+        result = replace(result, choice=choice)
     else:
         try:
-            made = _drawn(data, choice, random_state, ProgressPart(report, 0.8, 1.0))
-        except Cancelled as stopped:
-            # What was drawn first is better than nothing.
-            if not isinstance(stopped.partial, FirstMap):
-                stopped.partial = made
+            result = _fit_choice(data, choice, random_state, ProgressPart(report, 0.8, 1.0))
+        except Cancelled as cancelled:
+            # Keep the earlier map.
+            if not isinstance(cancelled.partial, FirstMap):
+                cancelled.partial = result
             raise
-    return _told(made, report)
+    return _report_done(result, report)
 
 
-def _of_many(data: HeteroData, report: Progress, seconds: float, random_state: int) -> FirstMap:
-    """Draw landmarks, choose by them, and draw all with what was chosen."""
+def _first_map_of_many_rows(
+    data: HeteroData, report: Progress, seconds: float, random_state: int
+) -> FirstMap:
+    """Fit landmarks, choose a method on them, and fit all rows with it."""
     rows = landmarks(data)
-    drawn = _drawn(
-        data, choose(data, seconds=0.0), random_state, ProgressPart(report, 0.0, 0.05), rows
+    landmark_map = _fit_choice(
+        data, choose_method(data, seconds=0.0), random_state, ProgressPart(report, 0.0, 0.05), rows
     )
-    everywhere = _by_landmarks(
-        data, rows, drawn, random_state, lambda: report(0.05, "Placing all items")
+    all_placed = _place_all_by_landmarks(
+        data, rows, landmark_map, random_state, lambda: report(0.05, "Placing all items")
     )
     try:
-        report(0.05, "All items by their landmarks", layout=everywhere.embedding.stacked)
-        choice = choose(
+        report(0.05, "A first sketch of all items", layout=all_placed.embedding.stacked)
+        choice = choose_method(
             data, ProgressPart(report, 0.05, 0.2), seconds=seconds, random_state=random_state
         )
-        if (choice.method, choice.params) != (drawn.method, drawn.params):
-            quiet = _words_alone(ProgressPart(report, 0.2, 0.25), "Landmarks by what was chosen")
-            drawn = _drawn(data, choice, random_state, quiet, rows)
-        # What the method itself would begin with, which is on the screen already.
-        start = replace(drawn.embedding, note="landmarks")
-        made = _drawn(data, choice, random_state, ProgressPart(report, 0.25, 1.0), start=start)
-    except Cancelled as stopped:
-        if not isinstance(stopped.partial, FirstMap):
-            stopped.partial = everywhere
+        if (choice.method, choice.params) != (landmark_map.method, landmark_map.params):
+            quiet = _fixed_message_progress(
+                ProgressPart(report, 0.2, 0.25), "Fitting landmarks with the chosen method"
+            )
+            landmark_map = _fit_choice(data, choice, random_state, quiet, rows)
+        # The method would compute the same start, which is on the screen already.
+        start = replace(landmark_map.embedding, note="landmarks")
+        result = _fit_choice(
+            data, choice, random_state, ProgressPart(report, 0.25, 1.0), start=start
+        )
+    except Cancelled as cancelled:
+        if not isinstance(cancelled.partial, FirstMap):
+            cancelled.partial = all_placed
         raise
-    return _told(made, report)
+    return _report_done(result, report)
 
 
-def _told(made: FirstMap, report: Progress) -> FirstMap:
+def _report_done(result: FirstMap, report: Progress) -> FirstMap:
     try:
         report(1.0, "Done")
-    except Cancelled as stopped:
-        stopped.partial = made
+    except Cancelled as cancelled:
+        cancelled.partial = result
         raise
-    return made
+    return result
 
 
-def _by_landmarks(
+def _place_all_by_landmarks(
     data: HeteroData,
     rows: Ints,
-    drawn: FirstMap,
+    landmark_map: FirstMap,
     random_state: int,
     beat: Callable[[], None],
 ) -> FirstMap:
     features = leading_features(data, random_state=random_state)
     Y = place_by_landmarks(
-        data, rows, drawn.embedding.stacked()[rows], features, random_state, beat
+        data, rows, landmark_map.embedding.stacked()[rows], features, random_state, beat
     )
     places = {name: Y[span] for name, span in data.offsets.items()}
-    return replace(drawn, embedding=drawn.embedding.moved(places))
+    return replace(landmark_map, embedding=landmark_map.embedding.moved(places))
 
 
 def embed(
@@ -390,15 +398,15 @@ def embed(
     ----------
     data : HeteroData
     key : str, optional
-        Of the method; see `hetviz.methods`. When absent, the best of a few on hidden links,
-        neighbours and labels of these data, see `hetviz.runs.embed.first_map.choose`; the
+        Key of the method; see `hetviz.methods`. When absent, the best of a few on hidden links,
+        neighbours and labels of these data, see `hetviz.runs.embed.first_map.choose_method`; the
         ``note`` of the embedding names it.
     random_state : int
-        Seed; used by the methods that draw random numbers.
+        Seed of methods that use random numbers.
     progress : callable, optional
         See `hetviz.progress.Progress`.
     start : Embedding, optional
-        An earlier map to go on from, for methods that can.
+        An earlier map to start from, for methods that can.
     **params
         Parameters of the method.
 
@@ -411,9 +419,9 @@ def embed(
     hetviz.errors.ParameterError
         For an unknown method or parameter, or a value out of range.
     hetviz.errors.NotApplicableError
-        If the method does not suit the data; it says why.
+        If the method does not suit the data, with the reasons.
     hetviz.errors.DataError
-        If it is given something else than `HeteroData`; the message names the call to make.
+        If `data` is not a `HeteroData`; the message names the right call.
 
     Examples
     --------
@@ -421,36 +429,36 @@ def embed(
     >>> hetviz.embed(hetviz.load("digit-views"), "pca")
     Embedding(2-D: pixels 700, fourier 700, shape 700)
     """
-    given: object = data
-    if not isinstance(given, HeteroData):
-        kind = type(given).__name__
+    value: object = data
+    if not isinstance(value, HeteroData):
+        kind = type(value).__name__
         what = "data of the type HeteroData are needed"
         call = "Call hetviz.embed(HeteroData.from_frames({'name': table, ...}, links=pairs))."
         raise DataError(Problem("not-data", "embed", what, kind, call))
     report = ignore_progress if progress is None else progress
     if key is None:
         if params:
-            said = ", ".join(params)
-            raise ParameterError(f"embed: {said} belong to a method; name it: embed(data, 'umap').")
-        choice = choose(data, ProgressPart(report, 0.0, 0.6), random_state=random_state)
+            names = ", ".join(params)
+            raise ParameterError(f"embed: {names} needs a method. Name one: embed(data, 'umap').")
+        choice = choose_method(data, ProgressPart(report, 0.0, 0.6), random_state=random_state)
         key, params = choice.method, dict(choice.params)
         report = ProgressPart(report, 0.6, 1.0)
     fitted = fit_run(data, key, params, random_state, report, start=start)
-    return fitted.embedding.with_made(Made(data, fitted.run))
+    return fitted.embedding.with_made(EmbeddingOrigin(data, fitted.run))
 
 
-def spreads(embedding: Embedding) -> dict[str, float]:
-    """Return the root mean square distance from their mean of each dataset's placed rows."""
-    found = {}
+def dataset_spreads(embedding: Embedding) -> dict[str, float]:
+    """Return the root mean square distance to their mean of placed rows, by dataset."""
+    spreads = {}
     for name, Y in embedding.coordinates.items():
-        there = Y[embedding.placed[name]]
-        if len(there) > 1:
-            found[name] = float(np.sqrt(((there - there.mean(axis=0)) ** 2).sum(axis=1).mean()))
-    return found
+        placed = Y[embedding.placed[name]]
+        if len(placed) > 1:
+            spreads[name] = float(np.sqrt(((placed - placed.mean(axis=0)) ** 2).sum(axis=1).mean()))
+    return spreads
 
 
-def _in_order(data: HeteroData) -> list[Standing]:
-    """Return the methods that suit, in the order of `suggest`, each as it was measured best."""
+def _ordered_methods(data: HeteroData) -> list[Standing]:
+    """Return the suitable methods in the order of `suggest`, with their best parameters."""
     best: dict[str, Standing] = {}
     for standing in standings(data):
         best.setdefault(standing.method, standing)
@@ -458,50 +466,47 @@ def _in_order(data: HeteroData) -> list[Standing]:
     return [best.get(key, Standing(key, 1.0, 0)) for key in keys]
 
 
-def _affordable(
+def _affordable_candidates(
     data: HeteroData, n_rows: int, ordered: list[Standing], seconds: float
 ) -> list[Candidate]:
-    """Return what there is time to try on some rows, only what was measured before.
-
-    What would take far longer than the first on all rows is not tried.
-    """
-    left = seconds
-    found: list[Candidate] = []
-    longest = None
-    for standing in ordered[:MOST]:
+    """Return the measured methods that fit into the time, without very slow ones on all rows."""
+    seconds_left = seconds
+    candidates: list[Candidate] = []
+    max_seconds = None
+    for standing in ordered[:MAX_METHODS]:
         fit = expected_seconds(standing.method, n_rows)
-        whole = expected_seconds(standing.method, data.n_rows)
-        if fit is None or whole is None:
+        seconds_on_all = expected_seconds(standing.method, data.n_rows)
+        if fit is None or seconds_on_all is None:
             continue
-        longest = LONGEST * whole if longest is None else longest
-        if n_rows < data.n_rows and whole > longest:
+        max_seconds = MAX_TIME_RATIO * seconds_on_all if max_seconds is None else max_seconds
+        if n_rows < data.n_rows and seconds_on_all > max_seconds:
             continue
-        left -= SPLITS * (fit + measuring_seconds(n_rows))
-        if left < 0:
+        seconds_left -= N_SPLITS * (fit + measuring_seconds(n_rows))
+        if seconds_left < 0:
             break
-        found.append(candidate(standing.method, standing.params))
-    return found
+        candidates.append(candidate(standing.method, standing.params))
+    return candidates
 
 
-def _best(found: Comparison) -> Candidate | None:
-    """Return what was found best: legible, and the simplest of those that tie."""
-    legible = [key for key, embedding in found.embeddings.items() if _is_legible(embedding)]
-    among = found.only(legible) if legible else found
-    advice = among.recommendation
-    return None if advice.method is None else found.candidate(advice.method)
+def _best_candidate(comparison: Comparison) -> Candidate | None:
+    """Return the best readable candidate, the simplest of those that tie."""
+    legible = [key for key, embedding in comparison.embeddings.items() if _is_legible(embedding)]
+    readable = comparison.only(legible) if legible else comparison
+    recommendation = readable.recommendation
+    return None if recommendation.method is None else comparison.candidate(recommendation.method)
 
 
 def _is_legible(embedding: Embedding) -> bool:
-    sizes = list(spreads(embedding).values())
+    sizes = list(dataset_spreads(embedding).values())
     if not sizes:
         return True
-    return max(sizes) <= LEGIBLE * min(sizes) and crowding(embedding) >= CROWDED
+    return max(sizes) <= MAX_SPREAD_RATIO * min(sizes) and crowding(embedding) >= MIN_CROWDING_SHARE
 
 
 def crowding(embedding: Embedding) -> float:
-    """Return how far half of the placed items lie from the middle, as a share of the farthest.
+    """Return the median distance of placed items from the middle, as a share of the farthest.
 
-    The middle is the median on each axis. 1 where all items lie on one spot, or none is placed.
+    The middle is the median on each axis. 1 if all items are on one spot, or none is placed.
     """
     placed = [Y[embedding.placed[name]] for name, Y in embedding.coordinates.items()]
     Y = np.vstack(placed) if placed else np.empty((0, 2))
@@ -512,51 +517,62 @@ def crowding(embedding: Embedding) -> float:
     return float(np.median(reach)) / farthest if farthest > 0 else 1.0
 
 
-def _why(found: Comparison, chosen: Candidate, n_rows: int = 0) -> str:
-    """Say in what the chosen method was better than the next one, on so many rows if not all."""
-    measure = found.decides
+def _reason_of_choice(comparison: Comparison, chosen: Candidate, n_rows: int = 0) -> str:
+    """Return the reason for the choice; `n_rows` is the number of rows, 0 for all."""
+    measure = comparison.decides
     if measure is None:
-        return f"{chosen.title} is the first that suits these data."
-    mine = found.mean(chosen.key, measure)
-    others = [key for key in found.sound(measure) if key != chosen.key]
-    words = f"{chosen.title}: {per_hundred(mine)} in 100 over {len(found.seeds)} splits"
-    words += f" of {n_rows:,} items" if n_rows else ""
+        return f"{chosen.title} is the first method that suits these data."
+    own_score = comparison.mean(chosen.key, measure)
+    others = [key for key in comparison.sound(measure) if key != chosen.key]
+    splits = f"{len(comparison.seeds)} splits" + (f" of {n_rows:,} items" if n_rows else "")
+    score = f"It scored {per_hundred(own_score)} % over {splits}."
     if not others:
-        return f"{words}."
-    second = max(others, key=lambda key: found.mean(key, measure))
-    after = found.mean(second, measure)
-    rest = [found.candidate(key).title for key in others if key != second]
-    words += f", {found.candidate(second).title} {per_hundred(after)}"
-    words += f"; tried too: {join_words(rest)}" if rest else ""
-    if mine < after:
-        words += ". They tie, and the simpler one was taken"
-    return f"{words}. Judged by held-out links, neighbours and labels, of those that apply."
+        return f"Chosen because no other method could be scored. {score}"
+    second = max(others, key=lambda key: comparison.mean(key, measure))
+    second_score = comparison.mean(second, measure)
+    better = {key for key in others if comparison.mean(key, measure) > own_score}
+    tied = comparison.tied(measure)
+    if not better:
+        reason = f"Chosen because it scored best of {_COUNT_WORDS[len(others) + 1]} methods."
+    elif better | {chosen.key} <= set(tied):
+        reason = "Chosen because it is the simplest of the methods that scored about best."
+    else:
+        reason = "Chosen as one of the best maps that are easy to read."
+    rank = "Highest" if better else "Next"
+    text = f"{reason} {score} {rank}: {comparison.candidate(second).title}"
+    text += f" ({per_hundred(second_score)} %)."
+    rest = [comparison.candidate(key).title for key in others if key != second]
+    text += f" Also tried: {join_words(rest)}." if rest else ""
+    return (
+        f"{text} Scores are from hidden links and comparisons, neighbours and labels, where there "
+        "are any."
+    )
 
 
-def _drawn(
+def _fit_choice(
     data: HeteroData,
-    choice: Choice,
+    choice: MethodChoice,
     seed: int,
     progress: Progress,
     only: Ints | None = None,
     start: Embedding | None = None,
 ) -> FirstMap:
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
             run = fit_run(
                 data, choice.method, choice.params, seed, progress, only=only, start=start
             )
-        except Cancelled as stopped:
-            if stopped.partial is not None:
-                stopped.partial = FirstMap(choice, stopped.partial)
+        except Cancelled as cancelled:
+            if cancelled.partial is not None:
+                cancelled.partial = FirstMap(choice, cancelled.partial)
             raise
-    said = notes_of(told)
-    return FirstMap(choice, run.embedding, tuple(said["notes"]), tuple(said["unsettled"]))
+    notes = notes_of(caught)
+    return FirstMap(choice, run.embedding, tuple(notes["notes"]), tuple(notes["unsettled"]))
 
 
-def _words_alone(progress: Progress, words: str) -> Progress:
-    """Return a progress that tells of the share alone: half a comparison is nobody's map."""
+def _fixed_message_progress(progress: Progress, words: str) -> Progress:
+    """Return a progress that reports the share and fixed words, without partial layouts."""
 
     def report(fraction: float, message: str = "", **figures: object) -> None:
         progress(fraction, words)

@@ -1,4 +1,4 @@
-"""Recipes: a run as a small TOML file, and the folder that a run leaves behind."""
+"""Recipes (a run as a TOML file) and result folders of runs."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import Any
 
 from hetviz import params as parameters
 from hetviz._samples import samples
+from hetviz._text import join_words
 from hetviz._types import Ints
 from hetviz.algorithms.registry import get_method
 from hetviz.data import Embedding, HeteroData
@@ -50,22 +51,22 @@ _KEYS: dict[str, type | tuple[type, ...]] = {
 
 @dataclass(frozen=True)
 class Recipe:
-    """What a recipe.toml says.
+    """Content of a recipe.toml.
 
     Attributes
     ----------
     data : str
         A sample name, or a path (relative to the recipe).
     run : Run
-        Without rows, which only the data tell; see `rows`.
+        Without `only`, which needs the data; see `rows`.
     folder : Path
-        Where the recipe lies.
+        Folder of the recipe.
     only : str or None
         A table of the rows that the method sees (relative to the recipe).
     sha256 : str
-        Of the coordinates.csv that the recipe was made with; empty where nobody knows it.
+        Hash of the coordinates.csv of the recipe; empty if unknown.
     figures : mapping
-        How figures of the map are drawn, see `hetviz.exports.figures.FigureSettings`.
+        Settings of figures, see `hetviz.exports.figures.FigureSettings`.
     """
 
     data: str
@@ -77,7 +78,7 @@ class Recipe:
 
     @property
     def source(self) -> str:
-        """The data as `hetviz.load` takes them from any working folder."""
+        """The data source as `hetviz.load` takes it, from any working folder."""
         return self.data if self.data in samples() else str((self.folder / self.data).resolve())
 
     def load(self) -> Loaded:
@@ -90,7 +91,7 @@ class Recipe:
         Raises
         ------
         hetviz.errors.DataError
-            If the table names what is not there.
+            If the table names unknown rows.
         """
         return None if self.only is None else read_rows_file(self.folder / self.only, data)
 
@@ -98,10 +99,10 @@ class Recipe:
 def recipe_text(
     data: str, run: Run, sha256: str = "", figures: Mapping[str, object] | None = None
 ) -> str:
-    """Write a recipe; parameters that are None are listed under ``unset``.
+    """Return a recipe as text, with parameters that are None under ``unset``.
 
-    The rows of a run that saw only some lie in ``only.csv`` beside it. `sha256` is that of its
-    coordinates, `figures` how figures of it are drawn.
+    A run of only some rows refers to ``only.csv`` in the same folder. `sha256` is the hash of its
+    coordinates, `figures` holds settings of figures.
     """
     document = {
         "format": FORMAT,
@@ -127,7 +128,7 @@ def read_recipe(path: str | Path) -> Recipe:
     Raises
     ------
     hetviz.errors.DataError
-        If it is no recipe, listing what is wrong.
+        If it is not a valid recipe.
     hetviz.errors.ParameterError
         If it names an unknown method or parameter.
     """
@@ -140,26 +141,26 @@ def read_recipe(path: str | Path) -> Recipe:
         raise gate.refusal(
             "large-recipe",
             file.name,
-            "this recipe is over files that are not held in memory",
-            remedy="Read its places from coordinates/*/*.parquet, and what was found from "
+            "this recipe reads large files in blocks, so it cannot be opened here",
+            remedy="Read the coordinates from coordinates/*/*.parquet and the scores from "
             "scores.json.",
         )
     for key, value in document.items():
         if key not in _KEYS or not isinstance(value, _KEYS[key]):
-            known = key in _KEYS
-            what = f"{key} has the wrong kind of value" if known else "unknown key"
-            raise gate.refusal("bad-recipe", file.name, what, value if known else key)
+            is_known = key in _KEYS
+            what = f"{key} has the wrong kind of value" if is_known else "unknown key"
+            raise gate.refusal("bad-recipe", file.name, what, value if is_known else key)
     if document.get("format") != FORMAT or "data" not in document or "method" not in document:
         raise gate.refusal(
             "bad-recipe", file.name, f"a recipe has format = {FORMAT}, data and method"
         )
     method = get_method(document["method"])
-    given = dict(document.get("params", {})) | dict.fromkeys(document.get("unset", ()))
-    checked = parameters.check(method.card.key, method.params, given)
+    params = dict(document.get("params", {})) | dict.fromkeys(document.get("unset", ()))
+    checked = parameters.check(method.card.key, method.params, params)
     run = Run(
         document.get("fingerprint", ""),
         method.card.key,
-        {name: checked[name] for name in given},
+        {name: checked[name] for name in params},
         document.get("seed", 0),
         document.get("versions", {}),
         weights=document.get("weights", {}),
@@ -184,57 +185,56 @@ def run_recipe(
     tls: TLS | tuple[str | Path, str | Path, str | Path] | None = None,
     scratch: str | Path | None = None,
 ) -> Path:
-    """Run a recipe again, or one over Parquet or Arrow files that no memory holds.
+    """Run a recipe again, also one over Parquet or Arrow files larger than memory.
 
     Parameters
     ----------
     path : str or path
         A recipe.toml, or the folder that holds one.
     out : str or path, optional
-        Where to write; the folder ``run`` beside the recipe when absent.
+        Folder for the results; when absent the folder ``run`` next to the recipe.
     progress : callable, optional
     scheduler : str, optional
-        Where blocks of rows are worked on, for a recipe over files (``[data.NAME]``): "sync",
-        "threads:N", "local:N" for N processes, or the address of a Dask scheduler, "tls://host:port".
-        The coordinates are the same to the last bit.
+        Where blocks of rows are processed, for a recipe over files (``[data.NAME]``): "sync",
+        "threads:N", "local:N" for N processes, or the address of a Dask scheduler,
+        "tls://host:port". The coordinates are bit-equal in all cases.
     tls : three paths, optional
-        For "tls://": certificate of the authority, this machine's certificate, and its key.
+        For "tls://": certificate of the authority, certificate of this machine, and its key.
     scratch : path, optional
-        Where a recipe over files keeps what it needs on the way; all machines must see it.
+        Folder for temporary files of a recipe over files; all machines must see it.
 
     Returns
     -------
     path
-        The folder, with coordinates.csv, scores.json (measures, and what the method found out) and
-        recipe.toml. Where the recipe holds the
-        hash of its coordinates, ``same_coordinates`` in scores.json says whether they came out
-        equal, bit for bit. A recipe over files leaves ``coordinates/TABLE/part-*.parquet``.
+        The folder, with coordinates.csv, scores.json (measures and diagnostics) and recipe.toml.
+        If the recipe has a hash of its coordinates, ``same_coordinates`` in scores.json tells
+        whether the new ones are bit-equal. A recipe over files writes
+        ``coordinates/TABLE/part-*.parquet``.
 
     Raises
     ------
     hetviz.errors.HetvizError
-        As `load` and `embed`. A `DataWarning` says if the data are no longer the same, and if the
-        coordinates are not.
+        As `load` and `embed`. A `DataWarning` reports changed data and changed coordinates.
     """
     large = large_recipe_at(path)
     if large is not None:
-        given = tls if tls is None or isinstance(tls, TLS) else TLS(*tls)
+        tls_files = tls if tls is None or isinstance(tls, TLS) else TLS(*tls)
         target = Path(path) if Path(path).is_dir() else Path(path).parent
         target = target / "run" if out is None else Path(out)
         return run_large(
-            large, target, scheduler=scheduler, tls=given, scratch=scratch, progress=progress
+            large, target, scheduler=scheduler, tls=tls_files, scratch=scratch, progress=progress
         )
     if scheduler not in (None, "sync"):
         raise ParameterError(
-            f"--scheduler {scheduler}: this recipe is of data in memory. Only recipes over files, "
-            "with [data.NAME] and path, are worked on by blocks."
+            f"--scheduler {scheduler}: this recipe loads its data into memory. Only recipes over "
+            "files, with [data.NAME] and path, run in blocks."
         )
     recipe = read_recipe(path)
     loaded = recipe.load()
     data = loaded.data
     if recipe.run.fingerprint and recipe.run.fingerprint != data.fingerprint():
         warnings.warn(
-            f"{recipe.data} is not what the recipe was made with, so the result may differ.",
+            f"{recipe.data} has changed since the recipe was made, so the result may differ.",
             DataWarning,
             stacklevel=2,
         )
@@ -243,18 +243,14 @@ def run_recipe(
     target = recipe.folder / "run" if out is None else Path(out)
     record = write_run(target, recipe.source, data, fitted, loaded.held_out, recipe)
     if record.get("same_coordinates") is False:
-        warnings.warn(_differing(recipe.run, fitted.run), DataWarning, stacklevel=2)
+        warnings.warn(
+            _coordinates_differ_message(recipe.run, fitted.run), DataWarning, stacklevel=2
+        )
     return target
 
 
 def large_recipe_at(path: str | Path) -> LargeRecipe | None:
-    """Read a recipe over files; None for a recipe of data that are loaded.
-
-    Raises
-    ------
-    hetviz.errors.DataError, hetviz.errors.ParameterError
-        If it is a recipe over files that says what is not known.
-    """
+    """Read a recipe over files; None for a recipe that loads its data into memory."""
     file = Path(path)
     if file.is_dir():
         file = file / RECIPE
@@ -270,15 +266,15 @@ def coordinates_hash(embedding: Embedding) -> str:
     return hashlib.sha256(coordinates_csv(embedding).encode()).hexdigest()
 
 
-def _differing(before: Run, now: Run) -> str:
-    """Say that coordinates differ, and what else does."""
-    others = [
-        f"{name} {version}, here {now.versions.get(name, 'none')}"
-        for name, version in before.versions.items()
-        if now.versions.get(name) != version
+def _coordinates_differ_message(earlier: Run, current: Run) -> str:
+    """Return a message that coordinates differ, with differing versions."""
+    differing = [
+        f"{name} {version} (here {current.versions.get(name, 'none')})"
+        for name, version in earlier.versions.items()
+        if current.versions.get(name) != version
     ]
-    why = f" It was made with {'; '.join(others)}." if others else ""
-    return f"The coordinates are not the same, bit for bit, as those of the recipe.{why}"
+    reason = f" It was made with {join_words(differing)}." if differing else ""
+    return f"The coordinates are not bit-equal to those of the recipe.{reason}"
 
 
 def write_run(
@@ -289,11 +285,11 @@ def write_run(
     held_out: HeteroData | None = None,
     recipe: Recipe | None = None,
 ) -> Mapping[str, Any]:
-    """Write coordinates.csv, scores.json and recipe.toml; return what scores.json holds.
+    """Write coordinates.csv, scores.json and recipe.toml; return the content of scores.json.
 
-    A run that saw only some rows is measured on those, and only.csv lists them. What the run held
-    out itself is judged by before `held_out`, which came with the data. With the `recipe` that it
-    came from, the record says whether the coordinates are those of it.
+    A run of some rows is measured on those, and only.csv lists them. Data that the run held out
+    itself take precedence over `held_out`. With a `recipe` the record tells whether the
+    coordinates equal those of the recipe.
     """
     scope = fitted.scope
     judged = scope.held_out
@@ -310,8 +306,8 @@ def write_run(
         "coordinates_sha256": sha256,
         "scores": scores,
     }
-    if found := fitted.embedding.diagnostics:
-        record["diagnostics"] = to_json(found)
+    if diagnostics := fitted.embedding.diagnostics:
+        record["diagnostics"] = to_json(diagnostics)
     if recipe is not None and recipe.sha256:
         record["same_coordinates"] = recipe.sha256 == sha256
     figures = None if recipe is None else recipe.figures

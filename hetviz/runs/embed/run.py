@@ -1,4 +1,4 @@
-"""One run: a method fitted to data, and the record that lets it be repeated."""
+"""Fit of a method to a dataset, with the record that repeats it."""
 
 from __future__ import annotations
 
@@ -26,23 +26,23 @@ _PACKAGES = ("numpy", "scipy", "scikit-learn", "pandas")
 
 @dataclass(frozen=True)
 class Run:
-    """What was run, on what, with what.
+    """Record of a fit: data, method, parameters and versions.
 
     Attributes
     ----------
     fingerprint : str
-        Of the data, see `HeteroData.fingerprint`.
+        Fingerprint of the data, see `HeteroData.fingerprint`.
     method : str
         Key of the method.
     params : mapping of str to object
         Every parameter, given or default; without the seed.
     seed : int
     versions : mapping of str to str
-        Of Python, hetviz and the numeric packages; and the graphics card, if one computed it.
+        Versions of Python, hetviz and the numeric packages, and the graphics card if one was used.
     seconds : float
         Wall-clock time of the fit.
     weights : mapping of str to float
-        Key of a kind of links to what its weights were multiplied by.
+        Key of a kind of links to the factor of its weights.
     only : array of int or None
         Global rows that the method saw; None for all.
     hold_out : float
@@ -68,11 +68,11 @@ class FittedRun:
     ----------
     run : Run
     model : BaseEmbedder
-        Fitted; ``model.transform`` places new rows where the card says so.
+        The fitted method; ``model.transform`` places new rows if its card says so.
     embedding : Embedding
-        Of all rows of the data; those that the method did not see have no place.
+        Embedding of all rows of the data; rows that the method did not see have no place.
     scope : Scope
-        What the method saw, and what the map is measured by.
+        The data that the method saw, and the data that measure the map.
     """
 
     run: Run
@@ -82,8 +82,8 @@ class FittedRun:
 
 
 @dataclass(frozen=True, eq=False)
-class Made:
-    """What an embedding was made of, and how; it shows itself by that in a notebook.
+class EmbeddingOrigin:
+    """Data and run of an embedding, used for its display in notebooks.
 
     Attributes
     ----------
@@ -107,27 +107,27 @@ def fit_run(
     hold_out: float = 0.0,
     start: Embedding | None = None,
 ) -> FittedRun:
-    """Fit a method and keep the record of it.
+    """Fit a method and record the run.
 
     Parameters
     ----------
     data : HeteroData
     key : str
-        Of the method.
+        Key of the method.
     params : mapping of str to object, optional
-        Where absent, the defaults.
+        Parameters that differ from the defaults.
     seed : int
-        Passed as ``random_state`` to methods that declare it; also of what is held out.
+        Passed as ``random_state`` to methods that declare it; also the seed of the split.
     progress : callable, optional
-        Partial layouts are told as layouts of all rows.
+        Gets partial layouts as layouts of all rows.
     weights : mapping of str to float, optional
         Key of a kind of links (`hetviz.data.model.links.kind_key`) to a factor from 0 to 1.
     only : array of int, optional
         Global rows that the method sees; the others get no place.
     hold_out : float
-        Share of the links and of the comparisons of those rows to keep from the method.
+        Share of the links and of the comparisons of those rows to hold out.
     start : Embedding, optional
-        An earlier map to go on from, for methods that can; it is not part of the record.
+        An earlier map to start from, for methods that can; it is not part of the record.
 
     Raises
     ------
@@ -138,8 +138,8 @@ def fit_run(
     method = get_method(key)
     checked = parameters.check(key, method.params, dict(params or {}))
     if "random_state" in method.params and "random_state" not in (params or {}):
-        given = {"random_state": seed}
-        checked["random_state"] = parameters.check(key, method.params, given)["random_state"]
+        seed_param = {"random_state": seed}
+        checked["random_state"] = parameters.check(key, method.params, seed_param)["random_state"]
     seed = int(checked.pop("random_state", seed))
     scope = scope_of(data, weights, only, hold_out, seed)
     settings = scope.params(checked)
@@ -149,9 +149,9 @@ def fit_run(
     started = time.perf_counter()
     try:
         model = method(**settings).fit(scope.seen, scope.progress(report), start)
-    except Cancelled as stopped:
-        if stopped.partial is not None:
-            stopped.partial = scope.of_all(stopped.partial)
+    except Cancelled as cancelled:
+        if cancelled.partial is not None:
+            cancelled.partial = scope.extend_to_all_rows(cancelled.partial)
         raise
     seconds = time.perf_counter() - started
     run = Run(
@@ -165,16 +165,16 @@ def fit_run(
         scope.rows,
         hold_out,
     )
-    return FittedRun(run, model, scope.of_all(model.embedding_), scope)
+    return FittedRun(run, model, scope.extend_to_all_rows(model.embedding_), scope)
 
 
 def fit_again(data: HeteroData, run: Run, progress: Progress | None = None) -> FittedRun:
-    """Fit what a record tells once more: same method, settings, seed, weights and rows.
+    """Repeat a recorded fit with the same method, parameters, seed, weights and rows.
 
     Parameters
     ----------
     data : HeteroData
-        The data of that run; that they are the same is for the caller to look at.
+        The data of that run; the caller must ensure that they are the same.
     run : Run
     progress : callable, optional
 
@@ -200,29 +200,29 @@ def fit_again(data: HeteroData, run: Run, progress: Progress | None = None) -> F
 
 
 def computed_on(model: BaseEmbedder) -> dict[str, str]:
-    """Return the graphics card that a fit was computed on, as ``device``; nothing without one."""
+    """Return the graphics card of a fit as ``device``, or an empty dict."""
     card = model.diagnostics_.get("device")
     return {"device": str(card)} if card else {}
 
 
 @cache
 def versions() -> dict[str, str]:
-    """Return the versions that a result depends on."""
-    found = {"python": platform.python_version(), "hetviz": __version__}
-    return found | {name: metadata.version(name) for name in _PACKAGES}
+    """Return the versions of Python and packages that affect results."""
+    versions_of_hetviz = {"python": platform.python_version(), "hetviz": __version__}
+    return versions_of_hetviz | {name: metadata.version(name) for name in _PACKAGES}
 
 
-def notes_of(told: Iterable[warnings.WarningMessage]) -> dict[str, list[str]]:
-    """Return what a method warned of, each once.
-
-    Returns
-    -------
-    dict
-        ``notes``, all of it, and ``unsettled``, those that say that it had not come to its end.
-    """
-    of_data = [one for one in told if issubclass(one.category, (DataWarning, ConvergenceWarning))]
-    early = [one for one in of_data if issubclass(one.category, ConvergenceWarning)]
+def notes_of(caught: Iterable[warnings.WarningMessage]) -> dict[str, list[str]]:
+    """Return distinct warnings as ``notes``, and those about convergence as ``unsettled``."""
+    relevant = [
+        warning
+        for warning in caught
+        if issubclass(warning.category, (DataWarning, ConvergenceWarning))
+    ]
+    unconverged = [
+        warning for warning in relevant if issubclass(warning.category, ConvergenceWarning)
+    ]
     return {
-        "notes": list(dict.fromkeys(str(one.message) for one in of_data)),
-        "unsettled": list(dict.fromkeys(str(one.message) for one in early)),
+        "notes": list(dict.fromkeys(str(warning.message) for warning in relevant)),
+        "unsettled": list(dict.fromkeys(str(warning.message) for warning in unconverged)),
     }

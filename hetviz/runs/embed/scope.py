@@ -1,4 +1,4 @@
-"""What a run shows to its method: some of the rows, some of the links, links that weigh less."""
+"""Scope of a run: selected rows, held-out links and scaled weights."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from hetviz.io.infer import cells
 from hetviz.metrics.fit.rows import coordinates_of, drawn_of
 from hetviz.progress import Progress
 
-Layout = Reals
+PartialLayout = Reals
 
 
 @dataclass(frozen=True, eq=False)
 class Scope:
-    """What a run is about.
+    """The data of a run.
 
     Attributes
     ----------
@@ -35,10 +35,10 @@ class Scope:
     rows : array of int or None
         Global rows that take part, ascending; None for all.
     shown : HeteroData
-        Those rows, with the links that were not held out, as they were given: what a map is
-        measured by.
+        These rows with the links that were not held out, with original weights. The map is
+        measured by them.
     seen : HeteroData
-        The same with weights scaled: what the method gets.
+        The same with scaled weights, as the method gets them.
     held_out : HeteroData or None
     """
 
@@ -49,7 +49,7 @@ class Scope:
     held_out: HeteroData | None
 
     def params(self, params: Mapping[str, object]) -> dict[str, object]:
-        """Return parameters without the values for datasets of which no row takes part."""
+        """Return parameters without values for datasets that do not take part."""
         return {
             key: {name: inner for name, inner in value.items() if name not in self._absent}
             if isinstance(value, Mapping)
@@ -57,8 +57,8 @@ class Scope:
             for key, value in params.items()
         }
 
-    def of_all(self, embedding: Embedding) -> Embedding:
-        """Return an embedding of those rows as one of all rows; the others have no place."""
+    def extend_to_all_rows(self, embedding: Embedding) -> Embedding:
+        """Return an embedding of these rows extended to all rows, the others without a place."""
         if self.rows is None:
             return embedding
         return Embedding(
@@ -72,13 +72,13 @@ class Scope:
         )
 
     def progress(self, progress: Progress) -> Progress:
-        """Return a progress that tells of partial layouts as layouts of all rows."""
+        """Return a progress that reports partial layouts as layouts of all rows."""
         if self.rows is None:
             return progress
 
         def report(fraction: float, message: str = "", **figures: Any) -> None:
             if figures.get("layout") is not None:
-                figures["layout"] = self._widened(figures["layout"])
+                figures["layout"] = self._extended_layout(figures["layout"])
             progress(fraction, message, **figures)
 
         return report
@@ -87,13 +87,15 @@ class Scope:
     def _absent(self) -> set[str]:
         return set(self.data.datasets) - set(self.seen.datasets)
 
-    def _widened(self, layout: Layout | Callable[[], Layout]) -> Callable[[], Layout]:
-        # Most partial layouts are never looked at, so the work waits for somebody who does.
-        def made() -> Layout:
+    def _extended_layout(
+        self, layout: PartialLayout | Callable[[], PartialLayout]
+    ) -> Callable[[], PartialLayout]:
+        # Most partial layouts are never displayed, so they are extended on request.
+        def made() -> PartialLayout:
             Y = np.asarray(layout() if callable(layout) else layout)
-            out = np.full((self.data.n_rows, Y.shape[1]), np.nan, dtype=Y.dtype)
-            out[self.rows] = Y
-            return out
+            layout_of_all = np.full((self.data.n_rows, Y.shape[1]), np.nan, dtype=Y.dtype)
+            layout_of_all[self.rows] = Y
+            return layout_of_all
 
         return made
 
@@ -105,7 +107,7 @@ def scope_of(
     hold_out: float = 0.0,
     seed: int = 0,
 ) -> Scope:
-    """Return what a run of `data` is about.
+    """Return the scope of a run of `data`.
 
     Parameters
     ----------
@@ -115,31 +117,31 @@ def scope_of(
     only : array of int, optional
         Global rows that take part; all when absent.
     hold_out : float
-        Share of the links and of the comparisons of those rows to keep from the method.
+        Share of the links and of the comparisons of these rows to hold out.
     seed : int
-        Of the split.
+        Seed of the split.
 
     Raises
     ------
     hetviz.errors.DataError, hetviz.errors.ParameterError
     """
-    # Refuses a wrong key or factor, also one whose links take no part.
+    # This checks all keys and factors, also of links that take no part.
     data.edit().weigh(weights or {})
     rows = None if only is None else check_global_rows(only, data.n_rows)
-    shown, held_out = data if rows is None else select_rows(data, rows), None
+    measured, held_out = data if rows is None else select_rows(data, rows), None
     if hold_out:
-        shown, held_out = shown.holdout(hold_out, hold_out, random_state=seed)
-    kinds = set(map(kind_key, shown.links))
+        measured, held_out = measured.holdout(hold_out, hold_out, random_state=seed)
+    kinds = set(map(kind_key, measured.links))
     factors = {key: factor for key, factor in (weights or {}).items() if key in kinds}
-    seen = shown.edit().weigh(factors) if factors else shown
-    return Scope(data, rows, shown, seen, held_out)
+    fit_data = measured.edit().weigh(factors) if factors else measured
+    return Scope(data, rows, measured, fit_data, held_out)
 
 
-# A choice of rows as a table of dataset and id, which outlives changes of the row numbers.
+# Rows as a table of dataset and id, which stays valid when row numbers change.
 
 
 def rows_table(data: HeteroData, rows: Ints) -> str:
-    """Write global rows as CSV with the columns dataset and id, for `read_rows`."""
+    """Return global rows as CSV with the columns dataset and id, for `read_rows`."""
     chosen = np.zeros(data.n_rows, dtype=bool)
     chosen[rows] = True
     lines = [
@@ -151,7 +153,7 @@ def rows_table(data: HeteroData, rows: Ints) -> str:
 
 
 def read_rows_file(path: Path, data: HeteroData) -> Ints:
-    """Read a file as `read_rows`."""
+    """Read global rows from a file; see `read_rows`."""
     return read_rows(path.name, gate.read_file(path), data)
 
 
@@ -161,9 +163,9 @@ def read_rows(name: str, content: bytes, data: HeteroData) -> Ints:
     Parameters
     ----------
     name : str
-        Of the file, for messages.
+        Name of the file, for messages.
     content : bytes
-        CSV with the columns dataset (not needed for a single dataset) and id; others are ignored.
+        CSV with the columns dataset (optional for a single dataset) and id; others are ignored.
     data : HeteroData
 
     Returns
@@ -174,17 +176,17 @@ def read_rows(name: str, content: bytes, data: HeteroData) -> Ints:
     Raises
     ------
     hetviz.errors.DataError
-        Listing every row that names something unknown.
+        Listing every row with an unknown dataset or id.
     """
-    read = read_table(name, content)
-    columns = list(read.frame.columns)
-    only = next(iter(data.datasets)) if len(data.datasets) == 1 else ""
-    if "id" not in columns or ("dataset" not in columns and not only):
-        what = "a choice of rows needs the columns dataset and id"
-        raise gate.refusal("columns", name, what, ", ".join(columns[:10]))
+    loaded = read_table(name, content)
+    columns = list(loaded.frame.columns)
+    single_dataset = next(iter(data.datasets)) if len(data.datasets) == 1 else ""
+    if "id" not in columns or ("dataset" not in columns and not single_dataset):
+        message = "a table of rows needs the columns dataset and id"
+        raise gate.refusal("columns", name, message, ", ".join(columns[:10]))
     problems: list[Problem] = []
-    lookup = Lookup(read, data.datasets, problems)
-    names = lookup.column("dataset", only)
+    lookup = Lookup(loaded, data.datasets, problems)
+    names = lookup.column("dataset", single_dataset)
     at = lookup.find(names, lookup.column("id"), "")
     lookup.close()
     errors = [problem for problem in problems if problem.severity == "error"]

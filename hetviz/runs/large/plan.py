@@ -454,7 +454,7 @@ def _check_keys(name: str, document: Mapping[str, object]) -> None:
 
 
 def _table(name: str, key: str, said: _Rows, folder: Path) -> Table:
-    files = RowFiles.found(said["path"], folder)
+    files = RowFiles.find_files(said["path"], folder)
     where = f"{name}, [data.{key}]"
     types = dict(files.columns)
     if said["id"] not in types:
@@ -495,7 +495,7 @@ def _table(name: str, key: str, said: _Rows, folder: Path) -> Table:
 
 def _links(name: str, key: str, said: _LinkRows, folder: Path, tables: list[str]) -> LinkTable:
     where = f"{name}, [guidance.{key}]"
-    files = RowFiles.found(said["path"], folder)
+    files = RowFiles.find_files(said["path"], folder)
     for end, table in (("from", said["from"]), ("to", said["to"])):
         if table not in tables:
             remedy = f"There are: {', '.join(tables)}."

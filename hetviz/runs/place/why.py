@@ -35,7 +35,7 @@ from hetviz.features.interpretation import feature_names
 from hetviz.features.recipe import recipe_of
 from hetviz.features.relations.user_links import USER_LINK_KINDS
 from hetviz.metrics.fit.rows import coordinates_of
-from hetviz.runs.embed.run import FittedRun, Made, Run, fit_again
+from hetviz.runs.embed.run import EmbeddingOrigin, FittedRun, Run, fit_again
 from hetviz.runs.embed.scope import Scope, scope_of
 
 MAX_ROWS = 8_000
@@ -325,7 +325,7 @@ def run_of_map(
         return run
     if method is not None:
         return Run(data.fingerprint(), method, dict(params), int(params.get("random_state", 0)))
-    if isinstance(embedding.made, Made):
+    if isinstance(embedding.made, EmbeddingOrigin):
         return embedding.made.run
     raise ParameterError(
         "why: it is unknown how this map was made. Give the run, or method = its key and the "

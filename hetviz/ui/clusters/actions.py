@@ -43,7 +43,7 @@ def show_actions(state: State, cards: tuple[ClusterCard, ...]) -> None:
     ]
     single = cards[numbers[0] - 1] if len(numbers) == 1 else None
     with st.container(horizontal=True, gap="small", key="cluster-acts"):
-        with st.popover("Look closer", disabled=single is None, key=f"closer-{numbers}"):
+        with st.popover("Details", disabled=single is None, key=f"closer-{numbers}"):
             if single is not None:
                 _show_details(state, single)
         with st.popover("Rename", disabled=single is None, key=f"rename-{numbers}"):
@@ -57,21 +57,21 @@ def show_actions(state: State, cards: tuple[ClusterCard, ...]) -> None:
         st.button("Merge", disabled=not many, key="merge", on_click=_merge, args=(numbers,))
         with st.popover("Split", disabled=single is None, key=f"splitting-{numbers}"):
             parts = st.segmented_control(
-                "Into how many parts", _PART_OPTIONS, default=2, required=True, key="split-parts"
+                "Number of parts", _PART_OPTIONS, default=2, required=True, key="split-parts"
             )
-            st.button("Split it", key="split", on_click=_split, args=(numbers, int(parts)))
+            st.button("Split", key="split", on_click=_split, args=(numbers, int(parts)))
         st.button(
-            "Say together",
+            "Pull together",
             disabled=not numbers,
             key="cluster-guidance",
-            help="Links between typical items of each picked cluster, as a set of guidance that "
-            "can be switched off; the map then follows.",
+            help="Links typical items of each picked cluster, as a set of guidance that you can "
+            "switch off. The map then follows.",
             on_click=_pull_together,
             args=([cards[number - 1] for number in numbers],),
         )
     if not numbers:
         theme.show_note(
-            "Pick one card to look closer, rename or split it, two or more to merge them."
+            "Pick one card to see details, rename or split it, or several to merge them."
         )
     elif single is not None:
         theme.show_note(single.sentence)
@@ -104,11 +104,11 @@ def _show_details(state: State, card: ClusterCard) -> None:
             ],
         )
     if len(card.linked):
-        theme.show_section("Linked most from outside")
+        theme.show_section("Strongest links from outside")
         item_chip.show_names(data, card.linked["row"].tolist())
     theme.show_note(
-        "Listed is what chance would rarely bring about, corrected for the number of tests. On a "
-        "map made from links, linked words differ for that reason too."
+        "Only differences that are unlikely by chance are listed, corrected for the number of tests. "
+        "On a map made from links, linked words differ for that reason too."
     )
 
 
@@ -158,7 +158,7 @@ def _split(numbers: list[int], k: int) -> None:
     parts, names = split(layers.get_contrasts(data), Y, clustering.of(data), numbers[0] - 1, k)
     if len(names) < 2:
         session.add_message(
-            "This cluster lies at a single place, so there is nothing to split.", "note"
+            "All items of this cluster are at the same position, so it cannot be split.", "note"
         )
         return
     old_name = clustering.names[numbers[0] - 1]

@@ -65,7 +65,7 @@ def show_cards(state: State, cards: tuple[ClusterCard, ...]) -> None:
                     f"{card.number} **{theme.escape_markdown(card.name)}**",
                     key=f"pick-{clustering_key(clustering)}-{card.number}",
                 )
-                # In the colours of something else a cluster's own would be taken for one of those.
+                # Grey unless the map is coloured by cluster, as the colours would mean something else.
                 cluster_colour = f"var(--hv-c{(card.number - 1) % N_COLOURS})"
                 colour = cluster_colour if state.view.colour == CLUSTER.key else "var(--hv-mute)"
                 st.html(_card_html(data, card, clustering_key(clustering), colour))
@@ -133,9 +133,9 @@ def _words_html(card: ClusterCard) -> str:
 def show_headline(state: State, cards: tuple[ClusterCard, ...]) -> None:
     """Show how many clusters there are, which are clearest, and how they were found."""
     clustering = state.clustering
-    assert clustering is not None  # noqa: S101 - asked for only where there are clusters
+    assert clustering is not None  # noqa: S101 - called only with clusters
     if not cards:
-        theme.show_headline("No clusters found", "No group of items lies apart from the rest.")
+        theme.show_headline("No clusters found", "No group of items is separate from the others.")
         return
     clearest = sorted(cards, key=lambda card: -_clarity(card))[:3]
     names = theme.join_words([f"“{card.name}”" for card in clearest])
@@ -161,16 +161,16 @@ def _method_text(state: State, cards: tuple[ClusterCard, ...]) -> str:
     if how.get("method") == "label":
         text = f"The values of “{how.get('label')}” as clusters."
     else:
-        method = {"hdbscan": "HDBSCAN", "agglomerative": "joining the nearest"}.get(
+        method = {"hdbscan": "HDBSCAN", "agglomerative": "agglomerative clustering"}.get(
             str(how.get("method")), "k-means"
         )
         text = f"Found by {method} {how.get('space', 'on the map itself')}, named by what sets "
         text += "each apart."
     if clustering.changed:
-        text += " Changed by hand since."
+        text += " Edited by hand."
     if clustering.run != state.chosen:
-        text += " Found on another map than the one shown."
+        text += " Found on another map than the shown one."
     n_outside = state.opened().n_rows - sum(sum(card.counts.values()) for card in cards)
     if n_outside:
-        text += f" {theme.count(n_outside, 'item')} in none."
+        text += f" {theme.count(n_outside, 'item')} in no cluster."
     return text

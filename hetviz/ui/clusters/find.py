@@ -129,7 +129,7 @@ def _number_slider(trials: Mapping[str, Any], n_clusters: int) -> None:
 
 
 def _number_popover(trials: Mapping[str, Any], n_clusters: int) -> None:
-    with st.popover("Why so many?", type="tertiary"):
+    with st.popover("Why this number?", type="tertiary"):
         theme.show_note(
             "Found again: how alike the clusters of two halves of the items are. Set apart: "
             "how much nearer items are to their own cluster than to the next. Links kept: "
@@ -169,7 +169,7 @@ def with_hidden_links(
 def _choose_label(state: State) -> None:
     columns = label_columns(state)
     if not columns:
-        theme.show_note("No dataset has a column of a few different values.")
+        theme.show_note("No dataset has a categorical column.")
         return
     st.selectbox(
         "Label",
@@ -246,7 +246,7 @@ def _set_number(key: str, n_shown: int) -> None:
     state = session.workspace().state
     trials = trials_of(state)
     n_wanted = int(st.session_state[key])
-    # A slider that is gone may be heard once more: it would undo what came after it.
+    # A removed slider may send one more event, which would undo the later change.
     if n_wanted == n_shown or state.clustering is None or len(state.clustering.names) != n_shown:
         return
     numbers = [] if trials is None else [int(row["k"]) for row in trials["choice"]]

@@ -24,26 +24,26 @@ from hetviz.ui.widgets import item_chip
 from hetviz.workspace import Run, State
 
 _MAX_PICTURES, _MAX_NAMES, _SAMPLE_SIZE = 7, 4, 400
-_COARSE_LABEL, _FINE_LABEL = "Few", "Many"
+_COARSE_LABEL, _FINE_LABEL = "large", "small"
 _REGION_METHOD = {"method": "agglomerative", "space": "on the map itself", "asked": "map"}
 
 
 def show(state: State) -> None:
     """Show the clusters of the shown map."""
     if state.run is None:
-        theme.show_headline("No clusters yet", "Clusters are found on a map: make one first.")
+        theme.show_headline("No clusters yet", "Clusters are found on a map. Make one first.")
         return
     cards: tuple[ClusterCard, ...] = ()
     if state.clustering is None:
         if not _show_regions(state, state.run):
             theme.show_headline(
                 "No clusters yet",
-                "Find groups of items that lie together, and what sets each of them apart.",
+                "Find groups of close items, and what is typical of each.",
             )
-        theme.show_section("Look closer")
-        theme.show_note("Tries many numbers of clusters, and says how far each is to be trusted.")
+        theme.show_section("More detail")
+        theme.show_note("Tries many numbers of clusters and shows how reliable each is.")
     else:
-        with st.spinner("Reading what sets the clusters apart"):
+        with st.spinner("Finding what is typical of the clusters"):
             cards = clusters_cards.cards_of(state)
         clusters_cards.show_headline(state, cards)
     find.show_form(state)
@@ -67,10 +67,10 @@ class ListedRegion:
 
 def _show_regions(state: State, run: Run) -> bool:
     """List the regions of the shown map, tightest first, False if it has none."""
-    with st.spinner("Reading the regions of the map"):
+    with st.spinner("Finding the areas of the map"):
         levels = layers.find_regions(state, run, background.job_owner())
     if levels is None:
-        theme.show_headline("The regions of the map are being read", "They are listed here then.")
+        theme.show_headline("Finding the areas of the map", "They are listed here soon.")
         return True
     if not levels:
         return False
@@ -145,11 +145,11 @@ def _listed_regions(state: State, run: Run, level: Level) -> tuple[ListedRegion,
 def _show_headline(regions: tuple[ListedRegion, ...]) -> None:
     tightest = regions[0]
     if np.isnan(tightest.inside):
-        title = f"{len(regions)} regions of the map"
+        title = f"{len(regions)} areas of the map"
     else:
         share = round_percent(tightest.inside)
-        title = f"“{tightest.name}” holds best of {len(regions)}: {share} of its links stay inside"
-    theme.show_headline(title, "Items, and their links that stay inside.")
+        title = f"Tightest of {len(regions)} areas: “{tightest.name}” ({share} of its links stay inside)"
+    theme.show_headline(title, "Items, and the share of their links that stay inside.")
 
 
 def _region_html(state: State, region: ListedRegion, colours: Colouring, where: str) -> str:
@@ -178,7 +178,7 @@ def _pictures_html(state: State, region: ListedRegion) -> str:
         for member in items
         if is_name(member.title, str(member.dataset.ids[member.row]))
     ]
-    # Files and running ids say nothing of what lies there.
+    # File names and running ids do not describe the area.
     return f"<p>{' · '.join(map(theme.escape_html, names[:_MAX_NAMES]))}</p>" if names else ""
 
 

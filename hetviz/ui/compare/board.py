@@ -25,22 +25,13 @@ if TYPE_CHECKING:
 
 _THUMB_SIZE, _MAX_THUMB_DOTS = (56, 40), 500
 _SUMMARY_CHARS = 90
-# Beside the measure that decides, one that tells something else.
+# Candidates for the second measure shown.
 _SECOND_MEASURES = ("links_kept", "trustworthiness", "label_knn_accuracy", "comparison_accuracy")
 _N_TICKS = 4
 
 
 def show_ranking(state: State, finding: Finding | None, verdicts: Sequence[Verdict]) -> None:
-    """Show a row for each method that has run, the best first.
-
-    Parameters
-    ----------
-    state : State
-    finding : Finding or None
-        What was compared so far.
-    verdicts : sequence of Verdict
-        Of the methods that suit.
-    """
+    """Show a row for each compared method, the best first."""
     if finding is None:
         return
     comparison, measure = comparison_of(finding), deciding_measure(comparison_of(finding))
@@ -122,13 +113,13 @@ def _head_html(measure: str, second_measure: str | None, scale: _Scale) -> str:
         "" if second_measure is None else theme.escape_html(MEASURES[second_measure].label)
     )
     if second_measure == "links_kept":
-        second_title = "Given kept"
+        second_title = "Given links close"
     return (
         '<div role="row" class="hv-rank hv-rank-head"><span role="columnheader">Place</span>'
         '<span role="columnheader" class="hv-rank-still"><em>Map</em></span>'
         '<span role="columnheader">Method</span>'
         f'<span role="columnheader" class="hv-rank-line">{theme.escape_html(MEASURES[measure].label)}, '
-        f'in 100; bar: 95&nbsp;%<u aria-hidden="true">{ticks}</u></span>'
+        f'in %. Bar: 95&nbsp;%<u aria-hidden="true">{ticks}</u></span>'
         f'<span role="columnheader" class="hv-rank-beside">{second_title}</span>'
         '<span role="columnheader">Time</span></div>'
     )
@@ -176,11 +167,11 @@ def _dots_html(comparison: Comparison, key: str, measure: str, scale: _Scale) ->
     marks_html = ""
     if scale.chance is not None:
         marks_html += f'<i class="chance" style="left:{scale.position(scale.chance)}"></i>'
-    label = f"{per_hundred(mean)} in 100"
+    label = f"{per_hundred(mean)} %"
     if math.isfinite(low):
         left, right = scale.position(low), scale.position(high)
         marks_html += f'<i class="span" style="left:{left};width:calc({right} - {left})"></i>'
-        label += f", 95 % from {per_hundred(max(low, 0.0))} to {per_hundred(min(high, 1.0))}"
+        label += f", 95 % interval {per_hundred(max(low, 0.0))} to {per_hundred(min(high, 1.0))} %"
     marks_html += "".join(
         f'<i class="ring" style="left:{scale.position(value)}"></i>'
         for value in values[: 9 * (len(values) > 1)]

@@ -58,9 +58,9 @@ def show_headline(state: State, finding: Finding) -> None:
     )
     theme.show_note(comparison.limits(measure))
     if not is_current(state, finding):
-        theme.show_note("Found before the data changed. Compare again to use what was said since.")
+        theme.show_note("Found before the data changed. Compare again to use the new data.")
     elif not comparison.complete:
-        theme.show_note("Stopped early: only what was complete by then is shown.")
+        theme.show_note("Stopped early. Only finished fits are shown.")
 
 
 def show_advice(state: State, finding: Finding) -> None:
@@ -76,7 +76,7 @@ def show_details(finding: Finding) -> None:
     comparison = comparison_of(finding)
     measure = deciding_measure(comparison)
     if measure is not None:
-        with st.expander("All measures, and the curves"):
+        with st.expander("All measures and curves"):
             st.html(f'<div class="hv-wide" tabindex="0">{table_html(comparison, measure)}</div>')
             if comparison.link_prediction_note:
                 theme.show_note(comparison.link_prediction_note)
@@ -111,7 +111,7 @@ def table_html(comparison: Comparison, measure: str) -> str:
     best = {key: rows[key].max() for key in [measure, *other_measures]}
     longest = max(float(best[measure]), 1e-9)
     heads = [
-        f"{MEASURES[measure].label}, in 100",
+        f"{MEASURES[measure].label}, in %",
         *(MEASURES[key].label for key in other_measures),
         "Time",
     ]
@@ -136,8 +136,8 @@ def table_html(comparison: Comparison, measure: str) -> str:
         inner = "".join(f"<td>{cell}</td>" for cell in cells)
         body += f'<tr><th scope="row">{theme.escape_html(name)}{small}</th>{inner}</tr>'
     limits = [
-        ("At most, on these data", comparison.ceiling),
-        ("Smallest difference told", comparison.resolution),
+        ("Best possible on these data", comparison.ceiling),
+        ("Smallest detectable difference", comparison.resolution),
     ]
     for words, limit in limits:
         inner = "".join(f"<td>{_limit_html(limit(key))}</td>" for key in [measure, *other_measures])
@@ -153,7 +153,7 @@ def _limit_html(value: float) -> str:
 
 
 def _bar_html(value: float, error: float, longest: float, is_best: bool) -> str:
-    # What is left of the cell is for the number at the end of the bar.
+    # The rest of the cell is for the number at the end of the bar.
     width = 0.0 if math.isnan(value) else 60 * max(value, 0.0) / longest
     value_html = _value_html(value, error, is_best)
     return f'<div class="bar"><i style="width:{width:.1f}%"></i>{value_html}</div>'
@@ -172,20 +172,17 @@ def _method_text(comparison: Comparison, measure: str) -> str:
     splits = len(comparison.seeds)
     if not measure.endswith("_held_out"):
         return f"Mean of {theme.count(splits, 'split')}. {MEASURES[measure].meaning}"
-    share_word = {0.2: "Every fifth", 0.1: "Every tenth", 0.5: "Every second"}.get(
-        comparison.hold_out
-    )
+    share_word = {0.2: "A fifth", 0.1: "A tenth", 0.5: "Half"}.get(comparison.hold_out)
     noun = "link" if "links" in measure else "statement"
     if "comparison" in measure:
         noun = "comparison"
     share = (
-        f"{share_word} {noun}"
+        f"{share_word} of the {noun}s"
         if share_word
         else f"{100 * comparison.hold_out:.0f} % of the {noun}s"
     )
-    verb = "was" if share_word else "were"
-    times = "" if splits == 1 else f", {splits} times over"
-    return f"{share} {verb} held out{times}. {MEASURES[measure].meaning}"
+    times = "" if splits == 1 else f", {splits} times"
+    return f"{share} is held out{times}. {MEASURES[measure].meaning}"
 
 
 def choose_measure(finding: Finding) -> None:
@@ -197,9 +194,9 @@ def choose_measure(finding: Finding) -> None:
     if st.session_state["compare-measure"] not in options:
         st.session_state["compare-measure"] = options[0]
     st.selectbox(
-        "Judged by",
+        "Ranked by",
         options,
-        format_func=lambda key: f"Judged by: {MEASURES[key].label.lower()}",
+        format_func=lambda key: f"Ranked by: {MEASURES[key].label.lower()}",
         key="compare-measure",
         persist_state="session",
         label_visibility="collapsed",
@@ -229,7 +226,7 @@ def use_map_button(state: State, id: str, label: str, key: str, *, primary: bool
             disabled=is_chosen,
             on_click=_choose_map,
             args=(id,),
-            help="The Map page and all others then work with it.",
+            help="All pages then use this map.",
         )
 
 
@@ -247,7 +244,7 @@ def _show_curves(comparison: Comparison, measure: str) -> None:
     best = comparison.best(measure)
     if not curves or best is None:
         return
-    theme.show_section("Given links kept" if kind == "given" else "Held-out links kept")
+    theme.show_section("Given links close" if kind == "given" else "Held-out links close")
     st.plotly_chart(
         overlaid_figure(curves, short_title(comparison.candidate(best).title), session.theme()),
         key="compare-curves",
@@ -267,8 +264,8 @@ def _show_failures(comparison: Comparison) -> None:
     }
     n_refused, n_errors = len(comparison.refusals), len(comparison.errors)
     sections = (
-        (f"{theme.count(n_refused, 'method')} refused these data", comparison.refusals),
-        (f"{theme.count(n_errors, 'method')} went wrong", comparison.errors),
+        (f"{theme.count(n_refused, 'method')} do not fit these data", comparison.refusals),
+        (f"{theme.count(n_errors, 'method')} failed", comparison.errors),
         ("Notes of the methods", method_notes),
     )
     for title, reasons in sections:
@@ -277,4 +274,4 @@ def _show_failures(comparison: Comparison) -> None:
                 rows = [
                     [comparison.candidate(key).title, reason] for key, reason in reasons.items()
                 ]
-                theme.show_table(["Method", "What it said"], rows, is_text=True)
+                theme.show_table(["Method", "Message"], rows, is_text=True)

@@ -26,27 +26,21 @@ _HOLD_OUT, _NEW_ITEMS = 0.2, 0.1
 
 
 def show_methods(state: State, finding: Finding | None) -> dict[str, str]:
-    """Show the table of methods that have run, those that can be ticked, and the button.
-
-    Returns
-    -------
-    dict of str to str
-        Of each method that is ticked, its title and how long it may take.
-    """
+    """Show the methods and the button; return title and cost of the ticked ones."""
     data = state.guided
     if data is None:
         return {}
     verdicts = new_map.rank_methods(state)
     suitable = [verdict for verdict in verdicts if verdict.suits]
     if not suitable:
-        theme.show_note("No method suits these data yet: they have neither features nor links.")
+        theme.show_note("No method suits these data yet, as they have neither features nor links.")
         return {}
-    # The verdicts may be from before times were measured here.
+    # Times measured here are newer than those of the verdicts.
     seconds = {v.card.key: known_seconds(v.card.key, data) or v.seconds for v in suitable}
     compared = _compared_methods(state, finding)
     not_compared = [verdict for verdict in suitable if verdict.card.key not in compared]
     preset = set() if compared else _preset_methods(suitable, seconds)
-    # Above the table, so that what comes of it is in sight.
+    # Above the table, so that the button stays visible.
     _start_form(data, not_compared, seconds, bool(compared))
     board.show_ranking(state, finding, suitable)
     with st.container(key="compare-methods", gap=None):
@@ -55,7 +49,7 @@ def show_methods(state: State, finding: Finding | None) -> dict[str, str]:
     _show_descriptions(suitable, verdicts, seconds)
     ticked = set(ticked_methods(not_compared))
     return {
-        v.card.title: f"not run; {_cost_text(seconds[v.card.key]).lower()}"
+        v.card.title: f"not run yet, {_cost_text(seconds[v.card.key]).lower()}"
         for v in not_compared
         if v.card.key in ticked
     }
@@ -99,14 +93,16 @@ def _method_row(verdict: Verdict, seconds: float | None, is_ticked: bool) -> Non
 
 
 def _cost_text(seconds: float | None) -> str:
-    return "Time not measured yet" if seconds is None else f"About {format_seconds(seconds)} a fit"
+    return (
+        "Time not measured yet" if seconds is None else f"About {format_seconds(seconds)} per fit"
+    )
 
 
 def _show_descriptions(
     suitable: list[Verdict], verdicts: list[Verdict], seconds: dict[str, float | None]
 ) -> None:
     """Show what each method does and why it suits these data or not."""
-    with st.expander("What the methods are, and why they suit"):
+    with st.expander("About the methods"):
         rows = []
         for verdict in suitable:
             cost = seconds[verdict.card.key]
@@ -114,7 +110,7 @@ def _show_descriptions(
             summary = verdict.card.summary.split(". ")[0].rstrip(".") + "."
             memory = "" if verdict.n_bytes is None else format_bytes(verdict.n_bytes)
             rows.append([verdict.card.title, summary, " ".join(verdict.reasons), time_text, memory])
-        heads = ["Method", "What it does", "Why it suits", "A fit", "Memory, at most"]
+        heads = ["Method", "What it does", "Why it suits", "Time per fit", "Maximum memory"]
         theme.show_table(heads, rows, is_text=True)
     unsuitable = [verdict for verdict in verdicts if not verdict.suits]
     if unsuitable:
@@ -139,14 +135,14 @@ def _start_form(
             default=3,
             required=True,
             key="compare-splits",
-            help="Every method is fitted once for each split, with another fifth held out. Only "
-            "from several splits can one tell a difference from chance.",
+            help="Every method is fitted once for each split, with another fifth held out. Several "
+            "splits are needed to tell a difference from chance.",
         )
         with_new_items = st.toggle(
-            "Also leave out whole items",
+            "Also hold out whole items",
             key="compare-new",
             disabled=not data.links,
-            help="A tenth of the items is left out and placed afterwards by the methods that can. "
+            help="A tenth of the items is held out and placed afterwards by the methods that can. "
             "Takes twice as long.",
         )
         st.space("stretch")
@@ -157,13 +153,13 @@ def _start_form(
             disabled=is_busy,
             on_click=_measure_times,
             args=([v.card.key for v in suitable],),
-            help="Fits each method to 200 and 400 items and tells how long all items would take.",
+            help="Fits each method to 200 and 400 items and estimates the time for all items.",
         )
         with st.container(
             key="more_compare" if adds_to_table else "primary_compare", width="content"
         ):
             st.button(
-                "Run what is ticked" if adds_to_table else "Compare",
+                "Run ticked methods" if adds_to_table else "Compare",
                 key="compare-run",
                 type="secondary" if adds_to_table else "primary",
                 disabled=is_busy or not suitable,
@@ -194,8 +190,8 @@ def _plan_text(
         *(["comparisons"] if has_comparisons else []),
     ]
     if not held_out_kinds:
-        return f"{plan}. There are no links or comparisons to hold out; neighbours decide."
-    return f"{plan}. Every fifth of the {' and '.join(held_out_kinds)} is held out."
+        return f"{plan}. There are no links or comparisons to hold out, so neighbours decide."
+    return f"{plan}. A fifth of the {' and '.join(held_out_kinds)} is held out."
 
 
 def _run_comparison(suitable: list[Verdict], splits: int, with_new_items: bool) -> None:

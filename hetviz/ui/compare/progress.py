@@ -7,7 +7,7 @@ import streamlit as st
 from hetviz.ui.shell import background, theme
 
 _REFRESH_S = 0.5
-_STATE_TEXTS = {"waiting": "waits", "done": "done", "failed": "failed"}
+_STATE_TEXTS = {"waiting": "waiting", "done": "done", "failed": "failed"}
 
 
 def show_progress() -> None:
@@ -16,7 +16,7 @@ def show_progress() -> None:
     if job is not None and job.parts:
         st.fragment(run_every=_REFRESH_S)(_show_parts)()
     elif job is not None:
-        # The first report brings the parts.
+        # The first report creates the parts.
         st.fragment(run_every=_REFRESH_S)(_wait_for_parts)()
 
 
@@ -42,4 +42,4 @@ def _show_parts() -> None:
             f"<b>{theme.escape_html(text)}</b></li>"
         )
     st.html(f'<ul class="hv-parts" aria-label="Progress of each method">{"".join(rows)}</ul>')
-    theme.show_note("Cancel, at the top right, keeps what is complete by then.")
+    theme.show_note("Cancel at the top right keeps the finished fits.")

@@ -34,7 +34,7 @@ _MAX_FITS, _MAX_FITS_ONE_SETTING, _MAX_VALUES = 40, 16, 12
 
 def show_search(state: State) -> None:
     """Show the search form and the maps of the last search."""
-    # The catalogue loads the numerical libraries.
+    # Imported late: the registry loads the numerical libraries.
     from hetviz.algorithms.registry import get_method
 
     suitable = {v.card.key: v.card.title for v in new_map.rank_methods(state) if v.suits}
@@ -57,7 +57,7 @@ def show_search(state: State) -> None:
         if name not in ("random_state", "device") and search_values(param)
     }
     if not declared:
-        look.show_note("This method has no setting to try.")
+        look.show_note("This method has no settings to try.")
         return
     with settings_column:
         names = st.multiselect(
@@ -106,15 +106,14 @@ def _start_form(
             default=2,
             required=True,
             key="sweep-splits",
-            help="How often each setting is fitted, with another fifth of what is known held out.",
+            help="How often each setting is fitted, each time with another fifth held out.",
         )
         grows = st.toggle(
-            "Go on past the ends",
+            "Extend beyond the ends",
             value=True,
             key="sweep-grows",
             disabled=bool(settings) and not can_grow,
-            help="While the best value is the first or the last of the list, values beyond it are "
-            "tried too.",
+            help="While the best value is the first or the last of the list, also try values beyond it.",
         )
         st.space("stretch")
         with st.container(key="primary_sweep", width="content"):
@@ -131,7 +130,7 @@ def _start_form(
         cost = search_cost(
             data, method, settings, seeds=int(splits), most=max_fits, grows=bool(grows and can_grow)
         )
-        judge_note = "Another fifth, which the search never sees, judges what it finds."
+        judge_note = "The result is tested on another fifth that the search never uses."
         look.show_note(f"{cost.sentence} {judge_note}")
     help_text = " ".join(dict.fromkeys(filter(None, helps.values())))
     if help_text and len(helps) == 1:
@@ -205,13 +204,13 @@ def _show_result(state: State, finding: Finding) -> None:
     comparison, measure = search.tried, search.measure
     data = state.opened()
     if search.best is None or measure not in MEASURES or not _is_known_method(search.method):
-        look.show_note("The values tried last gave no result.")
+        look.show_note("The last search gave no result.")
         return
     look.show_section(_result_title(search.method))
     st.html(f'<p class="hv-advice">{look.escape_html(search.sentence)}</p>')
-    look.show_note(f"{MEASURES[measure].label}, in 100. {comparison.limits(measure)}")
+    look.show_note(f"{MEASURES[measure].label}, in %.  {comparison.limits(measure)}")
     if not is_current(state, finding):
-        look.show_note("Tried before the data changed.")
+        look.show_note("Found before the data changed.")
         if max(content["still_rows"], default=0) >= data.n_rows:
             return
     order = sorted(
@@ -222,12 +221,12 @@ def _show_result(state: State, finding: Finding) -> None:
             number = comparison.candidates.index(candidate)
             _show_picture(state, data, finding, search, candidate.key, number)
     for title, reasons in (
-        ("Settings that the method refuses for these data", comparison.refusals),
-        ("Settings with which something went wrong", comparison.errors),
+        ("Settings that do not fit these data", comparison.refusals),
+        ("Settings that failed", comparison.errors),
     ):
         if reasons:
             look.show_section(title)
-            look.show_table(["Setting", "Why it gave no map"], [[k, v] for k, v in reasons.items()],
+            look.show_table(["Setting", "Reason"], [[k, v] for k, v in reasons.items()],
                        is_text=True)  # fmt: skip
 
 

@@ -42,14 +42,7 @@ def show_maps(
 ) -> None:
     """Show the choice of maps, the maps, and the items that moved most.
 
-    Parameters
-    ----------
-    state : State
-    finding : Finding or None
-        What was compared so far.
-    expected : mapping of str to str, optional
-        Title and expected time of the methods that are ticked: as long as nothing was compared, a
-        frame waits for the map of each.
+    Without a comparison, a placeholder waits for the map of each expected method (title to time).
     """
     if len(state.runs) < 2:
         if finding is None:
@@ -67,7 +60,7 @@ def show_maps(
         )
     runs = [run for id in ids for run in state.runs if run.id == id]
     if len(runs) < 2:
-        look.show_note("Two to four maps can stand side by side.")
+        look.show_note("Choose two to four maps.")
         return
     runs_shown = session.get_or_compute(
         ("aligned", id(state.data), *(id(run) for run in runs)),
@@ -80,7 +73,7 @@ def show_maps(
 
 def _show_placeholders(state: State, expected: Mapping[str, str]) -> None:
     """Show the existing maps and a placeholder for each ticked method."""
-    look.show_section("The same items on small maps", "turned alike; selected in all")
+    look.show_section("The same items on small maps", "rotated alike, one selection for all")
     titles = _titles(state)
     runs = list(state.runs)
     runs_shown = session.get_or_compute(
@@ -105,7 +98,7 @@ def _titles(state: State) -> dict[str, str]:
 def _choose_maps(state: State, finding: Finding | None, titles: dict[str, str]) -> list[str]:
     defaults = _default_maps(state, finding)
     previous: Any = st.session_state.get(_CHOICE_KEY)
-    # Maps that went away leave the choice; a new comparison makes a new one.
+    # Removed maps leave the choice, and a new comparison replaces it.
     finding_runs = () if finding is None else finding.runs
     if previous is None or st.session_state.get("compare-maps-of") != finding_runs:
         st.session_state[_CHOICE_KEY] = defaults
@@ -119,8 +112,8 @@ def _choose_maps(state: State, finding: Finding | None, titles: dict[str, str]) 
         max_selections=_MAX_MAPS,
         key=_CHOICE_KEY,
         persist_state="session",
-        help="The maps of this comparison and all that were made before; the others are turned and "
-        "mirrored to fit the first.",
+        help="Maps of this comparison and all earlier ones. They are rotated and mirrored to match the "
+        "first.",
     )
     return picked
 
@@ -139,9 +132,9 @@ def _default_maps(state: State, finding: Finding | None) -> list[str]:
 
 
 def aligned_runs(state: State, runs: list[Run]) -> list[Run]:
-    """Return the runs with their places as drawn, turned to fit those of the first, and as wide.
+    """Return the runs with their drawn coordinates aligned with the first, at equal spread.
 
-    The scale of best fit would draw a map the smaller, the less it agrees.
+    The scale of the best fit would shrink maps that agree less.
     """
     points = []
     for run in runs:
@@ -226,14 +219,14 @@ def _show_head(state: State, run: Run, titles: dict[str, str], finding: Finding 
         measure = leaderboard.deciding_measure(comparison)
         key = key_of_run[run.id]
         if measure is not None:
-            score_text = f"{per_hundred(comparison.mean(key, measure))} in 100"
+            score_text = f"{per_hundred(comparison.mean(key, measure))} %"
     else:
         original = next(candidate for candidate in state.runs if candidate.id == run.id)
         curves = charts.run_figures(state, original)["curves"]
         kind = "held_out" if "held_out" in curves else "given"
         if kind in curves:
             share = per_hundred(float(np.interp(CLOSE_SHARE, *curves[kind])))
-            score_text = f"{share} in 100 {'held-out' if kind == 'held_out' else 'given'} links"
+            score_text = f"{share} % of {'held-out' if kind == 'held_out' else 'given'} links"
     st.html(
         f'<div class="hv-map-head"><b>{look.escape_html(titles[run.id])}</b>'
         f"<span>{look.escape_html(score_text)}</span></div>"
@@ -276,7 +269,7 @@ def _on_selection(number: int, run: Run) -> None:
         rows = selection_codec.read_selection(value, state.data)
         workspace.set_view_state(selection=rows, browser_version=int(value.get("version", 0)))
     except HetvizError:
-        # Made on data that are no longer there: the browser is told what is selected now.
+        # Made on other data: the browser gets the current selection.
         workspace.set_view_state(selection=workspace.view_state.selection)
 
 
@@ -305,11 +298,11 @@ def _show_most_moved(state: State, runs_shown: list[Run], titles: dict[str, str]
         lambda: _most_moved(first, other),
     )
     if not len(rows):
-        look.show_note("No item has a place on both maps.")
+        look.show_note("No item is on both maps.")
         return
     look.show_note(
-        f"From {titles[first.id]} to {titles[other.id]}, as a share of the map's width; a click "
-        "selects the item on all maps."
+        f"From {titles[first.id]} to {titles[other.id]}, as a share of the map's width. Click an "
+        "item to select it on all maps."
     )
     chosen = set(selection.selected_rows(state).tolist())
     with st.grid(6, min_column_width=200, gap="small", key="compare-moved"):

@@ -37,50 +37,49 @@ BATCH_SIZE = 10
 QUESTIONS_TASK = "hetviz.jobs.tasks.look:questions"
 ANSWERS_PER_REFIT = 5
 MIN_ANSWERS = 10
-"""Before so many answers it does not stop by itself: who asks to be asked wants to be."""
+"""Answers before questions may stop on their own."""
 _SHORTCUTS = {"yes": "left", "no": "right", "skip": "s", "undo": "u"}
 _TEXT_CHARS, _NAME_CHARS = 160, 30
 _REFRESH_S = 0.7
 _QUESTION_TEXTS = {
-    "comparison": "Which is it nearer to?",
+    "comparison": "Which is it closer to?",
     "member": "Does it belong with these?",
     "label": "Which label fits?",
 }
 _N_LABEL_BUTTONS = 3
-"""So many labels have a button and a key each; the others are chosen from a list or written."""
+"""Number of labels with a button and a key. The others are in a list."""
 _MAX_LABEL_ROWS = 60_000
-"""Of more rows it takes longer than anybody waits to find whose label would tell most."""
+"""Maximum rows for questions about labels, which take too long to choose for more."""
 _MAX_LABEL_OFFERS = 2
 
 
 @dataclass
 class AskSession:
-    """What this visitor was asked; kept in the session.
+    """Questions and answers of one visitor, stored in the session.
 
     Attributes
     ----------
-    statements : tuple
+    context : tuple
         The map and the datasets that the batch is about.
     batch : list of Question
-        Worked out ahead, so that the next one is there at once.
+        Computed ahead, so that the next question is ready at once.
     skipped : set of str
         Keys of questions not to ask again.
     answers : list of (int, Question)
-        Steps of the workspace after each answer, by which undo knows its own, and what was asked.
+        The step of the workspace after each answer (for undo), and its question.
     n_since_refit, n_pending : int
-        Answers since the map was made again, and those that the map being made will know.
+        Answers since the last refit, and those in the map being made.
     moved : dict of str to (int, float)
-        By map: how many answers were new to it, and the share of items that it moved.
-    learned : list of LearnedGroup
-        What is known of the groups that the batch asks about.
+        By map: how many answers were new to it, and the share of items that moved.
+    learned : list of GroupSummary
+        What is known about the groups in question.
     is_continued : bool
-        Whether to go on though nothing is left to gain.
+        Whether to go on although more answers would gain little.
     is_waiting : bool
-        The next batch is being worked out.
-    likely_links : mapping, or None
-        The likely links to ask about first, as `quick.candidates` has them, empty where there are
-        none; None as long as nobody has looked. Answers leave it as it is: to look again after each
-        would keep the worker busy.
+        Whether the next batch is being computed.
+    likely_links : mapping, optional
+        Result of `candidate_search` to ask about first, empty without any, None before the search.
+        Answers do not renew it, as a search after each one would keep the worker busy.
     """
 
     context: tuple[object, ...] = ()
@@ -106,7 +105,7 @@ def _show_card(state: State) -> None:
     data, run = state.data, state.run
     theme.show_section("Ask me", _progress_text(data) if data is not None else "")
     if data is None or run is None:
-        theme.show_note("Make a map first: questions come from what it leaves in doubt.")
+        theme.show_note("Make a map first. Questions are about its doubtful spots.")
         return
     ask_session = _ask_session()
     _record_move(state, run, ask_session)
@@ -122,9 +121,9 @@ def _show_card(state: State) -> None:
         if is_enough:
             _show_stop(gains)
         elif question is None:
-            waiting_text = "The next questions are being worked out."
+            waiting_text = "Preparing the next questions."
             theme.show_note(
-                waiting_text if ask_session.is_waiting else "Nothing is left to ask about this map."
+                waiting_text if ask_session.is_waiting else "No more questions about this map."
             )
             if ask_session.is_waiting and ask_session.likely_links is None:
                 st.fragment(run_every=_REFRESH_S)(_wait_for_links)(data)
@@ -132,7 +131,7 @@ def _show_card(state: State) -> None:
             _show_question(data, question)
             if likely_members:
                 theme.show_note(
-                    "Rings on the map: who else may belong with them, fuller where surer."
+                    "Rings on the map mark other likely members. Fuller rings are more certain."
                 )
         _show_controls(ask_session, question)
     _offer_labels(data)
@@ -144,7 +143,7 @@ def _show_card(state: State) -> None:
             f"Refit with {theme.count(ask_session.n_since_refit, 'answer')}",
             key="ask-refit",
             on_click=_refit,
-            help=f"This happens by itself after every {ANSWERS_PER_REFIT} answers.",
+            help=f"This happens automatically after every {ANSWERS_PER_REFIT} answers.",
         )
 
 
@@ -152,7 +151,7 @@ def _gains_ahead(state: State, data: HeteroData, run: Run, ask_session: AskSessi
     """Return what more answers could gain, nothing while it is too early to stop."""
     if ask_session.is_continued or len(ask_session.answers) < MIN_ANSWERS:
         return []
-    # Also of groups that were named by labels.
+    # Includes groups named by labels.
     learned = [
         GroupSummary.from_dict(group)
         for group in [*_similar_groups(state), *consequences.learned_groups(run)]
@@ -180,16 +179,16 @@ def _similar_groups(state: State) -> list[Any]:
 
 def _show_stop(gains: list[Gain]) -> None:
     """Show that more answers would gain little, and why."""
-    st.html('<p class="hv-ask">Enough asked</p>')
-    theme.show_note("More answers could not gain what can be told from nothing:")
+    st.html('<p class="hv-ask">Enough answers</p>')
+    theme.show_note("More answers would make no noticeable difference:")
     lines = "".join(f"<li>{theme.escape_html(str(gain))}</li>" for gain in gains)
     st.html(f'<ul class="hv-reasons">{lines}</ul>')
     if all(gain.what not in ("groups", "labels") for gain in gains):
         theme.show_note(
-            "Say of three items or more that they belong together: then it asks who else does. Or "
-            "give a few items labels of your own, two or more: then it asks which fit the others."
+            "Link three or more items as together to be asked what else belongs with them. Or give "
+            "a few items two or more different labels to be asked which fit the others."
         )
-    st.button("Ask all the same", key="ask-on", on_click=_continue)
+    st.button("Keep asking", key="ask-on", on_click=_continue)
 
 
 def _continue() -> None:
@@ -208,9 +207,9 @@ def _offer_labels(data: HeteroData) -> None:
             type="tertiary",
             on_click=_start_labels,
             args=(column, own_column),
-            help=f"“{theme.escape_markdown(column.name)}” is known of {int(column.known.sum()):,} of "
-            f"{len(column):,} {theme.escape_markdown(column.dataset)}. It is copied to “{own_column}”, where your "
-            "answers go: nothing that came with the data is overwritten.",
+            help=f"“{theme.escape_markdown(column.name)}” is known for {int(column.known.sum()):,} of "
+            f"{len(column):,} {theme.escape_markdown(column.dataset)}. It is copied to “{own_column}” "
+            "for your answers. The original is not changed.",
         )
 
 
@@ -231,14 +230,14 @@ def _show_question(data: HeteroData, question: Question) -> None:
     if question.kind == "label":
         _show_label_question(data, question)
         return
-    text = _QUESTION_TEXTS.get(question.kind, "Do these two go together?")
+    text = _QUESTION_TEXTS.get(question.kind, "Do these two belong together?")
     if question.label[0]:
-        text = f"Is it “{theme.escape_html(question.label[1])}”, as these are?"
+        text = f"Is it “{theme.escape_html(question.label[1])}”, like these?"
     st.html(f'<p class="hv-ask">{text}</p>')
     rows, lines = question.rows, [_item_text(data, row) for row in question.rows]
     if question.kind in _QUESTION_TEXTS:
         st.html(item_chip.cards_html(data, rows[:1], lines[:1]))
-        # What is told of the first already need not be told of each other one.
+        # A line equal to the first is not repeated.
         rows, lines = rows[1:], ["" if line == lines[0] else line for line in lines[1:]]
     st.html(item_chip.cards_html(data, rows, lines))
     labels = ("Left", "Right") if question.kind == "comparison" else ("Yes", "No")
@@ -293,7 +292,7 @@ def _show_label_question(data: HeteroData, question: Question) -> None:
     )
     n_known = 0 if column is None else int(column.known.sum())
     theme.show_note(
-        f"{question.why} “{question.label[0]}” is known of {n_known:,} of {len(data[name]):,} {name}."
+        f"{question.why} “{question.label[0]}” is known for {n_known:,} of {len(data[name]):,} {name}."
     )
 
 
@@ -306,9 +305,9 @@ def _answer_other_label(question: Question) -> None:
 def _question_pairs(data: HeteroData, question: Question) -> list[tuple[int, int, str, str]]:
     """Return the pairs of a question for the map: the first item with each other one."""
     first, *others = question.rows
-    # Of one item alone the map rings it and writes its name.
+    # For a single item the map shows a ring and its name.
     others = others or [first]
-    # Which key says which of the two.
+    # Arrow keys that choose each of the two.
     keys = (" ←", " →") if question.kind == "comparison" else ("",) * len(others)
     title = shorten(item_chip.find_item(data, first).title, _NAME_CHARS)
     return [
@@ -332,7 +331,7 @@ def _likely_members(
             members += zip(
                 rows.tolist(), (probability for _, probability in group.to_ask), strict=True
             )
-    # Who is gone since is found before the first of its dataset.
+    # Items missing from the data have a row before the first of their dataset.
     first = data.offsets[name].start
     return [
         (row, round(probability, 3))
@@ -356,7 +355,7 @@ def _item_text(data: HeteroData, row: int) -> str:
 def _show_controls(ask_session: AskSession, question: Question | None) -> None:
     with st.container(horizontal=True, gap="small", key="ask-below"):
         st.button(
-            "Cannot say",
+            "Not sure",
             key="ask-skip",
             type="tertiary",
             shortcut=_SHORTCUTS["skip"],
@@ -404,7 +403,7 @@ def _next_question(
     findings = [state.findings.get(kind) for kind in (LIKE, LINKS)]
     context = (sizes, run.id, *("" if finding is None else finding.when for finding in findings))
     if ask_session.context != context:
-        # What somebody is reading stays: another question in its place would take their answer.
+        # The question on screen stays, as its answer must not go to another one.
         same_items = ask_session.context[:1] == context[:1]
         ask_session.context, ask_session.batch = (
             context,
@@ -477,7 +476,7 @@ def _search_links(data: HeteroData) -> candidate_search.CandidateSearch:
     """Return likely links between the two datasets with most links."""
     pairs = candidate_search.linked_pairs(data)
     if not pairs or pairs[0][0] == pairs[0][1] or candidate_search.is_too_large(data, *pairs[0]):
-        return candidate_search.CandidateSearch(problem="Nothing to look for unasked.")
+        return candidate_search.CandidateSearch(problem="No search without a request.")
     return candidate_search.search_candidates(data, *pairs[0])
 
 
@@ -507,7 +506,7 @@ def _kinds_of_method(run: Run) -> tuple[str, ...]:
 
 def _answer(question: Question, answer: LabelValue) -> None:
     ask_session = _ask_session()
-    # While a page is drawn anew its old buttons may still hear a key, and it would count twice.
+    # Old buttons may receive a key while the page is redrawn, which would count it twice.
     if any(question.key == answered.key for _, answered in ask_session.answers):
         return
     if question.kind == "member" and question.label[0] and answer == "no":
@@ -517,7 +516,7 @@ def _answer(question: Question, answer: LabelValue) -> None:
         return
     ask_session.answers.append((session.workspace().steps, question))
     if question.label[0]:
-        # No map moves for a label.
+        # Labels do not move the map.
         return
     ask_session.n_since_refit += 1
     if ask_session.n_since_refit >= ANSWERS_PER_REFIT:

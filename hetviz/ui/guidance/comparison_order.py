@@ -14,12 +14,12 @@ from hetviz.ui.widgets import charts
 from hetviz.workspace import State
 
 _FATE_TEXTS = {
-    "kept": ("count as they are", "What a method of comparisons is given."),
-    "implied": ("follow from others", "True already, so nothing is lost without them."),
-    "repeated": ("said before", "The earlier row has their weight too."),
+    "kept": ("used", "Passed to methods that use comparisons."),
+    "implied": ("implied", "They follow from others, so nothing is lost without them."),
+    "repeated": ("repeated", "The first row also has their weight."),
     "contradicted": ("contradicted", "Another row says the opposite."),
-    "circular": ("in a circle", "A nearer than b, b than c, c than a: one of them must go."),
-    "impossible": ("impossible", "No pair is nearer than itself, or than an item to itself."),
+    "circular": ("circular", "a closer than b, b than c, c than a. One of them must go."),
+    "impossible": ("impossible", "No pair is closer than itself, or than an item to itself."),
 }
 
 
@@ -30,7 +30,7 @@ def show_stages(data: HeteroData) -> None:
     if order is None:
         return
     counts = order.counts
-    theme.show_section("What becomes of them", theme.count(sum(counts.values()), "comparison"))
+    theme.show_section("How comparisons are used", theme.count(sum(counts.values()), "comparison"))
     show_bars(
         [
             (_FATE_TEXTS[fate][0], count, f"{count:,}", _FATE_TEXTS[fate][1])
@@ -45,7 +45,7 @@ def show_view_weights(state: State) -> None:
     weights = {} if state.run is None else charts.run_figures(state, state.run).get("views", {})
     if not weights:
         return
-    theme.show_section("What the map looks at", "weight of each view")
+    theme.show_section("Weight of each view", "learned by the method")
     total = sum(weights.values()) or 1.0
     show_bars(
         [
@@ -75,5 +75,5 @@ def show_accuracy(scores: Mapping[str, Any]) -> None:
     rows = [(name, share) for name, share in accuracies.items() if share is not None]
     if not rows:
         return
-    theme.show_section("Comparisons the map keeps", "by chance 50 %")
+    theme.show_section("Comparisons the map agrees with", "chance: 50 %")
     show_bars([(name, share, f"{share:.0%}".replace("%", " %"), "") for name, share in rows], 1.0)

@@ -135,8 +135,8 @@ def show_unmet(
         page = st.pagination(pages, key=f"broken-page-{form}-{point.kind}-{point.share}-{pages}")
     if pages * _PAGE_SIZE < len(unmet):
         theme.show_note(
-            f"The {pages * _PAGE_SIZE:,} that are kept worst stand here. All {len(unmet):,} are in the "
-            f"table of {form}s: choose “those not kept”, and find one by name."
+            f"These are the worst {pages * _PAGE_SIZE:,}. All {len(unmet):,} are in the table of "
+            f"{form}s: choose “those not met” and search by name."
         )
     rows = records(
         statements.iloc[
@@ -163,7 +163,7 @@ def is_unmet(rows: pd.DataFrame, point: CurvePoint) -> Bools:
     """Return which statements are not met at a point of the curve."""
     closeness = rows["near"].to_numpy(dtype=np.float64)
     if point.kind == "comparisons":
-        # far / (near + far) of a pair that is `share` times as long
+        # far / (close + far) for a close pair that is `share` times as long as the far one
         return np.asarray(
             closeness <= 0.5 if point.share >= 1.0 else closeness < 1.0 / (1.0 + point.share)
         )
@@ -202,7 +202,7 @@ def _costs(state: State, keys: Sequence[str], point: CurvePoint) -> dict[str, st
     if data is None or embedding is None or not 0 < share < 1:
         return {}
 
-    # While they are found out the statements stand there without them.
+    # Until the costs are ready, statements are shown without them.
     costs = None
     with failure.show_failure("prices"):
         costs = worker_results.fetch_from_worker(

@@ -17,16 +17,10 @@ CellChanges = dict[str, dict[str, Any]]
 
 @dataclass(frozen=True, eq=False)
 class TableState:
-    """What a table was last given.
+    """Data of a table on the page.
 
-    Attributes
-    ----------
-    base : DataFrame
-        What the browser got, before the edits that it holds itself.
-    current : DataFrame
-        What is true; the same once those edits are carried out.
-    version : int
-        Raised whenever the two differ: another turn is another table in the browser.
+    `base` is what the browser got, `current` the same with the browser's edits carried out, and
+    `version` is raised when the two differ, so that the browser shows a new table.
     """
 
     base: pd.DataFrame
@@ -43,29 +37,12 @@ def show_table(
     max_rows: int,
     alt: str,
 ) -> None:
-    """Show a table.
-
-    Parameters
-    ----------
-    name : str
-        Of the table, unlike all others.
-    frame : DataFrame
-        Indexed by the key of each row.
-    columns : mapping
-        Column to its configuration, in the order shown.
-    editable : collection of str
-    save : callable
-        Is given key to column to new value, as the visitor changes cells.
-    max_rows : int
-        Rows seen at once; the others are scrolled to.
-    alt : str
-        What it shows, for who cannot see it.
-    """
+    """Show a table; `save` gets key to column to new value when cells change."""
     table_state: TableState | None = st.session_state.get(f"{name}-shown")
     if table_state is None or not _are_equal(
         with_edits(table_state.base, _browser_edits(name, table_state.version)), frame
     ):
-        # The browser's own edits would be laid over rows that they were not made in.
+        # A new version, as the browser would apply its edits to other rows.
         table_state = TableState(
             frame, frame, 0 if table_state is None else table_state.version + 1
         )

@@ -45,14 +45,14 @@ def show_popover(data: HeteroData) -> None:
             args=(key,),
             label_visibility="collapsed",
         )
-        theme.show_note("You see what would be added, and each row that cannot be, before it is.")
+        theme.show_note("You can review the rows before they are added.")
         theme.show_section("Export")
-        _download_button("All that was said", "guidance.csv", partial(guidance_csv, data))
+        _download_button("All guidance", "guidance.csv", partial(guidance_csv, data))
         theme.show_note(
-            "Change it in a spreadsheet and import it again: a row about the same items takes the "
-            "place of the earlier one."
+            "Edit it in a spreadsheet and import it again. A row about the same items replaces the "
+            "existing one."
         )
-        theme.show_section("Fill in")
+        theme.show_section("Templates")
         for form, label in _TEMPLATES.items():
             _download_button(label, f"{form}.csv", partial(guidance_template, data, form))
 
@@ -83,17 +83,17 @@ def show_review(data: HeteroData) -> None:
     )
     _warn_of_conflicts(data, read)
     if errors:
-        theme.show_section("What was wrong", theme.count(_n_rows(errors), "row"))
+        theme.show_section("Errors", theme.count(_n_rows(errors), "row"))
         upload.show_problems(errors)
     notes = [problem for problem in read.problems if problem.severity != "error"]
     if notes:
-        theme.show_section("Worth knowing", theme.count(len(notes), "note"))
+        theme.show_section("Notes", theme.count(len(notes), "note"))
         upload.show_problems(notes)
     with st.container(horizontal=True, key="guidance-decide"):
         if adds_something:
             with st.container(key="primary_import", width="content"):
                 st.button(
-                    "Leave these rows out and add the others" if errors else "Add them",
+                    "Add the other rows" if errors else "Add them",
                     type="primary",
                     key="import-guidance",
                     on_click=_import,
@@ -104,8 +104,8 @@ def show_review(data: HeteroData) -> None:
 
 def _show_refusal(staged: StagedGuidance, error: HetvizError) -> None:
     theme.show_headline(
-        f"{staged.filename} holds no guidance",
-        "Nothing was changed: what was said before is still there.",
+        f"{staged.filename} has no guidance",
+        "Nothing was changed. Your guidance is still there.",
     )
     problems: list[Problem] = list(getattr(error, "problems", ()))
     if problems:
@@ -150,15 +150,15 @@ def _subtitle(data: HeteroData, read: GuidanceRead, errors: int, adds_something:
     merged, (n_new, changed) = add_statements(data, read.parts), _count_labels(data, read)
     parts = [
         f"{len(merged.added):,} new" if merged.added else "",
-        f"{len(merged.updated):,} in place of an earlier one" if merged.updated else "",
+        f"{theme.count(len(merged.updated), 'replacement')}" if merged.updated else "",
         theme.count(n_new, "new label") if n_new else "",
-        f"{theme.count(changed, 'label')} in place of what is there" if changed else "",
-        f"{merged.n_same + _n_labels(read) - n_new - changed:,} there already",
+        f"{theme.count(changed, 'label')} replaced" if changed else "",
+        f"{merged.n_same + _n_labels(read) - n_new - changed:,} already present",
     ]
     if parts[-1].startswith("0 "):
         parts.pop()
     counts = theme.join_words([part for part in parts if part])
-    error_note = "The table says what is wrong with the others. " if errors else ""
+    error_note = "The table shows what is wrong with the others. " if errors else ""
     end = f"{error_note}Nothing {'has been added yet' if adds_something else 'is added'}."
     return f"{counts}. {end}" if counts else end
 
@@ -170,7 +170,7 @@ def _warn_of_conflicts(data: HeteroData, read: GuidanceRead) -> None:
         st.warning(theme.escape_markdown(conflict.sentence), icon=":material/warning:")
     if len(conflicts) > _MAX_WARNINGS:
         theme.show_note(
-            f"{len(conflicts) - _MAX_WARNINGS:,} more; each can be settled here once it is added."
+            f"{len(conflicts) - _MAX_WARNINGS:,} more. You can resolve them here after the import."
         )
 
 
@@ -195,7 +195,7 @@ def _stage_upload(key: str) -> None:
         return
     filename, content = gate.unpack_gzip(upload.name, upload.getvalue())
     blob = session.workspace().blobs.put(content)
-    # A new key after each upload gives back the memory that the widget holds.
+    # A new key frees the memory of the upload widget.
     st.session_state["guidance-uploads"] = st.session_state.get("guidance-uploads", 0) + 1
     st.session_state[_STAGED_KEY] = StagedGuidance(filename, blob)
 

@@ -28,14 +28,14 @@ _TABLE_KEY, _BUTTON_KEY = "table-groups", "do-groups"
 _MAX_ROWS = 8
 _MAX_ITEM_CHOICES = 2_000
 _MIN_ITEMS = 2
-_SHOW, _ADD, _REMOVE = "Show on the map", "Add what is selected", "Remove"
+_SHOW, _ADD, _REMOVE = "Show on the map", "Add selected items", "Remove"
 
 
 def show_groups(data: HeteroData, ledger: Ledger) -> None:
     """Show each group as a row."""
     groups = groups_of(data)
     if not groups:
-        theme.show_note("No group yet: select three items or more on the map and say Together.")
+        theme.show_note("No groups yet. Select three or more items on the map and choose Together.")
         return
     names = titles(data)
     group_links = ledger.links[
@@ -55,11 +55,11 @@ def show_groups(data: HeteroData, ledger: Ledger) -> None:
     columns: dict[str, Any] = {
         "name": text_column("Group", max_chars=150, width=150),
         "items": st.column_config.MultiselectColumn(
-            "Its items",
+            "Items",
             options=[str(row) for row in item_choices],
             format_func=lambda row: str(names[int(row)]),
             width=330,
-            help="Take an item out, or put another in: what was said holds for all of them.",
+            help="Remove an item or add another. The statement holds for all of them.",
         ),
         "weight": st.column_config.NumberColumn(
             "Weight",
@@ -71,12 +71,12 @@ def show_groups(data: HeteroData, ledger: Ledger) -> None:
             help="From −1, all apart, to 1, all together.",
         ),
         "kept": st.column_config.ProgressColumn(
-            "Kept",
+            "Met",
             min_value=0.0,
             max_value=100.0,
             format="%.0f %%",
             width=105,
-            help="The share of its pairs that the map keeps.",
+            help="The share of its pairs that the map meets.",
         ),
         "do": st.column_config.ButtonColumn(
             "", width=44, type="tertiary", key=_BUTTON_KEY, on_click=_on_button
@@ -94,22 +94,13 @@ def show_groups(data: HeteroData, ledger: Ledger) -> None:
     )
     n_links = sum(len(group.keys) for group in groups)
     theme.show_note(
-        f"{theme.count(len(groups), 'group')}: {theme.count(n_links, 'link')} between all pairs of "
-        "their items, which are not repeated under Links. Double-click a cell to change it."
+        f"{theme.count(len(groups), 'group')} with {theme.count(n_links, 'link')} between all pairs "
+        "of their items. These are not listed under Links. Double-click a cell to edit it."
     )
 
 
 def change_commands(data: HeteroData, group: NamedGroup, cells: Mapping[str, Any]) -> list[Command]:
-    """Return the commands that change a group.
-
-    Parameters
-    ----------
-    data : HeteroData
-    group : NamedGroup
-    cells : mapping
-        What changes: items (global rows as text; fewer than two take the group away), weight, note
-        and name.
-    """
+    """Return the commands that change a group; fewer than two items remove it."""
     fields = {name: cells[name] for name in ("weight", "note") if name in cells}
     commands: list[Command] = []
     if "items" in cells:
@@ -162,7 +153,7 @@ def _on_button() -> None:
         rows = {*group.rows.tolist(), *selection.selected_rows(state).tolist()}
         if len(rows) == len(group.rows):
             session.add_message(
-                "Nothing else is selected: first select on the map what belongs to it."
+                "Nothing else is selected. First select on the map what belongs to the group."
             )
             return
         commands = change_commands(data, group, {"items": rows})

@@ -30,9 +30,7 @@ def count_labels(data: HeteroData) -> int:
 def show_labels(data: HeteroData) -> None:
     """Show a label column, or how to add one."""
     if not data.labels:
-        theme.show_note(
-            "No labels yet. Begin a column at Add; then write a label to each item here."
-        )
+        theme.show_note("No labels yet. Start a label column with Add, then label the items here.")
         return
     with st.container(horizontal=True, key="label-filters"):
         label, rows = _choose_rows(data)
@@ -81,12 +79,12 @@ def _choose_rows(data: HeteroData) -> tuple[Labels, list[int]]:
 def _show_page(data: HeteroData, label: Labels, rows: list[int]) -> None:
     """Show a page of items with their labels."""
     if not rows:
-        theme.show_note("No item fits this choice.")
+        theme.show_note("No item passes this filter.")
         return
     pages = -(-len(rows) // PAGE_SIZE)
     table_box = st.container()
     with st.container(horizontal=True, vertical_alignment="center", key="below-labels"):
-        theme.show_note(f"{theme.count(len(rows), 'item')}. Double-click a label to change it.")
+        theme.show_note(f"{theme.count(len(rows), 'item')}. Double-click a label to edit it.")
         number = pager.choose_page(pages, f"page-labels-{pages}")
     part = rows[(number - 1) * PAGE_SIZE : number * PAGE_SIZE]
     with table_box:
@@ -117,7 +115,7 @@ def _show_table(data: HeteroData, label: Labels, rows: list[int]) -> None:
 
 
 def _save(label: Labels, changes: Mapping[str, Mapping[str, Any]]) -> None:
-    # A label of numbers stays one: what was typed is taken for the value that reads the same.
+    # Typed text becomes the existing value that reads the same, so numbers stay numbers.
     class_of_text = {str(value): value for value in label.classes}
     values = {
         key: class_of_text.get(cells["label"], cells["label"]) if cells["label"] else None

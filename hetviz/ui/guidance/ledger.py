@@ -25,25 +25,17 @@ from hetviz.ui.map.links_of_rows import links_hidden_from
 from hetviz.ui.shell import background
 from hetviz.workspace import State
 
-MET, UNMET, UNPLACED, UNKNOWN = "kept", "not kept", "no place", ""
+MET, UNMET, UNPLACED, UNKNOWN = "met", "not met", "not on map", ""
 LINK_ENDS = ("p", "q")
 COMPARISON_ENDS = ("a", "b", "c", "d")
 
 
 @dataclass(frozen=True, eq=False)
 class StatementTable:
-    """The statements of one form as a table offers them, with what there is to choose among them.
+    """Statements of one form, with the values of their filters.
 
-    Attributes
-    ----------
-    rows : DataFrame
-        Of a ledger, without those that stand in its list of groups.
-    order : array of int
-        Positions in `rows`, the worst kept first.
-    fates, sets, pairs : tuple of str
-        Those that occur; sets as they were first said, the datasets that are joined sorted.
-    has_held_out, has_off, is_editable, has_observed : bool
-        Whether any is held out, any is switched off, all can be edited, any was observed.
+    `rows` are those of a ledger without links of groups, and `order` has their positions, worst
+    first. `fates`, `sets` (oldest first) and `pairs` of datasets are the values that occur.
     """
 
     rows: pd.DataFrame
@@ -58,7 +50,7 @@ class StatementTable:
 
     @classmethod
     def of(cls, rows: pd.DataFrame) -> StatementTable:
-        """Return them; O(n log n)."""
+        """Return the table of these rows; O(n log n)."""
         return cls(
             rows,
             np.argsort(goodness(rows), kind="stable"),
@@ -74,19 +66,19 @@ class StatementTable:
 
 @dataclass(frozen=True, eq=False)
 class Ledger:
-    """What was said.
+    """All statements of a project.
 
     Attributes
     ----------
     links, comparisons : DataFrame
         The rows of `hetviz.statements` of that form, with the global rows of their items (p, q or
-        a, b, c, d), ``is_editable`` (it can be edited), ``on`` (its set is switched on), ``has_held_out`` (the
-        method of the map did not see it), ``near`` (how far the map keeps it, 0 to 1) and ``fate``
-        (kept, not kept, no place, or empty where there is no map).
+        a, b, c, d), ``own`` (can be edited), ``on`` (its set is switched on), ``held`` (hidden from
+        the method of the map), ``near`` (how well the map meets it, 0 to 1) and ``fate`` (met, not
+        met, not on map, or empty without a map).
     hidden : DataFrame
-        Links that came with the data to judge maps by, the same columns; they cannot be edited.
+        Links that came with the data to judge maps by, with the same columns, not editable.
     groups : tuple of NamedGroup
-        Whose links are shown as the one statement that each group is.
+        Groups whose links are shown as one statement each.
     """
 
     links: pd.DataFrame
@@ -184,7 +176,7 @@ def _make_ledger(state: State) -> Ledger:
     comparisons["near"] = comparison_closeness
     comparisons["fate"] = _fate_column(comparison_closeness > 0.5, comparison_closeness, has_map)
     ledger = Ledger(links, comparisons, _hidden_links(state, data, links), tuple(groups_of(data)))
-    # What a page would wait for otherwise.
+    # Computed here so that the page does not wait for it.
     for form in ("link", "comparison"):
         ledger.listed(form)
     return ledger
@@ -204,9 +196,9 @@ def _fate_column(is_met: Bools, closeness: Floats, has_map: bool) -> pd.Categori
 
 
 def _link_frame(data: HeteroData) -> pd.DataFrame:
-    """Return the links as `hetviz.statements` has them, without the ids of their items.
+    """Return the links as `hetviz.statements` does, without the ids of their items.
 
-    Texts are categories: a million links come from few sets, and each cell is four bytes.
+    Texts are categories, which take four bytes a cell for a million links.
     """
     groups = data.links
     joined = [np.empty(0, dtype=np.int64)]
@@ -240,7 +232,7 @@ def _link_frame(data: HeteroData) -> pd.DataFrame:
 
 
 def _text_series(texts: Texts) -> pd.Series:
-    """Return a column as it is: another form of a million texts takes a third of a second."""
+    """Return a column of objects, as converting a million texts takes a third of a second."""
     return pd.Series(texts, dtype=object)
 
 
@@ -278,7 +270,7 @@ def datasets_text(names: Iterable[str]) -> str:
 
 
 def _text_categories(parts: Sequence[tuple[str | Texts, int]]) -> pd.Categorical:
-    """Return texts below each other: of each part one for all of its rows, or one a row."""
+    """Return a categorical column of parts: one text for all rows of a part, or one per row."""
     code_of_text: dict[str, int] = {}
     codes = [np.empty(0, dtype=np.int64)]
     for text, n_rows in parts:
@@ -352,9 +344,9 @@ def records(rows: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def goodness(rows: pd.DataFrame) -> Floats:
-    """Return how well each statement is kept: the broken below 1, then the kept, then the others.
+    """Return how well each statement is met: below 1 if not met, above 1 if met, 3 if unknown.
 
-    Pairs said to be apart are the better kept the farther apart they lie.
+    Apart links are better the farther apart they are.
     """
     closeness = rows["near"].to_numpy(dtype=np.float64)
     values = (
@@ -412,5 +404,5 @@ def ends_of(rows: pd.DataFrame) -> Iterable[str]:
 
 
 def _opened(state: State) -> HeteroData:
-    assert state.data is not None  # noqa: S101 - asked for only where data are open
+    assert state.data is not None  # noqa: S101 - called only with open data
     return state.data

@@ -35,7 +35,7 @@ def show(state: State, *, wide: bool, widen: Callable[[], None]) -> None:
         _show_headline(state, data)
         if not worker_results.is_working(background.job_owner()):
             return
-        theme.show_note("The links are being put in order: the table is here in a moment.")
+        theme.show_note("Preparing the table of links.")
         ask_me.show_card(state)
         return
     if not wide:
@@ -76,7 +76,7 @@ def _show_tables(state: State, data: HeteroData, ledger: Ledger) -> None:
     }
     with st.container(horizontal=True, vertical_alignment="center", key="guidance-tools"):
         form = st.segmented_control(
-            "What was said",
+            "Statements",
             list(counts),
             format_func=lambda key: f"{counts[key][0]} {counts[key][1]:,}",
             default="link",
@@ -108,7 +108,7 @@ def _show_reach(data: HeteroData) -> None:
     table = None if report is None else report.coverage
     if table is None or table.empty:
         return
-    with st.expander("How far the links reach"):
+    with st.expander("Items with links"):
         rows = []
         for row in table.to_dict("records"):
             within = row["source"] == row["target"]
@@ -118,11 +118,11 @@ def _show_reach(data: HeteroData) -> None:
             links = f"{row['together']:,}" + (
                 f" and {row['apart']:,} apart" if row["apart"] else ""
             )
-            items = "; ".join(
+            items = ", ".join(
                 f"{n_linked:,} of {n_items:,} {name}" for name, n_linked, n_items in sides
             )
             rows.append([pair, links if row["together"] or row["apart"] else "none", items])
-        theme.show_table(["Datasets", "Links", "Items that have one"], rows, is_text=True)
+        theme.show_table(["Datasets", "Links", "Items with a link"], rows, is_text=True)
 
 
 def _show_sets(state: State, ledger: Ledger) -> None:
@@ -131,10 +131,10 @@ def _show_sets(state: State, ledger: Ledger) -> None:
     if sets.empty:
         return
     n_off = int((~sets["on"]).sum())
-    theme.show_section("What counts", f"{theme.count(n_off, 'set')} off" if n_off else "")
-    theme.show_note("What one action said is a set. Switch one off, and the map goes without it.")
+    theme.show_section("Sets of guidance", f"{theme.count(n_off, 'set')} off" if n_off else "")
+    theme.show_note("Each action makes a set. Switch a set off to make the map without it.")
     rows = [(str(name), int(number), bool(is_on)) for name, number, is_on in sets.to_numpy()]
-    # The newest is what one would try first.
+    # The newest set first.
     set_switches.show_switches(rows[::-1], actions.switch_set, "sets", _SETS_HEIGHT_PX)
     st.toggle(
         "Refit after each change",
@@ -176,7 +176,7 @@ def _show_headline(state: State, data: HeteroData) -> None:
     run = state.run
     if run is None:
         theme.show_headline(
-            f"{theme.join_words(counts)}, and no map yet", "Make a map to see what it keeps."
+            f"{theme.join_words(counts)}, and no map yet", "Make a map to see how well it fits."
         )
         return
     curves = charts.run_figures(state, run)["curves"]
@@ -185,23 +185,29 @@ def _show_headline(state: State, data: HeteroData) -> None:
     title = theme.join_words(counts)
     sentences = []
     if "given" in curves:
-        kept, chance = per_hundred(kept_at(curves["given"])), per_hundred(LOOK_AT)
-        title = f"The map keeps {kept} of 100 links, where chance keeps {chance}"
-        sentences += [count_sentence, f"Kept: the pair is among the nearest {share} of all pairs."]
+        close_share = per_hundred(kept_at(curves["given"]))
+        title = f"{close_share} % of your links ended up close together"
+        sentences += [
+            f"By chance it would be {per_hundred(LOOK_AT)} %.",
+            count_sentence,
+            f"Close means among the closest {share} of all pairs.",
+        ]
     if "held_out" in curves:
         sentences.append(
-            f"Of links it was not shown it keeps {round_percent(kept_at(curves['held_out']))}."
+            f"Of the held-out links it is {round_percent(kept_at(curves['held_out']))}."
         )
     if "comparison_accuracy" in scores:
         share = round_percent(scores["comparison_accuracy"])
         if "given" in curves:
-            sentences.append(f"It agrees with {share} of the comparisons; by chance 50 %.")
+            sentences.append(
+                f"The map agrees with {share} of the comparisons. By chance it would be 50 %."
+            )
         else:
             title = f"The map agrees with {share} of the comparisons"
-            sentences += [count_sentence, "By chance it would agree with 50 %."]
+            sentences += [count_sentence, "By chance it would be 50 %."]
     if "comparison_accuracy_held_out" in scores:
         share = round_percent(scores["comparison_accuracy_held_out"])
-        sentences.append(f"Of comparisons it was not shown it agrees with {share}.")
+        sentences.append(f"Of the held-out comparisons it agrees with {share}.")
     theme.show_headline(title, " ".join(sentences))
 
 
@@ -215,7 +221,7 @@ def _offer_refit(state: State) -> None:
             "Refit the map",
             type="primary",
             key="refit",
-            help="Make the map again for what is said now, going on from where the items are.",
+            help="Make the map again with the present guidance, starting from the present map.",
             on_click=_refit,
             args=(state,),
         )
@@ -223,4 +229,4 @@ def _offer_refit(state: State) -> None:
 
 def _refit(state: State) -> None:
     if not background.refit(state):
-        session.add_message("This map cannot be made again: its method is not known here.")
+        session.add_message("This map cannot be refitted: its method is unknown here.")

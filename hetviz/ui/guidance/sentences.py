@@ -29,8 +29,8 @@ def sentence_html(data: HeteroData, row: Mapping[str, Any]) -> str:
         return f"{p} {weight_html(float(row['weight']))} {q}"
     a, b, c, d = (_item_html(data, int(row[end])) for end in COMPARISON_ENDS)
     if row["a"] == row["c"]:
-        return f"{a} <em>is nearer to</em> {b} <em>than to</em> {d}"
-    return f"{a} <em>and</em> {b} <em>are nearer than</em> {c} <em>and</em> {d}"
+        return f"{a} <em>is closer to</em> {b} <em>than to</em> {d}"
+    return f"{a} <em>and</em> {b} <em>are closer than</em> {c} <em>and</em> {d}"
 
 
 def sentence_text(data: HeteroData, row: Mapping[str, Any]) -> str:
@@ -40,8 +40,8 @@ def sentence_text(data: HeteroData, row: Mapping[str, Any]) -> str:
         return f"{p} and {q}: {'together' if row['weight'] > 0 else 'apart'}"
     a, b, c, d = (item_chip.find_item(data, int(row[end])).title for end in COMPARISON_ENDS)
     if row["a"] == row["c"]:
-        return f"{a} is nearer to {b} than to {d}"
-    return f"{a} and {b} are nearer than {c} and {d}"
+        return f"{a} is closer to {b} than to {d}"
+    return f"{a} and {b} are closer than {c} and {d}"
 
 
 def weight_html(weight: float) -> str:

@@ -34,7 +34,7 @@ from hetviz.workspace import DropStatements, EditStatements, ReverseComparisons
 PAGE_SIZE = 200
 _MAX_VISIBLE_ROWS = 12
 _ALL_STATEMENTS, _HELD, _OFF = "all of them", "held out", "switched off"
-_FATES = {"those not kept": UNMET, "those kept": MET, "those without a place": UNPLACED}
+_FATES = {"those not met": UNMET, "those met": MET, "those not on the map": UNPLACED}
 _ALL_SETS, _ALL_PAIRS = "in all sets", "of all datasets"
 _NOUNS = {"link": ("link", "links"), "comparison": ("comparison", "comparisons")}
 _TEXTS = ("kind", "note", "who", "when", "set", "fate")
@@ -50,23 +50,11 @@ def show_statements(data: HeteroData, ledger: Ledger, form: str) -> None:
 
 @dataclass(frozen=True, eq=False)
 class _Order:
-    """In which order a table stands, kept while the choice is the same.
+    """Order of a table, unchanged while the filter stays the same.
 
-    Attributes
-    ----------
-    choice : tuple
-        The map, and what was chosen.
-    ledger : Ledger
-    keys : array of str
-        Of all statements there were to choose from at first.
-    first : array of int
-        Positions in `keys` of those that fitted the choice, in their order.
-    order : array of int
-        Positions of the statements of `ledger` that fit the choice.
-    editable : array of int
-        Those of `order` that can be edited.
-    has_observed : bool
-        Whether any of them was observed, not said.
+    `choice` is the map and the filter, `keys` all statements at first, and `first` the positions in
+    `keys` of those that passed. `order` has the positions in `ledger` that pass now, `editable` and
+    `has_observed` describe them.
     """
 
     choice: tuple[object, ...]
@@ -132,7 +120,7 @@ def _choose_statements(
     keys: Texts = frame["key"].to_numpy(dtype=object)
     first = order
     if earlier is not None and earlier.choice == choice:
-        # Otherwise a weight that changes its sign would take its row elsewhere under the hand.
+        # Keeps a row in its place while its weight is edited.
         order = in_earlier_order(
             order, positions_in(earlier.keys, keys), earlier.first, len(earlier.keys)
         )
@@ -151,22 +139,10 @@ def _choose_statements(
 
 
 def in_earlier_order(order: Ints, positions: Ints, first: Ints, n: int) -> Ints:
-    """Return an order of rows as it was when its list was first asked for.
+    """Return rows in an earlier order; rows that were not listed then come first. O(n).
 
-    Parameters
-    ----------
-    order : array of int
-        Rows that are wanted now, in an order of their own.
-    positions : array of int
-        Where each row stood among the n of that time; -1 where it was not there.
-    first : array of int
-        Which of those fitted, in the order of that time.
-    n : int
-
-    Returns
-    -------
-    array of int
-        The rows that did not fit then first, as in `order`; behind them the others. O(n).
+    `positions` has where each row was among the `n` earlier ones (-1: new), and `first` which of
+    those were listed, in their order.
     """
     was_listed = np.zeros(n + 1, dtype=bool)
     was_listed[first] = True
@@ -178,10 +154,7 @@ def in_earlier_order(order: Ints, positions: Ints, first: Ints, n: int) -> Ints:
 
 
 def positions_in(old: Texts, new: Texts) -> Ints:
-    """Return the position in `old` of each text of `new`, -1 where it is not there.
-
-    Most stand in the same order in both, before and behind what differs, and are found so.
-    """
+    """Return the position in `old` of each text of `new`, -1 if absent; equal ends are fast."""
 
     def alike(a: Texts, b: Texts) -> int:
         is_equal = np.asarray(a == b)
@@ -222,7 +195,7 @@ def _show_page(
     order = order_found.order
     if not len(order):
         theme.show_note(
-            f"No {noun} fits this choice; there are {total:,}." if total else f"No {plural} yet."
+            f"No {noun} passes this filter. There are {total:,}." if total else f"No {plural} yet."
         )
         return
     pages = -(-len(order) // PAGE_SIZE)
@@ -230,7 +203,7 @@ def _show_page(
     with st.container(horizontal=True, vertical_alignment="center", key=f"below-{form}"):
         count_text = f"{theme.count(len(order), noun)}"
         count_text += "" if len(order) == total else f" of {total:,}"
-        theme.show_note(f"{count_text}, worst kept first. Double-click a cell to change it.")
+        theme.show_note(f"{count_text}, worst first. Double-click a cell to edit it.")
         _offer_bulk_edit(form, frame, order_found.editable)
         number = pager.choose_page(pages, f"page-{form}-{pages}")
     page_rows = frame.iloc[order[(number - 1) * PAGE_SIZE : number * PAGE_SIZE]]
@@ -255,37 +228,37 @@ def _show_table(data: HeteroData, form: str, rows: pd.DataFrame, has_observed: b
     else:
         columns["weight"] = number_column(
             "Weight", min_value=0.0, step=0.1, format="%.2f", width=78,
-            help="How much it counts beside the others; above 0.",
+            help="How much it counts compared with the others, above 0.",
         )  # fmt: skip
     columns["near"] = st.column_config.ProgressColumn(
-        "Nearness" if form == "link" else "Agreement",
+        "Closeness" if form == "link" else "Agreement",
         min_value=0.0,
         max_value=100.0,
         format="%.0f %%",
         width=92,
         help=(
-            "The share of all pairs that lie farther apart on the map: 100 % is nearest."
+            "The share of all pairs that are farther apart on the map. 100 % is closest."
             if form == "link"
-            else "The far distance as a share of both: above 50 % the map agrees."
+            else "The far distance as a share of both. Above 50 % the map agrees."
         ),
     )
     columns["fate"] = text_column(
-        "Kept?",
+        "Met?",
         width=76,
         help=(
-            f"Together is kept among the nearest {100 * LOOK_AT:.0f} % of all pairs of the two "
+            f"Together is met among the closest {100 * LOOK_AT:.0f} % of all pairs of the two "
             "datasets, apart outside them."
             if form == "link"
-            else "Whether the pair said to be nearer is nearer on the map."
+            else "Whether the closer pair is closer on the map."
         ),
     )
-    # Before what may need a table wider than the window.
+    # Placed before the columns that may not fit the window.
     columns |= _button_config(form, frame)
     columns["note"] = text_column("Note", max_chars=500, width=110 if form == "link" else 80)
     has_own_set = frame["set"] != (frame["kind"] if form == "link" else COMPARED_SET)
     for column, label, is_set in (
         ("set", "Set", has_own_set),
-        ("who", "Said by", frame["who"] != ""),
+        ("who", "Added by", frame["who"] != ""),
         ("when", "When", frame["when"] != ""),
     ):
         if is_set.any():
@@ -298,10 +271,12 @@ def _show_table(data: HeteroData, form: str, rows: pd.DataFrame, has_observed: b
         editable if rows["own"].all() else set(),
         _save,
         _MAX_VISIBLE_ROWS,
-        f"Table of {theme.count(len(rows), *_NOUNS[form])}, worst kept first",
+        f"Table of {theme.count(len(rows), *_NOUNS[form])}, worst first",
     )
     if has_observed and form == "link":
-        theme.show_note("Some of these were observed, not said; they count as links all the same.")
+        theme.show_note(
+            "Some of these links were observed, not added by a person. They count all the same."
+        )
 
 
 def _frame(data: HeteroData, form: str, rows: pd.DataFrame) -> pd.DataFrame:
@@ -345,9 +320,9 @@ def _item_config(
     ends = _item_columns(form, rows)
     headings = {
         "link": ("One item", "The other"),
-        "comparison": ("This", "is nearer to", "than to")
+        "comparison": ("This", "is closer to", "than to")
         if len(ends) == 3
-        else ("These", "two", "are nearer than", "and"),
+        else ("These", "two", "are closer than", "and"),
     }[form]
     columns: dict[str, Any] = {}
     for end, heading in zip(ends, headings, strict=True):
@@ -364,7 +339,7 @@ def _item_config(
 
 def _button_config(form: str, frame: pd.DataFrame) -> dict[str, object]:
     """Add a menu of actions at the end of each row."""
-    labels = ["Show on the map", *(["Turn round"] if form == "comparison" else []), "Remove"]
+    labels = ["Show on the map", *(["Reverse"] if form == "comparison" else []), "Remove"]
     frame["do"] = [labels] * len(frame)
     return {
         "do": st.column_config.ButtonColumn(
@@ -380,7 +355,7 @@ def _on_button(form: str) -> None:
     label = str(st.session_state[f"do-{form}"]["label"])
     if label == "Remove":
         session.run_command(DropStatements([key]))
-    elif label == "Turn round":
+    elif label == "Reverse":
         session.run_command(ReverseComparisons([key]))
     else:
         ledger = ledger_of(session.workspace().state)
@@ -401,8 +376,8 @@ def _offer_bulk_edit(form: str, frame: pd.DataFrame, editable: Ints) -> None:
     noun = "link" if form == "link" else "comparison"
     with st.popover("Change all shown", key=f"bulk-{form}", disabled=not len(editable)):
         theme.show_note(
-            f"For {theme.count(len(editable), noun)}: all that the choice at the left shows, on every "
-            "page of the table. One undo takes it back."
+            f"For {theme.count(len(editable), noun)}: all that pass the filter, on every page. "
+            "You can undo it."
         )
         low = -1.0 if form == "link" else 0.05
         weight = st.slider(
@@ -425,7 +400,7 @@ def _offer_bulk_edit(form: str, frame: pd.DataFrame, editable: Ints) -> None:
             )
         note = st.text_input("Note", max_chars=500, key=f"bulk-note-{form}")
         st.button(
-            "Write the note",
+            "Set the note",
             key=f"bulk-note-do-{form}",
             disabled=not note.strip(),
             on_click=_edit_all,

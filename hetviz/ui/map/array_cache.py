@@ -46,14 +46,14 @@ class PackedArray:
     content: bytes
 
     @classmethod
-    def of(cls, array: Array, kind: ArrayType) -> PackedArray:
+    def pack(cls, array: Array, kind: ArrayType) -> PackedArray:
         """Return `array` in the given little-endian type."""
         content = np.ascontiguousarray(array, dtype=np.dtype(kind)).tobytes()
         digest = hashlib.blake2b(content, digest_size=16, person=kind.encode())
         return cls(digest.hexdigest(), kind, content)
 
     @cached_property
-    def zipped(self) -> bytes | None:
+    def gzipped(self) -> bytes | None:
         """The content with gzip, or None where that saves less than a quarter."""
         if len(self.content) < MIN_GZIP_BYTES:
             return None
@@ -88,7 +88,7 @@ class ArrayCache:
             if place not in self._arrays:
                 self._arrays[place] = array
                 self._bytes[session] = self._bytes.get(session, 0) + len(array.content)
-                self._make_room(session)
+                self._evict(session)
             self._arrays.move_to_end(place)
             return array.key
 
@@ -111,7 +111,7 @@ class ArrayCache:
         """Bytes kept for all sessions."""
         return sum(self._bytes.values())
 
-    def _make_room(self, session: str) -> None:
+    def _evict(self, session: str) -> None:
         # The newest stays even if it is larger than all the room there is.
         places = [place for place in self._arrays if place[0] == session][:-1]
         while places and self._bytes[session] > self._session_bytes:

@@ -125,7 +125,7 @@ def map_spec(
         "names": _category_names(state, run, colours),
         "order": shelf(map_parts.naming_order(state, run)),
         "selection": {
-            "key": shelf(PackedArray.of(selection_codec.pack_rows(selected, data.n_rows), "|u1"))
+            "key": shelf(PackedArray.pack(selection_codec.pack_rows(selected, data.n_rows), "|u1"))
             if len(selected)
             else None,
             "count": len(selected),
@@ -241,8 +241,8 @@ def _colour_spec(data: HeteroData, colours: Colouring, session: str) -> dict[str
 
 def _pack_colour(colours: Colouring) -> PackedArray:
     if colours.option.kind == "numbers":
-        return PackedArray.of(colours.value, "<f4")
-    return PackedArray.of(colours.code, "|i1")
+        return PackedArray.pack(colours.value, "<f4")
+    return PackedArray.pack(colours.code, "|i1")
 
 
 def _category_counts(colours: Colouring) -> dict[str, object]:

@@ -111,7 +111,7 @@ def get_contrasts(data: HeteroData) -> Contrasts:
 
 
 def find_regions(
-    state: State, run: Run, session: str, *, seen: bool = True
+    state: State, run: Run, session: str, *, redraw: bool = True
 ) -> tuple[Level, ...] | None:
     """Return the regions of a map, at two levels, with their names; None while they are read."""
     places = parts.get_geometry(state, run).points.astype(np.float64)
@@ -122,7 +122,7 @@ def find_regions(
         _REGIONS_TASK,
         {"places": places},
         run,
-        redraw=seen,
+        redraw=redraw,
     )
     return levels
 
@@ -142,7 +142,7 @@ def cluster_part_names(state: State, run: Run | None) -> list[PartName]:
     return get_or_compute(data, ("part names", id(clustering), id(run)), make, (clustering, run))
 
 
-def find_trust(state: State, run: Run, session: str, *, seen: bool = True) -> Floats | None:
+def find_trust(state: State, run: Run, session: str, *, redraw: bool = True) -> Floats | None:
     """Return how far the surroundings of each row can be believed, 0 to 1; NaN where unknown.
 
     None while that is being found out.
@@ -158,7 +158,7 @@ def find_trust(state: State, run: Run, session: str, *, seen: bool = True) -> Fl
         _TRUST_TASK,
         {"embedding": embedding},
         run,
-        redraw=seen,
+        redraw=redraw,
     )
     return trust
 
@@ -181,11 +181,11 @@ def trust_overlay(state: State, run: Run, session: str) -> PackedArray | None:
 
     None while that is being found out.
     """
-    score = find_trust(state, run, session, seen=False)
+    score = find_trust(state, run, session, redraw=False)
     if score is None:
         return None
     steps = np.where(np.isfinite(score), np.rint(TRUST_STEPS * np.nan_to_num(score)), UNKNOWN_TRUST)
-    return PackedArray.of(steps, "|u1")
+    return PackedArray.pack(steps, "|u1")
 
 
 def _comparable_runs(state: State, run: Run) -> tuple[Run, ...]:

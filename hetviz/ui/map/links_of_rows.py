@@ -26,14 +26,14 @@ class LinkEnds:
     ----------
     p, q : array of int, shape (m,)
     weight : array of shape (m,)
-    held : array of bool, shape (m,)
+    is_held_out : array of bool, shape (m,)
         Whether the method of a run did not see the link.
     """
 
     p: Ints
     q: Ints
     weight: Floats
-    held: Bools
+    is_held_out: Bools
 
 
 def strongest_links(
@@ -75,7 +75,12 @@ def strongest_links(
     chosen = touched[np.argsort(-strength)]
     return {
         "links": [
-            [int(ends.p[k]), int(ends.q[k]), float(ends.weight[k]), _KIND_NAMES[bool(ends.held[k])]]
+            [
+                int(ends.p[k]),
+                int(ends.q[k]),
+                float(ends.weight[k]),
+                _KIND_NAMES[bool(ends.is_held_out[k])],
+            ]
             for k in chosen
         ],
         "total": int((member[ends.p] | member[ends.q]).sum()),

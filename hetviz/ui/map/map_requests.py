@@ -100,13 +100,13 @@ class MapRequest:
     query: Mapping[str, str] | None = None
     body: bytes = b""
 
-    def named(self, name: str, default: str = "") -> str:
+    def get(self, name: str, default: str = "") -> str:
         """Return a value of the query."""
         return (self.query or {}).get(name, default)
 
-    def texts(self, name: str) -> list[str]:
+    def get_list(self, name: str) -> list[str]:
         """Return a value of the query that is a list."""
-        text = self.named(name)
+        text = self.get(name)
         if not text or len(text) > _MAX_LIST_CHARS:
             raise RequestError(400)
         return text.split(",")
@@ -119,15 +119,15 @@ class MapResponse:
     Attributes
     ----------
     content : object
-        Bytes of the media type `kind`; an array (`PackedArray`); else what is sent as JSON.
-    keep : str
+        Bytes of the media type `media_type`; an array (`PackedArray`); else what is sent as JSON.
+    cache_control : str
         How long a browser may keep it.
-    kind : str
+    media_type : str
     """
 
     content: Any
-    keep: str
-    kind: str = "application/json"
+    cache_control: str
+    media_type: str = "application/json"
 
 
 def find_array(session: str, key: str) -> PackedArray:
@@ -138,13 +138,13 @@ def find_array(session: str, key: str) -> PackedArray:
     return array
 
 
-def _respond_items(opened: OpenProject, asked: MapRequest) -> MapResponse:
-    rows = opened.rows(asked.texts("rows"), MAX_ITEMS)
+def _respond_items(opened: OpenProject, request: MapRequest) -> MapResponse:
+    rows = opened.rows(request.get_list("rows"), MAX_ITEMS)
     return MapResponse(item_cards.item_names(opened.data, rows), CACHE_BRIEFLY)
 
 
-def _respond_item(opened: OpenProject, asked: MapRequest) -> MapResponse:
-    (row,) = opened.rows([asked.part], 1)
+def _respond_item(opened: OpenProject, request: MapRequest) -> MapResponse:
+    (row,) = opened.rows([request.part], 1)
     colours = layers.colours_of(opened.state, opened.run)
     card = item_cards.item_card(opened.data, row, colours, opened.session)
     run = opened.run
@@ -152,8 +152,8 @@ def _respond_item(opened: OpenProject, asked: MapRequest) -> MapResponse:
     return MapResponse(card | {"head": first}, REVALIDATE)
 
 
-def _respond_search(opened: OpenProject, asked: MapRequest) -> MapResponse:
-    rows = search.search_items(opened.data, asked.named("q"))
+def _respond_search(opened: OpenProject, request: MapRequest) -> MapResponse:
+    rows = search.search_items(opened.data, request.get("q"))
     placed = map_parts.get_geometry(opened.state, opened.run).placed
     hits = [
         {key: item[key] for key in ("row", "title", "dataset")} | {"placed": bool(placed[row])}
@@ -162,52 +162,52 @@ def _respond_search(opened: OpenProject, asked: MapRequest) -> MapResponse:
     return MapResponse(hits, REVALIDATE)
 
 
-def _respond_links(opened: OpenProject, asked: MapRequest) -> MapResponse:
-    if len(asked.body) > 4 * opened.data.n_rows:
+def _respond_links(opened: OpenProject, request: MapRequest) -> MapResponse:
+    if len(request.body) > 4 * opened.data.n_rows:
         raise RequestError(413)
-    if len(asked.body) % 4:
+    if len(request.body) % 4:
         raise RequestError(400)
-    rows: Ints = np.frombuffer(asked.body, dtype="<i4").astype(np.int64)
+    rows: Ints = np.frombuffer(request.body, dtype="<i4").astype(np.int64)
     if len(rows) and not (rows.min() >= 0 and rows.max() < opened.data.n_rows):
         raise RequestError(400)
     return MapResponse(links_of_rows.strongest_links(opened.state, opened.run, rows), NO_STORE)
 
 
-def _respond_thumbnails(opened: OpenProject, asked: MapRequest) -> MapResponse:
-    rows = opened.rows(asked.texts("rows"), thumbnails.MAX_CELLS)
-    size = parse_integer(asked.named("size", "48"), *thumbnails.CELL_SIZE_RANGE)
+def _respond_thumbnails(opened: OpenProject, request: MapRequest) -> MapResponse:
+    rows = opened.rows(request.get_list("rows"), thumbnails.MAX_CELLS)
+    size = parse_integer(request.get("size", "48"), *thumbnails.CELL_SIZE_RANGE)
     content, kind = thumbnails.thumbnail_strip(opened.data, rows, size)
-    return MapResponse(content, CACHE_FOREVER if asked.named("v") else CACHE_BRIEFLY, kind)
+    return MapResponse(content, CACHE_FOREVER if request.get("v") else CACHE_BRIEFLY, kind)
 
 
-def _respond_trust(opened: OpenProject, asked: MapRequest) -> MapResponse:
+def _respond_trust(opened: OpenProject, request: MapRequest) -> MapResponse:
     if opened.run is None:
         raise RequestError
     try:
-        fog = layers.trust_overlay(opened.state, opened.run, opened.session)
+        overlay = layers.trust_overlay(opened.state, opened.run, opened.session)
     except HetvizError as error:
         # The page says why; a browser logs every 404 as an error.
         raise RequestError(204) from error
-    if fog is None:
+    if overlay is None:
         raise RequestError(202)
-    return MapResponse(fog, REVALIDATE)
+    return MapResponse(overlay, REVALIDATE)
 
 
-def _respond_regions(opened: OpenProject, asked: MapRequest) -> MapResponse:
+def _respond_regions(opened: OpenProject, request: MapRequest) -> MapResponse:
     """Answer with the regions of the chosen map, if that is the one that is asked for."""
     run = opened.run
-    if run is None or map_parts.get_geometry(opened.state, run).id != asked.named("of"):
+    if run is None or map_parts.get_geometry(opened.state, run).id != request.get("of"):
         # Another map was chosen meanwhile; the browser hears of it and asks again.
         return MapResponse({"levels": []}, REVALIDATE)
     failed = False
     try:
-        levels = layers.find_regions(opened.state, run, opened.session, seen=False)
+        levels = layers.find_regions(opened.state, run, opened.session, redraw=False)
     except HetvizError:
         # A map is seen without names too; the page says why, and the browser asks again with it.
         levels, failed = (), True
     specs = [
         {
-            "key": ARRAY_CACHE.put(opened.session, PackedArray.of(level.codes, "|i1")),
+            "key": ARRAY_CACHE.put(opened.session, PackedArray.pack(level.codes, "|i1")),
             "names": list(level.names),
         }
         for level in levels or ()
@@ -215,12 +215,12 @@ def _respond_regions(opened: OpenProject, asked: MapRequest) -> MapResponse:
     return MapResponse({"levels": specs, "later": levels is None, "failed": failed}, REVALIDATE)
 
 
-def _respond_clusters(opened: OpenProject, asked: MapRequest) -> MapResponse:
+def _respond_clusters(opened: OpenProject, request: MapRequest) -> MapResponse:
     """Answer with the number of the cluster of each item, -1 for none."""
     clustering = opened.state.clustering
     if clustering is None:
         raise RequestError
-    codes = PackedArray.of(clustering.of(opened.data), "<i4")
+    codes = PackedArray.pack(clustering.of(opened.data), "<i4")
     return MapResponse({"key": ARRAY_CACHE.put(opened.session, codes)}, REVALIDATE)
 
 

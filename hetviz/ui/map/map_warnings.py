@@ -57,40 +57,40 @@ class MapWarning:
     Attributes
     ----------
     kind : Kind
-    words, label : str
+    text, label : str
         What is amiss, and what the act is called.
-    act : callable, optional
+    action : callable, optional
     page : str
-        File of a page, where there is no `act`.
-    about : str
+        File of a page, where there is no `action`.
+    subject : str
         What tells it from others of its kind.
     """
 
     kind: WarningKind
-    words: str
+    text: str
     label: str
-    act: Callable[[], None] | None = None
+    action: Callable[[], None] | None = None
     page: str = ""
-    about: str = ""
+    subject: str = ""
 
     def __post_init__(self) -> None:
-        if (self.act is None) == (not self.page):
+        if (self.action is None) == (not self.page):
             raise ValueError(f"{self.kind}: a warning has one act")
 
 
 def show_warnings(warnings: Iterable[MapWarning], place: str = "") -> None:
     """Show warnings, each with its act below; `place` tells apart where they stand."""
     for warning in warnings:
-        st.html(f'<div class="hv-conflict"><p>{theme.escape_html(warning.words)}</p></div>')
-        if warning.act is None:
+        st.html(f'<div class="hv-conflict"><p>{theme.escape_html(warning.text)}</p></div>')
+        if warning.action is None:
             st.page_link(
                 PAGES / warning.page,
                 label=theme.escape_markdown(warning.label),
                 query_params=session.url_params(),
             )
         else:
-            key = "-".join(filter(None, ("mend", warning.kind, warning.about, place)))
-            st.button(theme.escape_markdown(warning.label), key=key, on_click=warning.act)
+            key = "-".join(filter(None, ("mend", warning.kind, warning.subject, place)))
+            st.button(theme.escape_markdown(warning.label), key=key, on_click=warning.action)
 
 
 def link_warnings(state: State) -> list[MapWarning]:
@@ -98,23 +98,23 @@ def link_warnings(state: State) -> list[MapWarning]:
     data = state.data
     if data is None or not data.links:
         return []
-    found = session.get_or_compute(("reach", id(data)), data, lambda: link_reach(data))
-    return [_caution_warning(found, caution) for caution in found.link_warnings]
+    links_reach = session.get_or_compute(("reach", id(data)), data, lambda: link_reach(data))
+    return [_caution_warning(links_reach, caution) for caution in links_reach.link_warnings]
 
 
 def _caution_warning(link_reach: Reach, caution: LinkWarning) -> MapWarning:
     name = caution.dataset
     if caution.kind == "crowded":
         act, label = LeaveLinks(name, caution.id), "Leave its links out"
-        return MapWarning("crowded", caution.words, label, _run_on_click(act), about=name)
+        return MapWarning("crowded", caution.words, label, _run_on_click(act), subject=name)
     if link_reach.linked[name]:
         label = f"Leave {link_reach.n_unlinked(name):,} {name} out"
         return MapWarning(
-            "unlinked", caution.words, label, _run_on_click(LeaveUnlinked(name)), about=name
+            "unlinked", caution.words, label, _run_on_click(LeaveUnlinked(name)), subject=name
         )
     label = f"Leave {name} out"
     return MapWarning(
-        "unlinked", caution.words, label, _run_on_click(DropDataset(name)), about=name
+        "unlinked", caution.words, label, _run_on_click(DropDataset(name)), subject=name
     )
 
 
@@ -131,7 +131,7 @@ def join_warnings(command: Command, link_reach: Reach, about: str) -> list[MapWa
                     name=command.undo_label,
                 )
             ),
-            about=about,
+            subject=about,
         )
         for caution in link_reach.hub_warnings
     ]
@@ -153,12 +153,12 @@ def map_warnings(state: State, run: Run, figures: Mapping[str, object]) -> list[
         return []
     links = link_warnings(state)
     unplaced = _unplaced_warnings(
-        state, run, {warning.about for warning in links if warning.kind == "unlinked"}
+        state, run, {warning.subject for warning in links if warning.kind == "unlinked"}
     )
     notes = _note_warnings(figures)
     if unplaced or links:
         # Whom nothing places was said, with an act of its own.
-        notes = [warning for warning in notes if not warning.words.endswith("left off the map.")]
+        notes = [warning for warning in notes if not warning.text.endswith("left off the map.")]
     return [
         *_stale_warnings(state, run),
         *_unjoined_warnings(state, run),

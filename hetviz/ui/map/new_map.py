@@ -70,7 +70,7 @@ def show_form(state: State) -> None:
         "title": verdict.card.title,
         "params": params,
         "seed": seed,
-        "hold": _held_out_share(data),
+        "hold_out": _held_out_share(data),
         "weights": factors,
     }
     with st.container(key="primary_run"):

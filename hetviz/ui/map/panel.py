@@ -33,10 +33,10 @@ _FIRST_KEYS = ("Shift + drag", "A, B", "T, X", "N and P", "/", "Esc", "?")
 
 
 def open_tab(tab: str, *, opens: bool = True, wide: bool = False) -> None:
-    """Turn to a tab; with `opens`, open the panel too."""
+    """Turn to a tab; with `opens_panel`, open the panel too."""
     view = get_panel_view()
     if (tab, wide, opens) != (view.tab, view.wide, False):
-        view.tab, view.wide, view.opens = tab, wide, opens
+        view.tab, view.wide, view.opens_panel = tab, wide, opens
         view.turn += 1
 
 
@@ -52,7 +52,7 @@ def _show_body() -> None:
         # Something was changed from here that the map and the bar above show too.
         st.rerun()
     state, view = session.workspace().state, get_panel_view()
-    tabs = view.see({tab: _tab_state(tab) for tab in TABS})
+    tabs = view.update_tabs({tab: _tab_state(tab) for tab in TABS})
     with st.container(key="panel", gap=None):
         component.show_tabs(
             {
@@ -61,7 +61,7 @@ def _show_body() -> None:
                 "view": view.token,
                 "wide": view.wide,
                 "turn": view.turn,
-                "open": view.opens,
+                "open": view.opens_panel,
                 "chosen": bool(len(selection.selected_rows(state))),
                 "kept": _shares_close(state) if view.tab in TABS[:2] else {},
             },

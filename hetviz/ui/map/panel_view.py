@@ -23,9 +23,9 @@ class PanelView:
         Whether it is as wide as a table needs.
     turn : int
         Counts what the server changed; the browser follows where it is higher than it knows.
-    opens : bool
+    opens_panel : bool
         Whether the last change also opens a panel that is closed.
-    seen : dict of str to object
+    drawn_states : dict of str to object
         By tab, what it showed when it was last drawn. A tab that would show the same lies ready
         behind the one that is looked at, and the browser turns to it without asking.
     token : str
@@ -35,11 +35,11 @@ class PanelView:
     tab: str = TABS[0]
     wide: bool = False
     turn: int = 0
-    opens: bool = False
-    seen: dict[str, object] = field(default_factory=dict)
+    opens_panel: bool = False
+    drawn_states: dict[str, object] = field(default_factory=dict)
     token: str = field(default_factory=lambda: secrets.token_urlsafe(12))
 
-    def see(self, states: Mapping[str, object]) -> list[str]:
+    def update_tabs(self, states: Mapping[str, object]) -> list[str]:
         """Return which tabs to draw: the one that is looked at, then those that lie ready.
 
         Parameters
@@ -47,12 +47,12 @@ class PanelView:
         states : mapping of str to object
             By tab, what it shows now.
         """
-        self.seen = {
+        self.drawn_states = {
             tab: state
             for tab, state in states.items()
-            if tab == self.tab or self.seen.get(tab) == state
+            if tab == self.tab or self.drawn_states.get(tab) == state
         }
-        return [self.tab, *(tab for tab in TABS if tab in self.seen and tab != self.tab)]
+        return [self.tab, *(tab for tab in TABS if tab in self.drawn_states and tab != self.tab)]
 
 
 _VIEWS: weakref.WeakValueDictionary[str, PanelView] = weakref.WeakValueDictionary()

@@ -105,7 +105,7 @@ def _round_to_grid(form: Drawn) -> Geometry:
     # As the browser computes them, so that both mean the same numbers.
     points = np.where(form.placed[:, None], low + steps * (high - low) / GRID_STEPS, np.nan)
     number = max(1, -(-len(steps) // PIECE_ROWS))
-    pieces = tuple(PackedArray.of(_byte_planes(steps[k::number]), "|u1") for k in range(number))
+    pieces = tuple(PackedArray.pack(_byte_planes(steps[k::number]), "|u1") for k in range(number))
     extent = (float(low[0]), float(low[1]), float(high[0]), float(high[1]))
     return Geometry(points.astype(np.float32), form.placed, form.notes, pieces, extent)
 
@@ -201,7 +201,7 @@ def pack_filter_mask(state: State) -> PackedArray:
     passes = filter_mask(state)
     assert passes is not None  # noqa: S101 - as the caller promised
     return get_or_compute(
-        data_of(state), ("mask", tuple(state.filters)), lambda: PackedArray.of(passes, "|u1")
+        data_of(state), ("mask", tuple(state.filters)), lambda: PackedArray.pack(passes, "|u1")
     )
 
 
@@ -218,6 +218,6 @@ def naming_order(state: State, run: Run | None) -> PackedArray:
         many = data.n_rows > MAX_ROWS_ALL_NAMED
         rows = named_sample(state, run) if many else np.flatnonzero(form.placed)
         weight = get_or_compute(data, "linked weight", lambda: priority.sum_link_weights(data))
-        return PackedArray.of(priority.sort_by_importance(rows, form.points, weight), "<i4")
+        return PackedArray.pack(priority.sort_by_importance(rows, form.points, weight), "<i4")
 
     return get_or_compute(data, key, make, run)

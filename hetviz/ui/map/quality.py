@@ -100,9 +100,9 @@ def _show_measures(
     theme.show_table([head, *list(COLUMNS)[: len(endings)]], rows)
 
 
-def _show_terms(said: list[tuple[str, str]]) -> None:
-    terms = "".join(
+def _show_terms(terms: list[tuple[str, str]]) -> None:
+    items = "".join(
         f"<dt>{theme.escape_html(name)}</dt><dd>{theme.escape_html(words)}</dd>"
-        for name, words in said
+        for name, words in terms
     )
-    st.html(f'<dl class="hv-said">{terms}</dl>')
+    st.html(f'<dl class="hv-said">{items}</dl>')

@@ -44,13 +44,16 @@ _CACHE_ONE_DAY = "private, max-age=86400"
 
 def map_routes() -> list[BaseRoute]:
     """Return the routes to serve beside the pages."""
-    names = [name for name in HANDLERS if name not in ("item", "links")]
+    simple_names = [name for name in HANDLERS if name not in ("item", "links")]
     return [
         Route("/hv/plotly.js", _guarded(_plotly)),
         Route("/hv/asset/{version}/{file}", _guarded(_asset)),
         Route("/hv/array/{session}/{key}", _guarded(_array)),
         Route("/hv/frame/{session}/{job}", _frame),
-        *(Route(f"/hv/{name}/{{session}}", _guarded(_project_handler(name))) for name in names),
+        *(
+            Route(f"/hv/{name}/{{session}}", _guarded(_project_handler(name)))
+            for name in simple_names
+        ),
         Route("/hv/item/{session}/{part}", _guarded(_project_handler("item"))),
         Route("/hv/links/{session}", _links, methods=["POST"]),
         Route("/hv/tab/{view}/{tab}", _guarded(_tab), methods=["POST"]),
@@ -82,11 +85,15 @@ def _project_handler(name: str) -> Callable[[Request], Response]:
 def _send_response(request: Request, response: MapResponse) -> Response:
     content = response.content
     if isinstance(content, PackedArray):
-        zipped = content.zipped if accepts_gzip(request) else None
-        return send_content(request, content.content, zipped, BINARY, response.keep)
+        zipped = content.gzipped if accepts_gzip(request) else None
+        return send_content(request, content.content, zipped, BINARY, response.cache_control)
     if isinstance(content, bytes):
-        return Response(content, media_type=response.kind, headers=response_headers(response.keep))
-    return json_response(request, content, response.keep)
+        return Response(
+            content,
+            media_type=response.media_type,
+            headers=response_headers(response.cache_control),
+        )
+    return json_response(request, content, response.cache_control)
 
 
 def _plotly(request: Request) -> Response:

@@ -39,7 +39,7 @@ class TextIndex:
     starts: Ints
 
     @classmethod
-    def of(cls, texts: Iterable[str]) -> TextIndex:
+    def build(cls, texts: Iterable[str]) -> TextIndex:
         """Return the index of texts, their rows in order."""
         lines = list(texts)
         joined = "\n".join(lines)
@@ -48,22 +48,22 @@ class TextIndex:
             lines = [" ".join(text[:_MAX_NAME_CHARS].split()) for text in lines]
             joined = "\n".join(lines)
         # Folded all at once, which is much quicker; it keeps line breaks and makes none.
-        whole = "\n" + fold_text(joined)
-        lengths = np.fromiter(map(len, whole.split("\n")[1:]), dtype=np.int64) + 1
+        folded_text = "\n" + fold_text(joined)
+        lengths = np.fromiter(map(len, folded_text.split("\n")[1:]), dtype=np.int64) + 1
         starts = np.concatenate([[0], np.cumsum(lengths)[:-1]])
-        return cls(whole + "\n", starts[: len(lines)])
+        return cls(folded_text + "\n", starts[: len(lines)])
 
-    def hits(self, needle: str) -> list[int]:
+    def find_rows(self, needle: str) -> list[int]:
         """Return rows of texts that hold `needle`, the shortest texts first."""
-        rows = list(dict.fromkeys(self._found(needle)))
+        rows = list(dict.fromkeys(self._iter_hits(needle)))
         return sorted(rows, key=lambda row: (self._length(row), row))
 
-    def holding(self, needle: str) -> Ints:
+    def find_all_rows(self, needle: str) -> Ints:
         """Return all rows of texts that hold `needle`, in order."""
         at = [match.start() for match in re.finditer(re.escape(needle), self.text)]
         return np.unique(np.searchsorted(self.starts, at, side="right") - 1)
 
-    def _found(self, needle: str) -> Iterator[int]:
+    def _iter_hits(self, needle: str) -> Iterator[int]:
         at = self.text.find(needle)
         for _ in range(_MAX_HITS_CHECKED):
             if at < 0:
@@ -96,7 +96,7 @@ def get_name_index(data: HeteroData) -> NameIndex:
         ids = [str(t) for dataset in data.datasets.values() for t in dataset.ids]
         rows = np.flatnonzero(np.array(titles, dtype=object) != np.array(ids, dtype=object))
         return NameIndex(
-            TextIndex.of(titles), TextIndex.of([ids[row] for row in rows.tolist()]), rows
+            TextIndex.build(titles), TextIndex.build([ids[row] for row in rows.tolist()]), rows
         )
 
     return cached_for_items(data.datasets.values(), "names", make)
@@ -104,7 +104,7 @@ def get_name_index(data: HeteroData) -> NameIndex:
 
 def rows_with_title(data: HeteroData, text: str) -> Ints:
     """Return all global rows whose title holds a text that is folded already."""
-    return get_name_index(data).titles.holding(text)
+    return get_name_index(data).titles.find_all_rows(text)
 
 
 def search_items(data: HeteroData, query: str, max_hits: int = MAX_HITS) -> list[int]:
@@ -129,7 +129,7 @@ def search_items(data: HeteroData, query: str, max_hits: int = MAX_HITS) -> list
         (names.ids, needle),
     )
     for index, text in ways:
-        for row in index.hits(text):
+        for row in index.find_rows(text):
             rows.setdefault(int(names.id_rows[row]) if index is names.ids else row)
             if len(rows) == max_hits:
                 return list(rows)

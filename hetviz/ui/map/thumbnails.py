@@ -35,7 +35,7 @@ class _ThumbnailCache:
         self._bytes = 0
         self._lock = threading.Lock()
 
-    def of(self, data: HeteroData, row: int, size: int) -> Image | None:
+    def get(self, data: HeteroData, row: int, size: int) -> Image | None:
         """Return the picture of a global row, at most `size` wide and high, or None."""
         item = find_item(data, row)
         media = None if item.dataset.media is None else item.dataset.media[item.row]
@@ -76,7 +76,7 @@ def thumbnail_strip(data: HeteroData, rows: Sequence[int], size: int) -> tuple[b
 
     canvas = Image.new("RGBA", (size * len(rows), size))
     for k, row in enumerate(rows):
-        tile = THUMBNAILS.of(data, row, size)
+        tile = THUMBNAILS.get(data, row, size)
         if tile is not None:
             canvas.paste(tile, (k * size + (size - tile.width) // 2, (size - tile.height) // 2))
     stream = io.BytesIO()

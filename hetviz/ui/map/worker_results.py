@@ -59,25 +59,25 @@ class WorkerError(HetvizError):
 
     Attributes
     ----------
-    what : str
+    activity : str
         What it was doing, in words.
-    why : str
-    again : callable
+    reason : str
+    retry : callable
         Forgets it, so that it is asked for once more when the page is drawn.
     """
 
     def __init__(self, activity: str, reason: str, retry: Callable[[], None]) -> None:
         super().__init__(f"{activity} failed: {reason}")
-        self.what, self.why, self.again = activity, reason, retry
+        self.activity, self.reason, self.retry = activity, reason, retry
 
 
 @dataclass(frozen=True, eq=False)
 class _PendingResult:
-    of: ReferenceType[HeteroData]
+    data_ref: ReferenceType[HeteroData]
     key: Hashable
     also: object
     session: str
-    seen: bool
+    redraw: bool
 
 
 _PENDING: dict[str, _PendingResult] = {}
@@ -132,7 +132,7 @@ def fetch_from_worker(
         with _LOCK:
             before = _PENDING.get(id)
             _PENDING[id] = _PendingResult(
-                ref(data), key, also, session, redraw or bool(before and before.seen)
+                ref(data), key, also, session, redraw or bool(before and before.redraw)
             )
         if before is None and not SEND_TASK[0](
             session, id, Task(task, {"data": data, **arguments})
@@ -166,36 +166,38 @@ def compute_in_thread(
     """
     if not SEND_TASK or not is_large(data):
         return get_or_compute(data, key, make, also)
-    there = get_cached(data, key)
-    if isinstance(there, HetvizError):
-        raise WorkerError("Reading what was said", str(there), partial(drop_cached, data, key))
-    if there is None:
+    result = get_cached(data, key)
+    if isinstance(result, HetvizError):
+        raise WorkerError("Reading what was said", str(result), partial(drop_cached, data, key))
+    if result is None:
         id, over = _job_id(session, data, key), threading.Event()
 
         def work() -> None:
             with BACKGROUND_LOCK:
-                result: object
+                computed: object
                 try:
-                    result = make()
+                    computed = make()
                 except HetvizError as error:
-                    result = error
+                    computed = error
                 except Exception:
                     log.exception("What a page waits for could not be made")
-                    result = HetvizError("the app came to an end of its own here; its log says why")
-            _store_result(id, result)
+                    computed = HetvizError(
+                        "the app came to an end of its own here; its log says why"
+                    )
+            _store_result(id, computed)
             over.set()
 
         with _LOCK:
             first = id not in _PENDING
-            _PENDING.setdefault(id, _PendingResult(ref(data), key, also, session, seen=not first))
+            _PENDING.setdefault(id, _PendingResult(ref(data), key, also, session, redraw=not first))
         if first:
             START_THREAD[0](work)
             over.wait(_WAIT_S)
         with _LOCK:
             if id in _PENDING:
-                _PENDING[id] = replace(_PENDING[id], seen=True)
-        there = get_cached(data, key)
-    return there  # type: ignore[no-any-return]
+                _PENDING[id] = replace(_PENDING[id], redraw=True)
+        result = get_cached(data, key)
+    return result  # type: ignore[no-any-return]
 
 
 def _job_id(session: str, data: HeteroData, key: Hashable) -> str:
@@ -219,7 +221,7 @@ def on_job_end(job: Job) -> None:
 def _store_result(id: str, result: object) -> None:
     with _LOCK:
         asked = _PENDING.get(id)
-    data = None if asked is None else asked.of()
+    data = None if asked is None else asked.data_ref()
     if asked is not None and data is not None:
         get_or_compute(data, asked.key, lambda: result, asked.also)
     # Only now: who sees that nobody is at it any more finds it there.
@@ -228,7 +230,7 @@ def _store_result(id: str, result: object) -> None:
         if asked is None:
             return
         # What failed is told on the page, whoever asked for it.
-        if asked.seen or isinstance(result, HetvizError):
+        if asked.redraw or isinstance(result, HetvizError):
             _N_ARRIVED[asked.session] = _N_ARRIVED.get(asked.session, 0) + 1
             while len(_N_ARRIVED) > _MAX_COUNTED_SESSIONS:
                 _N_ARRIVED.pop(next(iter(_N_ARRIVED)))
@@ -242,4 +244,4 @@ def n_arrived(session: str) -> int:
 def is_working(session: str) -> bool:
     """Whether something is being found out that the page of a session waits for."""
     with _LOCK:
-        return any(pending.session == session and pending.seen for pending in _PENDING.values())
+        return any(pending.session == session and pending.redraw for pending in _PENDING.values())

@@ -12,7 +12,7 @@ from hetviz.errors import DataError, MissingExtraError, Problem
 from hetviz.plots.colour import Colouring, colouring
 from hetviz.plots.palette import tokens
 from hetviz.plots.still import still_map
-from hetviz.runs.embed.run import Made
+from hetviz.runs.embed.run import EmbeddingOrigin
 
 if TYPE_CHECKING:
     from hetviz.ui.notebook.widget import MapWidget
@@ -33,13 +33,13 @@ def map_widget(embedding: Embedding, data: HeteroData | None = None, **options: 
     if is_default and embedding in _WIDGETS:
         return _WIDGETS[embedding]
     made = embedding.made
-    own_data = made.data if isinstance(made, Made) and data is None else data
+    own_data = made.data if isinstance(made, EmbeddingOrigin) and data is None else data
     if own_data is None:
         problem = "what this map is made of is not known any more"
         raise DataError(Problem("no-data", "widget", problem, "", "Call embedding.widget(data)."))
     from hetviz.ui.notebook.widget import MapWidget
 
-    if isinstance(made, Made):
+    if isinstance(made, EmbeddingOrigin):
         run = made.run
         options = {"method": run.method, "params": run.params, "seed": run.seed, **options}
     map_view = MapWidget(own_data, embedding, **options)
@@ -55,12 +55,12 @@ def mimebundle(embedding: Embedding) -> dict[str, object]:
     picture.
     """
     made = embedding.made
-    data = made.data if isinstance(made, Made) else _data_of_ids(embedding)
+    data = made.data if isinstance(made, EmbeddingOrigin) else _data_of_ids(embedding)
     bundle: dict[str, Any] = {
         "text/plain": repr(embedding),
         "image/svg+xml": still_svg(data, embedding),
     }
-    if isinstance(made, Made) and find_spec("anywidget") is not None:
+    if isinstance(made, EmbeddingOrigin) and find_spec("anywidget") is not None:
         bundle[_WIDGET] = {
             "version_major": 2,
             "version_minor": 0,

@@ -391,7 +391,7 @@ class MapWidget(anywidget.AnyWidget):
         except RequestError as error:
             self.send({"answer": ask, "status": error.status})
             return
-        content, kind = response.content, response.kind
+        content, kind = response.content, response.media_type
         if isinstance(content, PackedArray):
             content, kind = content.content, "application/octet-stream"
         elif not isinstance(content, bytes):

@@ -249,7 +249,7 @@ def restart_job(pending: PendingJob) -> None:
 
 def dismiss_job(pending: PendingJob) -> None:
     """Forget how a job ended."""
-    session.run_command(EndJob(pending.count_job))
+    session.run_command(EndJob(pending.job))
 
 
 def cancel_job(id: str) -> None:

@@ -18,7 +18,7 @@ def delete_project(project: object) -> None:
         session.add_message("This project is somebody else's, so its files stay.")
         return
     background.stop_all_jobs(sid)
-    people.delete_project(sid)
+    people.forget_project(sid)
     SESSIONS.remove(sid)
     if sid == st.session_state["sid"]:
         session.open_project(session.new_session())

@@ -32,20 +32,31 @@ STATEMENT_STEP = "said-at-step"
 
 def get_draft(state: State) -> DraftCommands | None:
     """Return the statement that is about to be made, or None while something is lacking."""
-    data, saying, groups = (
+    data, statement, groups = (
         state.data,
         statement_draft.get_statement(),
         statement_draft.get_groups(state),
     )
-    if data is None or saying.how == "label" or statement_draft.missing_group(saying.how, groups):
+    if (
+        data is None
+        or statement.kind == "label"
+        or statement_draft.missing_group(statement.kind, groups)
+    ):
         return None
-    make = commands.draft_comparisons if saying.how == "closer" else commands.draft_pairs
+    make = commands.draft_comparisons if statement.kind == "closer" else commands.draft_pairs
     mark = hashlib.sha256(b"".join(name.encode() + groups[name].tobytes() for name in groups))
-    key = ("draft", id(data), saying.how, saying.weight, saying.most, mark.hexdigest())
+    key = (
+        "draft",
+        id(data),
+        statement.kind,
+        statement.weight,
+        statement.max_pairs,
+        mark.hexdigest(),
+    )
 
     def drafted() -> DraftCommands | None:
         try:
-            return make(data, groups, saying)
+            return make(data, groups, statement)
         except HetvizError:
             # Such as two groups of the very same items: there is nothing to say of them.
             return None
@@ -180,7 +191,7 @@ def method_capabilities(state: State) -> frozenset[Capability] | None:
 def unsupported_reason(state: State) -> str:
     """Say that the method of the map makes no use of what the bar says; empty where it does."""
     run, can = state.run, method_capabilities(state)
-    if run is None or can is None or statement_draft.get_statement().how != "closer":
+    if run is None or can is None or statement_draft.get_statement().kind != "closer":
         return ""
     if Capability.COMPARISONS in can:
         return ""

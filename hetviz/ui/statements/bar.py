@@ -80,7 +80,7 @@ def _filter_to_linked(picked: Ints) -> None:
 
 def _show_group(data: HeteroData, name: str, groups: dict[str, Ints], picked: Ints) -> None:
     rows = groups.get(name)
-    kind = statement_draft.get_statement().how
+    kind = statement_draft.get_statement().kind
     if rows is not None:
         with st.container(
             horizontal=True, vertical_alignment="center", gap="xsmall", width="content"
@@ -156,26 +156,26 @@ def _group_html(data: HeteroData, name: str, rows: Ints) -> str:
 
 
 def _show_statement(state: State, data: HeteroData, groups: dict[str, Ints]) -> None:
-    saying = statement_draft.get_statement()
-    if saying.dropped is None:
+    statement = statement_draft.get_statement()
+    if statement.dropped is None:
         st.segmented_control(
             "What to say",
             list(KIND_TITLES),
-            default=saying.how,
+            default=statement.kind,
             format_func=lambda kind: KIND_TITLES[kind],
-            key=f"how-{saying.how}",
+            key=f"how-{statement.kind}",
             label_visibility="collapsed",
             width="content",
             on_change=_on_kind,
-            args=(f"how-{saying.how}",),
+            args=(f"how-{statement.kind}",),
         )
-    if saying.how in ("together", "apart"):
-        key = f"weight-{saying.weight:g}"
+    if statement.kind in ("together", "apart"):
+        key = f"weight-{statement.weight:g}"
         st.slider(
             "How strongly: −1 apart, +1 together",
             -1.0,
             1.0,
-            saying.weight,
+            statement.weight,
             0.1,
             format="%.1f",
             key=key,
@@ -185,14 +185,14 @@ def _show_statement(state: State, data: HeteroData, groups: dict[str, Ints]) -> 
             on_change=_on_weight,
             args=(key,),
         )
-    if saying.how == "label":
+    if statement.kind == "label":
         _show_label_form(data, groups["A"] if "A" in groups else next(iter(groups.values())))
         return
-    if saying.how == "together":
+    if statement.kind == "together":
         shared_columns.offer_weights(data, groups)
     draft = act_draft.get_draft(state)
-    missing = statement_draft.missing_group(saying.how, groups)
-    if draft is not None and saying.dropped is None:
+    missing = statement_draft.missing_group(statement.kind, groups)
+    if draft is not None and statement.dropped is None:
         _show_number(draft)
     elif missing:
         st.html(
@@ -215,13 +215,13 @@ def _button_text(draft: commands.DraftCommands | None) -> str:
     """Return what the button does, with how many statements it makes."""
     if draft is None:
         return "Say it"
-    noun = "comparison" if statement_draft.get_statement().how == "closer" else "pair"
+    noun = "comparison" if statement_draft.get_statement().kind == "closer" else "pair"
     return f"Say {theme.count(draft.n, noun)}"
 
 
 def _show_number(draft: commands.DraftCommands) -> None:
     """Let the number of statements be changed; the button says it."""
-    noun = "comparison" if statement_draft.get_statement().how == "closer" else "pair"
+    noun = "comparison" if statement_draft.get_statement().kind == "closer" else "pair"
     if draft.n_possible == 1:
         return
     text = "Fewer" if draft.n == draft.n_possible else f"of {draft.n_possible:,}"
@@ -347,4 +347,4 @@ def _on_weight(key: str) -> None:
 
 
 def _on_number(key: str) -> None:
-    statement_draft.change_statement(most=int(st.session_state[key]))
+    statement_draft.change_statement(max_pairs=int(st.session_state[key]))

@@ -55,7 +55,7 @@ def draft_pairs(
 ) -> DraftCommands:
     """Draft links between groups A and B, or within A where there is no B."""
     ends = groups["A"], groups.get("B")
-    stated = links_between(data, *ends, statement.weight, most=statement.most, in_turn=True)
+    stated = links_between(data, *ends, statement.weight, most=statement.max_pairs, in_turn=True)
     word = "together" if statement.weight > 0 else "apart"
     name = _unused_set_name(data, f"{_groups_text(data, groups, 'AB')} {word}")
     lines = [
@@ -73,7 +73,7 @@ def draft_comparisons(
     """Draft comparisons: each A nearer to B than to C."""
     a, b, c = (groups[name] for name in "ABC")
     possible = len(a) * len(b) * len(c)
-    n = min(possible, statement.most or max(_MIN_COMPARISONS, len(a)))
+    n = min(possible, statement.max_pairs or max(_MIN_COMPARISONS, len(a)))
     triples = _spread_triples(a, b, c, n)
     rows = [[_dataset_and_id(data, row) for row in triple] for triple in triples]
     name = _unused_set_name(

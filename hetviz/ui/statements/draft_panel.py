@@ -20,7 +20,7 @@ _MAX_PAIRS, _MAX_NAME_CHARS = 12, 30
 def show_draft(state: State) -> bool:
     """Show what is about to be said of pairs; False where nothing is."""
     draft, data = act_draft.get_draft(state), state.data
-    if draft is None or data is None or statement_draft.get_statement().how == "closer":
+    if draft is None or data is None or statement_draft.get_statement().kind == "closer":
         return False
     existing = _existing_weights(data, draft)
     word = "together" if draft.lines[0][2] > 0 else "apart"

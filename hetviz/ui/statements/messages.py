@@ -67,7 +67,7 @@ def draft_spec(state: State, owner: str) -> dict[str, Any]:
     expected = None if draft is None else preview.find_preview(state, draft)
     return {
         "groups": {
-            name: ARRAY_CACHE.put(owner, PackedArray.of(rows, "<i4"))
+            name: ARRAY_CACHE.put(owner, PackedArray.pack(rows, "<i4"))
             for name, rows in groups.items()
         },
         "preview": [] if draft is None else draft.lines,
@@ -80,7 +80,7 @@ def draft_spec(state: State, owner: str) -> dict[str, Any]:
 
 def _choose_or_add(state: State, kind: statement_draft.StatementKind) -> None:
     """Choose what to say; the second time, say it."""
-    if statement_draft.get_statement().how == kind and actions.get_draft(state) is not None:
+    if statement_draft.get_statement().kind == kind and actions.get_draft(state) is not None:
         actions.add_statement()
     else:
         statement_draft.choose_kind(kind)

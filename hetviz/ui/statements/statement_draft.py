@@ -35,10 +35,10 @@ class StatementDraft:
 
     Attributes
     ----------
-    how : {"together", "apart", "closer", "label"}
+    kind : {"together", "apart", "closer", "label"}
     weight : float
         From -1 (apart) to 1 (together).
-    most : int or None
+    max_pairs : int or None
         Pairs or comparisons to make at most; None leaves it to the thinning.
     dropped : (int, float, float) or None
         Row that was dragged, and where it was let go, in the map's coordinates.
@@ -46,9 +46,9 @@ class StatementDraft:
         Rows near that place.
     """
 
-    how: StatementKind = "together"
+    kind: StatementKind = "together"
     weight: float = 1.0
-    most: int | None = None
+    max_pairs: int | None = None
     dropped: tuple[int, float, float] | None = None
     proposed: tuple[int, ...] = ()
 
@@ -73,14 +73,16 @@ def choose_kind(kind: StatementKind) -> None:
         weight = abs(weight)
     elif kind == "apart":
         weight = -abs(weight)
-    change_statement(how=kind, weight=weight, most=None)
+    change_statement(kind=kind, weight=weight, max_pairs=None)
 
 
 def set_weight(weight: float) -> None:
     """Say it this strongly; below 0 is apart. 0 says nothing and is passed over."""
     if weight:
         change_statement(
-            weight=weight, how="together" if weight > 0 else "apart", most=get_statement().most
+            weight=weight,
+            kind="together" if weight > 0 else "apart",
+            max_pairs=get_statement().max_pairs,
         )
 
 
@@ -92,7 +94,7 @@ def get_groups(state: State) -> dict[str, Ints]:
 def set_group(name: str, rows: Ints) -> None:
     """Make these global rows a group; no rows give it up."""
     session.workspace().set_view_state(groups={name: rows})
-    change_statement(most=None, **({} if name == "B" else {"dropped": None, "proposed": ()}))
+    change_statement(max_pairs=None, **({} if name == "B" else {"dropped": None, "proposed": ()}))
 
 
 def clear_groups(selection: bool = False) -> None:
@@ -101,7 +103,7 @@ def clear_groups(selection: bool = False) -> None:
     session.workspace().set_view_state(
         groups=dict.fromkeys("ABC", nothing), selection=nothing if selection else None
     )
-    change_statement(most=None, dropped=None, proposed=())
+    change_statement(max_pairs=None, dropped=None, proposed=())
 
 
 def missing_group(kind: StatementKind, groups: dict[str, Ints]) -> str:

@@ -18,6 +18,7 @@ def show_failure(place: str) -> Iterator[None]:
         yield
     except worker_results.WorkerError as failed:
         st.error(
-            theme.escape_markdown(f"{failed.what} failed: {failed.why}"), icon=":material/error:"
+            theme.escape_markdown(f"{failed.activity} failed: {failed.reason}"),
+            icon=":material/error:",
         )
-        st.button("Try again", key=f"again-{place}", on_click=failed.again)
+        st.button("Try again", key=f"again-{place}", on_click=failed.retry)

@@ -35,7 +35,7 @@ DAYS_EMPTY = 1
 
 log = logging.getLogger(__name__)
 
-__all__ = ["SESSIONS", "InUse", "Sessions", "is_id", "new_id"]
+__all__ = ["SESSIONS", "InUse", "Sessions", "is_session_id", "new_session_id"]
 
 
 class _Slot:

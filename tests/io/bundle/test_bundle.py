@@ -85,34 +85,34 @@ def assert_same(one, two):
 
 
 @pytest.mark.parametrize("file", ["bundle", "bundle.zip"])
-def test_round_trip_is_exact(tmp_path, file):
+def test_bundle_round_trip_is_exact(tmp_path, file):
     data = everything()
     assert_same(data, hetviz.load(hetviz.save(data, tmp_path / file)))
 
 
 @given(heterodata())
-def test_any_data_survive_a_round_trip(data):
+def test_bundle_round_trip_of_random_data(data):
     with tempfile.TemporaryDirectory() as folder:
         assert_same(data, hetviz.load(hetviz.save(data, Path(folder) / "b.zip")))
 
 
-def test_the_same_data_give_the_same_zip(tmp_path):
+def test_bundle_bytes_are_deterministic(tmp_path):
     first = hetviz.save(everything(), tmp_path / "one" / "b.zip").read_bytes()
     assert hetviz.save(everything(), tmp_path / "two" / "b.zip").read_bytes() == first
 
 
-def test_a_matrix_of_zeros_is_not_taken_for_a_bomb(tmp_path):
+def test_bundle_with_zero_matrix_is_not_refused(tmp_path):
     data = HeteroData([Dataset("a", [str(n) for n in range(2000)], np.zeros((2000, 200)))])
     assert_same(data, hetviz.load(hetviz.save(data, tmp_path / "b.zip")))
 
 
-def test_save_does_not_write_over_other_things(tmp_path):
+def test_save_does_not_overwrite_other_files(tmp_path):
     (tmp_path / "thesis.tex").write_text("years of work")
-    with pytest.raises(DataError, match="something else is there"):
+    with pytest.raises(DataError, match="the folder contains other files"):
         hetviz.save(everything(), tmp_path)
 
 
-def test_what_no_file_can_hold_is_refused(tmp_path):
+def test_save_refuses_values_that_cannot_be_written(tmp_path):
     text = pd.Series(["\0"], dtype=TEXT)
     for table in (pd.DataFrame({"x": text}), pd.DataFrame({"x": [{1}]})):
         with pytest.raises(DataError):
@@ -152,7 +152,7 @@ def bundle(folder, **changed):
     return folder
 
 
-def test_a_bundle_by_hand(tmp_path):
+def test_read_bundle_written_by_hand(tmp_path):
     data = hetviz.load(bundle(tmp_path))
     assert list(data["drugs"].ids) == ["007", "NA", "1e5"]
     assert data["drugs"].feature_names == ("mass",)
@@ -177,7 +177,7 @@ drugs,NA,targets
 """
 
 
-def test_every_bad_link_is_listed_at_once(tmp_path):
+def test_load_lists_all_bad_links(tmp_path):
     bundle(tmp_path, links__csv=BAD_LINKS)
     with pytest.raises(DataError) as caught:
         hetviz.load(tmp_path)
@@ -200,14 +200,14 @@ def test_every_bad_link_is_listed_at_once(tmp_path):
     assert problems[3].remedy == "Did you mean 't1'?"
 
 
-def test_the_lenient_reading_leaves_bad_rows_out(tmp_path):
+def test_read_bundle_leaves_out_bad_rows(tmp_path):
     loaded = read_bundle(bundle(tmp_path, links__csv=BAD_LINKS))
     assert len(loaded.errors) == 10
     assert sum(map(len, loaded.data.links)) == 1
     assert loaded.understood[0].id_column == "id"
 
 
-def test_a_pair_named_in_both_directions_is_one_link():
+def test_read_links_merges_both_directions():
     links = "user,used,weight\na,b,0.5\nb,a,1\nb,c,1\nc,b,-1\na,c,1\na,c,.5\n"
     loaded = read_tables([("nodes.csv", b"name,x\na,1\nb,2\nc,4\n"), ("uses.csv", links.encode())])
     (found,) = loaded.data.links
@@ -223,7 +223,7 @@ def test_a_pair_named_in_both_directions_is_one_link():
     assert notes[0].startswith("1 row joins two items")
 
 
-def test_a_link_that_is_there_twice_counts_once():
+def test_read_links_counts_repeated_link_once():
     nodes = ("nodes.csv", b"name,x\na,1\nb,2\nc,4\n")
     for uses in (
         "user,used\na,b\na,c\na,b\na,b\n",
@@ -237,7 +237,7 @@ def test_a_link_that_is_there_twice_counts_once():
         assert note.startswith("2 rows say what an earlier row says")
 
 
-def test_a_list_of_files_is_read_as_if_dropped_together(tmp_path):
+def test_load_list_of_files_joins_them(tmp_path):
     (tmp_path / "there").mkdir()
     files = {"nodes.csv": "name,x\na,1\nb,2\n", "uses.csv": "user,used\na,b\n"}
     paths = []
@@ -255,7 +255,7 @@ def test_a_list_of_files_is_read_as_if_dropped_together(tmp_path):
             hetviz.load(wrong)
 
 
-def test_duplicate_and_empty_ids(tmp_path):
+def test_read_bundle_duplicate_and_empty_ids(tmp_path):
     drugs = "id,mass\n007,1\n007,2\n,3\nNA,4\n1e5,9\n"
     manifest = MANIFEST.partition("[[labels]]")[0]
     bundle(tmp_path, drugs__csv=drugs, hetviz__toml=manifest)
@@ -268,7 +268,7 @@ def test_duplicate_and_empty_ids(tmp_path):
     assert list(read_bundle(tmp_path).data["drugs"].ids) == ["007", "NA", "1e5"]
 
 
-def test_features_are_matched_by_id_and_bad_cells_listed(tmp_path):
+def test_feature_tables_match_by_id_and_list_bad_cells(tmp_path):
     bundle(tmp_path, targets_x__csv="id,f\nt1,nan\nother,1\n")
     with pytest.raises(DataError) as caught:
         hetviz.load(tmp_path)
@@ -291,17 +291,17 @@ def test_features_are_matched_by_id_and_bad_cells_listed(tmp_path):
         ({"drugs__csv": "id,mass\n"}, "no row"),
     ],
 )
-def test_a_bad_bundle_says_what_is_wrong(tmp_path, changed, word):
+def test_bad_manifest_errors(tmp_path, changed, word):
     with pytest.raises(DataError, match=word):
         hetviz.load(bundle(tmp_path, **changed))
 
 
-def test_an_unknown_source_suggests_a_sample():
+def test_load_unknown_source_suggests_sample():
     with pytest.raises(DataError, match="Did you mean 'emoji'"):
         hetviz.load("emojis")
 
 
-def test_comparisons_of_four_and_unknown_items(tmp_path):
+def test_read_comparisons_of_four_and_unknown_items(tmp_path):
     manifest = MANIFEST + '[[comparisons]]\nfile = "c.csv"\n'
     ends = ",".join(f"{item}_dataset,{item}_id" for item in "abcd")
     rows = "drugs,007,targets,t1,drugs,NA,targets,t2\n"
@@ -312,7 +312,7 @@ def test_comparisons_of_four_and_unknown_items(tmp_path):
         hetviz.load(tmp_path)
 
 
-def test_accents_written_in_another_way_are_matched_and_ids_kept(tmp_path):
+def test_lookup_matches_other_unicode_form(tmp_path):
     bundle(
         tmp_path,
         drugs__csv="id,mass,group\nZoe\u0308,1,a\nb,2,b\nc,3,a\n",
@@ -324,7 +324,7 @@ def test_accents_written_in_another_way_are_matched_and_ids_kept(tmp_path):
     assert not loaded.errors
 
 
-def test_coordinates_round_trip_and_bad_rows():
+def test_read_coordinates_round_trip_and_bad_rows():
     data = everything()
     rng = np.random.default_rng(1)
     places = {name: rng.normal(size=(len(d), 2)) for name, d in data.datasets.items()}
@@ -341,7 +341,7 @@ def test_coordinates_round_trip_and_bad_rows():
 
 
 @given(st.data())
-def test_a_damaged_bundle_is_read_or_plainly_refused(data):
+def test_damaged_bundle_is_read_or_refused(data):
     texts = dict(FILES)
     name = data.draw(st.sampled_from(sorted(texts)))
     text = texts[name]
@@ -358,7 +358,7 @@ def test_a_damaged_bundle_is_read_or_plainly_refused(data):
         assert loaded.data.n_rows >= 1
 
 
-def test_a_long_list_of_bad_rows_is_cut_and_still_counted(tmp_path):
+def test_long_problem_list_is_cut_with_count(tmp_path):
     rows = "".join(f"drugs,x{n},targets,t1,1\n" for n in range(3000))
     loaded = read_bundle(bundle(tmp_path, links__csv=f"{HEADER}\n{rows}"))
     assert len(loaded.errors) < 3000
@@ -385,27 +385,27 @@ def npy(array, **how):
     ],
     ids=["rows", "columns", "not symmetric", "nan", "one dimension", "pickled"],
 )
-def test_a_bad_kernel_is_told_when_it_is_read(tmp_path, content, word):
+def test_read_bundle_reports_bad_kernel(tmp_path, content, word):
     with_kernel = MANIFEST.replace('id = "id"', 'kernel = "k.npy"')
     (tmp_path / "k.npy").write_bytes(content)
     with pytest.raises(DataError, match=word):
         hetviz.load(bundle(tmp_path, hetviz__toml=with_kernel))
 
 
-def test_links_to_a_dataset_that_was_refused_give_one_message(tmp_path):
+def test_links_to_rejected_dataset_give_one_message(tmp_path):
     rows = "".join(f"drugs,007,targets,t{n},1\n" for n in range(50))
     loaded = read_bundle(bundle(tmp_path, targets__csv="id,note\n", links__csv=f"{HEADER}\n{rows}"))
     told = [problem for problem in loaded.errors if problem.code == "unknown-dataset"]
     assert [problem.count for problem in told] == [50]
 
 
-def test_exchanged_columns_are_suspected(tmp_path):
+def test_lookup_suggests_exchanged_columns(tmp_path):
     bundle(tmp_path, links__csv=f"{HEADER}\ndrugs,t1,targets,007,1\n")
     with pytest.raises(DataError, match="Dataset 'targets' has it: are two columns exchanged"):
         hetviz.load(tmp_path)
 
 
-def test_bundles_further_down_in_a_zip(tmp_path):
+def test_read_bundle_in_subfolder_of_zip(tmp_path):
     file = tmp_path / "b.zip"
     for place in ("x/y/", ""):
         with zipfile.ZipFile(file, "w") as archive:
@@ -419,7 +419,7 @@ def test_bundles_further_down_in_a_zip(tmp_path):
         hetviz.load(file)
 
 
-def test_options_of_columns_are_read_and_survive_saving(tmp_path):
+def test_bundle_column_options_round_trip(tmp_path):
     content = "format = 1\nname = 'b'\n[[dataset]]\nname = 'things'\ntable = 'things.csv'\n"
     content += "[dataset.columns.size]\nscale = 'rank'\nweight = 2\n"
     content += "[dataset.columns.colour]\nuse = true\nimpute = 'own category'\n"
@@ -440,7 +440,7 @@ def test_options_of_columns_are_read_and_survive_saving(tmp_path):
     assert len(refused.value.problems) == 2
 
 
-def test_many_links_are_kept_as_arrays_and_bad_ones_told(tmp_path, monkeypatch):
+def test_bundle_many_links_as_arrays(tmp_path, monkeypatch):
     monkeypatch.setattr(saving, "_MAX_TABLE_LINKS", 2)
     a, b = (Dataset(name, ["x", "y", "z"], np.eye(3)) for name in "ab")
     links = Links("a", "b", [0, 1, 2], [2, 2, 0], [0.5, -1.0, 1.0], score=[3.0, 0.0, 2.0], kind="k")

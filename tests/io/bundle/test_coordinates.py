@@ -7,7 +7,7 @@ from hetviz.data import Dataset, HeteroData
 from hetviz.io.bundle.coordinates import escape_formula, rows_csv
 
 
-def test_ids_of_chosen_rows_are_safe_in_a_spreadsheet() -> None:
+def test_rows_csv_escapes_formulas() -> None:
     table = pd.DataFrame({"name": ["=1+1", 'a "b", c', "d"]})
     data = HeteroData([Dataset("x", ["007", "+2", "3"], table=table), Dataset("y", ["u"])])
     assert rows_csv(data, [3, 1, 0]).splitlines() == [
@@ -25,10 +25,10 @@ def test_ids_of_chosen_rows_are_safe_in_a_spreadsheet() -> None:
         *("\t=1", "\r=1", "\n=1+1", "  =1", "\u200b=1", "\ufeff+1", " \n＝1", "\0=1"),
     ],
 )
-def test_what_a_spreadsheet_would_run_is_disarmed(text: str) -> None:
+def test_escape_formula_marks_formulas(text: str) -> None:
     assert escape_formula(text) == "'" + text
 
 
 @pytest.mark.parametrize("text", ["", "a=1", "x", " plain", "7", "é", "a\n=1", "(1)"])
-def test_other_text_stays(text: str) -> None:
+def test_escape_formula_keeps_other_text(text: str) -> None:
     assert escape_formula(text) == text

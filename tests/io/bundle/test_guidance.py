@@ -45,7 +45,7 @@ def told(data: HeteroData) -> list[tuple[str, ...]]:
     return sorted(tuple(map(str, row)) for row in hetviz.statements(data).to_numpy().tolist())
 
 
-def test_what_is_written_is_read_back() -> None:
+def test_guidance_csv_round_trip() -> None:
     data = odd()
     read = read_guidance("mine.csv", guidance_csv(data).encode(), data).strict()
     assert (read.n_rows, read.n_good, read.has_sets) == (7, 7, True)
@@ -54,7 +54,7 @@ def test_what_is_written_is_read_back() -> None:
     assert sorted(map(str, left.to_numpy().tolist())) == sorted(map(str, right.to_numpy().tolist()))
 
 
-def test_no_cell_of_text_is_a_formula() -> None:
+def test_guidance_csv_escapes_formulas() -> None:
     rows = guidance_csv(odd()).splitlines()[1:]
     assert "'=sum" in rows[0]
     assert "'-1" in rows[0]
@@ -62,7 +62,7 @@ def test_no_cell_of_text_is_a_formula() -> None:
     assert ",-0.25," in rows[1]
 
 
-def test_to_read_what_is_there_changes_nothing() -> None:
+def test_read_guidance_of_existing_statements_changes_nothing() -> None:
     data = odd()
     met = add_statements(data, read_guidance("m.csv", guidance_csv(data).encode(), data).parts)
     assert (met.added, met.updated, met.n_same) == ((), (), 7)
@@ -71,7 +71,7 @@ def test_to_read_what_is_there_changes_nothing() -> None:
 
 @settings(max_examples=examples(40), deadline=None)
 @given(heterodata())
-def test_any_guidance_survives(data: HeteroData) -> None:
+def test_guidance_csv_round_trip_of_random_guidance(data: HeteroData) -> None:
     once = add_statements(
         bare(data), [*data.links, *([data.comparisons] if data.comparisons else [])]
     ).data
@@ -81,13 +81,13 @@ def test_any_guidance_survives(data: HeteroData) -> None:
     assert told(add_statements(bare(data), read.strict().parts).data) == told(once)
 
 
-def test_only_chosen_statements_are_written() -> None:
+def test_guidance_csv_writes_only_chosen_keys() -> None:
     data = odd()
     keys = hetviz.statements(data)["key"].tolist()[2:4]
     assert len(guidance_csv(data, keys).splitlines()) == 3
 
 
-def test_every_wrong_row_is_told_with_place_value_and_remedy() -> None:
+def test_read_guidance_lists_bad_rows() -> None:
     data = odd()
     lines = guidance_csv(data).splitlines()
     lines[1] = lines[1].replace("'-1", "-7")
@@ -108,7 +108,7 @@ def test_every_wrong_row_is_told_with_place_value_and_remedy() -> None:
         read.strict()
 
 
-def test_plain_tables_are_read_too() -> None:
+def test_read_guidance_accepts_plain_tables() -> None:
     data = odd()
     text = "source_dataset,source_id,target_dataset,target_id,who\nb,1,b,2,Bo\n"
     read = read_guidance("l.csv", text.encode(), data).strict()
@@ -127,7 +127,7 @@ def called() -> HeteroData:
     return HeteroData([instruments, Dataset("words", ["string", "loud"])])
 
 
-def test_links_are_recognised_by_what_their_items_are_called() -> None:
+def test_read_guidance_recognises_links_by_titles() -> None:
     data = called()
     text = (
         "Thing;words;Weight\nguitar;string;0,5\n1b;string;high\ndrum;loud;1\nhrn;loud;1\n"
@@ -150,7 +150,7 @@ def test_links_are_recognised_by_what_their_items_are_called() -> None:
     }
 
 
-def test_comparisons_and_labels_are_recognised_too() -> None:
+def test_read_guidance_recognises_comparisons_and_labels() -> None:
     data = called()
     text = "item,near,far\nguitar,violin,horn\n"
     (compared,) = read_guidance("c.csv", text.encode(), data).strict().parts
@@ -162,7 +162,7 @@ def test_comparisons_and_labels_are_recognised_too() -> None:
     assert hetviz.io.read_guidance("l.csv", text.encode(), data).n_good == 2
 
 
-def test_numbers_that_happen_to_be_ids_are_not_taken_for_items() -> None:
+def test_read_guidance_ignores_numbers_that_equal_ids() -> None:
     data = HeteroData([Dataset("b", ["1", "2", "3"])])
     with pytest.raises(DataError, match="what they are called"):
         read_guidance("ages.csv", b"age,height\n1,2\n2,3\n", data)
@@ -171,7 +171,7 @@ def test_numbers_that_happen_to_be_ids_are_not_taken_for_items() -> None:
 
 
 @pytest.mark.parametrize("form", ["links", "comparisons"])
-def test_a_template_is_guidance_of_these_data(form: str) -> None:
+def test_guidance_template_reads_back(form: str) -> None:
     data = hetviz.load("world")
     read = read_guidance("t.csv", guidance_template(data, form).encode(), data).strict()
     assert read.n_good == {"links": 2, "comparisons": 1}[form]
@@ -179,7 +179,7 @@ def test_a_template_is_guidance_of_these_data(form: str) -> None:
         guidance_template(data, "poem")
 
 
-def test_labels_come_along_and_a_label_of_numbers_stays_one() -> None:
+def test_guidance_csv_keeps_labels_and_number_labels() -> None:
     items = Dataset("a", ["x", "=y", "z"])
     labels = [Labels("a", "year", [1999, 2001, None]), Labels("a", "=my", ["'odd", None, "=1+1"])]
     data = HeteroData([items], [Links("a", "a", [0], [1])], None, labels)
@@ -194,7 +194,7 @@ def test_labels_come_along_and_a_label_of_numbers_stays_one() -> None:
     assert "label," not in guidance_csv(data, labels=False)
 
 
-def test_a_label_of_an_item_that_is_not_there_is_told() -> None:
+def test_read_guidance_reports_label_of_unknown_item() -> None:
     data = HeteroData([Dataset("a", ["x", "y"])], [Links("a", "a", [0], [1])], None,
                       [Labels("a", "c", ["p", "q"])])  # fmt: skip
     text = guidance_csv(data).replace("label,a,y", "label,a,gone").replace(",p", ",")
@@ -216,7 +216,7 @@ def grouped(weight: float = 1.0, **noted: str) -> HeteroData:
 
 
 @pytest.mark.parametrize("weight", [1.0, -0.4])
-def test_a_group_is_one_row_an_item(weight: float) -> None:
+def test_guidance_csv_writes_group_as_one_row_per_item(weight: float) -> None:
     data = grouped(weight, note="said at noon")
     (group,) = named_groups(data)
     assert (group.name, group.weight, len(group.keys), group.to_frame) == ("four", weight, 6, True)
@@ -229,7 +229,7 @@ def test_a_group_is_one_row_an_item(weight: float) -> None:
     assert not add_statements(data, read.parts).added
 
 
-def test_a_row_more_is_an_item_more() -> None:
+def test_read_guidance_extra_group_row_adds_item() -> None:
     data = grouped()
     lines = guidance_csv(data).splitlines()
     with_y = "\n".join([*lines, lines[1].replace(",x,", ",y,")])
@@ -239,7 +239,7 @@ def test_a_row_more_is_an_item_more() -> None:
     assert group.rows.tolist() == [0, 1, 2, 3, 4]
 
 
-def test_what_is_not_one_statement_stays_pairs() -> None:
+def test_guidance_csv_keeps_incomplete_groups_as_pairs() -> None:
     data = grouped()
     keys = list(hetviz.statements(data)["key"])
     other_weight = edit_statements(data, {keys[0]: {"weight": 0.5}})
@@ -252,7 +252,7 @@ def test_what_is_not_one_statement_stays_pairs() -> None:
     assert len(guidance_csv(data, keys[:3]).splitlines()) == 1 + 3
 
 
-def test_a_pair_that_was_said_again_still_holds_its_group_together() -> None:
+def test_guidance_csv_group_with_repeated_pair() -> None:
     data = grouped()
     again = links_by_id(data, "a", "a", [("x", "z")], meta=pd.DataFrame({"set": ["two"]}))
     (group,) = named_groups(add_statements(data, [again]).data)
@@ -269,7 +269,7 @@ def test_a_pair_that_was_said_again_still_holds_its_group_together() -> None:
         (",1.0,", ",0,", "bad-weight"),
     ],
 )
-def test_a_wrong_row_of_a_group_is_told(old: str, new: str, code: str) -> None:
+def test_read_guidance_reports_bad_group_row(old: str, new: str, code: str) -> None:
     data = grouped()
     lines = guidance_csv(data).splitlines()
     assert old in lines[1]
@@ -279,7 +279,7 @@ def test_a_wrong_row_of_a_group_is_told(old: str, new: str, code: str) -> None:
     assert read.n_good == 3
 
 
-def test_two_weights_in_a_group_and_a_group_of_one_are_told() -> None:
+def test_read_guidance_reports_group_with_two_weights_or_one_item() -> None:
     data = grouped()
     head, *rows = guidance_csv(data).splitlines()
     two = "\n".join([head, *rows[:3], rows[3].replace(",1.0,", ",0.5,")])

@@ -86,7 +86,7 @@ def codes(caught):
 
 
 @pytest.mark.parametrize("form", [None, "csr", "csc"])
-def test_observations_are_rows_with_features(form):
+def test_anndata_observations_with_features(form):
     matrix = X if form is None else sp.csr_array(X).asformat(form)
     cells, links = read(file_of(put_cells, matrix=matrix))
     found = cells.X if form is None else cells.X.toarray()
@@ -106,7 +106,7 @@ def test_observations_are_rows_with_features(form):
     assert set(links.frame["kind"]) == {"connectivities"}
 
 
-def test_features_may_be_an_embedding():
+def test_anndata_embedding_as_features():
     content = file_of(put_cells)
     np.testing.assert_array_equal(read(content, part="X_pca")[0].X, X[:, :3])
     np.testing.assert_array_equal(read(file_of(put_cells, matrix=None))[0].X, X[:, :3])
@@ -114,7 +114,7 @@ def test_features_may_be_an_embedding():
         read(content, part="X_tsne")
 
 
-def test_the_modalities_are_views_of_one_entity():
+def test_mudata_modalities_are_views():
     def put(root):
         modalities = root.create_group("mod")
         put_cells(modalities.create_group("rna"))
@@ -131,7 +131,7 @@ def test_the_modalities_are_views_of_one_entity():
     assert [problem.code for problem in pieces[0].problems] == ["unknown-format"]
 
 
-def test_ids_and_columns_with_a_mask():
+def test_anndata_masked_columns():
     def put(root):
         put_cells(root, near=None)
         del root["obs/_index"], root["obs/n_genes"]
@@ -145,13 +145,13 @@ def test_ids_and_columns_with_a_mask():
     assert cells.frame["n_genes"].tolist() == ["1", "2", "3", "4", "5", ""]
 
 
-def test_raw_counts_are_told():
+def test_anndata_raw_count_note():
     assert [p.code for p in read(file_of(put_cells, matrix=np.round(X * X * 99)))[0].problems] == [
         "raw-counts"
     ]
 
 
-def test_links_to_elsewhere_are_not_followed(tmp_path):
+def test_anndata_external_links_are_not_followed(tmp_path):
     other = tmp_path / "secret.h5"
     other.write_bytes(file_of(put_cells))
 
@@ -189,7 +189,7 @@ def test_links_to_elsewhere_are_not_followed(tmp_path):
     assert codes(caught) == {"link"}
 
 
-def test_promises_are_held_against_the_budget(monkeypatch):
+def test_anndata_declared_sizes_are_checked(monkeypatch):
     def empty(root):
         put_cells(root, matrix=None, near=None)
         root.create_dataset("X", (N, 15_000_000), dtype="f8", chunks=(1, 1000))
@@ -211,7 +211,7 @@ def test_promises_are_held_against_the_budget(monkeypatch):
     assert codes(caught) == {"too-large"}
 
 
-def test_many_neighbours_are_not_read_as_links(monkeypatch):
+def test_anndata_too_many_neighbours_are_skipped(monkeypatch):
     monkeypatch.setattr(anndata, "MAX_LINKS", 2)
     (cells,) = read(file_of(put_cells))
     assert [problem.code for problem in cells.problems] == ["too-many"]
@@ -229,7 +229,7 @@ def test_many_neighbours_are_not_read_as_links(monkeypatch):
         lambda root: root.__delitem__("obs"),
     ],
 )
-def test_parts_that_do_not_fit(spoil):
+def test_anndata_mismatched_parts(spoil):
     def put(root):
         put_cells(root, matrix=sp.csr_array(X), near=None)
         root.__delitem__("obsm")
@@ -242,7 +242,7 @@ def test_parts_that_do_not_fit(spoil):
     assert cells.X is None, "features that do not fit were read"
 
 
-def test_codes_beyond_the_categories_leave_the_column_out():
+def test_anndata_invalid_category_codes():
     def put(root):
         put_cells(root, near=None)
         root["obs/type/codes"][0] = 9
@@ -252,7 +252,7 @@ def test_codes_beyond_the_categories_leave_the_column_out():
     assert [problem.code for problem in cells.problems] == ["bad-column"]
 
 
-def test_other_files_and_old_ones_are_refused():
+def test_anndata_refuses_other_and_old_files():
     for put, code in (
         (lambda root: root.create_dataset("x", data=X), "unknown-format"),
         (lambda root: root.create_dataset("obs", data=X), "old-format"),
@@ -263,7 +263,7 @@ def test_other_files_and_old_ones_are_refused():
         assert codes(caught) == {code}
 
 
-def test_without_h5py_the_extra_is_named(monkeypatch):
+def test_anndata_without_h5py_names_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "h5py", None)
     with pytest.raises(MissingExtraError, match="omics"):
         read(b"\x89HDF\r\n\x1a\n")
@@ -274,7 +274,7 @@ GOOD = file_of(put_cells)
 
 @settings(max_examples=examples(25), deadline=None)
 @given(st.integers(0, len(GOOD)), st.binary(min_size=1, max_size=8))
-def test_damaged_files_are_read_or_refused(at, noise):
+def test_damaged_anndata_is_read_or_refused(at, noise):
     for content in (GOOD[:at], GOOD[:at] + noise + GOOD[at + len(noise) :]):
         try:
             pieces = read(content)
@@ -285,7 +285,7 @@ def test_damaged_files_are_read_or_refused(at, noise):
 
 
 @pytest.mark.parametrize("how", ["vlen", "link", "shape"])
-def test_an_x_that_cannot_be_read_does_not_pass_in_silence(how):
+def test_anndata_unreadable_x_is_reported(how):
     buffer = io.BytesIO()
     with h5py.File(buffer, "w") as file:
         file.attrs["encoding-type"] = "anndata"

@@ -34,7 +34,7 @@ def sound(tmp_path):
     return path.read_bytes()
 
 
-def test_the_process_reads_what_is_read_here(sound):
+def test_isolated_process_reads_same_pieces(sound):
     for choices in (Choices(), Choices(part="X_pca", name="cells")):
         (there,) = isolated.read_hdf5("t.h5ad", sound, choices)
         (here,) = anndata.read_hdf5("t.h5ad", sound, choices)
@@ -44,19 +44,19 @@ def test_the_process_reads_what_is_read_here(sound):
         assert there.frame.equals(here.frame)
 
 
-def test_a_refusal_comes_back_with_its_reason(sound):
+def test_isolated_process_returns_rejection(sound):
     with pytest.raises(DataError, match="damaged here"):
         isolated.read_hdf5("t.h5ad", sound[:200], Choices())
 
 
-def test_without_h5py_no_process_is_started(sound, monkeypatch):
+def test_isolated_process_not_started_without_h5py(sound, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "h5py", None)
     monkeypatch.setattr(process.subprocess, "Popen", lambda *_, **__: pytest.fail("a process"))
     with pytest.raises(MissingExtraError, match="omics"):
         isolated.read_hdf5("t.h5ad", sound, Choices())
 
 
-def test_small_files_may_take_less_work_than_large_ones():
+def test_allowed_seconds_grow_with_file_size():
     assert (
         isolated.allowed_seconds(b"")
         < isolated.allowed_seconds(bytes(30_000_000))
@@ -70,14 +70,14 @@ def test_small_files_may_take_less_work_than_large_ones():
 
 # The app's way is that of the next test.
 @pytest.mark.parametrize("name", HANGS)
-def test_a_file_that_the_library_turns_in_for_ever_is_refused(name, monkeypatch):
+def test_endless_hdf5_file_is_refused(name, monkeypatch):
     monkeypatch.setattr(isolated, "_MIN_SECONDS", 1)
     content = (FOUND / name).read_bytes()
     with pytest.raises(DataError, match="1 second of work"):
         read_tables([(name, content)])
 
 
-def test_the_app_opens_such_a_file_once_and_reads_the_others_together(monkeypatch):
+def test_app_reads_endless_hdf5_file_once(monkeypatch):
     monkeypatch.setattr(isolated, "_MIN_SECONDS", 1)
     # What files of other kinds may take, of which one beside them uses up all.
     monkeypatch.setattr(process, "MAX_PROCESSOR_S", 2)
@@ -101,7 +101,7 @@ def test_the_app_opens_such_a_file_once_and_reads_the_others_together(monkeypatc
     assert [name for name, _ in found.rejected] == [bad[0]]
 
 
-def test_also_among_others_and_on_the_command_line(tmp_path, monkeypatch, capsys):
+def test_endless_hdf5_file_among_others_and_in_cli(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(isolated, "_MIN_SECONDS", 1)
     hanging = (FOUND / HANGS[0]).read_bytes()
     table = b"id,x,y\n" + b"\n".join(b"i%d,%d,%d" % (k, k, k * k % 7) for k in range(9))

@@ -51,7 +51,7 @@ def distances(points):
 
 @pytest.mark.parametrize("kind", ["<f8", ">f8", "<f4", "<f2", "<i4", "|u1", "|b1"])
 @pytest.mark.parametrize("order", ["C", "F"])
-def test_an_embedding_is_read_whole(kind, order):
+def test_npy_embedding(kind, order):
     X = np.asarray(np.arange(6).reshape(2, 3), dtype=kind, order=order)
     (piece,) = read_npy("dir/vectors.npy", npy(X), PLAIN)
     np.testing.assert_array_equal(piece.X, X.astype(float))
@@ -61,7 +61,7 @@ def test_an_embedding_is_read_whole(kind, order):
 
 
 @pytest.mark.parametrize("kind", ["U", "S"])
-def test_ids_names_and_columns_come_from_the_archive(points, kind):
+def test_npz_ids_names_and_columns(points, kind):
     ids = np.array([f"00{row}" for row in range(12)], dtype=kind)
     names = np.array(list("abcd"))
     content = npz(X=points, ids=ids, feature_names=names, y=np.arange(12), other=np.zeros(5))
@@ -73,12 +73,12 @@ def test_ids_names_and_columns_come_from_the_archive(points, kind):
     assert [problem.code for problem in piece.problems] == ["not-used"]
 
 
-def test_several_matrices_are_several_datasets(points):
+def test_npz_several_matrices(points):
     pieces = read_npz("m.npz", npz(a=points, b=points[:5], y=np.arange(12)), PLAIN)
     assert {piece.name: piece.X.shape for piece in pieces} == {"a": (12, 4), "b": (5, 4)}
 
 
-def test_square_matrices_are_recognised(points):
+def test_matrix_kind_of_square_matrices(points):
     D, K = distances(points), points @ points.T
     assert matrix_kind(D) == "distance"
     assert matrix_kind(K) == "kernel"
@@ -94,7 +94,7 @@ def test_square_matrices_are_recognised(points):
     assert matrix_kind(twice) == "distance"
 
 
-def test_what_a_square_matrix_is_can_be_said(points):
+def test_matrix_kind_can_be_chosen(points):
     D = distances(points)
     assert read_npy("d.npy", npy(D), PLAIN)[0].distance is not None
     assert read_npy("d.npy", npy(D), Choices(matrix="features"))[0].X is not None
@@ -106,7 +106,7 @@ def test_what_a_square_matrix_is_can_be_said(points):
             read_npy("d.npy", npy(X), Choices(matrix=said))
 
 
-def test_a_square_beyond_the_limit_is_features(points, monkeypatch):
+def test_matrix_kind_of_large_square_is_features(points, monkeypatch):
     monkeypatch.setattr(limits, "MAX_SQUARE", 10)
     assert matrix_kind(distances(points)) == "features"
     with pytest.raises(DataError, match="12 rows; 10 are allowed"):
@@ -114,14 +114,14 @@ def test_a_square_beyond_the_limit_is_features(points, monkeypatch):
 
 
 @pytest.mark.parametrize("form", ["csr", "csc", "coo"])
-def test_sparse_matrices(form):
+def test_npz_sparse_matrices(form):
     X = sp.random_array((30, 50), density=0.1, rng=np.random.default_rng(1)).asformat(form)
     (piece,) = read_npz("words.npz", sparse_npz(X), PLAIN)
     assert sp.issparse(piece.X)
     np.testing.assert_array_equal(piece.X.toarray(), X.toarray())
 
 
-def test_rows_that_are_not_finite_are_left_out(points):
+def test_npy_rows_with_missing_numbers_are_left_out(points):
     points[3, 1] = np.nan
     (piece,) = read_npy("x.npy", npy(points), PLAIN)
     assert len(piece.X) == len(piece.frame) == 11
@@ -132,7 +132,7 @@ def test_rows_that_are_not_finite_are_left_out(points):
         read_npy("x.npy", npy(points * np.nan), PLAIN)
 
 
-def test_objects_are_refused_and_never_opened():
+def test_npy_refuses_objects():
     class Bomb:
         def __reduce__(self):
             return (exec, ("raise SystemExit",))
@@ -147,14 +147,14 @@ def test_objects_are_refused_and_never_opened():
     assert "bad-npy" in {problem.code for problem in piece.problems}
 
 
-def test_a_header_that_lies_takes_no_memory():
+def test_npy_wrong_header_takes_no_memory():
     content = npy(np.eye(4)).replace(b"(4, 4)", b"(900000000, 4)").replace(b"          \n", b"\n")
     with pytest.raises(DataError) as caught:
         read_npy("x.npy", content, PLAIN)
     assert codes(caught) == {"bad-npy"}
 
 
-def test_a_bomb_of_zeros_is_refused():
+def test_npz_zip_bomb_is_refused():
     buffer = io.BytesIO()
     np.savez_compressed(buffer, X=np.zeros((3000, 1000)))
     with pytest.raises(DataError) as caught:
@@ -177,7 +177,7 @@ def test_a_bomb_of_zeros_is_refused():
         {"format": np.array([1, 2])},
     ],
 )
-def test_sparse_parts_that_do_not_fit(change):
+def test_npz_mismatched_sparse_parts(change):
     parts = {
         "format": np.array("csr"),
         "shape": np.array([2, 3]),
@@ -193,7 +193,7 @@ def test_sparse_parts_that_do_not_fit(change):
 @pytest.mark.parametrize(
     "X", [np.float64(3), np.zeros(3), np.zeros((0, 3)), np.zeros((2, 2, 2)), np.array([["a"]])]
 )
-def test_what_is_no_matrix_is_refused(X):
+def test_npy_refuses_other_arrays(X):
     with pytest.raises(DataError):
         read_npy("x.npy", npy(X), PLAIN)
     with pytest.raises(DataError):
@@ -206,7 +206,7 @@ def table(X, names, ids=None, decimals=3):
     return Piece("t", "t.csv", None, frame.astype(str), tuple(range(len(frame))))
 
 
-def test_a_table_whose_columns_are_its_rows(points):
+def test_square_table_is_kernel_or_distances(points):
     names = [f"p{at}" for at in range(12)]
     shuffled = np.random.default_rng(2).permutation(12)
     for X, kind in ((distances(points), "distance"), (np.corrcoef(points), "kernel")):
@@ -223,7 +223,7 @@ def test_a_table_whose_columns_are_its_rows(points):
 
 @settings(max_examples=examples(60), deadline=None)
 @given(st.binary(max_size=200), st.integers(0, 200), st.sampled_from([npy, npz]))
-def test_damaged_bytes_are_read_or_refused(noise, at, pack):
+def test_damaged_arrays_are_read_or_refused(noise, at, pack):
     good = npy(np.eye(3)) if pack is npy else npz(X=np.eye(3), ids=np.array(["a", "b", "c"]))
     for content in (good[:at] + noise, good[:at] + noise + good[at + len(noise) :]):
         for read in (read_npy, read_npz):
@@ -241,7 +241,7 @@ def test_damaged_bytes_are_read_or_refused(noise, at, pack):
         hnp.array_shapes(max_dims=3, max_side=4),
     )
 )
-def test_any_array_is_read_or_refused(X):
+def test_random_arrays_are_read_or_refused(X):
     try:
         (piece,) = read_npy("x.npy", npy(X), PLAIN)
     except HetvizError:
@@ -251,7 +251,7 @@ def test_any_array_is_read_or_refused(X):
 
 
 @pytest.mark.parametrize("sign", [0x110000, 0xD800, 0xFFFFFFFF])
-def test_texts_of_signs_that_there_are_not_are_refused(sign):
+def test_npy_refuses_invalid_code_points(sign):
     names = np.array(["a1", "a2", "a3"]).view(np.uint32).copy()
     names[1] = sign
     content = npz(X=np.eye(3)[:, :2], ids=names.view("<U2"))

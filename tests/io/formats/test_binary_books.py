@@ -82,7 +82,7 @@ def here(monkeypatch):
 
 @BINARY
 @pytest.mark.usefixtures("here")
-def test_any_sheets_keep_their_names_and_cells(name):
+def test_binary_workbook_round_trip_of_random_sheets(name):
     @settings(max_examples=examples(25))
     @given(sheets_of(), st.booleans(), st.sampled_from([MOST, 12, 40]))
     def keeps(sheets, shared, most):
@@ -104,7 +104,7 @@ words = st.text("abcÄß1-_.0", min_size=1, max_size=5)
 
 @BINARY
 @pytest.mark.usefixtures("here")
-def test_ids_stay_the_texts_that_they_are(name):
+def test_binary_workbook_keeps_text_ids(name):
     @settings(max_examples=examples(6))
     @given(st.lists(words, min_size=3, max_size=6, unique=True), st.booleans())
     def keeps(ids, shared):
@@ -127,7 +127,7 @@ SHEETS = {
 
 
 @BINARY
-def test_the_process_reads_what_is_read_here(name, monkeypatch):
+def test_isolated_process_reads_same_pieces(name, monkeypatch):
     content = book(name, SHEETS)
     said = Choices(sheet="Drugs", exclude=("ok",), decimal=",")
     (there,) = read_pieces(name, content, said)
@@ -153,12 +153,12 @@ def refused(name, content):
 
 
 @pytest.mark.usefixtures("here")
-def test_what_makes_the_library_panic_is_refused():
+def test_binary_workbook_panic_is_refused():
     links = "xl/_rels/workbook.bin.rels"
     assert refused("t.xlsb", damaged_member(links, b"rId1", b"rId9")) == "bad-workbook"
 
 
-def test_what_ends_the_process_of_the_library_is_refused():
+def test_binary_workbook_crash_is_refused():
     # A sheet that says that it has four thousand million rows.
     size, content = struct.pack("<2H2I", 0x200, 14, 0, 3), xls(SHEETS)
     assert content.count(size) == 2
@@ -167,7 +167,7 @@ def test_what_ends_the_process_of_the_library_is_refused():
 
 
 @BINARY
-def test_a_damaged_book_is_read_or_refused(name):
+def test_damaged_binary_workbook_is_read_or_refused(name):
     content = book(name, SHEETS)
     parts = unpacked(content) if name == "t.xlsb" else {"": content}
     # Where something stands, or could: most of a compound file is empty.

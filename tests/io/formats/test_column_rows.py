@@ -33,7 +33,7 @@ def _all_tables(monkeypatch):
     st.sampled_from(["\n", "\r\n", "\r"]),
     st.booleans(),
 )
-def test_rows_are_those_that_are_read_one_by_one(rows, separator, end, quoted):
+def test_column_rows_equal_row_wise_reading(rows, separator, end, quoted):
     column_rows.MAX_ROW_WISE_CHARS = 0
     buffer = io.StringIO(newline="")
     quoting = csv.QUOTE_ALL if quoted else csv.QUOTE_MINIMAL
@@ -49,7 +49,7 @@ def test_rows_are_those_that_are_read_one_by_one(rows, separator, end, quoted):
 
 @settings(max_examples=examples(60))
 @given(st.text(st.sampled_from('ab,"\n\r'), max_size=40))
-def test_any_text_is_read_alike_or_left_to_the_other_way(text):
+def test_column_rows_random_texts(text):
     column_rows.MAX_ROW_WISE_CHARS = 0
     found = column_rows.column_rows("t", text, ",")
     if found is not None:
@@ -66,7 +66,7 @@ ODD = (
 
 
 @pytest.mark.parametrize("text", [table(), table(end="\r\n"), ODD, table() + "\n,,\n"])
-def test_a_table_is_the_same_either_way(text, monkeypatch):
+def test_read_table_same_by_rows_and_columns(text, monkeypatch):
     column_rows.MAX_ROW_WISE_CHARS = 0
     quick = read_table("t.csv", text.encode())
     monkeypatch.setattr(column_rows, "MAX_ROW_WISE_CHARS", 10**9)
@@ -78,14 +78,14 @@ def test_a_table_is_the_same_either_way(text, monkeypatch):
     assert quick.facts == slow.facts
 
 
-def test_a_cell_in_a_column_without_a_name_is_not_lost_far_below():
+def test_unnamed_column_cell_far_below_is_kept():
     text = "id,x,\n" + "a,1,\n" * 3_000 + "b,2,seen\n" + "a,1,\n" * 3_000
     quick = read_table("t.csv", text.encode())
     assert quick.frame.shape == (6_001, 3)
 
 
 @pytest.mark.parametrize("text", ['id,x\na,"1\n' * 30, 'id,x\n"a"b,1\n' * 30])
-def test_bad_quotes_are_told_as_they_are_otherwise(text):
+def test_bad_quotes_same_error_by_columns(text):
     with pytest.raises(DataError):
         read_table("t.csv", text.encode())
 
@@ -93,7 +93,7 @@ def test_bad_quotes_are_told_as_they_are_otherwise(text):
 @pytest.mark.parametrize("n", [49, 50, 51, 52])
 @pytest.mark.parametrize("quoted", [False, True])
 @pytest.mark.parametrize("small", [0, 10**9])
-def test_more_rows_than_are_allowed_are_refused_alike_in_both_ways(monkeypatch, n, quoted, small):
+def test_row_limit_same_error_by_columns(monkeypatch, n, quoted, small):
     monkeypatch.setattr(column_rows, "MAX_ROW_WISE_CHARS", small)
     monkeypatch.setattr(limits, "MAX_ROWS", 50)
     text = table(n).replace(",w0", ',"w0"') if quoted else table(n)

@@ -12,7 +12,7 @@ def cells(read, column):
     return list(read.frame[column])
 
 
-def test_ids_survive_as_they_are_written():
+def test_csv_keeps_ids_as_written():
     read = read_table("t.csv", PLAIN.encode())
     assert cells(read, "id") == ["007", "NA", "1e5"]
     assert cells(read, "name") == ["Zoë", "b", " c "]
@@ -20,7 +20,7 @@ def test_ids_survive_as_they_are_written():
 
 
 @pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
-def test_separator_is_found(separator):
+def test_csv_separator_detection(separator):
     read = read_table("t.csv", PLAIN.replace(",", separator).encode())
     assert read.separator == separator
     assert list(read.frame.columns) == ["id", "name", "size"]
@@ -37,7 +37,7 @@ def test_separator_is_found(separator):
         ("cp1252", "Windows-1252, Western"),
     ],
 )
-def test_encoding_is_found(codec, words):
+def test_csv_encoding_detection(codec, words):
     read = read_table("t.csv", PLAIN.encode(codec))
     assert read.encoding == words
     assert cells(read, "name")[0] == "Zoë"
@@ -45,12 +45,12 @@ def test_encoding_is_found(codec, words):
     assert told == (["encoding"] if codec == "cp1252" else [])
 
 
-def test_decimal_comma():
+def test_csv_decimal_comma():
     read = read_table("t.csv", b"id;x\na;1,5\nb;2,25\n")
     assert (read.separator, read.decimal) == (";", ",")
 
 
-def test_header_or_not():
+def test_csv_header_detection():
     assert read_table("t.csv", b"a,1\nb,2\n").header is False
     assert read_table("t.csv", b"id,1990,2000\na,1,2\nb,3,4\n").header is True
     assert read_table("t.csv", b"country,1990,2000\na,1,2\nb,3,4\n").header is True
@@ -58,7 +58,7 @@ def test_header_or_not():
     assert len(read_table("t.csv", b"x,y\n1,2\n", Choices(header=False)).frame) == 2
 
 
-def test_ragged_rows_are_left_out_and_listed():
+def test_csv_ragged_rows_are_listed():
     read = read_table("t.csv", b"id,x\na,1\nb,2,3\nc\nd,4\n")
     assert cells(read, "id") == ["a", "d"]
     assert read.row == (0, 3)
@@ -66,14 +66,14 @@ def test_ragged_rows_are_left_out_and_listed():
     assert "row 2" in read.errors[0].where
 
 
-def test_duplicate_and_empty_column_names():
+def test_csv_duplicate_and_empty_column_names():
     read = read_table("t.csv", b"id,x,x,\na,1,2,3\n")
     assert [problem.code for problem in read.problems] == ["duplicate-column", "unnamed-column"]
     assert list(read.frame.columns) == ["id", "x", "x (2)", "column_4"]
     assert list(read_table("t.csv", b"id,x,,\na,1,,\n").frame.columns) == ["id", "x"]
 
 
-def test_many_columns_of_one_name_are_told_apart():
+def test_csv_many_columns_with_same_name():
     read = read_table("t.csv", b"x,x (2),x,x\n1,2,3,4\n")
     assert list(read.frame.columns) == ["x", "x (2)", "x (3)", "x (4)"]
     wide = ",".join(["x"] * 5000)
@@ -96,29 +96,29 @@ def test_many_columns_of_one_name_are_told_apart():
         (b"\xff\xfea\x00\x00\xd8", "bad-encoding"),
     ],
 )
-def test_what_is_no_table_is_refused(content, code):
+def test_csv_refuses_other_files(content, code):
     with pytest.raises(DataError) as caught:
         read_table("t.csv", content)
     assert caught.value.problems[0].code == code
 
 
-def test_text_that_begins_like_a_format_is_text():
+def test_csv_starting_like_binary_format():
     assert list(read_table("t.csv", b"BMI,id\n1,a\n").frame.columns) == ["BMI", "id"]
 
 
-def test_unknown_encoding_is_refused():
+def test_csv_refuses_unknown_encoding():
     with pytest.raises(DataError, match="no such encoding"):
         read_table("t.csv", b"id\na\n", Choices(encoding="klingon"))
 
 
 @pytest.mark.parametrize("choice", [{"separator": "ab"}, {"separator": ""}, {"decimal": ";"}])
-def test_choices_that_make_no_sense_are_refused(choice):
+def test_csv_refuses_invalid_choices(choice):
     with pytest.raises(DataError):
         read_table("t.csv", PLAIN.encode(), Choices(**choice))
 
 
 @given(st.binary(max_size=200))
-def test_any_bytes_give_a_table_or_a_plain_error(content):
+def test_csv_random_bytes_give_table_or_error(content):
     try:
         read = read_table("t.csv", content)
     except HetvizError:
@@ -127,7 +127,7 @@ def test_any_bytes_give_a_table_or_a_plain_error(content):
 
 
 @given(st.text(max_size=200), st.sampled_from(["utf-8", "utf-16", "utf-8-sig"]))
-def test_any_text_gives_a_table_or_a_plain_error(text, codec):
+def test_csv_random_text_gives_table_or_error(text, codec):
     try:
         read_table("t.csv", text.encode(codec, "ignore"))
     except HetvizError:

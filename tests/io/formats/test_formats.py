@@ -38,7 +38,7 @@ def refused(name, content, **choices):
     return {problem.code for problem in caught.value.problems}
 
 
-def test_a_workbook_with_a_merged_title():
+def test_workbook_with_merged_title():
     def then(book):
         book["Drugs"].merge_cells("A1:E1")
         for row in (4, 5, 6):
@@ -56,7 +56,7 @@ def test_a_workbook_with_a_merged_title():
     assert codes(piece) == ["rows-above"]
 
 
-def test_sheets_of_a_workbook():
+def test_workbook_sheets():
     def then(book):
         book["Old"].sheet_state = "hidden"
 
@@ -76,7 +76,7 @@ def test_sheets_of_a_workbook():
     assert [file.file for file in loaded.files] == ["book.xlsx", "book.xlsx"]
 
 
-def test_far_cells_empty_columns_and_remarks_beside_a_table():
+def test_workbook_far_cells_and_remarks():
     def then(book):
         sheet = book["S"]
         sheet["XFD1048576"] = "far"
@@ -89,7 +89,7 @@ def test_far_cells_empty_columns_and_remarks_beside_a_table():
     assert set(codes(piece)) == {"far-cells", "cells-beside"}
 
 
-def test_formulas_have_their_stored_values():
+def test_workbook_formulas_use_stored_values():
     content = workbook({"S": [["id", "x"], ["a", "=1+1"], ["b", "#N/A"]]})
     piece = one("b.xlsx", content)
     assert list(piece.frame["x"]) == ["", ""]
@@ -101,7 +101,7 @@ def test_formulas_have_their_stored_values():
     assert list(stored.frame["x"]) == ["2", ""]
 
 
-def test_decimal_commas_kept_as_text_in_a_workbook():
+def test_workbook_decimal_commas_as_text():
     piece = one("b.xlsx", workbook({"S": [["id", "x", "y"], ["a", "1,5", 0.5], ["b", "2,25", 3]]}))
     assert piece.decimal == ","
     assert list(piece.frame["x"]) == ["1,5", "2,25"]
@@ -136,7 +136,7 @@ def test_parquet():
     assert not codes(piece)
 
 
-def test_a_parquet_that_says_it_is_large_is_refused_by_its_footer(monkeypatch):
+def test_parquet_size_limit_from_footer(monkeypatch):
     content = parquet({"id": [str(k) for k in range(100)]})
     monkeypatch.setattr(limits, "MAX_ROWS", 99)
     monkeypatch.setattr(pq.ParquetFile, "read", lambda *_, **__: pytest.fail("it was unpacked"))
@@ -155,7 +155,7 @@ RECORDS = [{"id": "007", "x": 1.5, "at": {"lat": 1, "deep": {"a": 1}}}, {"id": "
         {"007": {k: v for k, v in RECORDS[0].items() if k != "id"}, "b": {"tags": ["p"]}},
     ],
 )
-def test_records_of_json(value):
+def test_json_records(value):
     piece = one("t.json", json.dumps(value).encode())
     assert list(piece.frame["id"]) == ["007", "b"]
     assert list(piece.frame["x"]) == ["1.5", ""]
@@ -165,7 +165,7 @@ def test_records_of_json(value):
 
 
 @pytest.mark.parametrize("orient", ["records", "columns", "split", "list", "dict", "lists"])
-def test_other_ways_to_write_a_table_as_json(orient):
+def test_json_other_table_forms(orient):
     frame = pd.DataFrame({"id": ["007", "b"], "x": [1, None]})
     if orient == "lists":
         value = [["id", "x"], ["007", 1.0], ["b", None]]
@@ -179,13 +179,13 @@ def test_other_ways_to_write_a_table_as_json(orient):
     assert [cell and float(cell) for cell in piece.frame["x"]] == [1.0, ""]
 
 
-def test_several_tables_in_one_json():
+def test_json_several_tables():
     value = {"drugs": [{"id": "a", "x": 1}], "targets": [{"id": "t", "y": 2}], "made": "today"}
     drugs, targets = read_pieces("t.json", json.dumps(value).encode())
     assert (drugs.name, targets.name) == ("drugs", "targets")
 
 
-def test_lines_of_json():
+def test_json_lines():
     piece = one("t.jsonl", b'{"id": "a", "x": 1}\n\n{"id": "b", "x": NaN}\noops\n[1]\n')
     assert list(piece.frame["id"]) == ["a", "b"]
     assert list(piece.frame["x"]) == ["1", ""]
@@ -206,23 +206,23 @@ def test_lines_of_json():
         (b'{"a": "\xff"}', "bad-encoding"),
     ],
 )
-def test_json_that_is_no_table_is_refused(content, code):
+def test_json_without_table_is_refused(content, code):
     assert refused("t.json", content) == {code}
 
 
-def test_many_fields_are_counted_before_a_table_is_made(monkeypatch):
+def test_json_field_limit(monkeypatch):
     monkeypatch.setattr(limits, "MAX_TYPED_CELLS", 1000)
     content = json.dumps([{f"x{k}": 1} for k in range(100)]).encode()
     assert refused("t.json", content) == {"too-large"}
 
 
-def test_text_that_no_file_can_hold_is_cleaned():
+def test_text_cells_are_cleaned():
     piece = one("t.json", b'[{"id": "a\\u0000b", "x": "\\ud800"}, {"id": "c", "x": "y"}]')
     assert list(piece.frame["id"]) == ["ab", "c"]
     assert list(piece.frame["x"]) == ["?", "y"]
 
 
-def test_files_of_several_kinds_at_once():
+def test_read_files_of_several_kinds():
     files = [
         ("drugs.xlsx", workbook({"Sheet1": [["id", "mass"], ["d1", 1.5], ["d2", 2.5]]})),
         ("targets.parquet", parquet({"id": ["t1", "t2"], "size": [1.0, 2.0]})),
@@ -236,7 +236,7 @@ def test_files_of_several_kinds_at_once():
     assert not loaded.errors
 
 
-def test_arrow_types_that_are_odd():
+def test_arrow_odd_types():
     table = pa.table(
         {
             "id": pa.array(["a", "b"]),
@@ -252,7 +252,7 @@ def test_arrow_types_that_are_odd():
     assert list(piece.frame["none"]) == ["", ""]
 
 
-def test_a_date_before_the_calendar_is_text():
+def test_early_date_stays_text():
     sink = pa.BufferOutputStream()
     pq.write_table(pa.table({"id": ["a"], "when": pa.array([-(10**14)], pa.timestamp("ms"))}), sink)
     (piece,) = read_pieces("t.parquet", sink.getvalue().to_pybytes())

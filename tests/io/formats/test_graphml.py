@@ -37,7 +37,7 @@ def graph_of(keys="", inside=""):
     return f'{HEAD}{keys}<graph edgedefault="undirected">{inside}</graph></graphml>'
 
 
-def test_nodes_are_rows_and_edges_links():
+def test_graphml_nodes_and_edges():
     club = nx.Graph()
     club.add_node("007", name="James", age=40, spy=True)
     club.add_node("b", name="Ann & <Bob>", height=1.5)
@@ -67,7 +67,7 @@ def test_nodes_are_rows_and_edges_links():
     ("weights", "column"),
     [((0.2, 1.0), "weight"), ((3, -7), "score"), ((0.0, 1.0), "score"), ((None, None), None)],
 )
-def test_strengths_beyond_one_are_scores(weights, column):
+def test_graphml_strengths_above_one_are_scores(weights, column):
     club = nx.Graph()
     for at, weight in enumerate(weights):
         club.add_edge("a", f"b{at}", **({} if weight is None else {"weight": weight}))
@@ -77,7 +77,7 @@ def test_strengths_beyond_one_are_scores(weights, column):
         assert links.frame[column].astype(float).tolist() == list(weights)
 
 
-def test_directions_loops_and_repeats_are_told():
+def test_graphml_direction_loop_and_repeat_notes():
     club = nx.MultiDiGraph()
     club.add_edge("a", "b", weight=1.0)
     club.add_edge("b", "a", weight=0.5)
@@ -91,14 +91,14 @@ def test_directions_loops_and_repeats_are_told():
     assert links.frame["weight"].tolist() == ["0.75", "1.0", "-1.0"]
 
 
-def test_hubs_are_told():
+def test_graphml_hub_note():
     star = nx.star_graph(40)
     links = read(written(nx.relabel_nodes(star, str)))[1]
     assert codes(links) == ["hubs"]
     assert links.facts["most links of one node"] == "40 (0)"
 
 
-def test_defaults_and_values_that_are_no_numbers():
+def test_graphml_defaults_and_invalid_numbers():
     keys = (
         '<key id="k" for="node" attr.name="colour" attr.type="string"><default>red</default></key>'
         '<key id="n" for="node" attr.name="size" attr.type="double"/>'
@@ -128,13 +128,13 @@ BARE = '<!DOCTYPE graphml SYSTEM "http://example.org/graphml.dtd"><graphml/>'
 
 
 @pytest.mark.parametrize("content", [LAUGHS, OUTSIDE, BARE])
-def test_entities_and_doctypes_are_refused(content):
+def test_graphml_refuses_entities_and_doctypes(content):
     with pytest.raises(DataError) as caught:
         read(content)
     assert caught.value.problems[0].code == "doctype"
 
 
-def test_deep_damaged_and_empty_graphs_are_refused():
+def test_graphml_refuses_deep_damaged_and_empty_files():
     deep = graph_of(inside="<node id='a'><graph>" * 200)
     for content, code in (
         (deep, "too-deep"),
@@ -148,7 +148,7 @@ def test_deep_damaged_and_empty_graphs_are_refused():
         assert caught.value.problems[0].code == code
 
 
-def test_a_small_file_cannot_promise_many_values(monkeypatch):
+def test_graphml_value_limit(monkeypatch):
     monkeypatch.setattr(graphs, "_MAX_VALUES", 30)
     keys = "".join(
         f'<key id="k{at}" for="node" attr.name="k{at}"><default>x</default></key>'
@@ -173,7 +173,7 @@ def table(**columns):
         ("# FromNodeId", "ToNodeId"),
     ],
 )
-def test_an_edge_list_by_itself_is_a_graph(names):
+def test_edge_list_alone_is_graph(names):
     ends = (["a", "b", "", "c"], ["b", "c", "d", "a"], ["1", "-1", "1", ""])
     nodes, links = join_graphs([table(**dict(zip((*names, "sign"), ends, strict=True)))])
     assert nodes.frame["id"].tolist() == ["a", "b", "c"]
@@ -181,7 +181,7 @@ def test_an_edge_list_by_itself_is_a_graph(names):
     assert links.row == (0, 1, 3)
 
 
-def test_an_edge_list_with_blanks_between():
+def test_edge_list_separated_by_spaces():
     nodes, links = join_graphs([table(**{"1 2": ["2 3", "3 1"]})])
     assert nodes.frame["id"].tolist() == ["1", "2", "3"]
     assert links.row == (0, 1, 2)
@@ -191,7 +191,7 @@ def test_an_edge_list_with_blanks_between():
     assert weighed[1].frame["weight"].tolist() == ["0.5", "1.0", "1.0"]
 
 
-def test_edges_among_the_rows_of_a_table():
+def test_edge_list_with_node_table():
     nodes = replace(table(Id=["a", "b", "c"], Label=["A", "B", "C"]), name="people")
     edges = table(
         Source=["a", "b"],
@@ -211,7 +211,7 @@ def test_edges_among_the_rows_of_a_table():
     assert join_graphs([others, edges]) == [others, edges]
 
 
-def test_other_tables_are_no_edge_lists():
+def test_other_tables_are_not_edge_lists():
     for other in (
         table(id=["a"], mass=["1"]),
         table(words=["one two", "three"]),
@@ -228,7 +228,7 @@ GOOD = written(nx.karate_club_graph().subgraph(range(5)))
 
 @settings(max_examples=examples(100), deadline=None)
 @given(st.integers(0, len(GOOD)), st.binary(max_size=30), st.integers(0, 30))
-def test_damaged_graphs_are_read_or_refused(at, noise, skip):
+def test_damaged_graphml_is_read_or_refused(at, noise, skip):
     for content in (GOOD[:at] + noise + GOOD[at + skip :], noise, GOOD[:at]):
         try:
             pieces = read_graphml("g", content, Choices())

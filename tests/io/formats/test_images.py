@@ -39,7 +39,7 @@ def table(**columns):
 
 
 @pytest.mark.parametrize("kind", ["PNG", "JPEG", "WEBP"])
-def test_a_picture_becomes_a_small_one(kind):
+def test_thumbnail_size(kind):
     small = opened(images.thumbnail("p", encoded(half_and_half(300, 200), kind)))
     assert (small.format, small.size, small.mode) == ("WEBP", (96, 64), "RGB")
     left, right = small.getpixel((10, 30)), small.getpixel((85, 30))
@@ -47,11 +47,11 @@ def test_a_picture_becomes_a_small_one(kind):
     assert right[2] > 180 > 60 > right[0]
 
 
-def test_a_small_picture_is_not_blown_up():
+def test_thumbnail_does_not_enlarge():
     assert opened(images.thumbnail("p", encoded(Image.new("RGB", (3, 5))))).size == (3, 5)
 
 
-def test_pictures_are_turned_upright_and_lose_what_the_camera_said():
+def test_thumbnail_applies_orientation_and_drops_metadata():
     exif = Image.Exif()
     exif[0x0112] = 6
     exif[0x010F] = "Maker of the camera"
@@ -66,7 +66,7 @@ def test_pictures_are_turned_upright_and_lose_what_the_camera_said():
     assert bottom[2] > 150 > bottom[0]
 
 
-def test_all_modes_become_colours():
+def test_thumbnail_converts_all_modes():
     grey = np.linspace(0, 60_000, 64).reshape(8, 8)
     for image in (
         Image.fromarray(grey.astype(np.uint16)),
@@ -83,14 +83,14 @@ def test_all_modes_become_colours():
 
 
 @pytest.mark.parametrize("kind", ["PNG", "WEBP"])
-def test_moving_pictures_are_refused(kind):
+def test_animated_pictures_are_refused(kind):
     frames = [half_and_half(10, 10), Image.new("RGB", (10, 10))]
     content = encoded(frames[0], kind, save_all=True, append_images=frames[1:])
     with pytest.raises(DataError, match="2 frames"):
         images.thumbnail("p", content)
 
 
-def test_too_many_pixels_and_damage_are_refused(monkeypatch):
+def test_too_large_and_damaged_pictures_are_refused(monkeypatch):
     good = encoded(half_and_half(50, 50))
     for content in (good[:60], good[:-30], b"\x89PNG\r\n\x1a\n", b"RIFF1234WEBPxxxx"):
         with pytest.raises(DataError) as caught:
@@ -101,7 +101,7 @@ def test_too_many_pixels_and_damage_are_refused(monkeypatch):
         images.thumbnail("p", good)
 
 
-def test_each_picture_is_a_row_called_by_the_shortest_name():
+def test_picture_rows_have_shortest_unique_ids():
     rows = images.picture_rows("pets", "pets.zip", [("cats/1.png", b"a"), ("dogs/2.png", b"b")])
     assert rows.frame.to_dict("list") == {
         "id": ["1", "2"],
@@ -126,7 +126,7 @@ FILES = [("img/a.png", b"A"), ("img/b.png", b"B"), ("img/c.png", b"C")]
         ["https://example.org/b.png", "https://example.org/a.png", "https://example.org/x.png"],
     ],
 )
-def test_a_table_that_names_the_files_has_them(cells):
+def test_pictures_join_table_by_file_names(cells):
     given = table(id=["1", "2", "3"], picture=cells)
     (piece,) = images.join_pictures([given], images.picture_rows("img", "z.zip", FILES))
     assert piece.media == (b"B", b"A", None)
@@ -136,7 +136,7 @@ def test_a_table_that_names_the_files_has_them(cells):
     assert notes["spare-pictures"].value == "img/c.png"
 
 
-def test_ids_may_name_the_files():
+def test_pictures_join_table_by_ids():
     others = table(id=["x", "y"], picture=["a", "nothing"])
     (first, piece) = images.join_pictures(
         [others, table(id=["c", "b", "a"])], images.picture_rows("img", "z.zip", FILES)
@@ -146,7 +146,7 @@ def test_ids_may_name_the_files():
     assert piece.media_column is None
 
 
-def test_pictures_that_nobody_names_are_a_dataset():
+def test_unnamed_pictures_are_dataset():
     rows = images.picture_rows("img", "z.zip", FILES)
     for other in (
         table(id=["x", "y"], colour=["red", "blue"]),
@@ -155,7 +155,7 @@ def test_pictures_that_nobody_names_are_a_dataset():
         assert images.join_pictures([other], rows) == [other, rows]
 
 
-def test_a_name_that_two_files_have_names_none():
+def test_ambiguous_picture_name_matches_nothing():
     twice = [("x/a.png", b"1"), ("y/a.png", b"2"), ("b.png", b"3")]
     (piece,) = images.join_pictures(
         [table(id=["a", "b", "y/a"])], images.picture_rows("img", "z.zip", twice)
@@ -175,7 +175,7 @@ def test_damaged_pictures_are_read_or_refused(kind, at, noise):
         assert max(small.size) <= images.THUMBNAIL_PIXELS
 
 
-def test_pictures_are_measured_before_they_are_opened(monkeypatch):
+def test_picture_size_is_checked_before_opening(monkeypatch):
     content = picture((30, 20))
     assert checked_picture("p.png", content) == content
     monkeypatch.setattr(limits, "MAX_PICTURE_PIXELS", 500)

@@ -49,7 +49,7 @@ SHEETS = {
 
 @pytest.mark.parametrize("rows", SHEETS.values(), ids=SHEETS)
 @pytest.mark.parametrize("choices", [Choices(), Choices(decimal=","), Choices(raw=True)], ids=str)
-def test_a_large_sheet_is_read_as_a_small_one(monkeypatch, rows, choices):
+def test_large_sheet_reads_like_small_sheet(monkeypatch, rows, choices):
     book = workbook({"Items": rows})
     (small,) = read_workbook("book.xlsx", book, choices)
     for name, value in (("_FEW", 20), ("_CHUNK", 7)):
@@ -65,7 +65,7 @@ def test_a_large_sheet_is_read_as_a_small_one(monkeypatch, rows, choices):
     assert small.recipe == large.recipe
 
 
-def test_what_was_parsed_of_a_large_sheet_is_handed_on(monkeypatch):
+def test_large_sheet_parsed_cells_are_reused(monkeypatch):
     book = workbook({"Items": SHEETS["rows above and below"]})
     monkeypatch.setattr(workbooks, "_MAX_ROW_WISE_ROWS", 20)
     key = workbooks.parse_key("book.xlsx", Choices())
@@ -75,7 +75,7 @@ def test_what_was_parsed_of_a_large_sheet_is_handed_on(monkeypatch):
     assert list(same.sheets[0].rows) == list(found.sheets[0].rows)
 
 
-def test_more_cells_than_allowed_are_refused_before_they_are_parsed(monkeypatch):
+def test_large_sheet_cell_limit_before_parsing(monkeypatch):
     book = workbook({"Items": SHEETS["plain"]})
     monkeypatch.setattr(limits, "MAX_TYPED_CELLS", 100)
     monkeypatch.setattr(workbooks, "_calamine_sheets", pytest.fail)
@@ -83,7 +83,7 @@ def test_more_cells_than_allowed_are_refused_before_they_are_parsed(monkeypatch)
         read_workbook("book.xlsx", book, Choices())
 
 
-def test_many_cells_that_lie_far_apart_are_refused(monkeypatch):
+def test_large_sheet_refuses_many_scattered_cells(monkeypatch):
     def then(book):
         book["Items"].cell(row=9_000, column=800, value="far away")
 
@@ -94,7 +94,7 @@ def test_many_cells_that_lie_far_apart_are_refused(monkeypatch):
         read_workbook("book.xlsx", book, Choices())
 
 
-def test_cells_without_an_address_are_counted_too(monkeypatch):
+def test_large_sheet_counts_cells_without_address(monkeypatch):
     book = workbook({"Items": SHEETS["plain"]})
     bare = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(book)) as old, zipfile.ZipFile(bare, "w") as new:

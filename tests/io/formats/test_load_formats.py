@@ -14,7 +14,7 @@ X = np.random.default_rng(0).normal(size=(8, 3))
 IDS = [f"c{row}" for row in range(8)]
 
 
-def test_matrices(tmp_path):
+def test_load_matrices(tmp_path):
     np.save(tmp_path / "vectors.npy", X)
     np.savez(tmp_path / "kernel.npz", K=X @ X.T, ids=np.array(IDS))
     vectors = hetviz.load(tmp_path / "vectors.npy")["vectors"]
@@ -24,7 +24,7 @@ def test_matrices(tmp_path):
     assert kernel.ids.tolist() == IDS
 
 
-def test_a_graph_and_an_edge_list(tmp_path):
+def test_load_graph_and_edge_list(tmp_path):
     nx.write_graphml(nx.karate_club_graph(), tmp_path / "club.graphml")
     data = hetviz.load(tmp_path / "club.graphml")
     assert (len(data["club"]), sum(map(len, data.links))) == (34, 78)
@@ -34,7 +34,7 @@ def test_a_graph_and_an_edge_list(tmp_path):
     assert data.links[0].weight.tolist() == [1.0, -0.5, 1.0]
 
 
-def test_observations_with_neighbours(tmp_path):
+def test_load_anndata_with_neighbours(tmp_path):
     h5py = pytest.importorskip("h5py")
     with h5py.File(tmp_path / "cells.h5ad", "w") as root:
         root["X"] = X
@@ -48,7 +48,7 @@ def test_observations_with_neighbours(tmp_path):
     assert len(data.links[0]) == 8
 
 
-def test_a_folder_of_pictures_with_their_table_and_texts(tmp_path):
+def test_load_folder_of_pictures_table_and_texts(tmp_path):
     rows = []
     for at, name in enumerate("abcd"):
         buffer = io.BytesIO()
@@ -63,7 +63,7 @@ def test_a_folder_of_pictures_with_their_table_and_texts(tmp_path):
     assert data[f"{tmp_path.name} texts"].titles[0].startswith("A long story")
 
 
-def test_what_has_no_ids_is_an_error(tmp_path):
+def test_load_matrix_without_ids_is_error(tmp_path):
     np.save(tmp_path / "cells.npy", X)
     (tmp_path / "cells.csv").write_text("id,x\n" + "".join(f"{text},1\n" for text in IDS))
     with pytest.raises(DataError, match="array named ids"):

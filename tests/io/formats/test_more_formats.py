@@ -48,7 +48,7 @@ def codes(name, content):
 
 
 @pytest.mark.parametrize("name", ["t.parquet", "t.feather", "t.arrows"])
-def test_typed_columns_become_text_without_loss(name):
+def test_arrow_types_become_text_without_loss(name):
     made = {"t.parquet": parquet, "t.feather": arrow, "t.arrows": lambda f: arrow(f, stream=True)}
     frame = frame_of(name, made[name](FRAME))
     assert {column: frame[column].tolist() for column in frame.columns} == CELLS
@@ -70,7 +70,7 @@ names = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=
         max_size=8,
     )
 )
-def test_any_arrow_table_keeps_its_values(rows):
+def test_arrow_random_tables_keep_values(rows):
     frame = pd.DataFrame(rows, columns=["word", "x", "n", "when"])
     frame["n"] = frame["n"].astype("Int64")
     frame["x"] = frame["x"].astype(float)
@@ -86,12 +86,12 @@ def test_any_arrow_table_keeps_its_values(rows):
         assert cell == "" or pd.Timestamp(cell) == value
 
 
-def test_a_decimal_comma_holds_for_typed_numbers_too():
+def test_arrow_numbers_use_decimal_comma():
     frame = pd.DataFrame({"id": ["a", "b", "c"], "x": ["1,5", "2,5", "3,25"], "y": [0.5, 1.0, 2.0]})
     assert frame_of("t.arrow", arrow(frame))["y"].tolist() == ["0,5", "1", "2"]
 
 
-def test_texts_that_are_no_unicode_are_refused():
+def test_arrow_refuses_invalid_unicode():
     content = bytearray(arrow({"id": ["abcdefgh", "b"], "x": [1, 2]}))
     at = content.index(b"abcdefgh")
     content[at : at + 2] = b"\xff\xfe"
@@ -102,7 +102,7 @@ SHEETS = {"Drugs": [["id", "dose"], ["a", 1.5], ["b", 2]], "Cells": [["id", "siz
 
 
 @pytest.mark.parametrize(("name", "make"), [("t.ods", spreadsheet), ("t.xlsx", workbook)])
-def test_every_sheet_of_a_spreadsheet_is_a_dataset(name, make):
+def test_spreadsheet_sheets_are_datasets(name, make):
     pieces = read_pieces(name, make(SHEETS))
     assert [piece.name for piece in pieces] == ["Drugs", "Cells"]
     assert pieces[0].frame.to_numpy().tolist() == [["a", "1.5"], ["b", "2"]]
@@ -110,7 +110,7 @@ def test_every_sheet_of_a_spreadsheet_is_a_dataset(name, make):
     assert only.frame["id"].tolist() == ["q"]
 
 
-def test_a_sheet_may_begin_below_and_beside_the_first_cell():
+def test_spreadsheet_with_offset_table():
     def moved(book):
         book["S"].move_range("A1:B3", rows=4, cols=2)
 
@@ -119,7 +119,7 @@ def test_a_sheet_may_begin_below_and_beside_the_first_cell():
     assert piece.row == (5, 6)
 
 
-def test_a_few_cells_far_apart_do_not_fill_the_memory():
+def test_spreadsheet_scattered_cells_need_little_memory():
     def far(book):
         book["S"].cell(1_048_576, 16_384, 1)
 
@@ -144,7 +144,7 @@ def test_a_few_cells_far_apart_do_not_fill_the_memory():
         ("t.gmt", b"a,b,c\n"),
     ],
 )
-def test_damaged_files_are_refused_with_a_reason(name, content):
+def test_damaged_files_of_all_formats_are_refused(name, content):
     with pytest.raises(DataError) as caught:
         read_pieces(name, content)
     assert caught.value.problems[0].what
@@ -156,7 +156,7 @@ LABELS = {"sex": {1: "male", 2: "female"}, "score": {1: "never", 5: "always"}}
 
 
 @pytest.mark.parametrize("kind", ["dta", "sav"])
-def test_labels_of_values_are_kept(kind):
+def test_statistics_value_labels(kind):
     content = statistics(
         kind, SURVEY, variable_value_labels=LABELS, column_labels=["", "Sex of person", ""]
     )
@@ -167,7 +167,7 @@ def test_labels_of_values_are_kept(kind):
     assert "sex: Sex of person" in piece.facts["what columns say"]
 
 
-def test_codes_for_no_answer_are_missing():
+def test_statistics_no_answer_codes_are_missing():
     labels = {
         "trust": {-9: "no answer", 1: "disagree", 2: "neutral", 3: "agree"},
         "income": {-8: "Refused"},
@@ -189,12 +189,12 @@ def test_codes_for_no_answer_are_missing():
     ]
 
 
-def test_a_sas_transport_file_is_read():
+def test_sas_transport_file():
     assert frame_of("t.xpt", statistics("xport", SURVEY))["score"].tolist() == ["1", "5", "3"]
 
 
 @pytest.mark.parametrize("kind", ["dta", "sav", "xport"])
-def test_any_statistics_file_keeps_its_cells(kind):
+def test_statistics_random_files_keep_cells(kind):
     word = st.text("abcÄß1-_", min_size=1, max_size=5) if kind != "xport" else st.text("abc1-_")
 
     @settings(max_examples=examples(8), deadline=None)
@@ -231,7 +231,7 @@ SCHEMA = (
 
 
 @pytest.mark.parametrize(("name", "make"), [("t.sqlite", sqlite), ("t.duckdb", duckdb)])
-def test_tables_of_a_database_are_datasets_joined_by_their_keys(name, make):
+def test_database_tables_and_foreign_keys(name, make):
     loaded = read_tables([(name, make(*SCHEMA))], parse=child.parse_files)
     assert {key: len(dataset) for key, dataset in loaded.data.datasets.items()} == {
         "team": 3,
@@ -254,7 +254,7 @@ def test_tables_of_a_database_are_datasets_joined_by_their_keys(name, make):
     assert [column.name for column in info.columns if column.role == "feature"] == ["runs"]
 
 
-def test_nothing_in_a_database_is_run(tmp_path):
+def test_database_code_is_not_run(tmp_path):
     secret = tmp_path / "secret.csv"
     secret.write_text("id,x\nSECRET,1\n")
     content = duckdb(
@@ -287,7 +287,7 @@ def test_nothing_in_a_database_is_run(tmp_path):
         max_size=6,
     )
 )
-def test_any_sqlite_table_keeps_its_cells(rows):
+def test_sqlite_random_tables_keep_cells(rows):
     import sqlite3
 
     database = sqlite3.connect(":memory:")
@@ -304,7 +304,7 @@ def test_any_sqlite_table_keeps_its_cells(rows):
             assert cell == ""
 
 
-def test_a_database_that_was_written_ahead_says_so():
+def test_sqlite_write_ahead_log_note():
     content = bytearray(sqlite("CREATE TABLE t (id INT, x INT)", "INSERT INTO t VALUES (1, 2)"))
     content[18:20] = b"\x02\x02"
     (piece,) = read_pieces("t.sqlite", bytes(content))
@@ -332,12 +332,12 @@ def check_graph(nodes, links):
     assert nodes.title_column == "label"
 
 
-def test_gexf_as_networkx_writes_it():
+def test_gexf_of_networkx():
     text = "\n".join(nx.generate_gexf(graph()))
     check_graph(*read_pieces("t.gexf", text.encode()))
 
 
-def test_gml_with_values_and_drawings():
+def test_gml_with_values_and_graphics():
     lines = ["# a remark", 'Creator "x"', "graph [", "  directed 1"]
     for at, (_, values) in enumerate(graph().nodes(data=True)):
         label = values["label"].replace("&", "&amp;").replace('"', "&quot;")
@@ -353,7 +353,7 @@ def test_gml_with_values_and_drawings():
 
 @settings(max_examples=examples(10))
 @given(st.integers(2, 6), st.integers(0, 999))
-def test_any_graph_keeps_its_nodes_and_edges(n, seed):
+def test_random_graphs_keep_nodes_and_edges(n, seed):
     made = nx.gnp_random_graph(n, 0.5, seed=seed)
     for name, text in (
         ("t.gml", "\n".join(nx.generate_gml(made))),
@@ -382,7 +382,7 @@ words = st.text("abcÄß1-_.", min_size=1, max_size=5).filter(lambda word: word.
     ),
     st.sampled_from(["t.xlsx", "t.ods"]),
 )
-def test_any_spreadsheet_keeps_its_cells(rows, name):
+def test_spreadsheet_random_cells(rows, name):
     rows = [(f"x{word}", whole, number) for word, whole, number in rows]
     make = workbook if name == "t.xlsx" else spreadsheet
     # Said, as what is a name or a title is guessed otherwise.
@@ -405,7 +405,7 @@ def test_any_spreadsheet_keeps_its_cells(rows, name):
         max_size=6,
     )
 )
-def test_any_duckdb_table_keeps_its_cells(rows):
+def test_duckdb_random_tables_keep_cells(rows):
     def sql(value):
         return "NULL" if value is None else f"'{value}'" if isinstance(value, str) else str(value)
 
@@ -422,7 +422,7 @@ def test_any_duckdb_table_keeps_its_cells(rows):
 
 @settings(max_examples=examples(15))
 @given(st.integers(2, 6), st.integers(0, 999), st.booleans())
-def test_any_graphml_keeps_its_nodes_edges_and_values(n, seed, directed):
+def test_graphml_random_graphs(n, seed, directed):
     made = nx.gnp_random_graph(n, 0.5, seed=seed, directed=directed)
     for node in made:
         made.nodes[node]["size"] = node / 4
@@ -443,7 +443,7 @@ def test_any_graphml_keeps_its_nodes_edges_and_values(n, seed, directed):
         st.tuples(words, words, st.lists(words, min_size=1, max_size=3)), min_size=1, max_size=6
     )
 )
-def test_any_sif_keeps_its_nodes_and_relations(lines):
+def test_sif_random_relations(lines):
     text = "".join("\t".join([a, kind, *others]) + "\n" for a, kind, others in lines)
     nodes, *links = read_pieces("t.sif", text.encode())
     there = dict.fromkeys(name for a, _, others in lines for name in (a, *others))
@@ -469,7 +469,7 @@ def test_any_sif_keeps_its_nodes_and_relations(lines):
         unique_by=lambda one: one[0],
     )
 )
-def test_any_gmt_keeps_its_sets_and_members(sets):
+def test_gmt_random_sets(sets):
     text = "".join("\t".join([name, "na", *members]) + "\n" for name, members in sets)
     data = read_tables([("t.gmt", text.encode())]).data
     assert list(data["t"].ids) == [name for name, _ in sets]
@@ -483,7 +483,7 @@ def test_any_gmt_keeps_its_sets_and_members(sets):
 
 
 @pytest.mark.parametrize("separator", ["\t", " "])
-def test_sif_holds_nodes_and_their_relations(separator):
+def test_sif_nodes_and_relations(separator):
     text = "A pp B\nA pp C D\nB pd C\nE\n".replace(" ", separator)
     nodes, links = read_pieces("t.sif", text.encode())
     assert nodes.frame["id"].tolist() == ["A", "B", "C", "D", "E"]
@@ -492,7 +492,7 @@ def test_sif_holds_nodes_and_their_relations(separator):
     ]  # fmt: skip
 
 
-def test_gmt_holds_sets_and_their_members():
+def test_gmt_sets_and_members():
     text = "S1\thttp://example.org/S1\tg1\tg2\nS2\tna\tg2\tg3\nbad line\n"
     loaded = read_tables([("t.gmt", text.encode())])
     assert list(loaded.data["t"].ids) == ["S1", "S2"]
@@ -501,18 +501,18 @@ def test_gmt_holds_sets_and_their_members():
     assert [problem.code for problem in loaded.errors] == ["bad-gmt"]
 
 
-def test_a_table_called_sif_can_be_read_as_a_table():
+def test_sif_file_with_separator_is_table():
     assert len(frame_of("t.sif", b"id,x\na,1\nb,2\n", separator=",")) == 2
 
 
 @pytest.mark.parametrize("content", [b"https://example.org/t.csv\n", b"[InternetShortcut]\nURL=x"])
-def test_a_web_address_is_never_fetched(content):
+def test_web_address_is_refused(content):
     assert codes("t.txt", content) == ["web-address"]
     with pytest.raises(DataError, match="nothing is fetched"):
         gate.read_file(gate.Path("https://example.org/t.csv"))
 
 
-def test_a_sheet_too_large_unpacked_names_its_size_and_a_way_out(monkeypatch):
+def test_too_large_sheet_names_size_and_remedy(monkeypatch):
     rows = [[f"i{k}", k] for k in range(20_000)]
     book = workbook({"Items": [["id", "x"], *rows]})
     monkeypatch.setattr(limits, "MAX_SHEET_BYTES", limits.MB)

@@ -10,7 +10,7 @@ from hetviz.io.formats.npy import matrix
 from tests.io.making import npy
 
 
-def test_matrices_are_read_and_lies_refused():
+def test_npy_reads_matrices_and_refuses_wrong_headers():
     X = np.arange(6.0).reshape(2, 3)
     np.testing.assert_array_equal(matrix("x.npy", npy(X)), X)
     assert matrix("x.npy", npy(X.astype(np.float32))).dtype == np.float32

@@ -20,7 +20,7 @@ def text(*rows, sign=","):
 
 @pytest.mark.parametrize("n", [2, 4])
 @pytest.mark.parametrize("words", ["", "red", "blue"])
-def test_a_row_that_counts_what_follows_names_no_columns(n, words):
+def test_size_row_is_not_header(n, words):
     above = ["40", "8", *(f"{words or 'kind'}{at}" for at in range(n - 1))]
     read = read_table("t.csv", text(above, *CELLS))
     assert read.frame.to_numpy().tolist() == CELLS
@@ -28,7 +28,7 @@ def test_a_row_that_counts_what_follows_names_no_columns(n, words):
     assert [problem.code for problem in read.problems] == ["rows-above", "no-header"]
 
 
-def test_of_as_many_cells_as_columns_too():
+def test_size_row_of_full_width():
     above = ["40", "7", "one", "two", "three", "", "", ""]
     read = read_table("t.csv", text(above, *CELLS))
     assert read.frame.to_numpy().tolist() == CELLS
@@ -38,7 +38,7 @@ def test_of_as_many_cells_as_columns_too():
         assert list(read_table("t.csv", text(names, *rows)).frame.columns) == names
 
 
-def test_one_name_too_few_is_that_of_the_names_of_rows():
+def test_missing_first_name_is_row_names():
     rows = [[f"Car {at}", *cells] for at, cells in enumerate(CELLS)]
     read = read_table("t.csv", text(NAMES, *rows))
     assert list(read.frame.columns) == ["row", *NAMES]
@@ -52,7 +52,7 @@ def test_one_name_too_few_is_that_of_the_names_of_rows():
 
 
 @pytest.mark.parametrize("n", [5, 6, 7])
-def test_names_that_lack_are_those_of_the_last_columns(n):
+def test_missing_names_are_last_columns(n):
     read = read_table("t.csv", text(NAMES[:n], *CELLS))
     assert list(read.frame.columns) == [*NAMES[:n], *(f"column_{at + 1}" for at in range(n, 8))]
     assert read.frame.to_numpy().tolist() == CELLS
@@ -60,21 +60,21 @@ def test_names_that_lack_are_those_of_the_last_columns(n):
     assert {problem.severity for problem in read.problems} == {"note"}
 
 
-def test_names_without_a_cell_are_left_out_and_told():
+def test_surplus_names_are_left_out():
     read = read_table("t.csv", text([*NAMES, "x", "y"], *CELLS))
     assert list(read.frame.columns) == NAMES
     (note,) = read.problems
     assert (note.code, note.value) == ("unfilled-column", "x, y")
 
 
-def test_a_comma_in_a_text_without_quotes_is_told_row_by_row():
+def test_unquoted_comma_is_reported_by_row():
     rows = [[f"i{at}", "Smith", f" {'Ann' if at % 2 else 'Bo'}", "3"] for at in range(30)]
     read = read_table("t.csv", text(["id", "name", "n"], *rows))
     assert read.frame.empty
     assert {problem.code for problem in read.problems} == {"ragged-row"}
 
 
-def test_rows_that_leave_out_cells_at_their_end():
+def test_short_rows_are_filled():
     rows = [cells[: 8 - at % 3] for at, cells in enumerate(CELLS)]
     read = read_table("t.csv", text(NAMES, *rows))
     assert read.frame.to_numpy().tolist() == [[*row, *[""] * (8 - len(row))] for row in rows]
@@ -88,7 +88,7 @@ def test_rows_that_leave_out_cells_at_their_end():
     assert [problem.code for problem in read.problems] == ["ragged-row"]
 
 
-def test_a_long_table_with_rows_that_end_early():
+def test_short_rows_in_long_table():
     rows = [
         [str(at), "some text that makes it long", *([] if at % 9 == 0 else ["3"])]
         for at in range(8_000)
@@ -98,7 +98,7 @@ def test_a_long_table_with_rows_that_end_early():
     assert read.frame["n"].tolist() == ["" if at % 9 == 0 else "3" for at in range(8_000)]
 
 
-def test_the_last_remark_names_the_columns_of_the_widest_rows():
+def test_last_remark_row_is_header():
     rows = [["AD", "1.5", "x"], *([f"A{at}", f"{at}.5", "y", "why"] for at in range(3))]
     rows += [[f"B{at}", f"{at}.25", "z"] for at in range(9)]
     read = read_table("t.tab", text(["# A table"], ["#code", "n", "z", "note"], *rows, sign="\t"))
@@ -106,7 +106,7 @@ def test_the_last_remark_names_the_columns_of_the_widest_rows():
     assert len(read.frame) == 13
 
 
-def test_quotation_marks_between_tabs_are_signs_like_any_other():
+def test_quotation_marks_in_tab_separated_text():
     rows = [["a", '"AGENT" K is one', "1"], ["b", 'a 5" disk', "2"], ["c", "plain", "3"]]
     read = read_table("t.tsv", text(["id", "text", "n"], *rows, sign="\t"))
     assert read.frame.to_numpy().tolist() == rows
@@ -127,7 +127,7 @@ ALIGNED = b"".join(
 )
 
 
-def test_cells_between_spaces():
+def test_space_separated_cells():
     assert read_table("a.txt", savetxt()).frame.astype(float).to_numpy().tolist() == [
         [float(cell) for cell in row] for row in CELLS
     ]
@@ -145,7 +145,7 @@ def test_cells_between_spaces():
     assert len(read_tables([("a.txt", ALIGNED)]).data["a"]) == 40
 
 
-def test_more_numbers_between_spaces_than_columns_are_allowed():
+def test_space_separated_column_limit():
     line = b" ".join([b"1"] * (limits.MAX_COLUMNS + 9)) + b"\n"
     with pytest.raises(DataError, match="20,001 columns; 20,000 are allowed"):
         read_table("a.txt", line * 4)
@@ -153,7 +153,7 @@ def test_more_numbers_between_spaces_than_columns_are_allowed():
         read_table("a.csv", line.replace(b" ", b",") * 4)
 
 
-def test_spaces_in_other_texts_separate_nothing():
+def test_spaces_in_other_text_do_not_separate():
     lines = b"id;name\n" + b"".join(b"%d;Ann %d of 7 in 3 rows\n" % (k, k) for k in range(9))
     assert list(read_table("a.csv", lines).frame.columns) == ["id", "name"]
     words = b"".join(b"one of %d words here\n" % k for k in range(9))
@@ -164,7 +164,7 @@ def test_spaces_in_other_texts_separate_nothing():
 
 
 @pytest.mark.parametrize("parts", [1, 2])
-def test_a_file_packed_by_gzip_is_read_as_what_is_in_it(parts, tmp_path):
+def test_gzip_file_is_unpacked(parts, tmp_path):
     whole = text(NAMES, *CELLS)
     half = len(whole) // parts
     content = gzip.compress(whole[:half]) + (gzip.compress(whole[half:]) if parts > 1 else b"")
@@ -190,7 +190,7 @@ def test_a_file_packed_by_gzip_is_read_as_what_is_in_it(parts, tmp_path):
     ],
     ids=["short", "garbage", "bomb", "twice", "nothing"],
 )
-def test_what_gzip_does_not_give_whole_is_refused(content, tmp_path):
+def test_damaged_gzip_is_refused(content, tmp_path):
     (tmp_path / "t.csv.gz").write_bytes(content)
     with pytest.raises(DataError, match="gzip archive inside of another, damaged or too large"):
         read_bundle(tmp_path / "t.csv.gz")
@@ -213,13 +213,13 @@ MYSQL = "+---+---+---+\n| name | x | y |\n+---+---+---+\n" + "".join(
 
 @pytest.mark.parametrize("name", ["t.md", "t.txt", "t.csv"])
 @pytest.mark.parametrize("drawn", [MARKDOWN, PSQL, MYSQL + "+---+---+---+\n"])
-def test_a_table_drawn_with_bars_and_lines(name, drawn):
+def test_drawn_table(name, drawn):
     data = read_tables([(name, drawn.encode())]).data["t"]
     assert data.ids.tolist() == [row[0] for row in THINGS]
     assert data.table["x"].astype(float).tolist() == [float(row[1]) for row in THINGS]
 
 
-def test_a_text_with_a_table_in_it_stays_a_text():
+def test_prose_with_drawn_table_stays_text():
     read = read_table("t.csv", b"id|x\na|1\nb|--\nc|3\n")
     assert read.frame["x"].tolist() == ["1", "", "3"]
     words = "# About\n\nSome words about it.\n\n" + MARKDOWN
@@ -240,7 +240,7 @@ ARFF = b"""% Title
 """
 
 
-def test_arff_has_its_names_and_its_rows():
+def test_arff_names_and_rows():
     read = read_table("plants.arff", ARFF)
     assert list(read.frame.columns) == ["leaf width", "height", "kind"]
     assert read.frame.to_numpy().tolist() == [
@@ -252,7 +252,7 @@ def test_arff_has_its_names_and_its_rows():
         read_table("plants.arff", ARFF.split(b"% rows")[0] + b"{0 1, 2 big}\n")
 
 
-def test_what_is_only_half_understood_is_refused():
+def test_sparse_arff_and_svmlight_are_refused():
     pairs = b"".join(b"%d 1:0.%d 7:1.5 # row\n" % (2 * (k % 2) - 1, k) for k in range(9))
     with pytest.raises(DataError, match="svmlight and LIBSVM"):
         read_tables([("a.txt", pairs)])
@@ -264,7 +264,7 @@ def test_what_is_only_half_understood_is_refused():
     assert list(read_table("q.csv", quotes).frame.columns) == ["<date>", "<open>"]
 
 
-def test_names_of_two_words_between_tabs_stay_one_cell():
+def test_tab_separated_names_of_two_words():
     rows = [[f"thing {at}", "1.5", str(at)] for at in range(9)]
     read = read_table("t.txt", text(["name", "x", "y"], *rows, sign="\t"))
     assert read.frame.to_numpy().tolist() == rows

@@ -46,9 +46,7 @@ def repeated(nested):
 
 @pytest.mark.parametrize("nested", [False, True])
 @pytest.mark.parametrize(("name", "write"), [("t.parquet", parquet_of), ("t.arrow", arrow_of)])
-def test_a_text_that_stands_once_is_counted_as_often_as_it_is_used(
-    name, write, nested, monkeypatch
-):
+def test_dictionary_texts_count_for_each_use(name, write, nested, monkeypatch):
     content = write(repeated(nested))
     assert len(read_tables([(name, content)]).data["t"]) == N
     monkeypatch.setattr(limits, "MAX_TEXT_BYTES", N * 1000 - 1)
@@ -72,7 +70,7 @@ def shared(texts, n):
     return packed(list(members.items()))
 
 
-def test_so_are_the_shared_texts_of_a_workbook(monkeypatch):
+def test_shared_workbook_texts_count_for_each_use(monkeypatch):
     book = shared(["x" * 1000], N)
     table = read_tables([("t.xlsx", book)]).data["t"].table
     assert table["words"].tolist() == ["x" * 1000] * N
@@ -83,7 +81,7 @@ def test_so_are_the_shared_texts_of_a_workbook(monkeypatch):
     assert len(read_tables([("t.xlsx", shared(["x" * 1000, "short"], 2 * N))]).data["t"]) == 2 * N
 
 
-def test_arrays_of_many_sides_or_of_texts_without_length_are_refused():
+def test_odd_npy_arrays_are_refused():
     for shape, kind in ((f"({'1,' * 400})", "<f8"), ("(199999999, 1)", "<U0")):
         head = f"{{'descr': '{kind}', 'fortran_order': False, 'shape': {shape}, }}".encode()
         content = b"\x93NUMPY\x02\x00" + len(head).to_bytes(4, "little") + head + bytes(8)
@@ -92,7 +90,7 @@ def test_arrays_of_many_sides_or_of_texts_without_length_are_refused():
     assert np.asarray(1).ndim == 0
 
 
-def test_a_project_has_no_more_datasets_than_are_allowed(monkeypatch):
+def test_dataset_limit(monkeypatch):
     monkeypatch.setattr(limits, "MAX_DATASETS", 2)
     entry = '[[dataset]]\nname = "t{0}"\ntable = "t.csv"\n'
     for n, fits in ((2, True), (3, False)):
@@ -105,7 +103,7 @@ def test_a_project_has_no_more_datasets_than_are_allowed(monkeypatch):
                 read_bundle(content)
 
 
-def test_lines_are_cut_as_in_a_file():
+def test_lines_of_splits_like_a_file():
     text = "a,b\r\nc\rd\n\n e"
     assert list(dialect.lines_of(text, len(text))) == io.StringIO(text, newline="").readlines()
     assert list(dialect.lines_of(text, 6)) == ["a,b\r\n", "c"]
@@ -132,7 +130,7 @@ def read_or_refused(path, **said):
 
 
 @pytest.mark.parametrize("path", ONCE, ids=lambda path: path.name)
-def test_what_once_broke_a_reader_is_read_or_refused(path, monkeypatch):
+def test_regression_files_are_read_or_refused(path, monkeypatch):
     monkeypatch.setattr(isolated, "_MIN_SECONDS", 1)
     read_or_refused(path)
 
@@ -142,11 +140,11 @@ def test_what_once_broke_a_reader_is_read_or_refused(path, monkeypatch):
     [ZIPS[0], *(pytest.param(path, marks=pytest.mark.soak) for path in ZIPS[1:])],
     ids=lambda path: path.name,
 )
-def test_also_in_a_process_of_its_own(path):
+def test_regression_files_in_child_process(path):
     read_or_refused(path, parse=child.parse_files)
 
 
-def test_one_process_comes_to_the_end_of_all_of_them(monkeypatch):
+def test_regression_files_in_one_process(monkeypatch):
     files = [(path.name, path.read_bytes()) for path in TABLES]
     read, in_child = [], child._in_child
 

@@ -20,7 +20,7 @@ from hetviz.io.formats import toml
         "'a'.\"b\" . c" + " . d" * 40 + " = 1",
     ],
 )
-def test_what_is_deep_is_refused(text: str) -> None:
+def test_toml_refuses_deep_nesting(text: str) -> None:
     with pytest.raises(DataError, match="deep"):
         toml.loads("f.toml", text.encode())
 
@@ -36,5 +36,5 @@ def test_what_is_deep_is_refused(text: str) -> None:
         'x = "\\\\" # ' + "[" * 50,
     ],
 )
-def test_dots_and_brackets_in_texts_and_comments_are_none(text: str) -> None:
+def test_toml_ignores_dots_and_brackets_in_text(text: str) -> None:
     assert toml.loads("f.toml", text.encode())

@@ -41,7 +41,7 @@ def ends(data: HeteroData) -> list[tuple[object, object]]:
 
 
 @pytest.mark.filterwarnings("ignore:Only 1 of 2 axes")
-def test_three_lines_make_a_map() -> None:
+def test_from_frames_and_embed_minimal_example() -> None:
     data = made()
     embedding = hetviz.embed(data)
     assert {name: len(Y) for name, Y in embedding.coordinates.items()} == {"dishes": 6, "wines": 3}
@@ -50,7 +50,7 @@ def test_three_lines_make_a_map() -> None:
         hetviz.embed(data, n_neighbors=3)
 
 
-def test_ids_are_text_with_a_way_back() -> None:
+def test_from_frames_maps_keys_to_text_ids() -> None:
     wines = made()["wines"]
     assert wines.ids.tolist() == ["1982", "2001", "7"]
     assert wines.keys.tolist() == [1982, 2001, 7]
@@ -72,7 +72,7 @@ def test_ids_are_text_with_a_way_back() -> None:
         (["007", "7"], ["007", "7"]),
     ],
 )
-def test_ids_of_any_hashable_kind(keys: list[Any], texts: list[str]) -> None:
+def test_from_frames_accepts_hashable_keys(keys: list[Any], texts: list[str]) -> None:
     index = pd.Index(keys, tupleize_cols=False)
     frame = pd.DataFrame({"size": [1.0, 2.0]}, index=index)
     data = HeteroData.from_frames(
@@ -83,7 +83,7 @@ def test_ids_of_any_hashable_kind(keys: list[Any], texts: list[str]) -> None:
     assert ends(data) == [(keys[0], keys[1])]
 
 
-def test_ids_that_are_one_text_are_refused() -> None:
+def test_from_frames_refuses_keys_with_equal_text() -> None:
     frame = pd.DataFrame({"size": [1.0, 2.0]}, index=pd.Index([7, "7"], dtype=object))
     with pytest.raises(DataError, match="used before"):
         HeteroData.from_frames({"a": frame})
@@ -111,11 +111,11 @@ def test_ids_that_are_one_text_are_refused() -> None:
         Links("dishes", "wines", [0, 1, 2], [0, 1, 2]),
     ],
 )  # fmt: skip
-def test_links_by_id_in_any_form(links: Any) -> None:
+def test_from_frames_links_in_all_forms(links: Any) -> None:
     assert sorted(ends(made(links)), key=str) == sorted(PAIRS, key=str)
 
 
-def test_links_say_how_strongly_and_of_what_kind() -> None:
+def test_from_frames_links_with_weight_and_kind() -> None:
     table = pd.DataFrame(PAIRS, columns=["dishes", "wines"]).assign(
         weight=[0.5, -1.0, np.nan], kind=["goes with", "never", "goes with"], note=["a", "b", "c"]
     )
@@ -130,12 +130,12 @@ def test_links_say_how_strongly_and_of_what_kind() -> None:
     assert named.links[0].kind == "served with"
 
 
-def test_integers_that_became_fractions_are_found() -> None:
+def test_from_frames_matches_integers_stored_as_floats() -> None:
     table = pd.DataFrame({"dishes": ["dal", "flan"], "wines": [1982.0, 2001.0]})
     assert ends(made(table)) == PAIRS[:2]
 
 
-def test_labels_types_titles_and_views_by_name() -> None:
+def test_from_frames_labels_types_titles_and_views() -> None:
     frame = DISHES.assign(year=[1, 2, 1, 2, 1, 2], word=list("abcdef"))
     data = HeteroData.from_frames(
         {"dishes": frame, "photos": frame[["salt"]]},
@@ -161,7 +161,7 @@ def test_labels_types_titles_and_views_by_name() -> None:
         [(("dishes", "dal"), "pho", "cake")],
     ],
 )
-def test_comparisons_by_name(compared: Any) -> None:
+def test_from_frames_comparisons(compared: Any) -> None:
     assert made(comparisons=compared).comparisons.objects.tolist() == [[0, 3, 4]]
 
 
@@ -187,7 +187,7 @@ class Tensor:
     [np.eye(3), np.eye(3).tolist(), sp.csr_matrix(np.eye(3)), sp.coo_array(np.eye(3)),
      Tensor(np.eye(3))],
 )  # fmt: skip
-def test_matrices_have_counted_rows(matrix: Any) -> None:
+def test_from_frames_matrix_has_row_numbers_as_ids(matrix: Any) -> None:
     data = HeteroData.from_frames({"points": matrix})
     assert data["points"].X.shape == (3, 3)
     assert data["points"].keys.tolist() == [0, 1, 2]
@@ -204,13 +204,13 @@ def test_matrices_have_counted_rows(matrix: Any) -> None:
         DISHES,
     ],
 )
-def test_tables_of_other_libraries(frame: Any) -> None:
+def test_from_frames_tables_of_other_libraries(frame: Any) -> None:
     dishes = HeteroData.from_frames({"dishes": frame})["dishes"]
     assert dishes.ids.tolist() == DISHES.index.tolist()
     assert dishes.feature_names == ("salt",)
 
 
-def test_polars_tables() -> None:
+def test_from_frames_polars_tables() -> None:
     frame = polars.DataFrame({"id": ["a", "b"], "size": [1.0, 2.0], "tags": [["x"], ["x", "y"]]})
     pairs = polars.DataFrame({"source": ["a"], "target": ["b"]})
     data = HeteroData.from_frames({"things": frame}, links=pairs)
@@ -238,7 +238,7 @@ def annotated(n: int = 6, **others: Any) -> SimpleNamespace:
     )
 
 
-def test_anndata_and_mudata() -> None:
+def test_from_frames_anndata_and_mudata() -> None:
     data = HeteroData.from_frames(annotated())
     assert data["cells"].X.shape == (6, 2)
     assert data["cells"].feature_names == ("gene1", "gene2")
@@ -253,7 +253,7 @@ def test_anndata_and_mudata() -> None:
     assert HeteroData.from_frames({"cell": both}).views("cell") == ("rna", "protein")
 
 
-def test_graphs_come_and_go() -> None:
+def test_from_frames_and_to_networkx_graphs() -> None:
     graph = networkx.karate_club_graph()
     data = HeteroData.from_frames({"people": graph})
     assert data["people"].keys.tolist() == list(graph.nodes)
@@ -267,16 +267,14 @@ def test_graphs_come_and_go() -> None:
 
 
 @pytest.mark.parametrize("package", ["anndata", "networkx"])
-def test_what_hands_over_objects_names_the_package(
-    package: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_exports_name_missing_package(package: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, package, None)
     data = made()
     with pytest.raises(MissingExtraError, match=f"pip install {package}"):
         data.to_anndata("dishes") if package == "anndata" else data.to_networkx()
 
 
-def test_frames_and_links_go_round() -> None:
+def test_to_frames_and_to_links_round_trip() -> None:
     data = made(labels={"dishes": "course"})
     again = HeteroData.from_frames(
         data.to_frames(), links=data.to_links(), labels={"dishes": "course"}
@@ -287,7 +285,7 @@ def test_frames_and_links_go_round() -> None:
     assert placed.loc[2001, "y"] == embedding.coordinates["wines"][1, 1]
 
 
-def test_joins_are_proposed_as_in_the_app() -> None:
+def test_from_frames_links_auto_uses_proposals() -> None:
     countries = pd.DataFrame({"code": ["FR", "IT", "ES", "PT", "GR"], "km": [5.0, 3, 5, 1, 2]})
     wines = pd.DataFrame({"wine": list("uvwxyz"), "from": ["FR", "IT", "ES", "PT", "GR", "FR"]})
     with pytest.warns(DataWarning, match="Joined: .*score"):
@@ -297,7 +295,7 @@ def test_joins_are_proposed_as_in_the_app() -> None:
         HeteroData.from_frames({"a": np.eye(3), "b": WINES}, links="auto")
 
 
-def test_unknown_ids_are_named_or_dropped() -> None:
+def test_from_frames_unknown_ids_raise_or_drop() -> None:
     links = [*PAIRS, ("dall", 7), ("pho", 1999)]
     with pytest.raises(DataError, match=r"Did you mean 'dal'\?.*unknown='drop'"):
         made(links)
@@ -336,19 +334,19 @@ def test_unknown_ids_are_named_or_dropped() -> None:
         (lambda: made([("dal", 7, 3.0)]), "as scores"),
     ],
 )
-def test_natural_mistakes_name_the_call_to_make(call: Any, words: str) -> None:
+def test_from_frames_errors_name_the_correct_call(call: Any, words: str) -> None:
     with pytest.raises(DataError, match=words):
         call()
 
 
-def test_wrong_words_are_refused() -> None:
+def test_from_frames_refuses_unknown_option_values() -> None:
     with pytest.raises(ParameterError, match="drop"):
         made(unknown="ignore")
     with pytest.raises(ParameterError, match="auto"):
         made("all")
 
 
-def test_nothing_is_warned_of_where_all_fits() -> None:
+def test_from_frames_valid_input_gives_no_warning() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         made()

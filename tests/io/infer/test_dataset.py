@@ -11,7 +11,7 @@ DRUGS = b"id,mass,group\n007,1.5,a\nNA,2.5,b\n1e5,4.5,a\n008,1,a\n009,2,b\n010,3
 TARGETS = "id;länge\nt1;1,5\nt2;2,5\nt3;9,5\n".encode("latin-1")
 
 
-def test_files_are_recognised_by_their_columns():
+def test_read_tables_recognises_files_by_columns():
     links = b"source_id,target_id,weight\n007,t1,1\nNA,t2,-1\n"
     loaded = read_tables([("links.csv", links), ("drugs.csv", DRUGS), ("targets.csv", TARGETS)])
     assert {file.name: file.role for file in loaded.files} == {
@@ -28,14 +28,14 @@ def test_files_are_recognised_by_their_columns():
     assert loaded.understood[0].columns[0].role == "id"
 
 
-def test_two_columns_of_known_ids_are_links():
+def test_read_tables_two_id_columns_are_links():
     pairs = b"drug,target\n007,t1\nNA,t2\n"
     loaded = read_tables([("d.csv", DRUGS), ("t.csv", TARGETS), ("pairs.csv", pairs)])
     assert len(loaded.data.links[0]) == 2
     assert (loaded.data.links[0].source, loaded.data.links[0].target) == ("d", "t")
 
 
-def test_two_columns_of_names_are_links_too():
+def test_read_tables_two_title_columns_are_links():
     fruits = b"id,name,sugar,acid\nF1,apple,10,3\nF2,pear,11,2\nF3,lemon,2,9\n"
     dishes = b"code,title,minutes\nD1,apple pie,60\nD2,lemon tart,50\nD3,salad,15\n"
     uses = b"fruit,dish\napple,apple pie\nlemon,lemon tart\npear,salad\nF1,D3\n"
@@ -48,25 +48,25 @@ def test_two_columns_of_names_are_links_too():
     assert any(problem.code == "by-title" for problem in loaded.problems)
 
 
-def test_a_small_table_of_other_things_is_a_dataset():
+def test_read_tables_small_other_table_is_dataset():
     loaded = read_tables([("d.csv", DRUGS), ("x.csv", b"name,age\nann,3\nbob,4\n")])
     assert list(loaded.data["x"].ids) == ["ann", "bob"]
 
 
-def test_comparisons():
+def test_read_tables_comparisons():
     compared = b"anchor_id,near_id,far_id\n007,NA,1e5\n"
     loaded = read_tables([("c.csv", compared), ("d.csv", DRUGS)])
     assert loaded.data.comparisons.objects.tolist() == [[0, 1, 2]]
 
 
-def test_choices_of_the_user():
+def test_read_tables_choices():
     choices = {"d.csv": Choices(name="medicine", id="mass", labels=())}
     loaded = read_tables([("d.csv", DRUGS)], choices)
     assert loaded.data["medicine"].ids[0] == "1.5"
     assert not loaded.data.labels
 
 
-def test_adding_to_data_that_are_there():
+def test_read_tables_adds_to_base():
     base = read_tables([("d.csv", DRUGS)]).data
     more = [("t.csv", TARGETS), ("l.csv", b"source_id,target_id\n007,t1\n")]
     loaded = read_tables(more, base=base)
@@ -74,7 +74,7 @@ def test_adding_to_data_that_are_there():
     assert len(loaded.data.links) == 1
 
 
-def test_one_bad_file_does_not_stop_the_others():
+def test_read_tables_bad_file_does_not_stop_others():
     loaded = read_tables(
         [("d.csv", DRUGS), ("empty.csv", b""), ("book.xlsx", b"\xd0\xcf\x11\xe0\0")]
     )
@@ -86,21 +86,21 @@ def test_one_bad_file_does_not_stop_the_others():
     assert len(loaded.errors) == 2
 
 
-def test_nothing_of_use_is_refused():
+def test_read_tables_refuses_unusable_files():
     with pytest.raises(DataError, match="the file is empty"):
         read_tables([("empty.csv", b"")])
     with pytest.raises(DataError):
         read_tables([])
 
 
-def test_one_row_and_constant_columns_have_a_result():
+def test_read_tables_single_row_and_constant_columns():
     loaded = read_tables([("d.csv", b"id,x\n007,1\n")])
     assert list(loaded.data["d"].ids) == ["007"]
     assert loaded.data["d"].is_featureless
     assert {problem.code for problem in loaded.problems} == {"constant-column", "no-features"}
 
 
-def test_load_takes_a_csv_file_and_a_folder_of_them(tmp_path):
+def test_load_csv_file_and_folder(tmp_path):
     (tmp_path / "d.csv").write_bytes(DRUGS)
     (tmp_path / "t.csv").write_bytes(TARGETS)
     assert list(hetviz.load(tmp_path / "d.csv").datasets) == ["d"]
@@ -108,7 +108,7 @@ def test_load_takes_a_csv_file_and_a_folder_of_them(tmp_path):
 
 
 @given(st.lists(st.binary(max_size=60), max_size=3), st.binary(max_size=60))
-def test_any_files_give_data_or_a_plain_error(contents, links):
+def test_read_tables_random_files_give_data_or_error(contents, links):
     files = [(f"{n}.csv", content) for n, content in enumerate(contents)]
     try:
         read_tables([*files, ("links.csv", b"source_id,target_id,weight\n" + links)])
@@ -116,7 +116,7 @@ def test_any_files_give_data_or_a_plain_error(contents, links):
         return
 
 
-def test_small_tables_are_links_in_whatever_order_the_files_come():
+def test_read_tables_is_independent_of_file_order():
     drugs, targets = b"drug,mass\n007,1\nNA,2\n", b"target,size\nt1,3\nt2,4\n"
     pairs = b"drug,target\n007,t1\nNA,t2\n007,t2\n"
     files = [("d.csv", drugs), ("pairs.csv", pairs), ("t.csv", targets)]
@@ -127,7 +127,7 @@ def test_small_tables_are_links_in_whatever_order_the_files_come():
 
 
 @pytest.mark.parametrize("other", ["A", " a", "a "])
-def test_ids_that_look_the_same_are_told_and_kept(other):
+def test_similar_ids_note(other):
     loaded = read_tables([("d.csv", f"id,x\na,1\n{other},2\nb,3\n".encode())])
     assert list(loaded.data["d"].ids) == ["a", other, "b"]
     assert [problem.code for problem in loaded.problems] == ["ids-alike"]

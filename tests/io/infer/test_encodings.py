@@ -26,7 +26,7 @@ def table(codec):
 
 
 @pytest.mark.parametrize("codec", TABLES)
-def test_national_encodings_are_found(codec):
+def test_national_encodings_are_detected(codec):
     text = table(codec)
     notes = []
     found, words = encodings.decode("t.csv", text.encode(codec), None, notes)
@@ -36,12 +36,12 @@ def test_national_encodings_are_found(codec):
 
 
 @pytest.mark.parametrize("cell", ["12 °C", "µg/l", "5 €", "5 – 7", "“x”", "Müller"])
-def test_a_few_western_signs_are_no_foreign_script(cell):
+def test_few_western_letters_are_latin(cell):
     text = "id,v\n" + "".join(f"{at},{cell if at % 3 else 'Anna'}\n" for at in range(20))
     assert encodings.decode("t.csv", text.encode("cp1252"), None, [])[0] == text
 
 
-def test_every_codec_can_be_chosen_and_looked_at_before():
+def test_every_codec_can_be_chosen_and_previewed():
     content = table("cp1251").encode("cp1251")
     looks = {codec: encodings.preview_text(content, codec) for codec in encodings.ENCODING_NAMES}
     assert "Иван Петров" in looks["cp1251"]
@@ -53,12 +53,12 @@ def test_every_codec_can_be_chosen_and_looked_at_before():
     assert len(encodings.ENCODING_NAMES) > 80
 
 
-def test_a_preview_is_not_stopped_by_a_letter_cut_in_two():
+def test_preview_text_with_cut_letter():
     content = ("id,名前\n" + "1,田中さん\n" * 60_000).encode()
     assert "田中さん" in encodings.preview_text(content, "utf_8")
 
 
-def test_an_encoding_that_does_not_fit_is_refused_with_a_remedy():
+def test_wrong_encoding_is_refused():
     with pytest.raises(DataError, match="Choose another"):
         read_table("t.csv", table("cp1252").encode("cp1252"), Choices(encoding="utf-8"))
     with pytest.raises(DataError, match="no such encoding"):
@@ -67,7 +67,7 @@ def test_an_encoding_that_does_not_fit_is_refused_with_a_remedy():
 
 @pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
 @pytest.mark.parametrize("rival", [",", ";", "\t", "|", "||", ", "])
-def test_a_rival_separator_in_quotes_is_no_separator(separator, rival):
+def test_quoted_separator_is_ignored(separator, rival):
     rows = [f'{at}{separator}"red{rival}round{rival}new"{separator}{at * 2}' for at in range(12)]
     content = separator.join(["id", "tags", "size"]) + "\n" + "\n".join(rows)
     read = read_table("t.csv", content.encode())
@@ -76,6 +76,6 @@ def test_a_rival_separator_in_quotes_is_no_separator(separator, rival):
     assert not read.errors
 
 
-def test_a_table_in_a_national_encoding_keeps_its_letters():
+def test_national_encoding_keeps_letters():
     loaded = read_tables([("t.csv", table("shift_jis").encode("shift_jis"))])
     assert "田中さん" in set(loaded.data["t"].table["名前"])

@@ -23,18 +23,18 @@ def read(text, **choice):
     st.lists(DECIMALS, min_size=2, max_size=30, unique=True),
     st.sampled_from(["x", "weight", "id", "key", "code"]),
 )
-def test_a_decimal_number_is_never_the_id(cells, name):
+def test_decimal_number_is_not_id(cells, name):
     assert guess_id_column(frame(**{name: cells})) is None
 
 
 @given(st.lists(st.integers(2, 10**9), min_size=2, max_size=30, unique=True))
-def test_whole_numbers_are_ids_only_by_their_name(cells):
+def test_whole_numbers_are_ids_only_by_name(cells):
     assert guess_id_column(frame(population=cells)) is None
     assert guess_id_column(frame(cityID=cells)) == "cityID"
 
 
 @given(st.lists(st.lists(WORDS, min_size=3, max_size=3), min_size=1, max_size=20), st.booleans())
-def test_no_row_is_lost_to_a_guess(rows, named):
+def test_guessed_id_keeps_all_rows(rows, named):
     lines = [("id" if named else "a") + ",b,c", *map(",".join, rows)]
     loaded = read("\n".join(lines))
     dataset = loaded.data["t"]
@@ -61,26 +61,26 @@ def test_names_of_other_columns(name):
     assert not is_named_id(name)
 
 
-def test_dates_and_times_are_no_ids():
+def test_dates_and_times_are_not_ids():
     days = [f"2020-01-{day:02}" for day in range(1, 20)]
     assert guess_id_column(frame(date=days, day=range(1, 20), at=["8:15"] * 19)) is None
 
 
-def test_a_code_with_leading_zeros_is_an_id():
+def test_code_with_leading_zeros_is_id():
     assert guess_id_column(frame(x=[1.5, 2.5, 3.0], station=["0001", "0002", "0010"])) == "station"
 
 
-def test_a_column_of_ids_that_repeats_leaves_the_row_numbers_and_says_so():
+def test_repeated_id_column_falls_back_to_row_numbers():
     loaded = read("id,x\na,1\na,2\nb,3\n")
     assert list(loaded.data["t"].ids) == ["1", "2", "3"]
     assert list(loaded.data["t"].table["id"]) == ["a", "a", "b"]
     assert [p.what for p in loaded.notes if p.code == "row-numbers"] == [
-        "row numbers are the ids: id: 2 different in 3 rows; 'a' in row 2 was used before, in row 1"
+        "row numbers are the ids: id: 2 different in 3 rows; 'a' in row 2 is already used in row 1"
     ]
     assert "row numbers are the ids" in loaded.files[0].words
 
 
-def test_a_link_to_an_id_that_repeats_says_that_it_was_used_before():
+def test_link_to_repeated_id_has_hint():
     files = [
         ("drugs.csv", b"id,x\n007,1\n008,2\n007,3\n"),
         ("towns.csv", b"id,x\nt1,1\nt2,2\n"),
@@ -94,7 +94,7 @@ def test_a_link_to_an_id_that_repeats_says_that_it_was_used_before():
     ]
 
 
-def test_two_columns_that_are_the_id_together_stay_in_the_table():
+def test_two_id_columns_stay_in_table():
     loaded = read("playerID,yearID,x\na,1,5\na,2,6\nb,1,7\n", id=["playerID", "yearID"])
     dataset, info = loaded.data["t"], loaded.understood[0]
     assert list(dataset.ids) == ["a · 1", "a · 2", "b · 1"]
@@ -103,13 +103,13 @@ def test_two_columns_that_are_the_id_together_stay_in_the_table():
     assert info.id_column == "playerID + yearID"
 
 
-def test_the_numbers_of_the_rows_can_be_asked_for():
+def test_row_numbers_can_be_chosen():
     loaded = read("id,x\na,1\nb,2\n", id=())
     assert list(loaded.data["t"].ids) == ["1", "2"]
     assert not [p for p in loaded.notes if p.code == "row-numbers"]
 
 
-def test_the_picker_lists_columns_by_how_well_they_would_do():
+def test_id_candidates_are_ranked():
     found = id_candidates(
         frame(who=["a", "a", "b"], year=[1, 2, 1], x=[1.5, 2.5, 3.5], playerID="aab")
     )

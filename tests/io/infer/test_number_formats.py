@@ -19,18 +19,18 @@ def cells(text, column, **choices):
         ("€ 12,5;€7,1;€1.000", ["12,5", "7,1", "1000"]),
     ],
 )
-def test_signs_are_taken_off_numbers_and_told(given, read):
+def test_number_signs_are_removed_with_note(given, read):
     rows = "".join(f"{k};{cell}\n" for k, cell in enumerate(given.split(";")))
     assert cells("id;x\n" + rows, "x") == (read, ["written-numbers"])
 
 
 @pytest.mark.parametrize("given", ["12%;7", "1,23;4,567", "007;1", "$1;€2", "a;1,000", "1.5;2.5"])
-def test_other_columns_stay_as_they_are(given):
+def test_other_columns_are_unchanged(given):
     rows = "".join(f"{k};{cell}\n" for k, cell in enumerate(given.split(";")))
     assert cells("id;x\n" + rows, "x") == (given.split(";"), [])
 
 
-def test_ids_stay_as_they_are():
+def test_id_cells_are_unchanged():
     text = "id;code_id;x\n1,234;1,000;1,000,000\n2,500;2,000;2,000,000\n"
     read = read_table("t.csv", text.encode())
     assert list(read.frame["id"]) == ["1,234", "2,500"]
@@ -51,7 +51,7 @@ TABLE = "id;x;y;z\na;1;2;3\nb;4;5;6\n"
         ("", 0),
     ],
 )
-def test_rows_above_the_names_are_passed_over_and_told(above, skipped):
+def test_rows_above_header_are_skipped_with_note(above, skipped):
     read = read_table("t.csv", (above + TABLE).encode())
     assert list(read.frame.columns) == ["id", "x", "y", "z"]
     assert list(read.frame["id"]) == ["a", "b"]
@@ -60,13 +60,13 @@ def test_rows_above_the_names_are_passed_over_and_told(above, skipped):
     assert read.row == (0, 1)
 
 
-def test_a_title_above_two_columns():
+def test_title_row_above_two_columns():
     read = read_table("t.csv", b"Weights;\nid;kg\na;1\nb;2\n")
     assert list(read.frame.columns) == ["id", "kg"]
     assert list(read_table("t.csv", b"id;\na;b\nc;d\n").frame.columns) == ["id", "column_2"]
 
 
-def test_the_row_of_names_can_be_said():
+def test_header_row_can_be_chosen():
     text = b"what;is;it\nid;x;y\na;1;2\n"
     assert list(read_table("t.csv", text).frame.columns) == ["what", "is", "it"]
     read = read_table("t.csv", text, Choices(skip=1))

@@ -14,7 +14,7 @@ def plants(**columns: object) -> Dataset:
     return Dataset("plants", [f"p{k}" for k in range(len(table))], table=table)
 
 
-def test_numbers_words_and_what_is_missing_are_counted() -> None:
+def test_dataset_profiles_count_values_and_missing() -> None:
     data = plants(
         height=[1.5, 2.0, None, 9.5],
         leaves=[3, 4, 4, 5],
@@ -32,7 +32,7 @@ def test_numbers_words_and_what_is_missing_are_counted() -> None:
     assert (none.type, none.n_missing, none.n_distinct) == ("empty", 4, 0)
 
 
-def test_of_many_rows_some_are_looked_at_evenly_from_all() -> None:
+def test_dataset_profiles_sample_large_tables() -> None:
     n = 2 * MAX_SAMPLE_ROWS + 10
     data = plants(count=np.arange(n))
     (count,) = profiles_of(data, ["count"])
@@ -42,5 +42,5 @@ def test_of_many_rows_some_are_looked_at_evenly_from_all() -> None:
     assert max(count.counts) - min(count.counts) <= 1
 
 
-def test_a_dataset_without_a_table_has_no_columns() -> None:
+def test_dataset_profiles_without_table() -> None:
     assert profiles_of(Dataset("things", ["a", "b"]), []) == []

@@ -54,7 +54,7 @@ def written(value, decimal, thousands, sign, unit):
     st.sampled_from(["", "+"]),
     st.sampled_from(["", " %", "%", " kg", " mg/l", "€", " °C"]),
 )
-def test_a_number_is_read_however_it_is_written(value, signs, sign, unit):
+def test_parse_number_forms(value, signs, sign, unit):
     decimal, thousands = signs
     found = parse(written(value, decimal, thousands, sign, unit), decimal)
     assert found.value == pytest.approx(value, abs=1e-9)
@@ -63,20 +63,20 @@ def test_a_number_is_read_however_it_is_written(value, signs, sign, unit):
 
 
 @given(NUMBERS, st.sampled_from(["<", "> ", "<=", "≥ "]))
-def test_a_limit_is_the_value_and_is_told(value, sign):
+def test_limits_are_values_with_note(value, sign):
     found = parse(f"{sign}{abs(value):.3f}")
     assert found.value == pytest.approx(abs(value))
     assert found.limit == (-1 if "<" in sign else 1)
 
 
 @given(st.text(max_size=12), st.sampled_from([".", ","]))
-def test_any_text_is_a_finite_number_or_none(text, decimal):
+def test_parse_random_text_is_finite_or_none(text, decimal):
     found = parse(text, decimal)
     assert found is None or np.isfinite(found.value)
 
 
 @pytest.mark.parametrize("text", ["", "-", "n. b.", "k.A.", "e5", "1.5.2", "2020-01-01", "a1", "%"])
-def test_what_is_no_number(text):
+def test_parse_refuses_other_text(text):
     assert parse(text) is None
 
 
@@ -86,7 +86,7 @@ def test_units(unit):
 
 
 @pytest.mark.parametrize("word", ["Name", "is", "Altdorf", "B01", "7", ""])
-def test_words_that_are_no_units(word):
+def test_words_are_not_units(word):
     assert not is_unit(word)
 
 
@@ -100,18 +100,18 @@ def test_words_that_are_no_units(word):
         ["", ""],
     ],
 )
-def test_other_columns_are_not_taken_for_numbers(cells):
+def test_other_columns_are_not_numbers(cells):
     assert number_column(cells) is None
 
 
-def test_mostly_numbers_are_numbers_with_the_rest_missing():
+def test_mostly_numbers_column_type():
     cells = ["1.5", "<0.5", ">100", "n.b.", "", "2 mg/l", "3"] * 3
     found = number_column(cells)
     assert found.values[:7] == [1.5, 0.5, 100.0, None, None, 2.0, 3.0]
     assert (found.below, found.above, found.others, found.unit) == (3, 3, {"n.b.": 3}, "mg/l")
 
 
-def test_a_sheet_with_titles_groups_units_and_a_footer():
+def test_propose_recipe_titles_groups_units_footer():
     raw = RawTable.of(WELLS, decimal=",")
     recipe = propose_recipe(raw)
     assert (recipe.header, recipe.units, recipe.first, recipe.last) == ((3, 4), 5, 6, 9)
@@ -156,7 +156,7 @@ RECIPES = st.builds(
 
 
 @given(RECIPES)
-def test_a_recipe_survives_json(recipe):
+def test_recipe_json_round_trip(recipe):
     assert TableRecipe.from_dict(json.loads(json.dumps(recipe.to_dict()))) == recipe
 
 
@@ -164,7 +164,7 @@ def test_a_recipe_survives_json(recipe):
     "fields",
     [{}, {"header": 3}, {"header": [0], "first": 1, "columns": [{"name": "a", "type": "colour"}]}],
 )
-def test_what_is_no_recipe_is_refused(fields):
+def test_recipe_from_dict_refuses_invalid(fields):
     with pytest.raises(DataError):
         TableRecipe.from_dict(fields)
 
@@ -173,7 +173,7 @@ CELLS = st.sampled_from(["", "1", "2,5", "<3", "a", "n.b.", "mg/l", "2020-01-01"
 
 
 @given(st.lists(st.lists(CELLS, min_size=3, max_size=3), max_size=12), RECIPES)
-def test_a_recipe_is_applied_to_any_rows_in_the_same_way(rows, recipe):
+def test_apply_recipe_is_deterministic(rows, recipe):
     raw = RawTable.of(rows)
     for one in (propose_recipe(raw), recipe, adapt_recipe(recipe, raw)):
         first, second = apply_recipe(raw, one), apply_recipe(raw, one)
@@ -182,7 +182,7 @@ def test_a_recipe_is_applied_to_any_rows_in_the_same_way(rows, recipe):
         assert len(first.row) == len(first.frame)
 
 
-def test_a_newer_file_of_the_same_form_is_read_by_the_same_recipe():
+def test_adapt_recipe_to_newer_file():
     recipe = propose_recipe(RawTable.of(WELLS, decimal=",")).with_type("Remark", "leave out")
     newer = [["A longer title"], *WELLS[:10], ["05", "Elm", "2", "7,0", "dry"], *WELLS[10:]]
     raw = RawTable.of(newer, decimal=",")
@@ -194,7 +194,7 @@ def test_a_newer_file_of_the_same_form_is_read_by_the_same_recipe():
     assert "Remark" not in applied.frame
 
 
-def test_what_was_said_of_columns_is_what_they_are():
+def test_chosen_column_types_are_used():
     content = b"code,size,grade,kind\n1,5,1,a\n2,6,2,b\n3,7,1,a\n4,9,2,b\n5,8,1,c\n"
     raw = raw_tables([("t.csv", content)])["t.csv", ""]
     recipe = propose_recipe(raw).with_type("grade", "category").with_type("kind", "title")
@@ -209,7 +209,7 @@ def test_what_was_said_of_columns_is_what_they_are():
     assert loaded.understood[0].id_from == ()
 
 
-def test_sheets_have_recipes_of_their_own_in_the_process_that_reads_them():
+def test_recipes_by_sheet_in_child():
     book = workbook({"wells": WELLS, "owners": [["id", "size"], ["a", "1"], ["b", "2"]]})
     files = [("book.xlsx", book)]
     raws = raw_tables(files, parse=child.parse_files)
@@ -223,7 +223,7 @@ def test_sheets_have_recipes_of_their_own_in_the_process_that_reads_them():
     assert list(loaded.data["owners"].ids) == ["a", "b"]
 
 
-def test_a_newer_version_is_read_as_was_said_of_the_first():
+def test_newer_version_uses_chosen_recipe():
     def csv(rows):
         return "\n".join(";".join(row) or ";" for row in rows).encode()
 
@@ -240,7 +240,7 @@ def test_a_newer_version_is_read_as_was_said_of_the_first():
     assert not newer.columns_gone
 
 
-def test_new_rows_are_read_as_was_said_of_the_first():
+def test_new_items_use_chosen_recipe():
     content = "\n".join(";".join(row) or ";" for row in WELLS).encode()
     recipe = propose_recipe(raw_tables([("w.csv", content)])["w.csv", ""])
     recipe = recipe.with_type("Measured (mean) / pH", "category")
@@ -256,26 +256,25 @@ def test_new_rows_are_read_as_was_said_of_the_first():
     assert table["Measured (mean) / pH"].tolist() == ["7"]
 
 
-def test_a_newer_version_without_ids_says_that_rows_are_matched_by_their_numbers():
+def test_newer_version_without_ids_matches_row_numbers():
     loaded = read_tables([("t.csv", b"x,y\n1.5,2\n2.5,2\n3.5,4\n")])
     newer = read_new_version(
         loaded.data, "t", b"x,y\n1.5,2\n9.5,2\n", "v2.csv", loaded.understood[0]
     )
     assert newer.sentence == (
-        "Row numbers are the ids, so each row is taken for the one with its number. "
-        "Items of t: 0 new, 1 gone, 1 changed."
+        "Rows are matched by row number. Items of t: 0 new, 1 gone, 1 changed."
     )
 
 
 @pytest.mark.parametrize(
     "last", [["c", "", ""], ["Max", "7", ""], ["Total War", "1", "2"], ["Source", "", ""]]
 )
-def test_a_last_row_with_empty_cells_is_data(last):
+def test_last_row_with_empty_cells_is_data(last):
     raw = RawTable.of([["id", "x", "y"], ["a", "1", "2"], ["b", "2", "3"], ["d", "2", "3"], last])
     assert apply_recipe(raw, propose_recipe(raw)).frame["id"].tolist() == ["a", "b", "d", last[0]]
 
 
-def test_units_go_with_the_numbers_to_the_map(tmp_path):
+def test_units_reach_the_map(tmp_path):
     rows = "".join(f"Well {k},{k * 7 % 31 + 0.25},{6 + k % 5}\n" for k in range(40))
     data = read_tables([("w.csv", f"name,nitrate,pH\n,mg/l,\n{rows}".encode())]).data
     assert data["w"].units == {"nitrate": "mg/l"}
@@ -289,12 +288,12 @@ def test_units_go_with_the_numbers_to_the_map(tmp_path):
     assert hetviz.load(hetviz.save(data, tmp_path / "w.zip"))["w"].units == data["w"].units
 
 
-def test_a_unit_that_stands_in_the_name_is_not_said_twice():
+def test_unit_in_column_name_is_not_repeated():
     loaded = read_tables([("t.csv", b"name,mass [kg]\na,1.5\nb,2.5\nc,3\n")])
     assert loaded.data["t"].units == {}
 
 
-def test_the_values_of_an_ordered_category_have_an_order_that_can_be_changed():
+def test_ordered_category_order_can_be_changed():
     raw = RawTable.of([["size", "x"], ["S", "1"], ["XL", "2"], ["M", "3"], ["S", "4"]])
     recipe = propose_recipe(raw)
     assert recipe.column("size").type == "ordered category"
@@ -308,7 +307,7 @@ def test_the_values_of_an_ordered_category_have_an_order_that_can_be_changed():
     assert apply_recipe(more, turned).recipe.column("size").order == ("XL", "M", "S", "L")
 
 
-def test_words_of_a_scale_are_taken_in_their_order_and_others_are_not():
+def test_scale_words_are_ordered():
     scales = {
         "severity": ["mild", "moderate", "severe"],
         "age": ["18-24", "25-64", "65+", "under 18"],
@@ -337,14 +336,14 @@ def test_words_of_a_scale_are_taken_in_their_order_and_others_are_not():
     assert steps["age"]["order"] == ["under 18", "18-24", "25-64", "65+"]
 
 
-def test_codes_of_many_values_are_said_to_have_no_order():
+def test_many_codes_have_no_order():
     names = [f"{k % 40:04}" for k in range(120)]
     raw = RawTable.of([["code", "x"], *([name, f"{k},5"] for k, name in enumerate(names))])
     assert propose_recipe(raw).column("code").type == "category"
     assert propose_recipe(raw).column("code").why == ""
 
 
-def test_the_order_goes_into_the_feature_and_the_legend():
+def test_order_reaches_feature_and_legend():
     content = b"id,size,x\n" + b"\n".join(
         b"i%d,%s,%d" % (k, [b"petit", b"tall", b"wee"][k % 3], k * k % 11) for k in range(30)
     )

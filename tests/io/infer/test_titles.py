@@ -31,13 +31,11 @@ def read(content: bytes, name: str = "people.csv"):
         (["name", "last"], None),
     ],
 )
-def test_given_and_family_names_are_told_by_the_names_of_columns(
-    columns: list[str], both: tuple[str, str] | None
-) -> None:
+def test_full_name_columns(columns: list[str], both: tuple[str, str] | None) -> None:
     assert full_name(columns) == both
 
 
-def test_people_are_called_by_both_names_where_that_tells_more_of_them_apart() -> None:
+def test_title_uses_both_names_if_more_distinct() -> None:
     rows = [
         f"p{k},{family},{given} Given,{given},{160 + k}"
         for k, (given, family) in enumerate(zip(GIVEN, FAMILY, strict=True))
@@ -49,7 +47,7 @@ def test_people_are_called_by_both_names_where_that_tells_more_of_them_apart() -
     assert used == {"height", "nameGiven"}
 
 
-def test_one_name_stays_where_two_tell_no_more_apart() -> None:
+def test_title_keeps_single_name() -> None:
     rows = [
         f"p{k},{family},{given},{given} {k} {family},{160 + k}"
         for k, (given, family) in enumerate(zip(GIVEN, FAMILY, strict=True))
@@ -58,7 +56,7 @@ def test_one_name_stays_where_two_tell_no_more_apart() -> None:
     assert people.title_column == "name"
 
 
-def test_what_has_the_same_name_each_year_is_called_by_its_year_too() -> None:
+def test_title_includes_year_for_repeated_names() -> None:
     rows = [
         f"{year},{team},Club of {team},{k + year % 7}"
         for year in (2019, 2020, 2021)
@@ -69,7 +67,7 @@ def test_what_has_the_same_name_each_year_is_called_by_its_year_too() -> None:
     assert "yearID" in (teams.feature_names or ())
 
 
-def test_a_title_that_was_said_stays_as_it_was_said() -> None:
+def test_chosen_title_is_kept() -> None:
     from hetviz.io import Choices
 
     rows = [
@@ -81,7 +79,7 @@ def test_a_title_that_was_said_stays_as_it_was_said() -> None:
     assert loaded.data["people"].title_column == "last_name"
 
 
-def test_rows_are_not_called_by_what_a_dozen_of_them_share() -> None:
+def test_title_is_not_a_shared_value() -> None:
     rows = [f"24-{1000 + 3 * k},Pit {k % 5},{k * k % 13}.5" for k in range(60)]
     samples = read(table("lab no,name,zinc", rows), "samples.csv")
     assert samples.titles.tolist() == samples.ids.tolist()
@@ -92,7 +90,7 @@ def test_rows_are_not_called_by_what_a_dozen_of_them_share() -> None:
     assert few.titles.tolist()[:2] == ["P0 0", "P1 1"]
 
 
-def test_a_description_does_not_stand_for_items_whose_ids_are_names() -> None:
+def test_description_is_not_title_if_ids_are_names() -> None:
     rows = [f"tool{letter * 3},it does the {letter} thing well" for letter in "abcdefghijkl"]
     assert read(table("package,description", rows)).titles[0] == "toolaaa"
     coded = [f"{at:05d},it does the {at} thing well" for at in range(12)]

@@ -14,20 +14,20 @@ from hetviz.io.sandbox import child
 from tests.io.making import packed, parquet, unpacked, workbook
 
 TOO_LARGE = (
-    "the number is too large to compute with, and counts as missing",
+    "the number is too large; the cell counts as missing",
     "Give numbers up to 1e+100, such as in another unit, or leave the cell empty.",
 )
 INFINITE = (
-    "infinity is no number to compute with, and counts as missing",
-    "Give the number that is meant, or leave the cell empty.",
+    "the number is infinite; the cell counts as missing",
+    "Give a finite number, or leave the cell empty.",
 )
 NONE = (
-    "the cell says that there is no number, and counts as missing",
+    "the cell contains no number; it counts as missing",
     "Give a number, or leave the cell empty.",
 )
 FAILED = (
-    "the formula of this cell failed, and it counts as missing",
-    "Mend the formula in the spreadsheet, or leave the cell empty.",
+    "the formula of this cell failed; the cell counts as missing",
+    "Correct the formula in the spreadsheet, or leave the cell empty.",
 )
 
 
@@ -90,7 +90,7 @@ def check(name, content, place, said, value, row):
         ("#N/A", FAILED),
     ],
 )
-def test_a_cell_of_csv(cell, said):
+def test_unusable_cell_of_csv(cell, said):
     check("t.csv", a_csv(cell), "t.csv, row 2, column size", said, cell.strip()[:60], 1)
 
 
@@ -104,7 +104,7 @@ def test_a_cell_of_csv(cell, said):
         ('"-inf"', INFINITE, "-inf"),
     ],
 )
-def test_a_cell_of_json(cell, said, value):
+def test_unusable_cell_of_json(cell, said, value):
     content = a_json(cell)
     check("t.json", content, "t.json, row 2, column size", said, value, 1)
     lines = "\n".join(re.findall(r"\{[^}]*\}", content.decode())).encode()
@@ -115,18 +115,18 @@ def test_a_cell_of_json(cell, said, value):
     ("cell", "said", "value"),
     [("1e999", INFINITE, "inf"), ("9" * 310, INFINITE, "inf"), ("1e300", TOO_LARGE, "1e+300")],
 )
-def test_a_cell_of_a_workbook(cell, said, value):
+def test_unusable_cell_of_workbook(cell, said, value):
     # Rows are numbered as the sheet numbers them, the names of the columns being the first.
     check("t.xlsx", a_workbook(cell), "t.xlsx, row 3, column size", said, value, 2)
 
 
-def test_a_cell_of_parquet():
+def test_unusable_cell_of_parquet():
     table = {"id": list("abcd"), "size": [1, -np.inf, 2.5, 4], "other": range(4)}
     content = parquet(table)
     check("t.parquet", content, "t.parquet, row 2, column size", INFINITE, "-inf", 1)
 
 
-def test_a_cell_of_a_bundle(tmp_path):
+def test_unusable_cell_of_bundle(tmp_path):
     (tmp_path / "t.csv").write_bytes(a_csv("1e999"))
     about = 'format = 1\nname = "b"\n[[dataset]]\nname = "t"\ntable = "t.csv"\nid = "id"\n'
     (tmp_path / "hetviz.toml").write_text(about)
@@ -134,7 +134,7 @@ def test_a_cell_of_a_bundle(tmp_path):
 
 
 @pytest.mark.parametrize("rows", ["1,5;2,5;1e999;4", "€1,5;€2,5;inf;€1.000", "12,5%;inf;3%;7 %"])
-def test_decimal_commas_and_signs_beside_such_a_cell(rows):
+def test_unusable_cell_with_decimal_commas(rows):
     content = "id;size\n" + "".join(f"i{k};{cell}\n" for k, cell in enumerate(rows.split(";")))
     loaded = read_tables([("t.csv", content.encode())], {"t.csv": Choices(decimal=",")})
     assert len(told(loaded)) == 1
@@ -142,14 +142,14 @@ def test_decimal_commas_and_signs_beside_such_a_cell(rows):
 
 
 @pytest.mark.parametrize("others", [["x", "y", "z"], ["007", "008", "009"], ["2020-01-01"] * 3])
-def test_among_other_than_numbers_it_is_text(others):
+def test_unusable_cell_in_text_column(others):
     content = "id,x\n" + "".join(f"{k},{cell}\n" for k, cell in enumerate([*others, "inf"]))
     loaded = read_tables([("t.csv", content.encode())])
     assert not told(loaded)
     assert list(loaded.data["t"].table["x"]) == [*others, "inf"]
 
 
-def test_a_column_of_nothing_else_is_empty():
+def test_column_of_unusable_cells_is_empty():
     loaded = read_tables([("t.csv", b"id,x\na,inf\nb,-inf\nc,inf\n")])
     assert [(value, row) for _, _, value, _, row in told(loaded)] == [
         ("inf", 0), ("-inf", 1), ("inf", 2),
@@ -158,20 +158,20 @@ def test_a_column_of_nothing_else_is_empty():
     assert "empty-column" in {problem.code for problem in loaded.notes}
 
 
-def test_a_row_left_out_is_not_told_again_and_rows_keep_their_numbers():
+def test_unusable_cell_in_rejected_row_is_not_reported():
     content = b"id,x\na,1\na,inf\nb,2\nc\nd,inf\n"
     loaded = read_tables([("t.csv", content)], {"t.csv": Choices(id="id")})
     assert [where for where, *_ in told(loaded)] == ["t.csv, row 5, column x"]
 
 
-def test_very_many_are_told_in_one():
+def test_many_unusable_cells_are_summarised():
     rows = "".join(f"i{k},{k if k % 2 else 'inf'}\n" for k in range(4000))
     found = told(read_tables([("t.csv", f"id,x\n{rows}".encode())]))
     assert len(found) == 1000
     assert found[-1][1] == f"{INFINITE[0]} (one of 1,001 such rows)"
 
 
-def test_a_weight_of_a_link_is_told_as_before():
+def test_unusable_link_weight():
     links = "source_id,target_id,weight\na,b,1\na,c,inf\n"
     loaded = read_tables([("t.csv", a_csv("3")), ("links.csv", links.encode())])
     assert "links.csv, edge 2, weight" in {problem.where for problem in loaded.notes}

@@ -105,12 +105,12 @@ def try_read(trials, files, choices=None):
 
 
 @pytest.mark.parametrize("name", WHOLE)
-def test_every_kind_is_read(trials, name):
+def test_all_formats_are_read(trials, name):
     assert try_read(trials, [(name, WHOLE[name])]) is not None
 
 
 @pytest.mark.parametrize("name", WHOLE)
-def test_a_damaged_file_is_read_or_refused(trials, name):
+def test_damaged_files_of_all_formats_are_read_or_refused(trials, name):
     content = WHOLE[name]
     place = st.integers(0, len(content) - 1)
 
@@ -145,7 +145,7 @@ records = st.lists(st.dictionaries(st.text(max_size=5), cells, max_size=4), min_
 
 @settings(max_examples=examples(12))
 @given(records, st.booleans())
-def test_any_records(trials, rows, by_line):
+def test_random_records(trials, rows, by_line):
     text = "\n".join(map(json.dumps, rows)) if by_line else json.dumps(rows)
     try_read(trials, [("t.json", text.encode())])
 
@@ -163,7 +163,7 @@ def test_any_records(trials, rows, by_line):
         max_size=4,
     ).filter(lambda columns: all(name.isprintable() and name.isascii() for name in columns))
 )
-def test_any_parquet_table(trials, columns):
+def test_random_parquet_tables(trials, columns):
     try_read(trials, [("t.parquet", parquet(columns))])
 
 
@@ -175,13 +175,13 @@ simple = st.one_of(
 
 @settings(max_examples=examples(12))
 @given(st.lists(st.lists(simple, max_size=5), max_size=7))
-def test_any_sheet(trials, rows):
+def test_random_sheets(trials, rows):
     try_read(trials, [("t.xlsx", workbook({"S": rows}))])
 
 
 @settings(max_examples=examples(6))
 @given(st.lists(st.sampled_from(sorted(WHOLE)), min_size=2, max_size=5), st.data())
-def test_any_files_at_once(trials, names, data):
+def test_random_files_together(trials, names, data):
     files = [(f"{k}{name}", WHOLE[name]) for k, name in enumerate(names)]
     said = {
         files[0][0]: Choices(
@@ -244,7 +244,7 @@ CORPUS = {
 
 
 @pytest.mark.parametrize("case", CORPUS)
-def test_the_corpus_of_attacks(trials, case):
+def test_attack_files_are_refused(trials, case):
     name, content, code = CORPUS[case]
     trials.inputs += 1
     with pytest.raises(DataError) as caught:
@@ -255,7 +255,7 @@ def test_the_corpus_of_attacks(trials, case):
     assert "/etc/hostname" not in str(caught.value)
 
 
-def test_ids_are_not_changed(trials):
+def test_all_formats_keep_ids(trials):
     ids = [
         "007",
         "1e5",
@@ -278,7 +278,7 @@ def test_ids_are_not_changed(trials):
         assert list(next(iter(loaded.data.datasets.values())).ids) == ids
 
 
-def test_what_was_read_is_kept_by_content_not_by_name(tmp_path, monkeypatch):
+def test_read_cache_uses_content(tmp_path, monkeypatch):
     reads, load = [], content_of_projects.child.load
 
     def read(files, *rest):
@@ -299,7 +299,7 @@ def test_what_was_read_is_kept_by_content_not_by_name(tmp_path, monkeypatch):
     assert len(reads) == 2
 
 
-def test_limits_are_told():
+def test_limits_are_listed():
     assert all(limit.words and limit.value > 0 for limit in limits.LIMITS)
     assert str(limits.LIMITS[0]) == "200 MB"
     with pytest.raises(DataError):

@@ -34,7 +34,7 @@ LAB = [
 ]
 
 
-def test_groups_above_names_and_remarks_below_the_table_of_a_laboratory():
+def test_laboratory_table_with_groups_and_remarks():
     (look,) = preview_tables([("lab.xlsx", workbook({"Leachate": LAB}))])
     recipe = look.recipe
     assert (recipe.header, recipe.units, recipe.first, recipe.last) == ((3, 4), None, 5, 34)
@@ -78,7 +78,7 @@ def survey():
     return "\n".join(",".join(f'"{cell}"' for cell in row) for row in rows).encode()
 
 
-def test_questions_below_the_names_of_a_survey_are_no_answers():
+def test_survey_question_row_is_skipped():
     read = read_table("survey.csv", survey())
     assert len(read.frame) == 80
     assert [(column.name, column.type) for column in read.recipe.columns] == [
@@ -98,13 +98,13 @@ def test_questions_below_the_names_of_a_survey_are_no_answers():
 
 
 @pytest.mark.parametrize("first", ["a,n.d.,-", "a,,", "a,<0.5,>3", "a,1.5,2", "a,2024-01-01,NA"])
-def test_a_first_row_without_values_is_data(first):
+def test_first_row_without_values_is_data(first):
     rows = "\n".join(f"r{k},{k},{k / 2}" for k in range(20))
     read = read_table("t.csv", f"name,x,y\n{first}\n{rows}\n".encode())
     assert len(read.frame) == 21
 
 
-def test_words_in_many_rows_are_data():
+def test_rows_of_words_are_data():
     words = "\n".join(f"w{k},none,none" for k in range(4))
     rows = "\n".join(f"r{k},{k},{k / 2}" for k in range(20))
     assert len(read_table("t.csv", f"name,x,y\n{words}\n{rows}\n".encode()).frame) == 24
@@ -120,18 +120,18 @@ def test_words_in_many_rows_are_data():
         ["America/New_York", "Europe/Oslo", "Asia/Tokyo"],
     ],
 )
-def test_a_comma_in_other_cells_separates_nothing(cells):
+def test_comma_in_other_cells_does_not_separate(cells):
     rows = "\n".join(f'r{k};"{cells[k % 3]}";{k}' for k in range(60))
     read = read_table("t.csv", f"name;what;n\n{rows}\n".encode(), Choices(separator=";"))
     assert read.recipe.column("what").type != "list"
 
 
-def test_the_choices_of_a_form_are_features_one_by_one():
+def test_form_choices_are_separate_features():
     data = read_tables([("survey.csv", survey())]).data["survey"]
     assert {"Q2=Chat", "Q2=Email", "Q2=Phone"} <= set(data.feature_names)
 
 
-def test_rows_of_another_width_make_no_column_in_the_look():
+def test_preview_ignores_rows_of_other_width():
     rows = [f"p{k},{k / 4},oval" for k in range(40)]
     rows[10], rows[20] = "p10,2,5,oval", "p20,5.0"
     content = "\n".join(["plant,height,leaf", *rows]).encode()
@@ -143,11 +143,17 @@ def test_rows_of_another_width_make_no_column_in_the_look():
 @pytest.mark.parametrize(
     ("row", "what"),
     [
-        ('p7,1.5,"oval', "a cell goes on after its closing quotation mark, or was never closed"),
-        ('p7,1.5,"ov"al"', "a cell goes on after its closing quotation mark, or was never closed"),
+        (
+            'p7,1.5,"oval',
+            "a quoted cell continues after its closing quotation mark or is never closed",
+        ),
+        (
+            'p7,1.5,"ov"al"',
+            "a quoted cell continues after its closing quotation mark or is never closed",
+        ),
     ],
 )
-def test_a_quotation_mark_left_open_is_told_where_it_is(row, what):
+def test_open_quotation_mark_names_line(row, what):
     rows = [f'p{k},{k / 4},"oval"' for k in range(30)]
     rows[7] = row
     with pytest.raises(DataError) as caught:
@@ -157,7 +163,7 @@ def test_a_quotation_mark_left_open_is_told_where_it_is(row, what):
     assert problem.remedy
 
 
-def test_a_quotation_mark_that_is_never_closed_is_told_where_it_opens():
+def test_unclosed_quotation_mark_names_first_line():
     with pytest.raises(DataError) as caught:
         read_table("t.csv", b'a,b\n1,2\n3,"4\n5,6\n')
     (problem,) = caught.value.problems
@@ -170,7 +176,7 @@ PEOPLE = [
 ]  # fmt: skip
 
 
-def test_people_of_a_database_are_called_by_both_names():
+def test_database_people_use_full_name():
     rows = ", ".join(f"({k}, '{b}', '{a}', {160 + k})" for k, (a, b) in enumerate(PEOPLE))
     content = sqlite(
         "CREATE TABLE people (no INTEGER PRIMARY KEY, surname TEXT, first_name TEXT, cm REAL)",
@@ -180,14 +186,14 @@ def test_people_of_a_database_are_called_by_both_names():
     assert people.titles.tolist()[:2] == ["Ann Ash", "Bob Ash"]
 
 
-def test_a_first_name_is_no_id():
+def test_first_name_is_not_id():
     rows = "\n".join(f"{a}{k},Family {k % 5},{k}" for k, (a, _) in enumerate(PEOPLE * 3))
     read = read_tables([("t.csv", f"first_name,last_name,cm\n{rows}\n".encode())])
     assert read.data["t"].ids[0] == "1"
     assert read.data["t"].titles[0] == "Ann0 Family 0"
 
 
-def test_an_order_said_of_a_typed_column_reaches_the_legend():
+def test_chosen_order_of_typed_column_reaches_legend():
     import pandas as pd
 
     frame = pd.DataFrame(
@@ -201,7 +207,7 @@ def test_an_order_said_of_a_typed_column_reaches_the_legend():
     assert data.orders == {"size": ("high", "low")}
 
 
-def test_counts_are_no_keys_of_a_table_whose_ids_are_numbers():
+def test_counts_are_not_keys():
     stays = "\n".join(f"{k},{k % 25},s{k}" for k in range(1, 60))
     wards = "\n".join(f"w{k},{5 + k},{k + 1}" for k in range(8))
     looks = preview_tables(
@@ -213,7 +219,7 @@ def test_counts_are_no_keys_of_a_table_whose_ids_are_numbers():
     assert columns["stay"] == "stays.csv"
 
 
-def test_amounts_of_accounts_are_numbers():
+def test_account_amounts_are_numbers():
     amounts = ["12'345.60", "(1'234.50)", "250.00-", "1'200.-", "0.05", "(17.20)"]
     rows = [f"B{k};{k % 28 + 1}.2.2024;{amounts[k % 6]};({k % 3})" for k in range(60)]
     content = "\n".join(["Beleg;Datum;Betrag;Anm.", *rows]).encode()
@@ -229,7 +235,7 @@ def test_amounts_of_accounts_are_numbers():
     assert told.what.startswith("30 cells in brackets or with a minus behind")
 
 
-def test_the_log_of_a_sensor_is_a_table():
+def test_sensor_log_is_table():
     rows = [f"S{k % 4},2024-05-{k % 28 + 1:02}T0{k % 9}:30:00+02:00,{k / 8}" for k in range(40)]
     content = "\n".join(["# logger 7, UTC+2", "# T in degC", "station,time,T", *rows]).encode()
     read = read_table("log.csv", content)
@@ -237,7 +243,7 @@ def test_the_log_of_a_sensor_is_a_table():
     assert len(read.frame) == 40
     assert read.recipe.column("time").type == "date"
     assert read.frame["time"].tolist()[1] == "2024-05-02T01:30:00"
-    assert "times are those of UTC+02:00" in [one.what for one in read.problems]
+    assert "times are in UTC+02:00" in [one.what for one in read.problems]
     # In different zones they are all told in UTC.
     mixed = content.replace(b"01:30:00+02:00", b"01:30:00-01:00")
     assert read_table("log.csv", mixed).frame["time"].tolist()[:2] == [
@@ -248,7 +254,7 @@ def test_the_log_of_a_sensor_is_a_table():
     assert list(read_table("log.csv", named).frame.columns) == ["#station", "time", "T"]
 
 
-def test_labels_of_a_survey_that_are_a_scale_are_one_feature():
+def test_survey_scale_labels_are_one_feature():
     labels = {"trust": {1: "disagree", 2: "neutral", 3: "agree"}}
     frame = pd.DataFrame({"trust": [k % 3 + 1.0 for k in range(40)], "age": range(20, 60)})
     content = statistics("dta", frame, variable_value_labels=labels)

@@ -51,7 +51,7 @@ def codes(piece):
     return [problem.code for problem in piece.problems]
 
 
-def test_a_zip_of_pictures_with_a_table():
+def test_collection_zip_of_pictures_with_table():
     (piece,) = read(
         {
             "pets/pets.csv": "id,file,weight\n1,rex.png,30\n2,tom.png,4\n3,lost.png,5\n",
@@ -69,7 +69,7 @@ def test_a_zip_of_pictures_with_a_table():
     assert "3 files that a computer adds" in piece.problems[-1].what
 
 
-def test_pictures_alone_with_one_that_is_damaged():
+def test_collection_pictures_with_damaged_one():
     (piece,) = read({"cats/1.png": png(), "dogs/2.png": png(), "dogs/3.png": png()[:40]})
     assert piece.name == "box"
     assert piece.frame["id"].tolist() == ["1", "2"]
@@ -77,7 +77,7 @@ def test_pictures_alone_with_one_that_is_damaged():
     assert codes(piece) == ["bad-picture"]
 
 
-def test_a_folder_of_texts(tmp_path):
+def test_collection_folder_of_texts(tmp_path):
     (tmp_path / "one.txt").write_text(PROSE)
     (tmp_path / "two.md").write_text("# The second\n\nWith a few words, and a list: a, b, c.\n")
     (tmp_path / "drei.txt").write_bytes("Über die Brücke.\nSo kam er nach Köln.".encode("cp1252"))
@@ -95,7 +95,7 @@ def test_a_folder_of_texts(tmp_path):
     assert "encoding" in codes(piece)
 
 
-def test_a_line_with_commas_is_a_text_where_the_other_files_are():
+def test_collection_short_text_with_commas():
     short = "Small, quick, and easy to use.\nIt edits texts, lists, and mails.\n"
     (piece,) = read({"a.txt": PROSE, "b.txt": PROSE, "c.txt": short})
     assert piece.frame["id"].tolist() == ["a", "b", "c"]
@@ -103,7 +103,7 @@ def test_a_line_with_commas_is_a_text_where_the_other_files_are():
     assert list(alone.frame.columns) == ["id", "x"]
 
 
-def test_tables_texts_about_them_and_what_is_no_data():
+def test_collection_skips_readme_and_other_files():
     pieces = read(
         {
             "a.csv": "id,x\n1,2\n2,3\n",
@@ -122,7 +122,7 @@ def test_tables_texts_about_them_and_what_is_no_data():
     assert {problem.severity for problem in said.values()} == {"note"}
 
 
-def test_nothing_of_use():
+def test_collection_without_data_is_refused():
     for members in (
         {"run.py": "x"},
         {"README.md": PROSE},
@@ -134,7 +134,7 @@ def test_nothing_of_use():
             read(members)
 
 
-def test_what_comes_out_of_a_folder_is_counted(tmp_path, monkeypatch):
+def test_collection_size_limit(tmp_path, monkeypatch):
     (tmp_path / "a.csv").write_text("id,x\n1,2\n2,3\n")
     (tmp_path / "b.csv").write_text("id,x\n1,2\n2,3\n")
     monkeypatch.setattr(limits, "MAX_UNPACKED_BYTES", 20)
@@ -146,7 +146,7 @@ CELLS = "id,group\nc1,a\nc2,b\nc3,a\nc4,b\n"
 X = np.arange(12.0).reshape(4, 3) ** 2
 
 
-def test_a_matrix_joins_the_table_of_its_name_by_id():
+def test_matrix_joins_table_by_id():
     ids = np.array(["c4", "c2", "c1", "c9"])
     (piece,) = read({"cells.csv": CELLS, "cells_X.npz": npz(X=X, ids=ids)})
     assert piece.frame["id"].tolist() == ["c1", "c2", "c4"]
@@ -155,7 +155,7 @@ def test_a_matrix_joins_the_table_of_its_name_by_id():
     assert codes(piece) == ["no-features", "extra-ids"]
 
 
-def test_a_matrix_without_ids_never_joins_by_the_order_of_rows():
+def test_matrix_without_ids_is_not_joined():
     members = {"cells.csv": CELLS, "cells.npy": npy(X)}
     (piece,) = read(members)
     assert piece.X is None
@@ -168,7 +168,7 @@ def test_a_matrix_without_ids_never_joins_by_the_order_of_rows():
     assert codes(piece) == ["row-count"]
 
 
-def test_matrices_of_other_rows_stay_by_themselves():
+def test_matrix_of_other_rows_is_separate():
     for content in (npy(X[:3]), npz(X=X, ids=np.array(list("wxyz")))):
         name = "cells.npz" if content[:2] == b"PK" else "cells.npy"
         pieces = read({"cells.csv": CELLS, name: content})
@@ -177,7 +177,7 @@ def test_matrices_of_other_rows_stay_by_themselves():
     assert [piece.name for piece in pieces] == ["cells", "other"]
 
 
-def test_distances_in_a_table_join_by_id():
+def test_distance_table_joins_by_id():
     D = "id,c2,c1,c3,c4\nc2,0,1,2,3\nc1,1,0,2,3\nc3,2,2,0,3\nc4,3,3,3,0\n"
     (piece,) = read({"cells.csv": CELLS, "cells-distances.csv": D})
     np.testing.assert_array_equal(piece.distance[0], [0, 1, 2, 3])
@@ -195,7 +195,7 @@ CONTENTS = st.one_of(
 
 @settings(max_examples=examples(60), deadline=None)
 @given(st.dictionaries(NAMES, CONTENTS, max_size=4))
-def test_any_mixture_is_read_or_refused(members):
+def test_collection_random_mixture_is_read_or_refused(members):
     try:
         pieces = read(members)
     except HetvizError:
@@ -206,7 +206,7 @@ def test_any_mixture_is_read_or_refused(members):
         assert piece.media is None or len(piece.media) == n
 
 
-def test_tables_below_others_are_passed_over_and_said(tmp_path):
+def test_collection_skips_tables_in_subfolders(tmp_path):
     (tmp_path / "drugs.csv").write_text("id,name,size\n1,a,1\n2,b,2\n")
     below = tmp_path / "results"
     below.mkdir()

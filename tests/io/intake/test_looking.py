@@ -35,7 +35,7 @@ def csv(rows, sign=";"):
     return "\n".join(sign.join(row) for row in rows).encode()
 
 
-def test_a_look_holds_the_rows_the_reading_and_what_columns_hold():
+def test_preview_has_rows_recipe_and_profiles():
     (look,) = preview_tables([("wells.csv", csv(WELLS))])
     assert (look.n_rows, look.n_data, look.id_from) == (9, 4, ("Well",))
     assert look.rows[4] == (4, ("Abbey", "<0,5", "a"))
@@ -51,7 +51,7 @@ def test_a_look_holds_the_rows_the_reading_and_what_columns_hold():
     assert TablePreview.from_dict(json.loads(json.dumps(look.to_dict()))) == look
 
 
-def test_a_look_shows_what_was_said():
+def test_preview_shows_chosen_recipe():
     (look,) = preview_tables([("wells.csv", csv(WELLS))])
     recipe = look.recipe.with_type("Owner", "leave out").with_ids()
     said = {"wells.csv": Choices(recipes={"": recipe.to_dict()})}
@@ -63,7 +63,7 @@ def test_a_look_shows_what_was_said():
     assert list(data["wells"].table.columns) == ["Well", "Measured / Nitrate"]
 
 
-def test_columns_of_the_ids_of_another_table_are_pointed_out():
+def test_preview_hints_at_key_columns():
     files = [("wells.csv", csv(WELLS)), ("owners.csv", csv(OWNERS))]
     wells, owners = preview_tables(files)
     assert wells.recipe.column("Owner").of == "owners.csv"
@@ -71,7 +71,7 @@ def test_columns_of_the_ids_of_another_table_are_pointed_out():
     assert not any(column.of for column in owners.recipe.columns)
 
 
-def test_sheets_are_looked_at_and_read_in_one_process(monkeypatch):
+def test_preview_of_sheets_in_one_process(monkeypatch):
     book = workbook({"Wells": WELLS, "Owners": OWNERS})
     seen = child.preview_tables([("book.xlsx", book)], {})
     looks, drop, cells = seen.looks, seen.drop, seen.cells
@@ -97,11 +97,11 @@ def test_sheets_are_looked_at_and_read_in_one_process(monkeypatch):
         ("picture.png", b"\x89PNG\r\n\x1a\n"),
     ],
 )
-def test_files_without_tables_are_passed_over(name, content):
+def test_preview_skips_files_without_tables(name, content):
     assert preview_tables([(name, content)]) == []
 
 
-def test_tables_of_typed_columns_have_no_rows_to_mark(tmp_path):
+def test_preview_of_typed_tables_has_no_row_marks(tmp_path):
     path = tmp_path / "t.parquet"
     pd.DataFrame({"name": list("abcd"), "x": [1.5, 2.5, None, 4.0]}).to_parquet(path)
     (look,) = preview_tables([("t.parquet", path.read_bytes())])
@@ -109,7 +109,7 @@ def test_tables_of_typed_columns_have_no_rows_to_mark(tmp_path):
     assert (look.n_data, look.profiles[1].n_missing) == (4, 1)
 
 
-def test_of_long_tables_some_rows_from_all_over_are_looked_at(monkeypatch):
+def test_preview_samples_long_tables(monkeypatch):
     monkeypatch.setattr(preview, "_MAX_SAMPLE_ROWS", 500)
     rows = [["name", "x"], *([f"n{k}", str(k % 7)] for k in range(3_000))]
     (look,) = preview_tables([("long.csv", csv(rows, ","))])
@@ -119,7 +119,7 @@ def test_of_long_tables_some_rows_from_all_over_are_looked_at(monkeypatch):
     assert look.rows[-1] == (3_000, ("n2999", "3"))
 
 
-def test_a_row_is_marked_and_no_longer():
+def test_mark_row_toggles():
     raw = RawTable.of(WELLS, decimal=",")
     recipe = propose_recipe(raw)
     assert (recipe.header, recipe.units, recipe.first, recipe.last) == ((1, 2), 3, 4, 7)
@@ -137,7 +137,7 @@ def test_a_row_is_marked_and_no_longer():
         mark_row(raw, recipe, "names", 99)
 
 
-def test_what_was_said_of_columns_stays_when_their_names_change():
+def test_mark_row_keeps_chosen_columns():
     raw = RawTable.of(WELLS, decimal=",")
     said = propose_recipe(raw).with_type("Measured / Nitrate", "text")
     alone = mark_row(raw, said, "names", 1)
@@ -147,14 +147,14 @@ def test_what_was_said_of_columns_stays_when_their_names_change():
     ]
 
 
-def test_a_choice_of_ids_takes_the_place_of_the_one_before():
+def test_with_ids_replaces_ids():
     recipe = propose_recipe(RawTable.of(WELLS, decimal=","))
     both = recipe.with_ids("Well", "Owner")
     assert both.of_type("id") == ("Well", "Owner")
     assert both.with_ids("Owner").of_type("id") == ("Owner",)
 
 
-def test_of_a_very_wide_table_the_first_columns_are_looked_at():
+def test_preview_limits_columns():
     names = ["id", *(f"c{k}" for k in range(2_500))]
     rows = [[f"r{r}", *(str((r * k) % 7) for k in range(2_500))] for r in range(12)]
     content = "\n".join(",".join(row) for row in [names, *rows]).encode()
@@ -191,7 +191,7 @@ MANY = csv(
 
 
 @pytest.mark.parametrize("kind", [kind for kind in TYPES if kind != "id"])
-def test_a_look_at_the_changed_column_alone_is_the_look_at_the_whole_table(kind):
+def test_updated_preview_equals_full_preview(kind):
     files = [("t.csv", MANY)]
     ((look, cells),) = preview.preview_with_cells(files)
     for column in [one.name for one in look.recipe.columns if one.type != "id"]:
@@ -207,7 +207,7 @@ def test_a_look_at_the_changed_column_alone_is_the_look_at_the_whole_table(kind)
         assert set(alone.problems) == set(whole.problems)
 
 
-def test_an_order_that_was_moved_is_seen_without_the_file():
+def test_updated_preview_with_changed_order():
     ((look, cells),) = preview.preview_with_cells([("t.csv", MANY)])
     recipe = look.recipe.with_order("state", "high", "low", "medium")
     alone = preview.updated_preview(look, cells, recipe)
@@ -215,7 +215,7 @@ def test_an_order_that_was_moved_is_seen_without_the_file():
 
 
 @pytest.mark.parametrize("what", ["row", "ids", "forgotten"])
-def test_more_than_columns_is_looked_at_anew(what):
+def test_updated_preview_of_changed_rows_is_none(what):
     ((look, cells),) = preview.preview_with_cells([("t.csv", MANY)])
     if what == "row":
         recipe = mark_row(look.raw, look.recipe, "last", 8)
@@ -230,7 +230,7 @@ def test_more_than_columns_is_looked_at_anew(what):
 
 
 @pytest.mark.parametrize(("name", "make"), [("clinic.sqlite", sqlite), ("clinic.duckdb", duckdb)])
-def test_what_a_database_declares_is_shown_as_that(name, make):
+def test_preview_shows_declared_keys(name, make):
     content = make(
         "CREATE TABLE wards (code VARCHAR PRIMARY KEY, beds INTEGER)",
         "INSERT INTO wards VALUES ('CAR', 10), ('NEU', 15)",

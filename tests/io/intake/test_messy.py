@@ -24,7 +24,7 @@ EXPECTED = {
 
 
 @pytest.mark.parametrize("file", FILES)
-def test_a_messy_file_is_read_as_what_it_is(file):
+def test_messy_files(file):
     loaded = read_tables([(file, FILES[file]())])
     name, n_rows, first, title, colours = EXPECTED[file]
     dataset = loaded.data[name]
@@ -41,7 +41,7 @@ def test_a_messy_file_is_read_as_what_it_is(file):
         assert dataset.table["Stunden"].median() == pytest.approx(1.6, abs=0.3)
 
 
-def test_a_newer_version_and_guidance_may_be_any_table():
+def test_new_version_and_guidance_from_any_format():
     old = read_tables([("t.csv", b"id,x\na,1\nb,2\nc,4\n")]).data
     newer = parquet({"id": ["a", "b", "d"], "x": [1.0, 5.0, 3.0]})
     found = read_new_version(old, "t", newer, "t.parquet", parse=child.parse_files)

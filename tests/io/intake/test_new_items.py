@@ -25,7 +25,7 @@ def read(text: str, id_column: str | None = None, **choice: str) -> NewItems:
     return read_new_items([("new.csv", text.encode())], OWNER, choices, id_column)
 
 
-def test_the_column_of_ids() -> None:
+def test_new_items_id_column() -> None:
     text = "height,code,name,id\n1,x,a,i\n2,y,b,j\n"
     assert read(text).table["id"].tolist() == ["i", "j"]
     assert read(text, "code").table["id"].tolist() == ["x", "y"]
@@ -36,7 +36,7 @@ def test_the_column_of_ids() -> None:
     assert [problem.code for problem in invented.problems] == ["no-ids"]
 
 
-def test_numbers_are_read_as_they_are_written() -> None:
+def test_new_items_numbers() -> None:
     found = read("id;height;score;note\ni;1,5;2,25;a,b\nj;x;;c\n")
     table = found.table
     assert table["height"].tolist() == [1.5, ""]
@@ -45,7 +45,7 @@ def test_numbers_are_read_as_they_are_written() -> None:
     assert table["note"].tolist() == ["a,b", "c"]
 
 
-def test_rows_without_a_good_id_are_left_out() -> None:
+def test_new_items_bad_ids_are_left_out() -> None:
     found = read("id,height\ni,1\n,2\ni,3\nj,4\n")
     assert found.table["id"].tolist() == ["i", "j"]
     assert [problem.row for problem in found.problems] == [1, 2]
@@ -59,12 +59,12 @@ def test_rows_without_a_good_id_are_left_out() -> None:
         ("id,height\n,1\n", "bad-id"),
     ],
 )
-def test_what_holds_no_items_is_refused(text: str, code: str) -> None:
+def test_new_items_refuses_file_without_items(text: str, code: str) -> None:
     with pytest.raises(DataError) as refused:
         read(text)
     assert code in {problem.code for problem in refused.value.problems}
 
 
-def test_an_unknown_column_of_ids_is_refused() -> None:
+def test_new_items_refuses_unknown_id_column() -> None:
     with pytest.raises(DataError, match="no such column"):
         read("id,height\ni,1\n", id="nothing")

@@ -31,7 +31,7 @@ def trees() -> HeteroData:
     return data.edit().add(Comparisons([[0, 1, 2], [0, 1, 3]]))
 
 
-def test_rows_are_matched_and_the_account_is_full() -> None:
+def test_new_version_lists_all_differences() -> None:
     data = trees()
     newer = read_new_version(data, "trees", NEWER, "trees2.csv")
     assert (newer.added, newer.gone) == (("5",), ("4",))
@@ -46,7 +46,7 @@ def test_rows_are_matched_and_the_account_is_full() -> None:
     )
     assert (
         newer.sentence
-        == "Items of trees: 1 new, 1 gone, 1 changed. 2 statements about them would go."
+        == "Items of trees: 1 new, 1 gone, 1 changed. 2 statements about them would be removed."
     )
     json.dumps(newer.to_dict())
     after = newer.data
@@ -66,14 +66,14 @@ def test_rows_are_matched_and_the_account_is_full() -> None:
     assert after["trees"].X.shape[0] == 4
 
 
-def test_the_same_file_changes_nothing() -> None:
+def test_new_version_of_same_file_changes_nothing() -> None:
     data = trees()
     newer = read_new_version(data, "trees", TREES, "trees.csv")
     assert (newer.added, newer.gone, len(newer.changed)) == ((), (), 0)
     assert newer.data.fingerprint() == data.fingerprint()
 
 
-def test_labels_given_by_hand_outlive_the_file(tmp_path: Path) -> None:
+def test_new_version_keeps_labels_changed_by_hand(tmp_path: Path) -> None:
     data = trees()
     label = data.label("sort") or Labels("trees", "sort", data["trees"].table["sort"])  # type: ignore[index]
     values = list(label.values)
@@ -84,7 +84,7 @@ def test_labels_given_by_hand_outlive_the_file(tmp_path: Path) -> None:
     assert column.values.tolist() == ["needle", "leaf", "tree", "mine"]
 
 
-def test_matrices_from_elsewhere_follow_ids_and_new_items_are_refused() -> None:
+def test_new_version_matrices_follow_ids() -> None:
     D = np.abs(np.subtract.outer(range(3), range(3))).astype(float)
     data = HeteroData([Dataset("d", ["x", "y", "z"], distance=D, media=[b"1", None, b"3"])])
     turned = read_new_version(data, "d", b"id,size\nz,1\nx,2\n", "d.csv").data["d"]
@@ -98,19 +98,22 @@ def test_matrices_from_elsewhere_follow_ids_and_new_items_are_refused() -> None:
 @pytest.mark.parametrize(
     ("content", "told"),
     [
-        (b"id,name,sort,weight\n1,Oak,leaf,1\n", r"features are made of this column.*size"),
+        (
+            b"id,name,sort,weight\n1,Oak,leaf,1\n",
+            r"this column is used as a feature but is missing.*size",
+        ),
         (
             NEWER.replace(b"\n3,", b"\n9,").replace(b"\n1,", b"\n8,").replace(b"\n2,", b"\n7,"),
             "no item",
         ),
     ],
 )
-def test_a_file_that_does_not_fit_is_refused(content: bytes, told: str) -> None:
+def test_new_version_refuses_other_file(content: bytes, told: str) -> None:
     with pytest.raises(DataError, match=told):
         read_new_version(trees(), "trees", content, "t.csv")
 
 
-def test_as_a_command_it_is_undone_and_replayed(tmp_path: Path) -> None:
+def test_new_version_command_undo_and_replay(tmp_path: Path) -> None:
     workspace = opened(BlobStore(tmp_path / "blobs"))
     workspace.do(record(workspace))
     before = workspace.state

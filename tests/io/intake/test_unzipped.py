@@ -16,7 +16,7 @@ from tests.io.making import packed, workbook
 TABLE = b"id,x\n" + b"\n".join(b"i%d,%d" % (k, k * k % 7) for k in range(9))
 
 
-def test_a_zip_of_tables_is_its_tables():
+def test_tables_of_zip():
     book = workbook({"S": [["id", "x"], ["a", 1.5]]})
     inside = [("all/t.csv", TABLE), ("all/b.xlsx", book), ("all/README.txt", b"About these.")]
     found = tables_of_zip("all.zip", packed([*inside, ("__MACOSX/x", b"")]))
@@ -37,11 +37,11 @@ def test_a_zip_of_tables_is_its_tables():
         [],
     ],
 )
-def test_any_other_zip_stays_one(members):
+def test_tables_of_zip_other_zip_is_none(members):
     assert tables_of_zip("all.zip", packed(members)) is None
 
 
-def test_what_is_no_zip_stays_what_it_is():
+def test_tables_of_zip_other_file_is_none():
     assert tables_of_zip("t.csv", TABLE) is None
     assert tables_of_zip("t.zip", b"PK\x03\x04 damaged") is None
     assert tables_of_zip("t.zip", b"") is None
@@ -62,7 +62,7 @@ def shop():
         return database.serialize()
 
 
-def test_each_table_of_a_database_can_be_looked_at_and_said(shop):
+def test_preview_of_database_tables(shop):
     towns, visits = preview_tables([("shop.db", shop)])
     assert [(look.sheet, look.has_id, look.id_from) for look in (towns, visits)] == [
         ("town", True, ("code",)),

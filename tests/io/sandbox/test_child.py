@@ -47,7 +47,7 @@ def code_of(drop):
     return problem.code
 
 
-def test_what_is_read_in_the_child_is_what_is_read_here():
+def test_child_reads_same_pieces_as_parent():
     files = [
         ("book.xlsx", BOOK),
         ("t.parquet", parquet({"id": ["a", "b"], "x": [0.1, 2.0]})),
@@ -62,7 +62,7 @@ def test_what_is_read_in_the_child_is_what_is_read_here():
     assert [name for name, _ in there.rejected] == ["bad.json"]
 
 
-def test_pieces_survive_the_way():
+def test_pack_parsed_round_trip():
     piece = Piece(
         "a",
         "a.h5ad, X",
@@ -100,12 +100,12 @@ def test_pieces_survive_the_way():
         ("", "reader-ended"),
     ],
 )
-def test_a_child_that_ends_badly_is_an_error_about_the_file(stand_in, code, told):
+def test_child_crash_is_file_error(stand_in, code, told):
     stand_in(code)
     assert code_of(child.parse_files([("book.xlsx", BOOK)], {})) == told
 
 
-def test_a_child_that_hangs_or_grows_is_ended(stand_in, monkeypatch):
+def test_child_that_hangs_or_grows_is_killed(stand_in, monkeypatch):
     stand_in("import time; time.sleep(600)")
     monkeypatch.setattr(process, "MAX_WALL_S", 0.2)
     assert code_of(child.parse_files([("book.xlsx", BOOK)], {})) == "too-slow"
@@ -114,14 +114,14 @@ def test_a_child_that_hangs_or_grows_is_ended(stand_in, monkeypatch):
     assert code_of(child.parse_files([("book.xlsx", BOOK)], {})) == "too-large"
 
 
-def test_the_other_files_are_read_all_the_same(stand_in):
+def test_child_crash_does_not_stop_other_files(stand_in):
     stand_in("import sys; sys.exit(3)")
     loaded = read_tables([("book.xlsx", BOOK), ("d.csv", b"id,x\na,1\n")], parse=child.parse_files)
     assert list(loaded.data.datasets) == ["d"]
     assert [problem.code for problem in loaded.errors] == ["too-large"]
 
 
-def test_small_text_needs_no_child(monkeypatch):
+def test_small_text_is_read_without_child(monkeypatch):
     monkeypatch.setattr(process.subprocess, "Popen", lambda *_, **__: pytest.fail("a child"))
     assert len(child.parse_files([("d.csv", b"id,x\na,1\n"), ("e.csv", b"")], {}).pieces) == 1
     monkeypatch.setattr(child, "MAX_TEXT_BYTES_HERE", 3)
@@ -129,7 +129,7 @@ def test_small_text_needs_no_child(monkeypatch):
         child.parse_files([("d.csv", b"id,x\na,1\n")], {})
 
 
-def test_the_child_has_limits_and_no_secrets(monkeypatch):
+def test_child_has_limits_and_minimal_environment(monkeypatch):
     monkeypatch.setenv("MY_SECRET_TOKEN", "x")
     env = process.environment()
     assert "MY_SECRET_TOKEN" not in env
@@ -146,7 +146,7 @@ def test_the_child_has_limits_and_no_secrets(monkeypatch):
     assert 0 < int(work) - process.MAX_PROCESSOR_S <= math.ceil(float(begun))
 
 
-def test_the_child_reaches_no_network():
+def test_child_has_no_network():
     """Not even this machine's own, where the system has namespaces for that."""
     if subprocess.run(python(TRY), env=process.environment(), check=False).returncode != 0:
         pytest.skip("the system lets no process give up the network")
@@ -170,7 +170,7 @@ TRY = (
 )
 
 
-def test_a_table_too_large_for_the_limits_is_an_error(monkeypatch):
+def test_child_out_of_memory_is_file_error(monkeypatch):
     frame = {"id": [str(k) for k in range(1000)], "x": ["a" * 50] * 1000}
     grow = (
         "from hetviz.io.sandbox import child, process; process.MEMORY = 300_000_000; "
@@ -182,7 +182,7 @@ def test_a_table_too_large_for_the_limits_is_an_error(monkeypatch):
     assert code_of(drop) in ("too-large", "reader-ended")
 
 
-def test_a_disk_without_room_is_an_error(monkeypatch):
+def test_full_disk_is_file_error(monkeypatch):
     def full(*_, **__):
         raise OSError(28, os.strerror(28))
 
@@ -230,7 +230,7 @@ def a_bundle():
     )
 
 
-def test_tables_of_a_bundle_are_read_in_the_child_as_they_are_here(monkeypatch):
+def test_bundle_tables_read_same_in_child(monkeypatch):
     here = read_bundle(a_bundle())
     monkeypatch.setattr(child, "MAX_TEXT_BYTES_HERE", 3)
     files = []
@@ -254,7 +254,7 @@ def test_tables_of_a_bundle_are_read_in_the_child_as_they_are_here(monkeypatch):
     assert len(there.data.links[0]) == len(there.data.comparisons) == 1
 
 
-def test_small_tables_of_a_bundle_need_no_child(monkeypatch):
+def test_small_bundle_tables_are_read_without_child(monkeypatch):
     monkeypatch.setattr(process.subprocess, "Popen", lambda *_, **__: pytest.fail("a child"))
     assert len(read_bundle(a_bundle(), parse=child.parse_files).data.datasets) == 2
 
@@ -266,7 +266,7 @@ def test_small_tables_of_a_bundle_need_no_child(monkeypatch):
         ("import sys; sys.exit(3)", "too-large"),
     ],
 )
-def test_a_table_of_a_bundle_that_breaks_its_reader_is_an_error(stand_in, monkeypatch, code, told):
+def test_bundle_table_that_crashes_reader_is_error(stand_in, monkeypatch, code, told):
     stand_in(code)
     monkeypatch.setattr(child, "MAX_TEXT_BYTES_HERE", 3)
     with pytest.raises(DataError) as caught:
@@ -274,7 +274,7 @@ def test_a_table_of_a_bundle_that_breaks_its_reader_is_an_error(stand_in, monkey
     assert [(p.code, p.where) for p in caught.value.problems] == [(told, "a.csv"), (told, "b.txt")]
 
 
-def test_a_table_of_a_bundle_that_needs_too_much_memory_is_an_error(monkeypatch):
+def test_bundle_table_out_of_memory_is_error(monkeypatch):
     wide = b"id,x\n" + b"".join(b"%d,%s\n" % (k, b"a" * 40) for k in range(200_000))
     about = MANIFEST.partition("[[links]]")[0].encode()
     content = packed_zip([("hetviz.toml", about), ("a.csv", b"id,x\na,1\nb,2\n"), ("b.txt", wide)])

@@ -67,19 +67,19 @@ def filtered() -> None:
 
 
 @pytest.mark.usefixtures("filtered")
-def test_a_reader_is_refused() -> None:
+def test_sandbox_blocks_system_calls() -> None:
     found = told(CALLS, "confine.refuse_calls()")
     assert found == {name: [errno.EPERM, errno.EPERM] for name in CALLS}
 
 
 @pytest.mark.usefixtures("filtered")
-def test_without_the_filter_the_same_calls_are_done() -> None:
+def test_system_calls_work_without_sandbox() -> None:
     some = ("a socket", "another program", "a signal to the server")
     assert told(some, "") == {name: ["done", "done"] for name in some}
 
 
 @pytest.mark.usefixtures("filtered")
-def test_what_runs_apart_has_the_filter() -> None:
+def test_child_process_has_seccomp_filter() -> None:
     code = "from hetviz.io.sandbox import process; process.confine(); "
     code += "print([line for line in open('/proc/self/status') if line.startswith('Seccomp:')])"
     done = subprocess.run(

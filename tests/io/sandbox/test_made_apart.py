@@ -60,7 +60,7 @@ def same(one, other):
         assert column.values.tolist() == there.values.tolist()
 
 
-def test_what_is_made_apart_is_what_is_made_here():
+def test_load_in_child_equals_load_here():
     choices = {"people.csv": Choices(labels=("town",))}
     there, proposals = apart(FILES, choices)
     here = read_tables(FILES, choices)
@@ -74,7 +74,7 @@ def test_what_is_made_apart_is_what_is_made_here():
     assert proposals
 
 
-def test_what_was_parsed_is_not_parsed_again():
+def test_parsed_workbook_is_reused():
     rows = [[f"W{k}", k / 7, "ab"[k % 2]] for k in range(30)]
     files = [("book.xlsx", workbook({"Wells": [["well", "ph", "town"], *rows]}))]
     looked = child.preview_tables(files, {})
@@ -91,7 +91,7 @@ def test_what_was_parsed_is_not_parsed_again():
     assert loaded.data["book"].ids[-1] == "Z29"
 
 
-def test_files_are_added_to_data():
+def test_load_adds_files_to_base():
     base = read_tables(FILES[:2]).data
     there, _ = apart(FILES[2:], base=base)
     here = read_tables(FILES[2:], base=base)
@@ -99,7 +99,7 @@ def test_files_are_added_to_data():
     same(there, here)
 
 
-def test_it_is_told_how_far_it_has_come(monkeypatch):
+def test_load_reports_progress(monkeypatch):
     # Told as often as is looked: the whole may take less than the half second between two of these.
     monkeypatch.setattr(process, "_REPORT_S", 0.0)
     told = []
@@ -113,7 +113,7 @@ def test_it_is_told_how_far_it_has_come(monkeypatch):
     assert any("wide" in words for _, words in told)
 
 
-def test_what_who_listens_raises_ends_the_process():
+def test_exception_in_progress_callback_kills_child():
     class Left(BaseException):
         pass
 
@@ -135,7 +135,7 @@ def test_what_who_listens_raises_ends_the_process():
     assert [one.poll() is not None for one in started] == [True]
 
 
-def test_what_cannot_be_used_is_told_as_here():
+def test_load_rejection_equals_rejection_here():
     with pytest.raises(DataError) as here:
         read_tables([("bad.json", b"[{")])
     with pytest.raises(DataError) as there:
@@ -144,7 +144,7 @@ def test_what_cannot_be_used_is_told_as_here():
 
 
 @pytest.mark.parametrize("at", [3, 40, 400, -1, -30])
-def test_damaged_bytes_are_refused(at):
+def test_unpack_loaded_refuses_damaged_bytes(at):
     loaded = read_tables(FILES)
     content = b"".join(pack_loaded(loaded, propose_joins(loaded.data)))
     with pytest.raises(ValueError, match="damaged"):
@@ -153,7 +153,7 @@ def test_damaged_bytes_are_refused(at):
     same(back, loaded)
 
 
-def test_rows_that_there_are_not_are_refused():
+def test_unpack_loaded_refuses_row_index_out_of_range():
     loaded = read_tables(FILES[:2])
     content = b"".join(pack_loaded(loaded, propose_joins(loaded.data)))
     assert unpack_loaded(content)[1]
@@ -163,7 +163,7 @@ def test_rows_that_there_are_not_are_refused():
         unpack_loaded(found)
 
 
-def test_objects_are_not_taken_for_arrays():
+def test_unpack_loaded_refuses_object_arrays():
     buffer = io.BytesIO()
     np.save(buffer, np.array([object()]), allow_pickle=True)
     loaded = read_tables(FILES[:2])
@@ -175,7 +175,7 @@ def test_objects_are_not_taken_for_arrays():
         unpack_loaded(b"".join(pieces))
 
 
-def test_a_saved_bundle_with_all_that_it_may_hold_is_made_apart_as_it_is_here(tmp_path):
+def test_full_bundle_in_child_equals_bundle_here(tmp_path):
     cells = {
         "lists": [[1, "a"], {"b": [None]}, None],
         7: [True, False, True],
@@ -204,7 +204,7 @@ def test_a_saved_bundle_with_all_that_it_may_hold_is_made_apart_as_it_is_here(tm
     assert there.data["plants"].table["lists"].tolist() == cells["lists"]
 
 
-def test_a_map_and_links_kept_aside_come_with_a_bundle():
+def test_bundle_in_child_keeps_map_and_held_out_links():
     manifest = b"""format = 1
 [[dataset]]
 name = "a"

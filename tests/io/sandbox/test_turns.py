@@ -44,7 +44,7 @@ def one(monkeypatch: pytest.MonkeyPatch) -> reader_queue.ReaderQueue:
     return reader_queue.ReaderQueue()
 
 
-def test_one_with_many_files_does_not_hold_up_one_with_a_single_file(
+def test_reader_queue_is_fair_to_visitors_with_one_file(
     one: reader_queue.ReaderQueue,
 ) -> None:
     many = [Reader(one, "ada") for _ in range(3)]
@@ -62,7 +62,7 @@ def test_one_with_many_files_does_not_hold_up_one_with_a_single_file(
     assert one.load() == (0, 0)
 
 
-def test_more_read_at_once_where_more_may(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reader_queue_allows_configured_number_of_readers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HETVIZ_WORK_READERS", "2")
     both = reader_queue.ReaderQueue()
     readers = [Reader(both, name) for name in ("ada", "bob", "cem")]
@@ -74,7 +74,7 @@ def test_more_read_at_once_where_more_may(monkeypatch: pytest.MonkeyPatch) -> No
         reader.end()
 
 
-def test_who_leaves_the_queue_is_waited_for_no_longer(one: reader_queue.ReaderQueue) -> None:
+def test_reader_queue_drops_cancelled_waiters(one: reader_queue.ReaderQueue) -> None:
     first = Reader(one, "ada")
 
     def leave(_: int) -> None:
@@ -88,13 +88,13 @@ def test_who_leaves_the_queue_is_waited_for_no_longer(one: reader_queue.ReaderQu
         assert one.load() == (1, 0)
 
 
-def test_who_fails_while_reading_gives_the_turn_back(one: reader_queue.ReaderQueue) -> None:
+def test_reader_queue_releases_turn_on_error(one: reader_queue.ReaderQueue) -> None:
     with pytest.raises(ZeroDivisionError), one.wait_for_turn():
         raise ZeroDivisionError
     assert one.load() == (0, 0)
 
 
-def test_a_file_waits_for_its_turn_and_says_so(
+def test_reader_queue_reports_waiting(
     one: reader_queue.ReaderQueue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(process, "READER_QUEUE", one)
@@ -106,6 +106,6 @@ def test_a_file_waits_for_its_turn_and_says_so(
         other.may_end.set()
 
     # A module that is there and does nothing.
-    assert process.run("this", [b""], "a.csv", heard=heard).startswith(b"The Zen")
-    assert said[0] == "Waiting until other files are read"
+    assert process.run("this", [b""], "a.csv", on_progress=heard).startswith(b"The Zen")
+    assert said[0] == "Waiting for other files"
     other.end()

@@ -255,7 +255,7 @@ def test_compare_rejects_bad_arguments(wrong: dict[str, Any]) -> None:
         hetviz.compare(paired_views(), **({"methods": ["pca"]} | wrong))
 
 
-# --- recommendation ---------------------------------------------------------------------------------------
+# --- recommendation ---------------------------------------------------------------------------------
 
 
 def test_recommendation_of_a_clear_winner() -> None:

@@ -15,7 +15,7 @@ from hetviz.errors import Cancelled, NotApplicableError
 from hetviz.features.spaces.landmarks import landmarks
 from hetviz.runs.compare.comparison import Candidate, Comparison, FitScores
 from hetviz.runs.embed import first_map as module
-from hetviz.runs.embed.first_map import choose, crowding, embed, first_map, spreads
+from hetviz.runs.embed.first_map import choose_method, crowding, dataset_spreads, embed, first_map
 
 
 @pytest.fixture(autouse=True)
@@ -49,11 +49,11 @@ def linked(n: int = 60) -> HeteroData:
 
 
 def test_what_keeps_hidden_links_is_taken_though_another_was_better_elsewhere(table: Any) -> None:
-    choice = choose(linked())
+    choice = choose_method(linked())
     assert choice.method == "cdmca"
     found = choice.comparison
     assert found is not None
-    assert [fit.key for fit in found.fits] == ["pca", "cdmca"] * module.SPLITS
+    assert [fit.key for fit in found.fits] == ["pca", "cdmca"] * module.N_SPLITS
     assert found.decides == "overall"
     assert found.mean("cdmca", "overall") > found.mean("pca", "overall")
     assert "over 2 splits" in choice.sentence
@@ -95,7 +95,7 @@ def test_what_was_found_is_what_is_suggested_from_then_on(table: Any) -> None:
 
 
 def test_without_the_time_to_try_it_is_what_was_best_elsewhere(table: Any) -> None:
-    choice = choose(linked(), seconds=0.01)
+    choice = choose_method(linked(), seconds=0.01)
     assert (choice.method, choice.comparison) == ("pca", None)
     assert choice.best_neighbours is None
     assert "was best on 4 other data sets of this kind" in choice.sentence
@@ -109,17 +109,17 @@ def test_where_there_is_time_for_no_two_methods_on_all_items_a_part_of_them_is_t
     monkeypatch.setattr(module, "landmarks", lambda data: landmarks(data, 40))
     # On all 120 rows one method would take .072 s with what it is judged by, on 40 of them .024.
     table["seconds"] |= {"pca": [0.2, 1.0], "cdmca": [0.2, 1.0]}
-    choice = choose(data, seconds=0.1)
+    choice = choose_method(data, seconds=0.1)
     assert choice.comparison is not None
     assert choice.method == "cdmca"
     assert "over 2 splits of 40 items" in choice.sentence
     # Where that much time is not there either, what was best elsewhere is taken.
-    assert choose(data, seconds=0.03).comparison is None
+    assert choose_method(data, seconds=0.03).comparison is None
 
 
 def test_methods_that_nobody_measured_are_not_tried_unasked(table: Any) -> None:
     del table["seconds"]["cdmca"]
-    assert choose(linked()).method == "pca"
+    assert choose_method(linked()).method == "pca"
 
 
 def test_its_recipe_gives_the_same_map(table: Any) -> None:
@@ -164,11 +164,14 @@ def test_a_map_with_a_blot_comes_last() -> None:
         for seed in (0, 1)
     ]
     found = Comparison(tuple(kinds.values()), tuple(fits), {}, (0, 1), 0.2, maps)
-    assert spreads(maps["blotted"])["a"] > module.LEGIBLE * spreads(maps["blotted"])["b"]
-    chosen = module._best(found)
+    assert (
+        dataset_spreads(maps["blotted"])["a"]
+        > module.MAX_SPREAD_RATIO * dataset_spreads(maps["blotted"])["b"]
+    )
+    chosen = module._best_candidate(found)
     assert chosen is not None
     assert chosen.key == "clear"
-    assert "CLEAR: 80 in 100 over 2 splits" in module._why(found, chosen)
+    assert "CLEAR: 80 in 100 over 2 splits" in module._reason_of_choice(found, chosen)
 
 
 def test_a_map_of_one_heap_and_a_few_far_groups_is_crowded() -> None:
@@ -177,7 +180,7 @@ def test_a_map_of_one_heap_and_a_few_far_groups_is_crowded() -> None:
     heap = spread / 10
     heap[:5] += (9.0, 0.0)
     crowded, clear = (hetviz.Embedding({"a": Y}, ids) for Y in (heap, spread))
-    assert crowding(crowded) < module.CROWDED < crowding(clear)
+    assert crowding(crowded) < module.MIN_CROWDING_SHARE < crowding(clear)
     assert not module._is_legible(crowded)
     assert module._is_legible(clear)
     assert crowding(hetviz.Embedding({"a": np.zeros((100, 2))}, ids)) == 1.0

@@ -1,8 +1,8 @@
-"""The visitor's own list of projects: the browser keeps it, the server never learns of it.
+"""List of the visitor's projects, stored only by the browser.
 
-Only where an address such as /map was typed without a project, the browser names the one that was
-open last, once, to the page that asks for it. Whoever knows a project's address can open it, so the
-server must not be able to list them; and a cookie would be sent to every port of the host.
+Anyone with a project's address can open it, so the server must not be able to list the addresses,
+and a cookie would be sent to every port of the host. The browser sends an address only when a page
+such as /map is opened without a project: the one opened last, once.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from hetviz.ui.shell import deleting, session, theme
 _HERE = Path(__file__).parent
 _HTML = (
     '<ul class="hv-projects"></ul>'
-    '<p class="hv-none" hidden>None yet. What you open and change is kept and listed here.</p>'
+    '<p class="hv-none" hidden>None yet. Projects that you open and change are listed here.</p>'
 )
 _list = st.components.v2.component(
     "hetviz_recent",
@@ -30,11 +30,11 @@ _list = st.components.v2.component(
 def show_projects() -> None:
     """Show the list, with what is open on it, and the button for a new project."""
     with st.container(horizontal=True, vertical_alignment="center"):
-        theme.show_section("Your projects", "kept on this computer")
+        theme.show_section("Your projects", "stored on this computer")
         st.button(
             "New project",
             key="new-project",
-            help="Starts afresh; this one stays.",
+            help="Starts an empty project. This one stays in the list.",
             on_click=_new_project,
         )
     _mount_list("recent", is_shown=True)
@@ -52,9 +52,9 @@ def _mount_list(key: str, is_shown: bool) -> None:
         data={
             "id": str(st.session_state["sid"]),
             "title": workspace.state.title or "No project",
-            # A sample that was only looked at is no project.
+            # An unchanged sample is not recorded.
             "record": workspace.version > 1,
-            "show_projects": is_shown,
+            "show": is_shown,
             "asks": bool(st.session_state.get("asks-last")),
         },
         on_last_change=partial(_resume, key),
@@ -62,7 +62,7 @@ def _mount_list(key: str, is_shown: bool) -> None:
     )
 
 
-# Streamlit may have forgotten a list that has left the page by the time its word arrives.
+# The list may have left the page, and Streamlit its state, before the callback runs.
 
 
 def _resume(key: str) -> None:
