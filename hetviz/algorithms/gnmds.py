@@ -1,4 +1,4 @@
-"""GNMDS: places from comparisons alone, without any features."""
+"""GNMDS: a map from comparisons alone, without features."""
 
 from __future__ import annotations
 
@@ -52,16 +52,16 @@ class GNMDS(BaseEmbedder):
         (objective - bound) / objective of the convex problem.
     critical_beta_ : float
     order_ : PartialOrder
-        What became of the comparisons.
+        The comparisons after removing contradictions.
 
     Notes
     -----
     Minimises tr(M) + beta / |C| sum_c [1 + d_ij - d_kl]_+ over M >= 0 with
-    d_ij = M_ii + M_jj - 2 M_ij: partial order embedding with the identity as features, so that the
-    map is centred. Its points are then moved, as far as held-out comparisons confirm: see
-    `hetviz.core.ordinal.polish`. Items of all datasets take part; rows that show one object are
-    one. Items in no comparison have no place. Cost: see `hetviz.core.ordinal.embedding`, with the
-    number of items compared for n and r; up to four times that where points are moved.
+    d_ij = M_ii + M_jj - 2 M_ij: partial order embedding with the identity as features, so the map
+    is centred. A final step moves points as far as held-out comparisons confirm, see
+    `hetviz.core.ordinal.polish`. Items of all datasets are used, and rows of one object are one
+    item. Items without comparisons have no place. Cost: see `hetviz.core.ordinal.embedding`, with
+    n and r the number of compared items. The final step costs up to three times as much again.
 
     References
     ----------
@@ -70,7 +70,7 @@ class GNMDS(BaseEmbedder):
 
     card: ClassVar[MethodCard] = MethodCard(
         key="gnmds",
-        title="Places from comparisons alone",
+        title="Generalised non-metric MDS (GNMDS)",
         family="Comparisons",
         papers=(
             Reference(
@@ -89,15 +89,16 @@ class GNMDS(BaseEmbedder):
             {Capability.COMPARISONS, Capability.FEATURELESS, Capability.ITERATIVE}
         ),
         summary=(
-            'Places items by comparisons only, "a is nearer to b than to c". Needs no features, '
+            'Makes a map from comparisons alone, "a is closer to b than to c". Needs no features, '
             "and items of different kinds may be compared."
         ),
         caveats=(
-            "Items in no comparison are left off the map, and new items cannot be added.",
-            "An item in one or two comparisons could lie almost anywhere: use several of each.",
-            "Groups of items that no comparison connects share the picture without meaning.",
+            "Items without comparisons are left off the map, and new items cannot be added.",
+            "An item in one or two comparisons can be almost anywhere. Use several for each item.",
+            "Distances between groups without a common comparison mean nothing.",
         ),
         cost="Two seconds for 5,000 comparisons of 100 items, about 50 for 16,000 of 6,000.",
+        former_titles=("Places from comparisons alone",),
     )
     memory_estimate = MemoryEstimate(per_row=5e3)
     n_components: NComponents = 2
@@ -105,12 +106,11 @@ class GNMDS(BaseEmbedder):
         float,
         Real(
             "Strength of comparisons",
-            "How much comparisons count beside a small map, in multiples of the least that has "
-            "any effect.",
+            "How much comparisons count, in multiples of the smallest value with an effect.",
             low=1e-6,
             high=1e6,
             log=True,
-            details="Below that critical value all items fall into one point.",
+            details="Below that critical value all items are at one point.",
         ),
     ] = 30.0
     order: Order = "process"
@@ -130,25 +130,27 @@ class GNMDS(BaseEmbedder):
             reduce=False,
             random_state=self.random_state,
         )
-        kept = self.order_.pairs
-        if not len(kept):
-            reason = "No comparison remains after those that contradict each other."
+        retained = self.order_.pairs
+        if not len(retained):
+            reason = "No comparison is left after removing contradictions."
             raise NotApplicableError(self.card.title, [reason])
-        used, local = np.unique(kept, return_inverse=True)
-        objects, kept = objects[used], local.reshape(-1, 4)
-        left = data.n_objects - len(objects)
-        if left:
-            warn_about_data(f"{left:,} items are in no comparison that counts: left off the map.")
+        used, local = np.unique(retained, return_inverse=True)
+        objects, retained = objects[used], local.reshape(-1, 4)
+        n_left_out = data.n_objects - len(objects)
+        if n_left_out:
+            warn_about_data(
+                f"{n_left_out:,} items have no comparison that counts. They are left off the map."
+            )
         share = self.order_.weight / self.order_.weight.sum()
-        least = critical([None], Hinge(len(objects), kept, share))
-        if not np.isfinite(least):
-            raise NotApplicableError(self.card.title, ["The comparisons cancel each other."])
-        hinge = Hinge(len(objects), kept, self.beta * least * share)
+        critical_beta = critical([None], Hinge(len(objects), retained, share))
+        if not np.isfinite(critical_beta):
+            raise NotApplicableError(self.card.title, ["The comparisons cancel each other out."])
+        hinge = Hinge(len(objects), retained, self.beta * critical_beta * share)
         latest: list[Floats] = []
-        moves = self.polish and self.n_components <= MOST_POLISHED
+        has_polish = self.polish and self.n_components <= MOST_POLISHED
         pull: float | None = None
         tried: dict[str, float] = {}
-        done, share_of_fit = 0.1, 0.3 if moves else 0.8
+        done, share_of_fit = 0.1, 0.3 if has_polish else 0.8
 
         def report(step: int, gap: float, parts: list[Floats]) -> None:
             nonlocal done
@@ -170,10 +172,10 @@ class GNMDS(BaseEmbedder):
                 report=report,
                 beat=lambda: progress(done, "Keeping comparisons"),
             )
-            if moves:
+            if has_polish:
                 latest[:] = flat.parts
                 part = ProgressPart(progress, 0.4, 0.9)
-                pull, tried = self._pull(len(objects), kept, least, rng, part)
+                pull, tried = self._pull(len(objects), retained, critical_beta, rng, part)
         except Cancelled as stopped:
             if latest:
                 places = rows_from_objects(data, objects, latest[0])
@@ -181,13 +183,18 @@ class GNMDS(BaseEmbedder):
             raise
         Y = flat.parts[0]
         if pull is not None:
-            Y = polished(Y, kept, self.order_.weight, pull)
-        return self._make_fit(data, objects, kept, flat, Y, tried)
+            Y = polished(Y, retained, self.order_.weight, pull)
+        return self._make_fit(data, objects, retained, flat, Y, tried)
 
     def _pull(
-        self, n: int, kept: Ints, least: float, rng: np.random.Generator, progress: Progress
+        self,
+        n: int,
+        retained: Ints,
+        critical_beta: float,
+        rng: np.random.Generator,
+        progress: Progress,
     ) -> tuple[float | None, dict[str, float]]:
-        """Return how hard to pull points to their places, by comparisons held out."""
+        """Return how hard to pull points to their start, chosen by held-out comparisons."""
         done = 0.0
 
         def tick(share: float) -> None:
@@ -199,20 +206,20 @@ class GNMDS(BaseEmbedder):
             weight = self.order_.weight[rows]
             flat = flat_embedding(
                 [None],
-                Hinge(n, kept[rows], self.beta * least * weight / weight.sum()),
+                Hinge(n, retained[rows], self.beta * critical_beta * weight / weight.sum()),
                 self.n_components,
                 tol=max(self.tol, QUICK_TOL),
                 beat=lambda: tick(done),
             )
             return np.asarray(flat.parts[0])
 
-        return choose_pull(refit, kept, self.order_.weight, rng, tick)
+        return choose_pull(refit, retained, self.order_.weight, rng, tick)
 
     def _make_fit(
         self,
         data: HeteroData,
         objects: Ints,
-        kept: Ints,
+        retained: Ints,
         flat: Flat,
         Y: Floats,
         tried: Mapping[str, float],
@@ -223,16 +230,16 @@ class GNMDS(BaseEmbedder):
             )
         if not flat.converged:
             warnings.warn(
-                f"Stopped at a relative gap of {flat.gap:.2g}, more than {self.tol:g}; less "
-                "strength of comparisons is solved faster.",
+                f"Stopped at a relative gap of {flat.gap:.2g}, above {self.tol:g}. A lower "
+                "strength of comparisons converges faster.",
                 ConvergenceWarning,
                 stacklevel=2,
             )
         self.gap_, self.critical_beta_ = flat.gap, flat.critical_beta
         weight = self.order_.weight
         figures: dict[str, object] = {
-            **flat.figures(lambda parts: comparison_accuracy(parts[0], kept, weight)),
-            "kept_on_these_axes": comparison_accuracy(Y, kept, weight),
+            **flat.figures(lambda parts: comparison_accuracy(parts[0], retained, weight)),
+            "kept_on_these_axes": comparison_accuracy(Y, retained, weight),
         }
         if tried:
             figures["held_out_by_pull"] = dict(tried)

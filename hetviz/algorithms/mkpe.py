@@ -1,4 +1,4 @@
-"""MKPE: a map whose Gaussian kernel reproduces scores of links and of likeness."""
+"""MKPE: a map whose Gaussian kernel reproduces link scores and similarities."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ from hetviz.features.spaces.similarity import KINDS, similarities
 from hetviz.params import Choice, Flag, Integer, PerDataset, Real, value_for
 from hetviz.progress import Progress
 
-_STARTS = 5
-PAPER_WITHIN = 0.1
-"""Weight of likeness beside links in the paper."""
+_N_STARTS_FOR_NEW_ROWS = 5
+PAPER_WITHIN_WEIGHT = 0.1
+"""Weight of similarities in the paper. Links have weight 1."""
 
 
 class MKPE(BaseEmbedder):
@@ -51,20 +51,20 @@ class MKPE(BaseEmbedder):
     sigma_ : float
         Width of the kernel.
     frames_ : dict of str to ndarray
-        Orthonormal; (n, k), or (d, k) for the parametric variant, d of features the directions
-        kept.
+        Orthonormal, of shape (n, k), or (d, k) for the parametric variant with d directions of
+        features.
     importances_ : dict of str to ndarray of shape (d,)
-        Of features (or of items whose likeness is the input), for the parametric variant: lengths
-        of the rows of the frame, 0 for what does not matter.
+        Importance of each feature (or of each item whose similarity is an input) in the parametric
+        variant: the length of its row of the frame.
     spread_of_starts_ : list of float
-        Final loss of every start.
+        Final loss of each start.
 
     Notes
     -----
     Minimises the weighted mean squared difference of exp(-|e_i - f_j|^2 / sigma^2) and the scores,
-    see `hetviz.core.kernels.mkpe`. The loss never rises; it has many minima. Items with neither
-    likeness nor a scored link have no place. A sweep costs about 6 evaluations of O(known pairs *
-    k).
+    see `hetviz.core.kernels.mkpe`. The loss never rises, but it has many minima. Items without
+    similarities and without scored links have no place. A sweep costs about 6 evaluations of
+    O(known pairs * k).
 
     References
     ----------
@@ -74,7 +74,7 @@ class MKPE(BaseEmbedder):
 
     card: ClassVar[MethodCard] = MethodCard(
         key="mkpe",
-        title="Preserved scores (MKPE)",
+        title="Multiple kernel preserving embedding (MKPE)",
         family="Links and scores",
         papers=(
             Reference(
@@ -106,22 +106,22 @@ class MKPE(BaseEmbedder):
             }
         ),
         summary=(
-            "Places items so that nearness stands for the strength of links and for likeness, "
-            "both at once. Pairs that nothing is known of may end near each other: these are the "
-            "links it predicts."
+            "Keeps similarities within datasets and links across datasets: similar and linked "
+            "items are close. Pairs without a known score that end up close are predicted links."
         ),
         caveats=(
-            "Different starts give different maps; the best of a few is kept, and how far they "
-            "differ is reported.",
-            "Far apart says little: all large distances count as not alike.",
-            "Only likeness and links that say apart push items away from each other; links alone "
-            "pull everything together.",
-            "The paper weighs likeness a tenth of links, lets a small dataset spread more widely "
-            "and starts once: the setting as in the paper. Here likeness counts as much as links, "
-            "all spread alike and the best of three starts is kept: neighbours are kept better, "
-            "and hidden links are found somewhat less well.",
+            "Different starts give different maps. The best of a few is used, and the difference "
+            "between them is reported.",
+            "Large distances say little: they all mean not similar.",
+            "Only similarities and apart links push items away from each other. Links alone pull "
+            "everything together.",
+            "By default similarities count as much as links, all datasets spread equally, and the "
+            "best of three starts is used. The setting As in the paper gives similarities a tenth "
+            "of the weight of links, lets small datasets spread more and starts once. It finds "
+            "more hidden links, but shows fewer true neighbours.",
         ),
         cost="A second for 300 items, ten seconds for 2,000.",
+        former_titles=("Preserved scores (MKPE)",),
     )
     memory_estimate = MemoryEstimate(per_pair=40.0)
     n_components: NComponents = 2
@@ -129,45 +129,45 @@ class MKPE(BaseEmbedder):
         str,
         Choice(
             "Places",
-            "Whether every item moves freely.",
+            "Whether each item moves freely.",
             options={
-                "coordinates": "free, which keeps scores best",
-                "parametric": "computed from likeness or features, which is best for new items",
+                "coordinates": "free, which reproduces scores best",
+                "parametric": "computed from similarities or features, best for new items",
             },
-            details="Parametric places are linear in what `inputs` says.",
+            details="Parametric places are linear in the `inputs`.",
         ),
     ] = "coordinates"
     link_score: Annotated[
         float | str,
         Real(
             "Score of a link",
-            "How near linked items should lie; 1 wants them in one place.",
+            "How close linked items should be. 1 means the same place.",
             low=0.0,
             high=1.0,
             also=("weight",),
             details=(
-                "Links that say apart score 0, links with scores of their own keep them, and pairs "
-                "without links are unknown, unless the links are complete."
+                "Apart links score 0, and links with scores keep them. Pairs without links are "
+                "unknown unless the links are complete."
             ),
         ),
     ] = 0.9
     within: Annotated[
         str | Mapping[str, str],
         PerDataset(
-            "Likeness",
-            "How items of one dataset are alike.",
+            "Similarity",
+            "How items of one dataset are compared.",
             inner=Choice(options=KINDS),
         ),
     ] = "auto"
     within_weight: Annotated[
         float | Mapping[str, float],
         PerDataset(
-            "Weight of likeness",
-            "How much likeness within a dataset counts beside links.",
+            "Weight of similarities",
+            "How much similarities within a dataset count compared with links.",
             inner=Real(low=0.0, high=1_000.0),
             details=(
-                "lambda; links have 1. The paper has 0.1, at which the maps of data with many "
-                "links show little else; see `paper`."
+                "lambda; links have 1. The paper uses 0.1, with which the maps of data with many "
+                "links show little else. See `paper`."
             ),
         ),
     ] = 1.0
@@ -175,16 +175,16 @@ class MKPE(BaseEmbedder):
         str,
         Choice(
             "Places computed from",
-            "What an item's place is computed from, when it is not free.",
+            "The input of the place of an item, if it is not free.",
             options={
-                "similarities": "its likeness with the others",
+                "similarities": "its similarities to other items",
                 "features": "its features",
             },
             advanced=True,
             details=(
-                "Of the parametric variant: each item's likeness with all of its dataset (the "
-                "empirical kernel map; above 3,000 items with 1,000 of them), or features, centred "
-                "and of mean squared length 1. Items without either have free places."
+                "For the parametric variant: the similarities of an item to its dataset (the "
+                "empirical kernel map; to 1,000 items if there are more than 3,000), or its "
+                "features, centred and of mean squared length 1. Items without either are free."
             ),
         ),
     ] = "similarities"
@@ -192,23 +192,22 @@ class MKPE(BaseEmbedder):
         float | str | None,
         Real(
             "Directions of features",
-            "How much of the variance of features the leading directions must hold that places "
-            "are computed from.",
+            "Share of the variance of features that the leading directions must explain.",
             low=0.01,
             high=1.0,
             also=("auto", None),
             advanced=True,
             details=(
-                'With `inputs = "features"`. None is all; "auto" is 0.95 where there are at least '
-                "as many features as items, and all otherwise."
+                'With `inputs = "features"`. None uses all directions. "auto" is 0.95 if there are '
+                "at least as many features as items, and all otherwise."
             ),
         ),
     ] = "auto"
     sigma0: Annotated[
         float | str | None,
         Real(
-            "First width",
-            "Width of nearness at the start; it is learned.",
+            "Initial width",
+            "Width of the kernel at the start. It is learned.",
             low=1e-6,
             high=1e6,
             also=("auto", None),
@@ -223,11 +222,11 @@ class MKPE(BaseEmbedder):
         bool,
         Flag(
             "Equal spread",
-            "Let all datasets spread as widely, whatever their size.",
+            "Let all datasets spread equally, whatever their size.",
             advanced=True,
             details=(
-                "Multiplies places by the square root of the number of items; in the paper a small "
-                "dataset spreads more widely than a large one."
+                "Multiplies places by the square root of the number of items. In the paper a small "
+                "dataset spreads more than a large one."
             ),
         ),
     ] = True
@@ -235,7 +234,7 @@ class MKPE(BaseEmbedder):
         int,
         Integer(
             "Starts",
-            "How many random starts; the best is kept.",
+            "How many random starts. The best is used.",
             low=1,
             high=100,
         ),
@@ -244,21 +243,21 @@ class MKPE(BaseEmbedder):
         int | None,
         Integer(
             "Sweeps",
-            "Rounds of moves.",
+            "Number of rounds.",
             low=1,
             high=10_000,
             also=(None,),
             advanced=True,
             details=(
-                "None is at most 100, and fewer when 5 in a row gain less than 1e-5 of the loss."
+                "None means at most 100, and fewer if 5 in a row gain less than 1e-5 of the loss."
             ),
         ),
     ] = None
     retraction: Annotated[
         str,
         Choice(
-            "Axes kept at right angles by",
-            "How a step is brought back to axes at right angles.",
+            "Axes at right angles by",
+            "How each step restores axes at right angles.",
             options=RETRACTIONS,
             advanced=True,
         ),
@@ -268,12 +267,12 @@ class MKPE(BaseEmbedder):
         bool,
         Flag(
             "As in the paper",
-            "The paper's own weights, start and spread.",
+            "Weights, start and spread of the paper.",
             advanced=True,
             details=(
-                "Likeness of weight 0.1, datasets that spread as their size has it, one start from "
-                "a width of the root of `n_components`, 100 sweeps, all directions of features; "
-                "the settings of these do not count."
+                "Similarities of weight 0.1, spread by the size of a dataset, one start from a "
+                "width of the root of `n_components`, 100 sweeps, all directions of features. "
+                "Other settings of these are ignored."
             ),
         ),
     ] = False
@@ -281,17 +280,17 @@ class MKPE(BaseEmbedder):
     random_state: RandomState = 0
 
     def _fit(self, data: HeteroData, rng: np.random.Generator, progress: Progress) -> Fit:
-        self._scored = self._known(data)
+        self._scored = self._known_scores(data)
         names = list(self._scored.rows)
         domains = self._domains(data)
         blocks = self._scored.blocks(self.random_state)
-        as_printed = self.paper or self.sigma0 is None
-        sigma0 = float(np.sqrt(self.n_components)) if as_printed else self.sigma0
-        reached = {end for block in blocks for end in (block.d, block.e)}
-        self._check_sizes(domains, len(reached))
+        use_paper_width = self.paper or self.sigma0 is None
+        sigma0 = float(np.sqrt(self.n_components)) if use_paper_width else self.sigma0
+        used_domains = {end for block in blocks for end in (block.d, block.e)}
+        self._check_sizes(domains, len(used_domains))
 
-        def whole(places: list[Floats]) -> Floats:
-            return np.vstack(list(self._spread_out(data, places).values()))
+        def stack_places(places: list[Floats]) -> Floats:
+            return np.vstack(list(self._places_by_dataset(data, places).values()))
 
         try:
             result = minimise(
@@ -304,7 +303,7 @@ class MKPE(BaseEmbedder):
                 n_init=1 if self.paper else self.n_init,
                 retraction=self.retraction,
                 progress=progress,
-                layout=whole,
+                layout=stack_places,
             )
         except Cancelled as stopped:
             if isinstance(stopped.partial, Result):
@@ -312,74 +311,74 @@ class MKPE(BaseEmbedder):
             raise
         return self._make_fit(data, names, blocks, result)
 
-    def _known(self, data: HeteroData) -> ScoredPairs:
-        """Return what scores there are, and say which are out of reach and who has none."""
+    def _known_scores(self, data: HeteroData) -> ScoredPairs:
+        """Return the known scores, and warn about scores out of range and items without any."""
         linked = with_identity_links(data) if self.tie_views else data
-        links = [one for one in link_scores(linked, self.link_score) if len(one.i)]
-        beyond = [one for one in links if ((one.s < 0) | (one.s > 1)).any()]
-        if beyond:
+        links = [link for link in link_scores(linked, self.link_score) if len(link.i)]
+        out_of_range = [link for link in links if ((link.s < 0) | (link.s > 1)).any()]
+        if out_of_range:
             warn_about_data(
-                f"Scores of {', '.join(f'{one.source} - {one.target}' for one in beyond)} are "
-                "below 0 or above 1, which nearness cannot reach; divide them first."
+                f"Scores of {', '.join(f'{link.source} - {link.target}' for link in out_of_range)} are "
+                "below 0 or above 1. Scale them to the range from 0 to 1."
             )
-        like = similarities(data.datasets.values(), self.within, self.random_state)
-        given = PAPER_WITHIN if self.paper else self.within_weight
-        weights = {name: float(value_for(given, name, 1.0)) for name in data.datasets}
-        scored = scored_pairs(data, like, weights, links)
+        similarity_by_dataset = similarities(data.datasets.values(), self.within, self.random_state)
+        within_weight = PAPER_WITHIN_WEIGHT if self.paper else self.within_weight
+        weights = {name: float(value_for(within_weight, name, 1.0)) for name in data.datasets}
+        scored = scored_pairs(data, similarity_by_dataset, weights, links)
         for name, dataset in data.datasets.items():
-            missing = len(dataset) - len(scored.rows.get(name, ()))
-            if missing:
+            n_missing = len(dataset) - len(scored.rows.get(name, ()))
+            if n_missing:
                 warn_about_data(
-                    f"{missing:,} of {name} have neither likeness nor a link: left off the map."
+                    f"{n_missing:,} of {name} have neither likeness nor a link: left off the map."
                 )
         if not scored.rows:
             raise NotApplicableError(
-                self.card.title, ["No item has likeness or a link that counts."]
+                self.card.title, ["No item has similarities or a link that counts."]
             )
         return scored
 
     def _domains(self, data: HeteroData) -> list[Domain]:
-        """Return how frames give the places of the items that scores reach."""
+        """Return the domains of the items with scores: free or linear in their inputs."""
         self._inputs: dict[str, PlaceInputs] = {}
         domains = []
         for name, rows in self._scored.rows.items():
             inputs = None
             if self.variant == "parametric":
-                like = self._scored.like.get(name)
+                similarity = self._scored.like.get(name)
                 inputs = make_inputs(
                     data[name],
                     self.inputs,
-                    like,
+                    similarity,
                     self.random_state,
                     share=None if self.paper else self.directions,
                     least=self.n_components,
                 )
             if inputs is None:
-                equal = self.equal_spread and not self.paper
-                scale = float(np.sqrt(len(rows))) if equal else 1.0
+                scale_by_size = self.equal_spread and not self.paper
+                scale = float(np.sqrt(len(rows))) if scale_by_size else 1.0
                 domains.append(Domain(len(rows), scale=scale))
             else:
                 self._inputs[name] = inputs
                 domains.append(Domain(len(rows), X=inputs.of(data[name])[rows]))
         return domains
 
-    def _check_sizes(self, domains: list[Domain], reached: int) -> None:
-        name, least = min(
+    def _check_sizes(self, domains: list[Domain], n_used: int) -> None:
+        name, smallest = min(
             zip(self._scored.rows, domains, strict=True), key=lambda entry: entry[1].size
         )
-        if least.size < self.n_components:
-            what = "items" if least.X is None else "features or items to compare with"
+        if smallest.size < self.n_components:
+            unit = "items" if smallest.X is None else "features or items to compare with"
             raise NotApplicableError(
                 self.card.title,
                 [
-                    f"{name} has only {least.size} {what}; ask for at most {least.size} axes, or "
-                    "leave it out."
+                    f"{name} has only {smallest.size} {unit}. Use at most {smallest.size} axes, or leave "
+                    "the dataset out."
                 ],
             )
-        if reached < len(domains):
-            raise ParameterError("mkpe: a dataset has neither likeness nor links that count.")
+        if n_used < len(domains):
+            raise ParameterError("mkpe: a dataset has no similarities and no links that count.")
 
-    def _spread_out(self, data: HeteroData, places: list[Floats]) -> dict[str, Floats]:
+    def _places_by_dataset(self, data: HeteroData, places: list[Floats]) -> dict[str, Floats]:
         out = {
             name: np.full((len(part), self.n_components), np.nan)
             for name, part in data.datasets.items()
@@ -400,13 +399,13 @@ class MKPE(BaseEmbedder):
         }
         self.spread_of_starts_ = list(result.finals)
         linked = with_identity_links(data) if self.tie_views else data
-        n_likeness = len(blocks) - len(self._scored.links)
+        n_similarity_blocks = len(blocks) - len(self._scored.links)
         parts = {
-            f"{names[block.d]} - {names[block.e]} {'likeness' if b < n_likeness else 'links'}": loss
+            f"{names[block.d]} - {names[block.e]} {'similarities' if b < n_similarity_blocks else 'links'}": loss
             for b, (block, loss) in enumerate(zip(blocks, state.losses.tolist(), strict=True))
         }
         return Fit(
-            self._spread_out(data, result.descent.places),
+            self._places_by_dataset(data, result.descent.places),
             n_iter=len(result.history) - 1,
             loss_history=result.history,
             stopping_reason=result.reason,
@@ -415,27 +414,29 @@ class MKPE(BaseEmbedder):
                 starts_diagnostic(result.finals),
                 make_diagnostic(
                     "loss",
-                    "What is not kept",
-                    "How far nearness on the map is from what each likeness and each kind of links "
-                    "asks for: its part of the loss. The one with most is kept worst.",
+                    "Remaining error",
+                    "Share of the loss of each kind of similarities and links. The kind with the "
+                    "largest value is shown worst.",
                     parts,
                 ),
                 make_diagnostic(
                     "sigma",
-                    "Reach of nearness",
-                    "At this distance on the map, in its own units, the score of a pair has fallen "
-                    "from 1 to 0.37.",
+                    "Width of the kernel",
+                    "At this distance on the map, in map units, the score of a pair falls from 1 "
+                    "to 0.37.",
                     {"distance": state.sigma},
                 ),
                 *(
                     make_diagnostic(
                         f"importances of {name}",
-                        f"Importance of what describes {name}",
+                        f"Importance of the inputs of {name}",
                         "How far each feature, or each item that others are compared with, moves "
-                        "an item of this dataset; in units of the map.",
-                        zip(self._inputs[name].names(data[name]), found.tolist(), strict=True),
+                        "an item of this dataset, in map units.",
+                        zip(
+                            self._inputs[name].names(data[name]), importances.tolist(), strict=True
+                        ),
                     )
-                    for name, found in self.importances_.items()
+                    for name, importances in self.importances_.items()
                 ),
             ],
             components=connected_datasets(data, linked.adjacency()),
@@ -454,14 +455,14 @@ class MKPE(BaseEmbedder):
         if name in self._inputs and name in self.frames_:
             return np.asarray(self._inputs[name].of(rows.dataset) @ self.frames_[name])
         out = np.full((len(rows.dataset), self.n_components), np.nan)
-        like = self._scored.like.get(name) if name in self._scored.rows else None
-        found = None if like is None else like.with_twins(rows.dataset)
+        similarity = self._scored.like.get(name) if name in self._scored.rows else None
+        scores_and_twins = None if similarity is None else similarity.with_twins(rows.dataset)
         Y = self.embedding_.coordinates
         for row in range(len(out)):
             ends, starts = self._linked_ends(name, rows, row)
-            if found is not None:
-                s, twin = found[0][row], found[1][row]
-                nearest = np.argsort(-s, kind="stable")[:_STARTS]
+            if scores_and_twins is not None:
+                s, twin = scores_and_twins[0][row], scores_and_twins[1][row]
+                nearest = np.argsort(-s, kind="stable")[:_N_STARTS_FOR_NEW_ROWS]
                 if not ends and twin >= 0:
                     out[row] = Y[name][twin]
                     continue
@@ -469,22 +470,22 @@ class MKPE(BaseEmbedder):
                 ends.append((Y[name], s, np.full(len(s), weight)))
                 starts = np.vstack([Y[name][nearest], starts])
             if ends:
-                out[row] = place(ends, self.sigma_**-2, starts[:_STARTS])
+                out[row] = place(ends, self.sigma_**-2, starts[:_N_STARTS_FOR_NEW_ROWS])
         return out
 
     def _linked_ends(
         self, name: str, rows: NewRows, row: int
     ) -> tuple[list[tuple[Floats, Floats, Floats]], Floats]:
-        """Return places, scores and weights of what a new row is linked with, and the places."""
+        """Return places, scores and weights of the links of a new row, and their places."""
         ends = []
         for other, Y in self.embedding_.coordinates.items():
-            mine = np.flatnonzero((rows.row == row) & (rows.to == other))
-            mine = mine[np.isfinite(Y[rows.to_row[mine]]).all(axis=1)]
-            if len(mine):
-                weight = rows.weight[mine]
-                said = weight if isinstance(self.link_score, str) else self.link_score
-                share = 1.0 / (self._scored.n_linked(name, other) or 1)
-                s = np.where(weight > 0, said, 0.0)
-                ends.append((Y[rows.to_row[mine]], s, np.full(len(mine), share)))
+            links = np.flatnonzero((rows.row == row) & (rows.to == other))
+            links = links[np.isfinite(Y[rows.to_row[links]]).all(axis=1)]
+            if len(links):
+                weight = rows.weight[links]
+                score = weight if isinstance(self.link_score, str) else self.link_score
+                link_weight = 1.0 / (self._scored.n_linked(name, other) or 1)
+                s = np.where(weight > 0, score, 0.0)
+                ends.append((Y[rows.to_row[links]], s, np.full(len(links), link_weight)))
         starts = [F for F, _, _ in ends]
         return ends, np.vstack([np.empty((0, self.n_components)), *starts])

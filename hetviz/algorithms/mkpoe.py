@@ -1,4 +1,4 @@
-"""Map by comparisons: "a is nearer to b than to c", kept by weights on what is known of items."""
+"""MKPOE: a map by comparisons, "a is closer to b than to c", from weighted features."""
 
 from __future__ import annotations
 
@@ -54,20 +54,18 @@ class MKPOE(BaseEmbedder):
     view_weights_ : dict of str to float
         Share of each view in the optimum, of sum 1 within an entity.
     column_weights_ : dict of str to dict of str to float
-        By view: how much each feature counts, or each landmark of a kernel.
+        By view: weight of each feature, or of each landmark of a kernel.
     order_ : dict of str to PartialOrder
-        What became of the comparisons, by entity.
+        The comparisons after removing contradictions, by entity.
 
     Notes
     -----
-    Views are centred and scaled to a mean squared length of 1. An item that a view lacks has the
-    mean of that view. Items in no comparison are placed by the same map, as new ones are. The
+    Views are centred and scaled to a mean squared length of 1. An item missing in a view gets the
+    mean of that view. Items without comparisons are placed by the same map, like new items. The
     certificate holds for the convex problem, not for its continuation on few axes, nor for points
-    that were moved in the end. Each entity
-    has a problem of its own; comparisons across entities need `join`, which replaces the views by
-    30 axes of a guided projection of all datasets. Cost: see `hetviz.core.ordinal.embedding` and
-    `hetviz.core.ordinal.fixed_rank`; n below is the number of items compared, which alone are in
-    the problem.
+    moved in the final step. Each entity is a separate problem. Comparisons across entities need
+    `join`, which replaces the views by 30 axes of a guided projection of all datasets. Cost: see
+    `hetviz.core.ordinal.embedding` and `hetviz.core.ordinal.fixed_rank`, with n compared items.
 
     References
     ----------
@@ -77,7 +75,7 @@ class MKPOE(BaseEmbedder):
 
     card: ClassVar[MethodCard] = MethodCard(
         key="mkpoe",
-        title="Map by comparisons",
+        title="Multiple-kernel partial order embedding (MKPOE)",
         family="Comparisons",
         papers=(MCFEE_2011,),
         equation=(
@@ -98,20 +96,19 @@ class MKPOE(BaseEmbedder):
             }
         ),
         summary=(
-            'Learns from comparisons, "a is nearer to b than to c", which features matter, and '
-            "places all items accordingly, also those in no comparison. Says how much each view "
-            "of the items counts."
+            'Weights features so that comparisons hold, "a is closer to b than to c", and places '
+            "all items by them, also items without comparisons. Reports how much each view counts."
         ),
         caveats=(
-            "A comparison must be among items of one kind, such as two emoji against two emoji; "
-            "one across kinds is set aside, unless links join the datasets and Join datasets is "
-            "on.",
+            "A comparison must be among items of one kind, such as two emoji against two emoji. "
+            "Others are ignored, unless links connect the datasets and Join datasets is on.",
             "Kinds of items without comparisons are left off the map, unless datasets are joined.",
             "Links are used only to join datasets.",
-            "Few comparisons fit many maps: judge by comparisons held out.",
-            "The proof of the optimum is for as many axes as needed, not for the picture's two.",
+            "Few comparisons fit many maps. Check with hidden comparisons.",
+            "The optimum is proven for as many axes as needed, not for the two in the picture.",
         ),
         cost="A second for 16,000 comparisons of 400 items in 5 views.",
+        former_titles=("Map by comparisons",),
     )
     memory_estimate = MemoryEstimate(per_compared_pair=12.0)
     n_components: NComponents = 2
@@ -119,20 +116,20 @@ class MKPOE(BaseEmbedder):
         float | str,
         Multiple(
             "Strength of comparisons",
-            "How much comparisons count beside a simple map, in multiples of the least that has "
-            "any effect; 'cv' tries a few on comparisons held out.",
+            "How much comparisons count, in multiples of the smallest value with an effect. 'cv' "
+            "chooses by hidden comparisons.",
             low=1e-6,
             high=1e6,
             log=True,
             also=("cv",),
-            details="Below that critical value all items fall into one point.",
+            details="Below that critical value all items are at one point.",
         ),
     ] = 30.0
     diagonal: Annotated[
         bool,
         Flag(
             "Weigh features only",
-            "One weight for each feature, instead of new directions; easier to read.",
+            "One weight for each feature instead of new directions. Easier to read.",
             details="A weight per feature (or landmark of a kernel) instead of a matrix per view.",
         ),
     ] = False
@@ -141,7 +138,7 @@ class MKPOE(BaseEmbedder):
         bool,
         Flag(
             "Join datasets",
-            "Compare items of different kinds, by what links say they share.",
+            "Compare items of different kinds through their links.",
         ),
     ] = False
     combine: Annotated[
@@ -154,14 +151,14 @@ class MKPOE(BaseEmbedder):
                 "sum": "one map of all views put together first",
             },
             advanced=True,
-            details="The sum is one of the views' kernels.",
+            details="The sum is the sum of the kernels of the views.",
         ),
     ] = "product"
     features: Annotated[
         str | Mapping[str, str],
         PerDataset(
             "Features",
-            "What to use of each dataset.",
+            "Which features of each dataset are used.",
             inner=Choice(options=VIEW_KINDS),
             advanced=True,
         ),
@@ -170,12 +167,12 @@ class MKPOE(BaseEmbedder):
         float | Mapping[str, float],
         PerDataset(
             "Weight of datasets",
-            "Size of a view before anything is learned; 0 leaves it out.",
+            "Initial weight of a view. 0 leaves it out.",
             inner=Real(low=0.0, high=100.0),
             advanced=True,
             details=(
-                "Factor of the kernel of each view; all but one at 0 gives the method of a single "
-                "kernel."
+                "Factor of the kernel of each view. With one weight above 0 it is the method with a "
+                "single kernel."
             ),
         ),
     ] = 1.0
@@ -184,17 +181,17 @@ class MKPOE(BaseEmbedder):
     reduce: Annotated[
         bool,
         Flag(
-            "Leave out what follows",
+            "Skip implied comparisons",
             "Leave out comparisons that follow from others.",
             advanced=True,
-            details="Where those weigh at least as much, so that no weight is lost.",
+            details="If those have at least the same weight, so that no weight is lost.",
         ),
     ] = False
     absolute_beta: Annotated[
         bool,
         Flag(
-            "Strength as it stands",
-            "Take the strength itself, not as a multiple.",
+            "Absolute strength",
+            "Use the strength itself, not a multiple.",
             advanced=True,
         ),
     ] = False
@@ -202,13 +199,13 @@ class MKPOE(BaseEmbedder):
         float,
         Real(
             "Margin",
-            "Wanted difference of squared distances; sets the scale.",
+            "Target difference of squared distances. Sets the scale.",
             low=1e-6,
             high=1e6,
             log=True,
             advanced=True,
             details=(
-                "By how much the squared distance of a far pair should exceed that of a near one."
+                "By how much the squared distance of a far pair should exceed that of a close one."
             ),
         ),
     ] = 1.0
@@ -222,8 +219,8 @@ class MKPOE(BaseEmbedder):
         if any(len(rows) for rows in entity_rows(data).values()):
             return []
         return [
-            "Every comparison is across different kinds of items; join the datasets by links and "
-            "switch on Join datasets."
+            "All comparisons are across different kinds of items. Link the datasets and switch on "
+            "Join datasets."
         ]
 
     def _fit(self, data: HeteroData, rng: np.random.Generator, progress: Progress) -> Fit:
@@ -232,39 +229,41 @@ class MKPOE(BaseEmbedder):
             problems = [joint_problem(data, self.random_state)]
         else:
             problems = problems_by_entity(data, self.features, self.weights, self.random_state)
-        self._tell(data, problems)
+        self._warn_about_ignored(data, problems)
         self._solved = [ComparisonSolution(problem) for problem in problems if len(problem.pairs)]
         if not self._solved:
-            reason = "No comparison is among items that have features and count."
+            reason = "No comparison that counts is among items with features."
             raise NotApplicableError(self.card.title, [reason])
         for number, solved in enumerate(self._solved):
-            share = ProgressPart(
+            part = ProgressPart(
                 progress,
                 0.1 + 0.85 * number / len(self._solved),
                 0.1 + 0.85 * (number + 1) / len(self._solved),
             )
             try:
-                self._solve(data, solved, rng, share)
+                self._solve(data, solved, rng, part)
             except Cancelled as stopped:
-                if any(done.maps for done in self._solved):
+                if any(solution.maps for solution in self._solved):
                     stopped.partial = self._make_fit(data, "stopped early")
                 raise
-        every = all(solved.flat is None or solved.flat.converged for solved in self._solved)
-        reason = "proven close enough to the optimum" if every else "the limit of passes reached"
+        all_converged = all(solved.flat is None or solved.flat.converged for solved in self._solved)
+        reason = (
+            "proven close enough to the optimum" if all_converged else "the limit of passes reached"
+        )
         return self._make_fit(data, reason)
 
-    def _tell(self, data: HeteroData, problems: list[ComparisonProblem]) -> None:
-        used = sum(len(problem.rows) for problem in problems)
-        given = 0 if data.comparisons is None else len(data.comparisons)
-        if used < given:
+    def _warn_about_ignored(self, data: HeteroData, problems: list[ComparisonProblem]) -> None:
+        n_used = sum(len(problem.rows) for problem in problems)
+        n_given = 0 if data.comparisons is None else len(data.comparisons)
+        if n_used < n_given:
             warn_about_data(
-                f"{given - used:,} of {given:,} comparisons are across different kinds of items "
-                "or name an item without features, and are set aside."
+                f"{n_given - n_used:,} of {n_given:,} comparisons are ignored. They are across different "
+                "kinds of items or have an item without features."
             )
-        there = {name for problem in problems for name in problem.numbers}
-        absent = [name for name in data.datasets if name not in there]
+        used_datasets = {name for problem in problems for name in problem.numbers}
+        absent = [name for name in data.datasets if name not in used_datasets]
         if absent:
-            warn_about_data(f"No comparison is about {', '.join(absent)}: left off the map.")
+            warn_about_data(f"{', '.join(absent)} has no comparisons and is left off the map.")
 
     def _solve(
         self,
@@ -294,14 +293,14 @@ class MKPOE(BaseEmbedder):
         if self.combine == "sum" and not self.diagonal:
             views = [np.hstack(views)]
         hinge = Hinge(len(solved.objects), pairs, weight / weight.sum(), self.margin)
-        least = critical(views, hinge, diagonal=self.diagonal)
+        critical_beta = critical(views, hinge, diagonal=self.diagonal)
         factor = parse_multiple(self.beta)
         if isinstance(factor, str):
             chosen = choose_beta(
                 views,
                 pairs,
                 weight,
-                least,
+                critical_beta,
                 self.n_components,
                 diagonal=self.diagonal,
                 rng=rng,
@@ -309,17 +308,17 @@ class MKPOE(BaseEmbedder):
                 tick=lambda share: progress(0.6 * share, "Trying on comparisons held out"),
             )
             solved.tried, factor = chosen.accuracy, chosen.factor
-        if not np.isfinite(least):
+        if not np.isfinite(critical_beta):
             warn_about_data(
                 f"{problem.name}: no feature tells near pairs from far ones: all in one point."
             )
-            least = 1.0
-        given = self.absolute_beta and not isinstance(self.beta, str)
-        beta = float(factor) if given else float(factor) * least
-        if beta <= least:
+            critical_beta = 1.0
+        is_absolute = self.absolute_beta and not isinstance(self.beta, str)
+        beta = float(factor) if is_absolute else float(factor) * critical_beta
+        if beta <= critical_beta:
             warn_about_data(
-                f"{problem.name}: the strength of comparisons is {beta:.3g}, not above the "
-                f"critical {least:.3g}, so that all items fall into one point; use more."
+                f"{problem.name}: the strength of comparisons is {beta:.3g}, but it must be above "
+                f"{critical_beta:.3g}. All items are at one point. Use a higher strength."
             )
 
         done, message = 0.6, f"Keeping comparisons of {problem.name}"
@@ -350,8 +349,8 @@ class MKPOE(BaseEmbedder):
             self._polish(solved, views, pairs, weight, beta, rng, ProgressPart(progress, 0.8, 1.0))
         if not solved.flat.converged:
             warnings.warn(
-                f"{problem.name}: stopped at a relative gap of {solved.flat.gap:.2g}, more than "
-                f"{self.tol:g}; less strength of comparisons is solved faster.",
+                f"{problem.name}: stopped at a relative gap of {solved.flat.gap:.2g}, above "
+                f"{self.tol:g}. A lower strength of comparisons converges faster.",
                 ConvergenceWarning,
                 stacklevel=2,
             )
@@ -406,32 +405,42 @@ class MKPOE(BaseEmbedder):
 
     def _make_fit(self, data: HeteroData, reason: str) -> Fit:
         places = self._places(data)
-        solved = [one for one in self._solved if one.flat is not None]
-        self.order_ = {one.problem.name: one.order for one in self._solved if one.order is not None}
-        self.gap_ = {one.problem.name: one.flat.gap for one in solved if one.flat}
+        solved = [solution for solution in self._solved if solution.flat is not None]
+        self.order_ = {
+            solution.problem.name: solution.order
+            for solution in self._solved
+            if solution.order is not None
+        }
+        self.gap_ = {
+            solution.problem.name: solution.flat.gap for solution in solved if solution.flat
+        }
         self.critical_beta_ = {
-            one.problem.name: one.flat.critical_beta for one in solved if one.flat
+            solution.problem.name: solution.flat.critical_beta
+            for solution in solved
+            if solution.flat
         }
         self.view_weights_: dict[str, float] = {}
         self.column_weights_: dict[str, dict[str, float]] = {}
-        for one in solved:
-            shares, columns = one.weights()
+        for solution in solved:
+            shares, columns = solution.weights()
             self.view_weights_ |= shares
             self.column_weights_ |= columns
         components = {name: len(self._solved) + v for v, name in enumerate(data.datasets)}
-        for number, one in enumerate(self._solved):
-            components |= dict.fromkeys(one.problem.numbers, number)
+        for number, solution in enumerate(self._solved):
+            components |= dict.fromkeys(solution.problem.numbers, number)
         return Fit(
             places,
-            n_iter=sum(one.flat.n_passes for one in solved if one.flat),
-            loss_history=[value for one in solved if one.flat for value in one.flat.history],
+            n_iter=sum(solution.flat.n_passes for solution in solved if solution.flat),
+            loss_history=[
+                value for solution in solved if solution.flat for value in solution.flat.history
+            ],
             stopping_reason=reason,
             diagnostics=self._diagnostics(solved),
-            messages=self._told(solved),
+            messages=self._messages(solved),
             components=components,
         )
 
-    def _told(self, solved: list[ComparisonSolution]) -> list[Diagnostic]:
+    def _messages(self, solved: list[ComparisonSolution]) -> list[Diagnostic]:
         weights = make_diagnostic(
             "view weights",
             "Weight of views",
@@ -442,15 +451,15 @@ class MKPOE(BaseEmbedder):
         columns = [
             make_diagnostic(
                 f"weights within {name}",
-                f"What counts within {name}",
-                "How much each feature of this view counts in the distances on the map or, where "
-                "the view is a kernel, each item that others are compared with.",
-                largest_weights(found),
+                f"Weights within {name}",
+                "How much each feature of this view counts in the distances on the map. For a "
+                "kernel: how much each item counts that others are compared with.",
+                largest_weights(column_weights),
             )
-            for name, found in self.column_weights_.items()
+            for name, column_weights in self.column_weights_.items()
         ]
-        known = {one.problem.name: one.figures() for one in solved}
-        return [weights, *columns, *optimum_diagnostics(known)]
+        figures = {solution.problem.name: solution.figures() for solution in solved}
+        return [weights, *columns, *optimum_diagnostics(figures)]
 
     def _diagnostics(self, solved: list[ComparisonSolution]) -> dict[str, object]:
         return {
@@ -459,7 +468,7 @@ class MKPOE(BaseEmbedder):
                 name: largest_weights(weights) for name, weights in self.column_weights_.items()
             },
             "comparisons": {name: order.counts for name, order in self.order_.items()},
-            "problems": {one.problem.name: one.figures() for one in solved},
+            "problems": {solution.problem.name: solution.figures() for solution in solved},
         }
 
     def _transform(self, new: Mapping[str, NewRows]) -> Mapping[str, Floats]:
@@ -468,6 +477,6 @@ class MKPOE(BaseEmbedder):
             for name, rows in new.items()
         }
         for solved in self._solved:
-            here = {name: rows for name, rows in new.items() if name in solved.problem.numbers}
-            out |= solved.of_new(here, self.n_components, self._fitted)
+            new_rows = {name: rows for name, rows in new.items() if name in solved.problem.numbers}
+            out |= solved.of_new(new_rows, self.n_components, self._fitted)
         return out

@@ -1,4 +1,4 @@
-"""Exact map of a consistent order: every comparison kept, on as many axes as that takes."""
+"""Exact embedding of a consistent partial order, on as many axes as it needs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from hetviz.errors import NotApplicableError
 from hetviz.features.relations.comparison_problems import compared_objects, rows_from_objects
 from hetviz.progress import Progress
 
-MOST_OBJECTS = 4_000
+MAX_OBJECTS = 4_000
 
 
 class PartialOrderEmbedding(BaseEmbedder):
@@ -28,15 +28,15 @@ class PartialOrderEmbedding(BaseEmbedder):
     Attributes
     ----------
     order_ : PartialOrder
-        What became of the comparisons.
+        The comparisons after removing contradictions.
     shift_ : float
-        lambda: squared distances are the levels of the order less twice this.
+        lambda: squared distances are the levels of the order minus twice this value.
 
     Notes
     -----
-    See `hetviz.core.ordinal.constant_shift`. Distances are nearly equal when the shift is large,
-    and few axes then show little of them; `diagnostics_` says how many comparisons remain true on
-    the axes shown. O(n^3) time and O(n^2) memory for n items compared, at most 4,000.
+    See `hetviz.core.ordinal.constant_shift`. If the shift is large, distances are nearly equal and
+    few axes show little of them. `diagnostics_` gives the share of comparisons that hold on the
+    shown axes. O(n^3) time and O(n^2) memory for n compared items, at most 4,000.
 
     References
     ----------
@@ -46,7 +46,7 @@ class PartialOrderEmbedding(BaseEmbedder):
 
     card: ClassVar[MethodCard] = MethodCard(
         key="partial-order",
-        title="Exact map of an order",
+        title="Partial order embedding",
         family="Comparisons",
         papers=(MCFEE_2011.with_part("appendix A"),),
         equation=(
@@ -56,16 +56,17 @@ class PartialOrderEmbedding(BaseEmbedder):
         needs=(Need.COMPARISONS,),
         capabilities=frozenset({Capability.COMPARISONS, Capability.FEATURELESS}),
         summary=(
-            "Shows that comparisons can all be true at once: on as many axes as it takes, every "
-            "one that contradicts no other is kept exactly. Needs no features."
+            "Finds a map on which all comparisons hold that do not contradict each other, with as "
+            "many axes as needed. Needs no features."
         ),
         caveats=(
-            "The picture has two of many axes and keeps fewer comparisons than the whole; to "
-            "look at, the other methods for comparisons are better.",
-            "Items in no comparison are left off the map, and new items cannot be added.",
-            "Pairs that were never compared count as near.",
+            "The picture shows two of many axes, on which fewer comparisons hold. The other methods "
+            "for comparisons give better pictures.",
+            "Items without comparisons are left off the map, and new items cannot be added.",
+            "Pairs that were never compared count as close.",
         ),
-        cost="A second for 1,000 items compared; at most 4,000.",
+        cost="A second for 1,000 compared items, at most 4,000.",
+        former_titles=("Exact map of an order",),
     )
     memory_estimate = MemoryEstimate(per_compared_pair=38.0)
     n_components: NComponents = 2
@@ -75,9 +76,9 @@ class PartialOrderEmbedding(BaseEmbedder):
 
     def _reasons_against(self, data: HeteroData) -> list[str]:
         objects, _, _ = compared_objects(data)
-        if len(objects) <= MOST_OBJECTS:
+        if len(objects) <= MAX_OBJECTS:
             return []
-        return [f"It places {MOST_OBJECTS:,} items at most; {len(objects):,} are compared."]
+        return [f"It places at most {MAX_OBJECTS:,} items, but {len(objects):,} are compared."]
 
     def _fit(self, data: HeteroData, rng: np.random.Generator, progress: Progress) -> Fit:
         objects, pairs, weight = compared_objects(data)
@@ -90,42 +91,47 @@ class PartialOrderEmbedding(BaseEmbedder):
             random_state=self.random_state,
         )
         if not len(self.order_.pairs):
-            reason = "No comparison remains after those that contradict each other."
+            reason = "No comparison is left after removing contradictions."
             raise NotApplicableError(self.card.title, [reason])
         used, local = np.unique(self.order_.pairs, return_inverse=True)
-        objects, kept = objects[used], local.reshape(-1, 4)
-        left = data.n_objects - len(objects)
-        if left:
-            warn_about_data(f"{left:,} items are in no comparison that counts: left off the map.")
+        objects, retained = objects[used], local.reshape(-1, 4)
+        n_left_out = data.n_objects - len(objects)
+        if n_left_out:
+            warn_about_data(
+                f"{n_left_out:,} items have no comparison that counts. They are left off the map."
+            )
         progress(0.2, "Solving for the axes")
-        found = constant_shift(len(objects), kept)
-        self.shift_ = found.shift
+        solution = constant_shift(len(objects), retained)
+        self.shift_ = solution.shift
         Y = np.zeros((len(objects), self.n_components))
-        k = min(self.n_components, found.positions.shape[1])
-        Y[:, :k] = found.positions[:, :k]
-        size = (found.positions**2).sum(axis=0)
+        k = min(self.n_components, solution.positions.shape[1])
+        Y[:, :k] = solution.positions[:, :k]
+        variances = (solution.positions**2).sum(axis=0)
         return Fit(
             rows_from_objects(data, objects, Y),
             diagnostics={
                 "comparisons": self.order_.counts,
-                "levels": found.levels,
-                "shift": found.shift,
-                "axes_of_the_whole": found.positions.shape[1],
-                "variance_on_these_axes": float(size[:k].sum() / (size.sum() or 1.0)),
-                "kept_by_the_whole": comparison_accuracy(found.positions, kept),
-                "kept_on_these_axes": comparison_accuracy(Y, kept),
+                "levels": solution.levels,
+                "shift": solution.shift,
+                "axes_of_the_whole": solution.positions.shape[1],
+                "variance_on_these_axes": float(variances[:k].sum() / (variances.sum() or 1.0)),
+                "kept_by_the_whole": comparison_accuracy(solution.positions, retained),
+                "kept_on_these_axes": comparison_accuracy(Y, retained),
             },
             messages=[
                 make_diagnostic(
                     "kept",
-                    "What the order keeps",
-                    "Share of the comparisons that hold on all axes that the order needs, and on "
-                    "the axes shown; and how much of the spread of the items the axes shown have. "
-                    "Where much is lost, take more axes.",
+                    "Comparisons that hold",
+                    "Share of the comparisons that hold on all axes and on the shown axes, and the "
+                    "share of the variance on the shown axes. If much is lost, use more axes.",
                     {
-                        "comparisons, on all axes": comparison_accuracy(found.positions, kept),
-                        "comparisons, on these axes": comparison_accuracy(Y, kept),
-                        "variance on these axes": float(size[:k].sum() / (size.sum() or 1.0)),
+                        "comparisons, on all axes": comparison_accuracy(
+                            solution.positions, retained
+                        ),
+                        "comparisons, on these axes": comparison_accuracy(Y, retained),
+                        "variance on these axes": float(
+                            variances[:k].sum() / (variances.sum() or 1.0)
+                        ),
                     },
                     SHARE,
                 )

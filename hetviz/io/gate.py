@@ -118,7 +118,8 @@ _JSON_START = re.compile(rb"\s*(?:\{\s*[\"}]|\[\s*[\[{\"\]])")
 def check_format(where: str, written: object, newest_known: int) -> None:
     """Raise an error for files written by a newer version of hetviz."""
     if isinstance(written, int) and not isinstance(written, bool) and written > newest_known:
-        message = f"a newer version of hetviz wrote this file; this version reads up to format ({newest_known})"
+        message = "a newer version of hetviz wrote this file; "
+        message += f"this version reads up to format {newest_known}"
         remedy = "Open it with that version, or install it here."
         raise refusal("later-format", where, message, f"format {written}", remedy)
 

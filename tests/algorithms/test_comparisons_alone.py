@@ -89,7 +89,7 @@ def test_comparisons_that_cancel_are_refused(method: Any) -> None:
 
 
 def test_too_many_items_are_refused_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("hetviz.algorithms.partial_order.MOST_OBJECTS", 10)
+    monkeypatch.setattr("hetviz.algorithms.partial_order.MAX_OBJECTS", 10)
     with pytest.raises(NotApplicableError, match="10 items at most; 30 are compared"):
         PartialOrderEmbedding().fit(made())
 

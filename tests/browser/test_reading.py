@@ -6,7 +6,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.harness import Picture
 from tests.browser.test_app import drop, serious_barriers, settled, stage
-from tests.io.making import workbook
+from tests.io.file_builders import workbook
 
 TOWNS = ["Altdorf", "Bergen", "Grünau"]
 WELLS = [

@@ -17,7 +17,7 @@ from tests.browser.harness import Picture
 from tests.browser.test_app import drop
 from tests.browser.test_export import caption_below
 from tests.browser.test_reading import OWNERS, WELLS
-from tests.io.making import workbook
+from tests.io.file_builders import workbook
 from tests.messy import rows
 
 PATIENCE = 90_000

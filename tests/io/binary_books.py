@@ -9,7 +9,7 @@ from __future__ import annotations
 import struct
 from dataclasses import dataclass
 
-from tests.io.making import packed
+from tests.io.file_builders import packed
 
 # Bytes that a record of XLS holds at most; what is longer goes on in another.
 MOST = 8224

@@ -10,7 +10,7 @@ from hetviz.io import gate, limits
 from hetviz.io.files import Archive, Folder
 from hetviz.io.formats.images import checked_picture
 from hetviz.io.formats.npy import matrix
-from tests.io.making import packed
+from tests.io.file_builders import packed
 
 
 def codes(caught):

@@ -26,7 +26,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tests.io.making import (
+from tests.io.file_builders import (
     arrow,
     npy,
     npz,

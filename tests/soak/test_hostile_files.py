@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.io.making import packed, workbook
+from tests.io.file_builders import packed, workbook
 
 MOST_MB = 1_000
 CSV = b"id,a,b\n" + b"".join(b"i%d,%d,%d\n" % (k, k, k * k % 7) for k in range(40))

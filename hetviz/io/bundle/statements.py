@@ -188,7 +188,7 @@ def _merge_repeats(lookup: Lookup, rows: pd.DataFrame) -> pd.DataFrame:
         lookup.good[is_copy] = False
         lookup.note(
             "repeated-link",
-            f"{count(copies, 'row')} {'says' if copies == 1 else 'say'} the same as an earlier row; "
+            f"{count(copies, 'row')} {'repeats' if copies == 1 else 'repeat'} an earlier row; "
             "each link counts once",
         )
     back = np.flatnonzero(is_repeat & lookup.good)

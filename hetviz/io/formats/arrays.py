@@ -220,7 +220,8 @@ class _OtherArrays:
                 columns[key] = _cells(where, values)
                 used.add(key)
         unused = [key for key, values in arrays.items() if values.ndim != 2 and key not in used]
-        message = f"not used because they match neither the rows nor the columns: {', '.join(unused)[:200]}"
+        names_shown = ", ".join(unused)[:200]
+        message = f"not used because they match neither the rows nor the columns: {names_shown}"
         notes = [Problem("not-used", where, message, severity="note")] if unused else []
         return cls(
             pd.DataFrame(columns, dtype=TEXT),

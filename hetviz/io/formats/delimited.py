@@ -274,11 +274,12 @@ def _explanation_notes(name: str, rows: list[tuple[int, list[str]]]) -> list[Pro
     if not rows:
         return []
     words = "; ".join(" ".join(filter(None, map(str.strip, cells))) for _, cells in rows)
-    subject = "the row" if len(rows) == 1 else f"the {len(rows)} rows"
-    message = f"{subject} below the column names explain them and are skipped"
-    message = (
-        message.replace("explain", "explains").replace("are", "is") if len(rows) == 1 else message
+    subject, verbs = (
+        ("the row", ("explains", "is"))
+        if len(rows) == 1
+        else (f"the {len(rows)} rows", ("explain", "are"))
     )
+    message = f"{subject} below the column names {verbs[0]} them and {verbs[1]} skipped"
     return [Problem("rows-between", name, message, words[:80], severity="note")]
 
 

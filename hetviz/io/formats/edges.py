@@ -181,7 +181,8 @@ def _hub_notes(where: str, frame: pd.DataFrame, facts: dict[str, str]) -> list[P
     names = ", ".join(f"{name} ({n:,})" for name, n in hubs.head(_MAX_NAMES_SHOWN).items())
     names += " ..." if len(hubs) > _MAX_NAMES_SHOWN else ""
     subject = "1 node has" if len(hubs) == 1 else f"{len(hubs):,} nodes have"
-    message = f"{subject} more than {_HUB_RATIO:g} times as many links as a typical node and can dominate the map"
+    message = f"{subject} more than {_HUB_RATIO:g} times as many links as a typical node"
+    message += " and can dominate the map"
     return [Problem("hubs", where, message, names, severity="note")]
 
 

@@ -186,7 +186,8 @@ def _check_parts(name: str, content: bytes) -> _PartCheck:
             if _is_sparse(text, n_cells):
                 checked.is_sparse = True
                 if n_cells > _MAX_SPARSE_CELLS:
-                    message = f"{n_cells:,} cells are scattered over the sheet; at most {_MAX_SPARSE_CELLS:,} are allowed"
+                    message = f"{n_cells:,} cells are scattered over the sheet; "
+                    message += f"at most {_MAX_SPARSE_CELLS:,} are allowed"
                     raise gate.refusal("too-large", f"{name}, {member}", message, remedy=_AS_TEXT)
             n_bytes += _text_length(text, lengths)
             gate.check_size(name, n_bytes, limits.MAX_TEXT_BYTES)

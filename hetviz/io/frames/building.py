@@ -136,7 +136,7 @@ def _dataset(
     if not len(rows):
         message = "the table has no rows"
         raise DataError(Problem("no-rows", where, message, remedy="Give at least one row."))
-    table = pd.DataFrame(index=range(len(rows))) if rows.add_table is None else rows.add_table
+    table = pd.DataFrame(index=range(len(rows))) if rows.table is None else rows.table
     named_columns = [
         name for name in (id_column, title, picture, *(labels or ()), *columns) if name
     ]
@@ -522,7 +522,8 @@ class _LinkCollector:
             return rows
         if self.unknown == "drop":
             examples = join_words([repr(keys[row]) for row in missing[:3]])
-            message = f"{where}: {count(len(missing), 'row')} left out; {dataset.name!r} lacks {examples}."
+            n_rows = count(len(missing), "row")
+            message = f"{where}: {n_rows} left out; {dataset.name!r} lacks {examples}."
             warnings.warn(message, DataWarning, stacklevel=2)
             return rows
         swapped = self._rows(self.data[other], [keys[row] for row in missing]) >= 0

@@ -72,8 +72,8 @@ _BOMS = (
 # Accented letters are single bytes among ASCII; other scripts form runs.
 _LATIN_CODECS = ("cp1252", "cp1250", "iso8859_2", "cp1254", "cp1257")
 _OLD_LATIN = ("mac_roman", "cp437", "cp850", "cp852")
-_OTHER_CODECS = ("gb18030", "big5", "cp932", "euc_jp", "cp949", "cp1251", "koi8_r", "koi8_u", "cp866",
-           "iso8859_5", "cp1253", "iso8859_7", "cp1255", "cp1256", "tis_620")  # fmt: skip
+_OTHER_CODECS = ("gb18030", "big5", "cp932", "euc_jp", "cp949", "cp1251", "koi8_r", "koi8_u",
+           "cp866", "iso8859_5", "cp1253", "iso8859_7", "cp1255", "cp1256", "tis_620")  # fmt: skip
 _RUN = re.compile(rb"[\x80-\xff]+")
 _LINE = re.compile(rb"[^\r\n]*[\x80-\xff][^\r\n]*")
 _SAMPLE_BYTES = 20_000

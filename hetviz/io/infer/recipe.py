@@ -73,7 +73,7 @@ TYPES: Mapping[str, str] = {
     "place": "A latitude or longitude in degrees.",
     "list": "Several words in each cell.",
     "text": "Free text.",
-    "id": "Different in every row. Rows are matched by it. Several columns can form the id together.",
+    "id": "Different in every row. Rows are matched by it. Several columns can form one id.",
     "title": "The name of each row.",
     "label": "Colours the map. Not used as a feature.",
     "picture": "Names of picture files.",
@@ -219,7 +219,7 @@ class TableRecipe:
         if unknown:
             remedy = f"Use one of: {', '.join(TYPES)}."
             raise DataError(
-                Problem("bad-recipe", f"recipe, column {column.name}", "this column type is unknown",
+                Problem("bad-recipe", f"recipe, column {column.name}", "unknown column type",
                         str(column.type)[:60], remedy)
                 for column in unknown
             )  # fmt: skip
@@ -1170,7 +1170,8 @@ def _convert_dates(where: str, cells: pd.Series) -> tuple[pd.Series, list[Proble
     if zone:
         notes.append(Problem("time-zone", where, f"times are in {zone}", severity="note"))
     if unreadable:
-        message = f"{count(int(np.isin(codes, unreadable).sum()), 'cell')} without a date treated as missing"
+        n_cells = count(int(np.isin(codes, unreadable).sum()), "cell")
+        message = f"{n_cells} without a date treated as missing"
         notes.append(
             Problem("words-for-missing", where, message, texts[unreadable[0]][:60], severity="note")
         )

@@ -63,7 +63,8 @@ def _first_repeat(table: TableRead, name: str) -> str:
     text = cells.iloc[repeats[0]]
     first = int(np.flatnonzero(cells == text)[0])
     places = list(table.row or range(len(cells)))
-    return f"; {text[:60]!r} in row {places[repeats[0]] + 1} is already used in row {places[first] + 1}"
+    row, first_row = places[repeats[0]] + 1, places[first] + 1
+    return f"; {text[:60]!r} in row {row} is already used in row {first_row}"
 
 
 def rows_with_ids(table: TableRead, id_column: str, problems: list[Problem]) -> Bools:

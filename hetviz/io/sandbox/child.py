@@ -437,7 +437,9 @@ def _load_bundle(
     from hetviz.io.bundle.reading import read_bundle
     from hetviz.io.sandbox.pack_loaded import pack_loaded
 
-    def parse(files: Sequence[tuple[str, bytes]], choices: Mapping[str, Choices]) -> ParsedFiles:
+    def parse_with_limit(
+        files: Sequence[tuple[str, bytes]], choices: Mapping[str, Choices]
+    ) -> ParsedFiles:
         # A damaged file gets no more time than when it is read alone.
         process.allow_seconds(_allowed_seconds(files))
         try:
@@ -449,7 +451,9 @@ def _load_bundle(
     process.allow_all_seconds()
     try:
         archive = _BundleFiles(name, content, report, failed)
-        loaded = read_bundle(archive if MANIFEST in archive.names() else content, name, parse)
+        loaded = read_bundle(
+            archive if MANIFEST in archive.names() else content, name, parse_with_limit
+        )
     except DataError as error:
         return [_REJECTED_MARK, json.dumps(list(map(asdict, error.problems))).encode()]
     report(0.9, "Finishing")

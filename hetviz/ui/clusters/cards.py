@@ -164,8 +164,8 @@ def _method_text(state: State, cards: tuple[ClusterCard, ...]) -> str:
         method = {"hdbscan": "HDBSCAN", "agglomerative": "agglomerative clustering"}.get(
             str(how.get("method")), "k-means"
         )
-        text = f"Found by {method} {how.get('space', 'on the map itself')}, named by what sets "
-        text += "each apart."
+        text = f"Found by {method} {how.get('space', 'on the map itself')}, named by what "
+        text += "is typical of each."
     if clustering.changed:
         text += " Edited by hand."
     if clustering.run != state.chosen:

@@ -131,11 +131,11 @@ def _number_slider(trials: Mapping[str, Any], n_clusters: int) -> None:
 def _number_popover(trials: Mapping[str, Any], n_clusters: int) -> None:
     with st.popover("Why this number?", type="tertiary"):
         theme.show_note(
-            "Found again: how alike the clusters of two halves of the items are. Set apart: "
-            "how much nearer items are to their own cluster than to the next. Links kept: "
-            "links that say together inside one cluster, links that say apart between two. "
-            "In more axes: the method of this map is fitted once more, with up to ten; a joint map "
-            "has more, on which links and likeness are joined."
+            "Found again: how similar the clusters of two halves of the items are. Set apart: "
+            "how much closer items are to their own cluster than to the next. Links kept: "
+            "together links within one cluster, apart links between two. "
+            "In more axes: the method of this map is fitted again with up to ten axes. A joint map "
+            "already has more, which combine links and similarity."
         )
         rows = with_hidden_links(session.workspace().state, trials["choice"], trials)
         st.plotly_chart(

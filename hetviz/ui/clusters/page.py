@@ -75,8 +75,8 @@ def _show_regions(state: State, run: Run) -> bool:
     if not levels:
         return False
     titles = {
-        f"{name} {len(level_number.names)}": level_number
-        for name, level_number in zip((_COARSE_LABEL, _FINE_LABEL), levels, strict=True)
+        f"{len(level.names)} {name}": level
+        for name, level in zip((_COARSE_LABEL, _FINE_LABEL), levels, strict=True)
     }
     level_shown = titles[str(st.session_state.get("quick-level") or next(iter(titles)))]
     regions = _listed_regions(state, run, level_shown)

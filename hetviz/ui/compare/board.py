@@ -113,12 +113,13 @@ def _head_html(measure: str, second_measure: str | None, scale: _Scale) -> str:
         "" if second_measure is None else theme.escape_html(MEASURES[second_measure].label)
     )
     if second_measure == "links_kept":
-        second_title = "Given links close"
+        second_title = "Links close"
     return (
         '<div role="row" class="hv-rank hv-rank-head"><span role="columnheader">Place</span>'
         '<span role="columnheader" class="hv-rank-still"><em>Map</em></span>'
         '<span role="columnheader">Method</span>'
-        f'<span role="columnheader" class="hv-rank-line">{theme.escape_html(MEASURES[measure].label)}, '
+        '<span role="columnheader" '
+        f'class="hv-rank-line">{theme.escape_html(MEASURES[measure].label)}, '
         f'in %. Bar: 95&nbsp;%<u aria-hidden="true">{ticks}</u></span>'
         f'<span role="columnheader" class="hv-rank-beside">{second_title}</span>'
         '<span role="columnheader">Time</span></div>'
@@ -148,9 +149,11 @@ def _row_html(
         f'<span role="cell" class="hv-rank-place">{rank or "–"}</span>'
         f'<span role="cell" class="hv-rank-still">{thumb}</span>'
         f'<span role="rowheader"><b>{theme.escape_html(name)}</b>{small}</span>'
-        f'<span role="cell" class="hv-rank-line">{_dots_html(comparison, key, measure, scale)}</span>'
+        '<span role="cell" '
+        f'class="hv-rank-line">{_dots_html(comparison, key, measure, scale)}</span>'
         f'<span role="cell" class="hv-rank-beside">{_score_text(second_score)}</span>'
-        f'<span role="cell">{theme.escape_html(format_seconds(comparison.seconds(key)))}</span></div>'
+        "<span "
+        f'role="cell">{theme.escape_html(format_seconds(comparison.seconds(key)))}</span></div>'
     )
 
 

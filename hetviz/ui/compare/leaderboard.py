@@ -182,7 +182,7 @@ def _method_text(comparison: Comparison, measure: str) -> str:
         else f"{100 * comparison.hold_out:.0f} % of the {noun}s"
     )
     times = "" if splits == 1 else f", {splits} times"
-    return f"{share} is held out{times}. {MEASURES[measure].meaning}"
+    return f"{share} is hidden{times}. {MEASURES[measure].meaning}"
 
 
 def choose_measure(finding: Finding) -> None:
@@ -244,7 +244,7 @@ def _show_curves(comparison: Comparison, measure: str) -> None:
     best = comparison.best(measure)
     if not curves or best is None:
         return
-    theme.show_section("Given links close" if kind == "given" else "Held-out links close")
+    theme.show_section("Links close" if kind == "given" else "Hidden links found again")
     st.plotly_chart(
         overlaid_figure(curves, short_title(comparison.candidate(best).title), session.theme()),
         key="compare-curves",

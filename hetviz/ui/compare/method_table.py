@@ -87,7 +87,8 @@ def _method_row(verdict: Verdict, seconds: float | None, is_ticked: bool) -> Non
         st.checkbox(theme.escape_markdown(card.title), key=key, persist_state="session", width=430)
         summary = card.summary.split(". ")[0].rstrip(".") + "."
         st.html(
-            f'<p class="hv-unrun"><span title="{theme.escape_html(summary)}">{theme.escape_html(summary)}</span>'
+            '<p class="hv-unrun"><span '
+            f'title="{theme.escape_html(summary)}">{theme.escape_html(summary)}</span>'
             f"<b>{theme.escape_html(cost)}</b></p>"
         )
 
@@ -135,14 +136,14 @@ def _start_form(
             default=3,
             required=True,
             key="compare-splits",
-            help="Every method is fitted once for each split, with another fifth held out. Several "
+            help="Every method is fitted once for each split, with another fifth hidden. Several "
             "splits are needed to tell a difference from chance.",
         )
         with_new_items = st.toggle(
-            "Also hold out whole items",
+            "Also hide whole items",
             key="compare-new",
             disabled=not data.links,
-            help="A tenth of the items is held out and placed afterwards by the methods that can. "
+            help="A tenth of the items is hidden and placed afterwards by the methods that can. "
             "Takes twice as long.",
         )
         st.space("stretch")
@@ -190,8 +191,8 @@ def _plan_text(
         *(["comparisons"] if has_comparisons else []),
     ]
     if not held_out_kinds:
-        return f"{plan}. There are no links or comparisons to hold out, so neighbours decide."
-    return f"{plan}. A fifth of the {' and '.join(held_out_kinds)} is held out."
+        return f"{plan}. There are no links or comparisons to hide, so neighbours decide."
+    return f"{plan}. A fifth of the {' and '.join(held_out_kinds)} is hidden."
 
 
 def _run_comparison(suitable: list[Verdict], splits: int, with_new_items: bool) -> None:

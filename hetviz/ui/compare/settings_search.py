@@ -106,14 +106,16 @@ def _start_form(
             default=2,
             required=True,
             key="sweep-splits",
-            help="How often each setting is fitted, each time with another fifth held out.",
+            help="How often each setting is fitted, each time with another fifth of the links "
+            "hidden.",
         )
         grows = st.toggle(
             "Extend beyond the ends",
             value=True,
             key="sweep-grows",
             disabled=bool(settings) and not can_grow,
-            help="While the best value is the first or the last of the list, also try values beyond it.",
+            help="While the best value is the first or the last of the list, also try values "
+            "beyond it.",
         )
         st.space("stretch")
         with st.container(key="primary_sweep", width="content"):
@@ -130,7 +132,7 @@ def _start_form(
         cost = search_cost(
             data, method, settings, seeds=int(splits), most=max_fits, grows=bool(grows and can_grow)
         )
-        judge_note = "The result is tested on another fifth that the search never uses."
+        judge_note = "The result is tested on another hidden fifth that the search never uses."
         look.show_note(f"{cost.sentence} {judge_note}")
     help_text = " ".join(dict.fromkeys(filter(None, helps.values())))
     if help_text and len(helps) == 1:
@@ -270,10 +272,11 @@ def _show_picture(
     score = per_hundred(comparison.mean(key, measure))
     is_best = key == search.best
     with st.container(border=True, key=f"card-sweep-{number}", gap="xsmall"):
-        caption = f"{candidate.title}, {score} in 100"
+        caption = f"{candidate.title}, {score} %"
         st.html(
             f"{look.svg_image(svg, f'Still map with {caption}')}"
-            f'<div class="hv-map-head{" best" if is_best else ""}"><b>{look.escape_html(candidate.title)}</b>'
+            "<div "
+            f'class="hv-map-head{" best" if is_best else ""}"><b>{look.escape_html(candidate.title)}</b>'
             f"<span>{look.escape_html(score)}</span></div>"
         )
         st.button(

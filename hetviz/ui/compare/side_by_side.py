@@ -112,7 +112,8 @@ def _choose_maps(state: State, finding: Finding | None, titles: dict[str, str]) 
         max_selections=_MAX_MAPS,
         key=_CHOICE_KEY,
         persist_state="session",
-        help="Maps of this comparison and all earlier ones. They are rotated and mirrored to match the "
+        help="Maps of this comparison and all earlier ones. They are rotated and mirrored to match "
+        "the "
         "first.",
     )
     return picked
@@ -226,7 +227,7 @@ def _show_head(state: State, run: Run, titles: dict[str, str], finding: Finding 
         kind = "held_out" if "held_out" in curves else "given"
         if kind in curves:
             share = per_hundred(float(np.interp(CLOSE_SHARE, *curves[kind])))
-            score_text = f"{share} % of {'held-out' if kind == 'held_out' else 'given'} links"
+            score_text = f"{share} % of {'hidden' if kind == 'held_out' else 'given'} links"
     st.html(
         f'<div class="hv-map-head"><b>{look.escape_html(titles[run.id])}</b>'
         f"<span>{look.escape_html(score_text)}</span></div>"

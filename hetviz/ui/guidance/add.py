@@ -205,7 +205,8 @@ def _column_form(data: HeteroData) -> None:
     n_statements = len(statements)
     with st.container(key="primary_derive"):
         st.button(
-            f"Add {theme.count(n_statements, 'link' if isinstance(statements, Links) else 'comparison')}",
+            "Add "
+            f"{theme.count(n_statements, 'link' if isinstance(statements, Links) else 'comparison')}",
             type="primary",
             key="do-derive",
             disabled=not n_statements,

@@ -207,8 +207,10 @@ def _offer_labels(data: HeteroData) -> None:
             type="tertiary",
             on_click=_start_labels,
             args=(column, own_column),
-            help=f"“{theme.escape_markdown(column.name)}” is known for {int(column.known.sum()):,} of "
-            f"{len(column):,} {theme.escape_markdown(column.dataset)}. It is copied to “{own_column}” "
+            help=f"“{theme.escape_markdown(column.name)}” is known for {int(column.known.sum()):,} "
+            "of "
+            f"{len(column):,} {theme.escape_markdown(column.dataset)}. It is copied to "
+            f"“{own_column}” "
             "for your answers. The original is not changed.",
         )
 
@@ -292,7 +294,8 @@ def _show_label_question(data: HeteroData, question: Question) -> None:
     )
     n_known = 0 if column is None else int(column.known.sum())
     theme.show_note(
-        f"{question.why} “{question.label[0]}” is known for {n_known:,} of {len(data[name]):,} {name}."
+        f"{question.why} “{question.label[0]}” is known for {n_known:,} of {len(data[name]):,} "
+        f"{name}."
     )
 
 

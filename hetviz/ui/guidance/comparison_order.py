@@ -60,7 +60,8 @@ def show_bars(rows: list[tuple[str, float, str, str]], full: float | None = None
     longest = full or max((length for _, length, _, _ in rows), default=0.0) or 1.0
     cells = "".join(
         f'<dt title="{theme.escape_html(meaning)}">{theme.escape_html(name)}</dt>'
-        f'<dd><span><i style="width:{length / longest:.1%}"></i></span><b>{theme.escape_html(text)}</b></dd>'
+        "<dd><span><i "
+        f'style="width:{length / longest:.1%}"></i></span><b>{theme.escape_html(text)}</b></dd>'
         for name, length, text, meaning in rows
     )
     st.html(f'<dl class="hv-bars">{cells}</dl>')
@@ -70,10 +71,10 @@ def show_accuracy(scores: Mapping[str, Any]) -> None:
     """Show the share of given and held-out comparisons that the map agrees with."""
     accuracies = {
         "given": scores.get("comparison_accuracy"),
-        "held out": scores.get("comparison_accuracy_held_out"),
+        "hidden": scores.get("comparison_accuracy_held_out"),
     }
     rows = [(name, share) for name, share in accuracies.items() if share is not None]
     if not rows:
         return
-    theme.show_section("Comparisons the map agrees with", "chance: 50 %")
+    theme.show_section("Comparisons satisfied", "chance: 50 %")
     show_bars([(name, share, f"{share:.0%}".replace("%", " %"), "") for name, share in rows], 1.0)

@@ -83,7 +83,8 @@ def show_conflict(
             else ""
         )
         st.html(
-            f'<div class="hv-conflict" title="{theme.escape_html(conflict.sentence)}">{lines}{others}'
+            '<div class="hv-conflict" '
+            f'title="{theme.escape_html(conflict.sentence)}">{lines}{others}'
             "<small>These contradict each other.</small></div>"
         )
         _show_fixes(conflict.fixes, key)

@@ -94,7 +94,8 @@ def show_groups(data: HeteroData, ledger: Ledger) -> None:
     )
     n_links = sum(len(group.keys) for group in groups)
     theme.show_note(
-        f"{theme.count(len(groups), 'group')} with {theme.count(n_links, 'link')} between all pairs "
+        f"{theme.count(len(groups), 'group')} with {theme.count(n_links, 'link')} between all "
+        "pairs "
         "of their items. These are not listed under Links. Double-click a cell to edit it."
     )
 

@@ -193,9 +193,7 @@ def _show_headline(state: State, data: HeteroData) -> None:
             f"Close means among the closest {share} of all pairs.",
         ]
     if "held_out" in curves:
-        sentences.append(
-            f"Of the held-out links it is {round_percent(kept_at(curves['held_out']))}."
-        )
+        sentences.append(f"Of the hidden links it is {round_percent(kept_at(curves['held_out']))}.")
     if "comparison_accuracy" in scores:
         share = round_percent(scores["comparison_accuracy"])
         if "given" in curves:
@@ -207,7 +205,7 @@ def _show_headline(state: State, data: HeteroData) -> None:
             sentences += [count_sentence, "By chance it would be 50 %."]
     if "comparison_accuracy_held_out" in scores:
         share = round_percent(scores["comparison_accuracy_held_out"])
-        sentences.append(f"Of the held-out comparisons it agrees with {share}.")
+        sentences.append(f"Of the hidden comparisons it agrees with {share}.")
     theme.show_headline(title, " ".join(sentences))
 
 

@@ -33,7 +33,7 @@ from hetviz.workspace import DropStatements, EditStatements, ReverseComparisons
 
 PAGE_SIZE = 200
 _MAX_VISIBLE_ROWS = 12
-_ALL_STATEMENTS, _HELD, _OFF = "all of them", "held out", "switched off"
+_ALL_STATEMENTS, _HELD, _OFF = "all of them", "hidden", "switched off"
 _FATES = {"those not met": UNMET, "those met": MET, "those not on the map": UNPLACED}
 _ALL_SETS, _ALL_PAIRS = "in all sets", "of all datasets"
 _NOUNS = {"link": ("link", "links"), "comparison": ("comparison", "comparisons")}

@@ -24,16 +24,10 @@ _MAX_CACHED = 24
 
 @dataclass(frozen=True)
 class CandidateSearch:
-    """What there is of the candidates between two datasets.
+    """State of a search for candidates between two datasets.
 
-    Attributes
-    ----------
-    content : mapping
-        As `hetviz.jobs.tasks.predict.find_links` gives it; empty until it is there.
-    fraction : float
-        Share of the work done.
-    problem : str
-        Why there are none.
+    `content` is as `hetviz.jobs.tasks.predict.find_links` returns it, empty until it is ready,
+    `fraction` the share of work done, and `problem` why there are no candidates.
     """
 
     content: Mapping[str, Any] = field(default_factory=dict)
@@ -88,9 +82,9 @@ def is_too_large(data: HeteroData, source: str, target: str) -> bool:
 
 
 def search_candidates(data: HeteroData, source: str, target: str) -> CandidateSearch:
-    """Return the candidates between two datasets; begin to look for them where nobody did.
+    """Return the search between two datasets, starting it if needed.
 
-    Nothing begins while a job of the visitor runs: what was asked for goes first.
+    No search starts while a job of the visitor runs.
     """
     key = "/".join([data.fingerprint(), source, target])
     cached = _CACHE.get(key)

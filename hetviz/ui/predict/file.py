@@ -35,7 +35,9 @@ def show(state: State) -> None:
     if data is None:
         return
     if run is None:
-        look.show_headline("No map yet", "New items are placed on a map: make one on the Map page.")
+        look.show_headline(
+            "No map yet", "New items are placed on a map. Make one on the Map page first."
+        )
         return
     finding = state.findings.get(KIND)
     if finding is not None and _is_current(finding, data, run):
@@ -46,9 +48,9 @@ def show(state: State) -> None:
         return
     form_column, _ = st.columns([1.2, 1], gap="large")
     with form_column:
-        # First those whose columns are enough to place an item by.
+        # Datasets with feature columns come first.
         names = sorted(data.datasets, key=lambda name: not _has_column_features(data[name]))
-        name = st.selectbox("They are", names, key="newfile-dataset")
+        name = st.selectbox("Dataset", names, key="newfile-dataset")
         look.show_note(_columns_text(data[name]))
         key = f"newfile-{st.session_state.get('uploads', 0)}"
         with st.container(key="own-files-new"):
@@ -72,36 +74,37 @@ def _columns_text(dataset: Dataset) -> str:
     names = used or list(dataset.feature_names or ())
     if dataset.kernel is not None or dataset.distance is not None:
         return (
-            f"The {dataset.name} are known only by how alike each two are, so no table can place "
-            "new ones here; the library can, from a kernel or distances."
+            f"{dataset.name} have only pairwise similarities, so a table cannot place new ones "
+            "here. "
+            "The library can, from a kernel or distances."
         )
     if not names:
         return (
-            f"The {dataset.name} have no columns to be placed by: name a column after another "
-            "dataset, and list in it the items that each new one belongs with."
+            f"{dataset.name} have no feature columns. Name a column after another dataset and list "
+            "in it the items that each new one is linked with."
         )
     others = [f"{len(names) - _MAX_COLUMNS} more"] if len(names) > _MAX_COLUMNS else []
     listed = look.join_words([*names[:_MAX_COLUMNS], *others])
-    start = "Needed are an id and, as far as known," if used else "Needed are an id and the numbers"
-    return f"{start} {listed}. Other columns are kept or passed over."
+    start = "Needed: an id and, where known," if used else "Needed: an id and the numbers"
+    return f"{start} {listed}. Other columns are optional."
 
 
 def _subtitle(state: State, run: Run) -> str:
     return _refusal_reason(state, run) or (
         "Drop a table with the columns of one of the datasets. You see where its items belong and "
-        "how sure that is; nothing that is on the map moves, and nothing is kept until you say so."
+        "how certain that is. Nothing on the map moves, and nothing is added until you confirm."
     )
 
 
 def _refusal_reason(state: State, run: Run) -> str:
     """Return why nothing can be placed on the map, or an empty text."""
     if run.method not in {card.key for card in methods()}:
-        return "This map was read with the data, and no method is known to have made it."
+        return "This map came with the data, and its method is unknown."
     card = get_method(run.method).card
     if Capability.OUT_OF_SAMPLE not in card.capabilities:
         return cannot_place(card.title, state.opened())
     if not state.is_current(run):
-        return "The data have changed since this map was made: make it again on the Map page first."
+        return "The data changed since this map was made. Refit it on the Map page first."
     return ""
 
 
@@ -127,7 +130,7 @@ def _place_uploads(key: str, name: str) -> None:
     st.session_state["uploads"] = st.session_state.get("uploads", 0) + 1
     info = next((info for info in state.understood if info.dataset == name), None)
     id_column = None if info is None else info.id_column
-    # New rows are read as it was said that the first were.
+    # New rows are read with the choices made for the first file.
     like = None if info is None or info.recipe is None else {"like": info.recipe.to_dict()}
     choices = {} if like is None else dict.fromkeys(files, like)
     arguments = {
@@ -157,28 +160,28 @@ def _show_result(state: State, run: Run, finding: Finding) -> None:
     with st.container(horizontal=True, key="newfile-decide"):
         with st.container(key="primary_keep-items", width="content"):
             st.button(
-                "Keep them in the data",
+                "Add to the data",
                 type="primary",
                 key="keep-items",
                 on_click=_keep_items,
                 args=(content, run.id),
             )
-        st.button("Leave", key="leave-items", on_click=_discard_items)
+        st.button("Discard", key="leave-items", on_click=_discard_items)
     _show_map(state, run, content, is_doubtful)
     _show_table(data, content)
     problems = [Problem(**fields) for fields in content["problems"]]
     if problems:
-        look.show_section("Worth knowing", look.count(len(problems), "note"))
+        look.show_section("Notes", look.count(len(problems), "note"))
         show_problems(problems)
 
 
 def _doubt_text(n: int, n_doubtful: int, n_unplaced: int) -> str:
-    text = "Nothing that was there has moved. "
+    text = "Existing items have not moved. "
     if n_doubtful:
-        text += f"{n_doubtful:,} of them {'is' if n_doubtful == 1 else 'are'} in doubt: "
-        text += "what is most like them lies elsewhere, or nothing is like them."
+        text += f"{n_doubtful:,} of them {'is' if n_doubtful == 1 else 'are'} doubtful: "
+        text += "the most similar items are elsewhere, or nothing is similar."
     elif n:
-        text += "None is in much doubt: each lies among the items most like it."
+        text += "None is doubtful: each is among its most similar items."
     return text + (f" {look.count(n_unplaced, 'item')} could not be placed." if n_unplaced else "")
 
 
@@ -198,8 +201,8 @@ def _show_table(data: HeteroData, content: Mapping[str, Any]) -> None:
         rows.append(row)
     look.show_table(head, rows, is_text=True)
     look.show_note(
-        "Doubt: how many of the items most like it lie elsewhere on the map, or how much farther "
-        "than usual the nearest is; the greater of the two."
+        "Doubt: the share of the most similar items that are elsewhere on the map, or how much "
+        "farther than usual the nearest one is, whichever is greater."
     )
     if len(content["ids"]) > _MAX_ROWS:
         look.show_note(f"… and {len(content['ids']) - _MAX_ROWS:,} more")
@@ -220,7 +223,7 @@ def _show_map(state: State, run: Run, content: Mapping[str, Any], is_doubtful: l
         (content, embedding),
         lambda: newcomers_figure(embedding, places, content["titles"], is_doubtful, theme),
     )
-    look.show_section("Their places", "a diamond is in doubt")
+    look.show_section("Positions", "diamonds are doubtful")
     st.plotly_chart(
         figure,
         key="newfile-map",
@@ -243,8 +246,8 @@ def _keep_items(content: Mapping[str, Any], run: str) -> None:
     if session.run_command(command):
         n = len(content["ids"])
         session.add_message(
-            f"{look.count(n, 'new item')} joined {content['dataset']}, at these places. "
-            "The map stays; make it again whenever you like.",
+            f"{look.count(n, 'new item')} added to {content['dataset']} at these positions. "
+            "The map stays the same until you refit it.",
             "note",
         )
 

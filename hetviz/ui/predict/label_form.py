@@ -16,8 +16,8 @@ from hetviz.ui.widgets.param_form import param_form
 from hetviz.workspace import State
 
 TASK = "find-labels"
-_METHOD_TITLES = {BLEND: TITLE, "gbc": "Boosting consensus"}
-_FROM_FEATURES, _FROM_DATASET = "what describes them", "another dataset's labels"
+_METHOD_TITLES = {BLEND: TITLE, "gbc": "Gradient boosting consensus (GBC)"}
+_FROM_FEATURES, _FROM_DATASET = "features and links", "another dataset's labels"
 
 
 def show_form(state: State) -> None:
@@ -31,11 +31,12 @@ def show_form(state: State) -> None:
     theme.show_section("Predict a label")
     if not columns_by_dataset:
         theme.show_note(
-            "No dataset has a column of groups or numbers yet. Select items on the Map page and "
-            "give them a label: it becomes one."
+            "No dataset has a column of categories or numbers yet. Select items on the Map page "
+            "and "
+            "give them a label."
         )
         return
-    name = st.selectbox("Of", list(columns_by_dataset), key="labels-dataset")
+    name = st.selectbox("Dataset", list(columns_by_dataset), key="labels-dataset")
     label = st.selectbox("Label", columns_by_dataset[name], key=f"labels-label-{name}")
     approaches = [_FROM_FEATURES]
     others = [
@@ -47,12 +48,12 @@ def show_form(state: State) -> None:
     if others:
         approaches.append(_FROM_DATASET)
     approach = st.segmented_control(
-        "Learned from", approaches, default=_FROM_FEATURES, required=True, key="labels-way"
+        "Learn from", approaches, default=_FROM_FEATURES, required=True, key="labels-way"
     )
     arguments: dict[str, Any] = {"dataset": name, "label": label}
     if approach == _FROM_DATASET:
         theme.show_note(
-            "Only where the two datasets are alike enough; it says if that is too risky."
+            "Works only for similar datasets. A warning appears if the transfer is too risky."
         )
         source = st.selectbox(
             "Label to learn from",
@@ -64,18 +65,21 @@ def show_form(state: State) -> None:
         ready = True
     else:
         arguments["method"] = st.selectbox(
-            "By", list(_METHOD_TITLES), format_func=_METHOD_TITLES.__getitem__, key="labels-method"
+            "Method",
+            list(_METHOD_TITLES),
+            format_func=_METHOD_TITLES.__getitem__,
+            key="labels-method",
         )
         ready = _choose_sources(data, name, arguments)
     with st.expander("Settings"):
         arguments["training_share"] = 0.01 * st.slider(
-            "Share of labels learned from in tests, %",
+            "Training share in tests, %",
             10,
             90,
             80,
             5,
             key="labels-share",
-            help="The rest is held out and predicted. The predictions shown use all labels.",
+            help="The other labels are hidden and predicted. The predictions shown use all labels.",
         )
         arguments["repeats"] = int(st.number_input("Tests", 0, 20, 3, key="labels-repeats"))
         if approach == _FROM_FEATURES and arguments["method"] == "gbc":

@@ -32,12 +32,12 @@ from hetviz.workspace import Finding, SetLabels, State
 KIND = "labels"
 _MIN_BINS = 2
 _MODEL_NAMES = {
-    "blend": "all that is known",
+    "blend": "all evidence",
     "gbc": "consensus of the sources",
     "hemap": "transfer",
     "vote": "vote of the sources",
     "joined features": "all features joined",
-    "guess": "always the usual",
+    "guess": "constant guess",
 }
 _DECISION_TITLES = {
     "accept": "The transfer can be trusted",
@@ -65,9 +65,7 @@ def show(state: State) -> None:
     items = labelled_items(state, finding)
     theme.show_headline(_title(content, items), _subtitle(content, items))
     if state.guided is None or finding.fingerprint != state.guided.fingerprint():
-        theme.show_note(
-            "Predicted before the data changed. Predict again to use what you said since."
-        )
+        theme.show_note("Predicted before the data changed. Predict again to use the new data.")
     main_column, side_column = st.columns([1.75, 1], gap="large")
     with main_column:
         with st.container(horizontal=True, vertical_alignment="center", key="labels-bar"):
@@ -87,12 +85,12 @@ def show(state: State) -> None:
 
 def _show_empty() -> None:
     if background.running_job() is not None:
-        theme.show_headline("Predicting", "Labels appear here as soon as they are judged.")
+        theme.show_headline("Predicting", "Labels appear here as soon as they are tested.")
     else:
         theme.show_headline(
             "No label predicted yet",
-            "Choose a label at the right. Items without it get one, with how sure it is, and "
-            "labels that are held out tell how often that is right.",
+            "Choose a label on the right. Items without one get a prediction and its certainty. "
+            "Hidden labels show how often predictions are right.",
         )
 
 
@@ -101,7 +99,7 @@ def _title(content: Mapping[str, Any], items: list[LabelledItem]) -> str:
         label_title = f"{spoken(content['label'])} of {content['dataset']}"
         errors = _error_by_model(content)
         if "hemap" in errors and min(errors, key=errors.__getitem__) != "hemap":
-            return f"{label_title}: its own labels tell more than the transfer"
+            return f"{label_title}: its own labels predict better than the transfer"
         return f"{_DECISION_TITLES[content['decision']]}: {label_title}"
     errors = _error_by_model(content)
     n_open = sum(not item.is_known for item in items)
@@ -110,8 +108,8 @@ def _title(content: Mapping[str, Any], items: list[LabelledItem]) -> str:
         return f"{label_title}: {theme.count(n_open, 'label')} predicted"
     error = errors[content["method"]]
     if content["classes"]:
-        return f"{label_title}: {100 * (1 - error):.0f} of 100 held-out labels are predicted right"
-    return f"{label_title}: held-out numbers are missed by about {error:.3g}"
+        return f"{label_title}: {100 * (1 - error):.0f} % of hidden labels are predicted correctly"
+    return f"{label_title}: predictions of hidden numbers are off by about {error:.3g}"
 
 
 def _subtitle(content: Mapping[str, object], items: list[LabelledItem]) -> str:
@@ -119,18 +117,16 @@ def _subtitle(content: Mapping[str, object], items: list[LabelledItem]) -> str:
     sentences = [f"By {content['title']}."]
     if n_open:
         subject = theme.count(n_open, "item has", "items have")
-        sentences.append(
-            f"{subject} no label of their own." if n_open > 1 else f"{subject} none of its own."
-        )
+        sentences.append(f"{subject} no label.")
     errors = _error_by_model(content)
     if content["method"] in errors and "guess" in errors:
         guess = errors["guess"]
         if content["classes"]:
             sentences.append(
-                f"Always guessing the commonest is right in {100 * (1 - guess):.0f} of 100."
+                f"The most common label alone would be right for {100 * (1 - guess):.0f} %."
             )
         else:
-            sentences.append(f"Always guessing the mean misses by {guess:.3g}.")
+            sentences.append(f"The mean alone would be off by {guess:.3g}.")
     return " ".join(sentences)
 
 
@@ -163,7 +159,7 @@ def _show_map(state: State, finding: Finding, items: list[LabelledItem]) -> None
             300,
         ),
     )
-    theme.show_section("On the map", "larger: more doubtful")
+    theme.show_section("On the map", "larger dots are less certain")
     st.plotly_chart(
         figure,
         key="labels-map",
@@ -184,10 +180,12 @@ def _classes_in_colour_order(data: HeteroData, content: Mapping[str, Any]) -> li
 def _show_errors(content: Mapping[str, Any]) -> None:
     held = content["held_out"]
     if not held["model"]:
-        theme.show_note("Not tested: too few labels are known, or no test was asked for.")
+        theme.show_note("Not tested: too few known labels, or no tests requested.")
         return
-    aside = "wrong of those held out" if content["classes"] else "how far off, in its own unit"
-    theme.show_section("Error on held-out labels", aside)
+    aside = (
+        "share predicted wrong" if content["classes"] else "typical error, in the unit of the label"
+    )
+    theme.show_section("Error on hidden labels", aside)
     st.plotly_chart(
         error_figure(held, _MODEL_NAMES, bool(content["classes"]), session.theme()),
         key="labels-errors",
@@ -197,7 +195,7 @@ def _show_errors(content: Mapping[str, Any]) -> None:
     )
     tests = max(held["repeats"], default=1)
     if tests > 1:
-        theme.show_note(f"Mean of {tests} tests; the line is one standard error.")
+        theme.show_note(f"Mean of {tests} tests. The line is one standard error.")
 
 
 def _show_reliability(content: Mapping[str, Any]) -> None:
@@ -205,7 +203,7 @@ def _show_reliability(content: Mapping[str, Any]) -> None:
     rows = content["figures"].get("reliability") or []
     if len(rows) < _MIN_BINS:
         return
-    theme.show_section("Is it as sure as it says?", "of labels that were held out")
+    theme.show_section("Are the probabilities right?", "on hidden labels")
     st.plotly_chart(
         reliability_figure(rows, session.theme()),
         key="labels-reliability",
@@ -219,7 +217,7 @@ def _show_weights(content: Mapping[str, Any]) -> None:
     weights = content["weights"]
     if len(set(weights["source"])) < 2:
         return
-    theme.show_section("How far each source is trusted", "over the rounds")
+    theme.show_section("Weight of each source", "over the rounds")
     st.plotly_chart(
         weights_figure(weights, session.theme()),
         key="labels-weights",
@@ -231,22 +229,11 @@ def _show_weights(content: Mapping[str, Any]) -> None:
 
 @dataclass(frozen=True)
 class LabelledItem:
-    """An item with its label.
+    """An item with its predicted or known label.
 
-    Attributes
-    ----------
-    row : int
-        Global.
-    id : str
-    label : text, number or None
-    is_known : bool
-        Whether the data say so by now.
-    doubt : float
-        Of classes from 0 to 1; of numbers in their own unit; NaN where it is not known.
-    is_decided : bool
-        Whether it is told better than by a guess.
-    interval : tuple of two numbers, optional
-        Of a number: nine of ten that were hidden lay within such bounds.
+    `row` is global, and `is_known` tells whether the data have the label now. `doubt` is 0 to 1 for
+    classes, in the unit of the label for numbers, and NaN if unknown. `is_decided` predictions are
+    better than a guess. `interval` contains 90 % of the hidden numbers.
     """
 
     row: int
@@ -297,7 +284,7 @@ def show_accept(finding: Finding, items: list[LabelledItem]) -> None:
     """Show the required certainty and the button that accepts labels."""
     candidates = [item for item in items if not item.is_known and item.label is not None]
     if not candidates:
-        theme.show_note("Every item has a label of its own: nothing to take over.")
+        theme.show_note("Every item has a label, so there is nothing to accept.")
         return
     accepted = [item for item in candidates if item.is_decided]
     n_unknown = len(candidates) - len(accepted)
@@ -305,7 +292,7 @@ def show_accept(finding: Finding, items: list[LabelledItem]) -> None:
         theme.show_note(f"{theme.count(n_unknown, 'label')} could only be guessed.")
     if finding.content["classes"]:
         min_percent = st.slider(
-            "At least so sure, %", 50, 100, _DEFAULT_SURE_PERCENT, key="labels-sure", width=220
+            "Minimum certainty, %", 50, 100, _DEFAULT_SURE_PERCENT, key="labels-sure", width=220
         )
         accepted = [item for item in accepted if item.doubt <= 1.0 - 0.01 * min_percent]
     with st.container(key="primary_take", width="content"):
@@ -323,14 +310,14 @@ def show_doubtful(state: State, finding: Finding, items: list[LabelledItem]) -> 
     """Ask for the labels of the most doubtful items."""
     data, classes = state.data, finding.content["classes"]
     questions = [item for item in items if not item.is_known]
-    title = "The most doubtful"
+    title = "Least certain"
     if not questions and classes and finding.content["method"] == "gbc":
         questions = [item for item in items if item.doubt > 0.5]
-        title = "Labels given that look wrong"
+        title = "Given labels that look wrong"
     questions.sort(key=lambda item: -np.nan_to_num(item.doubt))
     if data is None or not questions:
         return
-    theme.show_section(title, "your answer is kept at once")
+    theme.show_section(title, "answers are saved right away")
     for item in questions[:_MAX_QUESTIONS]:
         item_column, answer_column = st.columns([2, 1], vertical_alignment="center", gap="small")
         with item_column:
@@ -362,9 +349,9 @@ def show_doubtful(state: State, finding: Finding, items: list[LabelledItem]) -> 
 
 def _label_text(item: LabelledItem, classes: bool) -> str:
     if item.label is None:
-        return "no guess"
+        return "no prediction"
     if not item.is_decided and not item.is_known:
-        return f"does not know; perhaps {item.label if classes else f'{float(item.label):.4g}'}"
+        return f"uncertain, perhaps {item.label if classes else f'{float(item.label):.4g}'}"
     if classes:
         return f"{item.label}, {100 * (1 - item.doubt):.0f} % sure".replace("nan % sure", "unsure")
     if item.interval is not None and not item.is_known:

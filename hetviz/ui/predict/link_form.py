@@ -57,7 +57,7 @@ def show_form(state: State) -> None:
         persist_state="session",
     )
     choices = _method_choices(state, source == target)
-    key = st.selectbox("By", list(choices), format_func=choices.__getitem__, key="links-method")
+    key = st.selectbox("Method", list(choices), format_func=choices.__getitem__, key="links-method")
     run = state.run
     uses_map = key == _MAP and run is not None
     method = run.method if uses_map and run is not None else key
@@ -74,14 +74,14 @@ def show_form(state: State) -> None:
                 10,
                 3,
                 key="links-repeats",
-                help="So many starts of the method, and so many tests.",
+                help="Number of starts of the method, and of tests.",
             )
         )
         is_tested = st.toggle(
-            "Test with 20 % of the links held out",
+            "Test with 20 % of the links hidden",
             value=True,
             key="links-tested",
-            help="Tells how far to trust what is found. Takes as long again.",
+            help="Shows how reliable the results are. Takes twice as long.",
         )
     _show_unsuitable(state, source == target)
     with st.container(key="primary_find"):
@@ -113,7 +113,7 @@ def _method_choices(state: State, within: bool) -> dict[str, str]:
     out: dict[str, str] = {STACK: STACK_TITLE}
     run = state.run
     if run is not None and run.method in {card.key for card in methods()}:
-        out[_MAP] = f"The map shown: {run.title}"
+        out[_MAP] = f"The shown map: {run.title}"
     out[PROFILES] = PROFILES_TITLE
     found = [
         verdict
@@ -153,19 +153,16 @@ def _show_unsuitable(state: State, is_within: bool) -> None:
 
 def _summary(key: str) -> str:
     if key == _MAP:
-        return "Pairs that lie near each other on this map, and that no link tells of."
+        return "Pairs that are close on this map and not linked."
     if key == STACK:
-        return "What is alike and linked alike, weighed by how well it finds held-out links."
+        return "Combines several predictors, weighted by how well they find hidden links."
     if key == PROFILES:
-        return "Guesses from what the items most alike by their features are linked with."
+        return "Guesses from the links of items with the most similar features."
     return get_method(key).card.summary.split(". ")[0].rstrip(".") + "."
 
 
 def _params_with_more_axes(method: str) -> dict[str, Param]:
-    """Return a method's parameters with more axes than a picture needs: they find links better.
-
-    Where hidden links choose the number, it is not asked for.
-    """
+    """Return a method's parameters with more axes, unless hidden links choose their number."""
     params: dict[str, Param] = {}
     for name, param in get_method(method).params.items():
         if name == "n_components" and method in AXES_CHOSEN:

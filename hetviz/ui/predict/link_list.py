@@ -23,15 +23,8 @@ ACCEPTED, REJECTED = "accepted", "rejected"
 class LinkCandidate:
     """A pair that might be linked.
 
-    Attributes
-    ----------
-    record : dict
-        As `hetviz.jobs.tasks.predict.find_links` wrote it.
-    rows : tuple of int
-        Global rows of both items.
-    titles : tuple of str
-    evidence : tuple of two lists of int
-        Global rows that the first and the second item are linked with.
+    `record` is as `hetviz.jobs.tasks.predict.find_links` writes it, `rows` are global, and
+    `evidence` has the rows that each of the two items is linked with.
     """
 
     record: dict[str, Any]
@@ -140,7 +133,7 @@ def _show_buttons(
         f"Reject {n_checked:,} as apart" if n_checked else "Reject as apart",
         key="reject-links",
         disabled=not n_checked,
-        help="Says that they are apart, which methods may use. Undo takes it back.",
+        help="Adds them as apart, which methods can use. You can undo it.",
         on_click=_add_and_uncheck,
         args=(finding, checked, False),
     )

@@ -30,20 +30,20 @@ _CODE_NAME = re.compile(r"[a-z]{0,2}_?\d+\Z")
 
 @dataclass
 class _AnswerSession:
-    """What this visitor was asked about two datasets; kept in the session.
+    """Answers of one visitor about two datasets, stored in the session.
 
     Attributes
     ----------
     finding : Finding, optional
-        Candidates worked out unasked.
+        Candidates found without a request.
     n_answers : int
-        How many answers there were when they were.
+        Number of answers at that time.
     skipped : set of (str, str)
-        Ids of pairs put off.
+        Ids of skipped pairs.
     expected : dict of (str, str) to float
-        Of pairs answered here, the probability that they were linked.
+        Predicted probability of pairs answered here.
     steps : list of int
-        Steps of the workspace after each answer, by which undo knows its own.
+        Step of the workspace after each answer, for undo.
     """
 
     finding: Finding | None = None
@@ -99,7 +99,7 @@ def show(state: State) -> None:
 
 def _popover_label(source: str, target: str) -> str:
     datasets = f"among {source}" if source == target else f"between {source} and {target}"
-    return theme.escape_markdown(f"Links {datasets}: choose, and test")
+    return theme.escape_markdown(f"Links {datasets}: options and tests")
 
 
 def _answer_session(source: str, target: str) -> _AnswerSession:
@@ -120,10 +120,10 @@ def _skipped_last(
 def _search_unasked(
     data: HeteroData, source: str, target: str, answer_session: _AnswerSession
 ) -> Finding | None:
-    """Return what was found unasked; until there is something, say why.
+    """Return candidates found without a request, or show why there are none.
 
-    After every few answers, and whenever something else was changed, they are looked for anew;
-    those from before stay until then.
+    The search runs again after every few answers and after other changes. The previous candidates
+    stay until then.
     """
     previous, n_answers = answer_session.finding, sum(_count_answers(data, source, target))
     is_outdated = previous is None or previous.fingerprint != data.fingerprint()
@@ -138,13 +138,13 @@ def _search_unasked(
         theme.show_headline(
             "No link to learn from",
             f"No link between {source} and {target} is known. Choose other datasets, or a method "
-            "that needs none.",
+            "that needs no links.",
         )
         return None
     if candidate_search.is_too_large(data, source, target):
         theme.show_headline(
             "Links that may be missing",
-            "There are many items, so the search starts when you ask for it.",
+            "The data are large, so the search starts only when you press Find links.",
         )
         return None
     search = candidate_search.search_candidates(data, source, target)
@@ -216,7 +216,7 @@ def _show_question(
             )
         with st.container(horizontal=True, gap="small", key="ask-pair-below"):
             st.button(
-                "Later",
+                "Skip",
                 key="later-pair",
                 type="tertiary",
                 shortcut="s",
@@ -242,7 +242,7 @@ def _show_question(
 def _answer(
     finding: Finding, candidate: LinkCandidate, together: bool, answer_session: _AnswerSession
 ) -> None:
-    # While a page is drawn anew its old buttons may still hear a key, and it would count twice.
+    # Old buttons may receive a key while the page is redrawn, which would count it twice.
     candidates = link_list.open_candidates(session.workspace().state, finding)
     if candidate.ids not in {other.ids for other in candidates}:
         return
@@ -273,13 +273,16 @@ def _precision_text(
     n_right, n_wrong = _count_answers(data, content["source"], content["target"])
     n_answers = n_right + n_wrong
     if not n_answers:
-        return "Nothing is asked of you: what you answer is kept at once, and can be undone."
+        return "Answers are saved right away. You can undo them."
     if n_answers < _MIN_ANSWERS:
         missing = theme.count(_MIN_ANSWERS - n_answers, "answer")
-        return f"{n_answers} judged, {n_right} of them right. After {missing} more it says how far to trust."
-    text = f"Precision so far: {n_right} of {n_answers} candidates were right, {100 * n_right / n_answers:.0f} %."
+        return f"{n_right} of {n_answers} candidates were right. {missing} more show the precision."
+    text = (
+        f"Precision so far: {100 * n_right / n_answers:.0f} % "
+        f"({n_right} of {n_answers} candidates were right)."
+    )
     if not content["by_map"] and len(answer_session.expected) == n_answers:
-        text += f" It had expected {sum(answer_session.expected.values()):.1f}."
+        text += f" The expected number was {sum(answer_session.expected.values()):.1f}."
     return text
 
 
@@ -292,25 +295,29 @@ def _show_headline(
         datasets = f"among {content['source']}"
     if candidates:
         first = candidates[0]
-        title = f"“{first.titles[0]}” and “{first.titles[1]}” look most like a missing link"
+        ends = (
+            f"{content['source']} “{first.titles[0]}”",
+            f"{content['target']} “{first.titles[1]}”",
+        )
+        title = f"Should {ends[0]} be linked to {ends[1]}?"
     elif any(content["once"]) and not content["candidates"]:
         linked_once, other = content["source"], content["target"]
         if not content["once"][0]:
             linked_once, other = other, linked_once
-        title = f"Every item of {linked_once} has its one link"
-        theme.show_headline(title, f"The known links say that each goes with one of {other} only.")
+        title = f"Every item of {linked_once} already has its link"
+        theme.show_headline(
+            title, f"In the known links, each item has only one partner in {other}."
+        )
         return
     else:
-        title = f"Nothing is left to judge {datasets}"
-    method = "known links and likeness" if content["method"] == STACK else content["title"]
-    text = f"By {method}, {datasets}."
+        title = f"No candidates left {datasets}"
+    method = "known links and similarity" if content["method"] == STACK else content["title"]
+    text = f"From {method}, {datasets}."
     if candidates and not content["by_map"] and content["method"] == STACK:
-        text = f"{100 * candidates[0].record['score']:.0f} in 100 such pairs are linked. {text}"
+        text = f"{100 * candidates[0].record['score']:.0f} % of such pairs are linked. {text}"
     theme.show_headline(title, " ".join([text, _test_text(content)]) if is_tested else text)
     if is_tested and (state.guided is None or finding.fingerprint != state.guided.fingerprint()):
-        theme.show_note(
-            "Found before the data changed. Find links again to use what you said since."
-        )
+        theme.show_note("Found before the data changed. Find links again to use the new data.")
 
 
 def _test_text(content: Mapping[str, Any]) -> str:
@@ -318,8 +325,8 @@ def _test_text(content: Mapping[str, Any]) -> str:
     test = content["test"]
     if test is None:
         if content["hold_out"]:
-            return "No link between them is known, so nothing tells how far to trust this."
-        return "Not tested, so nothing tells how far to trust this."
+            return "No link between them is known, so this is not tested."
+        return "Not tested."
     at_ten = {
         key: next((row[1] for row in rows if row[0] == 10), None)
         for key, rows in test["precision"].items()
@@ -329,22 +336,22 @@ def _test_text(content: Mapping[str, Any]) -> str:
         return ""
     share_hidden = f"{content['hold_out']:.0%}".replace("%", " %")
     text = (
-        f"With {share_hidden} of the links held out, {10 * own_precision:.1f} of the best 10 pairs were "
-        f"held-out links; by chance {10 * chance:.2f}"
+        f"With {share_hidden} of the links hidden, {10 * own_precision:.1f} of the best 10 pairs "
+        f"were hidden links. By chance it would be {10 * chance:.2f}."
     )
     baseline = at_ten.get("profiles")
     if baseline is not None:
-        text += f", by {WORDS['profiles']} {10 * baseline:.1f}"
+        text += f" By {WORDS['profiles']} it would be {10 * baseline:.1f}."
         if baseline > own_precision:
-            text += ": the plain guess did better"
-    return f"{text}."
+            text += " The plain guess is better."
+    return text
 
 
 def _show_test(content: Mapping[str, Any]) -> None:
     test = content["test"]
     if test is None:
         return
-    theme.show_section("Held-out links found", theme.count(test["n_links"], "held-out link"))
+    theme.show_section("Hidden links found again", theme.count(test["n_links"], "hidden link"))
     st.plotly_chart(
         precision_figure(test["precision"], session.theme()),
         key="links-precision",
@@ -362,20 +369,22 @@ def _show_test(content: Mapping[str, Any]) -> None:
         for key, value in test["auc"].items()
     ]
     theme.show_table(
-        ["Held-out link above another pair, of 100 times", "held-out links", "items"], rows
+        ["Hidden link ranked above another pair, %", "hidden links", "hidden items"], rows
     )
-    basis = "scores of its own" if test.get("own_scores", True) else "how near pairs lie on its map"
+    basis = "its own scores" if test.get("own_scores", True) else "how close pairs are on its map"
     theme.show_note(
-        f"Judged by {basis}. Held-out links: single links were held out. Items: all links of some "
-        f"{content['source']} were."
+        f"Ranked by {basis}. Hidden links: single links were hidden. Hidden items: all links of "
+        "some "
+        f"{content['source']} were hidden."
     )
-    with st.expander("What these figures say"):
+    with st.expander("About these numbers"):
         theme.show_note(
-            f"In each of {test['repeats']} tests some links were held out, the method was fitted "
-            f"to the rest, and all {test['n_pairs']:,} pairs that no remaining link tells of were "
-            "ranked. Pairs that nobody has linked count as wrong here, though some may be right: "
-            "the true shares are higher. “Like links like” guesses from what the items most alike "
-            "by their features are linked with. ± is one standard error."
+            f"In each of {test['repeats']} tests some links were hidden, the method was fitted "
+            f"to the others, and all {test['n_pairs']:,} pairs without a remaining link were "
+            "ranked. Pairs without a link count as wrong here, though some may be right, so "
+            "the true shares are higher. “Like links like” guesses from the links of items with "
+            "the "
+            "most similar features. ± is one standard error."
         )
 
 
@@ -386,15 +395,7 @@ def _percent_with_error(value: list[float | None]) -> str:
 
 
 def evidence_html(data: HeteroData, content: Mapping[str, Any], candidate: LinkCandidate) -> str:
-    """Return HTML of what speaks for a candidate and against it.
-
-    Parameters
-    ----------
-    data : HeteroData
-    content : mapping
-        Of the findings that it is of.
-    candidate : Candidate
-    """
+    """Return HTML of the evidence for and against a candidate of a finding."""
     source, target = content["source"], content["target"]
     a, b = (theme.escape_html(shorten(title, _NAME_CHARS)) for title in candidate.titles)
     record = candidate.record
@@ -415,7 +416,7 @@ def evidence_html(data: HeteroData, content: Mapping[str, Any], candidate: LinkC
         by_features = f", by {theme.escape_html(theme.join_words(features))}" if features else ""
         items = pair_list.inline_html(data, similar_linked)
         pros.append(
-            f"{items} {_verb_go(similar_linked)} with {b} and {_verb_are(similar_linked)} like {a}{by_features}."
+            f"{items} {_verb_are(similar_linked)} linked with {b} and similar to {a}{by_features}."
         )
     known_links = []
     for k, other in record.get("carried_by", ()):
@@ -429,28 +430,26 @@ def evidence_html(data: HeteroData, content: Mapping[str, Any], candidate: LinkC
     if not similar_linked and not known_links:
         if candidate.evidence[1]:
             pros.append(
-                f"{pair_list.inline_html(data, candidate.evidence[1])} {_verb_go(candidate.evidence[1])} with {b}."
+                f"{pair_list.inline_html(data, candidate.evidence[1])} "
+                f"{_verb_are(candidate.evidence[1])} linked with {b}."
             )
         if candidate.evidence[0]:
-            pros.append(f"{a} goes with {pair_list.inline_html(data, candidate.evidence[0])}.")
+            pros.append(f"{a} is linked with {pair_list.inline_html(data, candidate.evidence[0])}.")
     if similar_unlinked:
         items = pair_list.inline_html(data, similar_unlinked)
         cons.append(
-            f"{items} {_verb_are(similar_unlinked)} like {a} too, and {_verb_go(similar_unlinked)} with others only."
+            f"{items} {_verb_are(similar_unlinked)} also similar to {a}, but linked with others "
+            "only."
         )
     for title, linked in ((a, candidate.evidence[0]), (b, candidate.evidence[1])):
         if not linked:
-            cons.append(f"{title} has no link yet: this rests on likeness alone.")
+            cons.append(f"{title} has no link yet, so this relies on similarity alone.")
     parts = [
         f"<dt>{heading}</dt><dd>{'</dd><dd>'.join(lines)}</dd>"
-        for heading, lines in (("For it", pros), ("Against it", cons))
+        for heading, lines in (("For", pros), ("Against", cons))
         if lines
     ]
     return f'<dl class="hv-why">{"".join(parts)}</dl>'
-
-
-def _verb_go(rows: Sequence[int]) -> str:
-    return "goes" if len(rows) == 1 else "go"
 
 
 def _verb_are(rows: Sequence[int]) -> str:

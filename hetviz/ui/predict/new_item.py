@@ -59,7 +59,7 @@ def show(state: State) -> None:
         return
     if run is None:
         theme.show_headline(
-            "No map yet", "Something new is placed on a map: make one on the Map page."
+            "No map yet", "New items are placed on a map. Make one on the Map page first."
         )
         return
     new_item: NewItem | None = st.session_state.get(_NEW_ITEM_KEY)
@@ -69,8 +69,8 @@ def show(state: State) -> None:
     if new_item is None or (answer is None and not error):
         theme.show_headline(
             "Ask the map about something new",
-            "Type words, drop a picture, or fill in a row. You see what lies nearest in every "
-            "dataset; nothing is added and nothing moves.",
+            "Type words, drop a picture or fill in a row. You see the nearest items of every "
+            "dataset. Nothing is added and nothing moves.",
         )
     elif answer is None:
         theme.show_headline(f"{new_item.words} could not be placed", error)
@@ -88,7 +88,7 @@ def show(state: State) -> None:
 def _show_headline(data: HeteroData, new_item: NewItem, answer: NearestItems) -> None:
     first = _nearest_titles(data, answer)
     nearest = theme.join_words([f"“{title}”" for title in first])
-    theme.show_headline(f"{new_item.words} lies nearest {nearest}", answer.how)
+    theme.show_headline(f"{new_item.words} is closest to {nearest}", answer.how)
 
 
 def _nearest_titles(data: HeteroData, answer: NearestItems) -> list[str]:
@@ -100,7 +100,7 @@ def _nearest_titles(data: HeteroData, answer: NearestItems) -> list[str]:
 def _show_form(data: HeteroData) -> None:
     theme.show_section("New item")
     names = list(data.datasets)
-    name = st.selectbox("It would be one of the", names, key="new-dataset")
+    name = st.selectbox("Dataset", names, key="new-dataset")
     owner = data[name]
     kinds = [WORDS_KIND]
     if owner.media is not None and any(media is not None for media in owner.media):
@@ -109,7 +109,7 @@ def _show_form(data: HeteroData) -> None:
     if fields:
         kinds.append(ROW_KIND)
     kind = st.segmented_control(
-        "What you have", kinds, default=WORDS_KIND, key=f"new-kind-{name}", required=True
+        "Input", kinds, default=WORDS_KIND, key=f"new-kind-{name}", required=True
     )
     if kind == PICTURE_KIND:
         st.file_uploader(
@@ -119,24 +119,24 @@ def _show_form(data: HeteroData) -> None:
             on_change=_ask_picture,
             args=(name,),
         )
-        theme.show_note(f"It is compared with the pictures of the {name}, and kept nowhere.")
+        theme.show_note(f"It is compared with the pictures of {name} and not stored.")
         return
     with st.form(f"new-form-{name}-{kind}", border=False):
         if kind == ROW_KIND:
             for field in fields:
                 st.text_input(spoken(field), key=f"new-{name}-{field}", max_chars=2_000)
-            theme.show_note("Leave open what you do not know.")
+            theme.show_note("Leave unknown fields empty.")
         else:
             columns = description_columns(owner) or ["id"]
             st.text_input(
                 "Words",
                 key=f"new-text-{name}",
                 max_chars=2_000,
-                help=f"Looked for in {theme.join_words(columns)} of the {name}.",
+                help=f"Searched in {theme.join_words(columns)} of {name}.",
             )
         with st.container(key="primary_ask"):
             st.form_submit_button(
-                "Find what is near",
+                "Find nearest items",
                 type="primary",
                 width="stretch",
                 on_click=_ask_row if kind == ROW_KIND else _ask_words,
@@ -218,13 +218,13 @@ def _find_nearest(state: State, run: Run, new_item: NewItem) -> tuple[NearestIte
 
 
 def _model_or_map(state: State, run: Run) -> BaseEmbedder | Embedding:
-    """Return the method that made a map where fitting it once more is quick, else the map.
+    """Return the fitted method of a map if a new fit is quick and equal, else the map.
 
-    Neighbour maps place new items where the map itself says: between those most like them.
+    Neighbour maps place new items between their most similar ones on the map itself.
     """
     embedding = charts.embedding_of(state, run)
     data = state.guided
-    assert embedding is not None  # noqa: S101 - asked for only where a map is open
+    assert embedding is not None  # noqa: S101 - called only with an open map
     if data is None or run.only is not None or run.hold_out or not state.is_current(run):
         return embedding
     if run.method not in {card.key for card in methods()} or data.n_rows > _MAX_REFIT_ROWS:
@@ -238,7 +238,7 @@ def _model_or_map(state: State, run: Run) -> BaseEmbedder | Embedding:
             model = fit_run(data, run.method, run.params, run.seed, weights=run.weights).model
         except HetvizError:
             return embedding
-        # Another version of a package may have given the axes another sign or order.
+        # Another package version may give the axes another sign or order.
         is_same = np.allclose(
             np.nan_to_num(model.embedding_.stacked()),
             np.nan_to_num(embedding.stacked()),
@@ -269,13 +269,13 @@ def _show_map(state: State, run: Run, answer: NearestItems, new_item: NewItem) -
             290,
         ),
     )
-    theme.show_section("Its place", f"★ on {run.title}" if is_flat else run.title)
+    theme.show_section("Position", f"★ on {run.title}" if is_flat else run.title)
     st.plotly_chart(
         figure,
         key="new-item-map",
         theme=None,
         config={"displayModeBar": False},
-        alt="Map of all items in grey; a star where the new one lies, and names of the nearest.",
+        alt="Map of all items in grey, with a star for the new item and names of the nearest.",
     )
 
 
@@ -293,7 +293,7 @@ def _show_lists(data: HeteroData, answer: NearestItems) -> None:
     parts: list[tuple[str, Any]] = []
     if len(answer.matched):
         similar = answer.matched.assign(dataset=answer.dataset)
-        parts.append(("Most like it", similar))
+        parts.append(("Most similar", similar))
     for name in data.datasets:
         part = answer.nearest[answer.nearest["dataset"] == name]
         if len(part):
@@ -313,10 +313,10 @@ def _show_lists(data: HeteroData, answer: NearestItems) -> None:
                     lines.append(pair_list.item_html(data, row, _score_text(float(score))))
             st.html("".join(lines))
     theme.show_note(
-        "Nearest: 1 is nothing lies closer, or what the method itself says of a link. Most like "
-        "it: 1 is the same."
+        "Nearest: 1 means that nothing is closer, or it is the method's own link score. Most "
+        "similar: 1 means equal."
     )
-    st.button("Show them on the map", key="new-to-map", on_click=_show_on_map, args=(tuple(rows),))
+    st.button("Show on the map", key="new-to-map", on_click=_show_on_map, args=(tuple(rows),))
 
 
 def _score_text(value: float) -> str:

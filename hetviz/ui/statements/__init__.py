@@ -1,1 +1,1 @@
-"""Saying something on the map."""
+"""Statements made on the map."""

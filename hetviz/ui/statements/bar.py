@@ -1,4 +1,4 @@
-"""The bar over the foot of the map: groups A, B and C, and what is said of them."""
+"""Bar at the foot of the map: groups A, B and C and the statement about them."""
 
 from __future__ import annotations
 
@@ -19,6 +19,26 @@ from hetviz.workspace import State
 _MAX_PICTURES = 3
 _MAX_PAIRS = 300
 _MAX_PILL_CHARS = 16
+
+
+_PAIR = "Belongs with"
+_OPEN_TEXTS = {
+    ("together", "B"): "belongs with",
+    ("apart", "B"): "does not belong with",
+    ("closer", "B"): "is closer to",
+    ("closer", "C"): "than to",
+}
+_BUTTON_TEXTS = {
+    ("apart", "B"): "Keep apart from",
+    ("closer", "B"): "Closer to",
+    ("closer", "C"): "Than to",
+}
+_CLICK_TEXTS = {
+    ("together", "B"): "what it belongs with",
+    ("apart", "B"): "what it does not belong with",
+    ("closer", "B"): "what it is closer to",
+    ("closer", "C"): "what it is farther from",
+}
 
 
 def show_bar(state: State) -> None:
@@ -45,22 +65,22 @@ def show_bar(state: State) -> None:
 
 
 def _show_selection(data: HeteroData, picked: Ints) -> None:
-    """Show what is selected, and what can be done with it."""
+    """Show the selection and its actions."""
     st.html(
         f'<span class="hv-act"><b>{theme.escape_html(commands.group_text(data, picked))}</b></span>',
         width="content",
     )
     st.button(
-        "Make it A",
+        "Start with this",
         key="set-A",
         help="Key A on the map",
         on_click=statement_draft.set_group,
         args=("A", picked),
     )
     st.button(
-        "Show only what is linked",
+        "Show only linked items",
         key="only-linked",
-        help="Key F on the map. Hides all other items; undo or the filter's × brings them back.",
+        help="Key F on the map. Hides all other items. Undo or the filter's × shows them again.",
         on_click=_filter_to_linked,
         args=(picked,),
     )
@@ -103,26 +123,27 @@ def _show_group(data: HeteroData, name: str, groups: dict[str, Ints], picked: In
     is_group = any(np.array_equal(picked, rows) for rows in groups.values())
     if not len(picked) or is_group:
         if kind == "closer" or (name == "B" and kind != "label"):
-            text = {"B": "and", "C": "than to"}.get(name, "")
-            st.html(f'<span class="hv-act-open">{text} <i>{name}</i> ?</span>', width="content")
+            st.html(
+                f'<span class="hv-act-open">{_OPEN_TEXTS[kind, name]} …</span>', width="content"
+            )
         return
     st.button(
-        f"Make it {name}",
+        "Start with this" if name == "A" else f"{_BUTTON_TEXTS.get((kind, name), _PAIR)} this",
         key=f"set-{name}",
-        help=f"Key {name} on the map" if name != "C" else "Key C on the map",
+        help=f"Key {name} on the map",
         on_click=statement_draft.set_group,
         args=(name, picked),
     )
 
 
 def _show_proposals(data: HeteroData, groups: dict[str, Ints]) -> None:
-    """Ask what an item that was let go there belongs with: what is near, all of it at first."""
+    """Ask which of the nearest items a dropped item belongs with."""
     st.html('<span class="hv-act-open">belongs here with</span>', width="content")
     nearest = list(statement_draft.get_statement().proposed)
     members = set(groups.get("B", np.empty(0, dtype=np.int64)).tolist())
     key = f"near-{'-'.join(map(str, nearest))}"
     st.pills(
-        "With respect to what?",
+        "Belongs with which items?",
         nearest,
         default=[row for row in nearest if row in members],
         selection_mode="multi",
@@ -138,7 +159,7 @@ def _show_proposals(data: HeteroData, groups: dict[str, Ints]) -> None:
 
 
 def _group_html(data: HeteroData, name: str, rows: Ints) -> str:
-    """Return a group as its letter, up to three pictures, and few words."""
+    """Return a group as its letter, up to three pictures and a short text."""
     pictures = [
         item_chip.picture_of(data, item_chip.find_item(data, int(row)))
         for row in rows[:_MAX_PICTURES]
@@ -159,7 +180,7 @@ def _show_statement(state: State, data: HeteroData, groups: dict[str, Ints]) -> 
     statement = statement_draft.get_statement()
     if statement.dropped is None:
         st.segmented_control(
-            "What to say",
+            "Kind of statement",
             list(KIND_TITLES),
             default=statement.kind,
             format_func=lambda kind: KIND_TITLES[kind],
@@ -172,7 +193,7 @@ def _show_statement(state: State, data: HeteroData, groups: dict[str, Ints]) -> 
     if statement.kind in ("together", "apart"):
         key = f"weight-{statement.weight:g}"
         st.slider(
-            "How strongly: −1 apart, +1 together",
+            "Strength: −1 is apart, +1 is together",
             -1.0,
             1.0,
             statement.weight,
@@ -195,9 +216,8 @@ def _show_statement(state: State, data: HeteroData, groups: dict[str, Ints]) -> 
     if draft is not None and statement.dropped is None:
         _show_number(draft)
     elif missing:
-        st.html(
-            f'<span class="hv-act-open">Pick items for <i>{missing}</i></span>', width="content"
-        )
+        click_text = _CLICK_TEXTS.get((statement.kind, missing), "an item")
+        st.html(f'<span class="hv-act-open">Now click {click_text}</span>', width="content")
     st.space("stretch")
     with st.container(key="primary_act", width="content"):
         opposed = draft is not None and contradictions.find_contradictions(state, draft)
@@ -212,24 +232,24 @@ def _show_statement(state: State, data: HeteroData, groups: dict[str, Ints]) -> 
 
 
 def _button_text(draft: commands.DraftCommands | None) -> str:
-    """Return what the button does, with how many statements it makes."""
+    """Return the label of the button with the number of statements."""
     if draft is None:
-        return "Say it"
+        return "Move the map"
     noun = "comparison" if statement_draft.get_statement().kind == "closer" else "pair"
-    return f"Say {theme.count(draft.n, noun)}"
+    return f"Apply to {theme.count(draft.n, noun)}"
 
 
 def _show_number(draft: commands.DraftCommands) -> None:
-    """Let the number of statements be changed; the button says it."""
+    """Show the field that changes the number of statements."""
     noun = "comparison" if statement_draft.get_statement().kind == "closer" else "pair"
     if draft.n_possible == 1:
         return
     text = "Fewer" if draft.n == draft.n_possible else f"of {draft.n_possible:,}"
-    with st.popover(text, key="act-number", help=f"How many {noun}s are said"):
+    with st.popover(text, key="act-number", help=f"How many {noun}s to apply"):
         theme.show_note(draft.account)
         key = f"most-{draft.n}-{draft.n_possible}"
         st.number_input(
-            f"Most {noun}s",
+            f"Maximum number of {noun}s",
             1,
             min(draft.n_possible, _MAX_PAIRS),
             min(draft.n, _MAX_PAIRS),
@@ -240,7 +260,7 @@ def _show_number(draft: commands.DraftCommands) -> None:
 
 
 def _show_label_form(data: HeteroData, rows: Ints) -> None:
-    """Ask for column and name; Enter in the name adds it."""
+    """Show the fields for the column and the name of a label."""
     spans = [
         name
         for name, span in data.offsets.items()
@@ -255,7 +275,7 @@ def _show_label_form(data: HeteroData, rows: Ints) -> None:
         accept_new_options=True,
         label_visibility="collapsed",
         width=150,
-        help="A column of your own, so that nothing that came with the data is overwritten.",
+        help="A column of your own. The labels of the data stay as they are.",
     )
     value = st.text_input(
         "Name of group A",
@@ -268,7 +288,7 @@ def _show_label_form(data: HeteroData, rows: Ints) -> None:
     over = commands.count_overwritten(data, rows, str(column), value.strip()) if column else 0
     with st.container(key="primary_act", width="content"):
         st.button(
-            f"Write over {theme.count(over, 'label')}" if over and value.strip() else "Add",
+            f"Replace {theme.count(over, 'label')}" if over and value.strip() else "Add",
             key="act-label",
             type="primary",
             disabled=not (column and value.strip()),
@@ -278,7 +298,7 @@ def _show_label_form(data: HeteroData, rows: Ints) -> None:
 
 
 def _show_consequences(state: State) -> None:
-    """Say what would come of it, and what speaks against it."""
+    """Show the preview of the statement and what contradicts it."""
     draft = act_draft.get_draft(state)
     if draft is None:
         return
@@ -297,7 +317,7 @@ def _show_consequences(state: State) -> None:
 
 
 def preview_html(state: State, draft: commands.DraftCommands) -> list[str]:
-    """Return what would come of it as HTML, where that is known by now."""
+    """Return the preview of the statement as HTML, empty until it is computed."""
     expected = preview.find_preview(state, draft)
     if expected is None:
         return []

@@ -142,9 +142,9 @@ def curve_sentence(
         key: f"{kept_at(curve, at_share):.0%}".replace("%", " %") for key, curve in curves.items()
     }
     noun = _CURVE_NOUNS[curve_kind]
-    hidden_note = f" Of the held-out ones it is {shares['held_out']}." if len(shares) > 1 else ""
+    hidden_note = f" Of the hidden ones it is {shares['held_out']}." if len(shares) > 1 else ""
     if "given" not in shares:
-        noun = f"held-out {noun}"
+        noun = f"hidden {noun}"
     first = shares.get("given") or shares["held_out"]
     share = percent(at_share)
     if curve_kind == "links":

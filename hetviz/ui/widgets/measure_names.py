@@ -33,7 +33,7 @@ MEASURE_TEXTS = {
         "pairs are far apart anyway, so even a perfect map is only a little above.",
     ),
     "comparison_accuracy": MeasureText(
-        "Comparison accuracy",
+        "Comparisons satisfied",
         "The share of the comparisons “a is closer to b than to c” that the map agrees with. "
         "0.5 is chance.",
     ),
@@ -106,7 +106,7 @@ MEASURE_TEXTS = {
     "ndcg": MeasureText(
         "Tags found",
         "Each item gets as many of its nearest tags as it has. 1 means that all are its own, in "
-        "front. Held out: tags hidden from the method.",
+        "front. Hidden: tags hidden from the method.",
     ),
     "ndcg_guess": MeasureText(
         "Tags guessed",
@@ -169,7 +169,7 @@ GROUPS = {
 
 COLUMNS = {
     "given": "Links that the method used.",
-    "held out": "Links hidden from the method. Only these show whether the map is right about new "
+    "hidden": "Links hidden from the method. Only these show whether the map is right about new "
     "links.",
 }
 

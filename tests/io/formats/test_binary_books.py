@@ -16,7 +16,7 @@ from hetviz.io.intake.preview import raw_tables
 from hetviz.io.sandbox import child, process
 from tests.depth import examples
 from tests.io.binary_books import MOST, Failed, xls, xlsb
-from tests.io.making import packed, unpacked
+from tests.io.file_builders import packed, unpacked
 
 BINARY = pytest.mark.parametrize("name", ["t.xls", "t.xlsb"])
 # Not what the library takes for a mark of the order of bytes, or of UTF-8, where a text begins.

@@ -11,7 +11,7 @@ import pytest
 from hetviz.errors import DataError
 from hetviz.io import Choices, limits, read_tables
 from hetviz.io.formats.readers import read_pieces
-from tests.io.making import packed, parquet, unpacked, workbook
+from tests.io.file_builders import packed, parquet, unpacked, workbook
 
 MERGED = [
     ["Measured in 2024"],

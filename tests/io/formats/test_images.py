@@ -13,7 +13,7 @@ from hetviz.io.formats import images
 from hetviz.io.formats.images import checked_picture
 from hetviz.io.parsed import Piece
 from tests.depth import examples
-from tests.io.making import picture
+from tests.io.file_builders import picture
 
 
 def encoded(image, kind="PNG", **how):

@@ -17,7 +17,7 @@ from hetviz.io.formats.column_rows import ColumnRows
 from hetviz.io.formats.workbooks import read_workbook, stored_cells
 from hetviz.io.parsed import Choices
 from hetviz.io.sandbox.pack_parts import pack_cells, unpack_cells
-from tests.io.making import workbook
+from tests.io.file_builders import workbook
 
 N = 60
 PLAIN = [[f"p{k}", k, k / 4, k % 3 == 0, dt.date(2026, 1, 1 + k % 28)] for k in range(N)]

@@ -14,7 +14,7 @@ from hetviz.io import Choices, gate, limits, read_tables
 from hetviz.io.formats.readers import read_pieces
 from hetviz.io.sandbox import child
 from tests.depth import examples
-from tests.io.making import arrow, duckdb, parquet, spreadsheet, sqlite, statistics, workbook
+from tests.io.file_builders import arrow, duckdb, parquet, spreadsheet, sqlite, statistics, workbook
 
 FRAME = pd.DataFrame(
     {

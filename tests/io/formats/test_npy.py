@@ -7,7 +7,7 @@ import pytest
 
 from hetviz.errors import DataError
 from hetviz.io.formats.npy import matrix
-from tests.io.making import npy
+from tests.io.file_builders import npy
 
 
 def test_npy_reads_matrices_and_refuses_wrong_headers():

@@ -8,7 +8,7 @@ import pytest
 
 from hetviz.errors import DataError
 from hetviz.io import gate, limits, read_bundle, read_table, read_tables
-from tests.io.making import packed
+from tests.io.file_builders import packed
 
 CELLS = [[f"{(at * 7 + row * 13) % 50 / 10}" for at in range(8)] for row in range(40)]
 NAMES = [f"m{at}" for at in range(8)]

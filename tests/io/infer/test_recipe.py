@@ -23,7 +23,7 @@ from hetviz.io.intake.preview import raw_tables
 from hetviz.io.sandbox import child
 from hetviz.plots.colour import colour_options, colouring
 from hetviz.ui.map import item_cards
-from tests.io.making import workbook
+from tests.io.file_builders import workbook
 
 NUMBERS = st.floats(-1e9, 1e9).map(lambda x: round(x, 3))
 WELLS = [

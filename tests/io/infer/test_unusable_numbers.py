@@ -11,7 +11,7 @@ import pytest
 from hetviz.io import Choices, load, read_tables
 from hetviz.io.intake.new_items import read_new_items
 from hetviz.io.sandbox import child
-from tests.io.making import packed, parquet, unpacked, workbook
+from tests.io.file_builders import packed, parquet, unpacked, workbook
 
 TOO_LARGE = (
     "the number is too large; the cell counts as missing",

@@ -16,7 +16,7 @@ from hetviz.io import Choices, limits, read_bundle, read_tables
 from hetviz.workspace.store import content as content_of_projects
 from hetviz.workspace.store.blobs import ReadCache
 from tests.depth import examples
-from tests.io.making import (
+from tests.io.file_builders import (
     arrow,
     duckdb,
     npy,

@@ -7,7 +7,7 @@ import pytest
 from hetviz.io import read_new_version, read_tables
 from hetviz.io.bundle.guidance import read_guidance
 from hetviz.io.sandbox import child
-from tests.io.making import parquet
+from tests.io.file_builders import parquet
 from tests.messy import FILES
 
 # dataset, rows, an id, column of titles, columns that colour

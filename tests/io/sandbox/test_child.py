@@ -16,8 +16,8 @@ from hetviz.io.intake.parse import parse_files
 from hetviz.io.parsed import ParsedFiles, Piece
 from hetviz.io.sandbox import child, process
 from hetviz.io.sandbox.pack_parts import pack_parsed, unpack_parsed
-from tests.io.making import npy, parquet, workbook
-from tests.io.making import packed as packed_zip
+from tests.io.file_builders import npy, parquet, workbook
+from tests.io.file_builders import packed as packed_zip
 
 BOOK = workbook({"S": [["Title"], ["id", "x", "y"], ["007", 1.5, None], ["b", 2, "z"]]})
 

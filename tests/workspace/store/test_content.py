@@ -18,7 +18,7 @@ from hetviz.io.sandbox import child
 from hetviz.workspace.store import content
 from hetviz.workspace.store.blobs import BlobStore
 from hetviz.workspace.store.content import read_files, read_zip
-from tests.io.making import packed
+from tests.io.file_builders import packed
 
 FILES = {"plants.csv": b"id,height\na,1\nb,2\nc,5\n"}
 
@@ -111,13 +111,13 @@ def test_a_manifest_that_is_wrong_is_told_as_it_is_here() -> None:
 # Ends the process on one file, as a library does that a damaged one makes touch memory not its own.
 DEADLY = """
 import os, sys
-from hetviz.io.intake import drop
-read = drop.read_drop
-def read_drop(files, *rest):
+from hetviz.io.intake import parse
+read = parse.parse_files
+def parse_files(files, *rest):
     if any(name in {deadly!r} for name, _ in files):
         os.abort()
     return read(files, *rest)
-drop.read_drop = read_drop
+parse.parse_files = parse_files
 from hetviz.io.sandbox import child
 sys.exit(child.main())
 """

@@ -21,7 +21,7 @@ from hetviz.runs.embed.run import fit_run
 from hetviz.workspace import Sessions, SetTitle, State, Workspace, open_project
 from hetviz.workspace.store.files import JOURNAL, new_session_id
 from tests.algorithms.test_contract import DATA
-from tests.io.making import packed
+from tests.io.file_builders import packed
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "earlier"
 COMMITS = ("2400fbd", "f9dac23", "a320114")

@@ -48,7 +48,7 @@ from hetviz.workspace.store import project_file
 from hetviz.workspace.store.project_file import BLOBS, JOURNAL, MANIFEST, VIEW_STATE
 from hetviz.workspace.store.sessions import new_session_id, remove_unused_sessions
 from tests.depth import examples
-from tests.io.making import npz, packed, unpacked, workbook
+from tests.io.file_builders import npz, packed, unpacked, workbook
 from tests.workspace.helpers import STEPS, add_all, carry_out, essence_of, tried
 
 NUMBER = itertools.count()

@@ -6,7 +6,7 @@ import pytest
 from hetviz.errors import DataError
 from hetviz.io import Choices, read_table, read_tables
 from hetviz.io.intake.preview import preview_tables
-from tests.io.making import parquet, sqlite, statistics, workbook
+from tests.io.file_builders import parquet, sqlite, statistics, workbook
 
 LAB = [
     ["Leaching test, batch 7"],

@@ -13,7 +13,7 @@ from hetviz.errors import DataError, MissingExtraError
 from hetviz.io import Choices, read_tables
 from hetviz.io.formats import anndata, isolated
 from hetviz.io.sandbox import child, process
-from tests.io.making import packed
+from tests.io.file_builders import packed
 
 h5py = pytest.importorskip("h5py")
 

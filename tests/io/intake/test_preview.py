@@ -15,7 +15,7 @@ from hetviz.io.intake import preview
 from hetviz.io.intake.preview import TablePreview, preview_tables
 from hetviz.io.sandbox import child, process
 from hetviz.io.sandbox.pack_parts import frame_of, unpack_parsed
-from tests.io.making import duckdb, sqlite, workbook
+from tests.io.file_builders import duckdb, sqlite, workbook
 
 WELLS = [
     ["Wells 2023", "", ""],

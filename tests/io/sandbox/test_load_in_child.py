@@ -15,7 +15,7 @@ from hetviz.errors import DataError
 from hetviz.io import Choices, read_bundle, read_tables
 from hetviz.io.sandbox import child, process
 from hetviz.io.sandbox.pack_loaded import pack_loaded, unpack_loaded
-from tests.io.making import packed, picture, workbook
+from tests.io.file_builders import packed, picture, workbook
 
 PEOPLE = "\n".join(
     ["person,town,born,height,motto"]

@@ -11,7 +11,7 @@ from hetviz.io import Choices, read_tables
 from hetviz.io.infer.recipe import TableRecipe
 from hetviz.io.intake.preview import TablePreview, preview_tables
 from hetviz.io.intake.zip_tables import tables_of_zip
-from tests.io.making import packed, workbook
+from tests.io.file_builders import packed, workbook
 
 TABLE = b"id,x\n" + b"\n".join(b"i%d,%d" % (k, k * k % 7) for k in range(9))
 

@@ -16,8 +16,8 @@ from hetviz.io import limits, read_bundle, read_tables
 from hetviz.io.formats import isolated
 from hetviz.io.infer import dialect
 from hetviz.io.sandbox import child
-from tests.io.formats.test_apart import HANGS
-from tests.io.making import packed, workbook
+from tests.io.file_builders import packed, workbook
+from tests.io.formats.test_isolated import HANGS
 
 FOUND = Path(__file__).resolve().parents[2] / "soak" / "hostile" / "found"
 N = 300
@@ -109,7 +109,7 @@ def test_lines_of_splits_like_a_file():
     assert list(dialect.lines_of(text, 6)) == ["a,b\r\n", "c"]
 
 
-# `test_apart.py` has those in which the library turns for ever.
+# `test_isolated.py` has files that hang the library.
 ONCE = sorted(path for path in FOUND.iterdir() if path.name not in HANGS)
 
 
