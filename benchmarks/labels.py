@@ -29,7 +29,7 @@ import hetviz
 from benchmarks.coca import ENTITY, mfeat, terror, with_noise
 from benchmarks.harness import report
 from hetviz import Dataset, HeteroData, Labels, Links
-from hetviz.core.prediction.gbc import Gbc, GbcSettings, chosen, fit_gbc
+from hetviz.core.prediction.gbc import GbcModel, GbcSettings, choose_settings, fit_gbc
 from hetviz.features.relations.label_problems import LabelProblem, label_problem
 from hetviz.progress import ignore_progress
 from hetviz.runs.predict.label_scores import baselines, error_of, joined_source, split_labels
@@ -143,7 +143,7 @@ def terms(
                 if seed < n_cv:
                     graphs = list(problem.graphs.values())
                     Y, few = problem.targets(seen), replace(base, n_rounds=min(50, base.n_rounds))
-                    by_cv = chosen(
+                    by_cv = choose_settings(
                         problem.parts, graphs, Y, "classes", few, ["lam0", "lam1"], ignore_progress
                     )
                     by_cv = replace(by_cv, n_rounds=base.n_rounds)
@@ -291,7 +291,7 @@ def made(
     return problem, seen, hidden
 
 
-def fit(problem: LabelProblem, y: np.ndarray, settings: GbcSettings) -> Gbc:
+def fit(problem: LabelProblem, y: np.ndarray, settings: GbcSettings) -> GbcModel:
     """Fit the consensus to the labels shown."""
     graphs = list(problem.graphs.values())
     return fit_gbc(problem.parts, graphs, problem.targets(y), problem.column.task, settings)

@@ -22,8 +22,8 @@ from hetviz.algorithms.kbmf2k import KBMF2K
 from hetviz.algorithms.mkpe import MKPE
 from hetviz.core.kernels.mkpe import Descent, Domain, Scores, known_scores, minimise
 from hetviz.core.kernels.regression import Design
+from hetviz.core.prediction.kbmf2k import DomainLinks as Signs
 from hetviz.core.prediction.kbmf2k import Factorisation, infer
-from hetviz.core.prediction.kbmf2k import Links as Signs
 from hetviz.core.spectral.stiefel import random_frame, retract, steepest_descent
 from hetviz.data import Dataset, HeteroData, Links
 from hetviz.errors import DataWarning

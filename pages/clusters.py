@@ -1,4 +1,4 @@
-"""Clusters: the map, with its groups beside it."""
+"""Clusters page: the map and its clusters."""
 
 from hetviz.ui.map import map_page
 

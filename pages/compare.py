@@ -1,4 +1,4 @@
-"""Compare: methods side by side, judged by what none of them saw."""
+"""Compare page: methods side by side, ranked by hidden links."""
 
 import streamlit as st
 
@@ -18,15 +18,14 @@ if state.data is None:
     st.page_link(PAGES / "start.py", label="To the Start page", query_params=session.url_params())
     st.stop()
 
-kept = finding_of(state)
-if kept is None:
+finding = finding_of(state)
+if finding is None:
     theme.show_headline(
-        "Which of the maps to believe",
-        "Methods are fitted without a part of what is known, and judged by how much of it their "
-        "maps keep.",
+        "Which map should you trust?",
+        "We hide a fifth of the links, make each map, and see how many it finds again.",
     )
 else:
-    leaderboard.show_headline(state, kept)
+    leaderboard.show_headline(state, finding)
 with st.container(horizontal=True, vertical_alignment="center", key="compare-tools"):
     view = st.segmented_control(
         "What to compare",
@@ -37,18 +36,18 @@ with st.container(horizontal=True, vertical_alignment="center", key="compare-too
         label_visibility="collapsed",
     )
     st.space("stretch")
-    if view == VIEWS[0] and kept is not None:
-        leaderboard.choose_measure(kept)
+    if view == VIEWS[0] and finding is not None:
+        leaderboard.choose_measure(finding)
 progress.show_progress()
 if view == VIEWS[1]:
     settings_search.show_search(state)
 else:
     left, right = st.columns([1.32, 1], gap="large")
     with left:
-        to_come = method_table.show_methods(state, kept)
-        if kept is not None:
-            leaderboard.show_advice(state, kept)
-            leaderboard.show_details(kept)
+        expected = method_table.show_methods(state, finding)
+        if finding is not None:
+            leaderboard.show_advice(state, finding)
+            leaderboard.show_details(finding)
     with right:
-        side_by_side.show_maps(state, kept, to_come)
+        side_by_side.show_maps(state, finding, expected)
     recent.record_project()

@@ -1,4 +1,4 @@
-"""Data: the tables, a card for each dataset, what joins them, more files."""
+"""Data page: tables, dataset cards, joins and more files."""
 
 import streamlit as st
 
@@ -7,10 +7,10 @@ from hetviz.ui.shell import recent, session, theme
 from hetviz.ui.shell.paths import PAGES
 
 state = session.workspace().state
-waiting = upload.staged_files()
+staged = upload.staged_files()
 
-if waiting is not None:
-    upload.show_review(waiting)
+if staged is not None:
+    upload.show_review(staged)
 elif new_version.is_pending(state):
     new_version.show_review(state)
 elif state.data is None:
@@ -21,9 +21,9 @@ elif state.data is None:
     )
 else:
     links = sum(map(len, state.data.links))
-    kinds = [f"{len(dataset):,} {name}" for name, dataset in state.data.datasets.items()]
+    counts = [f"{len(dataset):,} {name}" for name, dataset in state.data.datasets.items()]
     theme.show_headline(
-        f"{theme.join_words(kinds)}, {theme.count(links, 'link')}", state.description
+        f"{theme.join_words(counts)}, {theme.count(links, 'link')}", state.description
     )
     left, right = st.columns([2.6, 1], gap="large")
     with left:
@@ -35,7 +35,7 @@ else:
         theme.show_section("Add files", "to these data")
         upload.drop_zone("More files", fresh=False)
         theme.show_note(
-            "A table becomes one more dataset; a table with source_id and target_id, links."
+            "A table becomes a new dataset. A table with source_id and target_id becomes links."
         )
         join_panel.show_panel(state)
         dataset_card.show_relations(state)

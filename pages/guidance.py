@@ -1,4 +1,4 @@
-"""Guidance: the map, with what was said of how items relate beside it."""
+"""Guidance page: the map and its guidance."""
 
 from hetviz.ui.map import map_page
 

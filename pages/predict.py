@@ -1,4 +1,4 @@
-"""Predict: the map, with what may be missing beside it."""
+"""Predict page: the map and its predictions."""
 
 from hetviz.ui.map import map_page
 

@@ -1,4 +1,4 @@
-"""Start: the open map, live; own files; the samples."""
+"""Start page: the open map, file upload and samples."""
 
 import streamlit as st
 
@@ -7,19 +7,19 @@ from hetviz.ui.shell import recent, session, theme
 from hetviz.ui.shell.paths import PAGES
 from hetviz.ui.start import gallery, project_file
 
-refused = project_file.open_dropped_project()
+failed_upload = project_file.open_dropped_project()
 state = session.workspace().state
-reads = refused is None and upload.is_staged()
+is_review = failed_upload is None and upload.is_staged()
 
-if reads:
-    # Tables that wait have the whole window.
+if is_review:
+    # The review of files has the whole window.
     with st.container(key="start-told"), st.container(key="start-staged"):
-        waiting = upload.staged_files()
-        if waiting is not None:
-            upload.show_review(waiting)
-elif refused is not None:
+        staged = upload.staged_files()
+        if staged is not None:
+            upload.show_review(staged)
+elif failed_upload is not None:
     with st.container(key="start-told"):
-        project_file.show_errors(refused)
+        project_file.show_errors(failed_upload)
 else:
     with st.container(key="start-main"):
         theme.show_headline(*gallery.map_headline(state))
@@ -34,14 +34,14 @@ else:
                 if st.button(label, type="primary"):
                     st.switch_page(PAGES / "map.py", query_params=session.url_params())
             gallery.show_legend(state, [])
-if not reads:
+if not is_review:
     with st.container(key="start-side"):
         theme.show_section("Your own data")
         upload.drop_zone("Your own files", fresh=True)
         theme.show_note(
-            "Drop them here: one table for each dataset, and links if you have them. Several at "
-            "once, or a zip; 200 MB each. A project that was saved as a file opens as it was."
+            "Drop them here: one table for each dataset, and links if you have them. Several files "
+            "or a zip, up to 200 MB each. A saved project file opens as a project."
         )
-        theme.show_section("Samples", "open with their map drawn")
+        theme.show_section("Samples", "with a finished map")
         gallery.show_samples()
         recent.show_projects()

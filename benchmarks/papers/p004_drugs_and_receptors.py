@@ -20,7 +20,7 @@ from benchmarks.papers.out import Out
 from benchmarks.papers.settings import settled
 from benchmarks.papers.stats import mean_and_error, told
 from hetviz.core.kernels.mkpe import Domain, minimise
-from hetviz.core.prediction.code import block_of, maximise
+from hetviz.core.prediction.code import fit_code, make_cooccurrence_block
 
 TITLE = "Paper 004: preserving multiple kernels, drugs and nuclear receptors"
 NEEDS = (YAMANISHI_NR,)
@@ -113,11 +113,11 @@ def mapped(kind: str, Y: Floats, K: Floats, L: Floats, seed: int) -> dict[str, A
     rng = np.random.default_rng(seed)
     if kind == "CODE":
         blocks = [
-            block_of(0, 1, LINK * Y, weight=1.0),
-            block_of(0, 0, K, weight=0.1),
-            block_of(1, 1, L, weight=0.1),
+            make_cooccurrence_block(0, 1, LINK * Y, weight=1.0),
+            make_cooccurrence_block(0, 0, K, weight=0.1),
+            make_cooccurrence_block(1, 1, L, weight=0.1),
         ]
-        found = maximise([len(K), len(L)], blocks, 2, rng, n_init=1)
+        found = fit_code([len(K), len(L)], blocks, 2, rng, n_init=1)
         places, loss = found.places, found.finals[0]
     else:
         scores = blocks_of(Y, K, L)

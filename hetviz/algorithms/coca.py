@@ -1,4 +1,4 @@
-"""Collective component analysis: principal components that several sources agree on."""
+"""Collective component analysis (CoCA): components that several sources agree on."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ from hetviz.features.spaces.sources import (
 from hetviz.params import Choice, PerDataset, Real
 from hetviz.progress import Progress
 
-# The thesis draws its pairs from 30 % of the items; more than this many items add time, not truth.
-_SHARE, _MOST_LABELLED = 0.3, 300
+# The thesis samples pairs from 30 % of the items. More than 300 items cost time without benefit.
+_LABELLED_SHARE, _MAX_LABELLED = 0.3, 300
 
 
 class CoCA(BaseEmbedder):
-    r"""Collective component analysis of each entity from its views and its relations.
+    r"""Collective component analysis of each entity from its views and its links.
 
     Attributes
     ----------
@@ -50,9 +50,9 @@ class CoCA(BaseEmbedder):
 
     Notes
     -----
-    max u'(X + M)u, see `hetviz.core.spectral.coca`; items by id, so a view may lack some. An entity
-    with one source gets its principal components. `agreement` chooses between equations 4.3 and 4.8
-    of the thesis, which its lemma 1 takes for the same:
+    max u'(X + M)u, see `hetviz.core.spectral.coca`. Items are matched by id, so views may lack some
+    items. An entity with one source gets its principal components. `agreement` chooses between
+    equations 4.3 and 4.8 of the thesis, which are not equal, unlike its lemma 1 says:
 
     .. math::
 
@@ -71,7 +71,7 @@ class CoCA(BaseEmbedder):
 
     card: ClassVar[MethodCard] = MethodCard(
         key="coca",
-        title="Collective components",
+        title="Collective component analysis (CoCA)",
         family="Projection",
         papers=(
             SHI_2013.with_part("chapter 4"),
@@ -101,28 +101,27 @@ class CoCA(BaseEmbedder):
             }
         ),
         summary=(
-            "Draws items that several sources describe, such as views with the same ids or links "
-            "within a dataset, on the axes that these sources agree on. All views of an item share "
-            "one place."
+            "Finds axes that several descriptions of the same items agree on, such as views with "
+            "the same ids or links within a dataset. All views of an item share one place."
         ),
         caveats=(
-            "With all sources scaled alike, plain principal components are as good with many axes, "
-            "and a little worse with two.",
+            "If all sources have the same scale, plain principal components are as good with many "
+            "axes, and slightly worse with two.",
             "Datasets of different kinds of items share the picture, but their axes mean "
-            "different things: links between them are not used.",
-            "Learned weights depend on what was said of pairs; they do not rank the sources.",
-            "The thesis has two forms of agreement and takes them for the same; they are not. That "
-            "by places keeps less of what is one source's own, and needs an agreement of about "
-            "0.01.",
+            "different things. Links between them are not used.",
+            "Learned weights depend on the given links. They do not rank the sources.",
+            "The thesis treats two forms of agreement as equal, but they differ. Agreement by "
+            "places shows less of each single source and needs an agreement of about 0.01.",
         ),
         cost="Seconds to 100,000 items of 500 features in all.",
+        former_titles=("Collective components",),
     )
     n_components: NComponents = 2
     alpha: Annotated[
         float,
         Real(
             "Agreement",
-            "How much sources must agree, beside showing their own differences.",
+            "How much sources must agree, compared with showing their own differences.",
             low=0.0,
             high=1e6,
             log=True,
@@ -133,16 +132,16 @@ class CoCA(BaseEmbedder):
         str,
         Choice(
             "Sources agree by",
-            "What agreement of sources means.",
+            "The kind of agreement between sources.",
             options={
                 "product": "varying together",
                 "difference": "putting an item in the same place",
             },
             advanced=True,
             details=(
-                "Equations 4.8 and 4.3 of the thesis. The second also takes agreement off each "
-                "source's own spread, so that an agreement above 1 / (2 p (p - 1)) for p sources "
-                "leaves only what sources share, and few axes or none."
+                "Equations 4.8 and 4.3 of the thesis. The second also reduces the spread of each "
+                "source. An agreement above 1 / (2 p (p - 1)) for p sources then leaves only what "
+                "sources share, and few axes or none."
             ),
         ),
     ] = "product"
@@ -150,20 +149,20 @@ class CoCA(BaseEmbedder):
         str | float | Mapping[str, float],
         PerDataset(
             "Weight of sources",
-            "All alike (equal), learned from what is known of pairs (learned), or by hand.",
+            "Equal, learned from known pairs, or set by hand.",
             inner=Real(low=0.0, high=100.0, also=("equal", "learned")),
-            details="By hand: from dataset name to weight, 1 where absent.",
+            details="By hand: a mapping from dataset name to weight. The default weight is 1.",
         ),
     ] = "equal"
     learn_from: Annotated[
         str,
         Choice(
             "Learn weights from",
-            "What says which items belong together; used by learned weights only.",
-            options={"links": "links that people gave", "labels": "the first label column"},
+            "Which items belong together. Used only for learned weights.",
+            options={"links": "user links", "labels": "the first label column"},
             details=(
-                "Links that people gave within the entity, which then are no source themselves; or "
-                "pairs among 30 % of the labelled items."
+                "User links within the entity, which then are not a source, or pairs among 30 % of "
+                "the labelled items."
             ),
         ),
     ] = "links"
@@ -173,10 +172,10 @@ class CoCA(BaseEmbedder):
             "Scale of sources",
             "How sources of different size and units are made comparable.",
             options={
-                "block": "every feature alike, and every source alike",
-                "norm": "every source alike",
-                "zscore": "every feature alike",
-                "none": "as they are",
+                "block": "equal features and equal sources",
+                "norm": "equal sources",
+                "zscore": "equal features",
+                "none": "no scaling",
             },
             advanced=True,
             details="See `hetviz.core.spectral.sources.prepare_source`; the thesis only centres.",
@@ -187,9 +186,12 @@ class CoCA(BaseEmbedder):
         Choice(
             "Weights act on",
             "What the weights of sources change.",
-            options={"all": "everything", "diagonal": "each source's own spread, as in the thesis"},
+            options={
+                "all": "everything",
+                "diagonal": "the spread of each source, as in the thesis",
+            },
             advanced=True,
-            details="Whether weights touch the agreement as well.",
+            details="Whether weights also change the agreement.",
         ),
     ] = "all"
     constraint: Annotated[
@@ -211,7 +213,7 @@ class CoCA(BaseEmbedder):
         Choice(
             "Scale of links",
             "Whether items with many links count more.",
-            options={"sym": "all items alike", "none": "items with many links count more"},
+            options={"sym": "all items count the same", "none": "items with many links count more"},
             advanced=True,
             details="See `hetviz.core.spectral.coca.relation`.",
         ),
@@ -226,7 +228,7 @@ class CoCA(BaseEmbedder):
                 "smoothed": "by its features and those of items linked with it",
             },
             advanced=True,
-            details="For fitted items only.",
+            details="Only for fitted items.",
         ),
     ] = "mean"
     features: Features = "auto"
@@ -238,7 +240,7 @@ class CoCA(BaseEmbedder):
             isinstance(value, str) for value in self.weights.values()
         ):
             raise ParameterError(
-                "coca: weights by dataset must be numbers; 'equal' and 'learned' are for all."
+                "coca: weights by dataset must be numbers. 'equal' and 'learned' apply to all datasets."
             )
         self._maps: dict[str, tuple[Basis, LinearMap]] = {}
         self.weights_: dict[str, dict[str, float]] = {}
@@ -252,16 +254,15 @@ class CoCA(BaseEmbedder):
                 Y = self._fit_entity(data, sources)
             else:
                 warn_about_data(
-                    f"{', '.join(sources.object_of)} has neither features nor links within it."
+                    f"{', '.join(sources.object_of)} has no features and no links within it."
                 )
             for name, objects in sources.object_of.items():
                 coordinates[name], components[name] = Y[objects], number
-        told = [
+        messages = [
             make_diagnostic(
                 f"weights of {entity}",
                 f"Weight of sources of {entity}",
-                "How much each set of features and each kind of links counts in the map beside the "
-                "others; learned, unless they were set.",
+                "How much each set of features and each kind of links counts in the map.",
                 weights,
             )
             for entity, weights in self.weights_.items()
@@ -269,69 +270,69 @@ class CoCA(BaseEmbedder):
         return Fit(
             coordinates,
             diagnostics={"weights": self.weights_},
-            messages=told,
+            messages=messages,
             components=components,
         )
 
     def _fit_entity(self, data: HeteroData, sources: EntitySources) -> Floats:
         prepared = {}
         for name, basis in sources.bases.items():
-            # a kernel's coordinates are no features that could be put on one scale each
-            plain = {"block": "norm", "zscore": "none"}.get(self.scale, self.scale)
-            scale = self.scale if basis.kind == "linear" else plain
+            # Coordinates of a kernel are not features that could be scaled one by one.
+            kernel_scale = {"block": "norm", "zscore": "none"}.get(self.scale, self.scale)
+            scale = self.scale if basis.kind == "linear" else kernel_scale
             prepared[name] = prepare_source(*sources.aligned(name), scale)
         pairs = self._pairs(data, sources) if self.weights == "learned" else None
         graphs = dict(sources.graphs)
         if pairs is not None and self.learn_from == "links":
-            said = {group.kind for group in data.links if group.role == "guidance"}
-            kept = {kind: A for kind, A in graphs.items() if kind not in said}
-            graphs = kept if kept or prepared else graphs
+            user_kinds = {group.kind for group in data.links if group.role == "guidance"}
+            other_graphs = {kind: A for kind, A in graphs.items() if kind not in user_kinds}
+            graphs = other_graphs if other_graphs or prepared else graphs
         relations = {kind: relation(A, self.graph_scale) for kind, A in graphs.items()}
-        first, second = self._weights(prepared, relations, pairs)
-        found = coca(
+        source_weights, graph_weights = self._weights(prepared, relations, pairs)
+        solution = coca(
             list(prepared.values()),
             list(relations.values()),
             self.n_components,
             alpha=self.alpha,
             agreement=self.agreement,
-            source_weights=first,
-            graph_weights=second,
+            source_weights=source_weights,
+            graph_weights=graph_weights,
             weights_in=self.weights_in,
             constraint=self.constraint,
             output=self.output,
             random_state=self.random_state,
         )
         self.weights_[sources.entity] = dict(
-            zip([*prepared, *relations], np.r_[first, second].tolist(), strict=True)
+            zip([*prepared, *relations], np.r_[source_weights, graph_weights].tolist(), strict=True)
         )
-        extra = self.n_components - len(found.values)
-        for (name, source), U in zip(prepared.items(), found.directions, strict=True):
+        n_missing_axes = self.n_components - len(solution.values)
+        for (name, source), U in zip(prepared.items(), solution.directions, strict=True):
             if U.any():
-                wide = np.hstack([U, np.zeros((len(U), extra))])
+                wide = np.hstack([U, np.zeros((len(U), n_missing_axes))])
                 self._maps[name] = (sources.bases[name], source.map(wide))
-        lost = np.isnan(found.scores).any(axis=1, keepdims=True)
-        filler = np.repeat(np.where(lost, np.nan, 0.0), extra, axis=1)
-        return np.hstack([found.scores, filler])
+        unplaced = np.isnan(solution.scores).any(axis=1, keepdims=True)
+        filler = np.repeat(np.where(unplaced, np.nan, 0.0), n_missing_axes, axis=1)
+        return np.hstack([solution.scores, filler])
 
     def _pairs(
         self, data: HeteroData, sources: EntitySources
     ) -> tuple[tuple[Ints, Ints], Floats] | None:
-        """Return pairs and signs to learn weights from, or None with a note."""
+        """Return pairs and signs to learn weights from, or None with a warning."""
         if self.learn_from == "links":
             pairs, signs = guidance_pairs(data, sources)
         else:
             column = next((c for c in data.labels if c.dataset in sources.object_of), None)
             if column is None:
                 warn_about_data(
-                    f"{sources.entity} has no labels to learn weights from; all count alike."
+                    f"{sources.entity} has no labels to learn weights from. All sources count the same."
                 )
                 return None
             pairs, signs = labelled_pairs(
-                column, sources, _SHARE, _MOST_LABELLED, self.random_state
+                column, sources, _LABELLED_SHARE, _MAX_LABELLED, self.random_state
             )
         if not len(signs):
             warn_about_data(
-                f"Nothing is known of pairs within {sources.entity}; all sources count alike."
+                f"There are no known pairs within {sources.entity}. All sources count the same."
             )
             return None
         return pairs, signs
@@ -350,14 +351,16 @@ class CoCA(BaseEmbedder):
                 pairs[1],
                 self.n_components,
             )
-        given = self.weights if isinstance(self.weights, Mapping) else {}
-        first = np.array([float(given.get(name, 1.0)) for name in prepared])
-        if len(first) and not first.any():
+        weight_by_dataset = self.weights if isinstance(self.weights, Mapping) else {}
+        source_weights = np.array([float(weight_by_dataset.get(name, 1.0)) for name in prepared])
+        if len(source_weights) and not source_weights.any():
             raise ParameterError(
-                f"coca: weights are 0 for all of {', '.join(prepared)}; give one a weight above 0."
+                f"coca: weights are 0 for all of {', '.join(prepared)}. Set one weight above 0."
             )
-        count = max(len(relations), 1)
-        return first / max(first.sum(), 1e-300), np.full(len(relations), 1.0 / count)
+        n_graphs = max(len(relations), 1)
+        return source_weights / max(source_weights.sum(), 1e-300), np.full(
+            len(relations), 1.0 / n_graphs
+        )
 
     def _transform(self, new: Mapping[str, NewRows]) -> Mapping[str, Floats]:
         total: dict[tuple[str, str], Floats] = {}
@@ -366,16 +369,16 @@ class CoCA(BaseEmbedder):
             if name not in self._maps:
                 continue
             basis, fitted = self._maps[name]
-            placed = fitted(basis.matrix_of(rows.dataset))
-            for text, y in zip(rows.dataset.ids, placed, strict=True):
+            places = fitted(basis.matrix_of(rows.dataset))
+            for text, y in zip(rows.dataset.ids, places, strict=True):
                 key = (rows.dataset.entity, text)
                 total[key] = total.get(key, 0.0) + y
                 count[key] = count.get(key, 0) + 1
-        nowhere = np.full(self.n_components, np.nan)
+        no_place = np.full(self.n_components, np.nan)
         out = {}
         for name, rows in new.items():
             keys = [(rows.dataset.entity, text) for text in rows.dataset.ids]
             out[name] = np.array(
-                [total[key] / count[key] if key in count else nowhere for key in keys]
+                [total[key] / count[key] if key in count else no_place for key in keys]
             )
         return out

@@ -1,4 +1,4 @@
-"""CODE: a map on which distance says how often things occur together."""
+"""CODE: a map on which distances model how often items occur together."""
 
 from __future__ import annotations
 
@@ -21,7 +21,14 @@ from hetviz.algorithms.base import (
 from hetviz.algorithms.memory import MemoryEstimate
 from hetviz.algorithms.shared_params import DrawnBy, NComponents, RandomState, TieViews
 from hetviz.core.kernels.kernels import squared_distances
-from hetviz.core.prediction.code import MODELS, Block, Result, block_of, maximise, place
+from hetviz.core.prediction.code import (
+    MODELS,
+    CodeResult,
+    CooccurrenceBlock,
+    fit_code,
+    make_cooccurrence_block,
+    place_item,
+)
 from hetviz.data import Dataset, HeteroData
 from hetviz.data.model.diagnostics import make_diagnostic, starts_diagnostic
 from hetviz.data.model.out_of_sample import NewRows
@@ -32,8 +39,8 @@ from hetviz.features.spaces.similarity import KINDS, ItemSimilarity, similaritie
 from hetviz.params import Choice, Integer, PerDataset, Real, value_for
 from hetviz.progress import Progress
 
-MOST_PAIRS = 100_000_000
-"""Every iteration visits all pairs of linked datasets."""
+MAX_PAIRS = 100_000_000
+"""Maximum number of pairs. Each iteration visits all pairs of linked datasets."""
 
 
 class CODE(BaseEmbedder):
@@ -44,14 +51,14 @@ class CODE(BaseEmbedder):
     log_likelihood_ : float
         Weighted sum over blocks.
     spread_of_starts_ : list of float
-        Final loss of every start.
+        Final loss of each start.
 
     Notes
     -----
-    Co-occurrences are the scores of links, else their weights; unlisted pairs, links that say
-    apart and scores below 0 count 0. Each two datasets that links join, links within a dataset,
-    and likeness within one are a block each. See `hetviz.core.prediction.code`. An iteration costs
-    O(all pairs of the blocks * k).
+    Co-occurrences are the scores of links, or else their weights. Unlisted pairs, negative links
+    and scores below 0 count as 0. Links between two datasets, links within a dataset, and
+    similarities within a dataset are one block each. See `hetviz.core.prediction.code`. An
+    iteration costs O(all pairs of the blocks * k).
 
     References
     ----------
@@ -61,7 +68,7 @@ class CODE(BaseEmbedder):
 
     card: ClassVar[MethodCard] = MethodCard(
         key="code",
-        title="Occurring together (CODE)",
+        title="Co-occurrence data embedding (CODE)",
         family="Links and scores",
         papers=(
             Reference(
@@ -91,53 +98,54 @@ class CODE(BaseEmbedder):
             }
         ),
         summary=(
-            "Places items so that two lie near each other when they occur together more often "
-            "than chance would have it. Made for counts, such as words in documents."
+            "Places items that occur together close to each other, compared with chance. Made for "
+            "counts, such as words in documents."
         ),
         caveats=(
-            "A pair without a link counts as never seen together, so every item is pushed away "
-            "from what it is not linked with.",
-            "Different starts give different maps; the best of a few is kept.",
-            "Links that say apart, and scores below 0, count as no link.",
+            "A pair without a link counts as never seen together, so each item is pushed away from "
+            "all items without a link to it.",
+            "Different starts give different maps. The best of a few is used.",
+            "Apart links and scores below 0 count as no link.",
         ),
         cost="15 seconds for 1,000 items, a minute and a half for 2,500.",
+        former_titles=("Occurring together (CODE)",),
     )
     memory_estimate = MemoryEstimate(per_pair_within=60.0)
     n_components: NComponents = 2
     model: Annotated[
         str,
         Choice(
-            "Distance explains",
-            "What nearness is the reason for.",
+            "Distances explain",
+            "Which probabilities the distances model.",
             options=MODELS,
             details=(
-                "See `hetviz.core.prediction.code.MODELS`; of two datasets the first is the one "
-                "that comes first in the data."
+                "See `hetviz.core.prediction.code.MODELS`. The first dataset is the one that comes "
+                "first in the data."
             ),
         ),
     ] = "MM"
     within: Annotated[
         str | Mapping[str, str],
         PerDataset(
-            "Likeness",
-            "How items of one dataset are alike.",
+            "Similarity",
+            "How items of one dataset are compared.",
             inner=Choice(options=KINDS),
         ),
     ] = "auto"
     within_weight: Annotated[
         float | Mapping[str, float],
         PerDataset(
-            "Weight of likeness",
-            "How much likeness within a dataset counts beside links.",
+            "Weight of similarities",
+            "How much similarities within a dataset count compared with links.",
             inner=Real(low=0.0, high=1_000.0),
-            details="Weight of its likelihood; links have 1.",
+            details="Weight of the likelihood. Links have weight 1.",
         ),
     ] = 0.1
     n_init: Annotated[
         int,
         Integer(
             "Starts",
-            "How many random starts; the best is kept.",
+            "How many random starts. The best is used.",
             low=1,
             high=100,
         ),
@@ -146,7 +154,7 @@ class CODE(BaseEmbedder):
         int,
         Integer(
             "Iterations",
-            "Most steps from each start.",
+            "Maximum number of steps from each start.",
             low=1,
             high=10_000,
             advanced=True,
@@ -158,8 +166,8 @@ class CODE(BaseEmbedder):
 
     def _reasons_against(self, data: HeteroData) -> list[str]:
         pairs = max(len(part) for part in data.datasets.values()) ** 2
-        if pairs > MOST_PAIRS:
-            return [f"Every step looks at all pairs of items; there are {pairs:,} in one dataset."]
+        if pairs > MAX_PAIRS:
+            return [f"Each step uses all pairs of items, and one dataset has {pairs:,} pairs."]
         return []
 
     def _fit(self, data: HeteroData, rng: np.random.Generator, progress: Progress) -> Fit:
@@ -168,35 +176,37 @@ class CODE(BaseEmbedder):
         names = list(data.datasets)
         progress(0.0, "Comparing items")
         self._like: dict[str, ItemSimilarity] = {}
-        self._blocks: list[Block] = []
-        compared = similarities(data.datasets.values(), self.within, self.random_state)
+        self._blocks: list[CooccurrenceBlock] = []
+        similarity_by_dataset = similarities(data.datasets.values(), self.within, self.random_state)
         for d, name in enumerate(names):
-            like = compared.get(name)
+            similarity = similarity_by_dataset.get(name)
             weight = float(value_for(self.within_weight, name, 0.1))
-            if like is not None and weight > 0 and len(data[name]) > 1:
-                i, j, s, share = like.pairs(self.random_state)
-                counts = _table(i, j, s * share, (len(data[name]), len(data[name])))
+            if similarity is not None and weight > 0 and len(data[name]) > 1:
+                i, j, s, share = similarity.pairs(self.random_state)
+                counts = _sparse_counts(i, j, s * share, (len(data[name]), len(data[name])))
                 if counts.nnz:
-                    self._like[name] = like
-                    self._blocks.append(block_of(d, d, counts, self.model, weight))
-        for known in link_scores(linked, "weight"):
-            ends = data[known.source], data[known.target]
-            counts = _table(known.i, known.j, _counts(known), (len(ends[0]), len(ends[1])))
+                    self._like[name] = similarity
+                    self._blocks.append(make_cooccurrence_block(d, d, counts, self.model, weight))
+        for scores in link_scores(linked, "weight"):
+            ends = data[scores.source], data[scores.target]
+            counts = _sparse_counts(
+                scores.i, scores.j, _nonnegative_scores(scores), (len(ends[0]), len(ends[1]))
+            )
             if counts.nnz:
-                d, e = names.index(known.source), names.index(known.target)
-                self._blocks.append(block_of(d, e, counts, self.model, 1.0))
+                d, e = names.index(scores.source), names.index(scores.target)
+                self._blocks.append(make_cooccurrence_block(d, e, counts, self.model, 1.0))
         if not self._blocks:
             raise NotApplicableError(self.card.title, ["No two items occur together."])
-        there = self._there(data)
+        masks = self._placed_masks(data)
 
-        def spread_out(places: list[Floats]) -> dict[str, Floats]:
+        def by_dataset(places: list[Floats]) -> dict[str, Floats]:
             return {
                 name: np.where(mask[:, None], Y, np.nan)
-                for name, mask, Y in zip(names, there, places, strict=True)
+                for name, mask, Y in zip(names, masks, places, strict=True)
             }
 
         try:
-            found = maximise(
+            result = fit_code(
                 [len(data[name]) for name in names],
                 self._blocks,
                 self.n_components,
@@ -204,59 +214,60 @@ class CODE(BaseEmbedder):
                 n_init=self.n_init,
                 n_iter=self.n_iter,
                 progress=progress,
-                layout=lambda places: np.vstack(list(spread_out(places).values())),
+                layout=lambda places: np.vstack(list(by_dataset(places).values())),
             )
         except Cancelled as stopped:
-            if isinstance(stopped.partial, Result):
+            if isinstance(stopped.partial, CodeResult):
                 stopped.partial = self._make_fit(
-                    stopped.partial, spread_out(stopped.partial.places)
+                    stopped.partial, by_dataset(stopped.partial.places)
                 )
             raise
-        return self._make_fit(found, spread_out(found.places))
+        return self._make_fit(result, by_dataset(result.places))
 
-    def _there(self, data: HeteroData) -> list[Bools]:
-        """Return which items of each dataset occur together with any."""
-        there = []
+    def _placed_masks(self, data: HeteroData) -> list[Bools]:
+        """Return which items of each dataset have a co-occurrence."""
+        masks = []
         for d, (name, dataset) in enumerate(data.datasets.items()):
             mass = np.zeros(len(dataset))
             for block in self._blocks:
                 mass += block.px if block.d == d else 0.0
                 mass += block.py if block.e == d else 0.0
-            missing = int((mass == 0).sum())
-            if missing:
+            n_missing = int((mass == 0).sum())
+            if n_missing:
                 warn_about_data(
-                    f"{missing:,} of {name} have neither likeness nor a link: left off the map."
+                    f"{n_missing:,} items of {name} have no similarities and no links. "
+                    "They are left off the map."
                 )
-            there.append(mass > 0)
-        return there
+            masks.append(mass > 0)
+        return masks
 
-    def _make_fit(self, found: Result, coordinates: dict[str, Floats]) -> Fit:
-        self.log_likelihood_ = -found.history[-1]
-        self.spread_of_starts_ = list(found.finals)
+    def _make_fit(self, result: CodeResult, coordinates: dict[str, Floats]) -> Fit:
+        self.log_likelihood_ = -result.history[-1]
+        self.spread_of_starts_ = list(result.finals)
         names = list(coordinates)
         return Fit(
             coordinates,
-            n_iter=len(found.history) - 1,
-            loss_history=found.history,
-            stopping_reason=found.reason,
+            n_iter=len(result.history) - 1,
+            loss_history=result.history,
+            stopping_reason=result.reason,
             diagnostics={
                 "log-likelihood": self.log_likelihood_,
-                "starts": list(found.finals),
+                "starts": list(result.finals),
                 "blocks": [
                     {"source": names[block.d], "target": names[block.e], "log-likelihood": value}
-                    for block, value in zip(self._blocks, found.values, strict=False)
+                    for block, value in zip(self._blocks, result.values, strict=False)
                 ],
             },
             messages=[
-                starts_diagnostic(found.finals),
+                starts_diagnostic(result.finals),
                 make_diagnostic(
                     "log-likelihood",
                     "How well pairs are explained",
-                    "Mean log-likelihood of the pairs of each two datasets: nearer to 0 is better. "
-                    "Compare maps of the same data by it, not kinds of pairs with each other.",
+                    "Mean log-likelihood of the pairs of each two datasets: closer to 0 is better. "
+                    "Compare different maps of the same data, not kinds of pairs with each other.",
                     [
                         (f"{names[block.d]} - {names[block.e]}", value)
-                        for block, value in zip(self._blocks, found.values, strict=False)
+                        for block, value in zip(self._blocks, result.values, strict=False)
                     ],
                 ),
             ],
@@ -266,7 +277,7 @@ class CODE(BaseEmbedder):
     def link_scores(
         self, source: Dataset, target: Dataset, Y_source: Floats, Y_target: Floats
     ) -> Floats:
-        """Return exp(-D), how much more often than chance pairs occur together, up to a factor."""
+        """Return exp(-D): the co-occurrence relative to chance, up to a factor."""
         return np.asarray(np.exp(-squared_distances(Y_source, Y_target)))
 
     def _transform(self, new: Mapping[str, NewRows]) -> Mapping[str, Floats]:
@@ -275,47 +286,47 @@ class CODE(BaseEmbedder):
     def _place_all(self, name: str, rows: NewRows) -> Floats:
         names = list(self._fitted)
         d = names.index(name)
-        like = self._like.get(name)
-        found = None if like is None else like.with_twins(rows.dataset)
+        similarity = self._like.get(name)
+        scores_and_twins = None if similarity is None else similarity.with_twins(rows.dataset)
         out = np.full((len(rows.dataset), self.n_components), np.nan)
         for row in range(len(out)):
-            mine = (rows.row == row) & (rows.weight > 0)
-            if found is not None and found[1][row] >= 0 and not mine.any():
-                out[row] = self.embedding_.coordinates[name][found[1][row]]
+            links = (rows.row == row) & (rows.weight > 0)
+            if scores_and_twins is not None and scores_and_twins[1][row] >= 0 and not links.any():
+                out[row] = self.embedding_.coordinates[name][scores_and_twins[1][row]]
                 continue
-            ends, used = [], False
+            ends, has_similarity = [], False
             for block in self._blocks:
                 if d not in (block.d, block.e):
                     continue
                 other = block.e if d == block.d else block.d
                 p = np.zeros(len(self._fitted[names[other]]))
-                if other == d and found is not None and not used:
-                    # likeness within comes before links within, and only once
-                    p, used = found[0][row], True
+                if other == d and scores_and_twins is not None and not has_similarity:
+                    # The block of similarities comes before that of links within, and only once.
+                    p, has_similarity = scores_and_twins[0][row], True
                 else:
-                    here = np.flatnonzero(mine & (rows.to == names[other]))
-                    np.add.at(p, rows.to_row[here], rows.weight[here])
+                    block_links = np.flatnonzero(links & (rows.to == names[other]))
+                    np.add.at(p, rows.to_row[block_links], rows.weight[block_links])
                 if p.sum() > 0:
                     mass = block.py if d == block.d else block.px
                     prior = mass if "M" in self.model else np.ones_like(mass)
                     F = np.nan_to_num(self.embedding_.coordinates[names[other]])
                     ends.append((F, p / p.sum(), prior, block.weight))
             if ends:
-                out[row] = place(ends)
+                out[row] = place_item(ends)
         return out
 
 
-def _counts(known: LinkScores) -> Floats:
-    below = int((known.s < 0).sum())
-    if below:
+def _nonnegative_scores(scores: LinkScores) -> Floats:
+    n_negative = int((scores.s < 0).sum())
+    if n_negative:
         warn_about_data(
-            f"links {known.source} - {known.target}: {below:,} scores below 0 are no "
-            "co-occurrences and count as 0."
+            f"links {scores.source} - {scores.target}: {n_negative:,} scores are below 0. They count as 0, "
+            "because co-occurrences cannot be negative."
         )
-    return np.maximum(known.s, 0.0)
+    return np.maximum(scores.s, 0.0)
 
 
-def _table(i: Ints, j: Ints, s: Floats, shape: tuple[int, int]) -> sp.csr_array:
+def _sparse_counts(i: Ints, j: Ints, s: Floats, shape: tuple[int, int]) -> sp.csr_array:
     table = sp.csr_array((s, (i, j)), shape=shape)
     table.eliminate_zeros()
     return table

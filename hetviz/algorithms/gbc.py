@@ -1,4 +1,4 @@
-"""Gradient boosting consensus: a label learned from several sources that must agree."""
+"""Gradient boosting consensus (GBC): a label learned from several sources that must agree."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ import numpy as np
 from hetviz._types import Floats, Ints, is_sparse
 from hetviz.algorithms.base import Capability, Fit, MethodCard, Need, Reference, warn_about_data
 from hetviz.algorithms.papers import SHI_2013
-from hetviz.algorithms.predictor import BasePredictor, Predicted
+from hetviz.algorithms.predictor import BasePredictor, LabelPredictions
 from hetviz.algorithms.shared_params import DrawnBy, Features, NComponents, RandomState
 from hetviz.core.prediction.boosting import TreeSettings
 from hetviz.core.prediction.gbc import (
     CLASSES,
     LAM0,
     LAM1,
-    MOST_ROUNDS,
-    Gbc,
+    MAX_ROUNDS,
+    GbcModel,
     GbcSettings,
     MarginAxes,
-    chosen,
+    choose_settings,
     fit_gbc,
     probabilities,
-    spread,
+    source_disagreement,
 )
 from hetviz.data import HeteroData
 from hetviz.data.model.diagnostics import SHARE, make_diagnostic
@@ -34,26 +34,26 @@ from hetviz.features.relations.label_problems import LabelProblem, first_learnab
 from hetviz.params import Choice, Flag, Integer, LabelName, Real
 from hetviz.progress import Progress, ProgressPart
 
-# About what LightGBM and the coupling do on one core, in cells of a source by class and round.
-_CELLS_A_SECOND = 5e7
-_MOST_HOURS = 2.0
+# Approximate speed of LightGBM and the coupling on one core: cells per class and round.
+_CELLS_PER_SECOND = 5e7
+_MAX_HOURS = 2.0
 
 
 class GradientBoostingConsensus(BasePredictor):
-    """Boosted trees for each source of features, drawn together on items without a label.
+    """Boosted trees for each source of features that agree on items without a label.
 
     Attributes
     ----------
     problem_ : LabelProblem
     model_ : Gbc
     settings_ : GbcSettings
-        With what was chosen.
+        Settings after the choice by cross-validation.
 
     Notes
     -----
-    The objective stands in `hetviz.core.prediction.gbc`. A source may record some of the items
-    only; an item that no source records gets the prior. Cost: O(sum n_i d_i K) for each round,
-    about a second for 50 million cells.
+    For the objective see `hetviz.core.prediction.gbc`. A source may lack some items. Items that
+    all sources lack get the prior. Cost: O(sum n_i d_i K) for each round, about a second for 50
+    million cells.
 
     References
     ----------
@@ -63,7 +63,7 @@ class GradientBoostingConsensus(BasePredictor):
 
     card: ClassVar[MethodCard] = MethodCard(
         key="gbc",
-        title="Boosting consensus",
+        title="Gradient boosting consensus (GBC)",
         family="Prediction",
         papers=(
             SHI_2013.with_part("chapter 3"),
@@ -91,27 +91,28 @@ class GradientBoostingConsensus(BasePredictor):
             }
         ),
         summary=(
-            "Learns a label from several descriptions of the same items, each with trees of its "
-            "own that must agree where the label is unknown, and draws how sure they are."
+            "Predicts a label from several descriptions of the same items. Each has its own trees, "
+            "which must agree where the label is unknown. The map shows the predictions."
         ),
         caveats=(
-            "Where sources lack items it was far better than trees on joined features, and better "
-            "than a plain vote of the sources; with one source it is trees on its features.",
-            "Linked items are pulled to the same label, which hurts where links say little of it.",
-            "Distances on its map are differences in what is predicted, not in the features.",
+            "If sources lack items it was far better than trees on joined features, and better "
+            "than a plain vote. With one source it equals trees on its features.",
+            "Linked items are pulled to the same label. This hurts if links do not follow the label.",
+            "Distances on the map are differences of predictions, not of features.",
         ),
         cost="About a second for 50 million numbers times classes times rounds.",
+        former_titles=("Boosting consensus",),
     )
     n_components: NComponents = 2
     label: Annotated[
         str | None,
         LabelName(
             "Label",
-            "What to learn: the label of which dataset.",
+            "The label to predict.",
             also=(None,),
             details=(
-                '``"dataset:column"``, a label or a column of the table; a dataset for its first '
-                "label; the first label that can be learned where left out."
+                '``"dataset:column"`` is a label or a column of the table. A dataset name is its '
+                "first label. By default it is the first label that can be learned."
             ),
         ),
     ] = None
@@ -119,9 +120,9 @@ class GradientBoostingConsensus(BasePredictor):
         str,
         Choice(
             "Kind of label",
-            "Whether the label is a class or an amount.",
+            "Whether the label is a class or a number.",
             options={
-                "auto": "as it looks",
+                "auto": "automatic",
                 "classes": "classes",
                 "number": "numbers",
             },
@@ -136,7 +137,7 @@ class GradientBoostingConsensus(BasePredictor):
             low=1,
             high=5000,
             also=("cv", "early"),
-            details='"cv" chooses by cross-validation, "early" by one fifth of the labels.',
+            details='"cv" chooses by cross-validation, "early" by a fifth of the labels.',
         ),
     ] = 100
     lam0: Annotated[
@@ -148,30 +149,30 @@ class GradientBoostingConsensus(BasePredictor):
             high=1e3,
             log=True,
             also=("cv",),
-            details='The thesis\' lambda_0; "cv" chooses by cross-validation.',
+            details='lambda_0 of the thesis. "cv" chooses by cross-validation.',
         ),
     ] = "cv"
     lam1: Annotated[
         float | str,
         Real(
-            "Likeness of linked items",
+            "Agreement of linked items",
             "How much linked items must have the same label.",
             low=0.0,
             high=1e3,
             log=True,
             also=("cv",),
-            details='The thesis\' lambda_1; "cv" chooses by cross-validation.',
+            details='lambda_1 of the thesis. "cv" chooses by cross-validation.',
         ),
     ] = "cv"
     weights: Annotated[
         str,
         Choice(
             "Weight of sources",
-            "How far each source is trusted.",
+            "How much each source counts.",
             options={
-                "holdout": "by labels held out from it",
-                "training": "by the labels that it learned from, as in the thesis",
-                "equal": "all alike",
+                "holdout": "by its accuracy on hidden labels",
+                "training": "by its accuracy on training labels, as in the thesis",
+                "equal": "all the same",
             },
             details="See `hetviz.core.prediction.gbc.GbcSettings`.",
         ),
@@ -183,17 +184,17 @@ class GradientBoostingConsensus(BasePredictor):
             "What sources agree on, for classes.",
             options={
                 "soft": "probabilities",
-                "paper": "the mean taken for a label, as in the thesis",
+                "paper": "the mean used as a label, as in the thesis",
             },
             advanced=True,
-            details="See `hetviz.core.prediction.gbc.Pull`.",
+            details="See `hetviz.core.prediction.gbc.TargetLoss`.",
         ),
     ] = "soft"
     sharpness: Annotated[
         float,
         Real(
             "Sharpness of agreement",
-            "How much surer than their mean sources are made, for classes; 1: as sure as it.",
+            "How much more certain sources get than their mean, for classes. 1 is equal.",
             low=1.0,
             high=10.0,
             advanced=True,
@@ -204,7 +205,7 @@ class GradientBoostingConsensus(BasePredictor):
         str,
         Choice(
             "Links pull",
-            "Whether the neighbours of an item count as fixed when it is pulled to them.",
+            "Whether a link pulls one end to the other, or both ends.",
             options={"paper": "towards fixed neighbours, as in the thesis", "exact": "both ends"},
             advanced=True,
             details="See `hetviz.core.prediction.gbc.connectivity`.",
@@ -213,25 +214,25 @@ class GradientBoostingConsensus(BasePredictor):
     normalize: Annotated[
         bool,
         Flag(
-            "Whatever the share of labels",
-            "Keep items without a label from outvoting the labels.",
+            "Normalise by labels",
+            "Prevent unlabelled items from outweighing the labels.",
             advanced=True,
-            details="Makes both lambdas independent of how many labels are missing.",
+            details="Makes both lambdas independent of the number of missing labels.",
         ),
     ] = True
     learner: Annotated[
         str,
         Choice(
             "Each step",
-            "What a source learns with, round by round.",
+            "The model of a source in each round.",
             options={
-                "auto": "whatever predicts held-out labels best",
+                "auto": "the best on hidden labels",
                 "trees": "trees of the best splits",
                 "forest": "trees of random splits, each on some of the items",
                 "linear": "ridge regressions",
             },
             advanced=True,
-            details="See `hetviz.core.prediction.boosting.TreeSettings`; the thesis has trees.",
+            details="See `hetviz.core.prediction.boosting.TreeSettings`. The thesis uses trees.",
         ),
     ] = "auto"
     learning_rate: Annotated[
@@ -248,10 +249,10 @@ class GradientBoostingConsensus(BasePredictor):
     line_search: Annotated[
         bool,
         Flag(
-            "Length of each step by search",
-            "Go as far as lowers the objective most, then by the learning rate.",
+            "Line search",
+            "Choose the step length that lowers the objective most, then apply the learning rate.",
             advanced=True,
-            details="As in the thesis; without, each step is one of Newton's method.",
+            details="As in the thesis. Otherwise each step is a Newton step.",
         ),
     ] = False
     n_leaves: Annotated[
@@ -268,7 +269,7 @@ class GradientBoostingConsensus(BasePredictor):
         int,
         Integer(
             "Items in a leaf",
-            "At least this many.",
+            "Minimum number of items in a leaf.",
             low=1,
             high=100_000,
             advanced=True,
@@ -294,10 +295,10 @@ class GradientBoostingConsensus(BasePredictor):
         model = self.model_
         self._axes = MarginAxes.fit(model.joint, model.margins, rows, self.n_components)
         places = self._places(model.joint, model.margins, rows)
-        found = self._predicted(model.joint, model.margins, rows)
+        predictions = self._make_predictions(model.joint, model.margins, rows)
         self._keep_predictions(
             problem.column.classes,
-            {name: found.take(rows) for name, rows in problem.entity.object_of.items()},
+            {name: predictions.take(rows) for name, rows in problem.entity.object_of.items()},
         )
         coordinates = {
             name: places[problem.entity.object_of[name]]
@@ -305,24 +306,28 @@ class GradientBoostingConsensus(BasePredictor):
             else np.full((len(dataset), self.n_components), np.nan)
             for name, dataset in data.datasets.items()
         }
-        left = [name for name in data.datasets if name not in problem.entity.object_of]
-        if left:
-            which = "is left off: it shows" if len(left) == 1 else "are left off: they show"
-            warn_about_data(f"{', '.join(left)} {which} other items than the label is of.")
-        return self._result(problem, coordinates, left)
+        left_out = [name for name in data.datasets if name not in problem.entity.object_of]
+        if left_out:
+            verb = (
+                "is left off the map: it has"
+                if len(left_out) == 1
+                else "are left off the map: they have"
+            )
+            warn_about_data(f"{', '.join(left_out)} {verb} other items than the label.")
+        return self._result(problem, coordinates, left_out)
 
     def train(
         self, problem: LabelProblem, y: Floats, progress: Progress
-    ) -> tuple[GbcSettings, Gbc]:
-        """Fit the consensus to labels of a problem, NaN where they are to be learned.
+    ) -> tuple[GbcSettings, GbcModel]:
+        """Fit the consensus to the labels of a problem. NaN labels are unknown.
 
         Notes
         -----
-        A training run of its own: nothing of a fit is changed, and the data are not checked.
+        Does not change the fitted model, and does not check the data.
         """
-        open_ = [key for key in ("lam0", "lam1", "n_rounds") if getattr(self, key) == "cv"]
-        open_ += ["early"] if self.n_rounds == "early" else []
-        open_ += ["learner"] if self.learner == "auto" else []
+        to_choose = [key for key in ("lam0", "lam1", "n_rounds") if getattr(self, key) == "cv"]
+        to_choose += ["early"] if self.n_rounds == "early" else []
+        to_choose += ["learner"] if self.learner == "auto" else []
         settings = GbcSettings(
             100 if isinstance(self.n_rounds, str) else self.n_rounds,
             GbcSettings.lam0 if isinstance(self.lam0, str) else self.lam0,
@@ -340,14 +345,14 @@ class GradientBoostingConsensus(BasePredictor):
         )
         graphs = list(problem.graphs.values())
         Y, task = problem.targets(y), problem.column.task
-        if open_:
+        if to_choose:
             part = ProgressPart(progress, 0.0, 0.8)
-            settings = chosen(problem.parts, graphs, Y, task, settings, open_, part)
+            settings = choose_settings(problem.parts, graphs, Y, task, settings, to_choose, part)
             progress = ProgressPart(progress, 0.8, 1.0)
         return settings, fit_gbc(problem.parts, graphs, Y, task, settings, progress)
 
     def weight_table(self) -> list[tuple[int, str, float]]:
-        """Return round (from 1), source and weight, for every round, source and kind of link."""
+        """Return (round from 1, source, weight) for each round, source and kind of link."""
         names = self.problem_.names
         rows = [
             (number + 1, name, float(weight))
@@ -366,62 +371,64 @@ class GradientBoostingConsensus(BasePredictor):
             part.X.nnz if is_sparse(part.X) else part.X.shape[0] * part.X.shape[1]
             for part in problem.parts
         )
-        rounds = MOST_ROUNDS if isinstance(self.n_rounds, str) else self.n_rounds
+        rounds = MAX_ROUNDS if isinstance(self.n_rounds, str) else self.n_rounds
         grids = [g for g, lam in ((LAM0, self.lam0), (LAM1, self.lam1)) if lam == "cv"]
-        # couplings that are tried in a fold have the first half of the rounds in common
-        tried = sum(map(len, grids)) + (self.n_rounds == "cv")
-        fits = 1 + 3 * (0.5 + 0.5 * tried if tried else 0.0)
-        hours = cells * problem.targets().shape[1] * rounds * fits / _CELLS_A_SECOND / 3600
-        if hours > _MOST_HOURS:
+        # Couplings tried in a fold share the first half of the rounds.
+        n_candidates = sum(map(len, grids)) + (self.n_rounds == "cv")
+        fits = 1 + 3 * (0.5 + 0.5 * n_candidates if n_candidates else 0.0)
+        hours = cells * problem.targets().shape[1] * rounds * fits / _CELLS_PER_SECOND / 3600
+        if hours > _MAX_HOURS:
             raise NotApplicableError(
                 self.card.title,
                 [
                     f"It would take about {hours:,.0f} hours for {cells:,} numbers in "
                     f"{len(problem.parts)} sources, {rounds} rounds and "
-                    f"{max(len(problem.column.classes), 1)} classes; at most {_MOST_HOURS:g} are "
-                    "allowed. Use fewer rounds, sources or features, or fewer items"
-                    + (", or say how much sources and linked items agree." if grids else ".")
+                    f"{max(len(problem.column.classes), 1)} classes. The limit is {_MAX_HOURS:g} "
+                    "hours. Use fewer rounds, sources, features or items"
+                    + (", or set the agreement of sources and of linked items." if grids else ".")
                 ],
             )
 
     def _places(self, joint: Floats, margins: Sequence[Floats], rows: Sequence[Ints]) -> Floats:
-        """Return the places of items, NaN for those that no source records."""
+        """Return the places of items, NaN for items that all sources lack."""
         places = self._axes(joint, margins, rows)
-        unseen = np.ones(len(places), dtype=bool)
-        for here in rows:
-            unseen[here] = False
-        places[unseen] = np.nan
+        unrecorded = np.ones(len(places), dtype=bool)
+        for source_rows in rows:
+            unrecorded[source_rows] = False
+        places[unrecorded] = np.nan
         return places
 
-    def _predicted(
+    def _make_predictions(
         self, joint: Floats, margins: Sequence[Floats], rows: Sequence[Ints]
-    ) -> Predicted:
+    ) -> LabelPredictions:
         column = self.problem_.column
-        apart = spread(column.task, joint, margins, rows, self.model_.weights[-1])
+        source_spread = source_disagreement(
+            column.task, joint, margins, rows, self.model_.weights[-1]
+        )
         if column.task != CLASSES:
             numbers = joint[:, 0].astype(object)
-            return Predicted(numbers, np.full(len(joint), np.nan), apart, None)
+            return LabelPredictions(numbers, np.full(len(joint), np.nan), source_spread, None)
         p = probabilities(joint)
         label = np.array(column.classes, dtype=object)[p.argmax(axis=1)]
-        return Predicted(label, p.max(axis=1), apart, p)
+        return LabelPredictions(label, p.max(axis=1), source_spread, p)
 
     def _result(
-        self, problem: LabelProblem, coordinates: Mapping[str, Floats], left: Sequence[str]
+        self, problem: LabelProblem, coordinates: Mapping[str, Floats], left_out: Sequence[str]
     ) -> Fit:
         model, column = self.model_, problem.column
-        number = {name: place + 1 for place, name in enumerate(left)}
-        last = model.graph_weights[-1].tolist() if problem.graphs else []
+        component = {name: place + 1 for place, name in enumerate(left_out)}
+        graph_weights = model.graph_weights[-1].tolist() if problem.graphs else []
         return Fit(
             coordinates,
             n_iter=len(model.history),
             loss_history=model.history,
-            stopping_reason="all rounds were made",
+            stopping_reason="all rounds finished",
             diagnostics={
                 "label": f"{column.dataset}:{column.name}",
                 "task": column.task,
                 "labelled": int(np.isfinite(problem.y).sum()),
                 "weights": dict(zip(problem.names, model.weights[-1].tolist(), strict=True)),
-                "graph_weights": dict(zip(problem.graphs, last, strict=True)),
+                "graph_weights": dict(zip(problem.graphs, graph_weights, strict=True)),
                 "n_rounds": self.settings_.n_rounds,
                 "lam0": self.settings_.lam0,
                 "lam1": self.settings_.lam1,
@@ -431,64 +438,63 @@ class GradientBoostingConsensus(BasePredictor):
                 make_diagnostic(
                     "weights",
                     "Weight of sources",
-                    f"Share of each source (the features of a dataset, or a kind of links) in what "
-                    f"is predicted of {column.name}, after the last round.",
+                    f"Share of each source (the features of a dataset, or a kind of links) in the "
+                    f"prediction of {column.name}, after the last round.",
                     dict(zip(problem.names, model.weights[-1].tolist(), strict=True)),
                     SHARE,
                 ),
                 make_diagnostic(
                     "graph weights",
                     "Weight of kinds of links",
-                    "Share of each kind of links in making what is predicted of linked items "
-                    "alike.",
-                    dict(zip(problem.graphs, last, strict=True)),
+                    "Share of each kind of links in the agreement of linked items.",
+                    dict(zip(problem.graphs, graph_weights, strict=True)),
                     SHARE,
                 ),
             ],
-            components={name: number.get(name, 0) for name in coordinates},
-            note=f"places show what is predicted of {column.name}",
+            components={name: component.get(name, 0) for name in coordinates},
+            note=f"places show predictions of {column.name}",
         )
 
     def _new_margins(
         self, new: Mapping[str, NewRows]
     ) -> tuple[dict[str, Ints], Floats, list[Floats], list[Ints]]:
-        """Return the new items' numbers by dataset, consensus, margins and rows by source."""
+        """Return the indices of new items by dataset, their consensus, and margins and rows."""
         problem, model = self.problem_, self.model_
-        number: dict[str, int] = {}
-        of = {
-            name: np.array([number.setdefault(text, len(number)) for text in rows.dataset.ids])
+        index_of: dict[str, int] = {}
+        index_by_dataset = {
+            name: np.array([index_of.setdefault(text, len(index_of)) for text in rows.dataset.ids])
             for name, rows in new.items()
         }
-        ids = list(number)
+        ids = list(index_of)
         margins, places = [], []
         for i, name in enumerate(problem.names):
-            # an item that is new in one view may be fitted in another
-            known = self._fitted[name].find(ids)
-            old = np.flatnonzero(known >= 0)
-            parts, where = [model.margins[i][known[old]]], [old]
+            # An item that is new in one view may be fitted in another.
+            fitted_rows = self._fitted[name].find(ids)
+            is_fitted = np.flatnonzero(fitted_rows >= 0)
+            parts, positions = [model.margins[i][fitted_rows[is_fitted]]], [is_fitted]
             if name in new:
                 X = problem.new_features(name, new[name].dataset)
                 parts.append(model.margin(i, X))
-                where.append(of[name])
+                positions.append(index_by_dataset[name])
             margins.append(np.vstack(parts))
-            places.append(np.concatenate(where).astype(np.int64))
-        return of, model.fuse(margins, places, len(ids)), margins, places
+            places.append(np.concatenate(positions).astype(np.int64))
+        return index_by_dataset, model.fuse(margins, places, len(ids)), margins, places
 
-    def _predict(self, new: Mapping[str, NewRows]) -> Mapping[str, Predicted]:
+    def _predict(self, new: Mapping[str, NewRows]) -> Mapping[str, LabelPredictions]:
         if not new:
             return {}
-        of, joint, margins, rows = self._new_margins(new)
-        found = self._predicted(joint, margins, rows)
-        return {name: found.take(numbers) for name, numbers in of.items()}
+        index_by_dataset, joint, margins, rows = self._new_margins(new)
+        predictions = self._make_predictions(joint, margins, rows)
+        return {name: predictions.take(numbers) for name, numbers in index_by_dataset.items()}
 
     def _transform(self, new: Mapping[str, NewRows]) -> Mapping[str, Floats]:
-        mine = {name: rows for name, rows in new.items() if name in self.predictions_}
+        relevant = {name: rows for name, rows in new.items() if name in self.predictions_}
         out = {
             name: np.full((len(rows.dataset), self.n_components), np.nan)
             for name, rows in new.items()
         }
-        if mine:
-            of, joint, margins, rows = self._new_margins(mine)
+        if relevant:
+            index_by_dataset, joint, margins, rows = self._new_margins(relevant)
             places = self._places(joint, margins, rows)
-            out.update({name: places[numbers] for name, numbers in of.items()})
+            out.update({name: places[numbers] for name, numbers in index_by_dataset.items()})
         return out

@@ -226,7 +226,8 @@ class GNMDS(BaseEmbedder):
     ) -> Fit:
         if self.beta <= 1.0:
             warn_about_data(
-                "The strength of comparisons is too small: all items fall into one point."
+                "The strength of comparisons is too low: all items are at one point. "
+                "Use a higher strength."
             )
         if not flat.converged:
             warnings.warn(

@@ -21,9 +21,9 @@ from hetviz.algorithms.memory import MemoryEstimate
 from hetviz.algorithms.shared_params import DrawnBy, RandomState
 from hetviz.core.kernels.regression import LOW_RANK_ABOVE, RANK, Design
 from hetviz.core.prediction.kbmf2k import (
+    DomainLinks,
     Factorisation,
-    Inferred,
-    Links,
+    InferenceResult,
     Priors,
     infer,
     probability,
@@ -285,12 +285,12 @@ class KBMF2K(BaseEmbedder):
         try:
             found = infer(self._model, self.n_iter, progress=progress, layout=whole)
         except Cancelled as stopped:
-            if isinstance(stopped.partial, Inferred):
+            if isinstance(stopped.partial, InferenceResult):
                 stopped.partial = self._make_fit(data, stopped.partial)
             raise
         return self._make_fit(data, found)
 
-    def _block(self, data: HeteroData, known: LinkScores) -> Links:
+    def _block(self, data: HeteroData, known: LinkScores) -> DomainLinks:
         shape = len(data[known.source]), len(data[known.target])
         rest = np.nan
         if self.unlisted == "apart":
@@ -305,7 +305,7 @@ class KBMF2K(BaseEmbedder):
                     f"{known.source} - {known.target}: all that is known says the same, from "
                     "which nothing can be learned; take pairs without a link for apart."
                 )
-        return Links(self._names.index(known.source), self._names.index(known.target), Y)
+        return DomainLinks(self._names.index(known.source), self._names.index(known.target), Y)
 
     def _places(self, data: HeteroData, model: Factorisation) -> dict[str, Floats]:
         return {
@@ -315,7 +315,7 @@ class KBMF2K(BaseEmbedder):
             for name, part in data.datasets.items()
         }
 
-    def _make_fit(self, data: HeteroData, found: Inferred) -> Fit:
+    def _make_fit(self, data: HeteroData, found: InferenceResult) -> Fit:
         self.evidence_ = found.history[-1] if found.history else float("-inf")
         self._variances = {name: found.model.variances(d) for d, name in enumerate(self._names)}
         sizes = np.mean(

@@ -283,7 +283,8 @@ class MKPOE(BaseEmbedder):
         pairs, weight = solved.begin(order, self.diagonal), order.weight
         if not len(pairs):
             warn_about_data(
-                f"Nothing remains of the comparisons of {problem.name}: all in one point."
+                f"No comparison of {problem.name} is left after removing contradictions. "
+                "All its items are at one point."
             )
             solved.maps = [
                 np.zeros((view.raw.shape[1], self.n_components)) for view in problem.views
@@ -310,7 +311,8 @@ class MKPOE(BaseEmbedder):
             solved.tried, factor = chosen.accuracy, chosen.factor
         if not np.isfinite(critical_beta):
             warn_about_data(
-                f"{problem.name}: no feature tells near pairs from far ones: all in one point."
+                f"{problem.name}: no feature separates close pairs from far pairs. "
+                "All items are at one point."
             )
             critical_beta = 1.0
         is_absolute = self.absolute_beta and not isinstance(self.beta, str)

@@ -1,4 +1,4 @@
-"""Principal components: each entity's own features, its views side by side; a baseline."""
+"""Principal components of the features of each entity, with joined views, as a baseline."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ from hetviz.progress import Progress
 
 
 class PCA(BaseEmbedder):
-    """Principal component analysis of each entity, views scaled to equal size and joined.
+    """Principal component analysis of each entity, with views scaled to equal size and joined.
 
     Notes
     -----
-    Each view is centred and divided by its Frobenius norm, so that all count the same however
-    many features they have (multiple factor analysis divides by the first singular value
-    instead). An object that some views lack is placed by the views that it has, scaled up by their
-    number. Cost: O(n d^2) for d features, O(n^3) for a kernel of n rows.
+    Each view is centred and divided by its Frobenius norm, so that all views count the same
+    whatever their number of features (multiple factor analysis divides by the first singular value
+    instead). An object missing in some views is placed by its other views, scaled up by the number
+    of views. Cost: O(n d^2) for d features, O(n^3) for a kernel of n rows.
 
     References
     ----------
@@ -69,8 +69,8 @@ class PCA(BaseEmbedder):
             }
         ),
         summary=(
-            "Shows the directions in which the items of each dataset differ most. It uses no "
-            "links, so it is what other methods have to beat."
+            "Shows the directions in which the items of each dataset differ most. It uses no links "
+            "and is a baseline for other methods."
         ),
         caveats=(
             "Datasets of different kinds of objects share the picture, but their axes mean "
@@ -84,16 +84,16 @@ class PCA(BaseEmbedder):
         bool,
         Flag(
             "Equal spread",
-            "Give every feature the same spread first; right for features in different units.",
-            details="Kernels and distances have no features to divide.",
+            "Scale each feature to the same spread first. Suited to features in different units.",
+            details="Has no effect on kernels and distances.",
         ),
     ] = False
     weights: Annotated[
         float | Mapping[str, float],
         PerDataset(
             "Weight of datasets",
-            "How much a view counts beside the others of the same items; 0 leaves it out. With "
-            "one view for each kind of item it changes nothing.",
+            "How much a view counts compared with other views of the same items. 0 leaves it out. "
+            "Has no effect with one view for each kind of item.",
             inner=Real(low=0.0, high=100.0),
             advanced=True,
         ),
@@ -119,25 +119,24 @@ class PCA(BaseEmbedder):
                 shape = self.n_components
                 coordinates |= {name: np.full((len(data[name]), shape), np.nan) for name in names}
                 continue
-            placed, explained[entity] = self._fit_entity(data, names, featured)
-            coordinates |= placed
+            places, explained[entity] = self._fit_entity(data, names, featured)
+            coordinates |= places
         shares = [
             (f"{entity}, axis {axis + 1}" if len(explained) > 1 else f"axis {axis + 1}", share)
             for entity, by_axis in explained.items()
             for axis, share in enumerate(by_axis)
         ]
-        told = make_diagnostic(
+        message = make_diagnostic(
             "explained",
             "Variance on each axis",
-            "How much of all that tells the items apart lies along each axis; what the axes "
-            "together do not hold cannot be seen here.",
+            "Share of the variance of the items along each axis. The rest is not visible here.",
             shares,
             SHARE,
         )
         return Fit(
             coordinates,
             diagnostics={"explained": explained},
-            messages=[told],
+            messages=[message],
             components=components,
         )
 
@@ -151,15 +150,15 @@ class PCA(BaseEmbedder):
         ]
         objects = np.unique(np.concatenate([data.object_of[data.offsets[name]] for name in names]))
         joined = np.zeros((len(objects), sum(view.features.shape[1] for view in views)))
-        seen = np.zeros(len(objects))
+        n_views = np.zeros(len(objects))
         start = 0
         for name, view in zip(featured, views, strict=True):
             rows = np.searchsorted(objects, data.object_of[data.offsets[name]])
             joined[rows, start : start + view.features.shape[1]] = view.features
-            seen[rows] += 1
+            n_views[rows] += 1
             start += view.features.shape[1]
         with np.errstate(divide="ignore"):
-            joined *= np.where(seen > 0, len(views) / seen, 0.0)[:, None]
+            joined *= np.where(n_views > 0, len(views) / n_views, 0.0)[:, None]
         _, singular, axes = svd(joined, full_matrices=False)
         k = min(self.n_components, len(singular))
         A = axes[:k].T
@@ -174,7 +173,7 @@ class PCA(BaseEmbedder):
             self._views[name] = view
             view.axes = part * len(views)
         Y = joined @ A
-        Y[seen == 0] = np.nan
+        Y[n_views == 0] = np.nan
         total = float((singular**2).sum()) or 1.0
         places = {
             name: Y[np.searchsorted(objects, data.object_of[data.offsets[name]])] for name in names
@@ -182,8 +181,8 @@ class PCA(BaseEmbedder):
         return places, (singular[:k] ** 2 / total).tolist()
 
     def _weight(self, name: str) -> float:
-        given = self.weights
-        return float(given.get(name, 1.0)) if isinstance(given, Mapping) else 1.0
+        weights = self.weights
+        return float(weights.get(name, 1.0)) if isinstance(weights, Mapping) else 1.0
 
     def _transform(self, new: Mapping[str, NewRows]) -> Mapping[str, Floats]:
         return {name: self._place(name, rows) for name, rows in new.items()}
@@ -197,7 +196,7 @@ class PCA(BaseEmbedder):
 
 @dataclass
 class _View:
-    """One dataset's centred features, scaled to a Frobenius norm, and its share of the axes."""
+    """Centred features of one dataset, scaled to a Frobenius norm, and their part of the axes."""
 
     basis: Basis
     features: Floats

@@ -24,11 +24,11 @@ from hetviz.algorithms.shared_params import DrawnBy, NComponents, RandomState, T
 from hetviz.core.graph.affinities import symmetric_affinities
 from hetviz.core.prediction.pmvge import (
     SIMILARITIES,
-    Block,
+    LinkSampling,
     Net,
     Objective,
-    Trained,
-    block_of,
+    TrainingResult,
+    make_link_block,
     train,
 )
 from hetviz.data import Dataset, HeteroData
@@ -272,24 +272,24 @@ class PMvGE(BaseEmbedder):
                 layout=lambda flat: np.vstack(list(places(flat).values())),
             )
         except Cancelled as stopped:
-            if isinstance(stopped.partial, Trained):
+            if isinstance(stopped.partial, TrainingResult):
                 stopped.partial = self._make_fit(data, model, stopped.partial, places)
             raise
         return self._make_fit(data, model, found, places)
 
-    def _blocks(self, data: HeteroData, W: Sparse, progress: Progress) -> list[Block]:
+    def _blocks(self, data: HeteroData, W: Sparse, progress: Progress) -> list[LinkSampling]:
         blocks, self._kinds = [], []
         spans = list(data.offsets.items())
         for d, (name, rows) in enumerate(spans):
             progress(0.0, f"Neighbours in {name}")
             extra = self._added(data, name, rows, W)
             if extra is not None and extra.nnz and self.within_weight > 0:
-                blocks.append(block_of(d, d, extra, self.within_weight))
+                blocks.append(make_link_block(d, d, extra, self.within_weight))
                 self._kinds.append(f"{name}, {_ADDED[self.within]}")
             for e in range(d, len(spans)):
                 part = sp.csr_array(W[rows][:, spans[e][1]])
                 if part.nnz:
-                    blocks.append(block_of(d, e, part))
+                    blocks.append(make_link_block(d, e, part))
                     self._kinds.append(f"{name} - {spans[e][0]}")
         return blocks
 
@@ -308,7 +308,7 @@ class PMvGE(BaseEmbedder):
         product.eliminate_zeros()
         return product
 
-    def _there(self, data: HeteroData, blocks: list[Block]) -> list[Bools]:
+    def _there(self, data: HeteroData, blocks: list[LinkSampling]) -> list[Bools]:
         there = []
         for d, (name, dataset) in enumerate(data.datasets.items()):
             mask = np.full(len(dataset), name in self._inputs)
@@ -328,7 +328,7 @@ class PMvGE(BaseEmbedder):
         self,
         data: HeteroData,
         model: Objective,
-        found: Trained,
+        found: TrainingResult,
         places: Callable[[Floats], Mapping[str, Floats]],
     ) -> Fit:
         names = list(data.datasets)

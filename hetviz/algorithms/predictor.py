@@ -16,7 +16,7 @@ from hetviz.errors import HetvizError
 
 
 @dataclass(frozen=True, eq=False)
-class Predicted:
+class LabelPredictions:
     """What is predicted of rows.
 
     Attributes
@@ -53,9 +53,9 @@ class Predicted:
                 table[f"p_{name}"] = column
         return table
 
-    def take(self, rows: Ints) -> Predicted:
+    def take(self, rows: Ints) -> LabelPredictions:
         """Return what is predicted of some of the rows."""
-        return Predicted(
+        return LabelPredictions(
             self.label[rows],
             self.probability[rows],
             self.spread[rows],
@@ -91,7 +91,7 @@ class BasePredictor(BaseEmbedder):
         -------
         DataFrame
             Columns dataset, id, label, probability, spread, and p_<class> for each class; see
-            `Predicted`. Datasets that show other items have no rows in it.
+            `LabelPredictions`. Datasets that show other items have no rows in it.
 
         Raises
         ------
@@ -127,10 +127,10 @@ class BasePredictor(BaseEmbedder):
         return pd.concat(frames, ignore_index=True)
 
     def _keep_predictions(
-        self, classes: tuple[str, ...], predictions: Mapping[str, Predicted]
+        self, classes: tuple[str, ...], predictions: Mapping[str, LabelPredictions]
     ) -> None:
         self.classes_: tuple[str, ...] = classes
-        self.predictions_: dict[str, Predicted] = dict(predictions)
+        self.predictions_: dict[str, LabelPredictions] = dict(predictions)
 
-    def _predict(self, new: Mapping[str, NewRows]) -> Mapping[str, Predicted]:
+    def _predict(self, new: Mapping[str, NewRows]) -> Mapping[str, LabelPredictions]:
         raise NotImplementedError

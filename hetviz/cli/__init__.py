@@ -1,8 +1,7 @@
-"""The command line: the same engine as the app, without a browser.
+"""Command line of hetviz.
 
-One file a topic; `COMMANDS` names the commands in the order of the help, and the file of each;
-`EXIT_CODES` is part of the help.
-Results go to standard output, notes, errors and progress to the other stream.
+`COMMANDS` lists the commands in the order of the help, with the module of each. Results go to
+standard output; notes, errors and progress go to standard error.
 """
 
 from __future__ import annotations
@@ -42,17 +41,14 @@ COMMANDS = {
     "admin": "operate",
 }
 
-EXIT_CODES = (
-    "exit codes: 0 done; 1 the data or a setting will not do, and the message says what; "
-    "2 the command itself is wrong; 130 stopped with Ctrl-C"
-)
+EXIT_CODES = "exit codes: 0 success; 1 error in the data or a setting; 2 wrong usage; 130 stopped with Ctrl-C"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code."""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
-            # Ids may hold letters that the terminal's encoding lacks.
+            # Ids may have characters outside the terminal's encoding.
             stream.reconfigure(errors="backslashreplace")
     words = list(sys.argv[1:] if arguments is None else arguments)
     given = make_parser(words[0] if words else "").parse_args(words)
@@ -71,10 +67,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def make_parser(command_name: str = "") -> argparse.ArgumentParser:
-    """Return what reads the command line; where it is of one command, others are not loaded."""
+    """Return the argument parser, restricted to one command if given."""
     parser = argparse.ArgumentParser(
         prog="hetviz",
-        description="One joint map of several unlike datasets, moved by what is known of them.",
+        description="Joint maps of heterogeneous datasets, guided by links and comparisons.",
         epilog="Example: python -m hetviz embed digits --method guided-projection --out result\n\n"
         + fill(EXIT_CODES, 78),
         formatter_class=argparse.RawDescriptionHelpFormatter,

@@ -1,4 +1,4 @@
-"""What commands share: arguments, and how results, errors and progress are written."""
+"""Shared arguments and output of commands."""
 
 from __future__ import annotations
 
@@ -21,28 +21,28 @@ DATA_HELP = "a sample (see `samples`), a bundle (folder or zip), or a CSV file o
 
 
 class AddCommand(Protocol):
-    """Add a command: its name, what runs it, one sentence, an example; return its parser."""
+    """Function that adds a command and returns its parser."""
 
     def __call__(
         self, name: str, run: Callable[[argparse.Namespace], int], words: str, example: str
     ) -> argparse.ArgumentParser:
-        """Add it."""
+        """Add a command."""
         ...
 
 
 def need_app(feature: str) -> None:
-    """Say what to install where the app's packages are missing."""
+    """Raise an error if the packages of the app are missing."""
     if find_spec("streamlit") is None:
         raise MissingExtraError(feature, "app")
 
 
 def add_data(command: argparse.ArgumentParser) -> None:
-    """Add the data to work on."""
+    """Add the argument DATA."""
     command.add_argument("data", metavar="DATA", help=DATA_HELP)
 
 
 def add_parameters(command: argparse.ArgumentParser) -> None:
-    """Add a method's parameters and the seed."""
+    """Add the options for parameters and seed."""
     command.add_argument(
         "--set",
         action="append",
@@ -62,12 +62,12 @@ def _assignment(text: str) -> tuple[str, str]:
 
 
 def parse_params(given: argparse.Namespace) -> dict[str, Any]:
-    """Return the parameters of --set, with their type."""
+    """Return the typed parameters of --set."""
     declared = hetviz.get_method(given.method).params
     params: dict[str, Any] = {}
     for name, text in given.set:
         if name in params:
-            raise ParameterError(f"--set {name} is given twice.")
+            raise ParameterError(f"--set {name} is set twice.")
         params[name] = parameters.parse(declared[name], text) if name in declared else text
     parameters.check(given.method, declared, params)
     return params
@@ -76,7 +76,7 @@ def parse_params(given: argparse.Namespace) -> dict[str, Any]:
 def score_lines(
     scores: Mapping[str, float], standard_errors: Mapping[str, float] | None = None
 ) -> list[str]:
-    """Return a line for each measure, with the standard error of those that were sampled."""
+    """Return a line for each measure, with its standard error if sampled."""
     errors = standard_errors or {}
     return [
         f"{name:<32}{value:.4f}" + (f"  ± {errors[name]:.4f}" if name in errors else "")
@@ -87,10 +87,7 @@ def score_lines(
 def diagnostic_lines(
     diagnostics: Mapping[str, Diagnostic], max_values: int | None = None
 ) -> list[str]:
-    """Return what a method found out: a head for each finding, its sentence, its values.
-
-    With `max_values` there are no sentences and only so many values of each.
-    """
+    """Return title, text and values of each diagnostic; with `max_values`, no texts."""
     from hetviz.data.model.diagnostics import without_repeated_text
 
     lines = []
@@ -107,17 +104,17 @@ def diagnostic_lines(
 
 def print_line(text: str, stream: TextIO | None = None) -> None:
     """Write a line."""
-    # Looked up late: tests and callers may have replaced it.
+    # Read at call time, because tests replace the stream.
     (stream or sys.stdout).write(text + "\n")
 
 
 def print_result(given: argparse.Namespace, value: object, lines: Sequence[str]) -> None:
-    """Write the result: the value where JSON is asked for, else the lines."""
+    """Print the result, as JSON or as lines."""
     print_line(json.dumps(value, indent=2, ensure_ascii=False) if given.json else "\n".join(lines))
 
 
 def print_error(error: HetvizError, as_json: bool) -> None:
-    """Write what is wrong to the stream of errors."""
+    """Print an error to standard error."""
     if not as_json:
         print_line(f"Error: {error}", sys.stderr)
         return
@@ -131,12 +128,12 @@ def print_error(error: HetvizError, as_json: bool) -> None:
 
 
 def print_warning(message: Warning | str, *warning_args: object, **kwargs: object) -> None:
-    """Write a warning as a note."""
+    """Print a warning as a note."""
     print_line(f"Note: {message}", sys.stderr)
 
 
 def make_progress() -> Progress:
-    """Return a line that follows the work, where somebody is looking at it."""
+    """Return a progress line for terminals."""
     if not sys.stderr.isatty():
         return ignore_progress
 
@@ -148,7 +145,7 @@ def make_progress() -> Progress:
 
 
 def dataset_column(text: str) -> tuple[str, str]:
-    """Read DATASET:COLUMN."""
+    """Parse DATASET:COLUMN."""
     dataset, sign, column = text.partition(":")
     if not (dataset and sign and column):
         raise argparse.ArgumentTypeError(f"{text!r} is not of the form dataset:column")

@@ -1,4 +1,4 @@
-"""List the samples and the methods, without loading anything that computes."""
+"""Commands that list samples and methods, without loading heavy libraries."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _samples(given: argparse.Namespace) -> int:
 def add_methods(add: AddCommand) -> None:
     """Add the command `methods`."""
     methods = add("methods", _methods, "List the methods.", "methods --suggest emoji")
-    methods.add_argument("--suggest", metavar="DATA", help=f"say which suit {DATA_HELP}")
+    methods.add_argument("--suggest", metavar="DATA", help=f"list which methods suit {DATA_HELP}")
     methods.add_argument(
         "--time",
         action="store_true",
@@ -57,7 +57,7 @@ def _methods(given: argparse.Namespace) -> int:
         for verdict in hetviz.suggest(data):
             if verdict.suits:
                 measure_seconds(hetviz.get_method(verdict.card.key), data)
-    found = hetviz.suggest(data)
+    suggestions = hetviz.suggest(data)
     verdicts = [
         {
             "key": v.card.key,
@@ -66,19 +66,19 @@ def _methods(given: argparse.Namespace) -> int:
             "seconds": v.seconds,
             "bytes": v.n_bytes,
         }
-        for v in found
+        for v in suggestions
     ]
     lines = [
         f"{v.card.key:<20}{'suits' if v.suits else 'does not suit'}: {' '.join(v.reasons)}"
         + _cost_text(v)
-        for v in found
+        for v in suggestions
     ]
     print_result(given, verdicts, lines)
     return 0
 
 
 def _cost_text(verdict: Verdict) -> str:
-    """Return what a fit is estimated to take, as a sentence."""
+    """Return the estimated cost of a fit as a sentence."""
     from hetviz._text import format_seconds
     from hetviz.algorithms.memory import format_bytes
 
@@ -89,10 +89,7 @@ def _cost_text(verdict: Verdict) -> str:
 
 
 def read_cards() -> list[dict[str, str]]:
-    """Return what the cards of the methods say, as it is written in their files, by key.
-
-    To load the methods takes seconds, to read their files a fraction of one.
-    """
+    """Return the cards of the methods, read from source files because importing takes seconds."""
     cards = []
     for path in sorted(_METHODS.glob("[!_]*.py")):
         tree = ast.parse(path.read_text(encoding="utf-8"))

@@ -1,4 +1,4 @@
-"""Find clusters on a map and say what each of them is."""
+"""Command that finds clusters on a map."""
 
 from __future__ import annotations
 
@@ -21,20 +21,24 @@ def add_clusters(add: AddCommand) -> None:
     clusters = add(
         "clusters",
         _clusters,
-        "Find clusters on a map, and what sets each of them apart.",
+        "Find clusters on a map and describe each of them.",
         "clusters emoji --coordinates result/coordinates.csv --by hdbscan --out clusters.csv",
     )
     add_data(clusters)
     source = clusters.add_mutually_exclusive_group()
     source.add_argument("--coordinates", metavar="FILE", help="CSV with dataset, id and axes")
-    source.add_argument("--method", metavar="KEY", help="make the map; see `methods`")
+    source.add_argument("--method", metavar="KEY", help="fit a map first; see `methods`")
     add_parameters(clusters)
     clusters.add_argument(
         "--by", default="k-means", help="k-means, hdbscan, agglomerative or label (k-means)"
     )
-    clusters.add_argument("--number", type=int, metavar="N", help="chosen when absent")
+    clusters.add_argument(
+        "--number", type=int, metavar="N", help="number of clusters (default: chosen automatically)"
+    )
     clusters.add_argument("--label", metavar="COLUMN", help="with --by label")
-    clusters.add_argument("--out", metavar="FILE", help="CSV of dataset, id, cluster and name")
+    clusters.add_argument(
+        "--out", metavar="FILE", help="write dataset, id, cluster and name as CSV"
+    )
 
 
 def _clusters(given: argparse.Namespace) -> int:
@@ -50,7 +54,7 @@ def _clusters(given: argparse.Namespace) -> int:
         params = parse_params(given)
         embedding = hetviz.embed(loaded.data, given.method, random_state=given.seed, **params)
     if embedding is None:
-        raise ParameterError("These data have no map: give --coordinates or --method.")
+        raise ParameterError("These data have no map. Use --coordinates or --method.")
     result = hetviz.clusters(
         loaded.data,
         embedding,

@@ -1,4 +1,4 @@
-"""Look at what was said of items, exchange it as files, join datasets, and ask what to say next."""
+"""Commands for guidance, joins and questions."""
 
 from __future__ import annotations
 
@@ -20,47 +20,56 @@ def add_guidance(add: AddCommand) -> None:
     guidance = add(
         "guidance",
         _guidance,
-        "Say what contradicts and what is not reached, or move guidance in and out as CSV.",
+        "Check guidance for contradictions, or import and export it as CSV.",
         "guidance digits --export said.csv",
     )
     add_data(guidance)
     tasks = guidance.add_mutually_exclusive_group()
-    tasks.add_argument("--report", action="store_true", help="contradictions, repeats, coverage")
+    tasks.add_argument(
+        "--report",
+        action="store_true",
+        help="report contradictions, repeats and coverage (default)",
+    )
     tasks.add_argument(
         "--learned",
         action="store_true",
-        help="what items said to belong together have in common, and who would follow them",
+        help="what linked items have in common, and which items are similar to them",
     )
     tasks.add_argument(
         "--more-like",
         metavar="COLUMN",
-        help="who is like the items of each label of a column, the most alike first",
+        help="items similar to those of each label of a column, most similar first",
     )
     tasks.add_argument(
         "--did",
         nargs=2,
         metavar=("BEFORE", "AFTER"),
-        help="what a set of statements did to a map: its coordinates without and with them, as CSV",
+        help="effect of a set of statements, from map coordinates without and with it (CSV)",
     )
     tasks.add_argument(
         "--because",
         nargs=2,
         metavar=("DATASET:ID", "OTHER"),
-        help="by which columns two items are alike, which may be given more weight",
+        help="columns in which two items are similar",
     )
     tasks.add_argument("--export", metavar="FILE", help="write all statements as CSV")
     tasks.add_argument("--import", dest="taken", metavar="FILE", help="add statements from CSV")
     tasks.add_argument(
-        "--merge", nargs=2, metavar=("OURS", "THEIRS"), help="two people's files as one"
+        "--merge",
+        nargs=2,
+        metavar=("OURS", "THEIRS"),
+        help="merge the guidance files of two people",
     )
-    tasks.add_argument("--template", choices=("links", "comparisons"), help="CSV to fill in")
+    tasks.add_argument(
+        "--template", choices=("links", "comparisons"), help="print an empty CSV table"
+    )
     guidance.add_argument(
-        "--set", metavar="NAME", help="which set of statements (--did); by default the last"
+        "--set", metavar="NAME", help="set of statements for --did (default: the last)"
     )
-    guidance.add_argument("--out", metavar="PATH", help="bundle (--import) or CSV (--merge)")
     guidance.add_argument(
-        "--leave-out", action="store_true", help="go on without rows that are wrong (--import)"
+        "--out", metavar="PATH", help="output file: bundle (--import) or CSV (--merge)"
     )
+    guidance.add_argument("--leave-out", action="store_true", help="skip invalid rows (--import)")
 
 
 def _guidance(given: argparse.Namespace) -> int:
@@ -72,7 +81,7 @@ def _guidance(given: argparse.Namespace) -> int:
         return 0
     if given.learned or given.more_like is not None:
         groups = hetviz.learned_from(data, label=given.more_like)
-        empty_message = "Nobody said of three items of a dataset that they belong together."
+        empty_message = "No three items of a dataset are linked together."
         if given.more_like is not None:
             empty_message = f"No three items of a dataset have the same {given.more_like}."
         print_result(
@@ -104,10 +113,10 @@ def _consequences(given: argparse.Namespace, data: HeteroData) -> int:
     statements = hetviz.statements(data)
     sets = list(dict.fromkeys(statements["set"]))
     if not sets:
-        raise ParameterError("--did: nothing is said of these data.")
+        raise ParameterError("--did: these data have no guidance.")
     name = sets[-1] if given.set is None else given.set
     if name not in sets:
-        raise ParameterError(f"--set {name}: there is no such set; one of {', '.join(sets)}.")
+        raise ParameterError(f"--set {name}: unknown set. Use one of {', '.join(sets)}.")
     files = [Path(file) for file in given.did]
     before, after = (read_coordinates(file.name, gate.read_file(file), data) for file in files)
     changes = hetviz.consequences(
@@ -115,7 +124,9 @@ def _consequences(given: argparse.Namespace, data: HeteroData) -> int:
     )
     lines = [f"{name}:", *changes.sentences()]
     if changes.falser:
-        lines.append("It made the map less true: fewer neighbours of the named are near in data.")
+        lines.append(
+            "The map became less accurate: fewer neighbours of these items are similar in the data."
+        )
     print_result(given, {"set": name, "falser": changes.falser, **changes.to_dict()}, lines)
     return 0
 
@@ -128,19 +139,19 @@ def _similar_columns(given: argparse.Namespace, data: HeteroData) -> int:
         name, _, id_ = item.partition(":")
         if name not in data.datasets:
             names = ", ".join(data.datasets)
-            raise ParameterError(f"--because {item}: DATASET:ID is needed; datasets: {names}.")
+            raise ParameterError(f"--because {item}: use DATASET:ID. Datasets: {names}.")
         (row,) = rows_by_id(data, name, [id_], "--because")
         rows.append([int(row) + data.offsets[name].start])
     similarities = hetviz.alike_by(data, *rows)
     lines = [
-        f"{similarity.column}: nearer than {100 * similarity.nearer:.0f} % of {similarity.dataset}; weight "
+        f"{similarity.column}: closer than {100 * similarity.nearer:.0f} % of {similarity.dataset}; weight "
         f"{similarity.weight:g}."
         for similarity in similarities
     ]
     print_result(
         given,
         [asdict(similarity) for similarity in similarities],
-        lines or ["They are alike by no column."],
+        lines or ["They are not similar in any column."],
     )
     return 0
 
@@ -162,7 +173,7 @@ def _import(given: argparse.Namespace, data: HeteroData) -> int:
     from hetviz.metrics.conflicts.conflicts import would_contradict
 
     if given.out is None:
-        raise ParameterError("--import needs --out BUNDLE: where to save the data with it.")
+        raise ParameterError("--import needs --out BUNDLE for the result.")
     path = Path(given.taken)
     guidance = read_guidance(*gate.unpack_gzip(path.name, gate.read_file(path)), data)
     if not given.leave_out:
@@ -184,7 +195,7 @@ def _import(given: argparse.Namespace, data: HeteroData) -> int:
         "out": given.out,
     }
     summary = (
-        f"{len(added.added):,} added, {len(added.updated):,} changed, {added.n_same:,} were there, "
+        f"{len(added.added):,} added, {len(added.updated):,} changed, {added.n_same:,} unchanged, "
         f"{guidance.n_rows - guidance.n_good:,} left out. Saved to {given.out}."
     )
     print_result(given, record, [summary, *(conflict.sentence for conflict in conflicts)])
@@ -193,7 +204,7 @@ def _import(given: argparse.Namespace, data: HeteroData) -> int:
 
 def _merge(given: argparse.Namespace, data: HeteroData) -> int:
     if given.out is None:
-        raise ParameterError("--merge needs --out FILE: where to write both as one.")
+        raise ParameterError("--merge needs --out FILE for the result.")
     merged = hetviz.merge_guidance(data, *map(Path, given.merge))
     _write_text(given.out, merged.csv())
     lines = [
@@ -204,7 +215,7 @@ def _merge(given: argparse.Namespace, data: HeteroData) -> int:
         fields = ", ".join(
             f"{name} {ours} and {theirs}" for name, (ours, theirs) in difference["fields"].items()
         )
-        lines.append(f"Differs: {difference['key']}: {fields}; the first counts.")
+        lines.append(f"Differs: {difference['key']}: {fields}; the first is used.")
     lines += [conflict.sentence for conflict in merged.conflicts]
     print_result(given, {**merged.to_dict(), "out": given.out}, lines)
     return 0
@@ -225,7 +236,7 @@ def add_join(add: AddCommand) -> None:
     join = add(
         "join",
         _join,
-        "Say how datasets seem to belong together, with score and evidence, and join them.",
+        "Propose joins between datasets with score and evidence, and apply them.",
         "join tables/ --sure --out joined.zip",
     )
     add_data(join)
@@ -235,36 +246,36 @@ def add_join(add: AddCommand) -> None:
         action="append",
         default=[],
         metavar="N",
-        help="carry out proposal N of the list; may be repeated",
+        help="apply proposal N of the list; may be repeated",
     )
     join.add_argument(
         "--sure",
         action="store_true",
-        help="carry out all that nothing speaks against, marked * in the list",
+        help="apply all reliable proposals, marked * in the list",
     )
     join.add_argument(
         "--rows",
         action="append",
         default=[],
         metavar="DATASET=HOW",
-        help="take rows that name others as links, summary or both instead of items; may be "
-        "repeated",
+        help="use rows that refer to other datasets as links, summary or both instead of items; "
+        "may be repeated",
     )
     join.add_argument(
         "--unlink",
         action="append",
         default=[],
         metavar="DATASET:ID",
-        help="leave out the links of an item that holds too many; may be repeated",
+        help="remove the links of an item that has too many; may be repeated",
     )
     join.add_argument(
         "--leave-unlinked",
         action="append",
         default=[],
         metavar="DATASET",
-        help="leave out the items of a dataset that no link reaches; may be repeated",
+        help="remove the items of a dataset that have no link; may be repeated",
     )
-    join.add_argument("--out", metavar="PATH", help="bundle to write the joined data to")
+    join.add_argument("--out", metavar="PATH", help="bundle for the joined data")
 
 
 def _join(given: argparse.Namespace) -> int:
@@ -274,11 +285,11 @@ def _join(given: argparse.Namespace) -> int:
         name for name in _CHANGE_OPTIONS if getattr(given, name.strip("-").replace("-", "_"))
     ]
     if changes and given.out is None:
-        raise ParameterError(f"{changes[0]} needs --out PATH: where to save the joined data.")
+        raise ParameterError(f"{changes[0]} needs --out PATH for the joined data.")
     if given.out is not None and not changes:
         raise ParameterError(
-            "--out needs --accept N or --sure: which proposals to carry out; or --unlink or "
-            "--leave-unlinked: what to leave out."
+            "--out needs --accept N or --sure (proposals to apply), or --unlink or "
+            "--leave-unlinked (what to remove)."
         )
     for number in given.accept:
         if not 1 <= number <= len(proposals):
@@ -294,7 +305,9 @@ def _join(given: argparse.Namespace) -> int:
     record = {"proposals": [proposal.to_dict(data) for proposal in proposals]}
     sure = [number for number, one in enumerate(proposals, start=1) if given.sure and one.sure]
     if given.sure and not (sure or given.accept):
-        raise ParameterError("--sure: no join is sure; name those you want by --accept N.")
+        raise ParameterError(
+            "--sure: no proposal is reliable enough. Select proposals with --accept N."
+        )
     if changes:
         chosen = list(dict.fromkeys([*given.accept, *sure]))
         rows = dict(one.rpartition("=")[::2] for one in given.rows)
@@ -309,13 +322,11 @@ def _join(given: argparse.Namespace) -> int:
         record |= {"accepted": chosen, "out": given.out}
         lines = [
             *(f"Joined: {proposals[number - 1].title}" for number in chosen),
-            *(f"Left out: the links of {text}" for text in given.unlink),
-            *(f"Left out: {name} that no link reaches" for name in given.leave_unlinked),
+            *(f"Removed: the links of {text}" for text in given.unlink),
+            *(f"Removed: {name} without links" for name in given.leave_unlinked),
             f"Saved to {given.out}.",
         ]
-    print_result(
-        given, record, lines or ["Nothing seems to join them: no ids, columns or places agree."]
-    )
+    print_result(given, record, lines or ["No joins found: no ids, columns or locations match."])
     return 0
 
 
@@ -324,14 +335,14 @@ def add_ask(add: AddCommand) -> None:
     ask = add(
         "ask",
         _ask,
-        "Print the questions whose answers would tell a map most.",
+        "Suggest questions whose answers would improve a map most.",
         "ask digits --coordinates result/coordinates.csv -n 10",
     )
     add_data(ask)
     ask.add_argument(
         "--coordinates", metavar="FILE", required=True, help="CSV with dataset, id and axes"
     )
-    ask.add_argument("-n", type=int, default=10, help="how many questions (10)")
+    ask.add_argument("-n", type=int, default=10, help="number of questions (10)")
     ask.add_argument(
         "--kind",
         action="append",
@@ -343,8 +354,8 @@ def add_ask(add: AddCommand) -> None:
         action="append",
         metavar="DATASET:COLUMN",
         type=dataset_column,
-        help="ask for labels that are missing in this column; may be repeated "
-        '(columns of your own, "my label 1" and so on)',
+        help="ask for missing labels of this column; may be repeated "
+        '(default: own label columns, such as "my label 1")',
     )
     ask.add_argument("--seed", type=int, default=0, help="seed of random numbers (0)")
 
@@ -366,10 +377,12 @@ def _ask(given: argparse.Namespace) -> int:
         labels=given.label,
     )
     lines = [f"{question.text}  ({question.why})" for question in questions]
-    lines = lines or ["Nothing left to ask."]
+    lines = lines or ["No questions left."]
     gains = hetviz.gains_ahead(data, learned)
     if not any(gain.worth for gain in gains):
-        lines_on_gain = ["Enough asked: more answers could not gain what can be told from nothing."]
+        lines_on_gain = [
+            "Enough questions answered: more answers would make no measurable difference."
+        ]
         print_line("\n".join([*lines_on_gain, *map(str, gains)]), sys.stderr)
     print_result(given, [question.to_dict() for question in questions], lines)
     return 0

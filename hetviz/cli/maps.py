@@ -1,4 +1,4 @@
-"""Make, measure and compare maps."""
+"""Commands that fit, evaluate and compare maps."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ def add_embed(add: AddCommand) -> None:
     embed = add(
         "embed",
         _embed,
-        "Place all items; write coordinates.csv, scores.json and recipe.toml.",
+        "Fit a map and write coordinates, scores and a recipe.",
         "embed emoji --method guided-projection --set kernel=rbf --out result",
     )
     add_data(embed)
     embed.add_argument(
         "--method",
         metavar="KEY",
-        help="see `methods`; when absent, the best of a few on held-out links of the data",
+        help="see `methods` (default: the best of several methods on held-out links)",
     )
     add_parameters(embed)
     embed.add_argument(
@@ -52,20 +52,20 @@ def add_embed(add: AddCommand) -> None:
         default=[],
         metavar="KEY=F",
         type=_weight,
-        help="weigh a kind of links by F, 0 to 1; KEY is 'source|target|kind'; may be repeated",
+        help="weight a kind of links by F, 0 to 1; KEY is 'source|target|kind'; may be repeated",
     )
-    embed.add_argument("--only", metavar="FILE", help="CSV of the rows to place: dataset, id")
+    embed.add_argument("--only", metavar="FILE", help="CSV of the rows to map: dataset, id")
     embed.add_argument(
         "--hold-out",
         type=float,
         default=0.0,
         metavar="F",
-        help="share of the links and comparisons to keep from the method and judge the map by (0)",
+        help="share of links and comparisons to hide from the method and evaluate the map with (0)",
     )
     embed.add_argument(
-        "--model", metavar="FILE", help="save the fitted method too, to place new items later (zip)"
+        "--model", metavar="FILE", help="also save the fitted model, to place new items later (zip)"
     )
-    embed.add_argument("--out", required=True, metavar="DIR", help="folder to write into")
+    embed.add_argument("--out", required=True, metavar="DIR", help="output folder")
 
 
 def _embed(given: argparse.Namespace) -> int:
@@ -76,12 +76,12 @@ def _embed(given: argparse.Namespace) -> int:
     from hetviz.runs.embed.scope import read_rows_file
 
     if given.method is None and given.set:
-        raise ParameterError("--set needs --method: say whose setting it is.")
+        raise ParameterError("--set needs --method.")
     params = {} if given.method is None else parse_params(given)
     loaded = read_bundle(given.data).strict()
     weights = dict(given.weigh)
     if len(weights) < len(given.weigh):
-        raise ParameterError("--weigh names one kind of links twice.")
+        raise ParameterError("--weigh has the same kind of links twice.")
     method, notes = given.method, []
     if method is None:
         choice = choose_method(loaded.data, make_progress(), random_state=given.seed)
@@ -106,14 +106,14 @@ def _embed(given: argparse.Namespace) -> int:
         *notes,
         f"{method}: {placed:,} rows placed in {fitted.run.seconds:.2f} s",
         *score_lines(record["scores"]),
-        f"Written to {given.out}; `hetviz diagnostics` tells what the method found out",
+        f"Written to {given.out}; see `hetviz diagnostics` for details of the method",
     ]
     print_result(given, record, lines)
     return 0
 
 
 def _weight(text: str) -> tuple[str, float]:
-    # The name of a dataset may hold the sign as well, so the last one counts.
+    # The name of a dataset may contain "=" too.
     key, _, factor = text.rpartition("=")
     try:
         return key, float(factor)
@@ -126,8 +126,8 @@ def add_evaluate(add: AddCommand) -> None:
     evaluate = add(
         "evaluate",
         _evaluate,
-        "Measure a map; ± is the standard error of what was sampled, at most the ceiling on these "
-        "data, and what it can tell the smallest difference between two maps that is not chance.",
+        "Evaluate a map. Shows each measure with its standard error (±), its maximum on these data "
+        "and the smallest difference between two maps that is not due to chance.",
         "evaluate digits --coordinates result/coordinates.csv",
     )
     add_data(evaluate)
@@ -171,7 +171,7 @@ def _evaluate(given: argparse.Namespace) -> int:
 
 
 def limits_text(scores: Scores, name: str) -> str:
-    """Return the ceiling of a measure and the smallest difference it can tell, in words."""
+    """Return the ceiling of a measure and its smallest detectable difference."""
     ceiling, resolution = scores.ceiling(name), scores.resolutions.get(name)
     parts = [] if math.isnan(ceiling) else [f"at most {ceiling:.4g}"]
     return ", ".join(parts + ([] if resolution is None else [f"can tell {resolution:.4f}"]))
@@ -182,34 +182,36 @@ def add_run(add: AddCommand) -> None:
     run = add(
         "run",
         _run,
-        "Run a recipe again, or one over Parquet or Arrow files larger than memory.",
+        "Run a recipe, also over Parquet or Arrow files larger than memory.",
         "run result/recipe.toml --out again --figures",
     )
-    run.add_argument("recipe", help="a recipe.toml, or the folder that holds one")
-    run.add_argument("--out", metavar="DIR", help="folder to write into (run/ beside the recipe)")
+    run.add_argument("recipe", help="a recipe.toml, or its folder")
+    run.add_argument(
+        "--out", metavar="DIR", help="output folder (default: run/ in the folder of the recipe)"
+    )
     run.add_argument(
         "--figures",
         nargs="*",
         choices=("png", "svg", "pdf"),
         metavar="FORM",
-        help="draw the map and the curves as well: png svg pdf (png)",
+        help="also draw map and curves: png svg pdf (png)",
     )
     run.add_argument(
         "--scheduler",
         metavar="WHERE",
-        help="of a recipe over files: sync, threads:N, local:N (processes of this machine) or "
-        "tls://host:port (a Dask scheduler); the result is the same (sync)",
+        help="for a recipe over files: sync, threads:N, local:N (local processes) or "
+        "tls://host:port (a Dask scheduler); does not change the result (sync)",
     )
-    run.add_argument("--tls-ca", metavar="FILE", help="certificate of the authority, PEM")
-    run.add_argument("--tls-cert", metavar="FILE", help="certificate of this machine, PEM")
-    run.add_argument("--tls-key", metavar="FILE", help="its private key, PEM")
+    run.add_argument("--tls-ca", metavar="FILE", help="CA certificate, PEM")
+    run.add_argument("--tls-cert", metavar="FILE", help="client certificate, PEM")
+    run.add_argument("--tls-key", metavar="FILE", help="private key of the client, PEM")
     run.add_argument(
-        "--scratch", metavar="DIR", help="where a recipe over files keeps what it needs on the way"
+        "--scratch", metavar="DIR", help="folder for temporary files of a recipe over files"
     )
     run.add_argument(
         "--check",
         action="store_true",
-        help="only check a recipe over files, and tell what memory and disk it will take",
+        help="only check a recipe over files and print the memory and disk it needs",
     )
 
 
@@ -237,11 +239,11 @@ def _run(given: argparse.Namespace) -> int:
 
 
 def _run_large(given: argparse.Namespace, recipe: LargeRecipe) -> int:
-    """Run a recipe over files, or tell what it will take."""
+    """Run a recipe over files, or print its requirements."""
     from hetviz.runs.large.plan import check_room, forecast
 
     if given.figures is not None:
-        raise ParameterError("--figures: a map of files too large for memory is not drawn here.")
+        raise ParameterError("--figures: maps of recipes over files cannot be drawn here.")
     if given.check:
         check_room(recipe)
         requirements = forecast(recipe)
@@ -257,7 +259,7 @@ def _run_large(given: argparse.Namespace, recipe: LargeRecipe) -> int:
         lines = [
             *(f"{table.name}: {table.n:,} rows of {table.d:,} features" for table in plan.tables),
             *(f"{links.name}: {links.files.n_rows:,} links" for links in plan.links),
-            f"{len(plan.blocks):,} blocks; each process takes about {memory_estimate['process_mb']:,} MB",
+            f"{len(plan.blocks):,} blocks; each process needs about {memory_estimate['process_mb']:,} MB",
             f"{memory_estimate['disk_mb']:,} MB on disk while it runs",
         ]
         print_result(given, memory_estimate, lines)
@@ -292,7 +294,7 @@ def _run_large(given: argparse.Namespace, recipe: LargeRecipe) -> int:
 
 
 def _placement_lines(record: Mapping[str, Any]) -> list[str]:
-    """Say by how many landmarks rows were placed, and how well."""
+    """Describe how rows were placed by landmarks."""
     if "landmarks" not in record:
         return []
     count = sum(record["landmarks"].values())
@@ -302,16 +304,14 @@ def _placement_lines(record: Mapping[str, Any]) -> list[str]:
         if error is None
         else (f"; landmarks placed likewise land {error:.1%} of the usual distance off (median)")
     )
-    lines = [f"Fitted to {count:,} landmarks, the other rows placed by them{placement_error}"]
+    lines = [f"Fitted to {count:,} landmarks, other rows placed by them{placement_error}"]
     if "refinement" in record:
         refinement = record["refinement"]
         rows, all_rows = sum(refinement["rows"].values()), sum(record["rows"].values())
-        other_rows = "" if rows == all_rows else ", the others placed by them"
+        other_rows = "" if rows == all_rows else ", other rows placed by them"
         landmark_error = refinement["placement_error"]["median"]
         landmark_text = (
-            ""
-            if landmark_error is None
-            else f"; one placed by the others lands {landmark_error:.1%} off"
+            "" if landmark_error is None else f"; median placement error {landmark_error:.1%}"
         )
         lines.append(
             f"{refinement['iterations']:,} iterations of {rows:,} rows{other_rows}: half moved by "
@@ -325,7 +325,7 @@ def add_diagnostics(add: AddCommand) -> None:
     diagnostics = add(
         "diagnostics",
         _diagnostics,
-        "Tell what the method of a run found out: weights, correlations, gaps, with what they say.",
+        "Show diagnostics of a run: weights, correlations and gaps, with explanations.",
         "diagnostics result",
     )
     diagnostics.add_argument("result", help="the folder that `embed` or `run` wrote")
@@ -336,7 +336,7 @@ def _diagnostics(given: argparse.Namespace) -> int:
     from hetviz.exports.result import read_result
 
     diagnostics = read_result(given.result).embedding.diagnostics
-    lines = diagnostic_lines(diagnostics) or ["Nothing was kept with this run but its measures."]
+    lines = diagnostic_lines(diagnostics) or ["This run has no diagnostics except its measures."]
     print_result(given, to_json(diagnostics), lines)
     return 0
 
@@ -346,17 +346,22 @@ def add_why(add: AddCommand) -> None:
     why = add(
         "why",
         _why,
-        "Say why an item of a map lies where it lies: what holds it, and what would move it.",
+        "Explain the position of an item on a map.",
         "why result emoji 1f408",
     )
     why.add_argument("result", help="the folder that `embed` or `run` wrote")
     why.add_argument("dataset", help="the dataset of the item")
     why.add_argument("id", help="its id")
     why.add_argument(
-        "-n", dest="most", type=int, default=5, metavar="N", help="reasons of each sort (5)"
+        "-n",
+        dest="most",
+        type=int,
+        default=5,
+        metavar="N",
+        help="number of reasons of each kind (5)",
     )
     why.add_argument(
-        "--quick", action="store_true", help="by the axes alone, without fitting the method anew"
+        "--quick", action="store_true", help="use the axes only, without fitting the method again"
     )
 
 
@@ -380,9 +385,9 @@ def _why(given: argparse.Namespace) -> int:
     )
     lines = [f"{explanation.title}: {explanation.sentence}"]
     for head, reasons in (
-        ("What holds it", explanation.holds),
-        ("In which features it is like that", explanation.features),
-        ("What pulls it elsewhere", explanation.elsewhere),
+        ("Reasons for its position", explanation.holds),
+        ("Features with a similar value", explanation.features),
+        ("Links and features that pull it elsewhere", explanation.elsewhere),
     ):
         lines += [f"{head}:"] if reasons else []
         lines += [
@@ -390,7 +395,7 @@ def _why(given: argparse.Namespace) -> int:
             for reason in reasons
         ]
     movers = [reason for reason in explanation.would_move if reason.moves > 0]
-    lines += ["How far it would move without each, of the map's width:"] if movers else []
+    lines += ["Movement without each of these, relative to the width of the map:"] if movers else []
     lines += [
         f"  {reason.title:<32}{reason.kind:<12}{round_percent(reason.moves, 1)}"
         for reason in movers
@@ -404,11 +409,11 @@ def _why(given: argparse.Namespace) -> int:
 
 
 def _reproduction_lines(record: Mapping[str, object]) -> list[str]:
-    """Say whether the coordinates are those that the recipe was made with."""
+    """Report whether the coordinates equal those of the recipe."""
     is_same = record.get("same_coordinates")
     if is_same is None:
         return []
-    text = "the same, bit for bit, as" if is_same else "not the same, bit for bit, as"
+    text = "identical to" if is_same else "not identical to"
     return [f"The coordinates are {text} those of the recipe."]
 
 
@@ -420,30 +425,34 @@ def add_compare(add: AddCommand) -> None:
     compare = add(
         "compare",
         _compare,
-        "Fit methods on the same splits and say which keeps best what it was not shown.",
+        "Compare methods on the same held-out links and recommend one.",
         "compare digits --methods guided-projection,mr-sne,pca --seeds 3",
     )
     add_data(compare)
     compare.add_argument(
-        "--methods", metavar="A,B", help="keys, see `methods`; all that suit the data when absent"
+        "--methods",
+        metavar="A,B",
+        help="method keys, see `methods` (default: all that suit the data)",
     )
-    compare.add_argument("--seeds", type=int, default=3, metavar="N", help="splits (3)")
+    compare.add_argument("--seeds", type=int, default=3, metavar="N", help="number of splits (3)")
     compare.add_argument(
         "--hold-out",
         type=float,
         default=0.2,
         metavar="F",
-        help="share of the links and comparisons that no method sees (0.2)",
+        help="share of links and comparisons hidden from the methods (0.2)",
     )
     compare.add_argument(
         "--new-items",
         type=float,
         default=0.0,
         metavar="F",
-        help="share of the items to leave out altogether and place afterwards (0)",
+        help="share of items to leave out and place afterwards (0)",
     )
-    compare.add_argument("--seed", type=int, default=0, help="the first seed (0)")
-    compare.add_argument("--out", metavar="DIR", help="write compare.json and compare.csv there")
+    compare.add_argument("--seed", type=int, default=0, help="first seed (0)")
+    compare.add_argument(
+        "--out", metavar="DIR", help="write compare.json and compare.csv to this folder"
+    )
 
 
 def _compare(given: argparse.Namespace) -> int:
@@ -464,7 +473,7 @@ def _compare(given: argparse.Namespace) -> int:
 
 
 def _comparison_lines(comparison: Comparison) -> list[str]:
-    """Return the table in hundredths, what failed, and the advice."""
+    """Return the table in percent, failures, and the recommendation."""
     measures = [key for key in comparison.measures if key in MEASURES][:_MAX_COLUMNS]
     head = ["method", *(MEASURES[key].label for key in measures), "time"]
     rows: list[list[str]] = [
@@ -485,8 +494,8 @@ def _comparison_lines(comparison: Comparison) -> list[str]:
         )
         for row in table
     ]
-    lines += [f"{key} refused: {reason}" for key, reason in comparison.refusals.items()]
-    lines += [f"{key} went wrong: {reason}" for key, reason in comparison.errors.items()]
+    lines += [f"{key} does not apply: {reason}" for key, reason in comparison.refusals.items()]
+    lines += [f"{key} failed: {reason}" for key, reason in comparison.errors.items()]
     lines += [f"{MEASURES[key].label}: {comparison.limits(key)}" for key in measures]
     notes = [comparison.link_prediction_note] if comparison.link_prediction_note else []
     return [*lines, *notes, comparison.recommendation.sentence]

@@ -1,4 +1,4 @@
-"""Serve the app to others, and look after what is kept."""
+"""Commands for servers and stored projects."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ def add_serve(add: AddCommand) -> None:
     serve = add(
         "serve",
         _serve,
-        "Serve the app to others, as a file of settings and the environment say.",
+        "Serve the app to other users, with settings from a file and the environment.",
         "serve --config server.toml",
     )
-    serve.add_argument("--config", metavar="FILE", type=Path, help="settings, as TOML")
-    serve.add_argument("--check", action="store_true", help="only check the settings and show them")
+    serve.add_argument("--config", metavar="FILE", type=Path, help="settings file (TOML)")
+    serve.add_argument("--check", action="store_true", help="only check and print the settings")
 
 
 def _serve(given: argparse.Namespace) -> int:
@@ -52,19 +52,19 @@ def _serve(given: argparse.Namespace) -> int:
     command += [f"--{name}={value}" for name, value in flags.items() if value != ""]
     command += [f"--server.allowedHosts={host}" for host in config.hosts]
     sys.stderr.write(f"{isolation}\n")
-    # Secrets go through the environment; the list of processes is for everybody to see.
+    # Secrets go through the environment, because command lines are public.
     env = {**LOW_MEMORY_ENV, **os.environ, **settings}
     env.pop("HETVIZ_CONFIG", None)
     if config.oidc.cookie_secret:
         env["STREAMLIT_SERVER_COOKIE_SECRET"] = config.oidc.cookie_secret
     with subprocess.Popen(command, env=env) as server:  # noqa: S603 - our own interpreter and script
-        # Whoever stops this process means the server.
+        # Stop the server together with this process.
         signal.signal(signal.SIGTERM, lambda *_: server.terminate())
         return server.wait()
 
 
 def _isolation_text() -> str:
-    """Return what readers of files and workers give up on this system, in words."""
+    """Describe the isolation of readers and workers on this system."""
     from hetviz.io.sandbox.confine import available_limits
 
     try:
@@ -72,15 +72,17 @@ def _isolation_text() -> str:
     except (OSError, ValueError, subprocess.SubprocessError):
         available = {"network": False, "calls": False}
     descriptions = {
-        "network": "a network namespace of their own",
+        "network": "a separate network namespace",
         "calls": "a filter of system calls (no sockets, no programs, no other processes)",
     }
     present = [words for name, words in descriptions.items() if available[name]]
     missing = [words for name, words in descriptions.items() if not available[name]]
     kinds = "Processes that read files or make maps"
-    text = f"{kinds} have {' and '.join(present)}" if present else f"{kinds} have limits only"
+    text = (
+        f"{kinds} have {' and '.join(present)}" if present else f"{kinds} have resource limits only"
+    )
     return (
-        f"{text}; this system does not give them {' or '.join(missing)}." if missing else f"{text}."
+        f"{text}; this system does not support {' or '.join(missing)}." if missing else f"{text}."
     )
 
 
@@ -88,9 +90,7 @@ def _check_log_in(auth: str) -> None:
     if auth == "none":
         return
     if importlib.util.find_spec("authlib") is None:
-        raise HetvizError(
-            'To log people in, install hetviz with its server parts: pip install "hetviz[server]".'
-        )
+        raise HetvizError('Login needs the server packages: pip install "hetviz[server]".')
 
 
 def _script() -> Path:
@@ -98,7 +98,7 @@ def _script() -> Path:
     for path in (package / "app.py", package.parent / "app.py"):
         if path.is_file():
             return path
-    raise HetvizError("The app was not installed with this copy of hetviz; install it again.")
+    raise HetvizError("The app is missing from this installation. Install hetviz again.")
 
 
 def add_admin(add: AddCommand) -> None:
@@ -106,7 +106,7 @@ def add_admin(add: AddCommand) -> None:
     admin = add(
         "admin",
         _admin,
-        "Look after stored projects: list, back up, restore, migrate, prune, revoke, delete.",
+        "Manage stored projects: list, back up, restore, migrate, prune, revoke, delete.",
         "admin list",
     )
     admin.add_argument(
@@ -116,10 +116,14 @@ def add_admin(add: AddCommand) -> None:
         "delete PROJECT; give PROJECT PERSON; costs; export-person and forget-person PERSON; "
         "health",
     )
-    admin.add_argument("names", nargs="*", metavar="NAME", help="what the task is about")
-    admin.add_argument("--home", type=Path, help="where projects are kept (HETVIZ_HOME)")
-    admin.add_argument("--keys", action="store_true", help="list: also the ids that open projects")
-    admin.add_argument("--days", type=int, help="prune: all that were not opened for so many days")
+    admin.add_argument("names", nargs="*", metavar="NAME", help="arguments of the task")
+    admin.add_argument("--home", type=Path, help="folder of the projects (HETVIZ_HOME)")
+    admin.add_argument(
+        "--keys", action="store_true", help="list: also show the ids that open projects"
+    )
+    admin.add_argument(
+        "--days", type=int, help="prune: also remove projects not opened for this many days"
+    )
 
 
 def _admin(given: argparse.Namespace) -> int:
@@ -186,7 +190,7 @@ def _revoke(home: Path, given: argparse.Namespace) -> Mapping[str, object]:
     project = upkeep.find_project(home, given.names[0]).name
     n = People(home).revoke(project)
     Audit(home).note("revoke", "operator", project, links=n)
-    return {"links taken back": n}
+    return {"links revoked": n}
 
 
 def _delete(home: Path, given: argparse.Namespace) -> Mapping[str, object]:
@@ -200,7 +204,7 @@ def _delete(home: Path, given: argparse.Namespace) -> Mapping[str, object]:
             f"The project {given.names[0]!r} is open in a running app; delete it there, or stop "
             "the app first."
         )
-    # Without accounts there is nobody to forget, and no list of people to begin.
+    # Do not create the file of people on servers without accounts.
     if (home / FILE).exists():
         People(home).delete_project(folder.name)
     Audit(home).note("delete-project", "operator", folder.name)
@@ -243,7 +247,7 @@ def _forget_person(home: Path, given: argparse.Namespace) -> Mapping[str, object
     Audit(home).note("forget-person", "operator", person_gone=given.names[0], projects=removed)
     return {
         "projects removed": removed,
-        "in use, so not removed": len(folders) - removed,
+        "in use, not removed": len(folders) - removed,
     }
 
 

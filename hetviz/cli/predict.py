@@ -1,4 +1,4 @@
-"""Predict links and labels that are missing, and place items that a model has not seen."""
+"""Commands that predict links and labels, and place new items."""
 
 from __future__ import annotations
 
@@ -32,47 +32,58 @@ _LABELS_EXAMPLE = "predict labels world --label countries:life_expectancy --out 
 
 def add_predict(add: AddCommand) -> None:
     """Add the command `predict`."""
-    words = "Predict links that nobody has given yet, or labels that are missing."
+    words = "Predict missing links or labels."
     predict = add("predict", _links, words, _LINKS_EXAMPLE)
-    kinds = predict.add_subparsers(title="what", required=True, metavar="links|labels")
-    links = _kind(kinds, "links", _links, "Rank pairs that no link tells of.", _LINKS_EXAMPLE)
+    kinds = predict.add_subparsers(title="tasks", required=True, metavar="links|labels")
+    links = _kind(kinds, "links", _links, "Rank unlinked pairs by predicted score.", _LINKS_EXAMPLE)
     links.add_argument("--source", required=True, metavar="DATASET")
     links.add_argument("--target", required=True, metavar="DATASET", help="may be the same")
     links.add_argument(
         "--method",
         default="stack",
         metavar="KEY",
-        help="stack: known links and likeness, weighed by held-out links (the default); profiles: "
-        "what the items most alike are linked with; or a method, see `methods`",
+        help="stack (default): links and similarity, weighted on held-out links; profiles: links of "
+        "the most similar items; or a method, see `methods`",
     )
     add_parameters(links)
-    links.add_argument("--top", type=int, default=20, help="how many pairs (20)")
-    links.add_argument("--starts", type=int, default=1, help="starts of the method, and tests (1)")
+    links.add_argument("--top", type=int, default=20, help="number of pairs (20)")
+    links.add_argument("--starts", type=int, default=1, help="number of fits and tests (1)")
     links.add_argument(
         "--hold-out",
         type=float,
         default=0.0,
         metavar="F",
-        help="also test with this share of the links held out (0: no test)",
+        help="share of links held out for a test (0: no test)",
     )
-    words = "Predict a label where it is missing."
+    words = "Predict missing labels."
     labels = _kind(kinds, "labels", _labels, words, _LABELS_EXAMPLE)
     labels.add_argument("--label", required=True, metavar="DATASET:COLUMN", type=dataset_column)
     labels.add_argument(
         "--method",
         choices=("blend", "gbc", "hemap"),
-        help="(blend, all that is known; gbc where parameters of it are set)",
+        help="method (default: blend, or gbc if its parameters are set)",
     )
     labels.add_argument(
-        "--from", dest="source", metavar="DATASET:COLUMN", type=dataset_column, help="for hemap"
+        "--from",
+        dest="source",
+        metavar="DATASET:COLUMN",
+        type=dataset_column,
+        help="source label for hemap",
     )
     labels.add_argument(
-        "--use", action="append", metavar="SOURCE", help="what to learn from; repeatable (all)"
+        "--use",
+        action="append",
+        metavar="SOURCE",
+        help="source to learn from; may be repeated (all)",
     )
     labels.add_argument(
-        "--share", type=float, default=0.8, metavar="F", help="of labels seen in tests (0.8)"
+        "--share",
+        type=float,
+        default=0.8,
+        metavar="F",
+        help="share of labels used for training in tests (0.8)",
     )
-    labels.add_argument("--repeats", type=int, default=3, help="tests (3)")
+    labels.add_argument("--repeats", type=int, default=3, help="number of tests (3)")
     add_parameters(labels)
 
 
@@ -87,7 +98,7 @@ def _kind(
         name, help=words, description=words, epilog=f"Example: python -m hetviz {example}"
     )
     parser.set_defaults(command=run)
-    # Given before or after the word; the one before must not be forgotten.
+    # The option may come before or after the subcommand.
     parser.add_argument("--json", action="store_true", default=argparse.SUPPRESS, help="print JSON")
     add_data(parser)
     parser.add_argument("--out", metavar="FILE", help="write to FILE: CSV, or JSON if named .json")
@@ -131,11 +142,11 @@ def _links(given: argparse.Namespace) -> int:
     if result["test"] is not None:
         for name, (mean, error) in result["test"]["auc"].items():
             spread = "" if not error else f" +- {error:.3f}"
-            summary.append(f"held-out link above another pair, {name}: {mean:.3f}{spread}")
+            summary.append(f"AUC on held-out links, {name}: {mean:.3f}{spread}")
         unseen = result["test"]["unseen"]
         for name, (mean, error) in {} if unseen is None else unseen["auc"].items():
             spread = "" if not error else f" +- {error:.3f}"
-            summary.append(f"the same for items without links, {name}: {mean:.3f}{spread}")
+            summary.append(f"AUC for items without links, {name}: {mean:.3f}{spread}")
     _print_or_write(given, result, head, rows, lines, summary)
     return 0
 
@@ -164,7 +175,7 @@ def _labels(given: argparse.Namespace) -> int:
     lines = [
         f"{row.id}  {_cell(row.label)}"
         + (f"  doubt {_cell(row.doubt)}" if _cell(row.doubt) else "")
-        + ("" if getattr(row, "decided", True) else "  (not better than a guess)")
+        + ("" if getattr(row, "decided", True) else "  (no better than guessing)")
         for row in table[~table["known"].astype(bool)].itertuples()
     ]
     summary = [
@@ -185,7 +196,7 @@ def _print_or_write(
     lines: Sequence[str],
     summary: Sequence[str],
 ) -> None:
-    """Show what is told of all, and a line for each item where these do not go to a file."""
+    """Print the summary, and the lines or a file."""
     if given.out is None:
         print_result(given, value, [*lines, *summary])
         return
@@ -222,18 +233,20 @@ def add_place(add: AddCommand) -> None:
     place = add(
         "place",
         _place,
-        "Place new items of a file on a fitted map; what is on it stays where it is.",
+        "Place new items of a file on a fitted map, without moving existing items.",
         "place world result/recipe.toml new.csv --dataset countries --out placed.csv",
     )
     add_data(place)
     place.add_argument(
-        "fitted", help="the folder or recipe.toml of `embed`, or the file that its --model wrote"
+        "fitted", help="folder or recipe.toml of `embed`, or a file written by its --model"
     )
-    place.add_argument("items", help="a table with a row for each new item, of any kind of file")
-    place.add_argument("--dataset", required=True, metavar="NAME", help="which the items belong to")
-    place.add_argument("--id", metavar="COLUMN", help="column of ids (found out)")
-    place.add_argument("--k", type=int, default=5, help="nearest items of each dataset (5)")
-    place.add_argument("--out", metavar="FILE", help="CSV to write: places, doubt, nearest items")
+    place.add_argument("items", help="file with a row for each new item")
+    place.add_argument("--dataset", required=True, metavar="NAME", help="dataset of the items")
+    place.add_argument("--id", metavar="COLUMN", help="column of ids (default: detected)")
+    place.add_argument("--k", type=int, default=5, help="number of nearest items per dataset (5)")
+    place.add_argument(
+        "--out", metavar="FILE", help="write positions, doubt and nearest items as CSV"
+    )
 
 
 def _place(given: argparse.Namespace) -> int:
@@ -244,7 +257,7 @@ def _place(given: argparse.Namespace) -> int:
     data = hetviz.load(given.data)
     if given.dataset not in data.datasets:
         raise ParameterError(
-            f"--dataset {given.dataset}: there is none. There are: {', '.join(data.datasets)}."
+            f"--dataset {given.dataset}: unknown dataset. Datasets: {', '.join(data.datasets)}."
         )
     file = Path(given.items)
     items = read_new_items(
@@ -284,7 +297,7 @@ def _place(given: argparse.Namespace) -> int:
 
 
 def _load_fitted(path: Path, data: hetviz.HeteroData, source: str) -> Any:
-    """Return a fitted method: a saved one, or what a recipe says, fitted once more."""
+    """Return a saved model, or fit a recipe."""
     if path.is_dir() or path.suffix == ".toml":
         from hetviz.runs.embed.recipe import read_recipe
         from hetviz.runs.embed.run import fit_again
@@ -293,8 +306,8 @@ def _load_fitted(path: Path, data: hetviz.HeteroData, source: str) -> Any:
         run = recipe.run
         if run.fingerprint and run.fingerprint != data.fingerprint():
             raise ParameterError(
-                f"{path}: this run was made on other data than {source}. Give the data that it was "
-                "made on, or make the map again: `hetviz embed`."
+                f"{path}: this run was made from other data than {source}. Use those data, or fit "
+                "the map again with `hetviz embed`."
             )
         return fit_again(data, replace(run, only=recipe.rows(data)), make_progress())
     model = hetviz.load_model(path)
@@ -305,8 +318,8 @@ def _load_fitted(path: Path, data: hetviz.HeteroData, source: str) -> Any:
     ]
     if mismatched:
         raise ParameterError(
-            f"{path}: the model was fitted to other data: {source} lacks items of "
-            f"{', '.join(mismatched)}. Give the data that it was fitted to."
+            f"{path}: the model was fitted to other data. {source} lacks items of "
+            f"{', '.join(mismatched)}. Use the data that it was fitted to."
         )
     return model
 
@@ -316,7 +329,7 @@ def _escape_cell(cell: object, escaped: Callable[[str], str]) -> Any:
 
 
 def _json_value(value: Scalar) -> Scalar:
-    """Return a value that JSON has."""
+    """Return a JSON value."""
     if isinstance(value, bool | str):
         return value
     return None if value is None or value != value else float(value)

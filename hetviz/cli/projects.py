@@ -1,4 +1,4 @@
-"""Start the app, look into projects, and write files from what a run left."""
+"""Commands for the app, projects, exports and reports."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ _PACKAGE = Path(__file__).resolve().parents[1]
 def add_app(add: AddCommand) -> None:
     """Add the command `app`."""
     app = add("app", _app, "Start the app in a browser.", "app --port 8501")
-    app.add_argument("--port", type=int, help="port to serve on")
-    app.add_argument("--headless", action="store_true", help="open no browser window")
+    app.add_argument("--port", type=int, help="port of the app")
+    app.add_argument("--headless", action="store_true", help="do not open a browser window")
 
 
 def _app(given: argparse.Namespace) -> int:
@@ -31,14 +31,14 @@ def _app(given: argparse.Namespace) -> int:
     )
     need_app("The app")
     if script is None:
-        raise HetvizError("The app was not installed with this copy of hetviz; install it again.")
+        raise HetvizError("The app is missing from this installation. Install hetviz again.")
     command = [sys.executable, "-m", "streamlit", "run", str(script)]
     if given.port is not None:
         command += ["--server.port", str(given.port)]
     if given.headless:
         command += ["--server.headless", "true"]
     with subprocess.Popen(command) as server:  # noqa: S603 - our own interpreter and script
-        # Whoever stops this process means the server.
+        # Stop the server together with this process.
         signal.signal(signal.SIGTERM, lambda *_: server.terminate())
         return server.wait()
 
@@ -48,12 +48,14 @@ def add_project(add: AddCommand) -> None:
     project = add(
         "project",
         _project,
-        "Say what is in a project file, after every step of it was carried out again.",
+        "Show the content of a project file, after replaying its steps.",
         "project my-map.hetviz",
     )
-    project.add_argument("file", metavar="FILE", help="a project, saved on the Export page")
+    project.add_argument("file", metavar="FILE", help="project file, saved on the Export page")
     project.add_argument(
-        "--open", action="store_true", help="keep it where the app keeps projects; say its address"
+        "--open",
+        action="store_true",
+        help="store it with the projects of the app and print its address",
     )
 
 
@@ -76,7 +78,7 @@ def _project(given: argparse.Namespace) -> int:
     lines = [
         f"Project:      {summary.title}",
         f"Data:         {', '.join(parts) or 'none'}",
-        f"Said:         {summary.links:,} links, {summary.comparisons:,} comparisons",
+        f"Guidance:     {summary.links:,} links, {summary.comparisons:,} comparisons",
         f"Maps:         {summary.maps:,}",
         f"Clusters:     {summary.clusters:,}",
         f"Steps:        {summary.steps:,}",
@@ -86,7 +88,7 @@ def _project(given: argparse.Namespace) -> int:
     if given.open:
         record["address"] = f"/?s={session_id}"
         lines.append(
-            f"Address:      /?s={session_id} after that of the app; it is the key to the project"
+            f"Address:      /?s={session_id} (append to the app's address; anyone with it can open the project)"
         )
     print_result(given, record, lines)
     return 0
@@ -104,35 +106,41 @@ def add_export(add: AddCommand) -> None:
     export = add(
         "export",
         _export,
-        "Write figures, tables or an interactive page of the map that a run left in its folder.",
+        "Export figures, tables or an interactive page from the result of a run.",
         "export result map.pdf map.html coordinates.parquet --colour group --width 174",
     )
-    export.add_argument("result", help="the folder that `embed` or `run` wrote")
+    export.add_argument("result", help="output folder of `embed` or `run`")
     export.add_argument(
         "file",
         nargs="+",
-        help="files to write; the ending says the form: png svg pdf html csv parquet graphml gexf "
-        "cyjs h5ad zip; hetviz is a project that the app opens",
+        help="output files; format by extension: png svg pdf html csv parquet graphml gexf cyjs "
+        "h5ad zip, and hetviz for a project",
     )
-    export.add_argument("--what", choices=_CONTENTS, help="what is written (map or coordinates)")
-    export.add_argument("--colour", default="", help="what colours the map, such as 'dataset'")
-    export.add_argument("--width", type=float, default=85.0, metavar="MM", help="(85)")
-    export.add_argument("--height", type=float, metavar="MM", help="that of the plot's own shape")
-    export.add_argument("--dpi", type=int, default=300, help="of a PNG (300)")
-    export.add_argument("--names", choices=_NAMES, default="groups", help="written onto the map")
+    export.add_argument("--what", choices=_CONTENTS, help="content (default: map or coordinates)")
+    export.add_argument("--colour", default="", help="colour of the points, such as 'dataset'")
+    export.add_argument("--width", type=float, default=85.0, metavar="MM", help="width (85)")
     export.add_argument(
-        "--hide", action="append", default=[], metavar="DATASET", help="leave out of pictures"
+        "--height", type=float, metavar="MM", help="height (default: from the shape of the map)"
+    )
+    export.add_argument("--dpi", type=int, default=300, help="resolution of PNG (300)")
+    export.add_argument(
+        "--names", choices=_NAMES, default="groups", help="names on the map (groups)"
+    )
+    export.add_argument(
+        "--hide", action="append", default=[], metavar="DATASET", help="do not draw this dataset"
     )
     export.add_argument("--caption", action="store_true", help="write a caption below the map")
     export.add_argument(
         "--rows",
         type=int,
         metavar="N",
-        help="of a recipe over files, at most so many rows, drawn by chance (all)",
+        help="for a recipe over files: maximum number of random rows (all)",
     )
-    export.add_argument("--k", type=int, default=10, help="nearest items of each dataset (10)")
     export.add_argument(
-        "--exact", action="store_true", help="CSV: do not mark what looks like a formula"
+        "--k", type=int, default=10, help="number of nearest items per dataset (10)"
+    )
+    export.add_argument(
+        "--exact", action="store_true", help="CSV: do not escape cells that look like formulas"
     )
 
 
@@ -181,12 +189,14 @@ def add_report(add: AddCommand) -> None:
     report = add(
         "report",
         _report,
-        "Write a page on a run: data, method, curves, measures, versions, words for a paper.",
+        "Write a report of a run: data, method, curves, measures, versions, text for a paper.",
         "report result --out report.html",
     )
-    report.add_argument("result", help="the folder that `embed` or `run` wrote")
-    report.add_argument("--out", default="report.html", metavar="FILE", help="(report.html)")
-    report.add_argument("--title", default="", help="heading of the page")
+    report.add_argument("result", help="output folder of `embed` or `run`")
+    report.add_argument(
+        "--out", default="report.html", metavar="FILE", help="output file (report.html)"
+    )
+    report.add_argument("--title", default="", help="title of the report")
 
 
 def _report(given: argparse.Namespace) -> int:

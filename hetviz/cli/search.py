@@ -1,4 +1,4 @@
-"""Search the settings of a method."""
+"""Command that searches the settings of a method."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def add_search(add: AddCommand) -> None:
     search = add(
         "search",
         _search,
-        "Find the settings of a method that keep most of what it was not shown, by a grid that "
-        "goes on past its ends while the best is at one.",
+        "Search the settings of a method that are best on held-out links, by a grid that grows "
+        "while the best value is at its edge.",
         "search digits --method guided-projection --try gamma=0.01,0.1,1 --try axis_scale",
     )
     add_data(search)
@@ -40,10 +40,10 @@ def add_search(add: AddCommand) -> None:
         action="append",
         default=[],
         metavar="NAME[=A,B]",
-        help="a setting to search, with the values to begin with or those that suit; more than "
-        "once for several; what the method has of strengths, axes and their scale when absent",
+        help="a setting to search, optionally with first values; may be repeated (default: "
+        "strengths, axes and scales of the method)",
     )
-    search.add_argument("--seeds", type=int, default=2, metavar="N", help="splits for each (2)")
+    search.add_argument("--seeds", type=int, default=2, metavar="N", help="number of splits (2)")
     search.add_argument(
         "--hold-out",
         type=float,
@@ -56,9 +56,9 @@ def add_search(add: AddCommand) -> None:
         type=float,
         default=0.2,
         metavar="F",
-        help="share that the search never sees, for the last figures (0.2)",
+        help="share hidden from the search, for the final test (0.2)",
     )
-    search.add_argument("--measure", metavar="NAME", help="what decides, see `evaluate`")
+    search.add_argument("--measure", metavar="NAME", help="measure to optimise, see `evaluate`")
     search.add_argument(
         "--most",
         type=int,
@@ -67,11 +67,9 @@ def add_search(add: AddCommand) -> None:
         help=f"settings at most ({MAX_SETTINGS})",
     )
     search.add_argument("--whole-grid", action="store_true", help="try all combinations")
-    search.add_argument(
-        "--fixed-grid", action="store_true", help="stay within the values to begin with"
-    )
-    search.add_argument("--cost", action="store_true", help="only say what it would take")
-    search.add_argument("--out", metavar="FILE", help="write what was tried as JSON there")
+    search.add_argument("--fixed-grid", action="store_true", help="only try the first values")
+    search.add_argument("--cost", action="store_true", help="only estimate the cost")
+    search.add_argument("--out", metavar="FILE", help="write all results as JSON")
     add_parameters(search)
 
 
@@ -109,7 +107,7 @@ def _search(given: argparse.Namespace) -> int:
 
 
 def _settings(given: argparse.Namespace) -> dict[str, list[object]] | None:
-    """Return the values of --try, with their type."""
+    """Return the typed values of --try."""
     from hetviz.runs.compare.search import search_values
 
     declared = hetviz.get_method(given.method).params

@@ -1,4 +1,4 @@
-"""What directions of a map mean in terms of columns, and what each column does for a map."""
+"""Interpretation of map directions by columns, and effects of columns on a map."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from hetviz.features.recipe import recipe_of
 
 
 def feature_names(dataset: Dataset) -> list[str]:
-    """Return what a dataset's features are called; their numbers from 1 where they have no names.
+    """Return the names of the features of a dataset, or numbers from 1 without names.
 
-    A direction of texts is called by the words that count most in it.
+    A direction of texts is named by its leading words.
     """
     if dataset.feature_names is not None:
         called = _names_of_text_directions(dataset)
@@ -36,12 +36,12 @@ _FEATURE_NAMES: WeakKeyDictionary[Dataset, dict[str, str]] = WeakKeyDictionary()
 
 
 def _names_of_text_directions(dataset: Dataset) -> dict[str, str]:
-    """Return feature -> column and words, for the directions found in columns of text."""
+    """Return feature -> column and leading words, for the directions of text columns."""
     found = _FEATURE_NAMES.get(dataset)
     if found is None:
         found = {}
         texts = _text_steps(dataset)
-        # Two words tell most directions apart; where they do not, more do.
+        # Two words distinguish most directions; more words are used for the others.
         for most in (2, 3, 4):
             said = {
                 name: f"{step['column']} ({', '.join(words)})"
@@ -63,9 +63,9 @@ def _text_steps(dataset: Dataset) -> list[Step]:
 
 
 def shared_words(dataset: Dataset, i: int, k: int, most: int = 3) -> dict[str, list[str]]:
-    """Return for each column of text the words that two rows share, the rarest first.
+    """Return the common words of two rows by text column, the rarest first.
 
-    Only columns that features are made of, and of which the texts are at hand.
+    Only text columns of the table that are used as features are included.
     """
     found: dict[str, list[str]] = {}
     for step in _text_steps(dataset):
@@ -88,14 +88,14 @@ def deviations(dataset: Dataset) -> Floats:
 def coefficients(
     dataset: Dataset, fitted: LinearMap, scale: Floats, axes: Sequence[str]
 ) -> pd.DataFrame:
-    """Say how far one standard deviation of each feature moves an item along each axis.
+    """Return how far one standard deviation of each feature moves an item along each axis.
 
     Parameters
     ----------
     dataset : Dataset
-        With features.
+        Dataset with features.
     fitted : LinearMap
-        Of these features.
+        Fitted map of these features.
     scale : ndarray of shape (k,)
         Factor of each axis.
     axes : sequence of str
@@ -103,7 +103,7 @@ def coefficients(
     Returns
     -------
     DataFrame
-        One row per feature, named by it, one column per axis.
+        One row per feature, one column per axis.
     """
     moved = fitted.coefficients * scale * deviations(dataset)[:, None]
     return pd.DataFrame(moved, index=feature_names(dataset), columns=list(axes))
@@ -112,42 +112,42 @@ def coefficients(
 def columns_along(
     dataset: Dataset, Y: Floats, direction: Sequence[float] | Floats, top: int = 10
 ) -> pd.DataFrame:
-    """Say which features vary most along a direction of any map.
+    """Return the features that vary most along a direction of a map.
 
     Parameters
     ----------
     dataset : Dataset
-        With features X of shape (n, p).
+        Dataset with features X of shape (n, p).
     Y : ndarray of shape (n, k)
-        Where its items lie; rows of NaN do not count.
+        Coordinates of its items; rows of NaN are ignored.
     direction : sequence of k numbers
-        As drawn on the map; only where it points matters.
+        Direction on the map; its length does not matter.
     top : int
-        How many features to return.
+        Number of features to return.
 
     Returns
     -------
     DataFrame
-        Columns: column, correlation (of the feature with the place along the direction, -1 to 1)
-        and change (of the feature, in its own units, over one unit of the map in this direction),
-        by falling absolute correlation. Features that do not vary are left out.
+        Columns: column, correlation (of the feature with the position along the direction, -1 to
+        1) and change (of the feature in its own units, per unit of the map in this direction), by
+        decreasing absolute correlation. Constant features are left out.
 
     Raises
     ------
     hetviz.errors.ParameterError
-        When the dataset has no features, or the direction no length or too few numbers.
+        If the dataset has no features, or the direction is zero or has too few numbers.
 
     Notes
     -----
-    Single columns that go with the direction, not what the method made of them: it holds for maps
-    of any kind. O(n p), sparse features stay sparse.
+    The correlations describe any kind of map, not the use of the columns by the method. O(n p);
+    sparse features stay sparse.
     """
     arrow = np.asarray(direction, dtype=np.float64)
     if dataset.X is None:
-        raise ParameterError(f"dataset {dataset.name!r} has no columns of features to look at.")
+        raise ParameterError(f"dataset {dataset.name!r} has no features.")
     if arrow.shape != (Y.shape[1],) or not np.isfinite(arrow).all() or not arrow.any():
         raise ParameterError(
-            f"direction = {list(direction)!r}; {Y.shape[1]} numbers are needed, not all 0."
+            f"direction = {list(direction)!r} must have {Y.shape[1]} numbers that are not all 0."
         )
     there: Bools = np.asarray(np.isfinite(Y).all(axis=1))
     whole = bool(there.all())
@@ -178,7 +178,7 @@ _MOMENTS: WeakKeyDictionary[Dataset, tuple[Floats, Floats]] = WeakKeyDictionary(
 
 
 def _moments_of(dataset: Dataset) -> tuple[Floats, Floats]:
-    """Return mean and variance of each feature; asked for by every axis of every map."""
+    """Return the cached mean and variance of each feature."""
     found = _MOMENTS.get(dataset)
     if found is None:
         found = _MOMENTS[dataset] = _moments(features_of(dataset))
@@ -198,9 +198,6 @@ def _moments(X: Matrix) -> tuple[Floats, Floats]:
     return mean, variance / max(len(X), 1)
 
 
-# What each column does for the features, and whether a map shows it.
-
-
 N_NEIGHBORS = 10
 MAX_ROWS = 20_000
 MAX_QUERIES = 2_000
@@ -210,30 +207,30 @@ _TESTED_KINDS = ("number", "date", "category", "ordered", "list", "latlong")
 def neighbor_agreement(
     X: Matrix, Y: Floats, n_neighbors: int = N_NEIGHBORS, random_state: int = 0
 ) -> float:
-    r"""Return how much more alike in X neighbours on a map are than items taken by chance.
+    r"""Return how much more similar in X neighbours on a map are than random items.
 
     Parameters
     ----------
     X : array or sparse matrix of shape (n, p)
         Features of one column.
     Y : array of shape (n, 2)
-        Places; NaN where an item has none.
+        Coordinates; NaN for items without any.
     n_neighbors : int
     random_state : int
-        Seeds the choice of rows where there are many.
+        Seed of the sample of rows of large data.
 
     Returns
     -------
     float
         :math:`1 - C`, where :math:`C` is the mean squared distance in X of an item and its
-        neighbours on the map over that of all pairs (Geary 1954): 1 where neighbours are equal, 0
-        as by chance, below 0 where they are less alike than by chance. NaN where it cannot be
-        told: fewer than 3 places, or X without spread.
+        neighbours on the map over that of all pairs (Geary 1954): 1 if neighbours are equal, 0 at
+        chance level, negative if they are less similar. NaN for fewer than 3 items with
+        coordinates, or constant X.
 
     Notes
     -----
-    Of more than 20,000 rows a random 20,000 are looked at, and of those the neighbours of 2,000:
-    O(n log n), under a second.
+    At most 20,000 random rows, and the neighbours of 2,000 of them, are used: O(n log n), less than
+    a second.
     """
     from scipy.spatial import cKDTree
 
@@ -250,7 +247,7 @@ def neighbor_agreement(
     if not by_chance > 0:
         return float("nan")
     queries = np.arange(n) if n <= MAX_QUERIES else np.sort(rng.choice(n, MAX_QUERIES, False))
-    # One more than asked for: an item is its own neighbour, first or among its doubles.
+    # One more neighbour, because an item is its own neighbour, first or among duplicates.
     _, found = cKDTree(Y[there]).query(Y[there][queries], k + 1)
     other = found != queries[:, None]
     own_missing = other.all(axis=1)
@@ -260,19 +257,19 @@ def neighbor_agreement(
 
 
 def column_effects(dataset: Dataset, Y: Floats | None = None) -> dict[str, float]:
-    """Return for each column how far a map agrees with it, whether it is a feature or not.
+    """Return the agreement of a map with each column, whether it is a feature or not.
 
     Parameters
     ----------
     dataset : Dataset
     Y : array of shape (n, 2), optional
-        Places of its items on a map.
+        Coordinates of its items.
 
     Returns
     -------
     dict of str to float
-        Column to `neighbor_agreement`; empty without a map. Of columns that are no features those
-        of numbers, dates, categories and lists are looked at, as if they were.
+        Column -> `neighbor_agreement`; empty without a map. Includes unused columns of numbers,
+        dates, categories, lists and places.
     """
     if Y is None:
         return {}

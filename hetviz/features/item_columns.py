@@ -1,4 +1,4 @@
-"""What is known of the items of a dataset, column by column: its table and its labels."""
+"""Columns of the items of a dataset, from its table and its labels."""
 
 from __future__ import annotations
 
@@ -10,16 +10,11 @@ from hetviz.data import HeteroData
 from hetviz.features.columns.types import Column, infer
 
 MAX_GROUP_NUMBERS = 12
-"""Up to this many different whole numbers are taken as names of groups, as a digit or a class."""
+"""Largest number of distinct whole numbers that count as groups."""
 
 
 def item_columns(data: HeteroData, dataset: str, rows: slice = slice(None)) -> dict[str, Column]:
-    """Return the columns of a dataset, or of some of its rows, labels first, and what each holds.
-
-    Notes
-    -----
-    Costs one reading of every cell.
-    """
+    """Return the labels and columns of a dataset, or of some of its rows, with inferred types."""
     found: dict[str, Column] = {}
     for label in data.labels:
         if label.dataset == dataset:
@@ -33,9 +28,9 @@ def item_columns(data: HeteroData, dataset: str, rows: slice = slice(None)) -> d
 
 
 def group_values(column: Column) -> Texts | None:
-    """Return the group that a column puts each row in, as text; None where it makes no groups.
+    """Return the group of each row by a column, as text; None if it has no groups.
 
-    Categories are groups, and so are whole numbers of which there are at most `MAX_GROUP_NUMBERS`.
+    Groups are categories, and whole numbers with at most `MAX_GROUP_NUMBERS`.
     """
     if column.kind == "category":
         return column.values

@@ -1,4 +1,4 @@
-"""New rows of a dataset, made of a table like its own: the same features, columns of its types."""
+"""New rows of a dataset from a table with the same columns."""
 
 from __future__ import annotations
 
@@ -24,31 +24,31 @@ def make_new_rows(
     media: Sequence[object] | None = None,
     problems: list[Problem] | None = None,
 ) -> Dataset:
-    """Return new rows of a dataset, with the features that it has.
+    """Return new rows of a dataset with the same features.
 
     Parameters
     ----------
     dataset : Dataset
     ids : sequence of n str
     rows : DataFrame of n rows
-        Columns as in the table of the dataset, typed or as text; where its features were not made
-        of columns, those named as the features.
+        Columns as in the table of the dataset, typed or as text, or columns named like the
+        features if these were not made from columns.
     media : sequence of n bytes, paths or None, optional
     problems : list of Problem, optional
-        Is added to: columns that are missing, and cells that do not fit. Both count as usual.
+        Receives notes on missing columns and invalid cells, which are imputed.
 
     Raises
     ------
     hetviz.errors.DataError
-        If the dataset is described by a kernel or distances, none of its columns is there, or an
-        id is empty or used twice.
+        If the dataset has a kernel or distances, all columns are missing, or an id is empty or not
+        unique.
     """
     where = f"new rows of {dataset.name!r}"
     told: list[Problem] = [] if problems is None else problems
     for word in ("kernel", "distance"):
         if getattr(dataset, word) is not None:
-            what = f"its items are described by a {word}, which no table of columns gives"
-            remedy = f"Give a Dataset whose {word} has a column for each item that is there."
+            what = f"its items are described by a {word}, which cannot be computed from columns"
+            remedy = f"Give a Dataset whose {word} has a column for each existing item."
             raise DataError(Problem("no-columns", where, what, remedy=remedy))
     X: Matrix | None = None
     if dataset.X is not None and "features" in (dataset.recipe or {}):
@@ -58,7 +58,7 @@ def make_new_rows(
             own = _numbers(where, rows, step["names"], told)
         elif step is not None:
             missing = [name for name in step["names"] if name not in rows.columns]
-            what = f"{VECTORS} that came with the dataset need a column each"
+            what = f"each of its {VECTORS} needs a column"
             raise DataError(Problem("unknown-column", where, what, ", ".join(missing[:3])))
         X = transform_features(dataset, rows, media, vectors=own, problems=told)
     elif dataset.X is not None:
@@ -76,12 +76,12 @@ def make_new_rows(
 
 
 def append_rows(dataset: Dataset, new: Dataset) -> Dataset:
-    """Return a dataset with the rows that `make_new_rows` made behind its own.
+    """Return a dataset with the new rows of `make_new_rows` made behind its own.
 
     Raises
     ------
     hetviz.errors.DataError
-        If an id is there already.
+        If an id exists already.
     """
     X = dataset.X
     if new.X is not None:
@@ -103,17 +103,15 @@ def append_rows(dataset: Dataset, new: Dataset) -> Dataset:
 def _features_by_name(
     where: str, dataset: Dataset, rows: pd.DataFrame, problems: list[Problem]
 ) -> Floats:
-    """Return features of columns that are named as the features; what is missing is the mean."""
+    """Return features from columns named like the features; missing values become the mean."""
     names = list(dataset.feature_names or ())
     missing = [name for name in names if name not in rows.columns]
     if len(missing) == len(names):
-        what = "its features were not made of columns, and no column is named as one of them"
+        what = "its features were not made from columns, and no column has the name of a feature"
         remedy = f"Give: {', '.join(names[:5])}, ..." if names else "Give them as a Dataset with X."
         raise DataError(Problem("unknown-column", where, what, remedy=remedy))
     if missing:
-        what = (
-            f"there is no column for {len(missing)} of {len(names)} features; they count as usual"
-        )
+        what = f"there is no column for {len(missing)} of {len(names)} features, the mean is used"
         problems.append(
             Problem("unknown-column", where, what, ", ".join(missing[:5]), severity="note")
         )
@@ -131,7 +129,7 @@ def _numbers(
         column = pd.to_numeric(given, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
         n_bad = int((~np.isfinite(column)).sum())
         if n_bad and name in rows.columns:
-            what = f"{n_bad} cells hold no number; they count as usual"
+            what = f"{n_bad} cells are no numbers, the mean is used"
             place = f"{where}, column {name}"
             problems.append(Problem("not-numbers", place, what, severity="note"))
         columns.append(np.where(np.isfinite(column), column, np.nan))
@@ -139,7 +137,7 @@ def _numbers(
 
 
 def _matching_table(table: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the columns of a table for new rows, with its types where the cells allow."""
+    """Return the columns of a table for new rows, with its types if possible."""
     out: dict[Any, Any] = {}
     for name in table.columns:
         if name not in rows.columns:

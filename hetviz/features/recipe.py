@@ -1,4 +1,4 @@
-"""Features of a dataset by a recipe that can be seen, changed, and applied to new rows."""
+"""Features of a dataset by a recipe that can be edited and applied to new rows."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from hetviz.features.columns.options import (
 )
 from hetviz.features.table import check_columns_exist, transform_leniently
 
-# Why a column is no feature that has to do with what it is, not with what it holds.
+# Reasons to exclude a column that follow from its role, not from its values.
 ROLES = ("label", "title", "picture file", "left out")
 
 
@@ -46,42 +46,40 @@ def make_features(
     Parameters
     ----------
     dataset : Dataset
-        With a table, pictures, or features that came with it ("own vectors").
+        Dataset with a table, pictures, or given features ("own vectors").
     columns : mapping of str to mapping, optional
-        Column to what is to be different: ``use`` (bool); ``kind`` ("number", "category", "list",
-        "ordered", "date", "latlong", "text"); ``order`` (the values of an ordered category, the
-        lowest first; found by their words and numbers where it is not said); ``scale``
-        ("standard", "robust", "rank", "none"); ``log`` (bool); ``weight`` (above 0; a column of
-        weight 2 has twice the share of the variance);
-        ``impute`` ("mean", "median", "most frequent", "own category", "none"); ``cyclic`` (dates
-        by the season too); ``model`` ("words", "sentences"). Pictures go by the name
-        ``(pictures)``, features that came with the dataset by ``(own vectors)``. What was said
-        before stays.
+        Column -> changed options: ``use`` (bool); ``kind`` ("number", "category", "list",
+        "ordered", "date", "latlong", "text"); ``order`` (values of an ordered category, lowest
+        first; default: detected from words and numbers); ``scale`` ("standard", "robust", "rank",
+        "none"); ``log`` (bool); ``weight`` (above 0; weight 2 doubles the share of the variance);
+        ``impute`` ("mean", "median", "most frequent", "own category", "none"); ``cyclic`` (add the
+        season of dates); ``model`` ("words", "sentences"). The name of pictures is
+        ``(pictures)``, the name of given features ``(own vectors)``. Earlier options stay.
     text_model : {"words", "sentences"}, optional
-        What free text goes through: TF-IDF and its leading singular vectors, or a small sentence
-        model (the extra ``text``).
+        Model of free text: TF-IDF and its leading singular vectors, or a small sentence model
+        (extra ``text``).
     labels : collection of str
-        Columns that are labels: never features unless `columns` say so. Those known to be labels
-        when the dataset was read need not be named.
+        Label columns, which are no features unless `columns` selects them. Labels that were known
+        when the dataset was read are included.
 
     Returns
     -------
     Dataset
-        With `X`, `feature_names`, and the fitted recipe under ``recipe["features"]``.
+        Dataset with `X`, `feature_names`, and the fitted recipe in ``recipe["features"]``.
 
     Raises
     ------
     hetviz.errors.DataError
-        If there is nothing to make features of, a column does not exist, or what is said does not
-        suit what it holds.
+        If there is nothing to make features from, a column does not exist, or an option does not
+        fit the type of its column.
     hetviz.errors.MissingExtraError
-        If the sentence model is asked for and not installed.
+        If the sentence model is requested but not installed.
 
     Notes
     -----
-    Each column gets the total variance of its weight (1 unless said otherwise); see
-    `hetviz.features.table.fit` for each kind. Own vectors are used whole. Costs O(n) for each
-    feature; pictures about 1 ms each, the sentence model about 5 ms a text.
+    The total variance of each column is its weight (default 1); see `hetviz.features.table.fit`
+    for each type. Own vectors are one block. Costs O(n) per feature, about 1 ms per picture, and
+    about 5 ms per text with the sentence model.
 
     Examples
     --------
@@ -101,7 +99,7 @@ def make_features_with_notes(
     text_model: str | None = None,
     labels: Collection[str] = (),
 ) -> tuple[Dataset, tuple[Problem, ...]]:
-    """Return what `make_features` does, and what was left out or filled in."""
+    """Return the result of `make_features`, and notes on excluded and imputed values."""
     where = f"dataset {dataset.name!r}"
     before = recipe_of(dataset)
     _check_arguments(where, dataset, columns or {}, text_model)
@@ -109,7 +107,7 @@ def make_features_with_notes(
     own = _own_vectors(where, dataset, before, asked.get(VECTORS, {}))
     frame = pd.DataFrame(index=range(len(dataset))) if dataset.table is None else dataset.table
     if own is None and dataset.media is None and not frame.shape[1]:
-        what = "there are no columns, pictures or vectors to make features of"
+        what = "there are no columns, pictures or vectors to make features from"
         raise DataError(Problem("no-columns", where, what, remedy="Give it a table."))
     reasons = {one["column"]: one["why"] for one in before["left_out"] if one["why"] in ROLES}
     if dataset.title_column is not None:
@@ -154,37 +152,36 @@ def transform_features(
     vectors: Matrix | Array | None = None,
     problems: list[Problem] | None = None,
 ) -> Matrix:
-    """Make of new rows the features that a dataset has.
+    """Apply the feature recipe of a dataset to new rows.
 
     Parameters
     ----------
     dataset : Dataset
-        Its features were made by `make_features` or when it was read.
+        Dataset with features by `make_features` or by reading a file.
     rows : DataFrame of n rows
-        Columns as in the table of the dataset, typed or as text; other columns are passed over.
+        Columns as in the table of the dataset, typed or as text; other columns are ignored.
     media : sequence of n bytes, paths or None, optional
         Pictures of the rows.
     vectors : array or sparse matrix of shape (n, p), optional
-        Where the features of the dataset include vectors that came with it.
+        Own vectors of the rows, if the features of the dataset include such vectors.
     problems : list of Problem, optional
-        Is added to: a missing column (``unknown-column``), cells that hold no number
-        (``not-numbers``) and values never seen (``unknown-category``). All of these count as
-        missing cells do.
+        Receives notes on missing columns (``unknown-column``), cells without a number
+        (``not-numbers``) and unknown values (``unknown-category``), which all count as missing.
 
     Returns
     -------
     array or csr of shape (n, p)
-        In the order of ``dataset.feature_names``.
+        Features in the order of ``dataset.feature_names``.
 
     Raises
     ------
     hetviz.errors.DataError
-        If the features were not made of columns, none of the columns is there, or `media` or
-        `vectors` have another number of rows or columns.
+        If the features were not made from columns, all columns are missing, or `media` or
+        `vectors` have a wrong shape.
     """
     where = f"new rows of {dataset.name!r}"
     if "features" not in (dataset.recipe or {}):
-        what = "its features were not made of columns, so there is no recipe to apply"
+        what = "its features were not made from columns, so there is no recipe"
         raise DataError(
             Problem("no-recipe", where, what, remedy="Give the features of the new rows as X.")
         )
@@ -202,7 +199,7 @@ def transform_features(
         if step["kind"] == "vectors":
             shape = (len(rows), len(step["names"]))
             if vectors is None or vectors.shape != shape:
-                what = f"vectors of shape {shape} are needed, as the dataset came with"
+                what = f"own vectors of shape {shape} are needed"
                 given = "none" if vectors is None else str(vectors.shape)
                 raise DataError(Problem("bad-shape", where, what, given))
             return _append_features(vectors * step["factors"][0], X if X.shape[1] else None)
@@ -210,7 +207,7 @@ def transform_features(
 
 
 def recipe_of(dataset: Dataset) -> FeatureRecipe:
-    """Return the recipe of a dataset's features, of the present format; an empty one if none."""
+    """Return the feature recipe of a dataset in the current format; an empty one if none."""
     found = (dataset.recipe or {}).get("features")
     if found is not None:
         return block.upgrade_recipe(found)
@@ -218,7 +215,7 @@ def recipe_of(dataset: Dataset) -> FeatureRecipe:
         "format": table.RECIPE_FORMAT,
         "decimal": ".",
         "text_model": "words",
-        # Beside vectors that came with it, nothing is a feature until somebody says so.
+        # With own vectors, columns are features only if the user selects them.
         "chosen": None if dataset.is_featureless else [],
         "options": {},
         "columns": [],
@@ -227,18 +224,18 @@ def recipe_of(dataset: Dataset) -> FeatureRecipe:
 
 
 def columns_used(recipe: FeatureRecipe | None) -> list[str]:
-    """Return the columns of the table that a recipe makes features of, in order."""
+    """Return the table columns that a recipe uses, in order."""
     return columns_of_steps([] if recipe is None else recipe["columns"])
 
 
 def columns_of_steps(steps: Iterable[Step]) -> list[str]:
-    """Return the columns of the table that some steps make features of, in order."""
+    """Return the table columns that steps of a recipe use, in order."""
     found = [str(name) for step in steps for name in step.get("columns", [step["column"]])]
     return list(dict.fromkeys(found))
 
 
 def describe_sources(recipe: FeatureRecipe | None) -> str:
-    """Say what features are made of, for people."""
+    """Return a short text about the sources of the features."""
     kinds = [step["kind"] for step in ([] if recipe is None else recipe["columns"])]
     parts = []
     if "vectors" in kinds:
@@ -249,7 +246,7 @@ def describe_sources(recipe: FeatureRecipe | None) -> str:
         parts.append("the pictures")
     if not parts:
         return "none"
-    return f"made from {join_words(parts)}, by what they hold"
+    return f"made from {join_words(parts)}"
 
 
 def _check_arguments(
@@ -269,17 +266,17 @@ def _check_arguments(
 def _own_vectors(
     where: str, dataset: Dataset, recipe: FeatureRecipe, fields: Mapping[str, object]
 ) -> tuple[Step, Matrix, tuple[str, ...]] | None:
-    """Return the step of the vectors that came with a dataset, the vectors as weighed, names."""
+    """Return the step of own vectors, the weighted vectors and their names, or None."""
     old = next((step for step in recipe["columns"] if step["kind"] == "vectors"), None)
     made = "features" in (dataset.recipe or {})
     if dataset.X is None or (made and old is None):
         if fields:
-            what = "the dataset came without vectors"
+            what = "the dataset has no own vectors"
             raise DataError(Problem("bad-option", where, what, VECTORS))
         return None
     if fields.get("use") is False:
-        what = "vectors that came with a dataset cannot be left out: they would be lost"
-        remedy = "Give them a small weight."
+        what = "own vectors cannot be excluded, because they would be lost"
+        remedy = "Give them a small weight instead."
         raise DataError(Problem("own-vectors", where, what, VECTORS, remedy))
     if old is None:
         V: Matrix = dataset.X
@@ -304,14 +301,14 @@ def _own_vectors(
 
 
 def _append_features(V: Matrix, X: Floats | None) -> Matrix:
-    """Return own vectors with the other features behind them; sparse ones stay sparse."""
+    """Return own vectors and the other features side by side; sparse ones stay sparse."""
     if is_sparse(V):
         return sp.csr_array(V if X is None else sp.hstack([V, sp.csr_array(X)], format="csr"))
     return np.asarray(V) if X is None else np.hstack([V, X])
 
 
 def _update_shares(steps: list[Step], X: Matrix) -> None:
-    """Set each step's share of the variance of all features."""
+    """Set the share of each step in the total variance."""
     total, at = _total_variance(X), 0
     for step in steps:
         width = len(block.names(step))

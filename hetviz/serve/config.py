@@ -1,7 +1,7 @@
-"""How a server is set up: one TOML file, the environment over it, all of it checked at the start.
+"""Server settings from a TOML file and environment variables.
 
-The file is named by HETVIZ_CONFIG or ``hetviz serve --config``. A key ``name`` of the file is the
-variable ``HETVIZ_NAME``, and a key of a section ``[section]`` is ``HETVIZ_SECTION_NAME``.
+HETVIZ_CONFIG or ``hetviz serve --config`` names the file. The variable ``HETVIZ_NAME`` overrides
+the key ``name``, and ``HETVIZ_SECTION_NAME`` overrides a key of ``[section]``.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _HOST_PATTERN = re.compile(r"(\*\.)?[a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?\Z")
 _BASE_PATH_PATTERN = re.compile(r"[A-Za-z0-9._~-]+(/[A-Za-z0-9._~-]+)*\Z")
 _MIN_SECRET_LENGTH = 32
 _MAX_FILE_BYTES = 1_000_000
-# Variables with the prefix that are no settings of the server.
+# Other variables with the prefix.
 _OTHER_VARIABLES = {
     "HETVIZ_CONFIG",
     "HETVIZ_REST_AFTER_S",
@@ -36,28 +36,26 @@ _OTHER_VARIABLES = {
 }
 
 
-# What the server's process is started with, where the environment says nothing else. Python's own
-# pools give memory back by the megabyte, once nothing at all lies in one; the C library does so by
-# the page. numpy would ask for pages of two megabytes. It takes a little more time, and the server
-# is small again once many have left.
+# Defaults of the server process that return memory to the system sooner: Python's pools free whole
+# megabytes only, the C library frees pages, and numpy would request pages of two megabytes.
 LOW_MEMORY_ENV = {"PYTHONMALLOC": "malloc", "MALLOC_ARENA_MAX": "1", "NUMPY_MADVISE_HUGEPAGE": "0"}
 
 
 @dataclass(frozen=True)
 class WorkSettings:
-    """What the workers may use.
+    """Limits of the worker processes.
 
     Attributes
     ----------
     workers : int
-        Worker processes that make maps; 0 takes half of the processors, at least 2 and at most 8.
+        Number of workers that make maps; 0 for half of the processors, at least 2 and at most 8.
     memory_mb : int
         Address space of one worker, in MB; 0 sets no limit.
     processor_s : int
-        Processor seconds that making data of files may take, in a process of its own; at least 60.
+        Processor seconds for reading files in an isolated process; at least 60.
     readers : int
-        Processes that read files at once, the others wait; 0 takes half of the processors, at least
-        2 and at most 4.
+        Number of processes that read files at once; 0 for half of the processors, at least 2 and at
+        most 4.
     """
 
     workers: int = 0
@@ -68,7 +66,7 @@ class WorkSettings:
 
 @dataclass(frozen=True)
 class OidcSettings:
-    """The provider that people log in with, by OpenID Connect.
+    """OpenID Connect provider.
 
     Attributes
     ----------
@@ -76,15 +74,15 @@ class OidcSettings:
         Ends in ``/.well-known/openid-configuration``.
     client_id, client_secret : str
     redirect_uri : str
-        Address of this server as a browser sees it, with ``/oauth2callback`` at the end.
+        Public address of this server, ending in ``/oauth2callback``.
     cookie_secret : str
-        At least 32 random characters; signs the cookie of who is logged in.
+        At least 32 random characters that sign the login cookie.
     roles_claim : str
-        The claim that holds a person's roles, as a text or a list.
+        The claim with a person's roles, as a text or a list.
     admin_role : str
-        Who has it may see what the server does on the page of the operator.
+        Role with access to the operator's page.
     required_role : str
-        Only who has it may come in; everybody that the provider knows where it is empty.
+        Role needed to log in; empty for everyone at the provider.
     """
 
     metadata_url: str = ""
@@ -99,13 +97,13 @@ class OidcSettings:
 
 @dataclass(frozen=True)
 class QuotaSettings:
-    """What one person may hold; 0 sets no limit. Counts only where people log in.
+    """Limits per person when login is required; 0 for no limit.
 
     Attributes
     ----------
     projects : int
     megabytes : int
-        Of all projects that a person owns.
+        Total size of all projects of a person.
     """
 
     projects: int = 100
@@ -114,26 +112,26 @@ class QuotaSettings:
 
 @dataclass(frozen=True)
 class ServerSettings:
-    """A whole configuration.
+    """Settings of the server.
 
     Attributes
     ----------
     auth : {"none", "oidc"}
     home : str
-        Folder for what is kept; see `hetviz.workspace.store.files.home` where it is empty.
+        Folder of projects; empty for the default of `hetviz.workspace.store.files.home`.
     address : str
-        Where the server listens.
+        Address to listen on.
     port : int
     base_path : str
-        The path below which a proxy serves the app, such as ``tools/hetviz``.
+        Path of the app behind a proxy, such as ``tools/hetviz``.
     hosts : tuple of str
-        Names in the Host header that are answered; ``*.name`` stands for all below a name.
+        Allowed names in the Host header; ``*.name`` for all subdomains.
     log : {"quiet", "text", "json"}
-        Whether each request is logged, and in which form; "quiet" logs faults only.
+        Format of the request log; "quiet" logs errors only.
     metrics : bool
-        Whether ``/metrics`` answers, in the form of Prometheus.
+        Whether ``/metrics`` serves Prometheus metrics.
     trust_proxy : bool
-        Whether the request id of a proxy (X-Request-ID) is taken over into log and answer.
+        Whether to use the request id of a proxy (X-Request-ID).
     work, oidc, quota
     """
 
@@ -152,7 +150,7 @@ class ServerSettings:
 
     @property
     def base(self) -> str:
-        """The base path as addresses begin with it: empty, or with a slash in front only."""
+        """The base path with a leading slash, or empty."""
         return f"/{self.base_path}" if self.base_path else ""
 
 
@@ -164,24 +162,24 @@ _REQUIRED_OIDC = ("metadata_url", "client_id", "client_secret", "redirect_uri", 
 
 @cache
 def settings() -> ServerSettings:
-    """Return the settings of this process: the file of HETVIZ_CONFIG with the environment over it.
+    """Return the settings of this process, from HETVIZ_CONFIG and the environment.
 
     Raises
     ------
     hetviz.errors.DataError
-        Listing everything that is wrong.
+        Listing all errors.
     """
     file = os.environ.get("HETVIZ_CONFIG")
     return read_settings(Path(file) if file else None, os.environ)
 
 
 def read_settings(path: Path | None, environment: Mapping[str, str]) -> ServerSettings:
-    """Read a configuration.
+    """Read the settings from a file and environment variables.
 
     Raises
     ------
     hetviz.errors.DataError
-        Listing everything that is wrong.
+        Listing all errors.
     """
     problems: list[Problem] = []
     document = {} if path is None else _read_file(path)
@@ -195,13 +193,13 @@ def read_settings(path: Path | None, environment: Mapping[str, str]) -> ServerSe
         if name not in declared:
             similar = difflib.get_close_matches(name, declared, n=1)
             hint = f"Did you mean {similar[0]!r}?" if similar else ""
-            problems.append(Problem("bad-setting", place, "there is no such setting", name, hint))
+            problems.append(Problem("bad-setting", place, "unknown setting", name, hint))
             continue
         default = declared[name].default
         try:
             values.setdefault(section, {})[name] = _convert(name, default, value)
         except ValueError as error:
-            # A secret is never shown, not even a wrong one.
+            # Never show a secret, not even a wrong one.
             shown_value = "" if "secret" in name else str(value)[:80]
             problems.append(Problem("bad-setting", place, f"{name} {error}", shown_value))
     parts = {name: kind(**values.get(name, {})) for name, kind in _SECTIONS.items()}
@@ -213,7 +211,7 @@ def read_settings(path: Path | None, environment: Mapping[str, str]) -> ServerSe
 
 
 def as_environment(settings: ServerSettings) -> dict[str, str]:
-    """Return settings as variables, for a process that reads no file."""
+    """Return settings as environment variables."""
     variables = {}
     for section in ("", *_SECTIONS):
         part = getattr(settings, section) if section else settings
@@ -271,16 +269,16 @@ def _from_environment(environment: Mapping[str, str], problems: list[Problem]) -
     raw: RawSettings = {}
     for variable, text in environment.items():
         if variable in setting_of and not text:
-            # As compose files write what is not set.
+            # Compose files set unused variables to nothing.
             continue
         if variable in setting_of:
             raw[setting_of[variable]] = (variable, text)
         elif variable.startswith(PREFIX) and variable not in _OTHER_VARIABLES:
             similar = difflib.get_close_matches(variable, setting_of, n=1, cutoff=0.8)
-            # Not every variable that begins so is meant for us; one that nearly fits is.
+            # Other variables may share the prefix. Only likely typos are errors.
             if similar:
                 hint = f"Did you mean {similar[0]}?"
-                message = "there is no such setting"
+                message = "unknown setting"
                 problems.append(Problem("bad-setting", "the environment", message, variable, hint))
     return raw
 
@@ -318,7 +316,7 @@ def _convert_integer(name: str, value: object) -> int:
         raise ValueError("must be a whole number")
     low, high = int(name == "port"), _MAX_VALUES.get(name, 10**9)
     if not low <= text <= high:
-        raise ValueError(f"must lie between {low} and {high:,}")
+        raise ValueError(f"must be between {low} and {high:,}")
     return text
 
 
@@ -330,25 +328,25 @@ def _setting_problems(settings: ServerSettings) -> list[Problem]:
 
     for host in settings.hosts:
         if not _is_host(host):
-            add_problem("hosts has what is no name of a host", host, "Write names without a port.")
+            add_problem("hosts has an invalid host name", host, "Write names without a port.")
     if not settings.hosts:
-        add_problem("hosts is empty, so nothing would be answered")
+        add_problem("hosts is empty, so no request would be answered")
     if settings.base_path and not (
         _BASE_PATH_PATTERN.match(settings.base_path)
         and not {".", ".."} & set(settings.base_path.split("/"))
     ):
-        remedy = "Write it without a slash in front or behind, such as tools/hetviz."
-        add_problem("base_path is no path", settings.base_path, remedy)
+        remedy = "Write it without slashes at the ends, such as tools/hetviz."
+        add_problem("base_path is not a valid path", settings.base_path, remedy)
     try:
         is_public = not ipaddress.ip_address(settings.address).is_loopback
     except ValueError:
         is_public = settings.address != "localhost"
     if is_public and set(settings.hosts) <= set(LOCAL_HOSTS):
-        message = "the server would listen to others, but hosts has only names of this machine"
+        message = "address is public, but hosts only has names of this machine"
         add_problem(
             message,
             settings.address,
-            'Name the hosts that it is reached by: hosts = ["maps.lab.org"].',
+            'Add the public host names: hosts = ["maps.lab.org"].',
         )
     if settings.auth == "oidc":
         problems += _oidc_problems(settings)
@@ -363,7 +361,7 @@ def _oidc_problems(settings: ServerSettings) -> list[Problem]:
     ]
     if 0 < len(settings.oidc.cookie_secret) < _MIN_SECRET_LENGTH:
         message = f"cookie_secret has fewer than {_MIN_SECRET_LENGTH} characters"
-        remedy = "Make one: python -c 'import secrets; print(secrets.token_hex(32))'."
+        remedy = "Create one: python -c 'import secrets; print(secrets.token_hex(32))'."
         problems.append(Problem("bad-setting", "configuration, [oidc]", message, "", remedy))
     for name, ending in (("metadata_url", ""), ("redirect_uri", f"{settings.base}/oauth2callback")):
         url = getattr(settings.oidc, name)

@@ -1,8 +1,7 @@
-"""What stands before every request: who is asked, from where, and what goes along with the answer.
+"""ASGI middleware that checks requests and adds security headers.
 
-The app is open to whoever reaches it, so a page of another site must not reach it through a
-visitor's browser. A request is refused whose Host is none of ours (a name that somebody made point
-here) or whose Origin is another site.
+Other sites must not reach the app through a visitor's browser. Requests with an unknown Host (DNS
+rebinding) or a foreign Origin are rejected.
 """
 
 from __future__ import annotations
@@ -29,22 +28,22 @@ from hetviz.serve.config import ServerSettings
 log = logging.getLogger("hetviz.access")
 
 OWN_PREFIXES = ("/hv/", "/healthz", "/metrics")
-"""Where the addresses begin that are ours and not Streamlit's."""
-# Of Streamlit, and not needed by a page: figures on the process, control by programs.
+"""Prefixes of the paths of hetviz, as opposed to Streamlit's."""
+# Paths of Streamlit that pages do not need: process metrics, remote control.
 BLOCKED_PATHS = ("/_stcore/metrics", "/_stcore/agent", "/_stcore/script-health-check")
 
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{8,64}\Z")
-# The id of a project opens it, so no log may hold it; nor does one hold a query.
+# The id of a project opens it, so it is removed from logs.
 _KEY = re.compile(r"(?<=/)[A-Za-z0-9_-]{22}(?=/|\Z)")
 _INLINE = re.compile(rb"<script>(.*?)</script>", re.DOTALL)
 _MAX_PATH_LENGTH = 200
 
 
 class RequestCounter(Protocol):
-    """What counts requests."""
+    """Counter of requests."""
 
     def count_request(self, kind: str, status: int, seconds: float) -> None:
-        """Count one that was answered."""
+        """Count an answered request."""
         ...
 
 
@@ -57,8 +56,7 @@ class RequestGuard:
     settings : Settings
     figures : Counted, optional
     may : callable, optional
-        Says from the cookies of a request whether it may have what lies under a project's id; asked
-        where people log in.
+        Whether a request with these cookies may access a project id.
     """
 
     def __init__(
@@ -77,7 +75,7 @@ class RequestGuard:
         self._headers = answer_headers()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request, or have it answered."""
+        """Answer a request."""
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return
@@ -123,7 +121,7 @@ class RequestGuard:
                 self._figures.count_request(kind, status, seconds)
 
     def _own_path(self, path: str) -> str:
-        """Return the path of our own addresses without the base path; Streamlit knows its own."""
+        """Return the path without the base path if it is a path of hetviz."""
         base = self._settings.base
         inner = path.removeprefix(base) if base and path.startswith(f"{base}/") else path
         return inner if inner.startswith(OWN_PREFIXES) else path
@@ -133,13 +131,13 @@ class RequestGuard:
         return request_id if _REQUEST_ID.match(request_id) else secrets.token_hex(8)
 
     def _rejection(self, headers: Headers, path: str) -> tuple[int, str] | None:
-        # What asks whether the server is well may know no name of it, and learns nothing else.
+        # Health checks may use any host name.
         asks_health = path == "/healthz"
         if not asks_health and not is_host_allowed(headers.get("host"), self._settings.hosts):
-            return 421, "This server does not answer to that name."
+            return 421, "This host name is not allowed."
         origin = headers.get("origin")
         if origin is not None and urlsplit(origin).netloc != headers.get("host"):
-            return 403, "Another site may not ask this server."
+            return 403, "Requests from other sites are not allowed."
         if path.removeprefix(self._settings.base).startswith(BLOCKED_PATHS):
             return 404, "Not found."
         return None
@@ -161,7 +159,7 @@ class RequestGuard:
 
 
 def is_host_allowed(host: str | None, allowed: Iterable[str]) -> bool:
-    """Whether a Host header names one of the allowed hosts, with any port."""
+    """Whether a Host header matches one of the allowed hosts, with any port."""
     try:
         parts = urlsplit(f"//{host or ''}")
         name, _ = parts.hostname, parts.port
@@ -177,11 +175,11 @@ def is_host_allowed(host: str | None, allowed: Iterable[str]) -> bool:
 
 
 def answer_headers() -> dict[str, str]:
-    """Return the headers of every answer that does not have its own."""
+    """Return the default headers of all responses."""
     return {
         "Content-Security-Policy": content_policy(),
         "X-Content-Type-Options": "nosniff",
-        # An address holds the key to a project.
+        # Addresses hold the keys of projects.
         "Referrer-Policy": "no-referrer",
         "X-Frame-Options": "DENY",
         "Cross-Origin-Resource-Policy": "same-origin",
@@ -192,10 +190,9 @@ def answer_headers() -> dict[str, str]:
 def content_policy() -> str:
     """Return the Content-Security-Policy of the app's pages.
 
-    Streamlit writes its styles into the page while it runs, so these cannot have hashes. It loads
-    the scripts of components as blobs that it made itself, and its own page has one script inside,
-    which is let in by its hash. A blob or data address can hold nothing that came from outside
-    unless a script put it there.
+    Streamlit adds styles at run time, so styles cannot have hashes. It loads scripts of components
+    as blobs, and its page has one inline script, which is allowed by hash. Only scripts can create
+    blob and data URLs.
     """
     rules = {
         "default-src": "'none'",
@@ -229,7 +226,7 @@ async def _send_text(send: Send, status: int, text: str) -> None:
 
 
 def _log_request(id: str, method: str, path: str, status: int, seconds: float) -> None:
-    """Log a request, without the key of a project."""
+    """Log a request, without project keys."""
     safe_path = _KEY.sub("-", path)[:_MAX_PATH_LENGTH]
     fields = {"request": id, "method": method, "path": safe_path, "status": status}
     log.info(json.dumps(safe_path), extra={"about": {**fields, "ms": round(1000 * seconds, 1)}})

@@ -1,4 +1,4 @@
-"""How the server does, for machines: /healthz for a balancer, /metrics for Prometheus."""
+"""Server health and metrics: /healthz for load balancers, /metrics for Prometheus."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ _BUCKETS = (0.005, 0.02, 0.1, 0.5, 1.0, 5.0, 30.0)
 
 @dataclass(frozen=True)
 class ServerStatus:
-    """What the server does at one moment.
+    """Current activity of the server.
 
     Attributes
     ----------
     workers : int
-        Worker processes that are alive.
+        Number of running worker processes.
     running, waiting : int
-        Jobs.
+        Number of jobs.
     open_projects : int
-        In memory.
+        Number of projects in memory.
     can_work : bool
-        Whether a job could start: there is a worker, or none was needed yet.
+        Whether a job could start.
     reading, to_read : int
-        Processes that read files, and those that wait for their turn.
+        Number of processes that read files, and that wait to.
     """
 
     workers: int
@@ -47,14 +47,14 @@ class ServerStatus:
 
 
 class ServerMetrics:
-    """Counts requests and jobs; says how the server does.
+    """Counts requests and jobs, and reports health and metrics.
 
     Parameters
     ----------
     home : callable
-        Returns the folder where projects are kept.
+        Returns the folder of the projects.
     now : callable
-        Returns what the server does now.
+        Returns the current activity.
     """
 
     def __init__(self, home: Callable[[], Path], status: Callable[[], ServerStatus]) -> None:
@@ -68,11 +68,11 @@ class ServerMetrics:
         self._started_at = time.time()
 
     def count_request(self, kind: str, status: int, seconds: float) -> None:
-        """Count a request that was answered."""
+        """Count an answered request."""
         with self._lock:
             self._requests[kind, f"{status // 100}xx"] += 1
             if kind == "websocket":
-                # It lasts as long as a tab is open.
+                # A websocket lasts as long as its tab.
                 return
             self._seconds[kind] += seconds  # type: ignore[assignment]
             for top in (*_BUCKETS, float("inf")):
@@ -80,18 +80,18 @@ class ServerMetrics:
                     self._buckets[kind, top] += 1
 
     def count_job(self, state: str, processor_s: float) -> None:
-        """Count a job that ended."""
+        """Count a finished job."""
         with self._lock:
             self._jobs[state] += 1
             self._job_seconds += processor_s
 
     def routes(self, metrics: bool) -> list[BaseRoute]:
-        """Return the routes to serve."""
+        """Return the HTTP routes."""
         routes: list[BaseRoute] = [Route("/healthz", self._health)]
         return [*routes, Route("/metrics", self._metrics)] if metrics else routes
 
     def health(self) -> tuple[bool, dict[str, object]]:
-        """Return whether all is well, and of what that is known."""
+        """Return whether the server is healthy, and the checks."""
         status, free = self._status(), self._free_mb()
         writable = os.access(self._home(), os.W_OK)
         checks = {
@@ -104,24 +104,24 @@ class ServerMetrics:
         }
 
     def text(self) -> str:
-        """Return the figures in the text format of Prometheus, version 0.0.4."""
+        """Return the metrics in the Prometheus text format, version 0.0.4."""
         current = self._status()
         with self._lock:
             gauges = {
-                "workers": ("Worker processes that are alive.", current.workers),
-                "jobs_running": ("Jobs that a worker does now.", current.running),
-                "jobs_waiting": ("Jobs in the queue.", current.waiting),
+                "workers": ("Running worker processes.", current.workers),
+                "jobs_running": ("Running jobs.", current.running),
+                "jobs_waiting": ("Waiting jobs.", current.waiting),
                 "readers_running": ("Processes that read files.", current.reading),
-                "readers_waiting": ("Files that wait to be read.", current.to_read),
+                "readers_waiting": ("Files waiting to be read.", current.to_read),
                 "projects_open": ("Projects in memory.", current.open_projects),
-                "disk_free_bytes": ("Free where projects are kept.", self._free_mb() * 10**6),
-                "start_time_seconds": ("When the server started.", round(self._started_at, 3)),
+                "disk_free_bytes": ("Free disk space for projects.", self._free_mb() * 10**6),
+                "start_time_seconds": ("Start time of the server.", round(self._started_at, 3)),
             }
             lines = []
             for name, (description, value) in gauges.items():
                 lines += _metric_header(name, description, "gauge")
                 lines.append(f"hetviz_{name} {value}")
-            lines += _metric_header("requests_total", "Requests, by what was asked for.", "counter")
+            lines += _metric_header("requests_total", "Requests by kind.", "counter")
             lines += [
                 f'hetviz_requests_total{{kind="{kind}",status="{status}"}} {n}'
                 for (kind, status), n in sorted(self._requests.items())
@@ -137,7 +137,7 @@ class ServerMetrics:
                 lines.append(f"hetviz_request_seconds_sum{label} {self._seconds[kind]:.6f}")
                 count = self._buckets[kind, float("inf")]
                 lines.append(f"hetviz_request_seconds_count{label} {count}")
-            lines += _metric_header("jobs_total", "Jobs that ended.", "counter")
+            lines += _metric_header("jobs_total", "Finished jobs.", "counter")
             lines += [
                 f'hetviz_jobs_total{{state="{state}"}} {n}'
                 for state, n in sorted(self._jobs.items())

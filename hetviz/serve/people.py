@@ -1,7 +1,7 @@
-"""People, what they own, and what was shared with them: one SQLite file beside the projects.
+"""People, their projects, share links and comments, in one SQLite file.
 
-A share link is a random key of which only the hash is kept. Who opens it while logged in is
-granted what it says; when it is taken back, so is what it granted.
+A share link is a random key, of which only the hash is stored. A person who opens it while logged
+in gets its permission, until the link is revoked.
 """
 
 from __future__ import annotations
@@ -41,19 +41,19 @@ CREATE INDEX said ON comments (project);
 
 
 class PermissionDeniedError(HetvizError):
-    """Somebody asked for what they may not have."""
+    """A person lacks a permission."""
 
 
 @dataclass(frozen=True)
 class Person:
-    """Who is logged in.
+    """A person who is logged in.
 
     Attributes
     ----------
     id : str
-        Issuer and subject, which no two people share and no one can choose.
+        Issuer and subject, which are unique and cannot be chosen.
     name : str
-        For others to see.
+        Display name.
     is_admin : bool
     """
 
@@ -64,7 +64,7 @@ class Person:
 
 @dataclass(frozen=True)
 class ShareLink:
-    """A share link, as its owner sees it."""
+    """A share link."""
 
     hash: str
     permission: Permission
@@ -74,7 +74,7 @@ class ShareLink:
 
 @dataclass(frozen=True)
 class Comment:
-    """What somebody said, of an item or of the map as a whole (an empty item)."""
+    """A comment on an item, or on the map (an empty item)."""
 
     id: int
     person: str
@@ -90,7 +90,7 @@ class People:
     Parameters
     ----------
     folder : Path
-        Where projects are kept; the file is made in it on first use, for its owner only.
+        Folder of the projects. The file is created on first use, readable by its owner only.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -106,7 +106,7 @@ class People:
                 self._file = None
 
     def record_visit(self, person: Person) -> None:
-        """Note that somebody is here, and by what name."""
+        """Record a visit and the current name of a person."""
         words = "INSERT INTO people VALUES (?, ?, ?) ON CONFLICT (person) DO UPDATE SET"
         with self._change() as change:
             change.execute(
@@ -115,12 +115,12 @@ class People:
             )
 
     def set_owner(self, person: str, project: str, max_projects: int = 0) -> None:
-        """Make somebody the owner of a new project.
+        """Set the owner of a new project.
 
         Raises
         ------
         Denied
-            If they own as many as `max_projects` already (0: no limit), or it has another owner.
+            If the person owns `max_projects` already (0: no limit), or it has another owner.
         """
         with self._change() as change:
             (n,) = change.execute(
@@ -128,18 +128,17 @@ class People:
             ).fetchone()
             if max_projects and n >= max_projects:
                 raise PermissionDeniedError(
-                    f"You have {n:,} projects, and {max_projects:,} are allowed. Delete one that you no "
-                    "longer need."
+                    f"You have {n:,} projects, and {max_projects:,} are allowed. Delete one first."
                 )
             try:
                 change.execute(
                     "INSERT INTO projects VALUES (?, ?, ?)", (project, person, time.time())
                 )
             except sqlite3.IntegrityError:
-                raise PermissionDeniedError("This project has an owner.") from None
+                raise PermissionDeniedError("This project already has an owner.") from None
 
     def permission(self, person: str, project: str) -> Permission | None:
-        """Return what somebody may do with a project: "own", "edit", "look" or nothing."""
+        """Return the permission of a person on a project: "own", "edit", "look" or None."""
         owner = self._one("SELECT owner FROM projects WHERE project = ?", project)
         if owner is None:
             return None
@@ -156,12 +155,12 @@ class People:
         return [str(row[0]) for row in rows]
 
     def shared_with(self, person: str) -> dict[str, Permission]:
-        """Return the projects of others that a person may open."""
+        """Return the shared projects of a person, with permissions."""
         rows = self._all("SELECT project, can FROM grants WHERE person = ?", person)
         return dict(rows)
 
     def create_link(self, person: str, project: str, can: Permission) -> str:
-        """Return the key of a new share link.
+        """Create a share link and return its key.
 
         Raises
         ------
@@ -179,7 +178,7 @@ class People:
         return key
 
     def links(self, person: str, project: str) -> list[ShareLink]:
-        """Return the links of a project that are good, for its owner."""
+        """Return the share links of a project, for its owner."""
         self._check_owner(person, project)
         rows = self._all(
             "SELECT hash, links.can, made, count(person) FROM links LEFT JOIN grants ON "
@@ -189,18 +188,16 @@ class People:
         return [ShareLink(*row) for row in rows]
 
     def accept_link(self, person: str, key: str) -> str:
-        """Grant somebody what a link says; return its project.
+        """Grant the permission of a link to a person; return its project.
 
         Raises
         ------
         Denied
-            If there is no such link, or it was taken back.
+            If the link does not exist or was revoked.
         """
         rows = self._all("SELECT hash, project, can FROM links WHERE hash = ?", _hash(key))
         if not rows:
-            raise PermissionDeniedError(
-                "This link leads nowhere: it was taken back, or it is not whole."
-            )
+            raise PermissionDeniedError("This link does not work: it was revoked or is incomplete.")
         link, project, can = rows[0]
         current = self.permission(person, project)
         if current is None or _RANK[current] < _RANK[can]:
@@ -212,7 +209,7 @@ class People:
         return str(project)
 
     def revoke_link(self, person: str, project: str, link: str) -> None:
-        """Make a link worthless, and with it what it granted.
+        """Revoke a link and the permissions it granted.
 
         Raises
         ------
@@ -223,7 +220,7 @@ class People:
         self.revoke(project, link)
 
     def revoke(self, project: str, link: str | None = None) -> int:
-        """Take back one link of a project or all; return how many. For owner and operator."""
+        """Revoke one link of a project or all; return their number."""
         values = {"project": project, "link": link}
         condition = "project = :project AND (:link IS NULL OR"
         with self._change() as change:
@@ -232,14 +229,14 @@ class People:
             return deleted.rowcount
 
     def add_comment(self, person: str, project: str, text: str, item: str = "") -> None:
-        """Keep a comment on an item, or on the map.
+        """Add a comment on an item, or on the map.
 
         Raises
         ------
         Denied
-            If the person may not look at the project.
+            If the person may not open the project.
         hetviz.errors.HetvizError
-            If it is empty or too long, or there are too many.
+            If the comment is empty or too long, or there are too many.
         """
         if self.permission(person, project) is None:
             raise PermissionDeniedError("You may not comment on this project.")
@@ -248,7 +245,9 @@ class People:
             raise HetvizError(f"A comment has 1 to {MAX_COMMENT_LENGTH:,} characters.")
         n = self._one("SELECT count(*) FROM comments WHERE project = ?", project)
         if n is not None and int(n) >= _MAX_COMMENTS:
-            raise HetvizError(f"A project holds {_MAX_COMMENTS:,} comments; remove old ones.")
+            raise HetvizError(
+                f"A project holds {_MAX_COMMENTS:,} comments at most. Remove old ones."
+            )
         with self._change() as change:
             change.execute(
                 "INSERT INTO comments (project, person, item, text, at) VALUES (?, ?, ?, ?, ?)",
@@ -256,7 +255,7 @@ class People:
             )
 
     def comments(self, person: str, project: str) -> list[Comment]:
-        """Return what was said of a project, newest first, to who may look at it."""
+        """Return the comments on a project, newest first."""
         if self.permission(person, project) is None:
             return []
         rows = self._all(
@@ -268,7 +267,7 @@ class People:
         return [Comment(*row) for row in rows]
 
     def delete_comment(self, person: str, project: str, comment: int) -> None:
-        """Remove a comment of one's own, or any of a project that one owns."""
+        """Delete an own comment, or any comment on an own project."""
         values = (comment, project, person, self.permission(person, project) == "own")
         with self._change() as change:
             change.execute(
@@ -276,13 +275,13 @@ class People:
             )
 
     def delete_project(self, project: str) -> None:
-        """Remove all that is known of a project."""
+        """Delete all records of a project."""
         with self._change() as change:
             for table in ("comments", "grants", "links", "projects"):
                 change.execute(f"DELETE FROM {table} WHERE project = ?", (project,))  # noqa: S608 - our own names
 
     def export_person(self, person: str) -> dict[str, object]:
-        """Return all that is kept of a person beside the projects, for them to take along."""
+        """Return all records of a person, except the projects."""
         found_rows = self._all("SELECT name, seen FROM people WHERE person = ?", person)
         comments = "SELECT project, item, text, at FROM comments WHERE person = ?"
         return {
@@ -298,7 +297,7 @@ class People:
         }
 
     def delete_person(self, person: str) -> list[str]:
-        """Remove a person; return the projects that were theirs, which are to be removed too."""
+        """Delete a person; return their projects, which must be deleted too."""
         projects = self.owned(person)
         for project in projects:
             self.delete_project(project)
@@ -308,13 +307,13 @@ class People:
         return projects
 
     def copy_to(self, path: Path) -> None:
-        """Copy the file as it is at one moment, while others write."""
+        """Copy a consistent snapshot of the file."""
         with self._lock, contextlib.closing(sqlite3.connect(path)) as target:
             self._opened().backup(target)
 
     def _check_owner(self, person: str, project: str) -> None:
         if self.permission(person, project) != "own":
-            raise PermissionDeniedError("Only the owner of a project may share it.")
+            raise PermissionDeniedError("Only the owner can share a project.")
 
     def _one(self, words: str, *values: str) -> Any:
         rows = self._all(words, *values)
@@ -342,15 +341,15 @@ class People:
             elif version != VERSION:
                 file.close()
                 raise HetvizError(
-                    f"{FILE} was written by another version of hetviz. Nothing was changed; use "
-                    "that version, or put a backup back."
+                    f"{FILE} was written by another version of hetviz. Nothing was changed. Use "
+                    "that version, or restore a backup."
                 )
             self._file = file
         return self._file
 
 
 def person_of(claims: Mapping[str, object], roles_claim: str, admin_role: str) -> Person | None:
-    """Return who a provider's claims are about, or None where they name nobody."""
+    """Return the person in a provider's claims, or None."""
     issuer, subject = claims.get("iss"), claims.get("sub")
     if not (isinstance(issuer, str) and isinstance(subject, str) and issuer and subject):
         return None
@@ -362,7 +361,7 @@ def person_of(claims: Mapping[str, object], roles_claim: str, admin_role: str) -
 
 
 def roles_of(claims: Mapping[str, object], claim: str) -> list[str]:
-    """Return the roles in a claim, which may lie deeper: ``realm_access.roles``."""
+    """Return the roles in a claim, which may be nested: ``realm_access.roles``."""
     value: Any = claims
     for part in claim.split("."):
         value = value.get(part) if isinstance(value, Mapping) else None

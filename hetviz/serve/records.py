@@ -1,4 +1,4 @@
-"""What a server writes down: its log for machines, and who did what, as lines of JSON."""
+"""Log and audit log of the server, as lines of JSON."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MAX_FILE_BYTES = 50_000_000
 
 
 class JsonFormatter(logging.Formatter):
-    """A line of JSON for each record."""
+    """Formats log records as JSON."""
 
     def format(self, record: logging.LogRecord) -> str:
         at = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
@@ -32,7 +32,7 @@ class JsonFormatter(logging.Formatter):
 
 
 class TextFormatter(logging.Formatter):
-    """A line for people."""
+    """Formats log records as text."""
 
     def format(self, record: logging.LogRecord) -> str:
         about = getattr(record, "about", None)
@@ -43,7 +43,7 @@ class TextFormatter(logging.Formatter):
 
 
 def configure_logging(form: str) -> None:
-    """Write hetviz's own log to the standard error stream, in the form "text" or "json"."""
+    """Write the log of hetviz to standard error, as "text" or "json"."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(
         JsonFormatter()
@@ -57,12 +57,12 @@ def configure_logging(form: str) -> None:
 
 
 def project_hash(project: str) -> str:
-    """Return what stands for a project in records; its id would open it."""
+    """Return a hash of a project id for logs, because the id itself opens the project."""
     return hashlib.sha256(project.encode()).hexdigest()[:12]
 
 
 class Audit:
-    """An append-only file of lines of JSON: when, what, who, which project.
+    """Append-only audit log: time, event, person, project.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ class Audit:
         self._lock = threading.Lock()
 
     def note(self, event: str, person: str = "", project: str = "", **fields: object) -> None:
-        """Write down that something happened; that it cannot be written stops nobody."""
+        """Record an event. A failure is only logged."""
         line: dict[str, object] = {"at": datetime.now(UTC).isoformat(timespec="seconds")}
         line |= {
             "event": event,
@@ -97,7 +97,7 @@ class Audit:
                 )
 
     def lines(self) -> list[dict[str, object]]:
-        """Return what was written down, oldest first."""
+        """Return all events, oldest first."""
         out = []
         for path in (self.path.with_suffix(".1.jsonl"), self.path):
             with contextlib.suppress(OSError):
@@ -107,7 +107,7 @@ class Audit:
         return out
 
     def costs(self) -> list[dict[str, object]]:
-        """Return what each person, or each project without one, had done: jobs and seconds."""
+        """Return jobs and processor seconds of each person, or of each project without one."""
         seconds: defaultdict[str, list[float]] = defaultdict(list)
         for line in self.lines():
             if line.get("event") == "job":

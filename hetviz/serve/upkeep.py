@@ -1,8 +1,8 @@
-"""What an operator does with stored projects: list, back up, put back, migrate, clear away.
+"""Maintenance of stored projects: list, back up, restore, migrate, remove.
 
-All of it works while the server runs. A backup holds whole lines of each journal and every file
-that these name. Files never change once they are there and are written before the line that names
-them, so nothing that was acknowledged before the backup began is missing from it.
+All of it works while the server runs. A backup holds the complete lines of each journal and the
+files they refer to. Files are immutable and written before the lines that use them, so a backup
+holds every step confirmed before it began.
 """
 
 from __future__ import annotations
@@ -37,25 +37,25 @@ from hetviz.workspace.store.journal import FORMAT, Journal, format_of
 SESSIONS = "sessions"
 _KEY = re.compile(rb"[0-9a-f]{64}")
 _MANIFEST = "backup.json"
-# Which steps give a project a name, and in which field.
+# Commands that set the title of a project, with the field.
 _TITLE_FIELDS = {"open-sample": "name", "open-bundle": "filename", "set-title": "title"}
 
 
 @dataclass(frozen=True)
 class StoredProject:
-    """A project on the disk.
+    """A project on disk.
 
     Attributes
     ----------
     id : str
-        Opens it; shown to the operator only on request.
+        Opens the project, so it is only shown on request.
     title : str
     steps : int
     megabytes : float
     touched : str
-        When it was last used.
+        Time of the last use.
     format : int or None
-        Of its journal; None where that cannot be read.
+        Format of the journal; None if unreadable.
     """
 
     id: str
@@ -67,7 +67,7 @@ class StoredProject:
 
     @property
     def hash(self) -> str:
-        """What stands for it in logs."""
+        """Hash of the project in logs."""
         return project_hash(self.id)
 
 
@@ -78,21 +78,21 @@ def list_projects(home: Path) -> list[StoredProject]:
 
 
 def find_project(home: Path, key: str) -> Path:
-    """Return the folder of a project, named by its id or by what stands for it in logs.
+    """Return the folder of a project, given its id or its hash.
 
     Raises
     ------
     hetviz.errors.HetvizError
-        If there is none.
+        If there is no such project.
     """
     for folder in _folders(home):
         if key in (folder.name, project_hash(folder.name)):
             return folder
-    raise HetvizError(f"There is no project {key!r}; `hetviz admin list` shows them.")
+    raise HetvizError(f"There is no project {key!r}. `hetviz admin list` shows all projects.")
 
 
 def size_of(folder: Path) -> int:
-    """Return the bytes of a project; what goes away meanwhile does not count."""
+    """Return the size of a project in bytes. Files that vanish are ignored."""
     total = 0
     for path in folder.rglob("*"):
         try:
@@ -103,17 +103,17 @@ def size_of(folder: Path) -> int:
 
 
 def back_up(home: Path, target: Path) -> dict[str, object]:
-    """Copy all projects, people and records into a new folder; return what was copied.
+    """Copy all projects, people and audit logs into a new folder; return a summary.
 
     Raises
     ------
     hetviz.errors.HetvizError
-        If the folder is not empty, or the disk refuses.
+        If the folder is not empty or cannot be written.
     """
     try:
         make_folder(target)
         if any(target.iterdir()):
-            raise HetvizError(f"{target} is not empty; give the name of a new folder.")
+            raise HetvizError(f"{target} is not empty. Give the name of a new folder.")
         copied = [
             _copy_project(folder, target / SESSIONS / folder.name) for folder in _folders(home)
         ]
@@ -130,7 +130,7 @@ def back_up(home: Path, target: Path) -> dict[str, object]:
             "megabytes": round(sum(size for _, size in copied) / 1e6, 1),
             "made": datetime.now(UTC).isoformat(timespec="seconds"),
         }
-        # Last: a folder without it is no whole backup.
+        # Written last: a backup without it is incomplete.
         replace_file(target / _MANIFEST, json.dumps(summary).encode())
     except OSError as error:
         raise HetvizError(f"The backup could not be made: {error.strerror}.") from None
@@ -138,17 +138,17 @@ def back_up(home: Path, target: Path) -> dict[str, object]:
 
 
 def restore(source: Path, home: Path, only: str | None = None) -> int:
-    """Put projects of a backup back that are not there; return how many.
+    """Restore missing projects from a backup; return their number.
 
-    Each file is checked against its hash before its project is put in place, whole.
+    All files of a project are checked against their hashes first.
 
     Raises
     ------
     hetviz.errors.HetvizError
-        If it is no whole backup, or a file in it is damaged.
+        If the backup is incomplete, or a file in it is damaged.
     """
     if not (source / _MANIFEST).is_file():
-        raise HetvizError(f"{source} is no whole backup: it has no {_MANIFEST}.")
+        raise HetvizError(f"{source} is not a complete backup: {_MANIFEST} is missing.")
     n = 0
     for folder in _folders(source):
         destination = home / SESSIONS / folder.name
@@ -162,7 +162,7 @@ def restore(source: Path, home: Path, only: str | None = None) -> int:
             sync_folder(destination.parent)
         except OSError as error:
             shutil.rmtree(scratch, ignore_errors=True)
-            raise HetvizError(f"A project could not be put back: {error.strerror}.") from None
+            raise HetvizError(f"A project could not be restored: {error.strerror}.") from None
         n += 1
     if (source / PEOPLE).is_file() and not (home / PEOPLE).exists():
         replace_file(home / PEOPLE, (source / PEOPLE).read_bytes())
@@ -170,9 +170,9 @@ def restore(source: Path, home: Path, only: str | None = None) -> int:
 
 
 def migrate(home: Path) -> dict[str, int]:
-    """Bring the journals of all projects to the present form; return how many were in which state.
+    """Migrate the journals of all projects; return the number of projects by state.
 
-    A project that is open is left for the next time: the server migrates it when it opens it.
+    Open projects are skipped. The server migrates them at the next opening.
     """
     tally = {"migrated": 0, "current": 0, "in use": 0, "unreadable": 0}
     for folder in _folders(home):
@@ -191,9 +191,9 @@ def migrate(home: Path) -> dict[str, int]:
 
 
 def remove_old_projects(home: Path, days: int | None = None) -> int:
-    """Remove projects in which nothing was done, and with `days` all that were not opened so long.
+    """Remove unused projects, and with `days` all that were not opened for that long.
 
-    Those that are open stay.
+    Open projects stay.
     """
     root = home / SESSIONS
     if not root.is_dir():
@@ -208,7 +208,7 @@ def remove_old_projects(home: Path, days: int | None = None) -> int:
 
 
 def remove_project(folder: Path) -> bool:
-    """Remove a project that is open nowhere; return whether it was."""
+    """Remove a project unless it is open; return whether it was removed."""
     try:
         journal = Journal(folder / JOURNAL)
     except sessions.InUse:
@@ -224,7 +224,7 @@ def remove_project(folder: Path) -> bool:
 
 
 def to_rows(projects: list[StoredProject], keys: bool) -> list[dict[str, object]]:
-    """Return projects as plain rows, with the keys that open them only on request."""
+    """Return projects as rows, with `keys` including the ids that open them."""
     rows = [{"project": project.hash, **asdict(project)} for project in projects]
     return rows if keys else [{k: v for k, v in row.items() if k != "id"} for row in rows]
 
@@ -275,7 +275,7 @@ def _copy_project(folder: Path, target: Path, checks: bool = False) -> tuple[int
     size = len(journal)
     for key in sorted({key.decode() for key in _KEY.findall(journal)}):
         blob = folder / BLOBS / key
-        # Fingerprints of data look like keys and name no file.
+        # Fingerprints of data look like keys but have no file.
         if blob.is_file():
             content = blob.read_bytes()
             if checks and hashlib.sha256(content).hexdigest() != key:
@@ -286,6 +286,6 @@ def _copy_project(folder: Path, target: Path, checks: bool = False) -> tuple[int
             size += len(content)
     if (folder / VIEW_STATE).is_file():
         replace_file(target / VIEW_STATE, (folder / VIEW_STATE).read_bytes())
-    # Last, as a project without a journal is none.
+    # Written last: a folder without a journal is not a project.
     replace_file(target / JOURNAL, journal)
     return journal.count(b"\n") - 1, size

@@ -1,4 +1,4 @@
-"""The screen: the app's pages, and the map that a notebook shows too.
+"""User interface: the pages of the app and the map for notebooks.
 
-Only what the app needs knows Streamlit; `hetviz.ui.notebook` and all that it uses load without it.
+`hetviz.ui.notebook` and all that it imports work without Streamlit.
 """

@@ -1,4 +1,4 @@
-"""What Streamlit is told at the start: the router, routes, and what stands before requests."""
+"""Streamlit server setup: router, routes, middleware and secrets."""
 
 from starlette.middleware import Middleware
 from starlette.routing import BaseRoute
@@ -15,7 +15,7 @@ __all__ = ["ROUTER", "lifespan", "middleware", "routes", "secrets"]
 
 
 def routes() -> list[BaseRoute]:
-    """Return the routes to serve beside the pages."""
+    """Return the routes served next to the pages."""
     return [
         *map_routes.map_routes(),
         *background.FIGURES.routes(settings().metrics),
@@ -23,7 +23,7 @@ def routes() -> list[BaseRoute]:
 
 
 def middleware() -> list[Middleware]:
-    """Return what stands before every request."""
+    """Return the middleware of every request."""
     is_allowed = people.may_request if people.has_login() else None
     return [
         Middleware(
@@ -34,5 +34,5 @@ def middleware() -> list[Middleware]:
 
 
 def secrets() -> dict[str, object] | None:
-    """Return what Streamlit needs to know of the provider that people log in with, if they do."""
+    """Return the secrets of the login provider for Streamlit, or None without login."""
     return people.streamlit_secrets(settings().oidc) if people.has_login() else None

@@ -87,7 +87,7 @@ def test_what_cannot_be_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
         model = CODE(n_iter=3).fit(data)
     assert any("1 scores below 0" in str(warning.message) for warning in told)
     assert not model.embedding_.placed["words"][1]
-    monkeypatch.setattr(code, "MOST_PAIRS", 100)
+    monkeypatch.setattr(code, "MAX_PAIRS", 100)
     with pytest.raises(NotApplicableError, match="3,600 in one dataset"):
         CODE().fit(WORLD)
 

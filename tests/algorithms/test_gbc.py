@@ -204,7 +204,7 @@ def test_too_few_labels_one_class_and_too_much_work_are_refused(
             fitted(HeteroData(data.datasets, [], None, [Labels("items", "side", values)]))
     named = HeteroData(data.datasets, [], None, [Labels("items", "side", many)])
     assert len(fitted(named, n_rounds=1, lam1=0.0).classes_) == 41
-    monkeypatch.setattr(module, "_MOST_HOURS", 1e-9)
+    monkeypatch.setattr(module, "_MAX_HOURS", 1e-9)
     with pytest.raises(NotApplicableError, match=r"about [\d,]+ hours.*rounds and 2 classes"):
         fitted(data, lam0="cv", lam1="cv")
 

@@ -98,7 +98,7 @@ def test_words_without_links_are_left_off() -> None:
 
 def test_very_many_pairs_are_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pmvge, "EXACT_PAIRS", 10)
-    monkeypatch.setattr(pmvge, "BATCH", 256)
+    monkeypatch.setattr(pmvge, "BATCH_SIZE", 256)
     model = PMvGE(within="ignored", n_iter=60).fit(WORLD)
     assert "steps" in model.stopping_reason_
     assert evaluate(WORLD, model.embedding_).to_dict()["link_auc"] > 0.8

@@ -89,8 +89,8 @@ def test_adding_is_one_step_by_name_and_asks_for_a_refit(visit: Visit, started: 
     # The opposite is said to be one before it is added, and may be all the same.
     app.session_state["saying"] = StatementDraft("apart", -1.0)
     grouped(app, A=[0], B=[7])
-    assert "Before, these were said to be together" in html_of(app)
-    assert app.button(key="act-add").label == "Say 1 pair anyway"
+    assert "These have a link together" in html_of(app)
+    assert app.button(key="act-add").label == "Apply to 1 pair anyway"
     press(app, "act-add")
     assert str(workspace.undo_name).endswith("apart")
 
@@ -125,7 +125,7 @@ def test_comparisons_say_that_a_method_makes_no_use_of_them(
     app = visit("map")
     app.session_state["saying"] = StatementDraft("closer")
     grouped(app, A=[0, 1], B=[5], C=[9, 10])
-    assert "makes no use of comparisons: the map stays as it is" in html_of(app)
+    assert "does not use comparisons. The map does not move" in html_of(app)
     before = len(DATA.comparisons or ())
     press(app, "act-add")
     assert len(workspace_of(app).state.opened().comparisons or ()) == before + 4
@@ -226,7 +226,7 @@ def test_a_contradiction_by_way_of_a_third_item_is_told_before_it_is_added(visit
     app.session_state["saying"] = StatementDraft("apart", -1.0)
     app.run()
     assert "by way of" in html_of(app)
-    assert app.button(key="act-add").label == "Say 1 pair anyway"
+    assert app.button(key="act-add").label == "Apply to 1 pair anyway"
     press(app, "act-add")
     report = hetviz.guidance_report(workspace.state.data)
     assert any(len(conflict.keys) == 3 for conflict in report.conflicts)

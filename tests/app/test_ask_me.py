@@ -38,7 +38,7 @@ def n_links(app: AppTest) -> int:
 def test_answers_are_kept_counted_and_followed_by_the_next_question(visit: Visit) -> None:
     app = visit("guidance")
     before, first = n_links(app), question(app)
-    assert "Do these two go together?" in html_of(app)
+    assert "Do these two belong together?" in html_of(app)
     press(app, "ask-yes")
     assert n_links(app) == before + 1
     assert question(app) != first

@@ -49,7 +49,7 @@ def pick(app: AppTest, *numbers: int) -> AppTest:
 
 def found(visit: Visit) -> AppTest:
     app = visit("clusters")
-    assert "Items, and their links that stay inside." in html_of(app)
+    assert "Items, and the share of their links that stay inside." in html_of(app)
     return press(app, "primary_find-clusters")
 
 
@@ -88,7 +88,7 @@ def test_rename_merge_split_and_undo(visit: Visit) -> None:
     press(app, "split")
     # In two, unless more are asked for.
     assert len(names_of(app)) == len(before) + 1
-    assert "Changed by hand since." in html_of(app)
+    assert "Edited by hand." in html_of(app)
     pick(app, 1, 2)
     press(app, "merge")
     merged = len(names_of(app))
@@ -100,7 +100,7 @@ def test_rename_merge_split_and_undo(visit: Visit) -> None:
     assert names_of(app) == before
     press(app, "undo")
     assert names_of(app) == ()
-    assert "Items, and their links that stay inside." in html_of(app)
+    assert "Items, and the share of their links that stay inside." in html_of(app)
 
 
 def test_a_cluster_becomes_guidance(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:

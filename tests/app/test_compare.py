@@ -75,12 +75,12 @@ def test_nothing_open_says_what_to_do(visit: Visit, monkeypatch: pytest.MonkeyPa
 def test_every_method_has_a_row_with_reasons_and_cost(visit: Visit) -> None:
     app = visit("compare")
     text = html_of(app)
-    assert "Which of the maps to believe" in text
+    assert "Which map should you trust?" in text
     assert "Uses 3,938 links between datasets." in text
-    assert re.search(r"About [\d.]+ m?s a fit", text)
+    assert re.search(r"About [\d.]+ m?s per fit", text)
     ticked = {box.key for box in app.checkbox if box.value}
     assert {"compare-joint-map", "compare-pca"} <= ticked
-    assert "Every fifth of the links and comparisons is held out" in text
+    assert "A fifth of the links and comparisons is hidden" in text
 
 
 def test_a_comparison_is_run_and_told_in_words_and_numbers(visit: Visit) -> None:

@@ -73,8 +73,8 @@ def test_what_was_done_is_told_and_may_be_taken_back(visit: Visit, monkeypatch: 
     app = after_saying(visit, monkeypatch)
     text = html_of(app)
     assert "The map keeps 3 of 3 pairs (0 before)." in text
-    assert "It made the map less true" in text
-    assert "about 11 in all" in text
+    assert "The map got less reliable here" in text
+    assert "about 11 more" in text
     steps = workspace_of(app).steps
     app.button(key="outcome-back").click().run()
     assert workspace_of(app).steps == steps - 1
@@ -158,9 +158,15 @@ def test_what_a_statement_would_do_is_told_before_it_is_said(
     text = html_of(app)
     (data, said), *_ = asked
     assert len(said) == 1 and said[0] in set(hetviz.statements(data)["key"])
-    assert "3 of 3 would be kept, now 0. Of the other links, 1 would be won and 4 lost." in text
-    assert "Of their 10 nearest, 9 are true now, 5 would be. 7 other items would move." in text
-    assert "About 40 may be like them." in text
+    assert (
+        "3 of 3 pairs would be close (0 now). 1 other link would get closer, 4 would drift apart."
+        in text
+    )
+    assert (
+        "5 of their 10 neighbours would be similar in the data (9 now). 7 other items would move."
+        in text
+    )
+    assert "About 40 more may be similar." in text
     # Nothing has been said, and nothing of it is kept.
     assert workspace.state is state
 

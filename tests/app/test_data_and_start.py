@@ -32,7 +32,7 @@ def project_of(app: AppTest, key: str) -> dict[str, Any]:
 
 def test_datasets_are_said_to_show_the_same_things(visit: Visit) -> None:
     app = go(press(visit(), "open-digit-views"), "data")
-    assert "Shows the same things as fourier and shape." in html_of(app)
+    assert "Shows the same items as fourier and shape." in html_of(app)
     app.selectbox(key="same-as-1-fourier-pixels").select_index(0).run()
     press(app, "do-same-1")
     data = workspace_of(app).state.opened()
@@ -223,6 +223,6 @@ def test_a_file_that_cannot_take_the_place_says_why_and_changes_nothing(visit: V
     app = go(press(upload(visit(), plants_csv=PLANTS), "go-on"), "data")
     before = workspace_of(app).state.opened().fingerprint()
     app = hand_in(app, "other.csv", "id,colour\nq,red\nr,blue\n")
-    assert "cannot take the place of plants" in html_of(app)
+    assert "cannot replace plants" in html_of(app)
     press(app, "leave-newer")
     assert workspace_of(app).state.opened().fingerprint() == before

@@ -53,12 +53,12 @@ def test_what_is_changed_in_the_table_becomes_one_command(
     assert any(name.startswith("region=") for name in names)
     text = html_of(app)
     assert "made from 12 columns" in text
-    assert "The features of countries are made." in text
+    assert "New features of countries are ready." in text
     press(app, "map-again-0")
     assert ops(workspace_of(app))[-1] == "record-run"
     state = workspace_of(app).state
     assert state.run is not None and state.is_current(state.run)
-    assert "The features of countries are made." not in html_of(app.run())
+    assert "New features of countries are ready." not in html_of(app.run())
 
 
 def test_what_does_not_suit_is_told_and_changes_nothing(

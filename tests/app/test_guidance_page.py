@@ -43,14 +43,14 @@ def table(app: AppTest, name: str = "table-link") -> pd.DataFrame:
 def test_the_headline_says_how_much_was_said_and_how_far_the_map_keeps_it(visit: Visit) -> None:
     app = visit("guidance")
     page = html_of(app)
-    assert re.search(r"The map keeps \d+ of 100 links, where chance keeps 5", page)
+    assert re.search(r"\d+ % of your links ended up close together", page)
     assert "4,130 links, 399 comparisons and 1,894 labels." in page
-    assert "by chance 50 %" in page
+    assert "By chance it would be 50 %." in page
     rows = table(app)
     assert len(rows) == 200
     together = rows[rows["weight"] > 0]
     assert list(together["near"]) == sorted(together["near"])
-    assert set(rows["fate"]) == {"not kept"}
+    assert set(rows["fate"]) == {"not met"}
     # The second page by its button, the last by its number; another number goes no further.
     app.session_state["page-link-21"] = 2
     app.run()
@@ -63,15 +63,16 @@ def test_the_headline_says_how_much_was_said_and_how_far_the_map_keeps_it(visit:
 
 def test_the_same_share_stands_in_the_headline_and_under_the_curve(visit: Visit) -> None:
     page = html_of(visit("guidance"))
-    share = page.split("The map keeps ")[1].split(" of 100")[0]
-    assert f"hold {share} % of the links" in page
+    share = re.search(r"(\d+) % of your links ended up close together", page)
+    assert share is not None
+    assert f"{share[1]} % of the links are among the closest 5 % of all pairs." in page
 
 
 def test_what_is_not_kept_stands_beside_the_place_where_the_curve_is_read_off(
     visit: Visit,
 ) -> None:
     app = visit("guidance")
-    count = re.compile(r"<[^>]*>Links not met[^<]*</[^>]*>\s*<[^>]*>([\d,]+) of 4,111")
+    count = re.compile(r"<[^>]*>Links still far[^<]*</[^>]*>\s*<[^>]*>([\d,]+) of 4,111")
     lost = []
     for share in (1.0, 5.0, 25.0):
         app.number_input(key="look-at-links").set_value(share).run()
@@ -80,10 +81,10 @@ def test_what_is_not_kept_stands_beside_the_place_where_the_curve_is_read_off(
         found = count.search(page)
         assert found is not None
         lost.append(int(found[1].replace(",", "")))
-        assert f"The nearest {share:.3g} % of all pairs hold" in page
+        assert f"are among the closest {share:.3g} % of all pairs." in page
     assert lost[0] > lost[1] > lost[2] > 0
     app.number_input(key="look-at-links").set_value(100.0).run()
-    assert "The map keeps all of them: 4,111." in html_of(app)
+    assert "The map fits all 4,111." in html_of(app)
 
 
 def test_a_pair_is_not_kept_where_it_lies_beyond_the_share() -> None:
@@ -98,8 +99,8 @@ def test_a_pair_is_not_kept_where_it_lies_beyond_the_share() -> None:
 
 def test_a_choice_leaves_the_rows_that_fit_it(visit: Visit) -> None:
     app = visit("guidance")
-    app.selectbox(key="which-link").set_value("those kept").run()
-    assert set(table(app)["fate"]) == {"kept"}
+    app.selectbox(key="which-link").set_value("those met").run()
+    assert set(table(app)["fate"]) == {"met"}
     app.selectbox(key="which-set-link").set_value("antonym").run()
     assert (table(app)["weight"] < 0).all()
     app.selectbox(key="which-link").set_value("all of them").run()
@@ -196,7 +197,7 @@ def test_a_link_is_added_between_two_items(visit: Visit) -> None:
 
 def test_a_comparison_is_added(visit: Visit) -> None:
     app = shown(visit("guidance"), "comparison")
-    app.segmented_control(key="add-way").set_value("Nearer to").run()
+    app.segmented_control(key="add-way").set_value("Closer to").run()
     for key, row in (("add-a-row", 0), ("add-b-row", 1), ("add-c-row", 2)):
         app.selectbox(key=key).set_value(row)
     app.run()
@@ -225,7 +226,7 @@ def test_a_column_gives_links_between_typical_items(visit: Visit) -> None:
 
 
 @pytest.mark.parametrize(
-    "way", ["same value: nearer than another", "same branch of a tree: nearer"]
+    "way", ["same value: closer than another", "same branch of a tree: closer"]
 )
 def test_a_column_gives_comparisons(way: str, visit: Visit) -> None:
     app = visit("guidance")
@@ -258,7 +259,7 @@ def test_comparisons_are_told_in_sentences_and_lead_to_the_map(visit: Visit) -> 
     app = shown(visit("guidance"), "comparison")
     page = html_of(app)
     assert "Comparisons not met" in page
-    assert "count as they are" in page
+    assert "How comparisons are used" in page
     press(app, "broken-comparison-show-0")
     assert len(workspace_of(app).view_state.selection) == 3
     assert any(
@@ -319,12 +320,12 @@ def test_a_file_of_what_is_there_already_offers_nothing_to_add(visit: Visit) -> 
     app = hand_in(app.run(), text)
     n = len(text.splitlines()) - 1
     assert f"said.csv: nothing new in {n:,} rows" in html_of(app)
-    assert f"{n:,} there already. Nothing is added." in html_of(app)
+    assert f"{n:,} already present. Nothing is added." in html_of(app)
     assert not any(button.key == "import-guidance" for button in app.button)
     press(app, "leave-guidance")
     # One label that is another, and that alone.
     app = hand_in(app, text.replace(",odd", ",even"))
-    assert "1 label in place of what is there and" in html_of(app)
+    assert "1 label replaced and" in html_of(app)
     press(app, "import-guidance")
     mine = next(one for one in workspace.state.opened().labels if one.name == "my label 1")
     assert [str(value) for value in mine.values if value] == ["even"]

@@ -56,8 +56,8 @@ def test_proposals_are_cards_that_join_with_one_click_and_undo_parts_again(visit
 def test_what_nothing_speaks_against_is_ticked_where_files_are_dropped(visit: Visit) -> None:
     app = upload(visit(), towns_csv=CITIES, shops_csv=SHOPS)
     assert [(box.label.replace("\\", ""), box.value) for box in app.checkbox] == [
-        ("shops: town names towns", True),
-        ("shops: what tags lists becomes a dataset", False),
+        ("town in shops matches towns", True),
+        ("The entries of tags in shops become a dataset", False),
     ]
     text = html_of(app)
     assert '<ul class="hv-belong"><li><b>shops<small>20</small></b><i>names</i>' in text
@@ -88,7 +88,7 @@ def test_what_is_linked_is_drawn_on_the_data_page_and_unticked_there(visit: Visi
     assert state.guided is not None
     assert not state.guided.links
     assert len(state.opened().links) == 1
-    assert "<i>linked with nothing</i>" in html_of(app)
+    assert "<i>without links</i>" in html_of(app)
     press(app, "undo")
     assert app.checkbox[0].value
     assert "<i>linked with</i>" in html_of(app)
@@ -117,7 +117,7 @@ def test_two_views_are_recognised_and_become_views(visit: Visit) -> None:
     one = "id,weight\n" + "".join(f"{name},{k}.5\n" for k, name in enumerate(names))
     other = "id,price\n" + "".join(f"{name},{9 - k}.25\n" for k, name in enumerate(names[::-1]))
     app = opened(visit, scales_csv=one, till_csv=other)
-    assert "These look like two views of the same things" in html_of(app)
+    assert "These look like two views of the same items" in html_of(app)
     press(app, "do-join-0")
     assert len(workspace_of(app).state.opened().entities) == 1
     assert "Nothing more seems to join them" in html_of(app)

@@ -132,20 +132,20 @@ def test_the_panel_of_an_item_says_what_is_wrong_around_it(visit: Visit) -> None
 def test_every_curve_can_be_chosen_and_every_figure_is_said(visit: Visit) -> None:
     app = visit("map")
     box = app.selectbox(key="curve-of")
-    sorts = ["All links that say together", "Links that say apart", "Comparisons"]
+    sorts = ["Links (together)", "Links (apart)", "Comparisons"]
     assert box.options[:4] == [*sorts, "emoji – keywords"]
     for kind, words in (
         ("comparisons", "The map agrees with"),
-        ("apart", "of those said to be apart"),
-        ("links", "of all pairs hold"),
+        ("apart", "of the apart links are outside"),
+        ("links", "of the links are among the closest"),
     ):
         app.selectbox(key="curve-of").set_value(kind).run()
         assert not app.exception
         assert words in html_of(app)
     text = html_of(app)
-    for title in ("Keeps what was said", "Keeps neighbours", "Fits the labels"):
+    for title in ("Guidance", "Neighbours", "Labels"):
         assert f"<th>{title}</th>" in text or title in text
-    assert "<dt>Neighbours not torn apart</dt>" in text
+    assert "<dt>Neighbours preserved</dt>" in text
 
 
 def test_every_measure_has_words_and_a_group() -> None:

@@ -343,4 +343,4 @@ def test_weights_of_datasets_are_asked_where_the_method_has_them(visit: Visit) -
     assert app.session_state["recipe"]["params"]["weights"] == "learned"
     app.selectbox(key="method").set_value("hemap").run()
     assert "weights" not in app.session_state["recipe"]["params"]
-    assert "This method weighs all datasets alike." in html_of(app)
+    assert "This method gives all datasets the same weight." in html_of(app)

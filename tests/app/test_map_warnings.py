@@ -245,8 +245,8 @@ def test_truer_neighbours_are_told_of_where_they_are_that_and_shown_where_they_a
 
 def test_the_headline_says_what_a_map_tells_and_then_of_how_many_items(visit: Visit) -> None:
     html = html_of(shown(visit(), goods(), page="start", figures={"colour": SIDE}))
-    assert "<h1>Neighbours on this map are alike in “Side of goods”</h1>" in html
-    assert "60 goods and 3 shops on one map. 60 links say which items belong together" in html
+    assert "<h1>Neighbours on this map are similar in “Side of goods”</h1>" in html
+    assert "60 goods and 3 shops on one map. 60 links pull items together." in html
     # Where that is not known, or was of a column that is gone.
     gone = json.dumps(["goods", "gone"])
     for figures in ({}, {"colour": gone}):

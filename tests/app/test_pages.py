@@ -92,8 +92,8 @@ def test_the_same_id_finds_the_same_workspace(visit: Visit) -> None:
 
 def test_own_files_are_understood_mapped_and_shown(visit: Visit) -> None:
     app = upload(visit(), plants_csv=PLANTS, birds_csv=BIRDS, links_csv=LINKS)
-    assert "20 plants and 15 birds, joined by 20 links" in html_of(app)
-    assert app.button(key="go-on").label == "Map them"
+    assert "20 plants and 15 birds with 20 links" in html_of(app)
+    assert app.button(key="go-on").label == "Create map"
     assert ops(workspace_of(app)) == ["open-sample"]
     press(app, "go-on")
     state = workspace_of(app).state
@@ -131,7 +131,7 @@ def test_what_was_wrong_is_told_with_its_place_and_can_be_left_out(visit: Visit)
             "2 rows or files cannot be used as they are",
             "Leave these rows and files out",
         ),
-        ({"links_csv": LINKS + "plants,x,birds,b1,1\n"}, "1 row cannot", "Leave this row out"),
+        ({"links_csv": LINKS + "plants,x,birds,b1,1\n"}, "1 row cannot", "this row"),
     ],
 )
 def test_the_button_says_whether_rows_or_whole_files_are_left_out(
@@ -139,7 +139,7 @@ def test_the_button_says_whether_rows_or_whole_files_are_left_out(
 ) -> None:
     app = upload(visit(), plants_csv=PLANTS, birds_csv=BIRDS, **files)
     assert words in html_of(app)
-    assert app.button(key="go-on").label == f"{label} and go on"
+    assert app.button(key="go-on").label == f"Continue without {label}"
     press(app, "go-on")
     assert workspace_of(app).state.data is not None
 
@@ -175,7 +175,7 @@ def test_data_has_a_card_for_each_dataset(visit: Visit) -> None:
     assert "1,273 rows, 48 features" in text
     assert "emoji – keywords: tagged" in text
     emoji, keywords = map_of(app, "hetviz_sheets")["sheets"]
-    assert (emoji["size"], emoji["told"]) == ("1,273 × 8", "named by Name")
+    assert (emoji["size"], emoji["note"]) == ("1,273 × 8", "named by Name")
     assert len(emoji["above"]) + emoji["between"] + len(emoji["below"]) == 1273
     assert all(face.startswith("/picture/") for _, _, face in emoji["above"])
     count = next(one for one in keywords["columns"] if one["raw"] == "n_emoji")
@@ -219,9 +219,9 @@ def test_the_map_page_shows_curve_figures_and_reasons(visit: Visit) -> None:
     text = html_of(app)
     assert len(app.get("plotly_chart")) == 1
     assert map_of(app)["mode"] == "work"
-    assert "Together, kept together" in text
+    assert "Link closeness" in text
     assert "Does not use 399 comparisons." in text
-    assert "keywords: coloured by their links." in map_of(app)["said"]
+    assert "keywords take the colour of what they link to." in map_of(app)["said"]
 
 
 def test_the_colour_is_a_command(visit: Visit) -> None:

@@ -53,8 +53,8 @@ def said(workspace: Workspace) -> list[tuple[str, str, float, str]]:
 def test_it_opens_with_candidates_and_asks_about_the_first(visit: Visit) -> None:
     app = with_candidates(visit)
     text = html_of(app)
-    assert "look most like a missing link" in text
-    assert "For it" in text
+    assert "<h1>Should " in text
+    assert "<dt>For</dt>" in text
     assert app.button(key="find-links").label == "Find links"
     drawn = next(
         json.loads(element.proto.json)["pairs"]
@@ -71,8 +71,8 @@ def test_it_opens_with_candidates_and_asks_about_the_first(visit: Visit) -> None
 def test_what_was_found_comes_with_its_test_and_its_reasons(visit: Visit) -> None:
     app = found(visit)
     text = html_of(app)
-    assert "look most like a missing link" in text
-    assert "of the best 10 pairs were held-out links" in text
+    assert "<h1>Should " in text
+    assert "of the best 10 pairs were hidden links" in text
     assert text.count("hv-pair") >= 8
     assert "<b>Kite</b>" not in text
     kept = workspace_of(app).state.findings["links"]
@@ -103,7 +103,7 @@ def test_checked_pairs_become_links_or_are_kept_apart_and_undo_takes_them_back(
 
 
 def test_where_every_item_has_its_one_link_nothing_is_proposed(visit: Visit) -> None:
-    assert "Every item of plants has its one link" in html_of(own_data(visit))
+    assert "Every item of plants already has its link" in html_of(own_data(visit))
 
 
 def test_an_answer_is_kept_at_once_and_the_next_pair_is_asked(visit: Visit) -> None:
@@ -116,12 +116,12 @@ def test_an_answer_is_kept_at_once_and_the_next_pair_is_asked(visit: Visit) -> N
         (1.0, "accepted"),
         (-1.0, "rejected"),
     ]
-    assert "2 judged, 1 of them right" in html_of(app)
+    assert "1 of 2 candidates were right" in html_of(app)
     press(app, "undo-pair")
     assert [kind for *_, kind in said(workspace)] == ["accepted"]
     for _ in range(9):
         press(app, "accept-pair")
-    assert "10 of 10 candidates were right, 100 %. It had expected" in html_of(app)
+    assert "100 % (10 of 10 candidates were right). The expected number was" in html_of(app)
 
 
 def test_all_shown_pairs_are_checked_at_once_and_shown_on_the_map(visit: Visit) -> None:
@@ -172,7 +172,7 @@ def test_methods_that_do_not_suit_are_told_with_the_reason(visit: Visit) -> None
 
 
 def ask(app: AppTest) -> AppTest:
-    next(button for button in app.button if button.label == "Find what is near").click().run()
+    next(button for button in app.button if button.label == "Find nearest items").click().run()
     assert not app.exception
     return app
 
@@ -184,7 +184,7 @@ def test_words_are_placed_or_refused_and_nothing_is_added(visit: Visit) -> None:
     app.segmented_control(key="predict-section").set_value("New item").run()
     app.text_input(key="new-text-plants").set_value("oak 7")
     text = html_of(ask(app))
-    assert "“oak 7” lies nearest" in text
+    assert "“oak 7” is closest to" in text
     assert "The words were searched in name of the plants" in text
     assert "Nearest birds" in text
     app.text_input(key="new-text-plants").set_value("<i>zebra</i>")
@@ -200,7 +200,7 @@ def test_a_row_is_placed_by_what_is_known_of_it(visit: Visit) -> None:
     app.segmented_control(key="predict-section").set_value("New item").run()
     app.segmented_control(key="new-kind-plants").set_value("A row").run()
     app.text_input(key="new-plants-size").set_value("3")
-    assert "This row lies nearest" in html_of(ask(app))
+    assert "This row is closest to" in html_of(ask(app))
     app.text_input(key="new-plants-size").set_value("heavy")
     assert "could not be placed" in html_of(ask(app))
 
@@ -214,7 +214,7 @@ def test_a_picture_is_compared_with_the_pictures(visit: Visit) -> None:
     out = io.BytesIO()
     Image.new("RGB", (40, 40), "red").save(out, "PNG")
     app.file_uploader[0].set_value([("red.png", out.getvalue(), "image/png")]).run()
-    assert "This picture lies nearest" in html_of(app)
+    assert "This picture is closest to" in html_of(app)
     app.file_uploader[0].set_value([("red.png", b"no picture", "image/png")]).run()
     assert "not a PNG" in app.error[0].value
 
@@ -233,7 +233,7 @@ def test_labels_are_predicted_answered_accepted_and_undone(with_labels: AppTest)
     app = with_labels
     text = html_of(app)
     assert "held-out numbers are missed by about" in text
-    assert "The most doubtful" in text
+    assert "Least certain" in text
     workspace = SESSIONS.find(app.session_state["sid"])
     assert workspace is not None
     n = int(app.button(key="accept-labels").label.split()[1])

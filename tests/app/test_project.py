@@ -64,7 +64,7 @@ def test_a_dropped_project_opens_and_says_what_came_back(visit: Visit, saved: by
     assert plain.startswith(f"Opened “{HOSTILE}”: 700 pixels, 700 fourier, 700 shape and 2 maps")
     assert ", last changed " in plain
     text = html_of(app)
-    assert "1,000 digit, seen 3 ways" in text
+    assert "1,000 digit in 3 views" in text
     assert "<img src=x" not in text
     assert project_of(app, "recent")["id"] == new
     # Both are there, and undo works.
@@ -109,7 +109,7 @@ def test_files_that_are_dropped_after_a_refusal_are_shown(visit: Visit, saved: b
     app = drop(visit(), saved[:-50])
     upload(app, plants_csv="id,x\na,1\nb,2\n")
     assert "could not be opened" not in html_of(app)
-    assert app.button(key="go-on").label == "Map them"
+    assert app.button(key="go-on").label == "Create map"
 
 
 def test_a_project_among_other_files_is_told_to_come_alone(visit: Visit, saved: bytes) -> None:
@@ -139,7 +139,7 @@ def labels(app: AppTest) -> list[str]:
 def test_export_offers_the_project_and_its_data(visit: Visit, saved: bytes) -> None:
     app = go(drop(visit(), saved), "export")
     assert not app.exception
-    assert {"Project", "Data as guided"} <= set(labels(app))
+    assert {"Project", "Data with guidance"} <= set(labels(app))
     assert "every step since the first" in html_of(app)
 
 

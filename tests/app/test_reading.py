@@ -49,7 +49,7 @@ def test_dropped_tables_are_shown_as_they_stand_and_as_they_are_read(visit: Visi
     wells, owners = told(app)["sheets"]
     assert (wells["header"], wells["units"], wells["first"]) == ([1, 2], 3, 4)
     assert wells["above"][0] == [0, ["Wells 2023", "", ""]]
-    assert wells["told"] == "ids from Well"
+    assert wells["note"] == "ids from Well"
     nitrate, owner = wells["columns"][1:]
     assert (nitrate["name"], nitrate["unit"]) == ("Measured / Nitrate", "mg/l")
     assert (nitrate["n"], nitrate["missing"], sum(nitrate["counts"])) == (12, 1, 11)
@@ -58,14 +58,14 @@ def test_dropped_tables_are_shown_as_they_stand_and_as_they_are_read(visit: Visi
     assert [row for row, _ in wells["preview"]] == [4, 5, 6]
     assert wells["ids"][0]["words"] == "Well: different in all 12 rows"
     assert owners["size"] == "3 × 2"
-    assert app.button(key="go-on").label == "Add them"
+    assert app.button(key="go-on").label == "Add to project"
 
 
 def test_the_tab_of_a_table_of_links_says_that_it_becomes_links(visit: Visit) -> None:
     app = drop(visit(), plants_csv=PLANTS, birds_csv=BIRDS, links_csv=LINKS)
     plants, birds, links = told(app)["sheets"]
-    assert (links["told"], links["items"]) == ("becomes links", False)
-    assert (plants["told"], plants["items"]) == ("ids from id", True)
+    assert (links["note"], links["items"]) == ("becomes links", False)
+    assert (plants["note"], plants["items"]) == ("ids from id", True)
     # As soon as it is said that it is a dataset, it is told apart by something.
     app.session_state["staged"] = upload.StagedFiles(
         app.session_state["staged"].files, True, {"links.csv": {"role": "dataset"}}
@@ -90,7 +90,7 @@ def test_what_is_said_of_a_table_is_read_so_and_can_be_taken_back(
     say(app, monkeypatch, do="undo")
     assert told(app)["sheets"][0]["n_data"] == 12
     say(app, monkeypatch, do="ids", key="wells.csv", columns=[])
-    assert told(app)["sheets"][0]["told"] == "row numbers are the ids"
+    assert told(app)["sheets"][0]["note"] == "row numbers are the ids"
     press(app, "go-on")
     data = workspace_of(app).state.opened()
     assert list(data["wells"].ids[:2]) == ["1", "2"]

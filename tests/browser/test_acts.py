@@ -48,7 +48,7 @@ def lasso(page: Page, x0: float, y0: float, x1: float, y1: float) -> int:
 
 
 def group(page: Page, name: str) -> None:
-    page.get_by_role("button", name=f"Make it {name}").click()
+    page.locator(f".st-key-set-{name} button").click()
     until(page, f"map.acts.groups.has('{name}')")
     settled(page)
 
@@ -74,7 +74,7 @@ def until_apart(page: Page, low: float, high: float) -> None:
 
 def moved(page: Page) -> None:
     """Wait until the map was made again and nothing travels any more."""
-    told = page.locator(".st-key-panel").get_by_text(re.compile("What moved most|What that did"))
+    told = page.locator(".st-key-panel").get_by_text(re.compile("What moved most|What changed"))
     # Two cores may be shared with other tests.
     expect(told.first).to_be_visible(timeout=150_000)
     expect(page.get_by_text("Map up to date")).to_be_visible()
@@ -176,7 +176,7 @@ def test_what_was_said_before_is_told_when_the_opposite_is_added(opened: Page) -
     bar(page).get_by_role("radio", name="Apart").or_(
         bar(page).get_by_role("button", name="Apart")
     ).first.click()
-    expect(page.get_by_text("Before, these were said to be together")).to_be_visible()
+    expect(page.get_by_text("These have a link together")).to_be_visible()
     # The bar is still taking its width: a press on what moves away under it is none.
     settled(page)
     bar(page).get_by_role("button", name=re.compile("^Say .* anyway$")).click()

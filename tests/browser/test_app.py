@@ -162,7 +162,7 @@ def fits(page: Page, look: Look, least: float) -> None:
 def test_data_page(page: Page, picture: Picture) -> None:
     page.goto("/data")
     expect(page.get_by_text("1,273 rows, 48 features")).to_be_visible()
-    expect(page.get_by_text("What is known of how items relate")).to_be_visible()
+    expect(page.get_by_text("Links, comparisons and labels")).to_be_visible()
     for look in each_look(page):
         settled(page)
         picture(page, "data", look)
@@ -209,12 +209,12 @@ def test_own_files_with_a_wrong_row_are_told_and_mapped(page: Page, picture: Pic
         links_csv=LINKS + "plants,nobody,insects,i1,1\n",
     )
     expect(
-        page.get_by_role("heading", name="40 plants and 30 insects, joined by 40 links")
+        page.get_by_role("heading", name="40 plants and 30 insects with 40 links")
     ).to_be_visible()
     expect(page.get_by_text("1 problem", exact=True)).to_be_visible()
     settled(page)
     picture(page, "account")
-    page.get_by_role("button", name="Leave this row out and go on").click()
+    page.get_by_role("button", name="Continue without this row").click()
     stage(page)
     expect(page.get_by_text("Map up to date")).to_be_visible()
     page.get_by_role("button", name="Open this map").or_(
@@ -242,7 +242,7 @@ def test_files_can_be_dropped_onto_the_page(page: Page) -> None:
     for event in ("dragenter", "dragover", "drop"):
         zone.dispatch_event(event, {"dataTransfer": dropped})
     expect(
-        page.get_by_role("heading", name="40 plants and 30 insects, joined by 40 links")
+        page.get_by_role("heading", name="40 plants and 30 insects with 40 links")
     ).to_be_visible()
     settled(page)
 
@@ -381,7 +381,7 @@ def test_cancel_stops_a_run_and_says_so(page: Page, picture: Picture) -> None:
         tags_csv=f"id,u,v\n{tags}\n",
         links_csv=f"source_dataset,source_id,target_dataset,target_id\n{ends}\n",
     )
-    page.get_by_role("button", name="Map them").click()
+    page.get_by_role("button", name="Create map").click()
     state = page.locator(".st-key-state")
     state.get_by_role("button", name="Cancel", exact=True).click()
     expect(page.get_by_text("Nothing was changed.")).to_be_visible()

@@ -10,7 +10,7 @@ from tests.browser.test_app import settled
 def test_one_key_answers_skips_and_takes_back(page: Page) -> None:
     page.goto("/guidance")
     card = page.locator(".st-key-ask")
-    expect(card.get_by_text("Do these two go together?")).to_be_visible()
+    expect(card.get_by_text("Do these two belong together?")).to_be_visible()
     items = card.locator(".hv-asked")
     first = items.inner_text()
     page.keyboard.press("ArrowRight")

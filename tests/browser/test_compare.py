@@ -18,7 +18,7 @@ EACH = "[...document.querySelectorAll('.hv-map[data-together]')].map((e) => e.__
 def compare(page: Page) -> None:
     """Tick three quick methods, and compare them on one split."""
     page.goto("/compare")
-    expect(page.get_by_role("heading", name="Which of the maps to believe")).to_be_visible()
+    expect(page.get_by_role("heading", name="Which map should you trust?")).to_be_visible()
     settled(page)
     boxes = page.locator(".st-key-compare-methods").get_by_test_id("stCheckbox")
     # The methods come, and change their order, when what is known of them has been read.

@@ -61,7 +61,7 @@ def hand_in(page: Page, name: str, content: str) -> None:
 
 def test_guidance_page(page: Page, picture: Picture) -> None:
     opened(page)
-    expect(page.get_by_text("Links not met")).to_be_visible()
+    expect(page.get_by_text("Links still far")).to_be_visible()
     assert serious_barriers(page) == set()
     for look in each_look(page):
         settled(page)
@@ -127,7 +127,7 @@ def test_a_contradiction_is_settled_with_one_click_that_lasts(page: Page, pictur
 def test_a_broken_file_loses_nothing(page: Page, picture: Picture) -> None:
     opened(page)
     hand_in(page, "broken.csv", "no,guidance\n1,2\n")
-    expect(page.get_by_role("heading", name="broken.csv holds no guidance")).to_be_visible()
+    expect(page.get_by_role("heading", name="broken.csv has no guidance")).to_be_visible()
     page.get_by_role("button", name="Back", exact=True).click()
     expect(page.get_by_text("4,130 links, 399 comparisons")).to_be_visible()
     settled(page)
@@ -136,7 +136,7 @@ def test_a_broken_file_loses_nothing(page: Page, picture: Picture) -> None:
     expect(page.get_by_text("nobody")).to_be_visible()
     settled(page)
     picture(page, "guidance-account")
-    page.get_by_role("button", name="Leave these rows out and add the others").click()
+    page.get_by_role("button", name="Add the other rows").click()
     expect(page.get_by_text("4,131 links, 399 comparisons")).to_be_visible()
     settled(page)
     page.get_by_role("button", name="Undo import of guidance").click()
@@ -153,10 +153,10 @@ def test_the_curve_leads_to_what_is_broken_and_that_to_its_items_on_the_map(page
     spot = box["x"] + 0.8 * box["width"], box["y"] + 0.4 * box["height"]
     page.mouse.move(*spot)
     page.mouse.click(*spot)
-    share = page.get_by_label("Nearest pairs, in %", exact=True)
+    share = page.get_by_label("Closest pairs, in %", exact=True)
     expect(share).not_to_have_value("5")
     settled(page)
-    expect(page.get_by_text(f"Links not met at {share.input_value()} %")).to_be_visible()
+    expect(page.get_by_text(f"Links still far at {share.input_value()} %")).to_be_visible()
     page.locator(".st-key-broken-link-show-0 button").first.click()
     stage(page)
     until(page, "map.count === 2")

@@ -81,7 +81,7 @@ def test_a_file_is_mapped_and_one_thing_said_and_taken_back_by_touch(phone: Page
     content = PLANTS.encode()
     chooser.value.set_files([{"name": "plants.csv", "mimeType": "text/csv", "buffer": content}])
     expect(page.get_by_role("heading", name="40 plants")).to_be_visible(timeout=PATIENCE)
-    page.get_by_role("button", name="Map them").tap()
+    page.get_by_role("button", name="Create map").tap()
     page.wait_for_function(
         "() => document.querySelector('.hv-at-map') && document.querySelector("
         "'.st-key-map .hv-map[data-drawn]')?.__hv?.map.n === 40"
@@ -94,19 +94,19 @@ def test_a_file_is_mapped_and_one_thing_said_and_taken_back_by_touch(phone: Page
     first = page.evaluate(OPEN)[0]
     choose(page, first)
     until(page, "!map.flight")
-    page.get_by_role("button", name="Make it A").tap()
+    page.get_by_role("button", name="Start with this").tap()
     until(page, "map.data.acts.groups.A")
     settled(page)
     second = next(row for row in reversed(page.evaluate(OPEN)) if row != first)
     choose(page, second)
-    page.get_by_role("button", name="Make it B").tap()
+    page.get_by_role("button", name="Belongs with this").tap()
     until(page, "map.acts.preview.length === 1")
     settled(page)
     # What is about to be said stands in the sheet.
     panel = page.locator(".st-key-panel")
-    expect(panel.get_by_role("heading", name="1 pair will say together")).to_be_visible()
-    page.get_by_role("button", name="Say 1 pair").tap()
-    expect(panel.get_by_text("What that did")).to_be_visible(timeout=PATIENCE)
+    expect(panel.get_by_role("heading", name="1 new pair will be pulled together")).to_be_visible()
+    page.get_by_role("button", name="Apply to 1 pair").tap()
+    expect(panel.get_by_text("What changed")).to_be_visible(timeout=PATIENCE)
     settled(page)
     until(page, "!map.motion && !map.flight")
     # Both are in sight, above the bar and the sheet, and the colours mean what they meant.
@@ -151,7 +151,7 @@ def test_what_is_selected_lies_clear_and_each_line_ends_in_a_name(phone: Page) -
             " map.camera.fit(); map.select([row]); }",
             row,
         )
-        expect(page.get_by_role("button", name="Make it A")).to_be_visible()
+        expect(page.get_by_role("button", name="Start with this")).to_be_visible()
         settled(page)
         page.wait_for_function(
             f"() => {{ const lines = ({LINES})();"

@@ -56,15 +56,17 @@ def test_a_project_is_put_back_on_the_list_and_its_files_are_deleted_when_asked_
     page.get_by_role("button", name="New project").click()
     expect(page.locator(".st-key-project").get_by_text("Emoji and the words")).to_be_visible()
     settled(page)
-    listed.get_by_role("button", name="Take To be kept off this list").click()
-    expect(listed.get_by_text("“To be kept” is off this list; its files stay.")).to_be_visible()
+    listed.get_by_role("button", name="Remove To be kept from this list").click()
+    expect(
+        listed.get_by_text("“To be kept” was removed from this list. Its files are still stored.")
+    ).to_be_visible()
     listed.get_by_role("button", name="Put To be kept back on this list").click()
     expect(listed.get_by_role("link", name="To be kept")).to_be_visible()
 
-    listed.get_by_role("button", name="Take To be kept off this list").click()
+    listed.get_by_role("button", name="Remove To be kept from this list").click()
     listed.get_by_role("button", name="Delete the files of To be kept").click()
     expect(listed.get_by_text("Delete “To be kept” for good")).to_be_visible()
-    # Whoever thinks again keeps it all.
+    # The deletion can still be cancelled.
     listed.get_by_role("button", name="Put To be kept back on this list").click()
     listed.get_by_role("link", name="To be kept").click()
     expect(page.locator(".st-key-project").get_by_text("To be kept")).to_be_visible()
@@ -73,7 +75,7 @@ def test_a_project_is_put_back_on_the_list_and_its_files_are_deleted_when_asked_
     page.get_by_role("button", name="New project").click()
     expect(page.locator(".st-key-project").get_by_text("Emoji and the words")).to_be_visible()
     settled(page)
-    listed.get_by_role("button", name="Take To be kept off this list").click()
+    listed.get_by_role("button", name="Remove To be kept from this list").click()
     listed.get_by_role("button", name="Delete the files of To be kept").click()
     listed.get_by_role("button", name="Delete To be kept for good").click()
     expect(listed.get_by_text("To be kept")).to_have_count(0)

@@ -55,7 +55,7 @@ def test_a_workbook_is_said_right_with_two_clicks(page: Page, picture: Picture) 
     expect(tables.get_by_text("8 of 8 values are ids of Owners")).to_be_visible()
     tables.get_by_label("What Owner No. is").select_option("key of another table")
     tables.get_by_label("What Remark is").select_option("text")
-    expect(tables.locator("thead select.said")).to_have_count(2)
+    expect(tables.locator("thead select.chosen")).to_have_count(2)
     settled(page)
     expect(page.get_by_text("Dataset 'Wells': 40 rows, ids from column 'Well'")).to_be_visible()
 
@@ -93,7 +93,7 @@ def test_a_column_of_a_wide_table_is_found_by_its_name(page: Page, picture: Pict
     expect(wanted).to_be_focused()
     expect(wanted).to_be_in_viewport()
     wanted.select_option("leave out")
-    expect(tables.locator("thead select.said")).to_have_count(1)
+    expect(tables.locator("thead select.chosen")).to_have_count(1)
     expect(tables.get_by_text("Columns 121 to 180 of 201")).to_be_visible()
     find.fill("protein")
     find.press("Enter")
@@ -144,6 +144,6 @@ def test_start_says_what_it_reads_and_how_far_it_has_come(page: Page) -> None:
         }).observe(document.body, { childList: true, subtree: true, characterData: true });
     }""")
     drop(page, many_csv=f"name,count,size,kind,colour\n{rows}\n")
-    expect(page.get_by_role("button", name="Map them")).to_be_visible()
+    expect(page.get_by_role("button", name="Create map")).to_be_visible()
     shown = page.evaluate("window.shown")
     assert [True, True, True] in shown, shown

@@ -128,7 +128,7 @@ def test_each_list_is_one_stop_of_the_tab_key_and_help_is_searched(page: Page) -
     page.keyboard.press("/")
     page.keyboard.type("compare")
     page.get_by_role("option", name="Compare").click()
-    expect(page.get_by_role("heading", name="Which of the maps to believe")).to_be_visible()
+    expect(page.get_by_role("heading", name="Which map should you trust?")).to_be_visible()
     settled(page)
     go(page, "map")
     keys_lead_from_part_to_part(page)
@@ -205,7 +205,7 @@ def signs_of_tabs(page: Page) -> dict[str, Locator]:
     panel = page.locator(".st-key-panel")
     return {
         "Item": panel.get_by_text("Click an item to see"),
-        "Guidance": panel.get_by_text("Do these two go together?"),
+        "Guidance": panel.get_by_text("Do these two belong together?"),
         "Clusters": panel.get_by_role("button", name="Keep as clusters"),
         "Predict": panel.get_by_role("button", name="Accept"),
     }

@@ -108,7 +108,7 @@ def mapped(page: Page, hand: Hand) -> None:
     """Press the one button, and wait until nothing is being made."""
     project = page.locator(".st-key-project button").first
     before = project.inner_text()
-    hand.click(page.get_by_role("button", name="Map them"))
+    hand.click(page.get_by_role("button", name="Create map"))
     assert hand.clicks <= 2
     # Until then the page shows what was open before. A small map may be there before its job is
     # ever seen.
@@ -122,7 +122,7 @@ def test_a_first_map_that_is_cancelled_is_no_dead_end(page: Page) -> None:
     page.goto("/")
     drop(page, **tables())
     ticked(page)
-    page.get_by_role("button", name="Map them").click()
+    page.get_by_role("button", name="Create map").click()
     job = page.locator(".hv-job").filter(has_text="First map")
     expect(job).to_be_visible(timeout=PATIENCE)
     page.get_by_role("button", name="Cancel", exact=True).click()

@@ -115,11 +115,11 @@ def test_two_people_share_a_project_and_a_link_is_taken_back(tmp_path: Path) -> 
         assert bob.has("leads nowhere") and bob.sid == own
 
         # A link to look: seen, not changed.
-        ada.press("New link to look")
+        ada.press("New view link")
         link = link_of(ada)
         bob.query = link
         bob.run()
-        assert bob.sid == ada.sid and bob.has("Look only") and status(bob, items) == 200
+        assert bob.sid == ada.sid and bob.has("View only") and status(bob, items) == 200
         title = "Taken over by Bob"
         bob.say("Project name", title)
         assert bob.has("You may look at this project")
@@ -131,7 +131,7 @@ def test_two_people_share_a_project_and_a_link_is_taken_back(tmp_path: Path) -> 
         assert ada.has("Is this one right?")
 
         # Taken back: at the next run it is closed, and its address answers no more.
-        ada.press("Take back")
+        ada.press("Revoke")
         bob.run()
         assert bob.sid == own and status(bob, items) == 404
         bob.query = link
@@ -139,12 +139,12 @@ def test_two_people_share_a_project_and_a_link_is_taken_back(tmp_path: Path) -> 
         assert bob.has("leads nowhere") and bob.sid == own
 
         # A link to edit lets edit.
-        ada.press("New link to edit")
+        ada.press("New edit link")
         bob.query = link_of(ada)
         bob.run()
         bob.say("Project name", "By both of us")
         ada.run()
-        assert ada.has("By both of us") and not bob.has("New link to edit")
+        assert ada.has("By both of us") and not bob.has("New edit link")
 
         # Known to the provider, but without the role.
         eve = come(server, issuer, "eve")

@@ -21,13 +21,13 @@ from hetviz.core.graph.distances import FeatureSpace
 from hetviz.core.graph.neighbors import nearest_neighbors, neighbors_by_cells
 from hetviz.core.spectral.joint_axes import unit
 
-NEIGHBOURS = 15
+N_NEIGHBORS = 15
 """Number of items that a label represents."""
 _C = 1.0
-_MANY = 30_000
+_MAX_EXACT_ROWS = 30_000
 
 
-def class_chances(Z: Floats, y: Ints, n_classes: int) -> Floats:
+def class_probabilities(Z: Floats, y: Ints, n_classes: int) -> Floats:
     """Return the class probabilities of all items, from those with a known class.
 
     Parameters
@@ -59,7 +59,7 @@ def class_chances(Z: Floats, y: Ints, n_classes: int) -> Floats:
     return P
 
 
-def openness(P: Floats) -> Floats:
+def label_uncertainty(P: Floats) -> Floats:
     """Return the uncertainty of each row's class, (n,): 1 minus the lead of the likeliest class.
 
     P is of shape (n, 2 or more).
@@ -68,7 +68,7 @@ def openness(P: Floats) -> Floats:
     return np.asarray(1.0 - (top[:, -1] - top[:, -2]))
 
 
-def neighbour_likeness(Z: Floats, k: int = NEIGHBOURS, random_state: int = 0) -> Sparse:
+def neighbor_similarity(Z: Floats, k: int = N_NEIGHBORS, random_state: int = 0) -> Sparse:
     """Return the similarity of items by direction: csr (n, n), symmetric, 1 on the diagonal.
 
     exp(-d^2 / s_i^2) for the k nearest directions of i, with s_i their median distance; the larger
@@ -79,21 +79,21 @@ def neighbour_likeness(Z: Floats, k: int = NEIGHBOURS, random_state: int = 0) ->
     k = min(k, n - 1)
     if k < 1:
         return sp.csr_array(sp.eye_array(n))
-    near = (
+    neighbors = (
         neighbors_by_cells(U, k, random_state)
-        if n > _MANY
+        if n > _MAX_EXACT_ROWS
         else nearest_neighbors(FeatureSpace(U), k)
     )
-    squared = near.squared
-    middle = np.median(squared, axis=1, keepdims=True)
-    weight = np.exp(-squared / np.where(middle > 0, middle, 1.0))
+    squared = neighbors.squared
+    median = np.median(squared, axis=1, keepdims=True)
+    weight = np.exp(-squared / np.where(median > 0, median, 1.0))
     rows = np.repeat(np.arange(n), k)
-    S = sp.csr_array((weight.ravel(), (rows, near.index.ravel())), shape=(n, n))
+    S = sp.csr_array((weight.ravel(), (rows, neighbors.index.ravel())), shape=(n, n))
     return sp.csr_array(S.maximum(S.T).maximum(sp.eye_array(n)))
 
 
-def most_telling(
-    S: Sparse, open_: Floats, known: Ints, allowed: Bools, n: int
+def choose_informative(
+    S: Sparse, uncertainty: Floats, known: Ints, allowed: Bools, n: int
 ) -> tuple[Ints, Floats]:
     """Return the items whose labels would cover most uncertainty, and the gain of each.
 
@@ -101,7 +101,7 @@ def most_telling(
     ----------
     S : csr of shape (n_items, n_items)
         Similarity: share of j that the label of i covers, from 0 to 1.
-    open_ : ndarray of shape (n_items,)
+    uncertainty : ndarray of shape (n_items,)
         Uncertainty of each label, 0 or more.
     known : ndarray of int
         Items with known labels: items similar to these are covered.
@@ -128,8 +128,8 @@ def most_telling(
     chosen: list[int] = []
     gains: list[float] = []
     for _ in range(n):
-        more = np.maximum(S.data - covered[S.indices], 0.0) * open_[S.indices]
-        gain = np.where(allowed, np.bincount(row, more, S.shape[0]), 0.0)
+        new_cover = np.maximum(S.data - covered[S.indices], 0.0) * uncertainty[S.indices]
+        gain = np.where(allowed, np.bincount(row, new_cover, S.shape[0]), 0.0)
         best = int(gain.argmax()) if len(gain) else 0
         if not len(gain) or gain[best] <= 0.0:
             break
@@ -137,6 +137,6 @@ def most_telling(
         gains.append(float(gain[best]))
         allowed[best] = False
         part = slice(S.indptr[best], S.indptr[best + 1])
-        at = S.indices[part]
-        covered[at] = np.maximum(covered[at], S.data[part])
+        covered_now = S.indices[part]
+        covered[covered_now] = np.maximum(covered[covered_now], S.data[part])
     return np.array(chosen, dtype=np.int64), np.array(gains)

@@ -11,7 +11,7 @@ from scipy.special import logsumexp, softmax
 
 from hetviz._types import Bools, Floats, Ints, Sparse
 
-_FLOOR = 1e-4
+_MIN_PROBABILITY = 1e-4
 
 
 def row_shares(A: Sparse) -> Sparse:
@@ -50,17 +50,19 @@ def propagate(
         reach += np.asarray(A.sum(axis=1)).ravel() > 0
     F = start.copy()
     for _ in range(rounds):
-        told = np.zeros_like(F)
+        incoming = np.zeros_like(F)
         for A, B in steps:
-            told += A @ F if B is None else A @ (B @ F)
-        reached = reach > 0
-        F[reached] = (1 - stay) * start[reached] + stay * told[reached] / reach[reached][:, None]
+            incoming += A @ F if B is None else A @ (B @ F)
+        has_neighbors = reach > 0
+        F[has_neighbors] = (1 - stay) * start[has_neighbors] + stay * incoming[
+            has_neighbors
+        ] / reach[has_neighbors][:, None]
         F[known] = start[known]
     return F
 
 
-def pooled(outputs: Sequence[Floats], weights: Floats) -> Floats:
-    """Return the weighted geometric mean of probabilities (n, K), with rows of sum 1."""
+def pool_probabilities(outputs: Sequence[Floats], weights: Floats) -> Floats:
+    """Return the normalised product of probabilities (n, K), each to the power of its weight."""
     total = np.tensordot(weights, np.stack([_logarithm(P) for P in outputs]), 1)
     return np.asarray(softmax(total, axis=1))
 
@@ -68,7 +70,7 @@ def pooled(outputs: Sequence[Floats], weights: Floats) -> Floats:
 def pool_weights(
     outputs: Sequence[Floats], y: Ints, prior: float = 1.0, total: float = 2.0
 ) -> Floats:
-    """Return non-negative weights for which `pooled` fits classes best.
+    """Return non-negative weights for which `pool_probabilities` fits classes best.
 
     Parameters
     ----------
@@ -89,26 +91,30 @@ def pool_weights(
     """
     A = np.stack([_logarithm(P) for P in outputs])
     count = len(outputs)
-    middle = np.full(count, total / count)
+    prior_weights = np.full(count, total / count)
     rows = np.arange(len(y))
     if not len(rows):
-        return middle
-    said = A[:, rows, y].sum(axis=1)
+        return prior_weights
+    label_terms = A[:, rows, y].sum(axis=1)
 
     def loss(w: Floats) -> tuple[float, Floats]:
         Z = np.tensordot(w, A, 1)
         P = softmax(Z, axis=1)
-        away = w - middle
-        value = float(logsumexp(Z, axis=1).sum()) - float(w @ said)
-        slope = np.einsum("mnk,nk->m", A, P) - said
-        return value + 0.5 * prior * count * float(away @ away), slope + prior * count * away
+        deviation = w - prior_weights
+        value = float(logsumexp(Z, axis=1).sum()) - float(w @ label_terms)
+        slope = np.einsum("mnk,nk->m", A, P) - label_terms
+        return value + 0.5 * prior * count * float(
+            deviation @ deviation
+        ), slope + prior * count * deviation
 
-    found = minimize(loss, middle, jac=True, method="L-BFGS-B", bounds=[(0.0, None)] * count)
-    return np.asarray(found.x)
+    result = minimize(
+        loss, prior_weights, jac=True, method="L-BFGS-B", bounds=[(0.0, None)] * count
+    )
+    return np.asarray(result.x)
 
 
 def _logarithm(P: Floats) -> Floats:
-    return np.asarray(np.log(np.maximum(P, _FLOOR)))
+    return np.asarray(np.log(np.maximum(P, _MIN_PROBABILITY)))
 
 
 def walk_features(
@@ -138,16 +144,16 @@ def walk_features(
     for A, _ in steps:
         reach += np.asarray(A.sum(axis=1)).ravel() > 0
     share = 1.0 / np.maximum(reach, 1.0)[:, None]
-    alone = reach == 0
+    is_isolated = reach == 0
     out = restart * start
-    at = start
+    walking = start
     for step in range(1, rounds + 1):
-        told = np.zeros_like(start)
+        incoming = np.zeros_like(start)
         for A, B in steps:
-            told += A @ at if B is None else A @ (B @ at)
-        at = (1.0 - restart) * share * told
-        out = out + (restart if step < rounds else 1.0) * at
-    out[alone] = start[alone]
+            incoming += A @ walking if B is None else A @ (B @ walking)
+        walking = (1.0 - restart) * share * incoming
+        out = out + (restart if step < rounds else 1.0) * walking
+    out[is_isolated] = start[is_isolated]
     return np.asarray(out)
 
 
@@ -176,8 +182,8 @@ def reliability(P: Floats, y: Ints, bins: int = 8) -> list[list[float]]:
     -------
     list of [mean probability, share right, items]
     """
-    sure = P.max(axis=1)
-    right = P.argmax(axis=1) == y
-    order = np.argsort(sure, kind="stable")
+    confidence = P.max(axis=1)
+    is_right = P.argmax(axis=1) == y
+    order = np.argsort(confidence, kind="stable")
     parts = [part for part in np.array_split(order, min(bins, max(1, len(y) // 5))) if len(part)]
-    return [[float(sure[p].mean()), float(right[p].mean()), float(len(p))] for p in parts]
+    return [[float(confidence[p].mean()), float(is_right[p].mean()), float(len(p))] for p in parts]

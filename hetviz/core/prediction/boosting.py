@@ -22,18 +22,18 @@ TREES, FOREST, LINEAR = "trees", "forest", "linear"
 LEARNERS = (TREES, FOREST, LINEAR)
 """Base learners: a tree of best splits, a tree of random splits on some rows, or a ridge."""
 
-LEAST_CURVATURE = 1e-6
-_MOST_CELLS_OF_PLAIN_TREES = 2_000_000
+MIN_CURVATURE = 1e-6
+_MAX_PLAIN_TREE_CELLS = 2_000_000
 _FOREST = {
     "extra_trees": True,
     "bagging_fraction": 0.7,
     "bagging_freq": 1,
     "feature_fraction": 0.5,
 }
-_LEAF_OF_FOREST = 2
-_EXACT, _DIRECTIONS = 500, 200
+_FOREST_MIN_LEAF = 2
+_MAX_EXACT_SIZE, _N_DIRECTIONS = 500, 200
 
-Line = Callable[[Floats], float]
+LineSearch = Callable[[Floats], float]
 """Line search: maps a change of the margins (n_i, K) to a step length, 1 for the full change."""
 
 
@@ -64,7 +64,7 @@ class TreeSettings:
     learner: str = TREES
 
 
-class Boosted(Protocol):
+class Booster(Protocol):
     """A booster of the margins of one source's rows.
 
     Attributes
@@ -75,7 +75,7 @@ class Boosted(Protocol):
 
     scores: Floats
 
-    def step(self, slope: Floats, curvature: Floats, line: Line | None = None) -> None:
+    def step(self, slope: Floats, curvature: Floats, line: LineSearch | None = None) -> None:
         """Take a step for the derivatives of the training rows, (m, K), of length `line`."""
         ...
 
@@ -84,7 +84,7 @@ class Boosted(Protocol):
         ...
 
 
-def boosted(X: Matrix, learn: Ints, n_outputs: int, settings: TreeSettings) -> Boosted:
+def make_booster(X: Matrix, learn: Ints, n_outputs: int, settings: TreeSettings) -> Booster:
     """Return a booster for some features.
 
     Parameters
@@ -108,7 +108,7 @@ def boosted(X: Matrix, learn: Ints, n_outputs: int, settings: TreeSettings) -> B
         import lightgbm
     except OSError as error:
         # The package is installed, but a system library that it needs is not.
-        if X.shape[0] * X.shape[1] * n_outputs > _MOST_CELLS_OF_PLAIN_TREES:
+        if X.shape[0] * X.shape[1] * n_outputs > _MAX_PLAIN_TREE_CELLS:
             raise HetvizError(
                 f"LightGBM could not be loaded ({error}). It needs the system library libgomp: on "
                 "Debian or Ubuntu install the package libgomp1, on macOS libomp. Without it this "
@@ -126,7 +126,7 @@ class _LightGbm:
         self._learn = learn
         self._others = np.setdiff1d(np.arange(X.shape[0]), learn)
         forest = settings.learner == FOREST
-        min_leaf = min(settings.min_leaf, _LEAF_OF_FOREST) if forest else settings.min_leaf
+        min_leaf = min(settings.min_leaf, _FOREST_MIN_LEAF) if forest else settings.min_leaf
         parameters = {
             "objective": "none",
             "metric": "none",
@@ -157,13 +157,13 @@ class _LightGbm:
         self._lengths: list[float] = []
         self._flat = len(learn) < 2 * min_leaf
 
-    def step(self, slope: Floats, curvature: Floats, line: Line | None = None) -> None:
+    def step(self, slope: Floats, curvature: Floats, line: LineSearch | None = None) -> None:
         if self._flat:
             return
         from lightgbm.basic import LightGBMError
 
         g = slope[:, 0] if self._k == 1 else slope
-        h = np.maximum(curvature, LEAST_CURVATURE)
+        h = np.maximum(curvature, MIN_CURVATURE)
         try:
             self._booster.update(fobj=lambda *_: (g, h[:, 0] if self._k == 1 else h))
         except LightGBMError as error:
@@ -196,7 +196,7 @@ class _LightGbm:
             return np.zeros((X.shape[0], self._k))
         cells, out = _floats(X), np.zeros((X.shape[0], self._k))
         # Steps with individual lengths are predicted one by one.
-        asked: list[tuple[float, dict[str, int]]] = (
+        parts: list[tuple[float, dict[str, int]]] = (
             [(1.0, {})]
             if not self._lengths
             else [
@@ -204,9 +204,9 @@ class _LightGbm:
                 for number, length in enumerate(self._lengths)
             ]
         )
-        for length, part in asked:
-            found = self._booster.predict(cells, raw_score=True, **part)
-            out += length * np.asarray(found, dtype=np.float64).reshape(out.shape)
+        for length, iterations in parts:
+            scores = self._booster.predict(cells, raw_score=True, **iterations)
+            out += length * np.asarray(scores, dtype=np.float64).reshape(out.shape)
         return out
 
     def saved(self) -> dict[str, object]:
@@ -219,12 +219,12 @@ class _LightGbm:
         """Return trees that predict like the saved ones; they cannot be trained further."""
         import lightgbm
 
-        found = cls.__new__(cls)
-        found._k, found.scores, found._flat = saved["k"], saved["scores"], not saved["trees"]
-        found._lengths = list(saved.get("lengths", ()))
+        model = cls.__new__(cls)
+        model._k, model.scores, model._flat = saved["k"], saved["scores"], not saved["trees"]
+        model._lengths = list(saved.get("lengths", ()))
         if saved["trees"]:
-            found._booster = lightgbm.Booster(model_str=saved["trees"])
-        return found
+            model._booster = lightgbm.Booster(model_str=saved["trees"])
+        return model
 
 
 class _PlainTrees:
@@ -236,10 +236,10 @@ class _PlainTrees:
         self._lengths: list[float] = []
         self.scores = np.zeros((X.shape[0], n_outputs))
 
-    def step(self, slope: Floats, curvature: Floats, line: Line | None = None) -> None:
+    def step(self, slope: Floats, curvature: Floats, line: LineSearch | None = None) -> None:
         from sklearn.tree import DecisionTreeRegressor, ExtraTreeRegressor
 
-        h = np.maximum(curvature, LEAST_CURVATURE)
+        h = np.maximum(curvature, MIN_CURVATURE)
         seed = self._settings.random_state + len(self._trees)
         forest = self._settings.learner == FOREST
         grown = []
@@ -284,13 +284,13 @@ class _Ridges:
 
     def __init__(self, X: Matrix, learn: Ints, n_outputs: int, settings: TreeSettings) -> None:
         self._learn, self._rate = learn, settings.learning_rate
-        self._centre, self._size = _columns(X)
+        self._centre, self._size = _column_moments(X)
         Z = self._laid_out(X)
-        own = Z[learn]
-        if min(own.shape) > _EXACT:
-            U, d, V = randomized_svd(own, _DIRECTIONS, random_state=settings.random_state)
+        training = Z[learn]
+        if min(training.shape) > _MAX_EXACT_SIZE:
+            U, d, V = randomized_svd(training, _N_DIRECTIONS, random_state=settings.random_state)
         else:
-            U, d, V = np.linalg.svd(as_dense(own), full_matrices=False)
+            U, d, V = np.linalg.svd(as_dense(training), full_matrices=False)
         ridge = float(np.mean(d**2)) if len(d) else 0.0
         self._up, self._down = U.T, V.T * (d / np.maximum(d**2 + ridge, 1e-300))
         self._Z = Z
@@ -298,8 +298,8 @@ class _Ridges:
         self.level = np.zeros(n_outputs)
         self.scores = np.zeros((Z.shape[0], n_outputs))
 
-    def step(self, slope: Floats, curvature: Floats, line: Line | None = None) -> None:
-        r = -slope / np.maximum(curvature.max(axis=0), LEAST_CURVATURE)
+    def step(self, slope: Floats, curvature: Floats, line: LineSearch | None = None) -> None:
+        r = -slope / np.maximum(curvature.max(axis=0), MIN_CURVATURE)
         level = self._rate * r.mean(axis=0)
         slopes = self._rate * (self._down @ (self._up @ (r - r.mean(axis=0))))
         change = level + np.asarray(self._Z @ slopes)
@@ -323,10 +323,10 @@ class _Ridges:
     @classmethod
     def restored(cls, saved: Mapping[str, Any]) -> _Ridges:
         """Return a model that predicts like the saved one; it cannot be trained further."""
-        found = cls.__new__(cls)
-        found.slopes, found.level, found.scores = saved["slopes"], saved["level"], saved["scores"]
-        found._centre, found._size = saved["centre"], saved["size"]
-        return found
+        model = cls.__new__(cls)
+        model.slopes, model.level, model.scores = saved["slopes"], saved["level"], saved["scores"]
+        model._centre, model._size = saved["centre"], saved["size"]
+        return model
 
     def _laid_out(self, X: Matrix) -> Matrix:
         """Return columns of mean 0 and equal size, missing cells as 0; sparse zeros stay 0."""
@@ -336,16 +336,16 @@ class _Ridges:
         return np.where(np.isfinite(Z), Z, 0.0)
 
 
-def _columns(X: Matrix) -> tuple[Floats, Floats]:
+def _column_moments(X: Matrix) -> tuple[Floats, Floats]:
     """Return mean and standard deviation of the columns without missing cells; 1 if constant."""
     if is_sparse(X):
         size = np.sqrt(np.asarray(X.multiply(X).mean(axis=0)).ravel())
         return np.zeros(X.shape[1]), np.where(size > 0, size, 1.0)
     cells = np.asarray(X, dtype=np.float64)
-    there = np.isfinite(cells)
-    count = np.maximum(there.sum(axis=0), 1)
-    centre = np.where(there, cells, 0.0).sum(axis=0) / count
-    size = np.sqrt(np.where(there, (cells - centre) ** 2, 0.0).sum(axis=0) / count)
+    present = np.isfinite(cells)
+    count = np.maximum(present.sum(axis=0), 1)
+    centre = np.where(present, cells, 0.0).sum(axis=0) / count
+    size = np.sqrt(np.where(present, (cells - centre) ** 2, 0.0).sum(axis=0) / count)
     return centre, np.where(size > 0, size, 1.0)
 
 

@@ -1,13 +1,13 @@
-"""Co-occurrence data embedding: how often things occur together as a function of distance.
+"""Co-occurrence data embedding (CODE): co-occurrence as a function of distance.
 
-Of items a_i (n, k) and b_j (m, k) at D_ij = |a_i - b_j|^2, with co-occurrences P of sum 1 and
+For items a_i (n, k) and b_j (m, k) at D_ij = |a_i - b_j|^2, with co-occurrences P of sum 1 and
 their margins px and py:
 
     UU  p_ij = exp(-D_ij) / Z                     MM  p_ij = px_i py_j exp(-D_ij) / Z
     CU  p(j|i) proportional to exp(-D_ij)         CM  p(j|i) proportional to py_j exp(-D_ij)
-    UC, MC  the same of the columns' conditional p(i|j)
+    UC, MC  the same for the conditional p(i|j) of the columns
 
-The log-likelihood of P, a weighted sum over several blocks, is maximised.
+The weighted sum of the log-likelihoods of several blocks is maximised.
 """
 
 from __future__ import annotations
@@ -33,19 +33,19 @@ MODELS = {
     "MC": "the first given the second, however often it occurs",
     "UC": "the first given the second",
 }
-_PIECE = 2_000_000
+_BLOCK_ENTRIES = 2_000_000
 
 
 @dataclass(frozen=True, eq=False)
-class Block:
-    """Co-occurrences of two sets of items, or of one with itself; make it with `block_of`.
+class CooccurrenceBlock:
+    """Co-occurrences of two sets of items, or of one with itself; made by `make_cooccurrence_block`.
 
     Attributes
     ----------
     d, e : int
-        Numbers of the sets; equal within one, where (i, i) does not count.
+        Numbers of the sets; equal within one, where (i, i) is ignored.
     P : csr_array of shape (n, m)
-        Of sum 1.
+        Co-occurrences, of sum 1.
     px, py : ndarray of shape (n,), (m,)
         Margins.
     model : str
@@ -61,35 +61,37 @@ class Block:
     weight: float
 
     def value(self, A: Floats, B: Floats) -> tuple[float, Floats, Floats]:
-        """Return the log-likelihood (not weighted) and its gradients in A (n, k) and B (m, k).
+        """Return the unweighted log-likelihood and its gradients in A (n, k) and B (m, k).
 
         Notes
         -----
-        O(n m k) time; rows are taken a piece at a time, so that memory stays small.
+        O(n m k) time, in blocks of rows with bounded memory.
         """
         if self.model in ("UC", "MC"):
             model = {"UC": "CU", "MC": "CM"}[self.model]
-            turned = Block(self.e, self.d, self.P.T.tocsr(), self.py, self.px, model, 1.0)
-            value, left, right = turned.value(B, A)
+            transposed = CooccurrenceBlock(
+                self.e, self.d, self.P.T.tocsr(), self.py, self.px, model, 1.0
+            )
+            value, left, right = transposed.value(B, A)
             return value, right, left
         n, m = self.P.shape
         rows, columns = self.P.tocoo().coords
-        away = A[rows] - B[columns]
-        value = -float(self.P.data @ np.einsum("ij,ij->i", away, away))
+        difference = A[rows] - B[columns]
+        value = -float(self.P.data @ np.einsum("ij,ij->i", difference, difference))
         with np.errstate(divide="ignore"):
             log_px, log_py = np.log(self.px), np.log(self.py)
         column_term = log_py if self.model[1] == "M" else np.zeros(m)
         joint = self.model[0] != "C"
         if self.model[1] == "M":
-            seen = self.py > 0
-            value += float(self.py[seen] @ log_py[seen])
+            is_present = self.py > 0
+            value += float(self.py[is_present] @ log_py[is_present])
         if self.model == "MM":
-            seen = self.px > 0
-            value += float(self.px[seen] @ log_px[seen])
-        size = max(1, _PIECE // max(m, 1))
+            is_present = self.px > 0
+            value += float(self.px[is_present] @ log_px[is_present])
+        size = max(1, _BLOCK_ENTRIES // max(m, 1))
         pieces = [slice(start, min(start + size, n)) for start in range(0, n, size)]
         totals = np.empty(n)
-        kept: list[Floats] = []
+        cached: list[Floats] = []
         for piece in pieces:
             E = squared_distances(A[piece], B)
             np.subtract(column_term, E, out=E)
@@ -105,20 +107,20 @@ class Block:
                 totals[piece] = safe + np.log(sums)
             E /= np.where(sums > 0, sums, 1.0)[:, None]
             if len(pieces) == 1:
-                kept.append(E)
+                cached.append(E)
         if joint:
             top = float(totals.max())
             log_z = top + float(np.log(np.exp(totals - top).sum()))
             value -= log_z
             share = np.exp(totals - log_z)
         else:
-            seen = self.px > 0
-            value -= float(self.px[seen] @ totals[seen])
+            is_present = self.px > 0
+            value -= float(self.px[is_present] @ totals[is_present])
             share = self.px
         left, right = np.zeros_like(A), np.zeros_like(B)
         column_mass = np.zeros(m)
         for number, piece in enumerate(pieces):
-            Q = kept[number] if kept else self._conditional(A, B, piece, column_term)
+            Q = cached[number] if cached else self._conditional(A, B, piece, column_term)
             Q *= share[piece, None]
             left[piece] += Q.sum(axis=1)[:, None] * A[piece] - Q @ B
             column_mass += Q.sum(axis=0)
@@ -139,15 +141,17 @@ class Block:
         return np.asarray(E)
 
 
-def block_of(d: int, e: int, counts: Matrix, model: str = "MM", weight: float = 1.0) -> Block:
-    """Build a block from co-occurrences of any scale.
+def make_cooccurrence_block(
+    d: int, e: int, counts: Matrix, model: str = "MM", weight: float = 1.0
+) -> CooccurrenceBlock:
+    """Return a block of co-occurrences of any scale.
 
     Parameters
     ----------
     d, e : int
         Numbers of the sets.
     counts : array or sparse array of shape (n, m)
-        0 or more. Within one set it is made symmetric, and its diagonal does not count.
+        0 or more. Within one set it is symmetrised, and its diagonal is ignored.
     model : str
         See `MODELS`.
     weight : float
@@ -155,7 +159,7 @@ def block_of(d: int, e: int, counts: Matrix, model: str = "MM", weight: float = 
     Raises
     ------
     hetviz.errors.ParameterError
-        For an unknown model, or counts that are all 0.
+        For an unknown model, or if all counts are 0.
     hetviz.errors.DataError
         For a negative count.
     """
@@ -172,21 +176,21 @@ def block_of(d: int, e: int, counts: Matrix, model: str = "MM", weight: float = 
             Problem(
                 "negative-count",
                 "co-occurrences",
-                "how often things occur together cannot be below 0",
+                "the number of co-occurrences cannot be negative",
                 f"{P.data.min():g}",
-                "Give 0 or more, or use another method for links that say apart.",
+                "Use counts of 0 or more, or another method for links that push apart.",
             )
         )
     if not P.nnz:
         raise ParameterError("code: a block of co-occurrences is all 0.")
     P = sp.csr_array(P / P.sum())
     px, py = (np.asarray(P.sum(axis=axis), dtype=np.float64).ravel() for axis in (1, 0))
-    return Block(d, e, P, px, py, model, weight)
+    return CooccurrenceBlock(d, e, P, px, py, model, weight)
 
 
 @dataclass
-class Result:
-    """The best of several ascents.
+class CodeResult:
+    """The best of several runs.
 
     Attributes
     ----------
@@ -194,7 +198,7 @@ class Result:
     history : list of float
         Negative weighted log-likelihood, at the start and after each iteration.
     values : list of float
-        Log-likelihood of each block, not weighted.
+        Unweighted log-likelihood of each block.
     finals : list of float
         Final negative log-likelihood of every start.
     reason : str
@@ -207,8 +211,10 @@ class Result:
     reason: str = ""
 
 
-def objective(blocks: Sequence[Block], places: Sequence[Floats]) -> tuple[float, list[Floats]]:
-    """Return the negative weighted log-likelihood, and its gradient by set."""
+def objective(
+    blocks: Sequence[CooccurrenceBlock], places: Sequence[Floats]
+) -> tuple[float, list[Floats]]:
+    """Return the negative weighted log-likelihood and its gradient for each set."""
     total, gradients = 0.0, [np.zeros_like(Y) for Y in places]
     for block in blocks:
         value, left, right = block.value(places[block.d], places[block.e])
@@ -218,9 +224,9 @@ def objective(blocks: Sequence[Block], places: Sequence[Floats]) -> tuple[float,
     return total, gradients
 
 
-def maximise(
+def fit_code(
     sizes: Sequence[int],
-    blocks: Sequence[Block],
+    blocks: Sequence[CooccurrenceBlock],
     k: int,
     rng: np.random.Generator,
     *,
@@ -228,13 +234,13 @@ def maximise(
     n_iter: int = 500,
     progress: Progress = ignore_progress,
     layout: Callable[[list[Floats]], Floats] | None = None,
-) -> Result:
-    """Climb by L-BFGS from places drawn at random, and keep the best.
+) -> CodeResult:
+    """Maximise by L-BFGS from several random starts, and return the best result.
 
     Raises
     ------
     hetviz.errors.Cancelled
-        When `progress` raises it; its ``partial`` is the `Result` so far.
+        If `progress` raises it; its ``partial`` is the `CodeResult` so far.
     """
     cuts = np.cumsum([n * k for n in sizes])[:-1]
 
@@ -245,17 +251,19 @@ def maximise(
         value, gradients = objective(blocks, split(flat))
         return value, np.concatenate([part.ravel() for part in gradients])
 
-    best: Result | None = None
+    best: CodeResult | None = None
     finals: list[float] = []
     for _ in range(n_init):
         flat = rng.standard_normal(sum(sizes) * k) / np.sqrt(k)
-        now = Result(split(flat), [loss(flat)[0]], finals=finals)
+        result = CodeResult(split(flat), [loss(flat)[0]], finals=finals)
 
-        def told(at: Floats, value: float, now: Result = now, held: Result | None = best) -> None:
-            now.places = split(at)
-            now.history.append(value)
-            shown = now if held is None or value < held.history[-1] else held
-            made, begun = len(now.history) - 1, len(now.finals)
+        def on_iteration(
+            at: Floats, value: float, result: CodeResult = result, held: CodeResult | None = best
+        ) -> None:
+            result.places = split(at)
+            result.history.append(value)
+            shown = result if held is None or value < held.history[-1] else held
+            made, begun = len(result.history) - 1, len(result.finals)
             try:
                 progress(
                     (begun + min(made / n_iter, 1.0)) / n_init,
@@ -268,31 +276,31 @@ def maximise(
                 stopped.partial = shown
                 raise
 
-        at, value, settled = lbfgs(loss, flat, n_iter, told)
-        now.places = split(at)
-        now.reason = "no step gains any more" if settled else f"{n_iter:,} iterations made"
+        at, value, settled = lbfgs(loss, flat, n_iter, on_iteration)
+        result.places = split(at)
+        result.reason = "converged" if settled else f"maximum of {n_iter:,} iterations reached"
         finals.append(value)
         if best is None or value < best.history[-1]:
-            best = now
+            best = result
     if best is None:
         raise ParameterError(f"code: n_init = {n_init}; it must be 1 or more.")
     best.values = [block.value(best.places[block.d], best.places[block.e])[0] for block in blocks]
     return best
 
 
-def place(ends: Sequence[tuple[Floats, Floats, Floats, float]]) -> Floats:
-    """Return where one new item is likeliest, all others fixed.
+def place_item(ends: Sequence[tuple[Floats, Floats, Floats, float]]) -> Floats:
+    """Return the most likely position of one new item, with all others fixed.
 
     Parameters
     ----------
     ends : sequence of (F, p, prior, weight)
-        Places (m, k) of fixed items; how often each occurs with the new one, of sum 1; their prior
-        mass (m,); and the weight of the block.
+        Positions (m, k) of fixed items; their co-occurrences with the new one, of sum 1; their
+        prior mass (m,); and the weight of the block.
 
     Returns
     -------
     ndarray of shape (k,)
-        The best of the climbs from the weighted mean of each block's partners.
+        The best result of L-BFGS from the weighted mean of each block's partners.
     """
 
     def loss(a: Floats) -> tuple[float, Floats]:
@@ -309,5 +317,5 @@ def place(ends: Sequence[tuple[Floats, Floats, Floats, float]]) -> Floats:
         return total, gradient
 
     starts = [p @ F for F, p, _, _ in ends]
-    found = [lbfgs(loss, start, 100, lambda at, value: None) for start in starts]
-    return min(found, key=lambda result: result[1])[0]
+    results = [lbfgs(loss, start, 100, lambda at, value: None) for start in starts]
+    return min(results, key=lambda result: result[1])[0]

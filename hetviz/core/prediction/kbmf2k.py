@@ -21,11 +21,11 @@ from hetviz.core.kernels.regression import Design
 from hetviz.errors import Cancelled, ParameterError
 from hetviz.progress import Progress, ignore_progress
 
-_ROOT = 0.5 * np.log(2.0 * np.pi)
+_HALF_LOG_2PI = 0.5 * np.log(2.0 * np.pi)
 
 
 @dataclass(frozen=True, eq=False)
-class Links:
+class DomainLinks:
     """Known labels of the pairs of two domains.
 
     Attributes
@@ -90,14 +90,14 @@ class Side:
         return self.G_cov + self.G[:, :, None] * self.G[:, None, :]
 
 
-def truncated(m: Floats, y: Floats, margin: float) -> tuple[Floats, Floats, Floats]:
+def truncated_moments(m: Floats, y: Floats, margin: float) -> tuple[Floats, Floats, Floats]:
     """Return mean, variance and log normaliser of f ~ N(m, 1) given y f > margin.
 
     Numerically stable even for a very unlikely condition.
     """
     z = y * m - margin
     log_z = log_ndtr(z)
-    rho = np.exp(-0.5 * z**2 - _ROOT - log_z)
+    rho = np.exp(-0.5 * z**2 - _HALF_LOG_2PI - log_z)
     return m + y * rho, np.maximum(1.0 - rho * (rho + z), 0.0), log_z
 
 
@@ -128,7 +128,7 @@ class Factorisation:
     def __init__(
         self,
         designs: Sequence[Design],
-        blocks: Sequence[Links],
+        blocks: Sequence[DomainLinks],
         r: int,
         rng: np.random.Generator,
         likelihood: str = "probit",
@@ -142,10 +142,10 @@ class Factorisation:
         self._known: list[Bools | None] = []
         self._y: list[Floats] = []
         for block in self.blocks:
-            known = np.isfinite(block.Y)
-            self._known.append(None if known.all() else known)
-            self._y.append(np.where(known, block.Y, 0.0))
-            if self.probit and not np.isin(block.Y[known], (-1.0, 1.0)).all():
+            is_known = np.isfinite(block.Y)
+            self._known.append(None if is_known.all() else is_known)
+            self._y.append(np.where(is_known, block.Y, 0.0))
+            if self.probit and not np.isin(block.Y[is_known], (-1.0, 1.0)).all():
                 raise ParameterError("kbmf2k: labels of the probit are -1, 1, or unknown.")
         self.sides = [self._start(design.n, rng) for design in self.designs]
         self._F = [
@@ -205,37 +205,37 @@ class Factorisation:
         """Update the latent scores of the labels; for the Gaussian they are the labels."""
         for number, block in enumerate(self.blocks):
             m = self.sides[block.d].G @ self.sides[block.e].G.T
-            y, known = self._y[number], self._known[number]
+            y, is_known = self._y[number], self._known[number]
             if not self.probit:
-                miss = (y - m) if known is None else (y - m)[known]
-                count = miss.size
+                residual = (y - m) if is_known is None else (y - m)[is_known]
+                count = residual.size
                 sigma = self.priors.sigma_y
                 self._log_z[number] = (
-                    -count * (_ROOT + float(np.log(sigma)))
-                    - 0.5 * float((miss**2).sum()) / sigma**2
+                    -count * (_HALF_LOG_2PI + float(np.log(sigma)))
+                    - 0.5 * float((residual**2).sum()) / sigma**2
                 )
-            elif known is None:
-                self._F[number], _, log_z = truncated(m, y, self.priors.margin)
+            elif is_known is None:
+                self._F[number], _, log_z = truncated_moments(m, y, self.priors.margin)
                 self._log_z[number] = float(log_z.sum())
             else:
-                mean, _, log_z = truncated(m[known], y[known], self.priors.margin)
+                mean, _, log_z = truncated_moments(m[is_known], y[is_known], self.priors.margin)
                 self._F[number] = np.zeros_like(m)
-                self._F[number][known] = mean
+                self._F[number][is_known] = mean
                 self._log_z[number] = float(log_z.sum())
 
     def bound(self) -> float:
         """Return the evidence lower bound; exact right after `update_scores`."""
         total = sum(self._bound_of_side(d) for d in range(len(self.sides)))
         for number, block in enumerate(self.blocks):
-            one, two = self.sides[block.d], self.sides[block.e]
-            moments = self._masked_sum(number, two, True)
-            first = one.second_moments()
+            source, target = self.sides[block.d], self.sides[block.e]
+            moments = self._masked_sum(number, target, True)
+            first = source.second_moments()
             if len(moments) == 1:
                 spread = float((first.sum(axis=0) * moments[0]).sum())
-                spread -= float(((one.G.T @ one.G) * (two.G.T @ two.G)).sum())
+                spread -= float(((source.G.T @ source.G) * (target.G.T @ target.G)).sum())
             else:
                 spread = float((first * moments).sum())
-                m = one.G @ two.G.T
+                m = source.G @ target.G.T
                 spread -= float((m[self._known[number]] ** 2).sum())
             total += self._log_z[number] - 0.5 * self._tau * spread
         return float(total)
@@ -257,11 +257,11 @@ class Factorisation:
 
     def _masked_sum(self, number: int, other: Side, forward: bool) -> Floats:
         """Return the sum of <h h'> over each row's known partners; a single one if complete."""
-        known = self._known[number]
+        is_known = self._known[number]
         moments = other.second_moments()
-        if known is None:
+        if is_known is None:
             return np.asarray(moments.sum(axis=0)[None])
-        mask = known if forward else known.T
+        mask = is_known if forward else is_known.T
         flat = mask.astype(np.float64) @ moments.reshape(len(moments), -1)
         return np.asarray(flat.reshape(-1, self.r, self.r))
 
@@ -274,22 +274,22 @@ class Factorisation:
         of_precision = (priors.shape - 1) * log_mean - mean / priors.scale
         of_precision += shape + np.log(scale) + gammaln(shape) + (1 - shape) * digamma(shape)
         of_precision -= gammaln(priors.shape) + priors.shape * np.log(priors.scale)
-        of_weights = 0.5 * log_mean - _ROOT - 0.5 * mean * squares
+        of_weights = 0.5 * log_mean - _HALF_LOG_2PI - 0.5 * mean * squares
         total = float(of_precision.sum() + of_weights.sum())
-        total += 0.5 * float(side.log_determinants.sum()) + n * r * (0.5 + _ROOT)
+        total += 0.5 * float(side.log_determinants.sum()) + n * r * (0.5 + _HALF_LOG_2PI)
         # tr(K'K S) / noise = n - sum of precision times S_ii, because S is the inverse of their sum.
         trace = n * r - float((mean * side.A_variance).sum())
-        away = float(((side.G - design.times(side.A)) ** 2).sum())
+        residual = float(((side.G - design.times(side.A)) ** 2).sum())
         rows = n // len(side.G_cov)
         traces = rows * float(np.trace(side.G_cov, axis1=1, axis2=2).sum())
-        total += -n * r * (_ROOT + 0.5 * float(np.log(noise)))
-        total -= 0.5 * ((away + traces) / noise + trace)
+        total += -n * r * (_HALF_LOG_2PI + 0.5 * float(np.log(noise)))
+        total -= 0.5 * ((residual + traces) / noise + trace)
         sizes = rows * float(np.linalg.slogdet(side.G_cov)[1].sum())
-        return float(total + 0.5 * sizes + n * r * (0.5 + _ROOT))
+        return float(total + 0.5 * sizes + n * r * (0.5 + _HALF_LOG_2PI))
 
 
 @dataclass
-class Inferred:
+class InferenceResult:
     """A factorisation with the history of its bound and the reason why it stopped."""
 
     model: Factorisation
@@ -303,15 +303,15 @@ def infer(
     tol: float = 1e-6,
     progress: Progress = ignore_progress,
     layout: Callable[[Factorisation], Floats] | None = None,
-) -> Inferred:
+) -> InferenceResult:
     """Sweep until the bound gains less than `tol` of itself, or `n_iter` times.
 
     Raises
     ------
     hetviz.errors.Cancelled
-        If `progress` raises it; its ``partial`` is the `Inferred` so far.
+        If `progress` raises it; its ``partial`` is the `InferenceResult` so far.
     """
-    found = Inferred(model)
+    result = InferenceResult(model)
     for sweep in range(n_iter):
         try:
             progress(
@@ -320,15 +320,15 @@ def infer(
                 layout=None if layout is None else partial(layout, model),
             )
         except Cancelled as stopped:
-            found.reason = f"stopped after {sweep:,} sweeps"
-            stopped.partial = found
+            result.reason = f"stopped after {sweep:,} sweeps"
+            stopped.partial = result
             raise
-        found.history.append(model.sweep())
-        if sweep and found.history[-1] - found.history[-2] <= tol * abs(found.history[-2]):
-            found.reason = f"converged (the evidence rose by less than {tol:g} of itself)"
-            return found
-    found.reason = f"maximum of {n_iter:,} sweeps reached"
-    return found
+        result.history.append(model.sweep())
+        if sweep and result.history[-1] - result.history[-2] <= tol * abs(result.history[-2]):
+            result.reason = f"converged (the evidence rose by less than {tol:g} of itself)"
+            return result
+    result.reason = f"maximum of {n_iter:,} sweeps reached"
+    return result
 
 
 def probability(score: Floats, variance: Floats, margin: float) -> Floats:

@@ -19,14 +19,14 @@ from hetviz._types import Bools, Floats, Ints, Matrix, Reals, Sparse, is_sparse
 from hetviz.core.graph.neighbors import NeighborCells
 from hetviz.core.spectral.blocks import as_dense
 
-DENSE = 800
+MAX_EXACT_ROWS = 800
 """Kernels of up to this many items are decomposed exactly; larger ones by a low-rank factor."""
-_GRAM = 1_000
-_ENTRIES = 4_000_000
-_TINY = 1e-10
-_MORE, _POWERS, _MANY = 16, 2, 10_000
-_PAIRS_BY_CELLS, _SHARE_BY_CELLS = 10_000_000, 0.02
-_LEAST_SPREAD = 0.1
+_MAX_GRAM_SIZE = 1_000
+_BLOCK_ENTRIES = 4_000_000
+_MIN_RELATIVE_VALUE = 1e-10
+_OVERSAMPLING, _N_POWERS, _MANY_ROWS = 16, 2, 10_000
+_MAX_PAIRS_EXACT, _CELL_PAIR_SHARE = 10_000_000, 0.02
+_MIN_SPREAD = 0.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,24 +52,24 @@ class Spectrum:
     @classmethod
     def of_kernel(cls, K: Floats) -> Spectrum:
         """Decompose a symmetric kernel without its negative part. O(n^3)."""
-        return cls._kept(*np.linalg.eigh(K))
+        return cls._without_null(*np.linalg.eigh(K))
 
     @classmethod
     def of_factor(cls, F: Floats) -> Spectrum:
         """Decompose F F' for a factor (n, r): O(n r^2)."""
         values, V = np.linalg.eigh(F.T @ F)
-        kept = values > _TINY * max(float(values[-1]), 1e-300)
-        return cls(values[kept], (F @ V[:, kept]) / np.sqrt(values[kept]))
+        is_positive = values > _MIN_RELATIVE_VALUE * max(float(values[-1]), 1e-300)
+        return cls(values[is_positive], (F @ V[:, is_positive]) / np.sqrt(values[is_positive]))
 
     @classmethod
-    def _kept(cls, values: Floats, U: Floats) -> Spectrum:
-        kept = values > _TINY * max(float(values[-1]), 1e-300)
-        return cls(values[kept], U[:, kept])
+    def _without_null(cls, values: Floats, U: Floats) -> Spectrum:
+        is_positive = values > _MIN_RELATIVE_VALUE * max(float(values[-1]), 1e-300)
+        return cls(values[is_positive], U[:, is_positive])
 
 
 def rank_for(n: int) -> int:
     """Return the rank of the similarity of n items, which falls with n."""
-    return 256 if n <= 4_000 else 128 if n <= _MANY else 48
+    return 256 if n <= 4_000 else 128 if n <= _MANY_ROWS else 48
 
 
 def unit_rows(X: Matrix) -> Matrix:
@@ -84,15 +84,15 @@ def unit_rows(X: Matrix) -> Matrix:
 
 def thin_factor(X: Sparse, rank: int, random_state: int = 0) -> Floats:
     """Return F (n, r) with F F' close to X X', from the leading singular vectors of sparse X."""
-    least = min(X.shape)
-    rank = min(rank, least - 1)
+    min_size = min(X.shape)
+    rank = min(rank, min_size - 1)
     if rank < 1 or not X.nnz:
         return np.asarray(X.sum(axis=1), dtype=np.float64).reshape(-1, 1)
-    if least <= _GRAM:
-        narrow = X.shape[1] <= X.shape[0]
-        values, V = np.linalg.eigh(as_dense(X.T @ X if narrow else X @ X.T))
+    if min_size <= _MAX_GRAM_SIZE:
+        is_tall = X.shape[1] <= X.shape[0]
+        values, V = np.linalg.eigh(as_dense(X.T @ X if is_tall else X @ X.T))
         values, V = np.maximum(values[-rank:], 0.0), V[:, -rank:]
-        return np.asarray(X @ V if narrow else V * np.sqrt(values), dtype=np.float64)
+        return np.asarray(X @ V if is_tall else V * np.sqrt(values), dtype=np.float64)
     return _leading(X, rank, random_state)
 
 
@@ -106,8 +106,8 @@ def _leading(X: Sparse, rank: int, random_state: int) -> Floats:
     """
     rng = np.random.default_rng(random_state)
     T = sp.csr_array(X.T)
-    Q = X @ rng.standard_normal((X.shape[1], min(rank + _MORE, *X.shape)))
-    for _ in range(_POWERS if max(X.shape) <= _MANY else 1):
+    Q = X @ rng.standard_normal((X.shape[1], min(rank + _OVERSAMPLING, *X.shape)))
+    for _ in range(_N_POWERS if max(X.shape) <= _MANY_ROWS else 1):
         Q = X @ _orthonormal(T @ _orthonormal(Q))
     Q = _orthonormal(Q, times=2)
     B = T @ Q
@@ -149,7 +149,7 @@ def profile_kernel(profiles: Sparse) -> Floats:
 
 
 @dataclass(frozen=True, eq=False)
-class LowRank:
+class LowRankScores:
     """Scores of all pairs as inner products of rows of two factors, (n, r) and (m, r)."""
 
     left: Floats
@@ -185,40 +185,40 @@ def best_products(
     whose mean rows have the largest products are searched, 2 % of all pairs or 10 million, so a
     few of the best may be missed.
     """
-    best = _Best(count, len(right), np.empty(0, np.int64) if without is None else without)
+    best = _BestPairs(count, len(right), np.empty(0, np.int64) if without is None else without)
     B = np.ascontiguousarray(right.T, dtype=np.float32)
-    if len(rows) * len(right) > _PAIRS_BY_CELLS:
-        for part, columns in _promising(left, right, rows):
-            best.take(part, columns, left[part].astype(np.float32) @ B[:, columns])
+    if len(rows) * len(right) > _MAX_PAIRS_EXACT:
+        for part, columns in _promising_blocks(left, right, rows):
+            best.add(part, columns, left[part].astype(np.float32) @ B[:, columns])
     else:
         everything = np.arange(len(right))
-        step = max(1, _ENTRIES // max(len(right), 1))
+        step = max(1, _BLOCK_ENTRIES // max(len(right), 1))
         for start in range(0, len(rows), step):
             part = rows[start : start + step]
-            best.take(part, everything, left[part].astype(np.float32) @ B)
+            best.add(part, everything, left[part].astype(np.float32) @ B)
     return best.pairs // best.m, best.pairs % best.m
 
 
-class _Best:
+class _BestPairs:
     """The pairs with the largest scores over successive blocks."""
 
     def __init__(self, count: int, m: int, without: Ints) -> None:
         self.count, self.m, self._without = count, m, without
         self.pairs = np.empty(0, np.int64)
         self._scores = np.empty(0, np.float32)
-        self._edge = np.float32(-np.inf)
+        self._threshold = np.float32(-np.inf)
 
-    def take(self, rows: Ints, columns: Ints, S: Reals) -> None:
+    def add(self, rows: Ints, columns: Ints, S: Reals) -> None:
         """Add a block of scores, shape (rows, columns)."""
-        i, j = np.nonzero(self._edge < S)
+        i, j = np.nonzero(self._threshold < S)
         pairs, scores = rows[i] * self.m + columns[j], S[i, j]
-        new = ~_among(pairs, self._without)
-        self._scores = np.concatenate([self._scores, scores[new]])
-        self.pairs = np.concatenate([self.pairs, pairs[new]])
+        is_new = ~_is_among(pairs, self._without)
+        self._scores = np.concatenate([self._scores, scores[is_new]])
+        self.pairs = np.concatenate([self.pairs, pairs[is_new]])
         if len(self._scores) > self.count:
             best = np.argpartition(-self._scores, self.count - 1)[: self.count]
             self._scores, self.pairs = self._scores[best], self.pairs[best]
-            self._edge = self._scores.min()
+            self._threshold = self._scores.min()
 
 
 def largest(values: Reals, count: int) -> Ints:
@@ -228,32 +228,37 @@ def largest(values: Reals, count: int) -> Ints:
     """
     places = np.arange(len(values))
     if len(values) > count > 0:
-        edge = np.partition(values, len(values) - count)[len(values) - count]
-        places = np.flatnonzero(values >= edge)
+        threshold = np.partition(values, len(values) - count)[len(values) - count]
+        places = np.flatnonzero(values >= threshold)
     order = np.argsort(-values[places], kind="stable")[:count]
     return np.asarray(places[order], dtype=np.int64)
 
 
-def _among(numbers: Ints, ordered: Ints) -> Bools:
+def _is_among(numbers: Ints, ordered: Ints) -> Bools:
     """Return which numbers occur in a sorted array."""
     if not len(ordered):
         return np.zeros(len(numbers), dtype=bool)
-    at = np.minimum(np.searchsorted(ordered, numbers), len(ordered) - 1)
-    return np.asarray(ordered[at] == numbers)
+    positions = np.minimum(np.searchsorted(ordered, numbers), len(ordered) - 1)
+    return np.asarray(ordered[positions] == numbers)
 
 
-def _promising(left: Floats, right: Floats, rows: Ints) -> Iterator[tuple[Ints, Ints]]:
+def _promising_blocks(left: Floats, right: Floats, rows: Ints) -> Iterator[tuple[Ints, Ints]]:
     """Yield rows and columns of the blocks whose mean rows have the largest products."""
-    mine, theirs = NeighborCells.around_sample(left[rows]), NeighborCells.around_sample(right)
-    sizes = np.multiply.outer([len(m) for m in mine.members], [len(m) for m in theirs.members])
-    order = np.argsort(-(mine.centres @ theirs.centres.T), axis=None, kind="stable")
-    most = max(_PAIRS_BY_CELLS, int(_SHARE_BY_CELLS * len(rows) * len(right)))
-    looked = order[: int(np.searchsorted(np.cumsum(sizes.ravel()[order]), most)) + 1]
+    row_cells, column_cells = (
+        NeighborCells.around_sample(left[rows]),
+        NeighborCells.around_sample(right),
+    )
+    sizes = np.multiply.outer(
+        [len(m) for m in row_cells.members], [len(m) for m in column_cells.members]
+    )
+    order = np.argsort(-(row_cells.centres @ column_cells.centres.T), axis=None, kind="stable")
+    max_pairs = max(_MAX_PAIRS_EXACT, int(_CELL_PAIR_SHARE * len(rows) * len(right)))
+    searched = order[: int(np.searchsorted(np.cumsum(sizes.ravel()[order]), max_pairs)) + 1]
     chosen = np.zeros(sizes.size, dtype=bool)
-    chosen[looked] = True
-    for cell, wanted in enumerate(chosen.reshape(sizes.shape)):
-        if len(mine.members[cell]) and wanted.any():
-            yield rows[mine.members[cell]], theirs.rows(np.flatnonzero(wanted))
+    chosen[searched] = True
+    for cell, is_chosen in enumerate(chosen.reshape(sizes.shape)):
+        if len(row_cells.members[cell]) and is_chosen.any():
+            yield rows[row_cells.members[cell]], column_cells.rows(np.flatnonzero(is_chosen))
 
 
 @dataclass(frozen=True, eq=False)
@@ -291,15 +296,15 @@ class KroneckerRidge:
         """
         return cls(a, b, np.asarray(a.U.T @ (Y @ b.U)))
 
-    def scores(self, ridge: float) -> LowRank:
+    def scores(self, ridge: float) -> LowRankScores:
         """Return the fitted values F for a ridge above 0."""
         S = np.multiply.outer(self.a.values, self.b.values)
-        return LowRank(self.a.U @ (self.C * (S / (S + ridge))), self.b.U)
+        return LowRankScores(self.a.U @ (self.C * (S / (S + ridge))), self.b.U)
 
-    def weights(self, ridge: float) -> LowRank:
+    def weights(self, ridge: float) -> LowRankScores:
         r"""Return the dual coefficients :math:`\tilde{A}` within the span of the spectra."""
         S = np.multiply.outer(self.a.values, self.b.values)
-        return LowRank(self.a.U @ (self.C / (S + ridge)), self.b.U)
+        return LowRankScores(self.a.U @ (self.C / (S + ridge)), self.b.U)
 
 
 def walk_matrix(W: Sparse) -> Sparse:
@@ -341,7 +346,7 @@ def walk_scores(T: Sparse, rows: Ints, columns: slice, steps: int = 5, stay: flo
 
 
 @dataclass(frozen=True)
-class Scale:
+class ScoreScale:
     """A scale that makes scores of one kind comparable for any number of training links.
 
     Attributes
@@ -354,7 +359,7 @@ class Scale:
     size: float
 
     @classmethod
-    def of(cls, scores: Floats) -> Scale:
+    def of(cls, scores: Floats) -> ScoreScale:
         """Return the scale of the scores of random pairs."""
         if not len(scores):
             return cls(0.0, 1.0)
@@ -370,7 +375,7 @@ class Scale:
 
 
 @dataclass(frozen=True, eq=False)
-class Stack:
+class ScoreStack:
     """Probabilities of links by logistic regression on scores of several kinds.
 
     Attributes
@@ -401,7 +406,7 @@ class Stack:
         counts: Floats,
         free: Sequence[str] = (),
         strength: float = 1.0,
-    ) -> Stack:
+    ) -> ScoreStack:
         """Fit to pairs.
 
         Parameters
@@ -425,25 +430,28 @@ class Stack:
         Maximum a posteriori by L-BFGS-B; O(p k) per step.
         """
         spread = X.std(axis=0)
-        spread = np.maximum(spread, _LEAST_SPREAD)
+        spread = np.maximum(spread, _MIN_SPREAD)
         Z = X / spread
         signs = 2.0 * y - 1.0
 
-        def loss(at: Floats) -> tuple[float, Floats]:
-            margin = signs * (Z @ at[:-1] + at[-1])
+        def loss(parameters: Floats) -> tuple[float, Floats]:
+            margin = signs * (Z @ parameters[:-1] + parameters[-1])
             slope = -signs * counts * expit(-margin)
-            value = float(counts @ np.logaddexp(0.0, -margin)) + 0.5 * strength * at[:-1] @ at[:-1]
-            return float(value), np.append(Z.T @ slope + strength * at[:-1], slope.sum())
+            value = (
+                float(counts @ np.logaddexp(0.0, -margin))
+                + 0.5 * strength * parameters[:-1] @ parameters[:-1]
+            )
+            return float(value), np.append(Z.T @ slope + strength * parameters[:-1], slope.sum())
 
         start = np.append(
             np.zeros(X.shape[1]), np.log((counts @ y + 0.5) / (counts @ (1 - y) + 0.5))
         )
         bounds = [(None if name in free else 0.0, None) for name in names] + [(None, None)]
-        found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds)
-        return cls(tuple(names), found.x[:-1] / spread, float(found.x[-1]))
+        result = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds)
+        return cls(tuple(names), result.x[:-1] / spread, float(result.x[-1]))
 
 
-def exclusive(Y: Sparse) -> bool:
+def has_exclusive_rows(Y: Sparse) -> bool:
     """Return whether rows have at most one link each, more than expected by chance.
 
     Notes

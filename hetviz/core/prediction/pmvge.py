@@ -1,14 +1,14 @@
-"""Probabilistic multi-view graph embedding: small networks whose outputs predict links.
+"""Probabilistic multi-view graph embedding (PMvGE): small networks whose outputs predict links.
 
-Each set d of items has a network y = f_d(x); a pair is linked with probability sigmoid(l),
+Each set d of items has a network y = f_d(x), and a pair is linked with probability sigmoid(l),
 
     l = b_de + y_i'y_j   (inner)      or      l = b_de - |y_i - y_j|^2   (distance).
 
-The loss is that of negative sampling, as its exact expectation or by drawing pairs:
+The loss is that of negative sampling, as its exact expectation or for sampled pairs:
 
     sum over blocks  c sum_ij [ P+_ij log(1 + e^-l) + k P-_ij log(1 + e^l) ] + decay / 2 |weights|^2
 
-with P+ the links scaled to sum 1, and P- proportional to deg_i deg_j^0.75, pairs (i, i) left out.
+with P+ the links scaled to sum 1, and P- proportional to deg_i deg_j^0.75 without pairs (i, i).
 """
 
 from __future__ import annotations
@@ -32,23 +32,23 @@ SIMILARITIES = {
 }
 NEGATIVES = 5
 _POWER = 0.75
-_PIECE = 2_000_000
-_DRAWN = 100_000
+_BLOCK_ENTRIES = 2_000_000
+_N_SAMPLED = 100_000
 
 
 @dataclass(frozen=True, eq=False)
 class Net:
-    """A network with at most one hidden layer of tanh, for n items at once.
+    """A network with at most one hidden layer of tanh units, for n items at once.
 
     Attributes
     ----------
     X : ndarray or csr of shape (n, p), or None
-        None is the identity: each of `n` items has weights of its own.
+        None is the identity: each of `n` items has its own weights.
     n : int
     hidden : int
-        Units; 0 is a linear map.
+        Number of hidden units; 0 is a linear map.
     k : int
-        Outputs.
+        Number of outputs.
     """
 
     X: Matrix | None
@@ -87,7 +87,7 @@ class Net:
         return np.concatenate(parts)
 
     def inputs(self, rows: Ints | None = None) -> Array | Sparse:
-        """Return the inputs of some rows or all: the rows themselves where there are none."""
+        """Return the inputs of some or all rows; row numbers if there are no features."""
         if self.X is None:
             return np.arange(self.n) if rows is None else rows
         return self.X if rows is None else self.X[rows]
@@ -103,7 +103,7 @@ class Net:
         return np.asarray(inner @ parts[2] + parts[3]), inner
 
     def backward(self, flat: Floats, X: Array | Sparse, inner: Floats, dY: Floats) -> Floats:
-        """Return the gradient in the flat weights, given that in the outputs."""
+        """Return the gradient in the flat weights, given the gradient in the outputs."""
         out = np.zeros_like(flat)
         grads = self.split(out)
         if self.hidden:
@@ -118,24 +118,24 @@ class Net:
         return out
 
     def reach(self, flat: Floats, axes: Floats | None = None) -> Floats:
-        """Return how far outputs move for a small step of each input: root mean square over items.
+        """Return the sensitivity of the outputs to each input: root mean square over items.
 
         Parameters
         ----------
         flat : ndarray
         axes : ndarray of shape (q, p), optional
-            What the p inputs are of the q features behind them, which are answered for then.
+            Loadings of the p inputs on q original features; the result is then for the features.
 
         Returns
         -------
         ndarray of shape (p,) or (q,)
-            Length of dy / dx, in outputs for one unit of the input.
+            Length of dy / dx, in outputs per unit of the input.
 
         Notes
         -----
         dy/dx = W diag(1 - h^2) V, so its mean square over items is w' C w for the weights w of an
-        input, with C = mean((1 - h^2)(1 - h^2)') * (V V'): O(n hidden^2 + q hidden^2), and no
-        derivative of any single item.
+        input, with C = mean((1 - h^2)(1 - h^2)') * (V V'): O(n hidden^2 + q hidden^2), without
+        derivatives of single items.
         """
         parts = self.split(flat)
         W = parts[0] if axes is None else axes @ parts[0]
@@ -147,8 +147,8 @@ class Net:
 
 
 @dataclass(frozen=True, eq=False)
-class Block:
-    """Links of two sets of items, or within one; make it with `block_of`.
+class LinkSampling:
+    """Links between two sets of items, or within one; made by `make_link_block`.
 
     Attributes
     ----------
@@ -156,7 +156,7 @@ class Block:
     P : csr_array of shape (n_d, n_e)
         P+, of sum 1; symmetric within a set.
     u, v : ndarray of shape (n_d,), (n_e,)
-        P-_ij = u_i v_j, for i and j that differ within a set.
+        P-_ij = u_i v_j, for i != j within a set.
     weight : float
         c.
     """
@@ -169,13 +169,13 @@ class Block:
     weight: float
 
 
-def block_of(d: int, e: int, W: Sparse, weight: float = 1.0) -> Block:
-    """Build a block of links W (n, m), 0 or more and of any scale.
+def make_link_block(d: int, e: int, W: Sparse, weight: float = 1.0) -> LinkSampling:
+    """Return a block of links W (n, m), 0 or more and of any scale.
 
     Raises
     ------
     hetviz.errors.ParameterError
-        If no weight is above 0, or one is below.
+        If no weight is above 0, or one is negative.
     """
     P = sp.csr_array(W).astype(np.float64, copy=False)
     if d == e:
@@ -184,12 +184,12 @@ def block_of(d: int, e: int, W: Sparse, weight: float = 1.0) -> Block:
     P.sum_duplicates()
     P.eliminate_zeros()
     if not P.nnz or P.data.min() < 0:
-        raise ParameterError("pmvge: links of a block must be 0 or more, and some above 0.")
+        raise ParameterError("pmvge: link weights of a block must be 0 or more, not all 0.")
     P = sp.csr_array(P / P.sum())
     u = np.asarray(P.sum(axis=1), dtype=np.float64).ravel()
     v = np.asarray(P.sum(axis=0), dtype=np.float64).ravel() ** _POWER
     total = float(u.sum() * v.sum()) - (float(u @ v) if d == e else 0.0)
-    return Block(d, e, P, u / (total or 1.0), v, weight)
+    return LinkSampling(d, e, P, u / (total or 1.0), v, weight)
 
 
 class Objective:
@@ -201,7 +201,7 @@ class Objective:
     blocks : sequence of Block
     similarity : {"inner", "distance"}
     bias : bool
-        Learn b; without it a distance cannot make a link likelier than not.
+        Learn b; without it a distance never gives a link a probability above 0.5.
     negatives : int
         k.
     decay : float
@@ -210,7 +210,7 @@ class Objective:
     def __init__(
         self,
         nets: Sequence[Net],
-        blocks: Sequence[Block],
+        blocks: Sequence[LinkSampling],
         similarity: str = "distance",
         *,
         bias: bool = True,
@@ -224,7 +224,7 @@ class Objective:
 
     @property
     def pairs(self) -> int:
-        """Pairs that one exact evaluation visits."""
+        """Number of pairs of one exact evaluation."""
         return sum(block.P.shape[0] * block.P.shape[1] for block in self.blocks)
 
     def start(self, rng: np.random.Generator) -> Floats:
@@ -232,7 +232,7 @@ class Objective:
         return np.concatenate([*(net.start(rng) for net in self.nets), np.zeros(len(self.blocks))])
 
     def split(self, flat: Floats) -> tuple[list[Floats], Floats]:
-        """Return the weights of each net, and the bias of each block."""
+        """Return the weights of each network, and the bias of each block."""
         parts = np.split(flat, self._cuts)
         return parts[:-1], parts[-1]
 
@@ -263,20 +263,20 @@ class Objective:
     def drawn(
         self, flat: Floats, rng: np.random.Generator, size: int, edges: Sequence[Ints]
     ) -> tuple[float, Floats]:
-        """Return loss and gradient of some links and drawn pairs.
+        """Return loss and gradient for sampled links and pairs.
 
         Parameters
         ----------
         flat : ndarray
         rng : Generator
         size : int
-            Links for each block; k times as many pairs are drawn.
+            Number of sampled links per block; k times as many pairs are sampled.
         edges : sequence of array of int
-            For each block the entries of P (in CSR order) to draw links from.
+            For each block the entries of P (in CSR order) to sample links from.
 
         Notes
         -----
-        Only the items drawn go through their networks. Pairs (i, i) that are drawn do not count.
+        Only sampled items pass through their networks. Sampled pairs (i, i) are ignored.
         """
         weights, bias = self.split(flat)
         drawn = [
@@ -311,12 +311,14 @@ class Objective:
         return self._with_decay(flat, loss, np.concatenate([*parts, db]))
 
     def _draw(
-        self, block: Block, rng: np.random.Generator, size: int, edges: Ints
+        self, block: LinkSampling, rng: np.random.Generator, size: int, edges: Ints
     ) -> tuple[Ints, Ints, Bools]:
         rows = np.repeat(np.arange(block.P.shape[0]), np.diff(block.P.indptr))
-        chosen = edges[_drawn(rng, block.P.data[edges], size)]
-        i = np.concatenate([rows[chosen], _drawn(rng, block.u, size * self.negatives)])
-        j = np.concatenate([block.P.indices[chosen], _drawn(rng, block.v, size * self.negatives)])
+        chosen = edges[_sample_by_mass(rng, block.P.data[edges], size)]
+        i = np.concatenate([rows[chosen], _sample_by_mass(rng, block.u, size * self.negatives)])
+        j = np.concatenate(
+            [block.P.indices[chosen], _sample_by_mass(rng, block.v, size * self.negatives)]
+        )
         return i, j.astype(np.int64), np.arange(len(i)) < size
 
     def _logit(self, Y: Floats, Z: Floats, bias: float) -> Floats:
@@ -325,7 +327,7 @@ class Objective:
         return np.asarray(bias - ((Y - Z) ** 2).sum(axis=1))
 
     def _all_pairs(
-        self, block: Block, Y: Floats, Z: Floats, bias: float
+        self, block: LinkSampling, Y: Floats, Z: Floats, bias: float
     ) -> tuple[float, Floats, Floats, float]:
         left, right = np.zeros_like(Y), np.zeros_like(Z)
         i, j = block.P.tocoo().coords
@@ -334,7 +336,7 @@ class Objective:
         T = sp.csr_array((block.P.data * (expit(logit) - 1.0), (i, j)), shape=block.P.shape)
         slope = float(T.sum())
         self._pull(T, Y, Z, left, right)
-        size = max(1, _PIECE // max(len(Z), 1))
+        size = max(1, _BLOCK_ENTRIES // max(len(Z), 1))
         for start in range(0, len(Y), size):
             piece = slice(start, min(start + size, len(Y)))
             L = self.logits(Y[piece], Z, bias)
@@ -350,41 +352,41 @@ class Objective:
         return value, left, right, slope
 
     def explained(self, flat: Floats, rng: np.random.Generator) -> list[tuple[float, float]]:
-        """Return of each block its part of the loss, and how much the places explain of it.
+        """Return the loss of each block, and the share of it that the positions explain.
 
         Returns
         -------
         list of (float, float)
-            Loss by its weight, and where it lies from that without places (0) to the least that
-            any l of pairs could reach (1); below 0 where places mislead.
+            Weighted loss, and its position between the loss without positions (0) and the minimum
+            over all l (1); below 0 if positions are misleading.
 
         Notes
         -----
-        Without places l is -log k, at a loss of log(1 + k) + k log(1 + 1 / k). The least is at
-        l_ij = log(P+_ij / k P-_ij), where pairs without a link cost nothing, so it is a sum over
-        links. Those are counted exactly, other pairs drawn: 100,000, so O(links k).
+        Without positions l is -log k, with a loss of log(1 + k) + k log(1 + 1 / k). The minimum is
+        at l_ij = log(P+_ij / k P-_ij), where pairs without a link cost nothing, so it is a sum over
+        links. Links are summed exactly, and 100,000 other pairs are sampled, so O(links k).
         """
         _, bias = self.split(flat)
         outputs, k = self.outputs(flat), self.negatives
-        blind = np.log1p(k) + k * np.log1p(1.0 / k)
-        found = []
+        loss_without_positions = np.log1p(k) + k * np.log1p(1.0 / k)
+        result = []
         for number, block in enumerate(self.blocks):
             Y, Z, b = outputs[block.d], outputs[block.e], float(bias[number])
             i, j = block.P.tocoo().coords
             value = float(block.P.data @ np.logaddexp(0.0, -self._logit(Y[i], Z[j], b)))
             drawn = k * block.u[i] * block.v[j]
             odds = block.P.data / drawn
-            least = float(block.P.data @ np.log1p(1.0 / odds) + drawn @ np.log1p(odds))
-            left = rng.choice(len(Y), _DRAWN, p=block.u / block.u.sum())
-            right = rng.choice(len(Z), _DRAWN, p=block.v / block.v.sum())
+            min_loss = float(block.P.data @ np.log1p(1.0 / odds) + drawn @ np.log1p(odds))
+            left = rng.choice(len(Y), _N_SAMPLED, p=block.u / block.u.sum())
+            right = rng.choice(len(Z), _N_SAMPLED, p=block.v / block.v.sum())
             other = np.flatnonzero((block.d != block.e) | (left != right))
             if len(other):
                 logit = self._logit(Y[left[other]], Z[right[other]], b)
                 value += k * float(np.logaddexp(0.0, logit).mean())
-            gain = blind - least
-            share = (blind - value) / gain if gain > 1e-12 else float("nan")
-            found.append((block.weight * value, share))
-        return found
+            gain = loss_without_positions - min_loss
+            share = (loss_without_positions - value) / gain if gain > 1e-12 else float("nan")
+            result.append((block.weight * value, share))
+        return result
 
     def logits(self, Y: Floats, Z: Floats, bias: float) -> Floats:
         """Return l of all pairs of rows of Y (n, k) and Z (m, k)."""
@@ -426,24 +428,24 @@ class Objective:
         return loss + 0.5 * self.decay * float(weights @ weights), gradient + self.decay * weights
 
 
-def _drawn(rng: np.random.Generator, mass: Floats, size: int) -> Ints:
+def _sample_by_mass(rng: np.random.Generator, mass: Floats, size: int) -> Ints:
     total = np.cumsum(mass)
-    found = np.searchsorted(total, rng.random(size) * total[-1], side="right")
-    return np.asarray(np.minimum(found, len(mass) - 1), dtype=np.int64)
+    positions = np.searchsorted(total, rng.random(size) * total[-1], side="right")
+    return np.asarray(np.minimum(positions, len(mass) - 1), dtype=np.int64)
 
 
 EXACT_PAIRS = 8_000_000
-"""Up to this many pairs every step sees all of them."""
-BATCH = 4_096
-RATE = 1e-2
-_HELD_OUT = 0.05
+"""Up to this many pairs every step uses all of them."""
+BATCH_SIZE = 4_096
+LEARNING_RATE = 1e-2
+_HELD_OUT_SHARE = 0.05
 _CHECK_EVERY = 50
 _PATIENCE = 6
 
 
 @dataclass
-class Trained:
-    """Weights, how the loss fell, and why training stopped.
+class TrainingResult:
+    """Trained weights, the loss history, and the reason why training stopped.
 
     Attributes
     ----------
@@ -465,7 +467,7 @@ def train(
     exact: bool | None = None,
     progress: Progress = ignore_progress,
     layout: Callable[[Floats], Floats] | None = None,
-) -> Trained:
+) -> TrainingResult:
     """Train from random weights.
 
     Parameters
@@ -473,83 +475,83 @@ def train(
     objective : Objective
     rng : Generator
     n_iter : int
-        Most iterations of L-BFGS, or tenths of the most steps of drawn pairs.
+        Maximum number of iterations of L-BFGS; for sampled pairs a tenth of the maximum steps.
     exact : bool, optional
-        All pairs at every step; by their number when left out.
+        Use all pairs at every step; by default depending on their number.
     progress : callable
     layout : callable, optional
-        Turns weights into the layout to report.
+        Turns weights into the reported layout.
 
     Raises
     ------
     hetviz.errors.Cancelled
-        When `progress` raises it; its ``partial`` is the `Trained` so far.
+        If `progress` raises it; its ``partial`` is the `TrainingResult` so far.
 
     Notes
     -----
-    Pairs are drawn for Adam with steps of 0.01; it stops when the loss of 5 % of the links, held
-    out, and of pairs drawn once has not improved for 300 steps, and the best weights are kept.
+    Sampled pairs use Adam with a learning rate of 0.01. It stops when the loss of 5 % held-out
+    links, and of pairs sampled once, has not improved for 300 steps, and returns the best weights.
     """
     exact = objective.pairs <= EXACT_PAIRS if exact is None else exact
-    now = Trained(objective.start(rng))
+    result = TrainingResult(objective.start(rng))
 
-    def tell(fraction: float, message: str) -> None:
+    def report(fraction: float, message: str) -> None:
         try:
-            show = None if layout is None else partial(layout, now.flat)
-            progress(min(fraction, 1.0), message, loss=now.history[-1], layout=show)
+            layout_now = None if layout is None else partial(layout, result.flat)
+            progress(min(fraction, 1.0), message, loss=result.history[-1], layout=layout_now)
         except Cancelled as stopped:
-            now.reason = f"stopped: {message.lower()}"
-            stopped.partial = now
+            result.reason = f"stopped: {message.lower()}"
+            stopped.partial = result
             raise
 
     if not exact:
-        return _by_drawing(objective, now, rng, 10 * n_iter, tell)
-    now.history.append(objective.exact(now.flat)[0])
+        return _train_by_sampling(objective, result, rng, 10 * n_iter, report)
+    result.history.append(objective.exact(result.flat)[0])
 
-    def told(at: Floats, value: float) -> None:
-        now.flat = at
-        now.history.append(value)
-        made = len(now.history) - 1
-        tell(made / n_iter, f"Iteration {made:,} of at most {n_iter:,}")
+    def on_iteration(flat: Floats, value: float) -> None:
+        result.flat = flat
+        result.history.append(value)
+        n_done = len(result.history) - 1
+        report(n_done / n_iter, f"Iteration {n_done:,} of at most {n_iter:,}")
 
-    now.flat, _, settled = lbfgs(objective.exact, now.flat, n_iter, told)
-    now.reason = "no step gains any more" if settled else f"{n_iter:,} iterations made"
-    return now
+    result.flat, _, settled = lbfgs(objective.exact, result.flat, n_iter, on_iteration)
+    result.reason = "converged" if settled else f"maximum of {n_iter:,} iterations reached"
+    return result
 
 
-def _by_drawing(
+def _train_by_sampling(
     objective: Objective,
-    now: Trained,
+    result: TrainingResult,
     rng: np.random.Generator,
     steps: int,
-    tell: Callable[[float, str], None],
-) -> Trained:
+    report: Callable[[float, str], None],
+) -> TrainingResult:
     learn, check = [], []
     for block in objective.blocks:
         order = rng.permutation(block.P.nnz)
-        held = int(_HELD_OUT * block.P.nnz)
-        learn.append(np.sort(order[held:]))
-        check.append(np.sort(order[:held]) if held else learn[-1])
+        n_held_out = int(_HELD_OUT_SHARE * block.P.nnz)
+        learn.append(np.sort(order[n_held_out:]))
+        check.append(np.sort(order[:n_held_out]) if n_held_out else learn[-1])
     seed = int(rng.integers(2**32))
-    flat = now.flat.copy()
+    flat = result.flat.copy()
     first, second = np.zeros_like(flat), np.zeros_like(flat)
-    best, idle = np.inf, 0
+    best, n_without_gain = np.inf, 0
     for step in range(1, steps + 1):
-        _, gradient = objective.drawn(flat, rng, BATCH, learn)
+        _, gradient = objective.drawn(flat, rng, BATCH_SIZE, learn)
         first += 0.1 * (gradient - first)
         second += 0.001 * (gradient**2 - second)
-        size = RATE * np.sqrt(1.0 - 0.999**step) / (1.0 - 0.9**step)
+        size = LEARNING_RATE * np.sqrt(1.0 - 0.999**step) / (1.0 - 0.9**step)
         flat = flat - size * first / (np.sqrt(second) + 1e-8)
         if step % _CHECK_EVERY and step != steps:
             continue
-        value, _ = objective.drawn(flat, np.random.default_rng(seed), 4 * BATCH, check)
-        now.history.append(value)
-        idle = 0 if value < best else idle + 1
+        value, _ = objective.drawn(flat, np.random.default_rng(seed), 4 * BATCH_SIZE, check)
+        result.history.append(value)
+        n_without_gain = 0 if value < best else n_without_gain + 1
         if value < best:
-            best, now.flat = value, flat.copy()
-        tell(step / steps, f"Step {step:,} of at most {steps:,}")
-        if idle >= _PATIENCE:
-            now.reason = f"held-out links gained nothing for {_PATIENCE * _CHECK_EVERY} steps"
-            return now
-    now.reason = f"{steps:,} steps made"
-    return now
+            best, result.flat = value, flat.copy()
+        report(step / steps, f"Step {step:,} of at most {steps:,}")
+        if n_without_gain >= _PATIENCE:
+            result.reason = f"no gain on held-out links for {_PATIENCE * _CHECK_EVERY} steps"
+            return result
+    result.reason = f"maximum of {steps:,} steps reached"
+    return result

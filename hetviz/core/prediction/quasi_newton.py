@@ -14,7 +14,7 @@ def lbfgs(
     objective: Callable[[Floats], tuple[float, Floats]],
     start: Floats,
     n_iter: int,
-    told: Callable[[Floats, float], None],
+    on_iteration: Callable[[Floats, float], None],
 ) -> tuple[Floats, float, bool]:
     """Minimise from `start` with at most `n_iter` iterations.
 
@@ -24,7 +24,7 @@ def lbfgs(
         Returns value and gradient, shape (n,).
     start : ndarray of shape (n,)
     n_iter : int
-    told : callable
+    on_iteration : callable
         Gets point and value after each iteration; an exception that it raises stops the run.
 
     Returns
@@ -37,9 +37,9 @@ def lbfgs(
 
     # With this parameter name scipy passes the value too.
     def step(intermediate_result: OptimizeResult) -> None:
-        told(np.array(intermediate_result.x), float(intermediate_result.fun))
+        on_iteration(np.array(intermediate_result.x), float(intermediate_result.fun))
 
-    found = minimize(
+    result = minimize(
         objective,
         start,
         jac=True,
@@ -47,4 +47,4 @@ def lbfgs(
         callback=step,
         options={"maxiter": n_iter, "maxfun": 20 * n_iter},
     )
-    return np.asarray(found.x, dtype=np.float64), float(found.fun), bool(found.success)
+    return np.asarray(result.x, dtype=np.float64), float(result.fun), bool(result.success)

@@ -8,13 +8,13 @@ import numpy as np
 
 from hetviz._types import Bools, Floats, Ints
 
-TOO_RISKY = 0.10
+MIN_TRANSFER_SHARE = 0.10
 """Below this share of usable source rows nothing is transferred."""
-CAUTION = 0.30
+MIN_SAFE_SHARE = 0.30
 _PERMUTATIONS = 200
-_LEAST_LEAF = 20
-_LEAVES = 20
-_MOST_ROUNDS = 100
+_MIN_LEAF = 20
+_MAX_LEAVES = 20
+_MAX_ROUNDS = 100
 _ROUNDING = 1e-8
 """Relative tolerance under which numbers count as equal."""
 
@@ -83,18 +83,22 @@ def select_sources(B_T: Floats, B_S: Floats, random_state: int = 0) -> Selection
     s = np.bincount(leaf[~is_target], minlength=count)
     # Half to twice the share, in integers.
     target, source = t * len(B_S), s * len(B_T)
-    good = (2 * target >= source) & (target <= 2 * source)
-    for number in np.flatnonzero(good):
-        inside = leaf == number
-        good[number] = _same_centre(B[inside], is_target[inside])
+    is_mixed = (2 * target >= source) & (target <= 2 * source)
+    for number in np.flatnonzero(is_mixed):
+        in_leaf = leaf == number
+        is_mixed[number] = _same_centre(B[in_leaf], is_target[in_leaf])
     leaf_T, leaf_S = leaf[is_target], leaf[~is_target]
-    selected = np.flatnonzero(good[leaf_S])
+    selected = np.flatnonzero(is_mixed[leaf_S])
     fraction = len(selected) / len(B_S)
-    null = [
+    null_divergences = [
         _divergence(*_counts(leaf, rng.permutation(is_target), count)) for _ in range(_PERMUTATIONS)
     ]
     decision = (
-        "too_risky" if fraction < TOO_RISKY else "caution" if fraction < CAUTION else "accept"
+        "too_risky"
+        if fraction < MIN_TRANSFER_SHARE
+        else "caution"
+        if fraction < MIN_SAFE_SHARE
+        else "accept"
     )
     rows = selected if decision != "too_risky" else selected[:0]
     return Selection(
@@ -102,8 +106,8 @@ def select_sources(B_T: Floats, B_S: Floats, random_state: int = 0) -> Selection
         rows,
         fraction,
         _divergence(t, s),
-        float(np.quantile(null, 0.95)),
-        _printed(t, s),
+        float(np.quantile(null_divergences, 0.95)),
+        _printed_divergence(t, s),
         leaf_T,
         leaf_S,
     )
@@ -145,33 +149,37 @@ def quantile_bins(values: Floats, n_bins: int = 10) -> Ints:
 
 
 def _leaves(B: Floats, is_target: Bools) -> Ints:
-    least = max(_LEAST_LEAF, len(B) / _LEAVES)
-    equal = _ROUNDING * float(np.ptp(B, axis=0).max())
+    min_size = max(_MIN_LEAF, len(B) / _MAX_LEAVES)
+    min_spread = _ROUNDING * float(np.ptp(B, axis=0).max())
     leaf = np.zeros(len(B), dtype=np.int64)
-    waiting = [np.arange(len(B))]
-    done = 0
-    while waiting:
-        rows = waiting.pop()
+    to_split = [np.arange(len(B))]
+    n_leaves = 0
+    while to_split:
+        rows = to_split.pop()
         mixed = is_target[rows].any() and not is_target[rows].all()
         spread = float(np.ptp(B[rows], axis=0).max())
-        halves = _halves(B[rows]) if mixed and len(rows) > least and spread > equal else None
+        halves = (
+            _split_in_two(B[rows])
+            if mixed and len(rows) > min_size and spread > min_spread
+            else None
+        )
         if halves is None:
-            leaf[rows] = done
-            done += 1
+            leaf[rows] = n_leaves
+            n_leaves += 1
         else:
-            waiting += [rows[halves], rows[~halves]]
+            to_split += [rows[halves], rows[~halves]]
     return leaf
 
 
-def _halves(B: Floats) -> Bools | None:
+def _split_in_two(B: Floats) -> Bools | None:
     """Split rows in two by k-means from their main direction; None if one part is empty."""
     centred = B - B.mean(axis=0)
-    first = _above(centred @ _main_direction(centred))
-    for _ in range(_MOST_ROUNDS):
+    first = _is_non_negative(centred @ _main_direction(centred))
+    for _ in range(_MAX_ROUNDS):
         if first.all() or not first.any():
             return None
         a, b = centred[first].mean(axis=0), centred[~first].mean(axis=0)
-        nearer = _above(centred @ (a - b) - (a @ a - b @ b) / 2)
+        nearer = _is_non_negative(centred @ (a - b) - (a @ a - b @ b) / 2)
         if (nearer == first).all():
             break
         first = nearer
@@ -185,12 +193,12 @@ def _main_direction(centred: Floats) -> Floats:
     """
     values, V = np.linalg.eigh(centred.T @ centred)
     leading = V[:, values >= (1 - _ROUNDING) * values[-1]]
-    near = (leading**2).sum(axis=1)
-    axis = int(np.argmax(near >= (1 - _ROUNDING) * near.max()))
+    closeness = (leading**2).sum(axis=1)
+    axis = int(np.argmax(closeness >= (1 - _ROUNDING) * closeness.max()))
     return np.asarray(leading @ leading[axis])
 
 
-def _above(values: Floats) -> Bools:
+def _is_non_negative(values: Floats) -> Bools:
     """Return which values are 0 or more, up to rounding."""
     return np.asarray(values >= -_ROUNDING * np.abs(values).max())
 
@@ -212,7 +220,7 @@ def _divergence(t: Ints, s: Ints) -> float:
     return max(float((p * np.log(p / q)).sum()), 0.0)
 
 
-def _printed(t: Ints, s: Ints) -> float:
+def _printed_divergence(t: Ints, s: Ints) -> float:
     n_t, n_s = t.sum(), s.sum()
     a, b = t + 0.5, s + 0.5
     return float(2.0 / n_t * (a**2 / (a + b) * np.log(a / b)).sum() + np.log(n_s / n_t))

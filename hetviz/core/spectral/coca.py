@@ -122,25 +122,25 @@ def coca(
         source.r > 0 and (weights_in == "diagonal" or weight > 0)
         for source, weight in zip(sources, w, strict=True)
     ]
-    live = [source for source, there in zip(sources, used, strict=True) if there]
+    active = [source for source, is_used in zip(sources, used, strict=True) if is_used]
     n = (sources[0].present.size if sources else graphs[0].shape[0]) if sources or graphs else 0
     v = _equal_weights(len(graphs)) if graph_weights is None else graph_weights
     M = sum((x * G for x, G in zip(v, graphs, strict=True)), sp.csr_array((n, n)))
-    if not live:
+    if not active:
         values, scores = _relation_axes(M, n_components, random_state)
-        nothing = tuple(np.zeros((source.r, len(values))) for source in sources)
-        return _check_axes(CocaSolution(values, nothing, scores, [], float("nan")), n_components)
+        empty_maps = tuple(np.zeros((source.r, len(values))) for source in sources)
+        return _check_axes(CocaSolution(values, empty_maps, scores, [], float("nan")), n_components)
     C = _coefficients(np.asarray(w)[used], alpha, weights_in, agreement)
-    problem = _JointMatrix(live, C, M)
+    problem = _JointMatrix(active, C, M)
     values, pieces, history, bound = _solve_problem(problem, n_components, constraint, random_state)
-    pieces = _fix_signs([s.coefficients(U) for s, U in zip(live, pieces, strict=True)], pieces)
-    scores = _mean_scores(live, pieces)
+    pieces = _fix_signs([s.coefficients(U) for s, U in zip(active, pieces, strict=True)], pieces)
+    scores = _mean_scores(active, pieces)
     if output == "smoothed":
         scores = _smoothed(scores, M)
-    given = iter(pieces)
+    remaining = iter(pieces)
     directions = tuple(
-        next(given) if there else np.zeros((source.r, len(values)))
-        for source, there in zip(sources, used, strict=True)
+        next(remaining) if is_used else np.zeros((source.r, len(values)))
+        for source, is_used in zip(sources, used, strict=True)
     )
     return _check_axes(CocaSolution(values, directions, scores, history, bound), n_components)
 

@@ -97,20 +97,20 @@ class Column:
 
 
 def infer(name: str, cells: Sequence[object] | pd.Series, decimal: str = ".") -> Column:
-    """Say what a column holds.
+    """Infer the type of a column.
 
     Parameters
     ----------
     name : str
     cells : sequence of length n
-        Text, or values that already have a type.
+        Text or typed values.
     decimal : {".", ","}
-        The decimal sign of numbers written as text.
+        Decimal sign of numbers in text.
 
     Notes
     -----
-    A column is of numbers (or dates, as year-month-day) when every cell that is not missing is
-    one; infinity, what programs write for no number, and numbers beyond `MAX_MAGNITUDE` count as missing
+    A column has numbers (or dates as year-month-day) if every cell that is not missing is one.
+    Infinity, error texts of programs and numbers beyond `MAX_MAGNITUDE` count as missing
     then. Numbers with leading zeros are codes, that is text. "NA" or "nan" counts as missing except
     in a column of codes of the same two or three letters, where it is Namibia or Min Nan.
     """

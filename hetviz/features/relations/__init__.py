@@ -1,1 +1,1 @@
-"""What links, labels and comparisons say, as the arrays that methods take."""
+"""Links, labels and comparisons as arrays for the methods."""

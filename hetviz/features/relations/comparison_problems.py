@@ -1,4 +1,4 @@
-"""Comparisons as problems to solve: the views compared, and where everything lies in the end."""
+"""Ordinal embedding problems from comparisons: views, solver input and solution."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from hetviz.params import value_for
 VIEW_KINDS = {
     "auto": "as the dataset comes: its features, its kernel or distances, or none",
     "linear": KINDS["linear"],
-    "cosine": "the features, each item scaled to length 1: right for vectors of texts",
+    "cosine": "features with each item scaled to length 1, for text vectors",
     "rbf": KINDS["rbf"],
     "precomputed": KINDS["precomputed"],
 }
@@ -45,9 +45,9 @@ class ComparisonView:
     mean : ndarray of shape (r,)
     scale : float
     at : ndarray of shape (n,)
-        Which object each row shows.
+        Object of each row.
     labels : sequence of str
-        Names of the features, or of the rows where a kernel is used.
+        Names of the features, or of the rows for a kernel.
     of_new : callable
         Raw features of new rows.
     """
@@ -63,32 +63,32 @@ class ComparisonView:
 
     @property
     def is_kernel(self) -> bool:
-        """Whether its columns are kernel values with landmarks rather than features."""
+        """Whether the columns are kernel values with landmarks, not features."""
         return self.kind in ("rbf", "precomputed")
 
     def new_raw(self, rows: NewRows) -> Matrix:
-        """Return the raw features of new rows, which they have to have."""
+        """Return the raw features of new rows; raise if there are none."""
         raw = self.of_new(rows)
         return features_of(rows.dataset) if raw is None else raw
 
     def places(self, raw: Matrix, B: Floats) -> Floats:
-        """Return features of rows times B, (n, k)."""
+        """Return centred, scaled features of rows times B, (n, k)."""
         return np.asarray(self.scale * (raw @ B - self.mean @ B))
 
 
 @dataclass(frozen=True, eq=False)
 class SolverView(Immutable):
-    """What a solver sees of a view: the features of the objects compared, by another basis.
+    """Input of the solver for a view: features of the compared objects in another basis.
 
     Attributes
     ----------
     features : ndarray of shape (n_objects, s)
-        Of the objects compared; 0, the mean, for those that the view lacks.
+        Features of the compared objects; 0, the mean, for objects missing in the view.
     back : callable
-        Turns a map A of these features, (s, k), into one of the view's own, (r, k). Of use while
-        fitting only, so no saved model or pickle has it.
+        Converts a map A of these features, (s, k), to one of the view's own features, (r, k). Not
+        saved, because it is only needed for fitting.
     dual : ndarray of shape (n_objects, s) or None
-        Of a kernel: column weights on the objects that give each feature.
+        For a kernel: weights of the objects for each feature.
     diagonal : ndarray of shape (n_objects,)
         Squared length of each object.
     """
@@ -107,15 +107,15 @@ def view_of(
     Parameters
     ----------
     dataset : Dataset
-        With features, kernel or distances.
+        Dataset with features, kernel or distances.
     kind : str
         One of `VIEW_KINDS`.
     weight : float
-        Factor of its kernel, above 0.
+        Positive factor of its kernel.
     at : ndarray of shape (n,)
-        Which object each row shows.
+        Object of each row.
     random_state : int
-        Of `hetviz.features.spaces.basis.fit_basis`.
+        See `hetviz.features.spaces.basis.fit_basis`.
 
     Raises
     ------
@@ -157,21 +157,21 @@ def scaled_view(
 
 
 def solver_view(view: ComparisonView, objects: Ints, *, diagonal: bool = False) -> SolverView:
-    """Return what a solver sees of a view.
+    """Return the solver input of a view.
 
     Parameters
     ----------
     view : View
     objects : ndarray of shape (n_objects,)
-        Objects compared, in order; at least one.
+        Sorted compared objects, at least one.
     diagonal : bool
-        Columns of cost 1 with a meaning of their own: features, or kernel values with each of the
-        objects over the square root of its own.
+        Use interpretable columns of cost 1: features, or kernel values with each object divided by
+        the square root of its own value.
 
     Notes
     -----
-    The map of least size lies in the span of the objects compared, so that their inner products
-    are all that is needed: O(n^2 r) for n objects compared, however many others there are.
+    The smallest map lies in the span of the n compared objects, so their inner products are
+    sufficient: O(n^2 r), independent of the number of other objects.
     """
     here = np.minimum(np.searchsorted(objects, view.at), len(objects) - 1)
     rows = np.flatnonzero(objects[here] == view.at)
@@ -217,21 +217,21 @@ def solver_view(view: ComparisonView, objects: Ints, *, diagonal: bool = False) 
 def column_weights(
     view: ComparisonView, part: SolverView, A: Floats, objects: Ints
 ) -> Mapping[str, float]:
-    """Return how much each feature, or each landmark of a kernel, counts in a map; above 0 only.
+    """Return the positive weights of features, or landmarks of a kernel, in a map.
 
     Parameters
     ----------
     view, part
-        Of each other.
+        View and its solver input.
     A : ndarray of shape (s, k)
-        Map of the part's features.
+        Map of the solver features.
     objects : ndarray of shape (n_objects,)
-        As given to `solver_view`.
+        As in `solver_view`.
 
     Returns
     -------
     mapping of str to float
-        Squared size of each row of the map; W_ii K_ii for landmark i of a kernel.
+        Squared norm of each row of the map; W_ii K_ii for landmark i of a kernel.
     """
     if view.is_kernel:
         dual = part.dual if part.dual is not None else np.linalg.pinv(part.features).T
@@ -247,7 +247,7 @@ def column_weights(
 
 
 def largest_weights(weights: Mapping[str, float]) -> dict[str, float]:
-    """Return the largest of many weights, the largest first."""
+    """Return the largest weights in decreasing order."""
     order = sorted(weights, key=lambda label: -weights[label])
     return {label: weights[label] for label in order[:MAX_WEIGHTS]}
 
@@ -261,7 +261,7 @@ def _basis(dataset: Dataset, kind: str, random_state: int) -> Basis:
 
 @dataclass(frozen=True, eq=False)
 class BasisFeatures:
-    """Raw features of new rows by a basis."""
+    """Raw features of new rows in a basis."""
 
     basis: Basis
 
@@ -304,19 +304,19 @@ N_JOINT_AXES = 30
 
 @dataclass(frozen=True, eq=False)
 class ComparisonProblem:
-    """Comparisons among the objects of some datasets, and the views of these objects.
+    """Comparisons of the objects of some datasets, and the views of these objects.
 
     Attributes
     ----------
     name : str
         The entity, or `JOINT_NAME`.
     numbers : mapping of str to ndarray of shape (n,)
-        Object that each row shows, by dataset.
+        Object of each row, by dataset.
     views : tuple of View
     rows : ndarray of shape (m,)
-        Rows of ``data.comparisons`` that belong here.
+        Rows of ``data.comparisons`` of this problem.
     pairs : ndarray of shape (m, 4)
-        The same as objects.
+        Objects of these comparisons.
     weight : ndarray of shape (m,)
     """
 
@@ -332,7 +332,7 @@ class ComparisonProblem:
         return partial_order(self.pairs, self.weight, **options)
 
     def described(self) -> Ints:
-        """Return the objects that some view has, in order."""
+        """Return the sorted objects with a view."""
         return np.unique(np.concatenate([view.at for view in self.views]))
 
     def known(self) -> ComparisonProblem:
@@ -347,23 +347,22 @@ def problems_by_entity(
     weights: float | Mapping[str, float] = 1.0,
     random_state: int = 0,
 ) -> list[ComparisonProblem]:
-    """Return one problem for each entity that has comparisons and a view.
+    """Return one problem for each entity with comparisons and a view.
 
     Parameters
     ----------
     data : HeteroData
-        With comparisons.
+        Data with comparisons.
     features : str or mapping of str to str
         Kind of each view, see `hetviz.features.relations.comparison_problems.VIEW_KINDS`.
     weights : float or mapping of str to float
-        Factor of the kernel of each view; 0 leaves it out.
+        Factor of the kernel of each view; 0 excludes it.
     random_state : int
 
     Returns
     -------
     list of Problem
-        A comparison belongs to the entity of all four of its ends; those of different entities
-        belong nowhere.
+        Comparisons between different entities belong to no problem.
     """
     found = []
     for entity, rows in entity_rows(data).items():
@@ -387,7 +386,7 @@ def problems_by_entity(
 
 @dataclass(frozen=True, eq=False)
 class _ProjectionPlaces:
-    """Places of new rows on the axes of a guided projection."""
+    """Coordinates of new rows on the axes of a guided projection."""
 
     projection: Projection
 
@@ -396,15 +395,15 @@ class _ProjectionPlaces:
 
 
 def joint_problem(data: HeteroData, random_state: int = 0) -> ComparisonProblem:
-    """Return one problem of all datasets, by features that their links make comparable.
+    """Return one problem of all datasets in the joint space of their links.
 
-    Every row is an object, described by its place on up to 30 axes of a guided projection, wider
-    where linked rows agree more; rows that no link or feature places are not described.
+    Every row is an object, described by its coordinates on up to 30 axes of a guided projection,
+    scaled by the agreement of linked rows. Rows without coordinates are not described.
 
     Raises
     ------
     hetviz.errors.NotApplicableError
-        When the links leave no axis.
+        If the links give no axis.
     """
     bases = {name: fit_basis(dataset) for name, dataset in data.datasets.items()}
     projection = project(
@@ -430,14 +429,14 @@ def joint_problem(data: HeteroData, random_state: int = 0) -> ComparisonProblem:
 
 
 def compared_objects(data: HeteroData) -> tuple[Ints, Ints, Floats]:
-    """Return the objects in any comparison, whatever they are, and the comparisons among these.
+    """Return all compared objects, and the comparisons as positions among them.
 
     Returns
     -------
     objects : ndarray of shape (n,)
-        Numbers of objects (``data.object_of``), in order.
+        Sorted numbers of objects (``data.object_of``).
     pairs : ndarray of shape (m, 4)
-        Places in `objects`.
+        Positions in `objects`.
     weight : ndarray of shape (m,)
     """
     if data.comparisons is None:
@@ -448,14 +447,14 @@ def compared_objects(data: HeteroData) -> tuple[Ints, Ints, Floats]:
 
 
 def rows_from_objects(data: HeteroData, objects: Ints, Y: Floats) -> dict[str, Floats]:
-    """Return places of objects as places of all rows, by dataset; NaN for other objects."""
+    """Return coordinates of all rows by dataset from those of objects; NaN for other objects."""
     out = np.full((data.n_objects, Y.shape[1]), np.nan)
     out[objects] = Y
     return {name: out[data.object_of[rows]] for name, rows in data.offsets.items()}
 
 
 def entity_rows(data: HeteroData) -> dict[str, Ints]:
-    """Return the rows of ``data.comparisons`` whose ends all belong to one entity, by entity."""
+    """Return the rows of ``data.comparisons`` within one entity, by entity."""
     if data.comparisons is None:
         return {}
     names = list(data.entities)
@@ -488,27 +487,27 @@ def _problem(
 
 @dataclass(eq=False)
 class ComparisonSolution:
-    """One problem, and what is known of its solution so far.
+    """Problem with its current solution.
 
     Attributes
     ----------
     problem : Problem
     order : PartialOrder or None
-        What became of its comparisons.
+        Reduced comparisons of the problem.
     objects : ndarray of shape (n_objects,)
-        Objects in comparisons that remain.
+        Objects of the remaining comparisons.
     parts : list of Part
-        Each view as the solver sees it.
+        Solver input of each view.
     maps : list of ndarray of shape (r_p, k)
-        Of each view's own features; empty before the first pass.
+        Map of each view's own features; empty before the first pass.
     flat : Flat or None
-        None before the end, and where no comparison remains.
+        Final solution; None before the end, or if no comparison remains.
     tried : dict of float to float
-        Share of comparisons kept while held out, by strength.
+        Share of satisfied held-out comparisons by strength.
     before, after : ndarray of shape (n_objects, k) or None
-        Where the objects lie by their features, and where they were moved to from there.
+        Coordinates of the objects by features, and after the final adjustment.
     pulls : dict of str to float
-        Share of comparisons kept while held out, by the strength of the pull to that start.
+        Share of satisfied held-out comparisons by strength of the pull to `before`.
     """
 
     problem: ComparisonProblem
@@ -523,7 +522,7 @@ class ComparisonSolution:
     pulls: dict[str, float] = field(default_factory=dict)
 
     def begin(self, order: PartialOrder, diagonal: bool) -> Ints:
-        """Prepare the views of the objects compared; return the comparisons among these."""
+        """Prepare the solver input; return the comparisons as positions in `objects`."""
         self.order = order
         if not len(order.pairs):
             return order.pairs
@@ -533,7 +532,7 @@ class ComparisonSolution:
         return np.asarray(local.reshape(-1, 4))
 
     def keep(self, parts: list[Floats]) -> None:
-        """Keep maps of the solver's features as maps of the views' own."""
+        """Store maps of the solver features as maps of the views' own features."""
         self.maps = [part.back(A) for part, A in zip(self.parts, self._by_view(parts), strict=True)]
 
     def _by_view(self, parts: list[Floats]) -> list[Floats]:
@@ -541,14 +540,14 @@ class ComparisonSolution:
         return np.split(stacked, np.cumsum([p.features.shape[1] for p in self.parts])[:-1])
 
     def places(self, k: int) -> dict[str, Floats]:
-        """Return the places of all rows, by dataset; NaN for objects that no view has."""
+        """Return coordinates of all rows by dataset; NaN for objects without a view."""
         Y = self._by_features(k)
         described = self.problem.described()
         Y[described] = self._moved(Y[described])
         return {name: Y[at] for name, at in self.problem.numbers.items()}
 
     def move(self, pull: float) -> None:
-        """Move the objects compared freely from where their features put them."""
+        """Adjust the compared objects freely from their coordinates by features."""
         if self.order is None or self.flat is None:
             return
         local = np.searchsorted(self.objects, self.order.pairs)
@@ -556,7 +555,7 @@ class ComparisonSolution:
         self.after = polished(self.before, local, self.order.weight, pull)
 
     def _moved(self, Y: Floats) -> Floats:
-        """Move places, without gaps, as the objects near them were moved."""
+        """Move coordinates along with the adjusted objects near them."""
         if self.before is None or self.after is None:
             return Y
         return carried(Y, self.before, self.after)
@@ -573,7 +572,7 @@ class ComparisonSolution:
     def of_new(
         self, new: Mapping[str, NewRows], k: int, fitted: Mapping[str, Dataset]
     ) -> dict[str, Floats]:
-        """Return the places of new rows: by all views that the new rows or fitted ones show."""
+        """Return coordinates of new rows by all views of the new or fitted rows."""
         shown: dict[str, Any] = {}
         joint = self.problem.name == JOINT_NAME
         for view, B in zip(self.problem.views, self.maps, strict=True):
@@ -603,7 +602,7 @@ class ComparisonSolution:
         }
 
     def figures(self) -> dict[str, object]:
-        """Return what is known of the optimum, JSON-ready."""
+        """Return figures of the optimum, JSON-ready."""
         if self.flat is None:
             return {}
         tried = {"held_out_by_beta": self.tried} if self.tried else {}
@@ -611,7 +610,7 @@ class ComparisonSolution:
         return {**self.flat.figures(self.kept), **tried, **moved}
 
     def weights(self) -> tuple[dict[str, float], dict[str, dict[str, float]]]:
-        """Return the share of each view in the optimum, and the weight of each of its columns."""
+        """Return the share of each view in the optimum, and the weights of its columns."""
         if self.flat is None:
             return {}, {}
         by_view = self._by_view(self.flat.optimal)
@@ -625,7 +624,7 @@ class ComparisonSolution:
         return dict(zip(names, shares.tolist(), strict=True)), columns
 
     def kept(self, parts: list[Floats]) -> float:
-        """Return the share of the comparisons in the problem that a map of its objects keeps."""
+        """Return the share of the comparisons that hold in a map of the objects."""
         if self.order is None:
             return float("nan")
         features = [part.features for part in self.parts]

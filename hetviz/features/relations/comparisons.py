@@ -1,4 +1,4 @@
-"""Comparisons from what people have: a hierarchy, a label, or a rating of the items."""
+"""Comparisons from a hierarchy, a label or a rating of the items."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def comparisons_from_hierarchy(
     n_comparisons: int = N_COMPARISONS,
     random_state: int = 0,
 ) -> Comparisons:
-    """Draw comparisons from a tree: items of a nearer common ancestor are nearer.
+    """Draw comparisons from a tree: items with a lower common ancestor are closer.
 
     Parameters
     ----------
@@ -33,35 +33,36 @@ def comparisons_from_hierarchy(
     dataset : str
     column : str or sequence of str
         A label or table column of paths from the root, such as ``"animal > mammal > cat"``; or
-        several columns, the coarsest first. A path may end early; items without one take no part.
+        several columns, coarsest first. Paths may have different lengths; items without a path
+        are ignored.
     separator : str
-        Between the steps of a path.
+        Separator between the steps of a path.
     n_comparisons : int
-        How many to draw; fewer come back where there are not so many.
+        Number of comparisons to draw; fewer if there are not enough.
     random_state : int
 
     Returns
     -------
     Comparisons
-        Rows a, b, c, distinct: a and b share a group that c is outside of, while c shares the
-        next larger group. `comparison_table` shows them in words; ``data.edit().add`` adds them.
+        Distinct rows (a, b, c): a and b share a group without c, and c is in the next larger
+        group. `comparison_table` shows them in words; ``data.edit().add`` adds them.
 
     Raises
     ------
     hetviz.errors.DataError
-        If there is no such dataset or column, or the tree says nothing.
+        If the dataset or column is unknown, or the tree gives no comparison.
 
     Notes
     -----
-    Each item is as likely to be a, and each of its levels alike; statements that follow by way of
-    a level between are not drawn (McFee and Lanckriet 2011, section 5.1). They cannot contradict
-    each other. O(n log n + n_comparisons).
+    Items a and their levels are drawn uniformly. Comparisons implied by an intermediate level are
+    not drawn (McFee and Lanckriet 2011, section 5.1). They do not contradict each other.
+    O(n log n + n_comparisons).
     """
     _check_count(n_comparisons)
     part = data[dataset]
     names = [column] if isinstance(column, str) else list(column)
     if not names:
-        raise ParameterError("column = []; it must name at least one column.")
+        raise ParameterError("column = [] must name at least one column.")
     read = [_texts(data, part, name) for name in names]
     paths = list(zip(*read, strict=True))
     if isinstance(column, str):
@@ -70,7 +71,7 @@ def comparisons_from_hierarchy(
     rows = np.flatnonzero(codes[:, 0] >= 0) if codes.shape[1] else np.zeros(0, np.int64)
     order = rows[np.lexsort(codes[rows].T[::-1])]
     drawn = _Tree(codes[order])
-    what = "no two items share a group that a third is outside of"
+    what = "no two items share a group that excludes a third"
     found = _distinct(drawn.draw, n_comparisons, random_state)
     return _as_comparisons(data, part, names[0], order[found], what)
 
@@ -83,7 +84,7 @@ def comparisons_from_label(
     n_comparisons: int = N_COMPARISONS,
     random_state: int = 0,
 ) -> Comparisons:
-    """Draw comparisons from a label: items of the same label are nearer than others.
+    """Draw comparisons from a label: items of the same label are closer than others.
 
     See `comparisons_from_hierarchy`; a label is a tree of one level.
     """
@@ -101,7 +102,7 @@ def comparisons_from_rating(
     n_comparisons: int = N_COMPARISONS,
     random_state: int = 0,
 ) -> Comparisons:
-    """Draw comparisons from numbers: items of like numbers are nearer.
+    """Draw comparisons from numbers: items with similar numbers are closer.
 
     Parameters
     ----------
@@ -110,8 +111,8 @@ def comparisons_from_rating(
     column : str
         A label or table column of numbers or dates.
     clear : float
-        |r_a - r_c| must exceed |r_a - r_b| by this many standard deviations, so that what is
-        nearly the same says nothing.
+        |r_a - r_c| must exceed |r_a - r_b| by this many standard deviations, so that small
+        differences are ignored.
 
     Returns
     -------
@@ -120,13 +121,13 @@ def comparisons_from_rating(
     Raises
     ------
     hetviz.errors.DataError
-        If there is no such column, it holds no numbers, or they say nothing.
+        If the column is unknown, has no numbers, or gives no comparison.
     hetviz.errors.ParameterError
-        For `clear` below 0.
+        If `clear` is below 0.
     """
     _check_count(n_comparisons)
     if not (np.isfinite(clear) and clear >= 0):
-        raise ParameterError(f"clear = {clear!r}; it must be a number of 0 or more.")
+        raise ParameterError(f"clear = {clear!r} must be a number of 0 or more.")
     part = data[dataset]
     understood = infer(column, _cells(data, part, column))
     if understood.kind not in ("number", "date"):
@@ -148,7 +149,7 @@ def comparisons_from_rating(
 
 
 def comparison_table(data: HeteroData, comparisons: Comparisons) -> pd.DataFrame:
-    """Return comparisons in the items' own names, to look at before they are added.
+    """Return comparisons as a table with the names of the items, for inspection.
 
     Returns
     -------
@@ -165,7 +166,7 @@ def comparison_table(data: HeteroData, comparisons: Comparisons) -> pd.DataFrame
 
 
 class _Tree:
-    """Leaves in order, so that each group of each level is a run of neighbours."""
+    """Sorted leaves, so that each group of each level is a contiguous range."""
 
     def __init__(self, codes: Ints) -> None:
         n, depth = codes.shape
@@ -173,7 +174,7 @@ class _Tree:
         self.stop = np.full((depth + 1, n), n, dtype=np.int64)
         for level in range(depth):
             code = codes[:, level]
-            # an item whose path has ended is alone
+            # An item whose path has ended is a group of its own.
             new = np.ones(n, dtype=bool)
             new[1:] = (code[1:] != code[:-1]) | (code[1:] < 0)
             cuts = np.flatnonzero(new)
@@ -181,7 +182,7 @@ class _Tree:
             self.start[level + 1] = cuts[run]
             self.stop[level + 1] = np.append(cuts[1:], n)[run]
         inner = self.stop - self.start
-        # a level says something where the group has another member and the parent has more
+        # A level gives comparisons if the group has other members and the parent has more.
         self.speaks = (inner[1:] > 1) & (inner[:-1] > inner[1:])
 
     def draw(self, rng: np.random.Generator, size: int) -> Ints:
@@ -216,7 +217,7 @@ def _distinct(draw: Callable[[np.random.Generator, int], Ints], n: int, seed: in
 
 
 def _codes(paths: list[tuple[str | None, ...]]) -> Ints:
-    """Return the number of the group of each level, (n, depth); -1 from where a path has ended."""
+    """Return group codes by level, (n, depth); -1 after the end of a path."""
     depth = max(map(len, paths), default=0)
     codes = np.full((len(paths), depth), -1, dtype=np.int64)
     for level in range(depth):
@@ -254,7 +255,7 @@ def _cells(data: HeteroData, part: Dataset, column: str) -> pd.Series:
             Problem(
                 "unknown-column",
                 f"dataset {part.name!r}",
-                "there is no such label or column",
+                "this label or column does not exist",
                 column,
                 f"There are: {', '.join(dict.fromkeys(known)) or 'none'}.",
             )
@@ -283,4 +284,4 @@ def _problem(part: Dataset, column: str, what: str) -> DataError:
 
 def _check_count(n: object) -> None:
     if not isinstance(n, int | np.integer) or isinstance(n, bool) or n < 1:
-        raise ParameterError(f"n_comparisons = {n!r}; it must be a whole number of 1 or more.")
+        raise ParameterError(f"n_comparisons = {n!r} must be a whole number of 1 or more.")

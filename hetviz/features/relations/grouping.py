@@ -1,4 +1,4 @@
-"""Links from groups of items: a few typical pairs stand for all that could be made."""
+"""Links between or within groups of items, by a few typical pairs."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from hetviz.errors import DataError, ParameterError, Problem
 from hetviz.features.relations.label_links import distinct_pairs, typical_rows
 
 DEFAULT_MAX_PAIRS = 60
-"""So many pairs stand for two groups unless another number is given."""
+"""Default number of pairs for two groups."""
 DEFAULT_MAX_IN_TURN = 300
-"""Likewise, where every item is to be in a pair."""
+"""Default number of pairs if every item is to be in a pair."""
 
 
 @dataclass(frozen=True, eq=False)
 class GroupLinks(Sequence[Links]):
-    """Links that groups of items give, one `Links` for each two datasets.
+    """Links from groups of items, one `Links` per pair of datasets.
 
     Attributes
     ----------
     links : tuple of Links
     n_possible : int
-        Pairs of different objects that the groups could make.
+        Number of possible pairs of different objects.
     exemplars : tuple of array of int
-        Global rows that stand for each group, in order.
+        Sorted global rows that represent each group.
     whole : bool
         Whether every item of the groups is in a pair.
     """
@@ -57,21 +57,21 @@ class GroupLinks(Sequence[Links]):
 
     @property
     def n_pairs(self) -> int:
-        """Pairs that were made."""
+        """Number of pairs."""
         return sum(map(len, self.links))
 
     @property
     def account(self) -> str:
-        """How the pairs were chosen, in words."""
+        """Selection of the pairs, in words."""
         if self.n_pairs == self.n_possible:
             return f"All {self.n_pairs:,} pairs." if self.n_pairs != 1 else "The one pair."
         if self.whole:
-            return f"{self.n_pairs:,} of {self.n_possible:,} pairs: every item is in one."
+            return f"{self.n_pairs:,} of {self.n_possible:,} pairs. Every item is in one of them."
         items = " and ".join(f"{len(rows):,}" for rows in self.exemplars)
         return f"{self.n_pairs:,} of {self.n_possible:,} pairs, between {items} typical items."
 
     def to_command(self, data: HeteroData, note: str = "", set: str = "") -> JsonObject:
-        """Return the command, as a JSON-ready dictionary, that adds these links in one step."""
+        """Return the command that adds these links in one step, JSON-ready."""
         kinds = {links.kind for links in self.links}
         return {
             "op": "add-pairs",
@@ -101,45 +101,45 @@ def links_between(
     embedding: Embedding | None = None,
     in_turn: bool = False,
 ) -> GroupLinks:
-    """Say how near two groups belong, or the items of one, by a few typical pairs.
+    """Link two groups, or the items of one group, by a few typical pairs.
 
     Parameters
     ----------
     data : HeteroData
     rows_a, rows_b : array of int
-        Global rows; without `rows_b`, pairs are made within the first group.
+        Global rows; without `rows_b`, pairs are within the first group.
     weight : float
         From -1 (apart) to 1 (together).
     most : int, optional
-        At most so many pairs; 60 unless given.
+        Largest number of pairs; default 60.
     kind : str
     embedding : Embedding, optional
-        Typical by these places; else by features, and evenly spread where there are none.
+        Typical items are selected by these coordinates; default: by features, or evenly spread
+        without features.
     in_turn : bool
-        Not all pairs of few items, but pairs of all items, each in its turn, so that what is said
-        holds for every one of them: all pairs where there are no more than 300, else 300 of
-        one group, or as many as the larger of two has, unless `most` is given. Groups of more than
-        300 items are thinned.
+        Pair all items in turn instead of all pairs of few items, so that the links cover every
+        item: all pairs if there are at most 300, else 300 pairs within one group, or as many as
+        the larger of two groups has items, unless `most` is given. Groups of more than 300 items
+        are thinned.
 
     Returns
     -------
     GroupLinks
-        A sequence of Links that ``data.edit().add`` takes; its `account` says how many pairs
-        could be made and how they were thinned.
+        Sequence of Links for ``data.edit().add``; its `account` describes the selection of pairs.
 
     Raises
     ------
     hetviz.errors.DataError
-        If there are no such rows, no pair can be made, or the weight is out of range.
+        If rows are unknown, no pair is possible, or the weight is out of range.
 
     Notes
     -----
-    Rows that show one object count once. Each dataset of a group gets exemplars in proportion to
-    its items; groups of more than 2,000 items of a dataset are first thinned evenly. The result is
-    the same for the same input.
+    Rows of one object count once. Each dataset of a group gets exemplars in proportion to its
+    items; more than 2,000 items of a dataset are first thinned evenly. The result is
+    deterministic.
     """
     if most is not None and (isinstance(most, bool) or most < 1):
-        raise ParameterError(f"most = {most!r}; it must be a whole number of 1 or more.")
+        raise ParameterError(f"most = {most!r} must be a whole number of 1 or more.")
     A = _objects(data, rows_a)
     if in_turn:
         return _links_in_turn(data, A, rows_b, weight, most, kind, embedding)
@@ -182,7 +182,7 @@ def _links_in_turn(
     )
     k = np.arange(min(most or usual, n_possible))
     round_, place = np.divmod(k, len(longest))
-    # Within one group each item is paired with the next, and in the next round with that after.
+    # Within one group each item is paired with the next one, then with the one after that.
     turn = place + round_ + (rows_b is None)
     p, q = _check_pairs(data, longest[place], other[turn % len(other)])
     whole = all(len(rows) == len(group) for rows, group in zip(chosen, groups, strict=True))
@@ -198,24 +198,24 @@ def _n_possible(data: HeteroData, A: Ints, B: Ints | None = None) -> int:
 
 
 def _objects(data: HeteroData, rows: ArrayLike) -> Ints:
-    """Return the rows in order, one for each object."""
+    """Return sorted rows, one per object."""
     unique = check_global_rows(rows, data.n_rows)
     _, first = np.unique(data.object_of[unique], return_index=True)
     return unique[np.sort(first)]
 
 
 def _group_sizes(a: int, b: int, limit: int) -> tuple[int, int]:
-    """Return how many of `a` and of `b` items make at most `limit` pairs, about in proportion."""
+    """Return proportional numbers of items of both groups that give at most `limit` pairs."""
     first = min(a, max(1, round(np.sqrt(limit * a / b))), limit)
     second = min(b, limit // first)
     return min(a, limit // second), second
 
 
 def _check_pairs(data: HeteroData, p: Ints, q: Ints) -> tuple[Ints, Ints]:
-    """Return the pairs of different objects; refuse where there is none."""
+    """Return the pairs of different objects; raise if there are none."""
     p, q = distinct_pairs(data, p, q)
     if not len(p):
-        what = "no pair of different items can be made of the groups"
+        what = "the groups have no pair of different items"
         raise DataError(Problem("no-pairs", "groups", what, remedy="Choose other items."))
     return p, q
 

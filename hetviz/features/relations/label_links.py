@@ -32,29 +32,28 @@ def links_from_labels(
     label : str
         Name of a label column.
     per_class : int
-        Typical items of each class that are linked with each other.
+        Number of typical items of each class that are linked with each other.
     cannot : bool
-        Whether the most typical item of each class is also said to be apart from those of the
-        other classes.
+        Also put the most typical items of different classes apart.
     dataset : str, optional
-        Whose labels; the first dataset that has such a column unless given.
+        Dataset of the labels; default: the first with such a column.
     target : str, optional
-        A second dataset with such a column: items of the same label are then linked across.
+        Second dataset with such a column, to link items of the same label across datasets.
     kind : str, optional
-        What to call the links; ``"same <label>"`` unless given.
+        Kind of the links; default: ``"same <label>"``.
 
     Returns
     -------
     Links
-        Weight 1 for together and -1 for apart, noted as a set of their own.
+        Weight 1 for together and -1 for apart, in a set of their own.
 
     Raises
     ------
     hetviz.errors.DataError
-        If there is no such label, or no class has two items.
+        If the label is unknown, or no class has two items.
     """
     if isinstance(per_class, bool) or per_class < 1:
-        raise ParameterError(f"per_class = {per_class!r}; it must be a whole number of 1 or more.")
+        raise ParameterError(f"per_class = {per_class!r} must be a whole number of 1 or more.")
     first = _column(data, label, dataset)
     second = first if target is None else _column(data, label, target)
     within = first.dataset == second.dataset
@@ -100,7 +99,7 @@ def _column(data: HeteroData, label: str, dataset: str | None) -> Labels:
     where = "labels" if dataset is None else f"dataset {data[dataset].name!r}"
     known = [c.name for c in data.labels if dataset in (None, c.dataset)]
     there = f"There are: {', '.join(dict.fromkeys(known)) or 'none'}."
-    raise DataError(Problem("unknown-label", where, "there is no such label", label, there))
+    raise DataError(Problem("unknown-label", where, "this label does not exist", label, there))
 
 
 def _classes(data: HeteroData, column: Labels) -> dict[Hashable, Ints]:
@@ -112,15 +111,12 @@ def _classes(data: HeteroData, column: Labels) -> dict[Hashable, Ints]:
     return out
 
 
-# A few rows of any datasets that stand for many, and pairs of them.
-
-
 MAX_CANDIDATES = 2_000
-"""More rows of one dataset are first thinned evenly to so many."""
+"""Largest number of rows of one dataset; more are thinned evenly."""
 
 
 def typical_rows(data: HeteroData, rows: Ints, k: int, embedding: Embedding | None) -> Ints:
-    """Return `k` typical rows, of each dataset in proportion."""
+    """Return `k` typical rows, in proportion to the rows of each dataset."""
     if k >= len(rows):
         return rows
     parts = [
@@ -131,7 +127,7 @@ def typical_rows(data: HeteroData, rows: Ints, k: int, embedding: Embedding | No
     sizes = np.array([len(here) for *_, here in parts])
     exact = k * sizes / sizes.sum()
     counts = np.floor(exact).astype(int)
-    # the largest remainders, so that the counts add up
+    # Largest remainders, so that the counts add up.
     counts[np.argsort(counts - exact, kind="stable")[: k - counts.sum()]] += 1
     out = [
         _typical_in_dataset(dataset, start, here, count, embedding)
@@ -153,7 +149,7 @@ def _typical_in_dataset(
 
 
 def _descriptions(dataset: Dataset, rows: Ints, embedding: Embedding | None) -> Floats | None:
-    """Return what tells rows of a dataset from each other, (n, d); None where nothing does."""
+    """Return descriptors of rows of a dataset, (n, d), or None."""
     if embedding is not None and dataset.name in embedding.coordinates:
         Y = np.asarray(embedding.coordinates[dataset.name], dtype=np.float64)[rows]
         if np.isfinite(Y).all():
@@ -167,12 +163,12 @@ def _descriptions(dataset: Dataset, rows: Ints, embedding: Embedding | None) -> 
     square = dataset.kernel if dataset.kernel is not None else dataset.distance
     if square is None:
         return None
-    # items that are alike are alike to all others
+    # Similar items have similar rows of the matrix.
     return np.asarray(square[rows], dtype=np.float64)
 
 
 def distinct_pairs(data: HeteroData, p: Ints, q: Ints) -> tuple[Ints, Ints]:
-    """Return the pairs of different objects, each two objects once, in order."""
+    """Return the distinct pairs of different objects, in order."""
     ends = np.sort(np.column_stack([data.object_of[p], data.object_of[q]]), axis=1)
     _, first = np.unique(ends, axis=0, return_index=True)
     kept = np.sort(first)

@@ -1,4 +1,4 @@
-"""A label to be learned: its column, and the sources that describe the items it belongs to."""
+"""Label prediction problems: a label column and the sources that describe its items."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from hetviz.features.spaces.sources import EntitySources, entity_sources
 
 
 def tree_features(dataset: Dataset, X: Matrix, label: str) -> Matrix:
-    """Return features as trees should see them.
+    """Return features as input for trees.
 
     Parameters
     ----------
@@ -31,8 +31,7 @@ def tree_features(dataset: Dataset, X: Matrix, label: str) -> Matrix:
     Returns
     -------
     array or csr of shape (n, at most p)
-        Of features as given those that were made of `label` are left out, and dense ones are NaN
-        where the cell of the table was missing.
+        Given features without those made from `label`; dense ones are NaN for missing cells.
     """
     if dataset.X is None or X.shape[1] != dataset.X.shape[1]:
         return X
@@ -43,7 +42,7 @@ def tree_features(dataset: Dataset, X: Matrix, label: str) -> Matrix:
 
 
 def without_column(dataset: Dataset, name: str) -> Dataset:
-    """Return the dataset without the features that were made of a column of its table."""
+    """Return the dataset without the features that were made from a column."""
     if dataset.X is None:
         return dataset
     kept = _features_not_from(dataset, name)
@@ -54,7 +53,7 @@ def without_column(dataset: Dataset, name: str) -> Dataset:
 
 
 def _features_not_from(dataset: Dataset, name: str) -> list[int]:
-    """Return the features that were not made of a column, by their names."""
+    """Return the positions of the features that were not made from a column, by their names."""
     if dataset.X is None or dataset.feature_names is None:
         return list(range(0 if dataset.X is None else dataset.X.shape[1]))
     own = (name, f"log {name}", f"{name} (missing)")
@@ -67,7 +66,7 @@ def _features_not_from(dataset: Dataset, name: str) -> list[int]:
 
 
 def _with_missing(dataset: Dataset, X: Floats) -> Floats:
-    """Write NaN where the cell of the table that a feature was made of is missing."""
+    """Return features with NaN where the source cell is missing."""
     recipe = (dataset.recipe or {}).get("features")
     steps = block.upgrade_recipe(recipe)["columns"] if recipe else []
     widths = [len(block.names(step)) for step in steps]
@@ -91,16 +90,16 @@ METHOD_TITLE = "Learning labels"
 
 @dataclass(frozen=True, eq=False)
 class LabelColumn:
-    """A label, item by item.
+    """Label of the rows of a dataset.
 
     Attributes
     ----------
     dataset, name : str
     task : {"classes", "number"}
     classes : tuple of str
-        In order of their text; empty for numbers.
+        Sorted by text; empty for numbers.
     y : ndarray of shape (n_rows,)
-        Of the rows of the dataset: position in `classes`, or the number; NaN where unknown.
+        Position in `classes`, or the number; NaN if unknown.
     """
 
     dataset: str
@@ -112,19 +111,19 @@ class LabelColumn:
 
 @dataclass(frozen=True, eq=False)
 class LabelProblem:
-    """What there is to learn a label from; objects are the items of an entity, whatever shows them.
+    """Label of the objects of an entity, with the sources to learn it from.
 
     Attributes
     ----------
     column : LabelColumn
     y : ndarray of shape (n_objects,)
-        As `LabelColumn.y`, by object: what any view of the same label column says.
+        As `LabelColumn.y`, by object, from the label columns of all views.
     names : tuple of str
-        Of the sources, datasets with features.
+        Names of the sources: datasets with features.
     parts : list of GbcSource
-        One for each name.
+        Source of each name.
     graphs : mapping of str to csr_array of shape (n_objects, n_objects)
-        What links of each kind join.
+        Adjacency by kind of links.
     entity : EntitySources
     """
 
@@ -136,7 +135,7 @@ class LabelProblem:
     entity: EntitySources
 
     def targets(self, y: Floats | None = None) -> Floats:
-        """Return labels as margins to reach, (n_objects, K): 1 and -1 by class, or the number."""
+        """Return target margins, (n_objects, K): 1 and -1 by class, or the number."""
         y = self.y if y is None else y
         if self.column.task == NUMBER:
             return y[:, None]
@@ -147,26 +146,26 @@ class LabelProblem:
         return np.asarray(Y)
 
     def new_features(self, name: str, rows: Dataset) -> Matrix:
-        """Return the features of new rows of a source, as its trees know them."""
+        """Return the features of new rows of a source as input for its trees."""
         return tree_features(rows, self.entity.bases[name].matrix_of(rows), self.column.name)
 
 
 def label_column(data: HeteroData, dataset: str, name: str, task: str = "auto") -> LabelColumn:
-    """Find a label, among label columns first and then in the dataset's table.
+    """Return a label, from the label columns or the table of a dataset.
 
     Parameters
     ----------
     data : HeteroData
     dataset, name : str
     task : {"auto", "classes", "number"}
-        "auto" takes text and few whole numbers as classes.
+        "auto" uses text and few distinct whole numbers as classes.
 
     Raises
     ------
     hetviz.errors.DataError
-        If there is no such dataset or column.
+        If the dataset or column is unknown.
     hetviz.errors.ParameterError
-        If it cannot be learned: too many classes, or no numbers where numbers are asked for.
+        If it cannot be learned: too many classes, or no numbers for task "number".
     """
     found = item_columns(data, data[dataset].name)
     if name not in found:
@@ -175,7 +174,7 @@ def label_column(data: HeteroData, dataset: str, name: str, task: str = "auto") 
             Problem(
                 "unknown-column",
                 f"dataset {dataset!r}",
-                "there is no such label or column",
+                "this label or column does not exist",
                 name,
                 f"There are: {there}.",
             )
@@ -188,8 +187,8 @@ def label_column(data: HeteroData, dataset: str, name: str, task: str = "auto") 
         classes = tuple(sorted(set(known)))
         if len(classes) > MAX_CLASSES:
             raise ParameterError(
-                f"{where} has {len(classes):,} different values; at most {MAX_CLASSES} classes "
-                "can be learned. Choose a column with fewer, or numbers."
+                f"{where} has {len(classes):,} different values. At most {MAX_CLASSES} classes "
+                "can be learned. Choose a column with fewer values, or with numbers."
             )
         place = {value: code for code, value in enumerate(classes)}
         y = np.array([np.nan if v is None else float(place[v]) for v in groups])
@@ -197,14 +196,14 @@ def label_column(data: HeteroData, dataset: str, name: str, task: str = "auto") 
     if column.values.dtype == object:
         what = {"text": "free text", "empty": "nothing", "constant": "one value only"}
         raise ParameterError(
-            f"{where} holds {what.get(column.kind, column.kind)}; to be learned it must hold "
-            f"{'numbers' if task == NUMBER else 'classes or numbers'}."
+            f"{where} has {what.get(column.kind, column.kind)}, but "
+            f"{'numbers' if task == NUMBER else 'classes or numbers'} are needed to learn it."
         )
     return LabelColumn(dataset, name, NUMBER, (), np.asarray(column.values, dtype=np.float64))
 
 
 def values_by_class(data: HeteroData, column: LabelColumn) -> dict[str, object]:
-    """Return each class, as text, as the label column itself has it: a 3 stays a 3."""
+    """Return class text -> original label value, so that a number stays a number."""
     return {
         text: value
         for labels in data.labels
@@ -226,30 +225,29 @@ def label_problem(
     random_state: int = 0,
     featureless: bool = False,
 ) -> LabelProblem:
-    """Gather a label and all that may tell it.
+    """Return a label with all sources to learn it from.
 
     Parameters
     ----------
     data : HeteroData
     dataset, label, task
-        See `label_column`. Label columns of the same name in other views of the items count too.
+        See `label_column`. Label columns of the same name in other views count too.
     sources : sequence of str, optional
-        Datasets, and kinds of links, to learn from; all when absent.
+        Datasets and kinds of links to learn from; default: all.
     features, random_state
         See `hetviz.features.spaces.basis.fit_basis`.
     featureless : bool
-        Whether links may be all that describes the items.
+        Whether items may be described by links only.
 
     Raises
     ------
     hetviz.errors.DataError, hetviz.errors.ParameterError
     hetviz.errors.NotApplicableError
-        If there is nothing to learn from: no features, too few labels, or one class only.
+        If there are no features, too few labels, or only one class.
 
     Notes
     -----
-    Features made from the label's own column are left out, and cells that were missing in a table
-    count as missing again.
+    Features made from the label column are left out, and imputed cells count as missing again.
     """
     column = label_column(data, dataset, label, task)
     entity = entity_sources(data, data[dataset].entity, features, random_state)
@@ -257,8 +255,8 @@ def label_problem(
     unknown = [name for name in sources or () if name not in offered]
     if unknown:
         raise ParameterError(
-            f"sources = {unknown}: what describes the items of {dataset!r} is "
-            f"{', '.join(offered) or 'nothing'}."
+            f"sources = {unknown} are unknown. The sources of {dataset!r} are: "
+            f"{', '.join(offered) or 'none'}."
         )
     wanted = offered if sources is None else sources
     names, parts = [], []
@@ -298,7 +296,7 @@ def _groups(column: Column, task: str) -> Texts | None:
 
 
 def _by_object(data: HeteroData, entity: EntitySources, column: LabelColumn, task: str) -> Floats:
-    """Return the label of every object; the named dataset's own word comes last and counts."""
+    """Return the label of every object; labels of the given dataset take precedence."""
     y = np.full(entity.n_objects, np.nan)
     others = [
         labels.dataset
@@ -319,7 +317,7 @@ def _by_object(data: HeteroData, entity: EntitySources, column: LabelColumn, tas
 
 
 def _recoded(other: LabelColumn, column: LabelColumn) -> Floats:
-    """Return the codes of another view's labels in the classes of this column."""
+    """Return the labels of another view as codes of the classes of this column."""
     place = {value: float(code) for code, value in enumerate(column.classes)}
     table = np.array([place.get(value, np.nan) for value in other.classes])
     out = np.full(len(other.y), np.nan)
@@ -333,7 +331,7 @@ def _reasons_against(problem: LabelProblem, by_links: bool) -> list[str]:
     where = f"{column.dataset}:{column.name}"
     reasons = []
     if not problem.parts and not by_links:
-        reasons.append(f"It needs features of the items of {column.dataset}; there are none.")
+        reasons.append(f"It needs features of {column.dataset}, but there are none.")
     known = np.isfinite(problem.y)
     recorded = np.full(len(known), by_links)
     for part in problem.parts:
@@ -341,10 +339,11 @@ def _reasons_against(problem: LabelProblem, by_links: bool) -> list[str]:
     known &= recorded
     if known.sum() < MIN_KNOWN:
         reasons.append(
-            f"{where} is known of {int(known.sum())} items with features; {MIN_KNOWN} are needed."
+            f"{where} has values for {int(known.sum())} items with features. At least {MIN_KNOWN} "
+            "are needed."
         )
     elif len(np.unique(problem.y[known])) < 2:
-        reasons.append(f"{where} is the same for all items where it is known.")
+        reasons.append(f"{where} has the same value for all items.")
     return reasons
 
 
@@ -358,25 +357,25 @@ def first_learnable_problem(
     features: str | Mapping[str, str] = "auto",
     random_state: int = 0,
 ) -> LabelProblem:
-    """Gather what there is to learn a label from; of several labels the first that can be learned.
+    """Return the problem of a label, or of the first label that can be learned.
 
     Parameters
     ----------
     data : HeteroData
     label : str or None
-        ``"dataset:column"``, a label or a column of the table; a dataset for its labels; None for
-        all labels.
+        ``"dataset:column"`` for a label or table column, a dataset for its labels, None for all
+        labels.
     key, title : str
-        Of the method, for messages.
+        Key and title of the method, for messages.
     task, features, random_state
         See `hetviz.features.relations.label_problems.label_problem`.
 
     Raises
     ------
     hetviz.errors.DataError, hetviz.errors.ParameterError
-        If `label` names nothing, or a column that cannot be learned.
+        If `label` is unknown, or cannot be learned.
     hetviz.errors.NotApplicableError
-        If no label can be learned; it says why of each.
+        If no label can be learned, with the reasons.
     """
     reasons: list[str] = []
     found = _labels(data, label, key)
@@ -397,7 +396,7 @@ def first_learnable_problem(
 
 
 def _labels(data: HeteroData, label: str | None, key: str) -> list[tuple[str, str]]:
-    """Return the labels that are meant, as dataset and column."""
+    """Return the requested labels as (dataset, column)."""
     if label is None or label in data.datasets:
         return [(c.dataset, c.name) for c in data.labels if label in (None, c.dataset)]
     named = [name for name in data.datasets if label.startswith(f"{name}:")]
@@ -405,7 +404,7 @@ def _labels(data: HeteroData, label: str | None, key: str) -> list[tuple[str, st
     column = label[len(dataset) + 1 :]
     if not dataset or not column:
         raise ParameterError(
-            f"{key}: label = {label!r}; give dataset:column, or one of the datasets "
+            f"{key}: label = {label!r} is unknown. Give dataset:column, or one of the datasets "
             f"{', '.join(data.datasets)}."
         )
     return [(dataset, column)]

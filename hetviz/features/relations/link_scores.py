@@ -1,4 +1,4 @@
-"""Scores of pairs of items: across datasets by links, within them by likeness; whom they reach."""
+"""Scores of pairs of items, from links and from similarity within datasets."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from hetviz.features.spaces.similarity import ItemSimilarity
 
 @dataclass(frozen=True, eq=False)
 class LinkScores:
-    """Scores of the pairs of two datasets, or of one, that links tell of.
+    """Scores of linked pairs between two datasets, or within one.
 
     Attributes
     ----------
     source, target : str
         Datasets, in the order of the data.
     i, j : array of int, shape (m,)
-        Rows; each pair once, within a dataset with i < j.
+        Distinct pairs of rows; i < j within a dataset.
     s : array of shape (m,)
     complete : bool
-        Whether the links list every pair that is not 0; the zeros are then among the pairs.
+        Whether unlisted pairs are known zeros, which are then included.
     """
 
     source: str
@@ -38,27 +38,27 @@ class LinkScores:
 
     @property
     def within(self) -> bool:
-        """Whether both ends lie in one dataset."""
+        """Whether the links are within one dataset."""
         return self.source == self.target
 
 
 def link_scores(
     data: HeteroData, together: float | str = "weight", apart: float = 0.0
 ) -> list[LinkScores]:
-    """Return what is known of pairs, one entry for each two datasets that links join.
+    """Return the scores of linked pairs, one entry per pair of datasets.
 
     Parameters
     ----------
     data : HeteroData
     together : float or "weight"
-        Score of links that say together and have no score of their own; "weight" is their weight.
+        Score of positive links without a score; "weight" uses their weight.
     apart : float
-        Score of links that say apart and have no score of their own.
+        Score of negative links without a score.
 
     Notes
     -----
-    A pair that several links tell of has the mean of their scores. Links that have scores keep
-    them as they are. Costs O(links), and O(n m) where links are complete.
+    The scores of several links of one pair are averaged. Costs O(links), and O(n m) for complete
+    links.
     """
     order = {name: place for place, name in enumerate(data.datasets)}
     groups: dict[tuple[str, str], list[Links]] = {}
@@ -106,17 +106,17 @@ def _merged(
 
 @dataclass(frozen=True, eq=False)
 class ScoredPairs:
-    """What is known of pairs of items; make it with `scored_pairs`.
+    """Scores of pairs of items from similarity and links, see `scored_pairs`.
 
     Attributes
     ----------
     like : mapping of str to Similarity
-        Of the datasets whose items are compared.
+        Similarity of the datasets with a description.
     weights : mapping of str to float
-        Of likeness within each dataset, beside links, which have 1.
+        Weight of the similarity of each dataset; links have weight 1.
     links : sequence of LinkScores
     rows : mapping of str to array of int, shape (n_reached,)
-        Items of each dataset that have likeness or a link, in order; without datasets of none.
+        Sorted items with a similarity or a link, without empty datasets.
     """
 
     like: Mapping[str, ItemSimilarity]
@@ -125,10 +125,7 @@ class ScoredPairs:
     rows: Mapping[str, Ints]
 
     def blocks(self, random_state: int = 0) -> list[Scores]:
-        """Return the scores as blocks, likeness first, one block for each of `links` at the end.
-
-        Domain d is the d-th dataset of `rows`, its items those rows.
-        """
+        """Return the scores as blocks, similarity first; domain d is the d-th dataset of `rows`."""
         names = list(self.rows)
         blocks = []
         for d, name in enumerate(names):
@@ -152,7 +149,7 @@ class ScoredPairs:
         return blocks
 
     def n_linked(self, first: str, second: str) -> int:
-        """Return how many pairs of two datasets links tell of."""
+        """Return the number of linked pairs of two datasets."""
         ends = {first, second}
         return sum(len(one.i) for one in self.links if {one.source, one.target} == ends)
 
@@ -163,14 +160,7 @@ def scored_pairs(
     weights: Mapping[str, float],
     links: Sequence[LinkScores],
 ) -> ScoredPairs:
-    """Return what is known of pairs, with the items that this reaches.
-
-    Parameters
-    ----------
-    data : HeteroData
-    like, weights, links
-        See `ScoredPairs`. Likeness of weight 0 reaches nobody.
-    """
+    """Return `ScoredPairs` with the rows that have a similarity of positive weight or a link."""
     rows: dict[str, Ints] = {}
     for name, dataset in data.datasets.items():
         there = np.arange(len(dataset))
@@ -184,14 +174,9 @@ def scored_pairs(
 
 
 def connected_datasets(data: HeteroData, W: Sparse) -> dict[str, int]:
-    """Return the part of the data that each dataset belongs to, by number.
+    """Return the connected component of each dataset in the graph W, (n_rows, n_rows).
 
-    Parameters
-    ----------
-    data : HeteroData
-    W : sparse array of shape (n_rows, n_rows)
-        What joins items; only which entries exist matters. Datasets that it joins, directly or
-        through others, are one part, see `hetviz.core.graph.laplacian.dataset_components`.
+    See `hetviz.core.graph.laplacian.dataset_components`.
     """
     label = dataset_components(W, [len(dataset) for dataset in data.datasets.values()])
     return dict(zip(data.datasets, label.tolist(), strict=True))

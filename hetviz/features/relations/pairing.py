@@ -1,4 +1,4 @@
-"""Which rows of a target and a source belong together: by links, by labels, or at random."""
+"""Pairs of rows of a target and a source dataset, by links, by labels, or at random."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Pairing:
     ----------
     how : {"links", "labels", "random"}
     target, source : array of int, shape (m,)
-        Row ``target[l]`` of the one belongs to row ``source[l]`` of the other.
+        Row ``target[l]`` is paired with row ``source[l]``.
     """
 
     how: str
@@ -28,7 +28,7 @@ class Pairing:
 
 
 def linked_pairs(data: HeteroData, target: str, source: str) -> Pairing:
-    """Return one pair for each link that says together, and for each id that both views have."""
+    """Return one pair for each positive link, and for each common id of two views."""
     rows: list[tuple[Ints, Ints]] = []
     for group in [*data.links, *identity_links(data)]:
         good = group.weight > 0
@@ -42,10 +42,10 @@ def linked_pairs(data: HeteroData, target: str, source: str) -> Pairing:
 
 
 def labelled_pairs(data: HeteroData, target: str, source: str, rng: np.random.Generator) -> Pairing:
-    """Return pairs within the classes that both have; each row of such a class at least once.
+    """Return random pairs within common classes; each row of such a class is in a pair.
 
-    The first two label columns with a class in common count. Of the rarer side the missing rows
-    are drawn again; who meets whom within a class is chance.
+    The first two label columns with a common class are used. Rows of the smaller side are drawn
+    repeatedly.
     """
     shared = shared_labels(data, target, source)
     ends: tuple[list[Ints], list[Ints]] = ([], [])
@@ -61,13 +61,13 @@ def labelled_pairs(data: HeteroData, target: str, source: str, rng: np.random.Ge
 
 
 def random_pairs(data: HeteroData, target: str, source: str, rng: np.random.Generator) -> Pairing:
-    """Return every row in a pair with a random one; of the smaller side some are drawn again."""
+    """Return random pairs of all rows; rows of the smaller side are drawn repeatedly."""
     rows = (np.arange(len(data[target])), np.arange(len(data[source])))
     return Pairing("random", *_equalised(rows[0], rows[1], rng))
 
 
 def shared_labels(data: HeteroData, target: str, source: str) -> tuple[Labels, Labels] | None:
-    """Return the first label columns of two datasets that have a class in common, or None."""
+    """Return the first label columns of two datasets with a common class, or None."""
     for first in data.labels:
         for second in data.labels:
             both = (first.dataset, second.dataset) == (target, source)
@@ -77,7 +77,7 @@ def shared_labels(data: HeteroData, target: str, source: str) -> tuple[Labels, L
 
 
 def _equalised(first: Ints, second: Ints, rng: np.random.Generator) -> tuple[Ints, Ints]:
-    """Bring two lists of rows to one length, keeping every row, in random order."""
+    """Return two lists of rows in random order, the shorter one filled by repeated rows."""
     m = max(len(first), len(second))
     drawn = [np.r_[rows, rng.choice(rows, m - len(rows))] for rows in (first, second)]
     return rng.permutation(drawn[0]), rng.permutation(drawn[1])

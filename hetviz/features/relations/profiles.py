@@ -1,4 +1,4 @@
-"""Links guessed from what alike items are linked with: the yardstick of methods that predict."""
+"""Baseline of link prediction: links of items with similar features."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PERPLEXITY = 5.0
 
 
 class NearestProfiles:
-    """Scores of pairs by the links of items with alike features.
+    """Scores of pairs by the links of items with similar features.
 
     Parameters
     ----------
@@ -25,11 +25,11 @@ class NearestProfiles:
 
     Notes
     -----
-    With A (n, m) the positive weights of the known links and P (n, n), Q (m, m) the shares with
-    which each item takes its neighbours by features (perplexity 5, see
+    With A (n, m) the positive weights of known links, and P (n, n), Q (m, m) the normalised
+    affinities of each item to its neighbours by features (perplexity 5, see
     `hetviz.features.spaces.affinities.own_affinities`), the scores are :math:`(P A + A Q^T) / 2`:
-    what the items most alike are linked with, on both sides. A side without features is left out.
-    Weighted nearest profiles are the usual yardstick of link prediction (Yamanishi et al. 2008).
+    the links of the most similar items, on both sides. A side without features is left out.
+    Weighted nearest profiles are a common baseline of link prediction (Yamanishi et al. 2008).
     """
 
     def __init__(self, data: HeteroData, source: str, target: str) -> None:
@@ -41,11 +41,11 @@ class NearestProfiles:
 
     @property
     def applies(self) -> bool:
-        """Whether there is anything to guess from: features on a side, and a link."""
+        """Whether there are links, and features on at least one side."""
         return bool(self._A.nnz) and not (self._P is None and self._Q is None)
 
     def scores(self, rows: Ints) -> Floats:
-        """Return scores of rows of source with all rows of target, shape (rows, m)."""
+        """Return the scores of rows of source with all rows of target, shape (rows, m)."""
         sides: list[Any] = []
         if self._P is not None:
             sides.append(self._P[rows] @ self._A)

@@ -1,4 +1,4 @@
-"""Which links a person said one by one, as against those that came with the data."""
+"""Links that a person gave, as opposed to links of the tables."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from hetviz.core.layout.guidance_boost import HUB_LINK_RATIO
 from hetviz.data import HeteroData
 
 USER_LINK_KINDS = ("said", "accepted")
-"""Kinds of links that are somebody's word: said of items, or accepted when proposed."""
+"""Kinds of links that a person gave, or accepted when they were proposed."""
 
 
 def user_link_weights(data: HeteroData) -> Sparse:
-    """Return what was said to be together: csr_array of shape (n_rows, n_rows), symmetric.
+    """Return the positive user links as a symmetric csr_array of shape (n_rows, n_rows).
 
-    A pair said twice counts by its strongest weight. Statements that say apart are not in it.
+    The largest weight of a pair counts.
     """
     rows, columns, values = [np.empty(0, int)], [np.empty(0, int)], [np.empty(0)]
     for group in data.links:
@@ -33,7 +33,7 @@ def user_link_weights(data: HeteroData) -> Sparse:
     low, high = np.minimum(i, j), np.maximum(i, j)
     order = np.lexsort((weight, high, low))
     low, high, weight = low[order], high[order], weight[order]
-    # The last of each pair has its largest weight.
+    # The last entry of each pair has the largest weight.
     last = np.ones(len(low), dtype=bool)
     last[:-1] = (low[1:] != low[:-1]) | (high[1:] != high[:-1])
     shape = (data.n_rows, data.n_rows)
@@ -43,35 +43,34 @@ def user_link_weights(data: HeteroData) -> Sparse:
 
 @dataclass(frozen=True, eq=False)
 class TableLinks:
-    """What holds items besides what a person says of them.
+    """Positive links of the tables, without user links.
 
     Attributes
     ----------
     links : csr_array of shape (n_rows, n_rows)
-        1 where links that came with the data say that two rows belong together; symmetric.
+        1 for linked rows; symmetric.
     share : array of shape (n_rows,)
-        How many such links a row has, as a multiple of the median over the linked rows of its
-        dataset.
+        Number of such links of a row, relative to the median of the linked rows of its dataset.
     """
 
     links: Sparse
     share: Floats
 
     def among(self, mask: Bools) -> TableLinks:
-        """Return the same for some rows."""
+        """Return the links of some rows."""
         return TableLinks(sp.csr_array(self.links[mask][:, mask]), self.share[mask])
 
     def both_hold(self, p: Ints, q: Ints, said: Sparse) -> Bools:
-        """Say of pairs of rows whether each holds so many others that it stays with them.
+        """Return a mask of the pairs whose rows both have so many table links that they stay.
 
-        `said` is what is said to be together, as from `user_link_weights`.
+        `said` are the user links of `user_link_weights`.
         """
         share = self.share / np.maximum(np.diff(said.indptr), 1)
         return np.asarray(np.minimum(share[p], share[q]) > HUB_LINK_RATIO)
 
 
 def table_links(data: HeteroData) -> TableLinks:
-    """Return what holds the items of some data; O(links)."""
+    """Return the positive links of the tables; O(links)."""
     i, j = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
     for group in data.links:
         if group.kind not in USER_LINK_KINDS:
@@ -92,10 +91,7 @@ def table_links(data: HeteroData) -> TableLinks:
 
 
 def items_set_apart(data: HeteroData, groups: Sequence[Ints]) -> list[Ints]:
-    """Return for each group the items of its dataset that somebody said do not belong with it.
-
-    Global rows; one statement that sets an item apart from one of a group is enough.
-    """
+    """Return, for each group, the global rows of its dataset with a negative user link to it."""
     W = _apart_matrix(data)
     found: list[Ints] = []
     for group in groups:
@@ -120,10 +116,9 @@ def _apart_matrix(data: HeteroData) -> Sparse:
 
 
 def user_groups(data: HeteroData, least: int = 2) -> list[Ints]:
-    """Return items of one dataset that a person said belong together: global rows, group by group.
+    """Return groups of items of one dataset that positive user links connect, as global rows.
 
-    Who is joined by such statements, directly or through others of the dataset, is one group.
-    Groups of fewer than `least` are left out; the others come in the order of their first items.
+    Groups of fewer than `least` items are left out; the others are sorted by their first item.
     """
     W = user_link_weights(data)
     found: list[Ints] = []

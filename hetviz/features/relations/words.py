@@ -1,4 +1,4 @@
-"""Words that tell of items, and items that words tell of."""
+"""Words of items, from titles, texts and names of linked items."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _WORD = re.compile(r"[^\W_]+", re.UNICODE)
 
 
 def description_columns(dataset: Dataset) -> list[str]:
-    """Return the columns whose words describe an item: its title, and those declared as text."""
+    """Return the columns with words of an item: its title and its text columns."""
     if dataset.table is None:
         return []
     declared = [str(name) for name in (dataset.recipe or {}).get("text", ())]
@@ -24,17 +24,17 @@ def description_columns(dataset: Dataset) -> list[str]:
 
 
 def match_words(dataset: Dataset, text: str) -> Floats | None:
-    r"""Return how well the words of each item match a text, shape (n,); None if none is shared.
+    r"""Return how well the words of each item match a text, shape (n,); None without a match.
 
     Notes
     -----
-    The cosine of TF-IDF vectors over the item's title (or id) and its columns of text:
+    The cosine of TF-IDF vectors of the item's title (or id) and its text columns:
 
     .. math:: s_i = \frac{\sum_w q_w t_{iw}}{|q| |t_i|}, \qquad t_{iw} = (1 + \log n_{iw})
         (1 + \log(n / n_w))
 
-    with n_w items of n that have word w, and q likewise over the words of the text that any item
-    has. Capitals do not matter. Costs one reading of the texts.
+    where n_w of n items have word w, and q is the vector of the words of the text that any item
+    has. Case is ignored.
     """
     asked = set(_words(text))
     words = [_words(" ".join(parts)) for parts in zip(*_cells(dataset), strict=True)]
@@ -69,12 +69,9 @@ def _cells(dataset: Dataset) -> list[list[str]]:
     return found
 
 
-# Of items: of their names and texts, and the names of what they are linked to.
-
-
 _TOKEN = re.compile(r"[^\W\d_]{3,}|[\u3040-\u9fff\uac00-\ud7af]{2,}")
 _LETTERS = re.compile(r"[^\W\d_]{2}|[\u3040-\u9fff\uac00-\ud7af]")
-# The end of a file's name says nothing of what is in it.
+# File extensions are no words of an item.
 _FILE_EXTENSION = re.compile(
     r"\.(png|jpe?g|gif|webp|bmp|tiff?|svg|txt|md|csv|json|pdf|npy)$", re.IGNORECASE
 )
@@ -84,20 +81,20 @@ _N_SAMPLED_TITLES = 200
 
 
 def item_words(data: HeteroData) -> tuple[list[str], sp.csr_array]:
-    """Return words, and which items have them.
+    """Return words and the items that have them.
 
     Returns
     -------
     words : list of str
-        As most often written; at least two items have each, at most 5,000 words.
+        Words in their most frequent spelling, of at least two items, at most 5,000.
     M : csr_array of shape (n_rows, number of words)
-        1 where an item has the word: in its name or a column of text, or as the whole name of what
-        it is linked to (together). Of two linked datasets the one of fewer rows describes the
-        other, and only where names are short and of letters.
+        1 if an item has the word in its name or text columns, or is linked (together) to an item
+        of this name. Of two linked datasets the smaller one describes the other, if its names are
+        short texts.
 
     Notes
     -----
-    Common English words are left out. Costs one reading of every name and text.
+    English stop words are left out.
     """
     from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
@@ -137,7 +134,7 @@ def item_words(data: HeteroData) -> tuple[list[str], sp.csr_array]:
 
 
 def _has_names(dataset: Dataset) -> bool:
-    """Whether the titles of a dataset mostly say something to a reader."""
+    """Return whether most titles of a dataset contain words."""
     few = _titles(dataset)[:: max(1, len(dataset) // _N_SAMPLED_TITLES)]
     said = sum(_LETTERS.search(title) is not None for title in few)
     return said > len(few) / 2 and len(set(few)) > 1
@@ -178,7 +175,7 @@ def _describes_others(data: HeteroData, name: str) -> bool:
 
 
 def _linked_names(data: HeteroData, named: dict[str, bool]) -> list[tuple[int, str]]:
-    """Return (row, name of what it is linked to) for links to a dataset that describes."""
+    """Return (row, name of the linked item) for links to a describing dataset."""
     found = []
     for links in data.links:
         by = _describing_dataset(data, links.source, links.target)

@@ -1,1 +1,1 @@
-"""Spaces in which the items of a dataset are compared."""
+"""Spaces, similarities and graphs in which items are compared."""

@@ -1,7 +1,4 @@
-"""Who is near whom within a dataset: what is compared, its nearest items, and as probabilities.
-
-Neighbours and affinities are remembered from one fit to the next.
-"""
+"""Nearest neighbours and affinities within a dataset, cached between fits."""
 
 from __future__ import annotations
 
@@ -32,12 +29,12 @@ from hetviz.errors import ParameterError
 from hetviz.features.spaces.result_cache import cached_result, digest
 
 KINDS = {
-    "auto": "as the dataset comes: its features, its kernel or distances, or none",
-    "linear": "the features themselves",
-    "precomputed": "the kernel or the distances that came with the dataset",
-    "featureless": "no features: items are placed by their links alone",
+    "auto": "features, kernel or distances, whichever the dataset has",
+    "linear": "the features",
+    "precomputed": "the given kernel or distances",
+    "featureless": "no features, items are placed by their links only",
 }
-# Of what affinities were made that are remembered without their neighbours, by content.
+# Recall of the neighbours of cached affinities, by content.
 _RECALL: dict[Hashable, float] = {}
 _SPACES: Mapping[str, Callable[[Any], Space]] = {
     "X": FeatureSpace,
@@ -47,13 +44,13 @@ _SPACES: Mapping[str, Callable[[Any], Space]] = {
 
 
 def description_of(dataset: Dataset, kind: str = "auto") -> str | None:
-    """Return which attribute of a dataset is compared: "X", "distance", "kernel", or None.
+    """Return the attribute of a dataset that is compared: "X", "distance", "kernel", or None.
 
     Parameters
     ----------
     dataset : Dataset
     kind : str
-        See `KINDS`; "auto" takes the first of the three that is there.
+        See `KINDS`; "auto" takes the first of the three that exists.
 
     Raises
     ------
@@ -75,10 +72,9 @@ def description_of(dataset: Dataset, kind: str = "auto") -> str | None:
 
 
 def space_of(dataset: Dataset, kind: str = "auto") -> Space | None:
-    """Return the distances among the rows of a dataset by what describes them.
+    """Return the distances among the rows of a dataset.
 
-    None where nothing does, and for new rows described by distances or a kernel, which are known
-    to fitted rows only.
+    None without a description, and for new rows with distances or a kernel to fitted rows only.
 
     Raises
     ------
@@ -107,19 +103,18 @@ def dataset_neighbors(
     ----------
     dataset : Dataset
     k : int
-        Less than the number of items.
+        Number of neighbours, less than the number of items.
     kind : str
-        What to compare, see `KINDS`.
+        Description to compare, see `KINDS`.
     random_state : int
-        Seeds the approximate search above 30,000 rows of features.
+        Seed of the approximate search above 30,000 rows of features.
     progress : callable
-        Gets the share done.
+        Receives the share done.
 
     Returns
     -------
     Neighbors, or None
-        None where there is nothing to compare: no features, or features by which every item is
-        as far from all others, such as one column per item.
+        None without a description, or if all distances are equal, as with one column per item.
 
     Raises
     ------
@@ -128,8 +123,7 @@ def dataset_neighbors(
 
     Notes
     -----
-    The result is remembered by content, so that a fit after a change of links does not pay for
-    it again.
+    The result is cached by content and so survives changes of links.
     """
     word = description_of(dataset, kind)
     if word is None:
@@ -164,12 +158,12 @@ def own_affinities(
     dataset, kind, random_state, progress
         See `dataset_neighbors`.
     perplexity : float
-        Lowered to a third of the other items in small datasets.
+        Reduced to a third of the other items in small datasets.
 
     Returns
     -------
     csr_array of shape (n, n) with rows of sum 1, or None
-        None where there is nothing to compare, and for fewer than 4 items.
+        None without a description, and for fewer than 4 items.
     """
     n = len(dataset)
     word = description_of(dataset, kind)
@@ -188,7 +182,7 @@ def own_affinities(
 
 
 def _content(matrix: Matrix) -> Hashable:
-    """Return what neighbours depend on: a card finds all, a search on the processor most."""
+    """Return the cache key of neighbours; only a search on a GPU is exact."""
     device = current_device()
     return digest(matrix), None if device is None else device.kind
 
@@ -196,7 +190,7 @@ def _content(matrix: Matrix) -> Hashable:
 def squared_to_fitted(fitted: Dataset, new: Dataset, kind: str = "auto") -> Floats | None:
     """Return squared distances of new items to fitted ones, (n_new, n), up to a constant per row.
 
-    Equal rows of features have a distance of exactly 0. None where there is nothing to compare.
+    Equal rows of features have a distance of exactly 0. None without a description.
     """
     word = description_of(fitted, kind)
     if word is None:

@@ -1,4 +1,4 @@
-"""The features a method sees of a dataset: as given, through a kernel, or none."""
+"""Basis of a dataset: given features, features of a kernel, or none."""
 
 from __future__ import annotations
 
@@ -28,26 +28,26 @@ OfNew = Callable[[Dataset], Matrix | None]
 N_LANDMARKS = 1_000
 
 KINDS = {
-    "auto": "as the dataset comes: its features, its kernel or distances, or none",
-    "linear": "the features themselves",
-    "rbf": "a Gaussian kernel of features or distances: near items count, far ones do not",
-    "precomputed": "the kernel or the distances that came with the dataset",
-    "featureless": "no features: items are placed by their links alone",
+    "auto": "features, kernel or distances, whichever the dataset has",
+    "linear": "the features",
+    "rbf": "a Gaussian kernel of features or distances, in which only close items count",
+    "precomputed": "the given kernel or distances",
+    "featureless": "no features, items are placed by their links only",
 }
 
 
 @dataclass(frozen=True)
 class Basis:
-    """Features of one dataset, and how to compute them for new rows.
+    """Features of one dataset that can be computed for new rows.
 
     Attributes
     ----------
     kind : str
         One of "linear", "rbf", "precomputed" and "featureless".
     features : array or csr of shape (n, r), or int
-        Row i describes item i. A number is that many featureless rows.
+        Row i describes item i. An integer is the number of featureless rows.
     nominal : int or None
-        Number of features a relative ridge refers to, where it is not r.
+        Number of features for a relative ridge, if it is not r.
     """
 
     kind: str
@@ -57,17 +57,17 @@ class Basis:
 
     @property
     def matrix(self) -> Matrix:
-        """The features of a dataset that is not featureless."""
+        """The features; raises for featureless datasets."""
         if isinstance(self.features, int):
-            raise ParameterError("a dataset without features cannot be used here.")
+            raise ParameterError("A dataset without features cannot be used here.")
         return self.features
 
     def of_new(self, rows: Dataset) -> Matrix | None:
-        """Return the features of new rows, shape (n_new, r); None for featureless ones."""
+        """Return the features of new rows, shape (n_new, r); None if featureless."""
         return None if self._new is None else self._new(rows)
 
     def matrix_of(self, rows: Dataset) -> Matrix:
-        """Return the features of new rows of a dataset that is not featureless."""
+        """Return the features of new rows; raise if featureless."""
         found = self.of_new(rows)
         if found is None:
             raise _missing_error(rows, self.kind, "features")
@@ -77,7 +77,7 @@ class Basis:
 def chosen_kind(
     dataset: Dataset, features: str | Mapping[str, str] = "auto", kernel: str | None = None
 ) -> str:
-    """Return the kind of basis asked for: `features` by dataset, else `kernel` where it can be had.
+    """Return the kind of basis: `features` of the dataset, else `kernel` if it is possible.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def chosen_kind(
     features : str or mapping of str to str
         One of `KINDS`, for all datasets or by name.
     kernel : {None, "linear", "rbf", "precomputed"}
-        For datasets that `features` leaves on "auto" and that have what it needs.
+        Used for datasets with `features` "auto" that have the required input.
     """
     kind = str(value_for(features, dataset.name, "auto"))
     if kind != "auto" or kernel is None:
@@ -106,19 +106,19 @@ def fit_basis(
     penalty: str = "rkhs",
     weights: Floats | None = None,
 ) -> Basis:
-    """Choose and compute the features of a dataset.
+    """Select and compute the features of a dataset.
 
     Parameters
     ----------
     dataset : Dataset
     kind : {"auto", "linear", "rbf", "precomputed", "featureless"}
-        What to use; see `KINDS`. The width of the Gaussian is the median distance. Distances
-        taken as precomputed become inner products by double centring (classical scaling).
+        See `KINDS`. The width of the Gaussian is the median distance. Precomputed distances become
+        inner products by double centring (classical scaling).
     random_state : int
-        Seeds the landmarks that stand for a kernel above 5,000 rows.
+        Seed of the landmarks of a kernel above 5,000 rows.
     penalty, weights
-        How a kernel's coefficients are penalised, see `hetviz.core.kernels.kernels.kernel_map`;
-        landmarks always carry the kernel's own penalty.
+        Penalty of the kernel coefficients, see `hetviz.core.kernels.kernels.kernel_map`;
+        landmarks always have the penalty of the kernel.
 
     Raises
     ------
@@ -127,8 +127,8 @@ def fit_basis(
 
     Notes
     -----
-    A kernel of n rows costs O(n^3 / 3) time and O(n^2) memory; above 5,000 rows 1,000 landmarks
-    are used and it costs O(n).
+    A kernel of n rows costs O(n^3 / 3) time and O(n^2) memory. Above 5,000 rows, 1,000 landmarks
+    are used at a cost of O(n).
     """
     if kind == "auto":
         kind = _default_kind(dataset)
@@ -194,12 +194,12 @@ def _mapped(kind: str, fitted: KernelMap, K: Array, of_new: OfNew) -> Basis:
     return Basis(kind, fitted(K[:, fitted.landmarks]), len(K), of_new)
 
 
-# Features of new rows. Plain classes rather than closures, so that a fitted model can be saved.
+# Features of new rows: classes instead of closures, so that fitted models can be saved.
 
 
 @dataclass(frozen=True, eq=False)
 class AsGiven:
-    """The features as they come."""
+    """Given features of new rows."""
 
     def __call__(self, rows: Dataset) -> Matrix | None:
         return rows.X
@@ -207,7 +207,7 @@ class AsGiven:
 
 @dataclass(frozen=True, eq=False)
 class _Gaussian:
-    """A Gaussian kernel of the features with those of some fitted rows."""
+    """Gaussian kernel of the features with those of fitted landmarks."""
 
     fitted: KernelMap
     kernel: RbfKernel
@@ -219,7 +219,7 @@ class _Gaussian:
 
 @dataclass(frozen=True, eq=False)
 class _GaussianOfDistances:
-    """A Gaussian kernel of the distances that came with the rows."""
+    """Gaussian kernel of the given distances."""
 
     fitted: KernelMap
     width: float
@@ -231,7 +231,7 @@ class _GaussianOfDistances:
 
 @dataclass(frozen=True, eq=False)
 class _KernelAsGiven:
-    """The kernel that came with the rows."""
+    """Given kernel of the rows."""
 
     fitted: KernelMap
 
@@ -241,7 +241,7 @@ class _KernelAsGiven:
 
 @dataclass(frozen=True, eq=False)
 class _Scaled:
-    """Inner products by classical scaling of the distances that came with the rows."""
+    """Inner products by classical scaling of the given distances."""
 
     fitted: KernelMap
     half: Floats

@@ -1,4 +1,4 @@
-"""What places of items are computed from, where they are not free: features, or likeness."""
+"""Inputs of parametric maps: features, or similarity to fitted items."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from hetviz.features.spaces.similarity import MAX_ITEMS_ALL_PAIRS, ItemSimilarit
 
 _N_LANDMARKS = 1_000
 AUTO_VARIANCE_SHARE = 0.95
-"""Share of the variance of features that is kept where these are more than the items."""
+"""Retained share of the variance if there are at least as many features as items."""
 
 
 class PlaceInputs(Protocol):
-    """What the places of a dataset are computed from."""
+    """Inputs from which the coordinates of a dataset are computed."""
 
     def of(self, rows: Dataset) -> Floats:
         """Return the inputs of rows, fitted or new: shape (n_rows, d)."""
 
     def names(self, fitted: Dataset) -> list[str]:
-        """Return what places come from in the end: p features, or fitted items."""
+        """Return the names of the sources of the inputs: p features, or fitted items."""
 
     def of_names(self, frame: Floats) -> Floats:
-        """Turn how inputs move an item, (d, r), into how features or fitted items do, (p, r)."""
+        """Convert effects of inputs, (d, r), to effects of features or fitted items, (p, r)."""
 
 
 def make_inputs(
@@ -43,18 +43,18 @@ def make_inputs(
     share: float | str | None = None,
     least: int = 1,
 ) -> PlaceInputs | None:
-    """Return what the places of a dataset are computed from; None where they have to be free.
+    """Return the inputs of a dataset, or None if its coordinates are free parameters.
 
     Parameters
     ----------
     dataset : Dataset
     kind : {"features", "similarities"}
-        A dataset without features has similarities.
+        A dataset without features uses similarities.
     like : Similarity or None
     random_state : int
-        Seeds the choice of items to compare with, where there are many.
+        Seed of the sample of fitted items of large datasets.
     share, least
-        Of features, see `UnitFeatures.fit`.
+        See `UnitFeatures.fit`.
     """
     if kind == "features" and dataset.X is not None:
         return UnitFeatures.fit(dataset, share, least)
@@ -63,7 +63,7 @@ def make_inputs(
 
 @dataclass(frozen=True, eq=False)
 class UnitFeatures:
-    """Features, centred and of mean squared length 1, or their leading directions.
+    """Centred features of mean squared length 1, or their leading directions.
 
     Attributes
     ----------
@@ -71,7 +71,7 @@ class UnitFeatures:
     size : float
         Root mean squared length of the centred features.
     axes : ndarray of shape (p, d), or None
-        Orthonormal directions that are kept, by falling variance; None for all, d = p.
+        Retained orthonormal directions by decreasing variance; None for all, d = p.
     """
 
     centre: Floats
@@ -89,16 +89,15 @@ class UnitFeatures:
         dataset : Dataset
             n items of p features.
         share : float, "auto" or None
-            As many leading directions are kept as hold this share of the variance. ``"auto"`` is
-            `AUTO_VARIANCE_SHARE` where there are at least as many features as items, and all otherwise. A
-            map that is linear in all of more features than items also follows directions along
-            which no fitted item varies, and so puts new items anywhere.
+            Share of the variance of the retained directions. ``"auto"`` is `AUTO_VARIANCE_SHARE`
+            if there are at least as many features as items, else all directions. Directions
+            without variance of fitted items would put new items at arbitrary coordinates.
         least : int
-            Keep at least so many, where there are.
+            Smallest number of retained directions.
 
         Notes
         -----
-        O(n p min(n, p)) where directions are left out.
+        O(n p min(n, p)) if directions are left out.
         """
         X = as_dense(features_of(dataset))
         n, p = X.shape
@@ -130,13 +129,13 @@ class UnitFeatures:
 
 @dataclass(frozen=True, eq=False)
 class SimilarityToFitted:
-    """Likeness with all fitted items (the empirical kernel map), or with some of very many.
+    """Similarity to all fitted items (empirical kernel map), or to a sample of them.
 
     Attributes
     ----------
     like : Similarity
     columns : ndarray of shape (d,)
-        Fitted items to compare with: 1,000 above 3,000.
+        Fitted items to compare with: all, or 1,000 if there are more than 3,000.
     """
 
     like: ItemSimilarity
@@ -163,7 +162,7 @@ class SimilarityToFitted:
 
 @dataclass(frozen=True, eq=False)
 class LeadingFeatures:
-    """Features, centred, along at most so many principal axes, of mean variance 1.
+    """Centred features along leading principal axes, of mean variance 1.
 
     Attributes
     ----------
@@ -181,7 +180,7 @@ class LeadingFeatures:
 
     @classmethod
     def fit(cls, basis: Basis, most: int) -> LeadingFeatures:
-        """Find the axes; O(n p^2), and O(p^3) where there are more features than `most`."""
+        """Fit the axes; O(n p^2), and O(p^3) if there are more than `most` features."""
         X = basis.matrix
         n, p = X.shape
         centre = np.asarray(X.mean(axis=0), dtype=np.float64).ravel()
@@ -197,5 +196,5 @@ class LeadingFeatures:
 
 
 def _project(axes: Floats, centre: Floats, X: Matrix) -> Floats:
-    """Return rows along axes from a centre, without centring sparse ones."""
+    """Return centred rows along axes, without centring sparse rows."""
     return np.asarray(X @ axes - centre @ axes, dtype=np.float64)

@@ -41,8 +41,8 @@ def worker_ended_error(returncode: int) -> HetvizError:
     if returncode == -signal.SIGKILL:
         return HetvizError(ENDED_FROM_OUTSIDE)
     return HetvizError(
-        f"The process that did the work ended without warning ({describe_exit(returncode)}). Your "
-        "data and earlier maps are untouched; try again, or other settings or another method."
+        f"The worker process ended unexpectedly ({describe_exit(returncode)}). Your "
+        "data and earlier maps are safe. Try again, or try other settings or another method."
     )
 
 

@@ -29,7 +29,7 @@ def n_workers(requested: int = 0) -> int:
 class Pool:
     """Runs tasks in several worker processes; see `hetviz.jobs.runner.Runner`.
 
-    The first worker is kept ready; the others start when they are needed, and `end_idle_workers` ends them.
+    The first worker stays ready. Others start when needed, and `end_idle_workers` ends them.
 
     Parameters
     ----------

@@ -1,1 +1,1 @@
-"""What a worker can be asked to do."""
+"""Tasks of the worker."""

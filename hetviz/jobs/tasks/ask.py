@@ -1,4 +1,4 @@
-"""Finding out whom to ask about."""
+"""Task that finds items similar to labelled ones."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ LIKE = "more like these"
 
 
 def more_like(data: HeteroData, column: str, seed: int, progress: Progress) -> Findings:
-    """Find who is like the items of each label of a column.
+    """Find items similar to those of each label of a column.
 
     Returns
     -------
     Findings
-        Of kind "more like these": ``groups``, as of `LearnedGroup.to_dict`.
+        Of kind "more like these": ``groups``, see `LearnedGroup.to_dict`.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Finding clusters of several numbers, so that a user may go through them at once."""
+"""Task that finds clusters for several numbers of clusters."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hetviz.progress import Progress, ProgressPart
 from hetviz.runs.cluster.cards import cluster_cards
 from hetviz.runs.cluster.codes import codes_as_text
 from hetviz.runs.cluster.contrast import Contrasts
-from hetviz.runs.cluster.search import FULL, search
+from hetviz.runs.cluster.search import FULL, search_clusters
 from hetviz.runs.embed.run import Run
 
 CLUSTERS = "clusters"
@@ -32,7 +32,7 @@ def find_clusters(
     weights: Mapping[str, float] | None = None,
     only: Ints | None = None,
 ) -> Findings:
-    """Look for clusters of each number on a map.
+    """Cluster a map for several numbers of clusters.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ def find_clusters(
         "k-means", "hdbscan" or "agglomerative".
     space : {"map", "full"}
     method, params, seed, hold_out, weights, only
-        What the map was made with: for "full", and for the links that it did not see.
+        Settings of the map, for "full" and for its hidden links.
     progress : callable
     start : Embedding
         The map.
@@ -49,9 +49,9 @@ def find_clusters(
     Returns
     -------
     Findings
-        Of kind "clusters": ``how`` (method, space in words, and as asked), ``chosen``, ``choice``
-        (a record for each number), ``codes`` (packed, as text) and ``stability`` of each number,
-        and ``names`` of the chosen clusters.
+        Of kind "clusters": ``how`` (method, space in words, requested space), ``chosen``,
+        ``choice`` (a record for each number), ``codes`` (packed, as text) and ``stability`` for
+        each number, and ``names`` of the chosen clusters.
 
     Raises
     ------
@@ -62,10 +62,10 @@ def find_clusters(
     run = None
     if space == FULL and method:
         run = Run(data.fingerprint(), method, params, seed, weights=weights or {}, only=only)
-    result = search(
+    result = search_clusters(
         data, start, method=by, space=space, run=run, progress=ProgressPart(progress, 0.0, 0.9)
     )
-    progress(0.9, "Naming the clusters")
+    progress(0.9, "Naming clusters")
     chosen = result.tried[result.chosen]
     cards = cluster_cards(Contrasts(data), result.Y, chosen.code, chosen.k)
     progress(1.0, "Done")

@@ -1,4 +1,4 @@
-"""Tasks of the Compare page: methods side by side, settings searched, times measured."""
+"""Tasks of the Compare page: compare methods, search settings, measure times."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def compare_methods(
     progress: Progress,
     new_items: float = 0.0,
 ) -> Findings:
-    """Compare methods; the findings hold `Comparison.to_dict` and one map per method.
+    """Compare methods; the findings hold `Comparison.to_dict` and a map of each method.
 
     Parameters
     ----------
@@ -35,19 +35,19 @@ def compare_methods(
     methods : sequence of str
     seeds : int
     hold_out, new_items : float
-        As in `hetviz.compare`.
+        See `hetviz.compare`.
     progress : callable
 
     Returns
     -------
     Findings
-        Of kind "compare". ``content["maps"]`` lists the candidates of the maps, in order.
+        Of kind "compare". ``content["maps"]`` lists the candidate of each map.
 
     Raises
     ------
     hetviz.errors.HetvizError
     hetviz.errors.Cancelled
-        Its ``partial`` is the Findings of what was complete, if anything was.
+        ``partial`` holds the findings so far, if any.
     """
 
     def run() -> Comparison:
@@ -79,22 +79,22 @@ def search(
     data : HeteroData
     method : str
     settings : mapping of str to sequence
-        Values to begin with.
+        First values to try.
     seeds, grows, most
-        As in `hetviz.search_settings`.
+        See `hetviz.search_settings`.
     progress : callable
 
     Returns
     -------
     Findings
-        Of kind "sweep": `SettingsFound.to_dict` with the settings tried as `Comparison.to_dict`,
-        and ``stills``: for each candidate the places of the rows ``still_rows``, x and y.
+        Of kind "sweep": `SettingsFound.to_dict` with the tried settings as `Comparison.to_dict`,
+        and ``stills``: x and y of the rows ``still_rows`` for each candidate.
 
     Raises
     ------
     hetviz.errors.HetvizError
     hetviz.errors.Cancelled
-        Its ``partial`` is the Findings of what was tried so far, if anything was.
+        ``partial`` holds the findings so far, if any.
     """
 
     def as_findings(settings_found: SettingsFound) -> Findings:
@@ -114,12 +114,12 @@ def search(
 
 
 def measure_costs(data: HeteroData, methods: Sequence[str], progress: Progress) -> Findings:
-    """Estimate how long methods take on these data, from small fits; the times are kept.
+    """Estimate the times of methods on these data from small fits, and store them.
 
     Returns
     -------
     Findings
-        Of kind "costs": ``seconds`` by method, None where a method suits no small part.
+        Of kind "costs": ``seconds`` by method, None if a method cannot be fitted to a small part.
 
     Raises
     ------
@@ -190,7 +190,7 @@ def _comparison_map(comparison: Comparison, key: str) -> MadeMap:
 
 
 def _stills(data: HeteroData, embeddings: Mapping[str, Embedding]) -> dict[str, object]:
-    """Return the places of some rows on each map, the same rows on all, for small pictures."""
+    """Return positions of the same sample of rows on each map, for small pictures."""
     step = max(1, -(-data.n_rows // _STILL_DOTS))
     rows = np.arange(0, data.n_rows, step)
     stills = {}
@@ -206,7 +206,7 @@ def _without_layout(progress: Progress, low: float, high: float) -> Progress:
     part = ProgressPart(progress, low, high)
 
     def report(fraction: float, message: str = "", **figures: object) -> None:
-        # A layout of a small part is no layout of the data.
+        # The layout of a part must not be shown as the layout of the data.
         part(fraction, message)
 
     return report

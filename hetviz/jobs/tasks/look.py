@@ -1,4 +1,4 @@
-"""What the pages show of data and a map that depends on all items or links."""
+"""Results for pages that depend on all items or links, computed in a worker."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from hetviz.metrics.trust.trust import Trust, trust
 from hetviz.progress import Progress
 from hetviz.runs.ask.questions import Question, suggest_questions
 from hetviz.runs.cluster.contrast import Contrasts
-from hetviz.runs.cluster.regions import Level, regions
+from hetviz.runs.cluster.regions import RegionLevel, find_regions
 
 
 def proposals(data: HeteroData, progress: Progress) -> list[Proposal]:
-    """Return what the datasets may be joined by, see `hetviz.propose_joins`."""
+    """Return proposed joins of the datasets, see `hetviz.propose_joins`."""
     progress(0.0, "Comparing ids, columns and places")
     return propose_joins(data)
 
@@ -37,7 +37,7 @@ def proposals(data: HeteroData, progress: Progress) -> list[Proposal]:
 def recipe_of_features(
     data: HeteroData, dataset: str, progress: Progress
 ) -> FeatureRecipe | Literal[False]:
-    """Return how features of a dataset would be made of its table; False where they cannot be."""
+    """Return the proposed feature recipe of a dataset, or False if there is none."""
     progress(0.0, "Reading columns")
     labels = [column.name for column in data.labels if column.dataset == dataset]
     try:
@@ -49,7 +49,7 @@ def recipe_of_features(
 def effects(
     data: HeteroData, dataset: str, recipe: FeatureRecipe, places: Floats, progress: Progress
 ) -> dict[str, float]:
-    """Return how far a map shows each column, see `hetviz.features.interpretation.column_effects`."""
+    """Return how well a map shows each column, see `hetviz.features.meaning.column_effects`."""
     progress(0.0, "Comparing columns with the map")
     part = data[dataset]
     dataset_with_recipe = replace(part, recipe={**(part.recipe or {}), "features": recipe})
@@ -57,15 +57,15 @@ def effects(
 
 
 def trust_of_rows(data: HeteroData, embedding: Embedding, progress: Progress) -> Floats:
-    """Return how far the surroundings of each row can be believed, see `hetviz.trust`."""
-    progress(0.0, "Looking at neighbours")
+    """Return the trust score of each row, see `hetviz.trust`."""
+    progress(0.0, "Checking neighbours")
     return trust(data, embedding).score
 
 
-def regions_of_map(data: HeteroData, places: Floats, progress: Progress) -> tuple[Level, ...]:
-    """Return the regions of a map, see `hetviz.runs.cluster.regions.regions`."""
-    progress(0.0, "Reading the regions of the map")
-    return regions(Contrasts(data), places)
+def regions_of_map(data: HeteroData, places: Floats, progress: Progress) -> tuple[RegionLevel, ...]:
+    """Return the regions of a map, see `hetviz.runs.cluster.regions.find_regions`."""
+    progress(0.0, "Finding regions of the map")
+    return find_regions(Contrasts(data), places)
 
 
 def columns(data: HeteroData, dataset: str, progress: Progress) -> dict[str, Column]:
@@ -77,11 +77,8 @@ def columns(data: HeteroData, dataset: str, progress: Progress) -> dict[str, Col
 def trust_of_row(
     data: HeteroData, embedding: Embedding, row: int, near: float, progress: Progress
 ) -> tuple[Trust, int, int]:
-    """Return the trust of a row, how many statements of it the map breaks, and of how many.
-
-    A pair is kept where it is among the share `near` of all pairs.
-    """
-    progress(0.0, "Looking around an item")
+    """Return the trust of a row, the number of its statements the map breaks, and their total."""
+    progress(0.0, "Checking the neighbours of an item")
     rows = statement_rows(data)
     own_statements = np.flatnonzero((rows == row).any(axis=1))
     n_links = sum(map(len, data.links))
@@ -104,7 +101,7 @@ def trust_of_row(
 
 
 def report(data: HeteroData, progress: Progress) -> GuidanceReport:
-    """Return the look at what was said, see `hetviz.guidance_report`."""
+    """Return the report on the guidance, see `hetviz.guidance_report`."""
     progress(0.0, "Looking for contradictions")
     return guidance_report(data)
 
@@ -116,8 +113,8 @@ def prices(
     keys: Collection[str],
     progress: Progress,
 ) -> dict[str, str]:
-    """Return, by key, what keeping a statement would break, see `hetviz.price`."""
-    progress(0.0, "Pricing what is not kept")
+    """Return the cost of satisfying each statement, by key, see `hetviz.price`."""
+    progress(0.0, "Checking what each statement would cost")
     table = price(data, embedding, near=near, keys=keys)
     return dict(zip(table["key"], table["sentence"], strict=True))
 
@@ -125,6 +122,6 @@ def prices(
 def questions(
     data: HeteroData, embedding: Embedding, n: int, progress: Progress, **choice: Any
 ) -> Sequence[Question]:
-    """Return the next questions worth asking, see `hetviz.suggest_questions`."""
-    progress(0.0, "Looking for what is in doubt")
+    """Return suggested questions, see `hetviz.suggest_questions`."""
+    progress(0.0, "Looking for uncertain items")
     return suggest_questions(data, embedding, n, **choice)

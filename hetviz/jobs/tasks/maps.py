@@ -1,4 +1,4 @@
-"""Tasks a runner can run: each is a function of plain arguments and a progress callback."""
+"""Tasks that fit and measure maps."""
 
 from __future__ import annotations
 
@@ -39,22 +39,22 @@ def make_map(
     ----------
     data : HeteroData
     method : str
-        Its key.
+        Key of the method.
     params : mapping
     seed : int
     hold_out : float
-        Share of the links, and of the comparisons, to keep from the method and judge the map by.
+        Share of the links and comparisons to hide from the method and evaluate the map with.
     progress : callable
     weights : mapping of str to float, optional
-        Key of a kind of links (see `hetviz.data.model.links.kind_key`) to what its weights are
-        multiplied by for the method; the map is judged by all links as they are.
+        Factor of the link weights for the method, by key of the kind (see
+        `hetviz.data.model.links.kind_key`). The map is evaluated with unchanged weights.
     only : array of int, optional
-        Global rows to map; the others get no place.
+        Global rows to map. Other rows get no position.
     start : Embedding, optional
-        An earlier map to go on from, for methods that can.
+        An earlier map to start from, for methods that support it.
     said : collection of str
-        Keys of the statements that were not known to that map: what they did is told with the
-        figures, as ``consequences``.
+        Keys of the statements that are new since that map, whose effects are returned as
+        ``consequences``.
 
     Returns
     -------
@@ -64,8 +64,7 @@ def make_map(
     ------
     hetviz.errors.HetvizError
     hetviz.errors.Cancelled
-        When `progress` raises it; its ``partial`` is the map as far as it got, not measured, where
-        the method has partial layouts or had come to its end.
+        When `progress` raises it. ``partial`` is the map so far, not measured, if there is one.
     """
     title = get_method(method).card.title
     with warnings.catch_warnings(record=True) as caught:
@@ -96,7 +95,7 @@ def make_map(
         visible_data, held_out = fitted.scope.shown, fitted.scope.held_out
         figures = figures_of(visible_data, fitted.model.embedding_, held_out, beat)
     except Cancelled as stopped:
-        # The map itself is there.
+        # The map itself is complete.
         params = fitted.run.params
         stopped.partial = MadeMap(method, title, dict(params), fitted.embedding, None)
         raise
@@ -109,7 +108,7 @@ def make_map(
     if learned:
         figures["learned"] = learned
     if start is not None and said and _of_all_rows(start, data):
-        progress(0.95, "Finding out what was changed")
+        progress(0.95, "Comparing with the previous map")
         figures["consequences"] = consequences(data, start, fitted.embedding, said).to_dict()
     progress(1.0, "Done")
     return MadeMap(method, title, dict(fitted.run.params), fitted.embedding, figures)
@@ -126,14 +125,13 @@ def _of_all_rows(embedding: Embedding, data: HeteroData) -> bool:
 
 
 def make_first_map(data: HeteroData, progress: Progress) -> MadeMap:
-    """Make and measure the first map of data that came without one.
+    """Fit and measure the first map of data without one.
 
     Raises
     ------
     hetviz.errors.HetvizError
     hetviz.errors.Cancelled
-        When `progress` raises it; its ``partial`` is the map that was drawn before other methods
-        were tried, not measured, or as far as it got.
+        When `progress` raises it. ``partial`` is the map so far, not measured.
     """
     try:
         first = first_map(data, ProgressPart(progress, 0.0, 0.9))
@@ -148,7 +146,7 @@ def make_first_map(data: HeteroData, progress: Progress) -> MadeMap:
     def beat() -> None:
         progress(0.9, "Measuring the map")
 
-    # Why this method was chosen is known before the map is measured.
+    # Facts that do not depend on measuring the map.
     facts: dict[str, object] = {"choice": first.choice.sentence}
     if (best := first.choice.best_neighbours) is not None:
         facts["best_neighbours"] = best.to_dict()
@@ -158,7 +156,7 @@ def make_first_map(data: HeteroData, progress: Progress) -> MadeMap:
         beat()
         figures = figures_of(data, first.embedding, beat=beat) | facts
     except Cancelled as stopped:
-        # The map itself is there, to be measured when its figures are asked for.
+        # The map itself is complete, and can be measured later.
         params = dict(first.params)
         stopped.partial = MadeMap(first.method, first.title, params, first.embedding, facts)
         raise
@@ -174,14 +172,14 @@ def figures_of(
     held_out: HeteroData | None = None,
     beat: Callable[[], None] = lambda: None,
 ) -> dict[str, object]:
-    """Return measures and satisfaction curves of a map, JSON-ready; `beat` is called in between.
+    """Return measures and satisfaction curves of a map, JSON-ready; `beat` is called regularly.
 
     Returns
     -------
     dict
-        ``scores`` as from `hetviz.evaluate`, ``errors`` the standard errors of those that
-        were sampled; ``kinds`` as from `hetviz.metrics.fit.curves`, and ``curves`` the one of all
-        links that say together: "given" and, where there are held-out links, "held_out".
+        ``scores`` as from `hetviz.evaluate`; ``errors``, standard errors of sampled measures;
+        ``kinds`` as from `hetviz.metrics.fit.curves`; ``curves`` of all positive links: "given"
+        and, with held-out links, "held_out".
     """
     measured = Measured(data, embedding, held_out, beat=beat)
     scores, kinds = scores_of(measured), measured_curves(measured)

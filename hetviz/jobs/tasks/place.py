@@ -1,4 +1,4 @@
-"""Placing new items of a file on a map that is shown."""
+"""Task that places new items of a file on a map."""
 
 from __future__ import annotations
 
@@ -47,32 +47,31 @@ def place_items(
     ----------
     data : HeteroData
     dataset : str
-        Which the items belong to.
+        Dataset of the items.
     files : mapping of file name to bytes
     choices : mapping of file name to mapping
-        How to read each file, where the user said so.
+        Choices of the user on how to read each file.
     id_column : str or None
         See `hetviz.io.intake.new_items.read_new_items`.
     method, params, seed, hold_out, weights, only
-        What the map was made with.
+        Settings of the map.
     progress : callable
     start : Embedding
         The map.
     asked : mapping, optional
-        JSON-ready; comes back as it is, to know the findings by.
+        JSON-ready; returned with the findings.
 
     Returns
     -------
     Findings
-        Of kind "placed": ``dataset``, ``ids``, ``titles``, ``places`` (None without), ``doubt``,
-        ``why``, ``near`` (for each item, dataset to ids, the nearest first), ``problems``, and
+        Of kind "placed": ``dataset``, ``ids``, ``titles``, ``places`` (None if not placed),
+        ``doubt``, ``why``, ``near`` (nearest ids by dataset for each item), ``problems``,
         ``asked``.
 
     Raises
     ------
     hetviz.errors.HetvizError
-        Also if the method cannot place new items, or does not give this map when it is fitted
-        once more.
+        If the method cannot place new items, or fitting it again gives another map.
     hetviz.errors.Cancelled
         When `progress` raises it.
     """
@@ -84,10 +83,10 @@ def place_items(
     items = read_new_items(
         list(files.items()), data[dataset], parsed_choices, id_column, parse=child.parse_files
     )
-    # What does not fit is told before the method is fitted.
+    # Report unusable items before the fit.
     new_rows_of(data, data[dataset], items.table, items.media, [])
     with warnings.catch_warnings():
-        # What is to be said of the fit was said when the map was made.
+        # Warnings of the fit were reported when the map was made.
         warnings.simplefilter("ignore")
         model = _model(
             data,
@@ -117,10 +116,10 @@ def _model(
     start: Embedding,
     only: Ints | None,
 ) -> BaseEmbedder:
-    """Return the fitted method with the places that the map shows."""
+    """Return the fitted method with the positions of the shown map."""
     declared = get_method(method).params
     settings = dict(params)
-    # These place new items between those that are there: where, the map says, not the fit.
+    # These methods place new items between existing ones, so only the map matters, not the fit.
     by_map = Capability.WARM_START in get_method(method).card.capabilities
     if by_map:
         settings |= {name: value for name, value in _SETTLED.items() if name in declared}
@@ -144,14 +143,14 @@ def _model(
     same = a.shape == b.shape and np.allclose(a, b, rtol=1e-4, atol=1e-6, equal_nan=True)
     if not same:
         raise HetvizError(
-            "Fitted once more, the method gives another map than the one shown, so new items "
-            "cannot be placed on it. Make the map again, then add them."
+            "Fitting this method again gives a different map, so new items cannot be placed on "
+            "this one. Make the map again, then add the items."
         )
     return model
 
 
 def _rows_of(shown: Embedding, fitted: Embedding) -> Embedding:
-    """Return the shown places of the rows that the method saw."""
+    """Return the shown positions of the rows used by the method."""
     coordinates, drawn = {}, {}
     for name, ids in fitted.ids.items():
         row_of = {text: row for row, text in enumerate(shown.ids[name])}

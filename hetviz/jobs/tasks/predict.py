@@ -1,4 +1,4 @@
-"""Finding links and labels that nobody has given yet, and how far to trust what was found."""
+"""Tasks that predict missing links and labels, with tests on held-out ones."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def find_links(
     start: Embedding | None = None,
     quick: bool = False,
 ) -> Findings:
-    """Rank pairs that no link tells of, and test the ranking on links held out.
+    """Rank unlinked pairs, and test the ranking on held-out links.
 
     Parameters
     ----------
@@ -55,33 +55,32 @@ def find_links(
     source, target : str
         Datasets; they may be the same.
     method : str
-        "stack", the predictor of `hetviz.fit_link_predictor`; "profiles", what the items most alike
-        by their features are linked with; or the key of a method.
+        "stack", the predictor of `hetviz.fit_link_predictor`; "profiles", links of the items with
+        the most similar features; or the key of a method.
     params : mapping
-        Of a method. Where they do not say the axes of "kbmf2k", "pmvge" or "mkpe", these are chosen
-        by hidden links.
+        Parameters of a method. The number of axes of "kbmf2k", "pmvge" and "mkpe" is chosen by
+        held-out links if not given.
     seeds : sequence of int
-        One start of the method for each, and one test.
+        Seeds of the fits and tests.
     hold_out : float
-        Share of the links held out in each test; 0 tests nothing.
+        Share of the links held out in each test; 0 for no test.
     progress : callable
     top : int
-        How many pairs.
+        Number of pairs.
     start : Embedding, optional
-        A map to rank by, instead of new starts of the method; the tests still fit the method.
+        A map to rank by instead of new fits. The tests still fit the method.
     quick : bool
-        Of "stack": hide links once only, and leave the slow methods out.
+        For "stack": hide links only once, and skip slow methods.
 
     Returns
     -------
     Findings
-        Of kind "links". ``candidates`` is a list of records as from `hetviz.predict_links`;
-        ``test`` is None or has ``auc``, ``average_precision`` and ``precision`` by "method",
-        "profiles", "popularity" and "chance", each a list of mean and standard error (of the mean
-        over the seeds; None with one seed), ``own_scores``, whether the method was judged by
-        scores of its own, and ``unseen``, the same of items all of whose links were hidden.
-        ``weights`` are those of the stack, ``once`` whether each item has one link at most.
-        The map of the first start comes with it.
+        Of kind "links". ``candidates``: records as from `hetviz.predict_links`. ``test``: None, or
+        ``auc``, ``average_precision`` and ``precision`` by "method", "profiles", "popularity" and
+        "chance", each with mean and standard error over the seeds (None with one seed);
+        ``own_scores``: whether the method has its own scores; ``unseen``: the same for items
+        without links. ``weights``: weights of the stack. ``once``: whether each item has at most
+        one link. The map of the first fit is included.
 
     Raises
     ------
@@ -166,7 +165,7 @@ def find_links(
 
 
 def _plain(record: Mapping[Hashable, Any]) -> dict[str, object]:
-    """Return a record with values that JSON has."""
+    """Return a record with JSON values."""
     out: dict[str, Any] = {}
     for key, value in record.items():
         if isinstance(value, tuple):
@@ -191,7 +190,7 @@ def _n_together(data: HeteroData, source: str, target: str) -> int:
 def _summary(
     tests: Sequence[HeldOutRanking], unseen: Sequence[HeldOutRanking] = ()
 ) -> dict[str, object] | None:
-    """Return means and standard errors over the tests; None without any."""
+    """Return means and standard errors over the tests, or None without tests."""
     if not tests:
         return None
     auc = {
@@ -225,7 +224,7 @@ def _mean(values: Sequence[float]) -> list[float | None]:
     return [float(np.mean(values)), error]
 
 
-# Finding labels that are missing, with errors on labels held out.
+# Missing labels.
 
 
 LABELS = "labels"
@@ -244,7 +243,7 @@ def find_labels(
     seed: int = 0,
     **params: object,
 ) -> Findings:
-    """Predict a label where it is missing.
+    """Predict missing labels of a column.
 
     Parameters
     ----------
@@ -255,14 +254,14 @@ def find_labels(
         See `hetviz.predict_labels`.
     seed : int
     **params
-        Of the method.
+        Parameters of the method.
 
     Returns
     -------
     Findings
         Of kind "labels": `hetviz.runs.predict.label_result.LabelPrediction.to_dict`, with ``title``
-        of the method, ``params``, ``seed``, ``training_share``, ``repeats`` and ``notes``; and the
-        map of what is predicted.
+        of the method, ``params``, ``seed``, ``training_share``, ``repeats`` and ``notes``, and the
+        map, if any.
 
     Raises
     ------
@@ -312,6 +311,6 @@ def find_labels(
 
 
 def _of_map(method: str, content: Mapping[str, Any]) -> dict[str, object]:
-    """Return the parameters that make the map again."""
+    """Return the parameters that reproduce the map."""
     where = {"label": f"{content['dataset']}:{content['label']}"} if method == "gbc" else {}
     return {**content["params"], **where}

@@ -10,10 +10,10 @@ import numpy as np
 
 from hetviz._types import Bools
 from hetviz.core.prediction.active import (
-    class_chances,
-    most_telling,
-    neighbour_likeness,
-    openness,
+    choose_informative,
+    class_probabilities,
+    label_uncertainty,
+    neighbor_similarity,
 )
 from hetviz.data import HeteroData, Labels
 from hetviz.data.edits.labelling import LabelValue
@@ -143,11 +143,11 @@ def label_candidates(
     y[known] = [code_of[column.values[row]] for row in rows[known]]
     if len(np.unique(y[known])) < MIN_CLASSES:
         return []
-    P = class_chances(Z[rows], y, len(code_of))
+    P = class_probabilities(Z[rows], y, len(code_of))
     can_ask = np.ones(len(rows), dtype=bool) if allowed is None else allowed[span][rows]
     can_ask &= ~np.isin(rows + span.start, np.array(sorted(skipped), dtype=np.int64))
-    S = neighbour_likeness(Z[rows], random_state=random_state)
-    chosen, gain = most_telling(S, openness(P), known, can_ask, n)
+    S = neighbor_similarity(Z[rows], random_state=random_state)
+    chosen, gain = choose_informative(S, label_uncertainty(P), known, can_ask, n)
     return [
         LabelCandidate(
             int(rows[at]) + span.start,

@@ -1,1 +1,1 @@
-"""Clusters of a map, and what each of them is."""
+"""Clusters and named regions of a map."""

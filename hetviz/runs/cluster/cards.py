@@ -1,4 +1,4 @@
-"""What a cluster is: its members, examples, what sets it apart, its neighbours, and a sentence."""
+"""Descriptions of clusters: members, examples, distinctive features, linked items and names."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from hetviz._types import Bools, Floats, Ints, JsonObject, Sparse
 from hetviz.core.clustering.partition import exemplars
 from hetviz.data import HeteroData
 from hetviz.features.relations.label_links import MAX_CANDIDATES
-from hetviz.runs.cluster.contrast import Contrasts, Known
+from hetviz.runs.cluster.contrast import Contrasts, KnownLabel
 
-EXEMPLARS = 8
-Q_LEVEL = 0.05
-_NEIGHBOURS = 8
-_LEAST_SHARE = 0.04
-_NAME_SHARE, _TWO_SHARE = 0.5, 0.6
-_CATEGORY_SHARE, _LEAST_EFFECT = 0.25, 0.5
-_STEM = 4
-_NAME_WORDS, _TOLD_WORDS = 2, 3
+N_EXEMPLARS = 8
+MAX_Q = 0.05
+_MAX_LINKED = 8
+_MIN_WORD_SHARE = 0.04
+_MIN_CLASS_SHARE, _MIN_TWO_CLASSES_SHARE = 0.5, 0.6
+_MIN_CATEGORY_SHARE, _MIN_EFFECT = 0.25, 0.5
+_STEM_LENGTH = 4
+_MAX_NAME_WORDS, _MAX_WORDS = 2, 3
 _LETTERS = re.compile(r"[^\W\d_]{2}|[\u3040-\u9fff\uac00-\ud7af]")
 
 
 @dataclass(frozen=True, eq=False)
 class ClusterCard:
-    """One cluster, described.
+    """Description of one cluster.
 
     Attributes
     ----------
@@ -37,25 +37,25 @@ class ClusterCard:
         From 1, the largest first.
     name, sentence : str
     counts : dict of str to int
-        Members of each dataset that has any.
+        Number of members by dataset.
     exemplars : dict of str to array of int
-        Rows of each such dataset that are typical and unlike each other, eight at most.
+        Up to eight typical and diverse rows of each dataset.
     words, categories, features : DataFrame
-        What sets it apart: thing (for categories "column: value"), dataset (not for words), inside
+        Distinctive things: thing (for categories "column: value"), dataset (not for words), inside
         and outside (shares; medians for features), effect (Cohen's h; rank-biserial correlation
-        for features), p, and q: p corrected by Benjamini and Hochberg over all clusters. Only
-        q <= 0.05, the smallest p first.
+        for features), p, and q: p corrected by Benjamini and Hochberg over all clusters. Only rows
+        with q <= 0.05, the smallest p first.
     linked : DataFrame
-        Items outside that have the most links into it: dataset, id, title, row (global), links.
+        Items outside with the most links into it: dataset, id, title, row (global), links.
     purity : float
-        Share of the members with a label that have its most common one; NaN where none has one. Of
-        several labels the one that most members have.
+        Share of the labelled members with the most common label; NaN without labels. With several
+        label columns, the one that most members have.
     label : str or None
-        That most common one, in words.
+        The most common label, in words.
     labelled : str
-        Whose label it is, where not of all members: "of the countries".
+        The datasets of the label, if not all members have one: "of the countries".
     stability : float
-        Overlap with the most alike cluster found from half of the items, 0 to 1; NaN if unknown.
+        Overlap with the most similar cluster found from half of the items, 0 to 1; NaN if unknown.
     """
 
     number: int
@@ -104,44 +104,46 @@ def cluster_cards(
     Parameters
     ----------
     contrasts : Contrasts
-        Of the data; words and columns are read once for any number of clusterings.
+        Words and columns of the data, read once for any number of clusterings.
     Y : array of shape (n_rows, k)
-        Where the rows lie, NaN without a place; examples are typical in it.
+        Coordinates, NaN without a place; they define typical examples.
     codes : array of int, shape (n_rows,)
         Cluster of each row, -1 without one.
     n_clusters : int
     names : sequence of str, optional
-        Made from what sets each apart when absent.
+        Made from distinctive words when absent.
     stability : sequence of float, optional
 
     Notes
     -----
-    Costs O(words + columns x clusters x rows). Clusters of a map that was made from links differ
-    in linked names because of that: the tests say where to look and prove nothing.
+    Costs O(words + columns x clusters x rows). A map made from links has clusters that differ in
+    linked names by construction, so the tests are a guide and no proof.
     """
     data = contrasts.data
-    found = contrasts.of(codes, n_clusters)
+    tables_of_all = contrasts.of(codes, n_clusters)
     degree = data.adjacency("+").astype(bool).astype(np.float64)
-    made: list[str] = []
+    names_so_far: list[str] = []
     cards = []
     for code in range(n_clusters):
         rows = np.flatnonzero(codes == code)
-        tables = {kind: _of_group(table, code) for kind, table in found.items()}
-        counts, typical = _members(data, rows, Y)
+        tables = {kind: _rows_of_group(table, code) for kind, table in tables_of_all.items()}
+        counts, typical = _members_by_dataset(data, rows, Y)
         main = _main_label(contrasts.labels, rows, counts)
-        name = _name(code + 1, tables, main, made) if names is None else str(names[code])
-        made.append(name)
+        name = (
+            _make_name(code + 1, tables, main, names_so_far) if names is None else str(names[code])
+        )
+        names_so_far.append(name)
         cards.append(
             ClusterCard(
                 code + 1,
                 name,
-                _sentence(counts, tables, main),
+                _make_sentence(counts, tables, main),
                 counts,
                 typical,
                 tables["words"].drop(columns="dataset"),
                 tables["categories"],
                 tables["features"],
-                _linked(data, degree, rows),
+                _linked_items(data, degree, rows),
                 main.shares[0] if main.classes else float("nan"),
                 main.classes[0] if main.classes else None,
                 main.whose,
@@ -152,8 +154,8 @@ def cluster_cards(
 
 
 @dataclass(frozen=True)
-class _Main:
-    """The label that most members of a cluster have: its classes in words, the largest first."""
+class _MainLabel:
+    """The label column that most members have, with its classes in words, the largest first."""
 
     column: str = ""
     classes: tuple[str, ...] = ()
@@ -161,33 +163,31 @@ class _Main:
     whose: str = ""
 
     @property
-    def told(self) -> str:
-        """The class of at least half of them, or the two of most; empty where they are mixed."""
-        if self.classes and self.shares[0] >= _NAME_SHARE:
+    def summary(self) -> str:
+        """The class of at least half of the members, or the two most common, or ""."""
+        if self.classes and self.shares[0] >= _MIN_CLASS_SHARE:
             return self.classes[0]
-        if len(self.classes) > 1 and sum(self.shares[:2]) >= _TWO_SHARE:
-            return (
-                f"{self.classes[0]} or {self.classes[1].removeprefix(_plain(self.column)).strip()}"
-            )
+        if len(self.classes) > 1 and sum(self.shares[:2]) >= _MIN_TWO_CLASSES_SHARE:
+            return f"{self.classes[0]} or {self.classes[1].removeprefix(_plain_text(self.column)).strip()}"
         return ""
 
 
-def _main_label(labels: Sequence[Known], rows: Ints, counts: Mapping[str, int]) -> _Main:
+def _main_label(labels: Sequence[KnownLabel], rows: Ints, counts: Mapping[str, int]) -> _MainLabel:
     best, n_best = None, 0
-    for known in labels:
-        n = sum(value is not None for value in known.values[rows])
+    for label in labels:
+        n = sum(value is not None for value in label.values[rows])
         if n > n_best:
-            best, n_best = known, n
+            best, n_best = label, n
     if best is None:
-        return _Main()
+        return _MainLabel()
     values = [value for value in best.values[rows] if value is not None]
     classes, sizes = np.unique(values, return_counts=True)
     order = np.argsort(-sizes, kind="stable")
-    said = tuple(value_words(f"{best.column}: {classes[at]}") for at in order)
-    others = [name for name in counts if name not in best.datasets]
-    mine = [name for name in counts if name in best.datasets]
-    whose = f"of the {' and '.join(mine)}" if others else ""
-    return _Main(best.column, said, tuple((sizes[order] / n_best).tolist()), whose)
+    class_texts = tuple(value_words(f"{best.column}: {classes[at]}") for at in order)
+    unlabelled = [name for name in counts if name not in best.datasets]
+    labelled = [name for name in counts if name in best.datasets]
+    scope = f"of the {' and '.join(labelled)}" if unlabelled else ""
+    return _MainLabel(best.column, class_texts, tuple((sizes[order] / n_best).tolist()), scope)
 
 
 def cluster_names(
@@ -197,58 +197,60 @@ def cluster_names(
     among: Bools | None = None,
     words_only: bool = False,
 ) -> list[str]:
-    """Return names for clusters as on their cards, by what sets them apart from rows `among`.
+    """Return names of clusters by their differences to other rows `among`.
 
-    By words alone where `words_only`. "Cluster 3" where nothing sets the third apart.
+    With `words_only` only words count. "Cluster 3" is the name without a difference.
     """
-    found = contrasts.of(codes, n_clusters, among, words_only)
-    made: list[str] = []
+    tables_of_all = contrasts.of(codes, n_clusters, among, words_only)
+    names: list[str] = []
     for code in range(n_clusters):
         rows = np.flatnonzero(codes == code)
-        tables = {kind: _of_group(table, code) for kind, table in found.items()}
+        tables = {kind: _rows_of_group(table, code) for kind, table in tables_of_all.items()}
         counts = {
             name: n
             for name, span in contrasts.data.offsets.items()
             if (n := int(((rows >= span.start) & (rows < span.stop)).sum()))
         }
-        main = _Main() if words_only else _main_label(contrasts.labels, rows, counts)
-        made.append(_name(code + 1, tables, main, made))
-    return made
+        main = _MainLabel() if words_only else _main_label(contrasts.labels, rows, counts)
+        names.append(_make_name(code + 1, tables, main, names))
+    return names
 
 
-def _of_group(table: pd.DataFrame, code: int) -> pd.DataFrame:
-    mine = table[(table["group"] == code) & (table["q"] <= Q_LEVEL)]
+def _rows_of_group(table: pd.DataFrame, code: int) -> pd.DataFrame:
+    significant = table[(table["group"] == code) & (table["q"] <= MAX_Q)]
     columns = ["thing", "dataset", "inside", "outside", "effect", "p", "q"]
-    strength = -mine["effect"].abs()
-    order = np.lexsort((mine["thing"].astype(str), strength, mine["p"]))
-    return mine.iloc[order][columns].reset_index(drop=True)
+    strength = -significant["effect"].abs()
+    order = np.lexsort((significant["thing"].astype(str), strength, significant["p"]))
+    return significant.iloc[order][columns].reset_index(drop=True)
 
 
-def _members(data: HeteroData, rows: Ints, Y: Floats) -> tuple[dict[str, int], dict[str, Ints]]:
+def _members_by_dataset(
+    data: HeteroData, rows: Ints, Y: Floats
+) -> tuple[dict[str, int], dict[str, Ints]]:
     counts: dict[str, int] = {}
     typical: dict[str, Ints] = {}
     for name, span in data.offsets.items():
-        mine = rows[(rows >= span.start) & (rows < span.stop)]
-        if not len(mine):
+        members = rows[(rows >= span.start) & (rows < span.stop)]
+        if not len(members):
             continue
-        counts[name] = len(mine)
-        placed = mine[np.isfinite(Y[mine]).all(axis=1)]
+        counts[name] = len(members)
+        placed = members[np.isfinite(Y[members]).all(axis=1)]
         if len(placed) > MAX_CANDIDATES:
             at = np.linspace(0, len(placed) - 1, MAX_CANDIDATES).round().astype(np.int64)
             placed = placed[at]
-        chosen = placed[exemplars(Y[placed], EXEMPLARS)] if len(placed) else mine[:EXEMPLARS]
+        chosen = placed[exemplars(Y[placed], N_EXEMPLARS)] if len(placed) else members[:N_EXEMPLARS]
         typical[name] = chosen - span.start
     return counts, typical
 
 
-def _linked(data: HeteroData, degree: Sparse, rows: Ints) -> pd.DataFrame:
+def _linked_items(data: HeteroData, degree: Sparse, rows: Ints) -> pd.DataFrame:
     into = np.asarray(degree[rows].sum(axis=0), dtype=np.float64).ravel()
     into[rows] = 0.0
-    first = np.argsort(-into, kind="stable")[:_NEIGHBOURS]
-    first = first[into[first] > 0]
+    strongest = np.argsort(-into, kind="stable")[:_MAX_LINKED]
+    strongest = strongest[into[strongest] > 0]
     starts = [span.start for span in data.offsets.values()]
     records = []
-    for row in first.tolist():
+    for row in strongest.tolist():
         at = int(np.searchsorted(starts, row, side="right")) - 1
         dataset = list(data.datasets.values())[at]
         local = row - starts[at]
@@ -264,83 +266,92 @@ def _linked(data: HeteroData, degree: Sparse, rows: Ints) -> pd.DataFrame:
     return pd.DataFrame(records, columns=["dataset", "id", "title", "row", "links"])
 
 
-def told_words(table: pd.DataFrame, most: int = _TOLD_WORDS) -> list[str]:
-    """Return the words of a card to tell, no two of one stem."""
-    found: list[str] = []
-    for word in table[table["inside"] >= _LEAST_SHARE]["thing"]:
-        stem = str(word).casefold()[:_STEM]
-        if len(found) < most and all(stem not in one.casefold() for one in found):
-            found.append(str(word))
-    return found
+def top_words(table: pd.DataFrame, max_words: int = _MAX_WORDS) -> list[str]:
+    """Return the first words of a card, no two with the same stem."""
+    words: list[str] = []
+    for word in table[table["inside"] >= _MIN_WORD_SHARE]["thing"]:
+        stem = str(word).casefold()[:_STEM_LENGTH]
+        if len(words) < max_words and all(stem not in chosen.casefold() for chosen in words):
+            words.append(str(word))
+    return words
 
 
-def _name(
-    number: int, tables: Mapping[str, pd.DataFrame], main: _Main, taken: Sequence[str]
+def _make_name(
+    number: int, tables: Mapping[str, pd.DataFrame], main: _MainLabel, used_names: Sequence[str]
 ) -> str:
-    words = told_words(tables["words"], _NAME_WORDS + 1)
+    words = top_words(tables["words"], _MAX_NAME_WORDS + 1)
     features = tables["features"]
     features = features[
-        (features["effect"].abs() >= _LEAST_EFFECT)
+        (features["effect"].abs() >= _MIN_EFFECT)
         & features["thing"].map(lambda name: bool(_LETTERS.search(str(name)))).astype(bool)
     ]
-    categories = told_categories(tables["categories"], main.column)
-    there = {one.casefold() for one in taken}
+    categories = top_categories(tables["categories"], main.column)
+    used = {used_name.casefold() for used_name in used_names}
     if words:
-        name = ", ".join(words[:_NAME_WORDS])
-        if name.casefold() in there:
+        name = ", ".join(words[:_MAX_NAME_WORDS])
+        if name.casefold() in used:
             name = ", ".join(words)
-    elif main.told:
-        name = main.told
+    elif main.summary:
+        name = main.summary
     elif categories:
         name = categories[0]
     elif len(features):
         high = features.iloc[0]["effect"] > 0
-        name = f"{'high' if high else 'low'} {_plain(str(features.iloc[0]['thing']))}"
+        name = f"{'high' if high else 'low'} {_plain_text(str(features.iloc[0]['thing']))}"
     else:
         name = f"cluster {number}"
     name = capital(name)
-    return name if name.casefold() not in there else f"{name} ({number})"
+    return name if name.casefold() not in used else f"{name} ({number})"
 
 
-def told_categories(table: pd.DataFrame, but: str = "", most: int = 2) -> list[str]:
-    """Return the categories of a card to tell: words, each once, none of the column `but`."""
-    found: list[str] = []
-    for thing in table[table["inside"] >= _CATEGORY_SHARE]["thing"]:
+def top_categories(
+    table: pd.DataFrame, excluded_column: str = "", max_categories: int = 2
+) -> list[str]:
+    """Return the first categories of a card as distinct words, without the column `excluded_column`."""
+    categories: list[str] = []
+    for thing in table[table["inside"] >= _MIN_CATEGORY_SHARE]["thing"]:
         column, _, value = str(thing).partition(": ")
-        said = _plain(value)
-        if column != but and _LETTERS.search(said) and said not in found and len(found) < most:
-            found.append(said)
-    return found
+        text = _plain_text(value)
+        if (
+            column != excluded_column
+            and _LETTERS.search(text)
+            and text not in categories
+            and len(categories) < max_categories
+        ):
+            categories.append(text)
+    return categories
 
 
 def value_words(thing: str) -> str:
-    """Return "column: value" as words: the value alone where it says something by itself."""
+    """Return "column: value" as words: the value alone if it is a word."""
     column, _, value = thing.partition(": ")
-    said = _plain(value)
-    return said if _LETTERS.search(said) else f"{_plain(column)} {said}"
+    text = _plain_text(value)
+    return text if _LETTERS.search(text) else f"{_plain_text(column)} {text}"
 
 
 def capital(text: str) -> str:
-    """Return text that begins with a capital letter."""
+    """Return the text with a capital first letter."""
     return text[:1].upper() + text[1:]
 
 
-def _plain(text: str) -> str:
+def _plain_text(text: str) -> str:
     slug = text == text.lower() and re.fullmatch(r"[^\W\d_]+(?:[-_][^\W\d_]+)*", text)
     return text.replace("-", " ").replace("_", " ") if slug else text
 
 
-def _sentence(counts: Mapping[str, int], tables: Mapping[str, pd.DataFrame], main: _Main) -> str:
+def _make_sentence(
+    counts: Mapping[str, int], tables: Mapping[str, pd.DataFrame], main: _MainLabel
+) -> str:
     """Return "12 emoji and 30 keywords, 85 % food drink, with the words juice, sweet, summer"."""
     parts = [f"{count:,} {name}" for name, count in counts.items()]
-    said = parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
-    if main.classes and main.shares[0] >= _NAME_SHARE:
+    text = parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+    if main.classes and main.shares[0] >= _MIN_CLASS_SHARE:
         share = main.shares[0]
-        whose = f" {main.whose}" if main.whose else ""
-        said += f", {'all' if share == 1 else f'{100 * share:.0f} %'}{whose} {main.classes[0]}"
-    words = told_words(tables["words"])
+        scope = f" {main.whose}" if main.whose else ""
+        text += f", {'all' if share == 1 else f'{100 * share:.0f} %'}{scope} {main.classes[0]}"
+    words = top_words(tables["words"])
     if words:
-        return f"{said}, with the words {', '.join(words)}."
-    categories = told_categories(tables["categories"], main.column)
-    categories = [one for one in categories if one not in main.classes[:1]]
-    return f"{said}, more often {' and '.join(categories)}." if categories else f"{said}."
+        return f"{text}, with the words {', '.join(words)}."
+    categories = top_categories(tables["categories"], main.column)
+    categories = [category for category in categories if category not in main.classes[:1]]
+    return f"{text}, more often {' and '.join(categories)}." if categories else f"{text}."

@@ -1,4 +1,4 @@
-"""Clusters of the items of a map, and what each of them is."""
+"""Clusters of the items of a map, with descriptions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from hetviz.progress import Progress, ProgressPart, ignore_progress
 from hetviz.runs.cluster.cards import ClusterCard, cluster_cards
 from hetviz.runs.cluster.codes import cluster_frame
 from hetviz.runs.cluster.contrast import Contrasts
-from hetviz.runs.cluster.search import search
+from hetviz.runs.cluster.search import search_clusters
 from hetviz.runs.embed.run import Run
 
 
@@ -26,15 +26,16 @@ class Clustering:
     Attributes
     ----------
     codes : array of int, shape (n_rows,)
-        Cluster of each global row, 0 for the largest; -1 for rows of none (without a place, without
-        the label, or left out by HDBSCAN).
+        Cluster of each global row, 0 for the largest; -1 for rows in no cluster (without a place,
+        without the label, or left out by HDBSCAN).
     names : tuple of str
     cards : tuple of ClusterCard
     choice : DataFrame
         A row for each number of clusters tried: k, silhouette, stability, rand_given and
-        rand_held_out (the share of links together in one cluster, and apart in two).
+        rand_held_out (the share of “together” links within one cluster and of “apart” links
+        between two).
     method, space : str
-        How they were found, and where, in words.
+        The method and the space, in words.
     ids : dict of str to array of str
         Ids of the rows of each dataset.
     """
@@ -55,11 +56,11 @@ class Clustering:
         return html_table(repr(self), rows, ("cluster", "items", ""))
 
     def frame(self) -> pd.DataFrame:
-        """Return a table of all rows: dataset, id, cluster (from 1; missing without), name."""
+        """Return a table of all rows: dataset, id, cluster (from 1, or missing), name."""
         return cluster_frame(self.ids, self.codes, self.names)
 
     def to_dict(self) -> JsonObject:
-        """Return all of it as JSON-ready values; NaN as None."""
+        """Return the clustering as JSON-ready values, with None for NaN."""
         choice = self.choice.astype(object).where(self.choice.notna(), None)
         return {
             "method": self.method,
@@ -85,7 +86,7 @@ def clusters(
     random_state: int = 0,
     progress: Progress | None = None,
 ) -> Clustering:
-    """Find clusters of the items of all datasets on a map, and say what each of them is.
+    """Find and describe clusters of the items of all datasets on a map.
 
     Parameters
     ----------
@@ -95,19 +96,18 @@ def clusters(
     method : {"k-means", "hdbscan", "agglomerative", "label"}
         "label" takes the values of a column as clusters.
     n_clusters : int, optional
-        Chosen when absent: of 2 to 60 clusters the most that are at a peak of silhouette times
-        stability not under 0.7 of the highest. HDBSCAN finds its own number; given one, the nearest
-        that it finds with any smallest size is taken.
+        When absent, the largest number from 2 to 60 at a peak of silhouette times stability with
+        at least 0.7 of the highest peak. HDBSCAN finds its own number; given one, it takes the
+        closest number over all minimum cluster sizes.
     label : str, optional
-        Column of labels or of a table, with method "label"; items without a value have no cluster.
+        Label column or table column, with method "label"; items without a value have no cluster.
     space : {"map", "full"}
-        The map as it is drawn, or all axes of the embedding. Where it has only two, the method that
-        made it is fitted again with 10 (else 5, else 3) axes, if `run` says which and it can; a
-        joint map gives the joint axes that it is drawn from.
+        The 2-D map, or all axes of the embedding. If it has only two, the method of `run` is fitted
+        again with 10 (else 5, else 3) axes, if possible; a joint map gives its joint axes.
     run : Run, optional
         Record of the run that made the map, ``hetviz.runs.embed.run.fit_run(...).run``.
     held_out : HeteroData, optional
-        Links to judge clusters by; its items join the cluster of the nearest item on the map.
+        Links that judge the clusters; its items join the cluster of the nearest item on the map.
     random_state : int
     progress : callable, optional
 
@@ -124,19 +124,19 @@ def clusters(
 
     Notes
     -----
-    See `hetviz.core.clustering.partition.partition` and
-    `hetviz.core.clustering.partition_choice.try_sizes` for how and at what cost; nothing looks at
-    all pairs of more than 8,000 items.
+    For algorithms and costs see `hetviz.core.clustering.partition.partition` and
+    `hetviz.core.clustering.partition_choice.try_sizes`. No step compares all pairs of more than
+    8,000 items.
 
     Examples
     --------
     >>> import hetviz
     >>> data = hetviz.load("digits")
     >>> hetviz.clusters(data, hetviz.embed(data, "guided-projection"), n_clusters=10)
-    Clustering(10 clusters by k-means on the map itself)
+    Clustering(10 clusters by k-means on the map)
     """
     report = ignore_progress if progress is None else progress
-    found = search(
+    result = search_clusters(
         data,
         embedding,
         method=method,
@@ -149,17 +149,17 @@ def clusters(
         progress=ProgressPart(report, 0.0, 0.9),
     )
     report(0.9, "Describing the clusters")
-    taken = found.tried[found.chosen]
+    chosen = result.tried[result.chosen]
     cards = cluster_cards(
-        Contrasts(data), found.Y, taken.code, taken.k, found.names, taken.of_groups
+        Contrasts(data), result.Y, chosen.code, chosen.k, result.names, chosen.of_groups
     )
     report(1.0, "Done")
     return Clustering(
-        taken.code,
+        chosen.code,
         tuple(card.name for card in cards),
         cards,
-        found.choice,
+        result.choice,
         method if label is None else f"label {label}",
-        found.space,
+        result.space,
         {name: dataset.ids for name, dataset in data.datasets.items()},
     )

@@ -1,4 +1,4 @@
-"""Clusters of rows as a table, and as bytes and text; light enough for the server."""
+"""Cluster codes as tables, bytes and text, without heavy imports."""
 
 from __future__ import annotations
 
@@ -16,39 +16,33 @@ from hetviz.io.gate import decompress
 
 
 def cluster_frame(ids: Mapping[str, Texts], codes: Ints, names: tuple[str, ...]) -> pd.DataFrame:
-    """Return clusters as a table: dataset, id, cluster (from 1; missing without one), name."""
+    """Return clusters as a table: dataset, id, cluster (from 1, or missing), name."""
     datasets = np.concatenate([np.full(len(texts), name, object) for name, texts in ids.items()])
     numbers = [code + 1 if code >= 0 else None for code in codes.tolist()]
-    called = [names[code] if code >= 0 else None for code in codes.tolist()]
+    row_names = [names[code] if code >= 0 else None for code in codes.tolist()]
     return pd.DataFrame(
         {
             "dataset": datasets,
             "id": np.concatenate(list(ids.values())),
             "cluster": pd.array(numbers, "Int64"),
-            "name": pd.Series(called, dtype=object),
+            "name": pd.Series(row_names, dtype=object),
         }
     )
 
 
 def pack_codes(codes: Ints) -> bytes:
-    """Return a small whole number for each row as bytes: little-endian 16-bit, compressed."""
+    """Return codes of rows as compressed little-endian 16-bit integers."""
     return zlib.compress(np.asarray(codes).astype("<i2").tobytes())
 
 
 def unpack_codes(content: bytes, n_rows: int, n_codes: int) -> Ints:
-    """Return the codes that `pack_codes` packed, from -1 to below `n_codes`.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        If they are not those of so many rows.
-    """
+    """Return the codes of `pack_codes`, checked for number of rows and range."""
     try:
         codes = np.frombuffer(decompress(content, 2 * n_rows), dtype="<i2").astype(np.int64)
     except ValueError:
-        raise _damaged() from None
+        raise _damaged_error() from None
     if len(codes) != n_rows or (len(codes) and not -1 <= codes.min() <= codes.max() < n_codes):
-        raise DataError(Problem("other-data", "clusters", "they are those of other data"))
+        raise DataError(Problem("other-data", "clusters", "they belong to other data"))
     return codes
 
 
@@ -62,9 +56,9 @@ def codes_of_text(text: str, n_rows: int, n_codes: int) -> Ints:
     try:
         content = base64.b64decode(text)
     except (binascii.Error, ValueError):
-        raise _damaged() from None
+        raise _damaged_error() from None
     return unpack_codes(content, n_rows, n_codes)
 
 
-def _damaged() -> DataError:
+def _damaged_error() -> DataError:
     return DataError(Problem("damaged-content", "clusters", "they cannot be read"))

@@ -1,4 +1,4 @@
-"""Words, categories and numbers of all items, read once, to tell any clusters apart by."""
+"""Differences between clusters in words, categories and numbers."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from hetviz.features.item_columns import group_values, item_columns
 from hetviz.features.relations.words import item_words
 from hetviz.metrics.contrast import corrected, higher_or_lower, more_often
 
-_MOST_VALUES = 200
-_MOST_NUMBERS = 300
-_MOST_CELLS = 20_000_000
+_MAX_VALUES = 200
+_MAX_NUMBERS = 300
+_MAX_CELLS = 20_000_000
 
 
 @dataclass(frozen=True, eq=False)
-class Known:
+class KnownLabel:
     """A label of one dataset, or of several that have the same classes.
 
     Attributes
@@ -42,24 +42,18 @@ class Known:
 
 
 class Contrasts:
-    """What items can be told apart by.
-
-    Parameters
-    ----------
-    data : HeteroData
-        Not kept alive by this, so that it may be kept beside them.
-    """
+    """Words, categories and numbers of items, read once; holds only a weak reference to the data."""
 
     def __init__(self, data: HeteroData) -> None:
         self._data = weakref.ref(data)
 
     @property
     def data(self) -> HeteroData:
-        """The data, which somebody else keeps."""
-        found = self._data()
-        if found is None:
+        """The data; the caller must keep them alive."""
+        data = self._data()
+        if data is None:
             raise ReferenceError("the data are gone")
-        return found
+        return data
 
     @cached_property
     def _words(self) -> tuple[list[str], sp.csr_array]:
@@ -70,28 +64,28 @@ class Contrasts:
         return {name: item_columns(self.data, name) for name in self.data.datasets}
 
     @cached_property
-    def labels(self) -> list[Known]:
-        """What items are known to be: the first label of each dataset, those alike put together.
-
-        Labels of two datasets are alike that share at least half of their classes.
-        """
-        found: list[Known] = []
-        done: set[str] = set()
+    def labels(self) -> list[KnownLabel]:
+        """The first label of each dataset; labels that share half of their classes are merged."""
+        labels: list[KnownLabel] = []
+        seen: set[str] = set()
         for column in self.data.labels:
-            mine = {plain_text(value) for value in column.classes}
-            few = 2 <= len(mine) <= max(2, int(column.known.sum()) // 2)
-            if column.dataset in done or not few:
+            classes = {plain_text(value) for value in column.classes}
+            is_usable = 2 <= len(classes) <= max(2, int(column.known.sum()) // 2)
+            if column.dataset in seen or not is_usable:
                 continue
-            done.add(column.dataset)
+            seen.add(column.dataset)
             texts = [None if value is None else plain_text(value) for value in column.values]
-            alike = next((one for one in found if len(mine & one.classes) >= len(mine) / 2), None)
-            if alike is None:
-                nothing = np.full(self.data.n_rows, None, dtype=object)
-                alike = Known(column.name, [], mine, nothing)
-                found.append(alike)
-            alike.datasets.append(column.dataset)
-            alike.values[self.data.offsets[column.dataset]] = texts
-        return found
+            same = next(
+                (label for label in labels if len(classes & label.classes) >= len(classes) / 2),
+                None,
+            )
+            if same is None:
+                no_values = np.full(self.data.n_rows, None, dtype=object)
+                same = KnownLabel(column.name, [], classes, no_values)
+                labels.append(same)
+            same.datasets.append(column.dataset)
+            same.values[self.data.offsets[column.dataset]] = texts
+        return labels
 
     def of(
         self,
@@ -100,90 +94,94 @@ class Contrasts:
         among: Bools | None = None,
         words_only: bool = False,
     ) -> dict[str, pd.DataFrame]:
-        """Return what sets each cluster apart: "words", "categories" and "features".
+        """Return the differences of each cluster to other rows: "words", "categories", "features".
 
-        From the other rows, or from the others of those `among` which to compare, shape (n_rows,).
-        With `words_only` the other two are empty, which is several times as fast.
-        Each has group, thing, dataset, inside, outside, effect, p and q, see
-        `hetviz.runs.cluster.cards.ClusterCard`; q is corrected over all clusters of a table.
+        The mask `among`, shape (n_rows,), limits the rows to compare. With `words_only` the other
+        two tables are empty, which is several times faster. Each table has group, thing, dataset,
+        inside, outside, effect, p and q, see `hetviz.runs.cluster.cards.ClusterCard`; q is
+        corrected over all clusters of a table.
         """
         words, M = self._words
         rows = np.arange(len(codes)) if among is None else np.flatnonzero(among)
-        told = more_often(sp.csr_array(M[rows]), codes[rows], n_clusters)
-        tests = told.attrs["tests"]
-        told["thing"] = [words[thing] for thing in told["thing"]]
-        told["dataset"] = ""
+        word_table = more_often(sp.csr_array(M[rows]), codes[rows], n_clusters)
+        tests = word_table.attrs["tests"]
+        word_table["thing"] = [words[thing] for thing in word_table["thing"]]
+        word_table["dataset"] = ""
         names = () if words_only else tuple(self.data.datasets)
         categories = [self._categories(name, codes, n_clusters, rows) for name in names]
         features = [self._numbers(name, codes, n_clusters, rows) for name in names]
         return {
-            "words": _with_q([told], tests),
-            "categories": _with_q(categories, sum(part.attrs["tests"] for part in categories)),
-            "features": _with_q(features, sum(part.attrs["tests"] for part in features)),
+            "words": _with_corrected_p([word_table], tests),
+            "categories": _with_corrected_p(
+                categories, sum(part.attrs["tests"] for part in categories)
+            ),
+            "features": _with_corrected_p(features, sum(part.attrs["tests"] for part in features)),
         }
 
     def _categories(self, name: str, codes: Ints, n_clusters: int, rows: Ints) -> pd.DataFrame:
-        here = self._own(name, rows)
-        mine = codes[self.data.offsets[name]][here]
+        own_rows = self._own_rows(name, rows)
+        own_codes = codes[self.data.offsets[name]][own_rows]
         parts, tests = [], 0
         for column in self._columns[name].values():
             values = group_values(column)
             if values is None:
                 continue
-            values = values[here]
-            known = np.array([value is not None for value in values], dtype=bool)
-            distinct, at = np.unique(values[known].astype(str), return_inverse=True)
-            if len(distinct) > _MOST_VALUES:
+            values = values[own_rows]
+            is_known = np.array([value is not None for value in values], dtype=bool)
+            distinct, at = np.unique(values[is_known].astype(str), return_inverse=True)
+            if len(distinct) > _MAX_VALUES:
                 continue
-            has = np.flatnonzero(known)
-            M = sp.csr_array((np.ones(len(has)), (has, at)), shape=(len(mine), len(distinct)))
-            found = more_often(M, mine, n_clusters)
-            tests += found.attrs["tests"]
-            found["thing"] = [f"{column.name}: {distinct[thing]}" for thing in found["thing"]]
-            parts.append(found)
-        return _joined(parts, name, tests)
+            known_rows = np.flatnonzero(is_known)
+            M = sp.csr_array(
+                (np.ones(len(known_rows)), (known_rows, at)), shape=(len(own_codes), len(distinct))
+            )
+            table = more_often(M, own_codes, n_clusters)
+            tests += table.attrs["tests"]
+            table["thing"] = [f"{column.name}: {distinct[thing]}" for thing in table["thing"]]
+            parts.append(table)
+        return _join_tables(parts, name, tests)
 
     def _numbers(self, name: str, codes: Ints, n_clusters: int, rows: Ints) -> pd.DataFrame:
-        here = self._own(name, rows)
-        names, X = self._measured[name]
-        found = higher_or_lower(X[here], codes[self.data.offsets[name]][here], n_clusters)
-        tests = found.attrs["tests"]
-        found["thing"] = [names[thing] for thing in found["thing"]]
-        return _joined([found], name, tests)
+        own_rows = self._own_rows(name, rows)
+        names, X = self._numeric[name]
+        table = higher_or_lower(X[own_rows], codes[self.data.offsets[name]][own_rows], n_clusters)
+        tests = table.attrs["tests"]
+        table["thing"] = [names[thing] for thing in table["thing"]]
+        return _join_tables([table], name, tests)
 
-    def _own(self, name: str, rows: Ints) -> Ints:
-        """Return which of the global rows are of a dataset, as its rows."""
+    def _own_rows(self, name: str, rows: Ints) -> Ints:
+        """Return the global rows that belong to a dataset, as its own rows."""
         span = self.data.offsets[name]
         return np.asarray(rows[(rows >= span.start) & (rows < span.stop)] - span.start)
 
     @cached_property
-    def _measured(self) -> dict[str, tuple[list[str], Floats]]:
+    def _numeric(self) -> dict[str, tuple[list[str], Floats]]:
         return {
-            name: _numbers_of(dataset, self._columns[name])
+            name: _numeric_columns(dataset, self._columns[name])
             for name, dataset in self.data.datasets.items()
         }
 
 
-def _numbers_of(dataset: Dataset, columns: dict[str, Column]) -> tuple[list[str], Floats]:
-    """Return the columns of numbers of a dataset, and its features by other names; 300 at most."""
-    found = {
+def _numeric_columns(dataset: Dataset, columns: dict[str, Column]) -> tuple[list[str], Floats]:
+    """Return up to 300 numeric columns of a dataset and features with other names."""
+    numbers = {
         column.name: column.values.astype(np.float64)
         for column in columns.values()
         if column.kind == "number" and group_values(column) is None
     }
     X = dataset.X
-    if X is not None and X.shape[0] * X.shape[1] <= _MOST_CELLS:
+    if X is not None and X.shape[0] * X.shape[1] <= _MAX_CELLS:
         dense = np.asarray(X.toarray() if isinstance(X, sp.csr_array) else X, dtype=np.float64)
         for at, feature in enumerate(feature_names(dataset)):
-            if feature not in found:
-                found[feature] = dense[:, at]
-    names = list(found)[:_MOST_NUMBERS]
+            if feature not in numbers:
+                numbers[feature] = dense[:, at]
+    names = list(numbers)[:_MAX_NUMBERS]
     if not names:
         return [], np.zeros((len(dataset), 0))
-    return names, np.column_stack([found[name] for name in names])
+    return names, np.column_stack([numbers[name] for name in names])
 
 
-def _joined(parts: list[pd.DataFrame], dataset: str, tests: int) -> pd.DataFrame:
+def _join_tables(parts: list[pd.DataFrame], dataset: str, tests: int) -> pd.DataFrame:
     parts = [part for part in parts if len(part)]
     out = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
     out["dataset"] = dataset
@@ -191,19 +189,19 @@ def _joined(parts: list[pd.DataFrame], dataset: str, tests: int) -> pd.DataFrame
     return out
 
 
-def _with_q(parts: list[pd.DataFrame], tests: int) -> pd.DataFrame:
-    there = [part for part in parts if len(part)]
+def _with_corrected_p(parts: list[pd.DataFrame], tests: int) -> pd.DataFrame:
+    nonempty = [part for part in parts if len(part)]
     columns = ["group", "thing", "dataset", "inside", "outside", "effect", "p"]
-    if not there:
+    if not nonempty:
         return pd.DataFrame(columns=[*columns, "q"])
-    for part in there:
+    for part in nonempty:
         part.attrs.clear()
-    out = pd.concat([part[columns] for part in there], ignore_index=True)
+    out = pd.concat([part[columns] for part in nonempty], ignore_index=True)
     out["q"] = corrected(out["p"].to_numpy(np.float64), tests)
     return out
 
 
 def plain_text(value: object) -> str:
     """Return a label as text, 3 for 3.0."""
-    whole = isinstance(value, float) and value.is_integer()
-    return str(int(value)) if whole and isinstance(value, float) else str(value)
+    is_whole = isinstance(value, float) and value.is_integer()
+    return str(int(value)) if is_whole and isinstance(value, float) else str(value)

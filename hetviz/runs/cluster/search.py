@@ -1,4 +1,4 @@
-"""Clusters of several numbers on a map, or where the map came from, judged side by side."""
+"""Clusterings with different numbers of clusters, on the map or on more axes."""
 
 from __future__ import annotations
 
@@ -31,27 +31,27 @@ from hetviz.runs.embed.run import Run, fit_again
 
 LABEL = "label"
 MAP, FULL = "map", "full"
-MOST_CLASSES = 120
-_AXES = (10, 5, 3)
-_MAP_WORDS = "on the map itself"
+MAX_CLASSES = 120
+_AXES_TO_TRY = (10, 5, 3)
+_MAP_TEXT = "on the map"
 
 
 @dataclass(frozen=True, eq=False)
-class Search:
-    """Clusters of each number tried.
+class ClusterSearch:
+    """Clusterings for each number of clusters.
 
     Attributes
     ----------
     Y : array of shape (n_rows, 2 or more)
-        Where the rows lie in the space that was searched; NaN without a place.
+        Coordinates in the space of the search; NaN without a place.
     space : str
-        What that space is, in words.
+        Description of the space.
     tried : tuple of Tried
         Codes of all rows, -1 without a cluster; the fewest clusters come first.
     chosen : int
-        Position in `tried` of the one to take.
+        Position of the chosen one in `tried`.
     names : tuple of str or None
-        Of the clusters, where they have names already: the values of a label.
+        Names of the clusters, if they are the values of a label.
     choice : DataFrame
         A row for each number: k, silhouette, stability, rand_given, rand_held_out.
     """
@@ -64,7 +64,7 @@ class Search:
     choice: pd.DataFrame
 
 
-def search(
+def search_clusters(
     data: HeteroData,
     embedding: Embedding,
     *,
@@ -76,11 +76,11 @@ def search(
     held_out: HeteroData | None = None,
     random_state: int = 0,
     progress: Progress | None = None,
-) -> Search:
-    """Look for clusters; see `hetviz.clusters`, which describes the chosen ones as well."""
+) -> ClusterSearch:
+    """Search clusters without describing them; see `hetviz.clusters`."""
     report = ignore_progress if progress is None else progress
-    _check(method, n_clusters, label, space)
-    Y, words = _points(
+    _check_arguments(method, n_clusters, label, space)
+    Y, space_text = _points_in_space(
         data, embedding, space, run, ProgressPart(report, 0.0, 0.5 * (space == FULL))
     )
     placed = np.flatnonzero(np.isfinite(Y).all(axis=1))
@@ -88,71 +88,76 @@ def search(
     names: tuple[str, ...] | None = None
     if method == LABEL:
         code, names = label_clusters(data, str(label))
-        here = placed[code[placed] >= 0]
-        apart = silhouette_of(Y[here], code[here], random_state)
-        found = [Tried(code, apart, float("nan"), np.full(len(names), np.nan))]
+        labelled = placed[code[placed] >= 0]
+        silhouette = silhouette_of(Y[labelled], code[labelled], random_state)
+        extended = [Tried(code, silhouette, float("nan"), np.full(len(names), np.nan))]
         chosen = 0
     else:
         sizes = sizes_to_try(len(placed), method)
         if n_clusters is not None and method != "hdbscan":
             sizes = [n_clusters]
-        few = try_sizes(Y[placed], method, sizes, random_state, part)
-        picked = best(few)
+        clusterings = try_sizes(Y[placed], method, sizes, random_state, part)
+        best_clustering = best(clusterings)
         if n_clusters is not None:
-            picked = min(few, key=lambda one: (abs(one.k - n_clusters), -one.score))
-        chosen = few.index(picked)
-        found = [_of_all(one, placed, data.n_rows) for one in few]
-    rand = [_rand(data, embedding, held_out, one.code) for one in found]
+            best_clustering = min(
+                clusterings,
+                key=lambda clustering: (abs(clustering.k - n_clusters), -clustering.score),
+            )
+        chosen = clusterings.index(best_clustering)
+        extended = [
+            _extend_to_all_rows(clustering, placed, data.n_rows) for clustering in clusterings
+        ]
+    rand = [_link_agreement(data, embedding, held_out, clustering.code) for clustering in extended]
     choice = pd.DataFrame(
         {
-            "k": [one.k for one in found],
-            "silhouette": [one.silhouette for one in found],
-            "stability": [one.stability for one in found],
-            "rand_given": [given for given, _ in rand],
-            "rand_held_out": [held for _, held in rand],
+            "k": [clustering.k for clustering in extended],
+            "silhouette": [clustering.silhouette for clustering in extended],
+            "stability": [clustering.stability for clustering in extended],
+            "rand_given": [share_given for share_given, _ in rand],
+            "rand_held_out": [share_held_out for _, share_held_out in rand],
         }
     )
     report(1.0, "Done")
-    return Search(Y, words, tuple(found), chosen, names, choice)
+    return ClusterSearch(Y, space_text, tuple(extended), chosen, names, choice)
 
 
-def _check(method: str, n_clusters: int | None, label: str | None, space: str) -> None:
+def _check_arguments(method: str, n_clusters: int | None, label: str | None, space: str) -> None:
     if method not in (*METHODS, LABEL):
         known = ", ".join((*METHODS, LABEL))
-        raise ParameterError(f"clusters: method = {method!r}; one of {known}.")
+        raise ParameterError(f"clusters: method = {method!r}, but it must be one of {known}.")
     if space not in (MAP, FULL):
-        raise ParameterError(f"clusters: space = {space!r}; map or full.")
+        raise ParameterError(f"clusters: space = {space!r}, but it must be map or full.")
     if n_clusters is not None and (isinstance(n_clusters, bool) or int(n_clusters) != n_clusters):
-        raise ParameterError(f"clusters: n_clusters = {n_clusters!r}; a whole number is needed.")
-    if n_clusters is not None and not 1 <= n_clusters <= MOST_CLASSES:
-        raise ParameterError(f"clusters: n_clusters = {n_clusters}; from 1 to {MOST_CLASSES}.")
+        raise ParameterError(f"clusters: n_clusters = {n_clusters!r} is not a whole number.")
+    if n_clusters is not None and not 1 <= n_clusters <= MAX_CLASSES:
+        raise ParameterError(f"clusters: n_clusters = {n_clusters} is not from 1 to {MAX_CLASSES}.")
     if (label is None) == (method == LABEL):
-        raise ParameterError("clusters: name a label with method='label', and only then.")
+        raise ParameterError("clusters: give a label with method='label', and only then.")
 
 
-def _points(
+def _points_in_space(
     data: HeteroData, embedding: Embedding, space: str, run: Run | None, progress: Progress
 ) -> tuple[Floats, str]:
-    """Return where the rows lie in a space, and what it is."""
-    own = np.vstack(list(coordinates_of(data, embedding).values()))
+    """Return coordinates in a space, and a description of it."""
+    coordinates = np.vstack(list(coordinates_of(data, embedding).values()))
     if space == MAP:
         if embedding.n_components <= 2:
-            return own, _MAP_WORDS
+            return coordinates, _MAP_TEXT
         flat = np.vstack(list(coordinates_of(data, embedding.planar()).values()))
-        return flat, f"{_MAP_WORDS}, of {embedding.n_components} axes"
+        return flat, f"{_MAP_TEXT}, of {embedding.n_components} axes"
     if embedding.n_components > 2:
-        return own, f"in all {embedding.n_components} axes of the embedding"
+        return coordinates, f"in all {embedding.n_components} axes of the embedding"
     if run is None:
-        return own, f"{_MAP_WORDS}: it has no more axes, and how it was made is not known"
+        return coordinates, f"{_MAP_TEXT}, which has no more axes and an unknown method"
     method = get_method(run.method)
     title = method.card.title
     if Capability.SHARED_SPACE in method.card.capabilities:
         shared: Embedding = vars(fit_again(data, run, progress).model)["axes_"]
         Z = np.vstack(list(coordinates_of(data, shared).values()))
-        return Z, f"on the {Z.shape[1]} axes that {title} is drawn from"
-    most = getattr(method.params.get("n_components"), "high", 2)
-    for axes in _AXES:
-        if axes > most:
+        return Z, f"on the {Z.shape[1]} joint axes of {title}"
+    max_axes = getattr(method.params.get("n_components"), "high", 2)
+    for axes in _AXES_TO_TRY:
+        if axes > max_axes:
             continue
         try:
             wider = replace(run, params={**run.params, "n_components": axes})
@@ -160,77 +165,75 @@ def _points(
         except Cancelled:
             raise
         except HetvizError:
-            # Fewer axes may still be had.
+            # Fewer axes may still work.
             continue
         Y = np.vstack(list(coordinates_of(data, fitted.embedding).values()))
         return Y, f"in {Y.shape[1]} axes of {title}, fitted again"
-    return own, f"{_MAP_WORDS}: {title} gives no more axes for these data"
+    return coordinates, f"{_MAP_TEXT}, since {title} gives no more axes for these data"
 
 
 def label_clusters(data: HeteroData, label: str) -> tuple[Ints, tuple[str, ...]]:
-    """Return the class of each row in a column, and the classes, the largest first.
-
-    Raises
-    ------
-    hetviz.errors.ParameterError
-        If no dataset has such a column, or it holds no classes.
-    """
+    """Return the class of each row in a column, and the classes, the largest first."""
     code = np.full(data.n_rows, None, dtype=object)
-    there = False
+    is_found = False
     for name, rows in data.offsets.items():
         column = item_columns(data, name).get(label)
         if column is None:
             continue
-        there = True
+        is_found = True
         code[rows] = [
             None if value is None or value != value else plain_text(value)
             for value in column.values
         ]
-    if not there:
-        raise ParameterError(f"clusters: no dataset has a column or label {label!r}.")
-    known = np.array([value is not None for value in code], dtype=bool)
-    classes, at = np.unique(code[known].astype(str), return_inverse=True)
-    if not 1 <= len(classes) <= MOST_CLASSES:
+    if not is_found:
+        raise ParameterError(f"clusters: no dataset has a column or label named {label!r}.")
+    is_known = np.array([value is not None for value in code], dtype=bool)
+    classes, at = np.unique(code[is_known].astype(str), return_inverse=True)
+    if not 1 <= len(classes) <= MAX_CLASSES:
         raise ParameterError(
-            f"clusters: column {label!r} has {len(classes):,} values; 1 to {MOST_CLASSES} can be "
-            "shown as clusters."
+            f"clusters: column {label!r} has {len(classes):,} values, but only 1 to {MAX_CLASSES} "
+            "can be shown as clusters."
         )
     sizes = np.bincount(at, minlength=len(classes))
     order = np.argsort(-sizes, kind="stable")
     rank = np.empty(len(classes), dtype=np.int64)
     rank[order] = np.arange(len(classes))
     out = np.full(data.n_rows, -1)
-    out[known] = rank[at]
-    return out, tuple(capital(value_words(f"{label}: {classes[one]}")) for one in order)
+    out[is_known] = rank[at]
+    return out, tuple(capital(value_words(f"{label}: {classes[position]}")) for position in order)
 
 
-def _of_all(one: Tried, placed: Ints, n_rows: int) -> Tried:
+def _extend_to_all_rows(clustering: Tried, placed: Ints, n_rows: int) -> Tried:
     code = np.full(n_rows, -1)
-    code[placed] = one.code
-    return Tried(code, one.silhouette, one.stability, one.of_groups)
+    code[placed] = clustering.code
+    return Tried(code, clustering.silhouette, clustering.stability, clustering.of_groups)
 
 
-def _rand(
+def _link_agreement(
     data: HeteroData, embedding: Embedding, held_out: HeteroData | None, code: Ints
 ) -> tuple[float, float]:
-    """Return the share of links that clusters keep, given and held out; NaN without any."""
-    given = rand_on_links(data, code)
-    held = None
+    """Return the share of given and of held-out links that clusters agree with; NaN without any."""
+    agreement = rand_on_links(data, code)
+    agreement_held_out = None
     if held_out is not None:
-        theirs = code
+        held_out_code = code
         if not same_rows(data, held_out):
-            theirs = _mapped(data, embedding, held_out, code)
-        held = rand_on_links(held_out, theirs)
-    return (np.nan if given is None else given), (np.nan if held is None else held)
+            held_out_code = _nearest_codes(data, embedding, held_out, code)
+        agreement_held_out = rand_on_links(held_out, held_out_code)
+    return (np.nan if agreement is None else agreement), (
+        np.nan if agreement_held_out is None else agreement_held_out
+    )
 
 
-def _mapped(data: HeteroData, embedding: Embedding, held_out: HeteroData, code: Ints) -> Ints:
-    """Return the cluster of the nearest row with one, for rows that the map was not made from."""
+def _nearest_codes(
+    data: HeteroData, embedding: Embedding, held_out: HeteroData, code: Ints
+) -> Ints:
+    """Return the cluster of the nearest clustered row for rows that are not in the data."""
     Y = np.vstack(list(coordinates_of(data, embedding).values()))
     new = np.vstack(list(coordinates_of(held_out, embedding).values()))
-    known = np.isfinite(Y).all(axis=1) & (code >= 0)
-    there = np.isfinite(new).all(axis=1)
+    has_code = np.isfinite(Y).all(axis=1) & (code >= 0)
+    placed = np.isfinite(new).all(axis=1)
     out = np.full(len(new), -1)
-    if known.any():
-        out[there] = nearest_code(Y[known], code[known], new[there])
+    if has_code.any():
+        out[placed] = nearest_code(Y[has_code], code[has_code], new[placed])
     return out

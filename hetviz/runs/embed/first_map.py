@@ -124,7 +124,7 @@ class MethodChoice:
             return None
         embeddings = comparison.embeddings
         sound = comparison.sound("trustworthiness")
-        keys = [key for key in sound if key not in embeddings or _is_legible(embeddings[key])]
+        keys = [key for key in sound if key not in embeddings or _is_readable(embeddings[key])]
         if not keys:
             return None
         best = max(keys, key=lambda key: comparison.mean(key, "trustworthiness"))
@@ -490,13 +490,15 @@ def _affordable_candidates(
 
 def _best_candidate(comparison: Comparison) -> Candidate | None:
     """Return the best readable candidate, the simplest of those that tie."""
-    legible = [key for key, embedding in comparison.embeddings.items() if _is_legible(embedding)]
-    readable = comparison.only(legible) if legible else comparison
+    readable_keys = [
+        key for key, embedding in comparison.embeddings.items() if _is_readable(embedding)
+    ]
+    readable = comparison.only(readable_keys) if readable_keys else comparison
     recommendation = readable.recommendation
     return None if recommendation.method is None else comparison.candidate(recommendation.method)
 
 
-def _is_legible(embedding: Embedding) -> bool:
+def _is_readable(embedding: Embedding) -> bool:
     sizes = list(dataset_spreads(embedding).values())
     if not sizes:
         return True

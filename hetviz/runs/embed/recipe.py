@@ -295,7 +295,7 @@ def write_run(
     judged = scope.held_out
     if judged is None and held_out is not None:
         judged = held_out if scope.rows is None else select_rows(held_out, scope.rows)
-    scores = evaluate(scope.shown, fitted.model.embedding_, judged).to_dict()
+    scores = evaluate(scope.measured, fitted.model.embedding_, judged).to_dict()
     sha256 = coordinates_hash(fitted.embedding)
     record: dict[str, Any] = {
         "method": fitted.run.method,

@@ -34,7 +34,7 @@ class Scope:
         All rows.
     rows : array of int or None
         Global rows that take part, ascending; None for all.
-    shown : HeteroData
+    measured : HeteroData
         These rows with the links that were not held out, with original weights. The map is
         measured by them.
     seen : HeteroData
@@ -44,7 +44,7 @@ class Scope:
 
     data: HeteroData
     rows: Ints | None
-    shown: HeteroData
+    measured: HeteroData
     seen: HeteroData
     held_out: HeteroData | None
 

@@ -12,8 +12,8 @@ from sklearn.model_selection import KFold, StratifiedKFold
 
 from hetviz._types import Floats, Ints
 from hetviz.algorithms.memory import memory_refusal
-from hetviz.algorithms.predictor import Predicted
-from hetviz.core.prediction.blend import mean_weights, pool_weights, pooled, reliability
+from hetviz.algorithms.predictor import LabelPredictions
+from hetviz.core.prediction.blend import mean_weights, pool_probabilities, pool_weights, reliability
 from hetviz.core.prediction.gbc import CLASSES
 from hetviz.data import HeteroData
 from hetviz.data.model.diagnostics import SHARE, by_key, make_diagnostic
@@ -116,8 +116,8 @@ def blend(
         codes = y[known].astype(np.int64)
         kept = kept[np.bincount(codes)[codes][kept] > 1]
         w = pool_weights([unseen[name][kept] for name in names], codes[kept])
-        seen = pooled([unseen[name][kept] for name in names], w)
-        outputs = pooled([each[name] for name in names], w)
+        seen = pool_probabilities([unseen[name][kept] for name in names], w)
+        outputs = pool_probabilities([each[name] for name in names], w)
         at = outputs.argmax(axis=1)
         said = np.column_stack([each[name][np.arange(len(y)), at] for name in names])
     else:
@@ -263,14 +263,16 @@ def _table(data: HeteroData, problem: LabelProblem, found: Blend, rows: Ints) ->
     ids = data[column.dataset].ids
     if column.task == CLASSES:
         names = np.array(column.classes, dtype=object)
-        predicted = Predicted(
+        predicted = LabelPredictions(
             names[outputs.argmax(axis=1)], outputs.max(axis=1), found.spread[rows], outputs
         )
         share = np.bincount(column.y[np.isfinite(column.y)].astype(np.int64)).max()
         usual = share / max(np.isfinite(column.y).sum(), 1)
         decided = outputs.max(axis=1) > usual + _BETTER_THAN_GUESS
     else:
-        predicted = Predicted(outputs[:, 0].astype(object), nothing, found.spread[rows], None)
+        predicted = LabelPredictions(
+            outputs[:, 0].astype(object), nothing, found.spread[rows], None
+        )
         away = np.abs(found.seen[:, 0] - problem.y[found.rows])
         guess = np.abs(problem.y[found.rows] - np.mean(problem.y[found.rows]))
         useful = float(np.mean(away**2)) < float(np.mean(guess**2))

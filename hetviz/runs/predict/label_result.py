@@ -104,7 +104,7 @@ def labelled_table(
     Parameters
     ----------
     frame : DataFrame
-        From `hetviz.algorithms.predictor.Predicted.frame`.
+        From `hetviz.algorithms.predictor.LabelPredictions.frame`.
     column : LabelColumn
     given : mapping
         From `hetviz.features.relations.label_problems.values_by_class`.

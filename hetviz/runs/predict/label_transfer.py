@@ -16,7 +16,7 @@ from sklearn.neighbors import NearestNeighbors
 
 from hetviz import params as parameters
 from hetviz._types import Floats
-from hetviz.algorithms.predictor import Predicted
+from hetviz.algorithms.predictor import LabelPredictions
 from hetviz.algorithms.registry import get_method
 from hetviz.core.prediction.gbc import CLASSES
 from hetviz.core.prediction.transfer import Selection, bridge, quantile_bins, select_sources
@@ -401,19 +401,19 @@ def _held_out(
     return error_table(errors, counts)
 
 
-def _predicted(target: LabelColumn, outputs: Floats | None) -> Predicted:
+def _predicted(target: LabelColumn, outputs: Floats | None) -> LabelPredictions:
     n = len(target.y)
     nothing = np.full(n, np.nan)
     if target.task != CLASSES:
         if outputs is None:
-            return Predicted(np.full(n, None, dtype=object), nothing, nothing, None)
+            return LabelPredictions(np.full(n, None, dtype=object), nothing, nothing, None)
         spread = np.sqrt(np.maximum(outputs[:, 1] - outputs[:, 0] ** 2, 0.0))
-        return Predicted(outputs[:, 0].astype(object), nothing, spread, None)
+        return LabelPredictions(outputs[:, 0].astype(object), nothing, spread, None)
     if outputs is None:
         unknown = np.full((n, len(target.classes)), np.nan)
-        return Predicted(np.full(n, None, dtype=object), nothing, nothing, unknown)
+        return LabelPredictions(np.full(n, None, dtype=object), nothing, nothing, unknown)
     label = np.array(target.classes, dtype=object)[outputs.argmax(axis=1)]
-    return Predicted(label, outputs.max(axis=1), nothing, outputs)
+    return LabelPredictions(label, outputs.max(axis=1), nothing, outputs)
 
 
 def _reasons(

@@ -22,14 +22,14 @@ from hetviz.core.graph.affinities import conditional_affinities, neighbors_neede
 from hetviz.core.graph.neighbors import neighbors_by_cells
 from hetviz.core.kernels.kernels import RbfKernel, landmark_map, median_bandwidth
 from hetviz.core.prediction.link_ridge import (
-    DENSE,
+    MAX_EXACT_ROWS,
     KroneckerRidge,
-    LowRank,
-    Scale,
+    LowRankScores,
+    ScoreScale,
+    ScoreStack,
     Spectrum,
-    Stack,
     best_products,
-    exclusive,
+    has_exclusive_rows,
     largest,
     profile_kernel,
     rank_for,
@@ -98,7 +98,7 @@ class _Likeness:
     @classmethod
     def of(cls, dataset: Dataset, random_state: int) -> _Likeness:
         n = len(dataset)
-        if n <= DENSE:
+        if n <= MAX_EXACT_ROWS:
             K = _kernel(dataset, random_state)
             return cls(K, None, None if K is None else Spectrum.of_kernel(K))
         F = _factor(dataset, random_state)
@@ -107,7 +107,7 @@ class _Likeness:
     def with_profiles(self, profiles: Sparse, shares: Sequence[float]) -> list[Spectrum]:
         """Return the spectra of this likeness mixed with that of profiles of links, by share."""
         n = profiles.shape[0]
-        if n <= DENSE:
+        if n <= MAX_EXACT_ROWS:
             G = profile_kernel(profiles)
             K = G if self.K is None else self.K
             kernels = [(1 - share) * K + share * G for share in shares]
@@ -196,7 +196,7 @@ class _Problem:
             for name, other in ((self.source, self.target), (self.target, self.source))
         ]
         together = sp.csr_array(self.Y > 0).astype(np.float64)
-        self.once = (exclusive(together), exclusive(sp.csr_array(together.T)))
+        self.once = (has_exclusive_rows(together), has_exclusive_rows(sp.csr_array(together.T)))
         self.spaces = data.offsets[self.source], data.offsets[self.target]
         self.base: Sparse | None = None
         if data.n_rows <= _MOST_WALKED:
@@ -238,13 +238,13 @@ class _Fit:
 
     problem: _Problem
     Y: Sparse
-    ridges: Mapping[str, Mapping[float, LowRank]]
+    ridges: Mapping[str, Mapping[float, LowRankScores]]
     solved: Mapping[str, KroneckerRidge]
     nearest: Mapping[str, Sparse]
     walk: Sparse | None
     models: Mapping[str, BaseEmbedder]
     degrees: tuple[Floats, Floats]
-    scales: Mapping[str, Scale] = field(default_factory=dict)
+    scales: Mapping[str, ScoreScale] = field(default_factory=dict)
     chosen: Mapping[str, float] = field(default_factory=dict)
 
     def block(self, rows: Ints) -> dict[str, Floats]:
@@ -285,7 +285,7 @@ class _Fit:
             out |= self._by_rows(i, j)
         if self.problem.within and self.problem.a.own is not None:
             F = self.problem.a.own.features
-            out[LIKENESS] = LowRank(F, F).pairs(i, j)
+            out[LIKENESS] = LowRankScores(F, F).pairs(i, j)
         out[LINKS_OF_SOURCE] = np.log1p(self.degrees[0][i])
         out[LINKS_OF_TARGET] = np.log1p(self.degrees[1][j])
         if self.problem.within:
@@ -347,8 +347,8 @@ class LinkPredictor:
     once: tuple[bool, bool]
     n_links: int
     _fit: _Fit
-    _warm: Stack
-    _cold: Stack
+    _warm: ScoreStack
+    _cold: ScoreStack
 
     def scores(self, rows: Ints) -> Floats:
         """Return probabilities of rows of source with all rows of target, shape (rows, m).
@@ -570,7 +570,7 @@ class _Test:
     pairs: _Pairs
     scores: Mapping[str, Floats]
     cold: Bools
-    scales: Mapping[str, Scale]
+    scales: Mapping[str, ScoreScale]
 
 
 def _fit(problem: _Problem, Y: Sparse, settings: Mapping[str, int]) -> _Fit:
@@ -840,7 +840,7 @@ def _tested(problem: _Problem, Y: Sparse, pairs: _Pairs, settings: Mapping[str, 
     fit = _fit(problem, Y, settings)
     scores = fit.of_pairs(pairs.i, pairs.j)
     rest = ~pairs.is_link
-    scales = {name: Scale.of(S[rest]) for name, S in scores.items()}
+    scales = {name: ScoreScale.of(S[rest]) for name, S in scores.items()}
     cold = fit.cold(pairs.i, pairs.j)
     allowed = np.ones(len(cold), dtype=bool)
     if problem.once[0]:
@@ -860,7 +860,7 @@ def _with_scales(fit: _Fit) -> _Fit:
     none = np.empty(0, np.int64)
     pairs = _judged_pairs(fit.problem, none, none, rng)
     scores = fit.of_pairs(pairs.i, pairs.j)
-    return replace(fit, scales={name: Scale.of(S) for name, S in scores.items()})
+    return replace(fit, scales={name: ScoreScale.of(S) for name, S in scores.items()})
 
 
 def _best_ridges(fit: _Fit, tests: Sequence[_Test]) -> dict[str, float]:
@@ -893,11 +893,11 @@ def _with_ridge(name: str, ridge: float) -> str:
     return f"{name}, ridge {ridge:g}"
 
 
-def _weighed(tests: Sequence[_Test]) -> tuple[Stack, dict[str, float]]:
+def _weighed(tests: Sequence[_Test]) -> tuple[ScoreStack, dict[str, float]]:
     """Return a stack of all scores, or of one alone where this finds hidden links better."""
     usable = [test for test in tests if test.pairs.is_link.any()]
     if not usable:
-        return Stack((MIXED,), np.ones(1), float(logit(0.01))), {}
+        return ScoreStack((MIXED,), np.ones(1), float(logit(0.01))), {}
     names = list(usable[0].scores)
     columns = [_table(test, names) for test in usable]
     judged = {
@@ -923,15 +923,15 @@ def _table(test: _Test, names: Sequence[str]) -> Floats:
     return np.column_stack([test.scores[name] for name in names])
 
 
-def _stacked(names: Sequence[str], columns: Sequence[Floats], tests: Sequence[_Test]) -> Stack:
+def _stacked(names: Sequence[str], columns: Sequence[Floats], tests: Sequence[_Test]) -> ScoreStack:
     y = np.concatenate([test.pairs.is_link for test in tests]).astype(np.float64)
     counts = np.concatenate([test.pairs.counts for test in tests])
-    return Stack.fit(names, np.vstack(columns), y, counts, (LINKS_OF_SOURCE, LINKS_OF_TARGET))
+    return ScoreStack.fit(names, np.vstack(columns), y, counts, (LINKS_OF_SOURCE, LINKS_OF_TARGET))
 
 
 def _for_items_without_links(
-    tests: Sequence[_Test], colds: Sequence[_Test], warm: Stack, n_targets: int
-) -> Stack:
+    tests: Sequence[_Test], colds: Sequence[_Test], warm: ScoreStack, n_targets: int
+) -> ScoreStack:
     """Return the stack for pairs with an item that has no link, at their own rate of links."""
     seen = [t for t in (_only_cold(test) for test in tests) if t is not None]
     found = [t for t in (_only_cold(test) for test in colds) if t is not None] + seen
@@ -955,7 +955,7 @@ def _for_items_without_links(
         return float(np.average(expit(margin + shift), weights=counts)) - float(rate)
 
     shift = float(brentq(above, -40.0, 40.0))
-    return Stack(stack.names, stack.weights, stack.intercept + shift)
+    return ScoreStack(stack.names, stack.weights, stack.intercept + shift)
 
 
 def _only_cold(test: _Test) -> _Test | None:

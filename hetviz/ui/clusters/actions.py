@@ -148,7 +148,7 @@ def _merge(numbers: list[int]) -> None:
 
 
 def _split(numbers: list[int], k: int) -> None:
-    from hetviz.runs.cluster.parts import split
+    from hetviz.runs.cluster.parts import split_cluster
 
     workspace = session.workspace()
     state = workspace.state
@@ -156,7 +156,9 @@ def _split(numbers: list[int], k: int) -> None:
     if clustering is None:
         return
     Y = map_parts.get_geometry(state, state.run).points.astype(np.float64)
-    parts, names = split(layers.get_contrasts(data), Y, clustering.of(data), numbers[0] - 1, k)
+    parts, names = split_cluster(
+        layers.get_contrasts(data), Y, clustering.of(data), numbers[0] - 1, k
+    )
     if len(names) < 2:
         session.add_message(
             "All items of this cluster are at the same position, so it cannot be split.", "note"

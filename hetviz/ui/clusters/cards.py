@@ -11,7 +11,7 @@ from hetviz._text import shorten
 from hetviz.data import HeteroData
 from hetviz.plots.colour import CLUSTER
 from hetviz.plots.palette import N_COLOURS, shape_of
-from hetviz.runs.cluster.cards import ClusterCard, cluster_cards, told_categories, told_words
+from hetviz.runs.cluster.cards import ClusterCard, cluster_cards, top_categories, top_words
 from hetviz.ui.map import layers
 from hetviz.ui.map import parts as map_parts
 from hetviz.ui.map.array_cache import get_or_compute
@@ -65,7 +65,7 @@ def show_cards(state: State, cards: tuple[ClusterCard, ...]) -> None:
                     f"{card.number} **{theme.escape_markdown(card.name)}**",
                     key=f"pick-{clustering_key(clustering)}-{card.number}",
                 )
-                # Grey unless the map is coloured by cluster, as the colours would mean something else.
+                # Grey unless the map is coloured by cluster.
                 cluster_colour = f"var(--hv-c{(card.number - 1) % N_COLOURS})"
                 colour = cluster_colour if state.view.colour == CLUSTER.key else "var(--hv-mute)"
                 st.html(_card_html(data, card, clustering_key(clustering), colour))
@@ -74,8 +74,8 @@ def show_cards(state: State, cards: tuple[ClusterCard, ...]) -> None:
 def _card_html(data: HeteroData, card: ClusterCard, key: str, colour: str) -> str:
     return (
         f'<div class="hv-cluster" data-hv-cluster="clusters/{key}/{card.number - 1}" '
-        f'data-hv-name="{theme.escape_html(card.name)}">{_examples_html(data, card)}{_purity_html(card, colour)}'
-        f"{_counts_html(data, card)}{_words_html(card)}</div>"
+        f'data-hv-name="{theme.escape_html(card.name)}">{_examples_html(data, card)}'
+        f"{_purity_html(card, colour)}{_counts_html(data, card)}{_words_html(card)}</div>"
     )
 
 
@@ -121,7 +121,7 @@ def _counts_html(data: HeteroData, card: ClusterCard) -> str:
 
 
 def _words_html(card: ClusterCard) -> str:
-    words_shown = told_words(card.words, 4) or told_categories(card.categories, most=2)
+    words_shown = top_words(card.words, 4) or top_categories(card.categories, max_categories=2)
     if not words_shown:
         return ""
     chips = "".join(

@@ -12,7 +12,7 @@ from hetviz._types import Ints
 from hetviz.core.clustering.partition import exemplars
 from hetviz.plots.colour import Colouring, spoken
 from hetviz.runs.cluster.cards import ClusterCard
-from hetviz.runs.cluster.regions import Level
+from hetviz.runs.cluster.regions import RegionLevel
 from hetviz.ui.clusters import actions, find
 from hetviz.ui.clusters import cards as clusters_cards
 from hetviz.ui.compare import progress
@@ -113,7 +113,7 @@ def _show_regions(state: State, run: Run) -> bool:
     return True
 
 
-def _listed_regions(state: State, run: Run, level: Level) -> tuple[ListedRegion, ...]:
+def _listed_regions(state: State, run: Run, level: RegionLevel) -> tuple[ListedRegion, ...]:
     data = map_parts.data_of(state)
 
     def make() -> tuple[ListedRegion, ...]:
@@ -148,7 +148,10 @@ def _show_headline(regions: tuple[ListedRegion, ...]) -> None:
         title = f"{len(regions)} areas of the map"
     else:
         share = round_percent(tightest.inside)
-        title = f"Tightest of {len(regions)} areas: “{tightest.name}” ({share} of its links stay inside)"
+        title = (
+            f"Tightest of {len(regions)} areas: “{tightest.name}” "
+            f"({share} of its links stay inside)"
+        )
     theme.show_headline(title, "Items, and the share of their links that stay inside.")
 
 
@@ -194,9 +197,10 @@ def _mix_html(region: ListedRegion, colours: Colouring) -> str:
         f'<i style="flex:{sizes[code]};background:{palette[code]}"></i>' for code in order
     )
     first = [f"{spoken(colours.categories[code])} {sizes[code]}" for code in order[:3]]
-    return f'<div class="hv-mix" role="img" aria-label="{theme.escape_html(", ".join(first))}">{pieces}</div>'
+    label = theme.escape_html(", ".join(first))
+    return f'<div class="hv-mix" role="img" aria-label="{label}">{pieces}</div>'
 
 
-def _keep_as_clusters(level: Level) -> None:
+def _keep_as_clusters(level: RegionLevel) -> None:
     names = [name or f"Region {code + 1}" for code, name in enumerate(level.names)]
     find.set_clusters(level.codes, names, _REGION_METHOD)

@@ -275,8 +275,8 @@ def _show_picture(
         caption = f"{candidate.title}, {score} %"
         st.html(
             f"{look.svg_image(svg, f'Still map with {caption}')}"
-            "<div "
-            f'class="hv-map-head{" best" if is_best else ""}"><b>{look.escape_html(candidate.title)}</b>'
+            f'<div class="hv-map-head{" best" if is_best else ""}">'
+            f"<b>{look.escape_html(candidate.title)}</b>"
             f"<span>{look.escape_html(score)}</span></div>"
         )
         st.button(

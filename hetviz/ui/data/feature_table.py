@@ -334,7 +334,7 @@ def _make_sentence_features(dataset: Dataset) -> None:
             session.add_message(str(error))
         else:
             blob = workspace.blobs.put(pack_features(features))
-            if session.run_command(replace(pending, new_dataset=blob)):
+            if session.run_command(replace(pending, made=blob)):
                 st.session_state[_MADE_KEY] = dataset.name
     st.rerun()
 

@@ -332,8 +332,8 @@ def _show_proposals(data: HeteroData) -> None:
             else "No further joins found: no ids, columns or places match beyond chance and the "
             "existing links."
             if data.links or len(data.entities) < len(data.datasets)
-            else "No ids, columns or places match beyond chance. Link datasets by hand below, or add "
-            "a CSV file with source_id and target_id."
+            else "No ids, columns or places match beyond chance. Link datasets by hand below, or "
+            "add a CSV file with source_id and target_id."
         )
         theme.show_note(text)
         return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import streamlit as st
 
@@ -203,10 +204,10 @@ def _column_form(data: HeteroData) -> None:
         return
     _show_examples(data, statements)
     n_statements = len(statements)
+    noun = "link" if isinstance(statements, Links) else "comparison"
     with st.container(key="primary_derive"):
         st.button(
-            "Add "
-            f"{theme.count(n_statements, 'link' if isinstance(statements, Links) else 'comparison')}",
+            f"Add {theme.count(n_statements, noun)}",
             type="primary",
             key="do-derive",
             disabled=not n_statements,
@@ -233,21 +234,17 @@ def _derived(
     max_comparisons = st.select_slider(
         "At most", [50, 100, 200, 500, 1000, 2000], 200, key="derive-most"
     )
-    derive: Callable[[], Comparisons]
+    derive: Callable[..., Comparisons]
     if method == _COLUMN_LABEL:
-        derive = lambda: comparisons_from_label(
-            data, dataset, column, n_comparisons=max_comparisons
-        )  # noqa: E731
+        derive = comparisons_from_label
     elif method == _RATING:
-        derive = lambda: comparisons_from_rating(
-            data, dataset, column, n_comparisons=max_comparisons
-        )  # noqa: E731
+        derive = comparisons_from_rating
     else:
-        derive = lambda: comparisons_from_hierarchy(  # noqa: E731
-            data, dataset, column, separator=separator, n_comparisons=max_comparisons
-        )
+        derive = partial(comparisons_from_hierarchy, separator=separator)
     comparisons = session.get_or_compute(
-        ("derived", id(data), dataset, column, method, max_comparisons, separator), data, derive
+        ("derived", id(data), dataset, column, method, max_comparisons, separator),
+        data,
+        lambda: derive(data, dataset, column, n_comparisons=max_comparisons),
     )
     return AddComparisons(_comparison_rows(data, comparisons), set=name), comparisons
 

@@ -351,7 +351,8 @@ def _item_text(data: HeteroData, row: int) -> str:
     if table is not None and isinstance(text, str) and text in table.columns:
         words = str(table[text].iloc[item.row])
         if words and words != item.title:
-            return f"{item.dataset.name}: {words[:_TEXT_CHARS]}{'…' if len(words) > _TEXT_CHARS else ''}"
+            ellipsis = "…" if len(words) > _TEXT_CHARS else ""
+            return f"{item.dataset.name}: {words[:_TEXT_CHARS]}{ellipsis}"
     return item.dataset.name
 
 

@@ -27,7 +27,7 @@ from hetviz.workspace import Run, State
 if TYPE_CHECKING:
     from hetviz.runs.cluster.contrast import Contrasts
     from hetviz.runs.cluster.parts import PartName
-    from hetviz.runs.cluster.regions import Level
+    from hetviz.runs.cluster.regions import RegionLevel
 
 _REGIONS_TASK = "hetviz.jobs.tasks.look:regions_of_map"
 _TRUST_TASK = "hetviz.jobs.tasks.look:trust_of_rows"
@@ -112,10 +112,10 @@ def get_contrasts(data: HeteroData) -> Contrasts:
 
 def find_regions(
     state: State, run: Run, session: str, *, redraw: bool = True
-) -> tuple[Level, ...] | None:
+) -> tuple[RegionLevel, ...] | None:
     """Return the regions of a map, at two levels, with their names; None while they are read."""
     places = parts.get_geometry(state, run).points.astype(np.float64)
-    levels: tuple[Level, ...] | None = worker_results.fetch_from_worker(
+    levels: tuple[RegionLevel, ...] | None = worker_results.fetch_from_worker(
         session,
         parts.data_of(state),
         ("regions", id(run)),

@@ -1,1 +1,1 @@
-"""The map in a notebook: the same component as in the app, over the kernel instead of routes."""
+"""Map widget for notebooks, with the component of the app and the kernel as its server."""

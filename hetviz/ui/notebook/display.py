@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 _WIDGET = "application/vnd.jupyter.widget-view+json"
 _WIDTH, _HEIGHT, _FOOT_PX, _MAX_NAMES = 720, 440, 30, 8
-# Asked for again, an embedding shows the same widget, so that what it says can be had.
+# One widget per embedding, so that its selection stays accessible.
 _WIDGETS: WeakKeyDictionary[Embedding, MapWidget] = WeakKeyDictionary()
-# Rough width of a letter of the line of names, in pixels.
+# Approximate width of a letter of the legend, in pixels.
 _LETTER_PX = 6.4
 
 
@@ -35,7 +35,7 @@ def map_widget(embedding: Embedding, data: HeteroData | None = None, **options: 
     made = embedding.made
     own_data = made.data if isinstance(made, EmbeddingOrigin) and data is None else data
     if own_data is None:
-        problem = "what this map is made of is not known any more"
+        problem = "the data of this map are unknown"
         raise DataError(Problem("no-data", "widget", problem, "", "Call embedding.widget(data)."))
     from hetviz.ui.notebook.widget import MapWidget
 
@@ -51,8 +51,7 @@ def map_widget(embedding: Embedding, data: HeteroData | None = None, **options: 
 def mimebundle(embedding: Embedding) -> dict[str, object]:
     """Return an embedding for a notebook, by media type.
 
-    Programs that show no widgets, and notebooks that are looked at without a kernel, take the
-    picture.
+    The picture is for programs without widgets and notebooks without a kernel.
     """
     made = embedding.made
     data = made.data if isinstance(made, EmbeddingOrigin) else _data_of_ids(embedding)

@@ -1,4 +1,4 @@
-"""The map as a widget: selection both ways, colours, and statements that move it."""
+"""Map widget for notebooks, with selection, colours and guidance."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ ItemSelection = Mapping[str, Iterable[object]] | pd.DataFrame
 def _widget_script() -> str:
     """Return the module that anywidget loads, with the files of the map component."""
     files = {name: text for name, text in text_assets().items() if name.endswith(".js")}
-    # "</" would end the script of a page that a notebook is exported to.
+    # "</" would end the script when a notebook is exported as a page.
     modules = json.dumps(files).replace("</", "<\\/")
     own = (_HERE / "widget.js").read_text(encoding="utf-8")
     return f"const VERSION = {json.dumps(asset_version())};\nconst MODULES = {modules};\n{own}"
@@ -65,39 +65,39 @@ def _widget_style() -> str:
 
 
 class MapWidget(anywidget.AnyWidget):
-    """A map in a notebook, to look at and to work with.
+    """Interactive map for notebooks.
 
-    Move it by dragging, zoom with the wheel, point at an item for its card, and draw around items
-    with the lasso (or with Shift held down). ``Embedding.widget`` makes one.
+    Drag to move the map, scroll to zoom, hover over an item for its card, and draw around items
+    with the lasso (or with Shift). ``Embedding.widget`` creates one.
 
     Parameters
     ----------
     data : HeteroData
     embedding : Embedding
-        Of the items of these data.
+        Map of the items of these data.
     method : str, optional
-        Key of the method that `say` fits again; that of the embedding where it was made by
-        `hetviz.embed`.
+        Key of the method that `say` fits again, by default the one of `hetviz.embed`.
     params : mapping of str to object, optional
-        Of the method.
+        Parameters of the method.
     seed : int
+        Seed of the method.
     colour : str, optional
-        What the colours mean; see `colours`.
+        Initial colouring, one of `colours`.
     height : int
-        Of the widget, in pixels.
+        Height of the widget, in pixels.
 
     Attributes
     ----------
     selection : dict of str to list
-        What is selected: ids by dataset, as they were given. Set it to select; ``observe`` it to
-        hear of what is selected on the map.
+        Selected items as ids by dataset. Set it to select items, and ``observe`` it to be notified
+        of selections on the map.
     colour : str or None
-        What the colours mean. Set it to change them.
+        Current colouring. Set it to change the colours.
 
     Raises
     ------
     hetviz.errors.DataError
-        If the embedding is not of the items of the data.
+        If the embedding and the data have no item in common.
 
     Examples
     --------
@@ -112,7 +112,7 @@ class MapWidget(anywidget.AnyWidget):
     _esm = _widget_script()
     _css = _widget_style()
     _spec = traitlets.Dict().tag(sync=True)
-    # What the browser says.
+    # Set by the browser.
     _selection = traitlets.Dict(allow_none=True, default_value=None).tag(sync=True)
     _hidden: traitlets.List[str] = traitlets.List().tag(sync=True)
 
@@ -176,35 +176,35 @@ class MapWidget(anywidget.AnyWidget):
         weight: float = 1.0,
         progress: Any = None,
     ) -> Consequences:
-        """Say what belongs together or apart, fit the method again, and let the map move.
+        """Add guidance (together or apart), fit the method again and show the new map.
 
         Parameters
         ----------
         together : mapping of str to ids, table, pair of those, or True
-            Items that belong together; of a pair, each of the first with each of the second; True
-            means what is selected.
+            Items that belong together, or a pair of groups, of which each item of the first belongs
+            with each of the second. True means the selected items.
         apart : pair of mappings or tables, optional
             Two groups that belong apart.
         weight : float
-            How strongly, above 0 to 1.
+            Weight of each link, above 0 and up to 1.
         progress : callable, optional
             See `hetviz.progress.Progress`.
 
         Returns
         -------
         Consequences
-            What it did to the map, also in words.
+            Changes of the map, also in words.
 
         Raises
         ------
         hetviz.errors.ParameterError
-            If nothing is said, or the method of the map is not known.
+            If there are no items, or the method of the map is unknown.
         hetviz.errors.DataError
-            If an item is not there.
+            If an item is not in the data.
         """
         if self._method is None:
             raise ParameterError(
-                "say: which method made this map is not known; "
+                "say: the method of this map is unknown; "
                 "call embedding.widget(data, method='mr-sne')."
             )
         if not 0 < weight <= 1:
@@ -215,11 +215,13 @@ class MapWidget(anywidget.AnyWidget):
             links += links_between(self._data, first, second, weight, in_turn=True)
         if apart is not None:
             if not isinstance(apart, tuple):
-                raise ParameterError("apart: two groups are needed: apart=(these, those).")
+                raise ParameterError(
+                    "apart: two groups of items are needed, as apart=(these, those)."
+                )
             first, second = self._groups(apart)
             links += links_between(self._data, first, second, -weight, in_turn=True)
         if not links:
-            raise ParameterError("say: name what belongs together, or apart.")
+            raise ParameterError("say: items are needed for together or apart.")
         updated = add_statements(self._data, links)
         capabilities = get_method(self._method).card.capabilities
         before = self._embedding
@@ -234,15 +236,15 @@ class MapWidget(anywidget.AnyWidget):
         return consequences(updated.data, before, fitted.embedding, new_links)
 
     def take_back(self) -> None:
-        """Take back what was said last, and its map.
+        """Take back the last guidance and restore the map before it.
 
         Raises
         ------
         hetviz.errors.ParameterError
-            If nothing was said.
+            If there is no guidance to take back.
         """
         if not self._history:
-            raise ParameterError("take_back: nothing was said on this map.")
+            raise ParameterError("take_back: there is no guidance to take back on this map.")
         self._set_map(*self._history.pop())
         self._send_spec()
 
@@ -364,7 +366,7 @@ class MapWidget(anywidget.AnyWidget):
         try:
             rows = selection_codec.read_selection(change["new"], self._data)
         except HetvizError:
-            # Made on a map that has gone: the browser is told what is selected now.
+            # Made on an earlier map: the browser gets the current selection.
             self._version += 1
             self._send_spec()
             return
@@ -432,8 +434,8 @@ def _check_same_items(data: HeteroData, embedding: Embedding) -> None:
             Problem(
                 "other-data",
                 "widget",
-                "the map is of other items than the data",
+                "the map and the data have no item in common",
                 ", ".join(embedding.coordinates),
-                "Call embedding.widget(data) with the data that it was made of.",
+                "Call embedding.widget(data) with the data that the map was made from.",
             )
         )

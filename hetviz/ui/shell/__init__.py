@@ -1,1 +1,1 @@
-"""What every page shares: the router, the session, the frame, the theme."""
+"""Shared parts of all pages: router, session, frame and theme."""

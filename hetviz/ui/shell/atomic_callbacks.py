@@ -1,4 +1,4 @@
-"""What a visitor did is carried out whole and once, whatever comes from the browser meanwhile."""
+"""Patches of Streamlit that run callbacks completely and once."""
 
 from __future__ import annotations
 
@@ -16,18 +16,16 @@ _widget_changed: Callable[[SessionState, str], bool] = SessionState._widget_chan
 
 
 def make_callbacks_atomic() -> None:
-    """Have callbacks run whole, once, and for what is on the page only.
+    """Make callbacks run completely, once, and only for widgets on the page.
 
-    Streamlit stops a run for a newer one wherever session state is touched, within callbacks and
-    just before them too. A key or a click that was on its way then did nothing, or half of what it
-    should. What comes next waits for the end of the callbacks, which is looked at right after them.
+    Streamlit may stop a run for a newer one within or just before callbacks, so that a click does
+    nothing or half of its work. With the patch the newer run starts after the callbacks.
 
-    A timer sends all that the browser holds: clicks that are about to be sent by themselves, and
-    fields of a page that was replaced meanwhile. Those count as changed, since nothing is known of
-    them any more, and their callbacks took back what was done since: a name just given, an undo. A
-    timer changes nothing, so here it says nothing, and what is no longer on the page cannot change.
+    A timer sends all widget states of the browser, including those of a page that was replaced.
+    Streamlit counts them as changed and repeats their callbacks, which reverts newer changes. With
+    the patch a timer sends no states, and widgets that are not on the page cannot change.
 
-    There are no settings for these.
+    Streamlit has no settings for either.
     """
     setattr(SafeSessionState, _on_script_will_rerun.__name__, _rerun_atomically)
     setattr(SessionState, _widget_changed.__name__, _is_changed_on_page)
@@ -47,7 +45,7 @@ def _rerun_atomically(state: SafeSessionState, *states: object, **replayed: obje
 
 
 def _is_changed_on_page(state: SessionState, widget_id: str) -> bool:
-    """Whether a widget that the last run drew has another value now; a click always counts."""
+    """Return whether a widget of the last run has another value; a click always counts."""
     metadata = state._new_widget_state.widget_metadata.get(widget_id)
     if metadata is None or metadata.value_type not in _TRIGGERS:
         key = state._key_id_mapper.id_key_mapping.get(widget_id)
@@ -57,5 +55,5 @@ def _is_changed_on_page(state: SessionState, widget_id: str) -> bool:
 
 
 def _rerun_request(**args: Any) -> RerunData:
-    """Return a request to run the page."""
+    """Return a request to run the page, without widget states for timers."""
     return RerunData(**{**args, "widget_states": None} if args.get("is_auto_rerun") else args)

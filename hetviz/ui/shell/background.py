@@ -1,4 +1,4 @@
-"""Long work of this visitor: start it, follow it, and keep what comes out of it."""
+"""Background jobs of a visitor: start, follow, stop and record their results."""
 
 from __future__ import annotations
 
@@ -43,30 +43,30 @@ log = logging.getLogger(__name__)
 FIRST_MAP_TITLE = "First map"
 BACKGROUND, WORKER = ":beside", ":away"
 _COMPARISON = "compare"
-# In the note of a job of which nothing is kept: what it was asked about.
+# Note key of preview jobs, whose results are not recorded: the statement they are about.
 _PREVIEW_OF = "foresees"
 _PREVIEWS: dict[str, tuple[str, MadeMap | None]] = {}
 _MAX_PREVIEWS = 200
 
 
 def job_owner() -> str:
-    """Return who owns this visitor's jobs."""
+    """Return the owner of this visitor's jobs."""
     return str(st.session_state["sid"])
 
 
 def background_owner() -> str:
-    """Return who owns what is worked out for this visitor unasked; it gives way to their jobs."""
+    """Return the owner of unrequested work for this visitor, which yields to their jobs."""
     return job_owner() + BACKGROUND
 
 
 def running_job() -> Job | None:
-    """Return the visitor's job that waits or runs, if any."""
+    """Return the visitor's waiting or running job, or None."""
     running = None
     for job in RUNNER.jobs(job_owner()):
         if job.is_active:
             running = running or (None if _PREVIEW_OF in job.note else job)
         else:
-            # Kept in the workspace by now.
+            # The workspace has its result.
             RUNNER.take(job.id, job.owner)
     return running
 
@@ -85,9 +85,8 @@ def make_map(
 ) -> None:
     """Start making a map of the open data, or of some of its global rows.
 
-    With `start`, a method that can goes on from that map; the new one takes its place. The
-    rows that are `free_rows` then find their places anew, and what the statements of the keys `statements`
-    did is told with the new map.
+    With `start`, a method that can warm-start replaces that map, and only `free_rows` start from
+    new positions. The effects of the statements with the keys `statements` are measured.
     """
     arguments: dict[str, Any] = {
         "method": method,
@@ -102,19 +101,18 @@ def make_map(
 
 
 def make_first_map() -> None:
-    """Start making the first map of data that came without one.
+    """Start making the first map of data without a map.
 
-    Where that is quick, a first glance is worked out here: the page that comes next can show it,
-    before a worker has so much as got the data.
+    If a quick sketch is fast, it is computed here, so that the next page can show it at once.
     """
     _start_job(FIRST_MAP_TITLE, "make-first-map", {}, with_sketch=True)
 
 
 def refit(state: State, free_rows: Ints | None = None, statements: Collection[str] = ()) -> bool:
-    """Make the shown map again for the guidance as it is now; return whether that was started.
+    """Refit the shown map with the current guidance; return whether the job was started.
 
-    A method that can goes on from where the items are, but for the global rows that are `free_rows`:
-    what held them is gone. What the statements of the keys `statements` did is told with the map.
+    A method that can warm-start keeps the positions, except those of `free_rows`. The effects of
+    the statements with the keys `statements` are measured.
     """
     run = state.run
     if (
@@ -139,10 +137,9 @@ def refit(state: State, free_rows: Ints | None = None, statements: Collection[st
 
 
 def start_preview(state: State, data: HeteroData, statements: Collection[str], mark: str) -> None:
-    """Start finding out what the shown map would become for other data, in place of what was asked.
+    """Start a preview of the shown map for other data, and cancel the previous preview.
 
-    Nothing of it is kept with the project. While work is under way that was asked for, it waits to
-    be asked again.
+    The result is not recorded. Nothing is started while a requested job runs.
     """
     run = state.run
     if run is None or running_job() is not None:
@@ -165,17 +162,17 @@ def start_preview(state: State, data: HeteroData, statements: Collection[str], m
 
 
 def is_previewing() -> bool:
-    """Whether that is under way."""
+    """Return whether a preview is being computed."""
     return any(job.is_active and _PREVIEW_OF in job.note for job in RUNNER.jobs(job_owner()))
 
 
 def last_preview() -> tuple[str, MadeMap | None]:
-    """Return what was found out last, by its mark; None where it failed."""
+    """Return the mark and the map of the last preview; None if it failed."""
     return _PREVIEWS.get(job_owner(), ("", None))
 
 
 def drop_jobs(id: str) -> None:
-    """Let go of what came of jobs of a session that nobody looks at: the project has it by now."""
+    """Drop the finished jobs of a closed session, whose results the project has."""
     for job_owner_id in (id, id + BACKGROUND, id + WORKER):
         for job in RUNNER.jobs(job_owner_id):
             RUNNER.take(job.id, job_owner_id)
@@ -183,9 +180,9 @@ def drop_jobs(id: str) -> None:
 
 
 def send_to_worker(session_id: str, id: str, task: Task) -> bool:
-    """Have a worker find out what the pages of a session need to know; see `hetviz.ui.map.worker_results`.
+    """Submit a task of `hetviz.ui.map.worker_results`; return whether it was accepted.
 
-    Nothing begins while a job of the visitor runs: what was asked for goes first.
+    Nothing is started while a job of the visitor runs, since requested jobs go first.
     """
     owner = session_id + WORKER
     for job in RUNNER.jobs(owner):
@@ -210,7 +207,7 @@ def start_task(
     start: Run | None = None,
     only: Ints | None = None,
 ) -> None:
-    """Start finding something out about the open data.
+    """Start a task about the open data.
 
     Parameters
     ----------
@@ -219,21 +216,21 @@ def start_task(
         Id of a task in `hetviz.jobs.tasks.registry`, called with the data, the arguments and
         ``progress``; it returns `hetviz.jobs.Findings`.
     arguments : mapping
-        JSON-ready. In ``files``, blobs by name of file, of which the task gets the bytes.
+        JSON-ready. ``files`` holds blobs by file name; the task gets their bytes.
     start : Run, optional
-        A map that the task gets the places of, as ``start``.
+        Map whose positions the task gets as ``start``.
     only : array of int, optional
-        Global rows that the task gets, as ``only``.
+        Global rows that the task gets as ``only``.
     """
     _start_job(title, task, arguments, only, None if start is None else start.id)
 
 
 def restart_job(pending: PendingJob) -> None:
-    """Start once more what gave no result."""
+    """Start a job again that gave no result."""
     note = dict(pending.note)
     task, arguments = find_task_id(note.get("task")), note.get("arguments")
     if task is None or not isinstance(arguments, dict):
-        session.add_message(f"{pending.title}: this cannot be started again.")
+        session.add_message(f"{pending.title} cannot be started again.")
         return
     state = session.workspace().state
     blob = note.get("only")
@@ -248,17 +245,17 @@ def restart_job(pending: PendingJob) -> None:
 
 
 def dismiss_job(pending: PendingJob) -> None:
-    """Forget how a job ended."""
+    """Dismiss the message about a job."""
     session.run_command(EndJob(pending.job))
 
 
 def cancel_job(id: str) -> None:
-    """Ask a job of this visitor to stop."""
+    """Stop a job of this visitor."""
     RUNNER.cancel(id, job_owner())
 
 
 def stop_all_jobs(project: str) -> None:
-    """Ask all work that is under way for a project to stop."""
+    """Stop all jobs of a project."""
     for name in (project, project + BACKGROUND, project + WORKER):
         for job in RUNNER.jobs(name):
             RUNNER.cancel(job.id, job.owner)
@@ -300,7 +297,7 @@ def _start_job(
             task_arguments["start"] = _start_positions(
                 state, earlier, str(arguments["method"]), free_rows
             )
-        # In the server's records, not in the project's log: that may be given to others.
+        # The person is not in the project's journal, which may be given to others.
         person = {"person": people.name_in_records()}
         seen = _quick_sketch(data) if with_sketch and is_sketch_quick(data) else None
         work = Task(TASKS[task], {"data": data, **task_arguments}, seen)
@@ -315,7 +312,7 @@ def _quick_sketch(data: HeteroData) -> bytes:
 def _start_positions(
     state: State, run: Run, method: str, free_rows: Ints | None
 ) -> Embedding | None:
-    """Return where items are on a map, but for those that are loose."""
+    """Return the positions of a map, NaN for `free_rows`."""
     places = state.embedding(run)
     if places is None:
         return None
@@ -325,7 +322,7 @@ def _start_positions(
             rows = free_rows[(free_rows >= span.start) & (free_rows < span.stop)] - span.start
             coordinates[name] = coordinates[name].copy()
             coordinates[name][rows] = np.nan
-    # By this a method knows a map of its own, however that came here.
+    # A method recognises its own maps by the note.
     note = get_method(method).card.title if run.method == method else places.note
     return Embedding(
         coordinates, places.ids, places.entity, components=places.components, note=note
@@ -333,7 +330,7 @@ def _start_positions(
 
 
 def on_job_end(job: Job) -> None:
-    """Keep how a job ended; called by the runner, whether or not anybody is looking."""
+    """Record the result of a job; called by the runner."""
     if _PREVIEW_OF in job.note:
         if job.state != "cancelled":
             result = job.result if isinstance(job.result, MadeMap) else None
@@ -358,27 +355,27 @@ def on_job_end(job: Job) -> None:
     except HetvizError as error:
         guided = workspace.state.guided
         same = guided is not None and guided.fingerprint() == str(job.note.get("fingerprint"))
-        # What was found cannot be kept, and only sometimes because of what somebody did meanwhile.
-        message = str(error) if same else f"The data changed while this was being made. {error}"
+        # The result cannot be recorded, perhaps because the data changed.
+        message = str(error) if same else f"The data changed while the job was running. {error}"
         try:
             workspace.do(EndJob(job.id, "failed", message))
         except HetvizError:
-            log.exception("How a job ended could not be kept: %s", job.title)
+            log.exception("The end of a job could not be recorded: %s", job.title)
 
 
 def outcome_command(job: Job, workspace: Workspace) -> Command:
-    """Return the command that keeps what a job made, or why it made nothing."""
-    # A stopped one may have come to a map of some use.
+    """Return the command that records the result or the error of a job."""
+    # A cancelled job may have a usable map.
     if job.state == "cancelled" and job.result is None:
         return EndJob(job.id, "cancelled", "Nothing was changed.")
     if job.state == "failed":
-        # That nothing suits the data is what the Map page says itself.
+        # The Map page itself says that no method suits the data.
         silent = job.title == FIRST_MAP_TITLE and isinstance(job.error, NotApplicableError)
         return EndJob(job.id) if silent else EndJob(job.id, "failed", str(job.error))
     result, fingerprint = job.result, str(job.note["fingerprint"])
     guided = workspace.state.guided
     if job.note.get("start") and (guided is None or guided.fingerprint() != fingerprint):
-        # Something else was said, or this was taken back, while the map moved.
+        # The guidance changed during the refit.
         return EndJob(job.id)
     if isinstance(result, Findings):
         return KeepFindings(
@@ -404,18 +401,18 @@ def outcome_command(job: Job, workspace: Workspace) -> Command:
 def _merge_findings(
     findings: Findings, fingerprint: str, workspace: Workspace
 ) -> Mapping[str, Any]:
-    """Return what was found; a comparison goes on with the table that is there."""
+    """Return the findings; a comparison is merged with the existing table."""
     before = workspace.state.findings.get(findings.kind)
     if findings.kind != _COMPARISON or before is None or before.fingerprint != fingerprint:
         return findings.content
-    # It loads pandas, which the server needs for nothing else.
+    # Imported here because it loads pandas.
     from hetviz.runs.compare.comparison import join_contents
 
     return join_contents(before.content, before.runs, findings.content)
 
 
 def _run_fields(new_map: MadeMap, fingerprint: str, workspace: Workspace) -> dict[str, Any]:
-    """Return a map as fields of the command that records it."""
+    """Return the fields of the command that records a map."""
     figures = None if new_map.figures is None else workspace.blobs.put(pack_json(new_map.figures))
     return {
         "method": new_map.method,
@@ -437,10 +434,10 @@ def _server_load() -> ServerStatus:
     return ServerStatus(alive, running, waiting, SESSIONS.n_open, can_work, *READER_QUEUE.load())
 
 
-# Told of jobs of no project, which `background_owner` owns.
+# Callbacks for ended jobs of `background_owner`.
 ON_BACKGROUND_END: list[Callable[[Job], None]] = []
-# How the server does, for who runs it.
+# Figures of the server for its operator.
 FIGURES = ServerMetrics(lambda: SESSIONS.home_folder, _server_load)
-# One for the whole server; a plain module value, so that clearing a cache cannot drop it.
+# One runner for the server. A module value, so that clearing a cache cannot drop it.
 RUNNER: Runner = Pool(on_job_end, settings().work.workers)
 worker_results.SEND_TASK[:] = [send_to_worker]

@@ -1,4 +1,4 @@
-"""Deleting a project for good, with the work that is under way for it."""
+"""Deletion of a project and its running jobs."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from hetviz.workspace.store.sessions import is_session_id
 
 
 def delete_project(project: object) -> None:
-    """Delete all that is kept of a project, where the visitor may; they asked for it twice."""
+    """Delete all files of a project if the user owns it; the user confirmed twice."""
     if not is_session_id(project) or not SESSIONS.exists(str(project)):
         return
     sid = str(project)
     if people.get_role(sid) != "own":
-        session.add_message("This project is somebody else's, so its files stay.")
+        session.add_message("Only the owner can delete this project.")
         return
     background.stop_all_jobs(sid)
     people.forget_project(sid)

@@ -1,4 +1,4 @@
-"""The style sheet goes along with the empty page, so that nothing jumps once the app fills it."""
+"""Style sheet in the first response, so that the layout does not jump when the app loads."""
 
 from __future__ import annotations
 
@@ -12,15 +12,14 @@ from hetviz.ui.map.component import asset_response
 from hetviz.ui.shell import theme
 
 _HEAD_END = b"</head>"
-# What makes the answer another one than the whole page as plain text.
+# Request headers that would make the response partial or compressed.
 _DROPPED_HEADERS = (b"accept-encoding", b"if-none-match", b"if-modified-since", b"range")
 
 
 class FirstPaint:
-    """ASGI middleware: puts our rules into the head of every page.
+    """ASGI middleware that adds the style sheet to the head of every page.
 
-    Without them the browser lays out the bar and the map as Streamlit would, and moves them when
-    the rules arrive with the script's first run.
+    Otherwise the browser uses the layout of Streamlit until the first run of the script.
 
     Parameters
     ----------
@@ -31,7 +30,7 @@ class FirstPaint:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request for a page with our rules in it, any other as it is."""
+        """Add the style sheet to pages and pass other responses through."""
         headers = Headers(scope=scope) if scope["type"] == "http" else Headers()
         wanted = scope.get("method") == "GET" and "text/html" in headers.get("accept", "")
         if not wanted:
@@ -61,7 +60,7 @@ class FirstPaint:
 
 
 def is_page(message: Message) -> bool:
-    """Whether an answer that begins is a page."""
+    """Return whether a response is a page."""
     headers = Headers(raw=message["headers"])
     return message["status"] == 200 and headers.get("content-type", "").startswith("text/html")
 
@@ -69,7 +68,7 @@ def is_page(message: Message) -> bool:
 async def _send_page(send: Send, begun: Message, body: bytes, packed: bool) -> None:
     page = _gzip_page(body) if packed else add_style(body)
     headers = MutableHeaders(raw=begun["headers"])
-    # They belong to the page without the rules.
+    # These headers describe the page without the style sheet.
     for name in ("etag", "last-modified", "accept-ranges"):
         del headers[name]
     headers["content-length"] = str(len(page))
@@ -81,7 +80,7 @@ async def _send_page(send: Send, begun: Message, body: bytes, packed: bool) -> N
 
 
 def add_style(page: bytes) -> bytes:
-    """Return a page with our rules at the end of its head."""
+    """Return a page with the style sheet at the end of its head."""
     style = f"<style>{_style_sheet()}</style>".encode()
     head, tag, body = page.partition(_HEAD_END)
     return head + style + tag + body if tag else page

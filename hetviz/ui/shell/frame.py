@@ -1,4 +1,4 @@
-"""The bar above every page: project, places, find, what is being worked on, undo, redo, help."""
+"""Top bar of every page: project, pages, search, running job, undo, redo and help."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from hetviz.workspace import SESSIONS, PendingJob, SetTitle, Workspace
 from hetviz.workspace.store.blobs import MAX_BYTES, MAX_CACHE_BYTES
 
 _REFRESH_S, _FAST_REFRESH_S = 4.0, 0.5
-# The style sheet says the same of a page that takes a while.
+# The style sheet shows the same text on a slow page.
 _WORKING = (
     '<div class="hv-job hv-rest"><span class="at-work now" role="status">Working …</span></div>'
 )
@@ -32,22 +32,22 @@ PLACE_OF = {
     **dict.fromkeys(("guidance", "clusters", "predict"), "map"),
 }
 _ABOUT = (
-    "hetviz puts the items of several unlike datasets on one map. What you know of how they "
-    "relate moves the map, and the curve beside it shows how far the map keeps it."
+    "hetviz shows the items of several datasets on one map. Links and other guidance from you "
+    "move the map, and a curve next to it shows how many links are close."
 )
 _STORAGE = (
-    "Every step is saved on the computer that runs hetviz, in its own data folder, or where the "
-    "variable HETVIZ_HOME says. Nothing is sent anywhere else.",
-    "The address of this page is the key to the project: who has it can open and change it. Your "
-    "browser keeps a list of your projects; no one else can see that list.",
+    "Every step is saved on the computer that runs hetviz, in its data folder or in the folder of "
+    "the variable HETVIZ_HOME. Nothing is sent anywhere else.",
+    "The address of this page is the key to the project. Anyone with the address can open and "
+    "change it. Your browser stores the list of your projects, and only you can see it.",
 )
 
 
 def show_top_bar(place: str) -> list[tuple[str, str]]:
-    """Show the bar, and whatever must be told; return what was told."""
+    """Show the bar and the messages; return the messages shown."""
     workspace = session.workspace()
     st.session_state["drawn"] = _page_state(workspace)
-    # By this the style sheet knows where we are.
+    # The style sheet reads the page from this.
     st.html(f'<i class="hv-at hv-at-{place}" hidden></i>')
     with st.container(horizontal=True, vertical_alignment="center", key="top", gap="small"):
         st.page_link(PAGES / "start.py", label="Start", query_params=session.url_params())
@@ -91,7 +91,7 @@ def show_top_bar(place: str) -> list[tuple[str, str]]:
 def _show_project(workspace: Workspace) -> None:
     title = workspace.state.title or "No project"
     with st.popover(theme.escape_markdown(title), type="tertiary", key="project"):
-        # A key for each title: another tab may have given it another one meanwhile.
+        # The key holds the title, since another tab may change it.
         key = f"title-{title}"
         st.text_input(
             "Project name",
@@ -103,18 +103,18 @@ def _show_project(workspace: Workspace) -> None:
         )
         here = session.url_params()
         st.page_link(PAGES / "start.py", label="All projects, or a new one", query_params=here)
-        st.page_link(PAGES / "export.py", label="Save it as a file", query_params=here)
+        st.page_link(PAGES / "export.py", label="Save as a file", query_params=here)
         if SESSIONS.is_durable:
-            saved = '<span class="hv-saved" title="Every step is on the disk before you see it.">'
+            saved = '<span class="hv-saved" title="Every step is saved on disk.">'
             st.html(f"{saved}Saved</span>")
     if not SESSIONS.is_durable:
-        lost = '<span class="hv-saved no" title="hetviz may not write to its folder, so this '
-        st.html(f'{lost}project ends with the server.">Not saved</span>', width="content")
+        lost = '<span class="hv-saved no" title="hetviz cannot write to its folder, so this '
+        st.html(f'{lost}project is lost when the server stops.">Not saved</span>', width="content")
 
 
 def _show_steps(workspace: Workspace) -> None:
     undo, redo = workspace.undo_name, workspace.redo_name
-    # What opened the first data is no step to go back behind.
+    # The step that opened the first data cannot be undone.
     can_undo = undo is not None and workspace.steps > 1
     st.button(
         f"Undo {undo}" if can_undo else "Undo",
@@ -134,12 +134,12 @@ def _show_steps(workspace: Workspace) -> None:
             on_click=_redo,
             args=(workspace.steps, redo),
         )
-    # By this the browser knows that the next press can be sent.
+    # The browser waits for this before it sends the next key.
     st.html(f'<i class="hv-steps" data-steps="{workspace.steps}" hidden></i>', width="content")
 
 
 def _page_state(workspace: Workspace) -> tuple[object, ...]:
-    """Return what the page shows, but for what is being worked on, and whether a map grows."""
+    """Return the state that the page depends on, except the progress of jobs."""
     job = background.running_job()
     growing = workspace.state.run is None and job is not None and job.seq > 0
     n_results = worker_results.n_arrived(background.job_owner())
@@ -147,11 +147,10 @@ def _page_state(workspace: Workspace) -> tuple[object, ...]:
 
 
 def _show_status() -> None:
-    """Show the running job, or the state of the map; its timer also keeps a tab alive.
+    """Show the running job or the state of the map, on a timer.
 
-    A tab without a timer stays unconnected after the server restarts, and swallows a click. The
-    page runs again when another tab, a job or the system's light and dark changed something, and
-    when a file could not be made that a button was pressed for.
+    The timer reconnects a tab after a server restart. The page runs again when another tab, a job
+    or the system theme changed something, or when a download failed.
     """
     if (
         session.take_late_messages()
@@ -176,7 +175,6 @@ def _show_status() -> None:
 
 
 def _progress_html(job: Job) -> str:
-    # What is to be seen by then goes on moving.
     title = (
         f"{job.title}, preview"
         if job.title == background.FIRST_MAP_TITLE and job.seq
@@ -199,7 +197,7 @@ def _progress_html(job: Job) -> str:
 def _status_html() -> str:
     workspace = session.workspace()
     state = workspace.state
-    # A job is noted before it waits anywhere, and until what it made is kept.
+    # The workspace is busy from the start of a job until its result is recorded.
     if (
         workspace.is_busy
         or background.is_previewing()
@@ -214,7 +212,7 @@ def _status_html() -> str:
 
 
 def _idle_html(dot: str, text: str) -> str:
-    """Say how things stand; the style sheet says *Working* instead once a page takes a while."""
+    """Return the idle text; the style sheet shows *Working* instead on a slow page."""
     return (
         f'<div class="hv-job hv-rest"><span class="dot {dot}"></span>'
         f'<span class="at-rest">{help_texts}</span><span class="at-work" role="status">Working …</span>'
@@ -223,7 +221,7 @@ def _idle_html(dot: str, text: str) -> str:
 
 
 def _show_outcome(pending: PendingJob) -> None:
-    """Say how the last job ended that gave no map, until the user has seen it."""
+    """Show how the last job without a result ended, until the user dismisses it."""
     help_texts = f"{pending.title} {_OUTCOME_TEXTS[str(pending.outcome)]}. {pending.message}"
     with st.container(horizontal=True, vertical_alignment="center", key="ending", gap="small"):
         if pending.outcome == "failed":
@@ -243,13 +241,13 @@ def _show_outcome(pending: PendingJob) -> None:
 
 def _rename_project(key: str) -> None:
     title = str(st.session_state[key]).strip()
-    # Enter and leaving the field may both tell of the same change.
+    # Enter and leaving the field may report the same change twice.
     if title != session.workspace().state.title:
         session.run_command(SetTitle(title))
 
 
 def _undo(steps: int, name: str) -> None:
-    """Take back the step that the button named: one press takes back no other."""
+    """Undo the step that the button named and no other."""
     workspace = session.workspace()
     if (workspace.steps, workspace.undo_name) != (steps, name):
         return
@@ -260,7 +258,7 @@ def _undo(steps: int, name: str) -> None:
 
 
 def _redo(steps: int, name: str) -> None:
-    """Do the step again that the button named."""
+    """Redo the step that the button named."""
     workspace = session.workspace()
     if (workspace.steps, workspace.redo_name) != (steps, name):
         return
@@ -271,19 +269,19 @@ def _redo(steps: int, name: str) -> None:
 
 
 def _show_help() -> None:
-    """Show the help; meant for the inside of a popover."""
+    """Show the help inside a popover."""
     with st.container(key="help-body", width=430, gap="small"):
         component.show_finder("help-finder", "help-body")
         st.html(
             "".join(
                 (
-                    _texts_html("What this is", (_ABOUT,)),
-                    _terms_html("Places", help_texts.PAGES_HELP),
+                    _texts_html("About hetviz", (_ABOUT,)),
+                    _terms_html("Pages", help_texts.PAGES_HELP),
                     _terms_html("Keys on the map", help_texts.KEYS),
                     _terms_html("Words", help_texts.GLOSSARY),
-                    _texts_html("Where things are kept", _STORAGE),
+                    _texts_html("Where data is stored", _STORAGE),
                     _terms_html("Limits", [(limit.words, str(limit)) for limit in limits.LIMITS]),
-                    _texts_html("More on limits", _limit_texts()),
+                    _texts_html("More about limits", _limit_texts()),
                 )
             )
         )
@@ -292,11 +290,10 @@ def _show_help() -> None:
 
 def _limit_texts() -> tuple[str, str]:
     return (
-        f"Reading one file may take {process.MAX_PROCESSOR_S} seconds of work and "
-        f"{process.MAX_RESIDENT_BYTES // limits.MB:,} MB of memory. Larger data: take a sample of the rows.",
+        f"Reading one file may take {process.MAX_PROCESSOR_S} seconds of processor time and "
+        f"{process.MAX_RESIDENT_BYTES // limits.MB:,} MB of memory. For larger data, take a sample of the rows.",
         f"A project may hold {MAX_BYTES // limits.MB} MB. Up to {MAX_CACHE_BYTES // limits.MB} MB "
-        "of it are what was read from large files, so that they need not be read again; that goes "
-        "first where its files and maps need the room.",
+        "of it are a cache of large files, which is deleted first when space is needed.",
     )
 
 

@@ -1,7 +1,4 @@
-"""What the server does before anybody comes, and when all have left.
-
-Before, so that the first visitor need not wait for it; after, to let go of projects in memory.
-"""
+"""Server start and idle work: warm-up, memory limits and release of unused projects."""
 
 from __future__ import annotations
 
@@ -32,17 +29,17 @@ from hetviz.workspace import SESSIONS
 from hetviz.workspace.store.content import read_sample
 from hetviz.workspace.store.sessions import IDLE_S
 
-# Making maps loads scikit-learn; that waits until a first visitor has likely seen the first map, or
-# the two would take the processors from each other.
+# Imports that load scikit-learn. They wait until the first visitor has likely seen a map, so that
+# both do not compete for the processors.
 LATE_MODULES = ("hetviz.algorithms.registry", "hetviz.jobs.tasks.maps")
 _LATE_IMPORT_S = 15.0
-# Of mallopt, as malloc.h numbers them.
+# Options of mallopt in malloc.h.
 _TRIM_THRESHOLD, _MMAP_THRESHOLD, _ARENA_MAX = -1, -3, -8
 
 
 @asynccontextmanager
 async def lifespan(app: object) -> AsyncIterator[None]:
-    """Warm up beside the server's start, rest when all have left, and end the worker at the end."""
+    """Warm up in the background, free memory when idle and stop the workers at the end."""
     limit_malloc()
     disable_external_ip_lookup()
     make_callbacks_atomic()
@@ -57,11 +54,7 @@ async def lifespan(app: object) -> AsyncIterator[None]:
 
 
 def disable_external_ip_lookup() -> None:
-    """Keep Streamlit from asking a server of Amazon for our address.
-
-    It does so for each request from another site, to tell whether that is ourselves. There is no
-    setting for it.
-    """
+    """Stop Streamlit from asking an external server for our IP address; no setting does it."""
     net_util.get_external_ip = lambda: None
 
 
@@ -72,7 +65,7 @@ def _warm_up() -> None:
         try:
             read_sample(FIRST_SAMPLE)
         except HetvizError:
-            # The page that opens it says what is wrong.
+            # The page that opens the sample reports the error.
             return
     collect_garbage()
     time.sleep(_LATE_IMPORT_S)
@@ -83,25 +76,18 @@ def _warm_up() -> None:
 
 
 def limit_malloc() -> None:
-    """Have the C library hold little of the memory that was freed (glibc only).
-
-    Every run of a page has a thread of its own. By default each of up to eight arenas a processor
-    keeps tens of megabytes at its top that no call gives back.
-    """
+    """Limit the freed memory that glibc holds: each page run has a thread, each arena a reserve."""
     _call_libc("mallopt", _ARENA_MAX, 2)
     _call_libc("mallopt", _MMAP_THRESHOLD, 64_000)
     _call_libc("mallopt", _TRIM_THRESHOLD, 4_000_000)
 
 
 async def free_memory_periodically() -> None:
-    """Give memory back from time to time, until cancelled.
-
-    HETVIZ_REST_AFTER_S says after how many seconds without a visitor.
-    """
+    """Free memory periodically; HETVIZ_REST_AFTER_S sets the seconds without a visitor."""
     after = float(os.environ.get("HETVIZ_REST_AFTER_S", IDLE_S))
     while True:
         await asyncio.sleep(after / 10)
-        # Here, since Streamlit's own calls are made on this thread.
+        # Streamlit makes its own calls on this thread.
         dropped = _drop_closed_tabs()
         await asyncio.to_thread(free_memory, after, freed=dropped > 0)
         if isinstance(background.RUNNER, Pool):
@@ -109,15 +95,7 @@ async def free_memory_periodically() -> None:
 
 
 def free_memory(after: float, freed: bool = False) -> None:
-    """Let go of projects that nobody looks at, and of what their browsers could ask for.
-
-    Parameters
-    ----------
-    after : float
-        Seconds without a visitor.
-    freed : bool
-        Whether other memory became free that the system should have back.
-    """
+    """Release projects without a visitor for `after` seconds; `freed` trims memory anyway."""
     rested = SESSIONS.close_idle(after)
     for id in rested:
         ARRAY_CACHE.clear(id)
@@ -129,11 +107,10 @@ def free_memory(after: float, freed: bool = False) -> None:
 
 
 def collect_garbage() -> None:
-    """Collect garbage; while nobody is there, set aside what remains, mostly that of libraries.
+    """Collect garbage; freeze the remaining objects if no project is open.
 
-    Python collects all of its objects only once those that outlived some collections are a quarter
-    more than before. Beside 300,000 objects of libraries these are the pages of many visitors, with
-    all their arrays. What is set aside is not counted, and takes no time at any collection.
+    Frozen objects, mostly of libraries, cost no time in later collections, which then run sooner
+    for the pages of visitors.
     """
     alone = SESSIONS.n_open == 0
     if alone:
@@ -144,15 +121,15 @@ def collect_garbage() -> None:
 
 
 def share_memory_with_arrow() -> None:
-    """Have Arrow, once it is loaded, take memory as all others do; it would keep a reserve."""
+    """Make Arrow use the system allocator, since its own keeps a reserve."""
     arrow = sys.modules.get("pyarrow")
     if arrow is not None:
         arrow.set_memory_pool(arrow.system_memory_pool())
 
 
 def _drop_closed_tabs() -> int:
-    """Have Streamlit drop closed tabs whose time is over; it waits for the next to be closed."""
-    # There is no public way; without this one, theirs works.
+    """Make Streamlit drop expired closed tabs; it does so only when another tab closes."""
+    # Streamlit has no public function for it.
     with suppress(AttributeError, RuntimeError, TypeError):
         tabs = get_instance()._session_mgr._session_storage._cache  # type: ignore[attr-defined]
         return len(tabs._expirations) - len(tabs)
@@ -160,7 +137,7 @@ def _drop_closed_tabs() -> int:
 
 
 def _call_libc(function: str, *arguments: int) -> None:
-    """Call a function of glibc; nothing happens on another system."""
+    """Call a function of glibc; do nothing on other systems."""
     if sys.platform == "linux":
         with suppress(OSError, AttributeError):
             getattr(ctypes.CDLL("libc.so.6"), function)(*arguments)

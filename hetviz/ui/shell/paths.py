@@ -1,4 +1,4 @@
-"""Where the app's own files lie, in a clone and in an installed copy."""
+"""Paths of the app's files, in a clone and in an installed package."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Who is here, and what they may do, on a server where people log in; elsewhere all is allowed.
-
-With ``auth = "none"`` each function says yes and shows nothing, so that pages need not ask.
-"""
+"""Signed-in users and their permissions; without login everything is allowed."""
 
 from __future__ import annotations
 
@@ -41,24 +38,24 @@ def _stores(home: Path) -> tuple[People, Audit]:
 
 
 def get_people() -> People:
-    """Return the people of this server."""
+    """Return the user store of this server."""
     with _lock:
         return _stores(SESSIONS.home_folder)[0]
 
 
 def get_audit() -> Audit:
-    """Return the record of who did what."""
+    """Return the audit log."""
     with _lock:
         return _stores(SESSIONS.home_folder)[1]
 
 
 def has_login() -> bool:
-    """Whether people log in."""
+    """Return whether users sign in."""
     return settings().auth == "oidc"
 
 
 def streamlit_secrets(oidc: OidcSettings) -> dict[str, object]:
-    """Return what Streamlit needs to know of a provider."""
+    """Return the secrets of a login provider for Streamlit."""
     return {
         "auth": {
             "redirect_uri": oidc.redirect_uri,
@@ -71,20 +68,19 @@ def streamlit_secrets(oidc: OidcSettings) -> dict[str, object]:
 
 
 def require_login() -> None:
-    """Let in who is logged in; everybody else gets a page with the button for it."""
+    """Show the sign-in page and stop unless the user is signed in."""
     if not has_login():
         return
     oidc = settings().oidc
     claims = st.user.to_dict()
     person = person_of(claims, oidc.roles_claim, oidc.admin_role)
     if not st.user.is_logged_in or person is None:
-        # The page after the log-in has another address, so a link is kept for it.
         st.title("hetviz")
-        st.text("One map of several unlike datasets, moved by what you know of them.")
+        st.text("One map of several datasets that you can correct.")
         st.button("Sign in", type="primary", key="sign-in", on_click=st.login)
         st.stop()
     if oidc.required_role and oidc.required_role not in roles_of(claims, oidc.roles_claim):
-        st.error("You are known, but you have no role that may use hetviz here.")
+        st.error("Your account has no role that may use hetviz here.")
         st.button("Sign out", key="sign-out", on_click=st.logout)
         st.stop()
     if st.session_state.get("person") != person:
@@ -95,7 +91,7 @@ def require_login() -> None:
 
 
 def _accept_share_link(person: Person) -> None:
-    """Take up the project that a share link in the address leads to."""
+    """Accept the share link in the address and open its project."""
     key = st.query_params.get(SHARE_PARAM)
     if not isinstance(key, str):
         return
@@ -107,24 +103,24 @@ def _accept_share_link(person: Person) -> None:
     else:
         get_audit().note("link-used", person.id, project)
         st.query_params["s"] = project
-    # A link is not left in the address, where it would be passed on by mistake.
+    # The key is removed from the address so that it is not shared by mistake.
     del st.query_params[SHARE_PARAM]
 
 
 def current_person() -> Person | None:
-    """Return who is logged in, None where nobody need be."""
+    """Return the signed-in user, or None without login."""
     person = st.session_state.get("person") if has_login() else None
     return person if isinstance(person, Person) else None
 
 
 def name_in_records() -> str:
-    """Return what a visitor is called in records, empty where nobody logs in."""
+    """Return the id of the user in logs, empty without login."""
     person = current_person()
     return "" if person is None else person.id
 
 
 def get_role(project: str) -> Permission | None:
-    """Return what this visitor may do with a project."""
+    """Return the role of the user in a project."""
     if not has_login():
         return "own"
     person = current_person()
@@ -132,12 +128,12 @@ def get_role(project: str) -> Permission | None:
 
 
 def may_open(project: str) -> bool:
-    """Whether this visitor may open a project."""
+    """Return whether the user may open a project."""
     return get_role(project) is not None
 
 
 def newest_project() -> str | None:
-    """Return the newest project of who is logged in, for an address that names none."""
+    """Return the newest project of the signed-in user, for addresses without one."""
     person = current_person()
     if person is None:
         return None
@@ -145,13 +141,7 @@ def newest_project() -> str | None:
 
 
 def own_new_project(project: str) -> None:
-    """Make this visitor the owner of a new project.
-
-    Raises
-    ------
-    hetviz.errors.HetvizError
-        If they have as many as they may have.
-    """
+    """Make the user the owner of a new project, unless the quota is reached."""
     person = current_person()
     if person is not None:
         get_people().set_owner(person.id, project, settings().quota.projects)
@@ -159,7 +149,7 @@ def own_new_project(project: str) -> None:
 
 
 def forget_project(project: str) -> None:
-    """Forget whose a project is that is being deleted."""
+    """Delete the ownership of a project that is being deleted."""
     person = current_person()
     if person is not None:
         get_people().delete_project(project)
@@ -167,7 +157,7 @@ def forget_project(project: str) -> None:
 
 
 def limit_size(workspace: Workspace) -> None:
-    """Let a project hold what is left of its owner's share of the disk, measured now and then."""
+    """Limit the size of a project to what is left of the owner's disk quota."""
     person = current_person()
     max_megabytes = settings().quota.megabytes
     if person is None or not max_megabytes or time.time() < st.session_state.get("measured", 0.0):
@@ -180,7 +170,7 @@ def limit_size(workspace: Workspace) -> None:
 
 
 def may_request(cookies: Mapping[str, str], project: str) -> bool:
-    """Whether a request with these cookies may have what belongs to a project."""
+    """Return whether a request with these cookies may read a project."""
     try:
         content = _get_signed_cookie_with_chunks(dict(cookies), USER_COOKIE_NAME)
         claims = json.loads(content or b"null")

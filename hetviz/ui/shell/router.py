@@ -1,4 +1,4 @@
-"""The app's script: page settings, navigation, the bar and the one map of all pages."""
+"""Script of the app: page settings, navigation, top bar and the shared map."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def _to_start() -> None:
 
 page = st.navigation(
     [
-        # The first page has no name in its address; who types one finds it all the same.
+        # The first page has no name in its address, but /start works as well.
         st.Page(_to_start, title="To the start", url_path="start", visibility="hidden"),
         st.Page(
             PAGES / "start.py",
@@ -63,7 +63,7 @@ if st.session_state.get("at") != page.url_path:
     st.session_state.update({"at": page.url_path, "arrived": True})
 target = st.session_state.get("go-to")
 if target is not None:
-    # Forgotten only on arrival: the run that was to go there may have been cut short.
+    # Dropped on arrival only: the run that switches the page may be interrupted.
     if frame.PLACE_OF.get(page.url_path) != target:
         st.switch_page(PAGES / f"{target}.py", query_params=session.url_params())
     if target == "map":
@@ -75,6 +75,6 @@ shown = frame.show_top_bar(place)
 view.show_map(session.workspace().state, place)
 with st.container(key="page" if place in ("data", "compare", "export") else "over"):
     page.run()
-    # What scrolls is seen once it is whole, so that nothing on it moves.
+    # Scrolling pages appear when complete, so that their content does not move.
     st.html(f'<i class="hv-end hv-end-{place}" hidden></i>')
 session.drop_messages(shown)

@@ -1,4 +1,4 @@
-"""What is selected on the map, and changing it from the page."""
+"""Selection of items on the map."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def selected_rows(state: State) -> Ints:
 
 
 def select_rows(rows: Iterable[int]) -> None:
-    """Select these global rows of the open data instead of what was selected."""
+    """Select these global rows of the open data."""
     try:
         session.workspace().set_view_state(selection=np.array(sorted(set(rows)), dtype=np.int64))
     except HetvizError as error:
@@ -26,5 +26,5 @@ def select_rows(rows: Iterable[int]) -> None:
 
 
 def clear_selection() -> None:
-    """Select nothing."""
+    """Clear the selection."""
     select_rows(())

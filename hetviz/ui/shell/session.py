@@ -1,4 +1,4 @@
-"""The visitor's session: its id in the address, its workspace, its small caches."""
+"""Session of a visitor: project id in the address, workspace and small caches."""
 
 from __future__ import annotations
 
@@ -22,11 +22,10 @@ T = TypeVar("T")
 
 
 def session_id(takes_up: bool = False) -> str:
-    """Return this visitor's session id and write it into the address.
+    """Return the project id of this visitor and write it into the address.
 
-    An address without one is of a new project, or with `takes_up` of the one that this browser had
-    last, if it says so: see `resume_project`. Only a project that is there is opened by its address. An id
-    that somebody else made up, and may know, never becomes the key to a project.
+    An address without an id opens a new project, or with `resumes` the last one of this browser,
+    see `resume_project`. Unknown ids are not accepted, since somebody else may know them.
     """
     in_address, current = st.query_params.get("s"), st.session_state.get("sid")
     if (
@@ -42,7 +41,7 @@ def session_id(takes_up: bool = False) -> str:
     else:
         sid = new_session()
         st.session_state["asks-last"] = takes_up and in_address is None
-    # An address may be typed without it, so it is written back on every run.
+    # An address may be typed without the id.
     if in_address != sid:
         st.query_params["s"] = sid
     st.session_state["sid"] = sid
@@ -50,16 +49,15 @@ def session_id(takes_up: bool = False) -> str:
 
 
 def url_params() -> dict[str, str]:
-    """Return what the address of each page of this project says, for links that lead to one.
+    """Return the query parameters of links to pages of this project.
 
-    Written only once the page has changed, it can be a step of its own for the browser's Back,
-    which then seems to do nothing.
+    An address completed after the page changed would add a step to the browser's history.
     """
     return {"s": str(st.session_state["sid"])}
 
 
 def new_session() -> str:
-    """Return the id of a new project of this visitor; the page ends where they may have no more."""
+    """Return the id of a new project, or stop the page if the quota is reached."""
     sid = new_session_id()
     try:
         people.own_new_project(sid)
@@ -70,7 +68,7 @@ def new_session() -> str:
 
 
 def resume_project(last: object) -> None:
-    """Go on with the project that the browser says it had last, if it is still there."""
+    """Open the last project of the browser if it exists."""
     if (
         st.session_state.pop("asks-last", False)
         and is_session_id(last)
@@ -80,15 +78,15 @@ def resume_project(last: object) -> None:
 
 
 def workspace() -> Workspace:
-    """Return the visitor's workspace; the first visit opens a sample.
+    """Return the workspace of the visitor; the first visit opens a sample.
 
-    The page ends here, with the reason, where the project cannot be had.
+    Stops the page with an error if the project cannot be opened.
     """
     try:
         sid = str(st.session_state["sid"])
         role = people.get_role(sid)
         if role is None:
-            raise HetvizError("You may not open this project any more.")
+            raise HetvizError("You no longer have access to this project.")
         project = SESSIONS.get(sid)
         if role == "look":
             return _view_only(project)
@@ -104,7 +102,7 @@ def workspace() -> Workspace:
 
 
 def _view_only(project: Workspace) -> Workspace:
-    """Return what a visitor sees who may only look; the same one in each run of a tab."""
+    """Return the read-only view of a project, the same in each run of a tab."""
     view = st.session_state.get("looking")
     if isinstance(view, ReadOnlyWorkspace):
         view.follow(project)
@@ -114,7 +112,7 @@ def _view_only(project: Workspace) -> Workspace:
 
 
 def run_command(command: Command) -> bool:
-    """Carry out a command; tell the user if it cannot be. Return whether it was done."""
+    """Run a command and return whether it succeeded; errors become messages."""
     try:
         workspace().do(command)
     except HetvizError as error:
@@ -124,29 +122,29 @@ def run_command(command: Command) -> bool:
 
 
 def add_message(message: str, kind: Literal["error", "note"] = "error") -> None:
-    """Keep a message that the frame shows on the next run."""
+    """Add a message that the next run shows."""
     st.session_state.setdefault("messages", []).append((kind, message))
 
 
 def pending_messages() -> list[tuple[str, str]]:
-    """Return the messages kept; `drop_messages` forgets them."""
+    """Return the messages that were not shown yet."""
     return list(st.session_state.get("messages", []))
 
 
 def drop_messages(shown_messages: list[tuple[str, str]]) -> None:
-    """Forget messages that a whole run has shown; one that was cut short may have shown none."""
+    """Drop messages that a complete run has shown."""
     messages = st.session_state.get("messages", [])
     st.session_state["messages"] = messages[len(shown_messages) :]
 
 
 def late_messenger() -> Callable[[str], None]:
-    """Return what tells the user of an error from outside of a run of the page."""
+    """Return a function that adds an error message from outside a run of the page."""
     late: list[str] = st.session_state.setdefault("late", [])
     return late.append
 
 
 def take_late_messages() -> bool:
-    """Whether something was told from outside of a run; the next run shows it."""
+    """Queue the messages from outside a run; return whether there are any."""
     late: list[str] = st.session_state.get("late", [])
     has_messages = bool(late)
     while late:
@@ -155,25 +153,24 @@ def take_late_messages() -> bool:
 
 
 def open_project(sid: str) -> None:
-    """Take the visitor to another project; the run after this one is in it."""
+    """Switch to another project in the next run."""
     st.query_params["s"] = sid
     st.session_state["sid"] = sid
-    # What this tab keeps beside the workspace (files not yet opened, messages) is of the old one.
-    # The number of uploads stays: the browser still holds the files of that field.
+    # The rest of the session state belongs to the old project. The number of uploads stays, since
+    # the browser still holds the files of that field.
     for key in set(st.session_state) - {"sid", "uploads", "person"}:
         del st.session_state[key]
 
 
 def theme() -> Theme:
-    """Return the theme that the visitor sees."""
+    """Return the theme of the browser."""
     return "dark" if st.context.theme.type == "dark" else "light"
 
 
 def get_or_compute(key: tuple[Hashable, ...], keep_alive: object, make: Callable[[], T]) -> T:
-    """Return what `make` gives, kept in this session under `key`.
+    """Return the result of `make`, cached in this session under `key`.
 
-    `keep_alive` holds alive whatever the key names by identity, so that no other object can take its
-    number meanwhile.
+    `keep_alive` holds the objects that the key names by identity, so that their ids stay unique.
     """
     store: OrderedDict[tuple[Hashable, ...], tuple[object, Any]]
     store = st.session_state.setdefault("cache", OrderedDict())

@@ -1,4 +1,4 @@
-"""What who is logged in may do with a project beside working in it: share it, speak of it, go."""
+"""Project actions of signed-in users: share, comment, sign out."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from hetviz.workspace import SESSIONS, save_project
 
 
 def show_menu(project: str) -> None:
-    """Show who is here, and what they may do with the project; nothing where nobody logs in."""
+    """Show the menu of the signed-in user; nothing without login."""
     person = people.current_person()
     if person is None:
         return
     role = people.get_role(project)
     if role == "look":
-        st.html('<span class="hv-saved">Look only</span>', width="content")
+        st.html('<span class="hv-saved">View only</span>', width="content")
     with st.popover("Comments", type="tertiary", key="comments"):
         _show_comments(person, project)
     with st.popover(theme.escape_markdown(person.name), type="tertiary", key="person"):
@@ -42,21 +42,21 @@ def _sign_out(person: Person) -> None:
 def _show_links(person: Person, project: str) -> None:
     theme.show_section("Share this project")
     with st.container(horizontal=True):
-        for can, text in (("look", "New link to look"), ("edit", "New link to edit")):
+        for can, text in (("look", "New view link"), ("edit", "New edit link")):
             st.button(text, key=f"share-{can}", on_click=_create_link, args=(person, project, can))
     fresh = st.session_state.get("new-link")
     if fresh is not None and fresh[0] == project:
-        theme.show_note("Give this link to whom you want; it is shown only now.")
+        theme.show_note("Copy this link now. It is shown only once.")
         st.code(fresh[1], language=None)
     for link in people.get_people().links(person.id, project):
         day = time.strftime("%d %B", time.localtime(link.made))
         text = (
-            f"{'Edit' if link.permission == 'edit' else 'Look'}, made {day}, used by {link.used_by}"
+            f"{'Edit' if link.permission == 'edit' else 'View'}, made {day}, used by {link.used_by}"
         )
         with st.container(horizontal=True, vertical_alignment="center"):
             theme.show_note(text)
             st.button(
-                "Take back",
+                "Revoke",
                 key=f"take-back-{link.hash[:12]}",
                 on_click=_revoke_link,
                 args=(person, project, link.hash),
@@ -97,8 +97,8 @@ def _show_shared(person: Person) -> None:
 
 
 def _show_comments(person: Person, project: str) -> None:
-    theme.show_section("Comments", "seen by all who may open this project")
-    about = st.text_input("About which item", key="comment-item", placeholder="The whole map")
+    theme.show_section("Comments", "visible to all members of this project")
+    about = st.text_input("Item", key="comment-item", placeholder="The whole map")
     text = st.text_area("Comment", key="comment-text", max_chars=MAX_COMMENT_LENGTH, height=90)
     st.button("Add", key="comment-add", on_click=_add_comment, args=(person, project, text, about))
     owns = people.get_role(project) == "own"
@@ -109,7 +109,7 @@ def _show_comments(person: Person, project: str) -> None:
 def _show_comment(person: Person, project: str, comment: Comment, owns: bool) -> None:
     about = f", of {comment.item}" if comment.item else ""
     day = time.strftime("%d %B, %H:%M", time.localtime(comment.at))
-    theme.show_pairs([(f"{comment.name or 'Somebody'}{about}", day)])
+    theme.show_pairs([(f"{comment.name or 'Unknown'}{about}", day)])
     st.text(comment.text)
     if owns or comment.person == person.id:
         args = (person.id, project, comment.id)
@@ -132,16 +132,16 @@ def _add_comment(person: Person, project: str, text: str, about: str) -> None:
 
 
 def _show_own_data(person: Person, project: str, role: Permission | None) -> None:
-    theme.show_section("Your data", "all that is kept of you on this server")
+    theme.show_section("Your data", "all data about you on this server")
     st.download_button(
-        "Take all of it along",
+        "Download all of it",
         data=lambda: export_own_data(person),
         file_name="hetviz-my-data.zip",
         mime="application/zip",
         on_click="ignore",
         key="take-along",
     )
-    sure = st.checkbox("I want to delete something for good", key="delete-sure")
+    sure = st.checkbox("I want to delete permanently", key="delete-sure")
     if role == "own":
         st.button(
             "Delete this project",
@@ -151,7 +151,7 @@ def _show_own_data(person: Person, project: str, role: Permission | None) -> Non
             args=(project,),
         )
     st.button(
-        "Delete all that is kept of me",
+        "Delete my account and projects",
         disabled=not sure,
         key="delete-me",
         on_click=_delete_all,
@@ -160,7 +160,7 @@ def _show_own_data(person: Person, project: str, role: Permission | None) -> Non
 
 
 def export_own_data(person: Person) -> bytes:
-    """Return all that is kept of a person, as a zip: what is known, and each of their projects."""
+    """Return the data and projects of a person as a zip file."""
     people.get_audit().note("take-along", person.id)
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as packed:

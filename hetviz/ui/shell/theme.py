@@ -1,7 +1,6 @@
-"""The look shared by all pages: our own classes, and the few pieces of text built from them.
+"""Shared HTML elements and style sheet of all pages.
 
-Text of a user goes through `escape_html` (into HTML) or `escape_markdown` (into labels, which
-Streamlit reads as markdown).
+Texts of users go through `escape_html` for HTML or `escape_markdown` for labels.
 """
 
 from __future__ import annotations
@@ -27,22 +26,22 @@ _NO_BREAK = "\N{NO-BREAK SPACE}"
 
 
 def escape_html(text: object) -> str:
-    """Return text for HTML."""
+    """Return text escaped for HTML, numbers and units joined by no-break spaces."""
     return html.escape(_UNIT.sub(_NO_BREAK, str(text)))
 
 
 def escape_markdown(text: object) -> str:
-    """Return text for a label: shown as it is, never read as markdown."""
+    """Return text escaped for labels, which Streamlit reads as markdown."""
     return _MARKDOWN.sub(r"\\\1", _UNIT.sub(_NO_BREAK, " ".join(str(text).split())))
 
 
 def apply_style() -> None:
-    """Put our rules on the page, after Streamlit's own."""
+    """Add the style sheet to the page, after Streamlit's."""
     add_css(style_sheet())
 
 
 def style_sheet() -> str:
-    """Return our classes and both themes' colours; the browser chooses, without asking."""
+    """Return the style sheet with the colours of both themes."""
     light, dark = asdict(tokens("light")), asdict(tokens("dark"))
     declared = [
         f"--hv-{name.replace('_', '-')}:light-dark({value},{dark[name]})"
@@ -55,36 +54,36 @@ def style_sheet() -> str:
             zip(light["categories"], dark["categories"], strict=True)
         )
     ]
-    # Until the map says which theme is seen, what hangs beside the app has that of the system.
+    # Elements outside the app follow the system theme until the map reports the theme.
     return f":root{{color-scheme:light dark;{';'.join(declared)}}}{CSS.read_text(encoding='utf-8')}"
 
 
 def category_colours(colouring: Colouring) -> list[str]:
-    """Return the colour of each category as CSS: the browser takes the one of its theme."""
+    """Return the colour of each category as CSS for both themes."""
     both = zip(colouring.colours("light"), colouring.colours("dark"), strict=True)
     return [f"light-dark({light},{dark})" for light, dark in both]
 
 
 def show_headline(title: str, text: str = "") -> None:
-    """Say what was found, and in a second line what it means; both plain text."""
+    """Show a headline with an optional second line."""
     second = f"<p>{escape_html(text)}</p>" if text else ""
     st.html(f'<div class="hv-head"><h1>{escape_html(title)}</h1>{second}</div>')
 
 
 def show_section(title: str, aside: str = "") -> None:
-    """Head a section; `aside` stands at the right in grey."""
+    """Show the heading of a section; `aside` is grey and at the right."""
     st.html(
         f'<div class="hv-sec"><span>{escape_html(title)}</span><small>{escape_html(aside)}</small></div>'
     )
 
 
 def show_note(text: str) -> None:
-    """Show a grey line of plain text."""
+    """Show a grey line of text."""
     st.html(f'<p class="hv-quiet">{escape_html(text)}</p>')
 
 
 def show_pairs(rows: list[tuple[str, str]]) -> None:
-    """Show names with values, the values at the right."""
+    """Show names with their values at the right."""
     cells = "".join(
         f"<span>{escape_html(name)}</span><b>{escape_html(value)}</b>" for name, value in rows
     )
@@ -99,7 +98,7 @@ def show_table(head: list[str], rows: list[list[str]], is_text: bool = False) ->
     )
     kind = "hv-table hv-words" if is_text else "hv-table"
     inner = f'<table class="{kind}"><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>'
-    # What scrolls must be reached by the keyboard.
+    # Scrolling regions need keyboard focus.
     scrolls = ' class="hv-scroll" tabindex="0" role="region" aria-label="Table"' if is_text else ""
     st.html(f"<div{scrolls}>{inner}</div>")
 
@@ -111,5 +110,5 @@ def svg_image(svg: str, alt: str) -> str:
 
 
 def add_css(css: str) -> None:
-    """Put rules of our own on the page; no text of a user may be in them."""
+    """Add CSS to the page; it must not contain texts of users."""
     st.html(f"<style>{css}</style>")

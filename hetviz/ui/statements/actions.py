@@ -1,4 +1,4 @@
-"""The statement in the bar before it is added, and the map after it."""
+"""Actions of the statement bar: add statements and refit the map."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from hetviz.ui.statements.commands import DraftCommands
 from hetviz.workspace import State, SwitchSet
 
 AUTO_REFIT = "refit-after-each"
-# In the session: that the map should be made again, and which rows find their places anew.
+# Session key of a requested refit: the rows that may move freely.
 _REFIT_ROWS = "refit-wanted"
-# In the session: keys of the statements that the map does not know yet.
+# Session key of the statements that the map was not fitted with.
 _NEW_STATEMENTS = "said-since-the-map"
-# From so many items on others may be found that are like them.
+# Similar items are searched from this number of labelled items.
 _MIN_LABELLED = 3
-# In the session: how many steps there were when something was last said.
+# Session key of the number of steps at the last statement.
 STATEMENT_STEP = "said-at-step"
 
 
 def get_draft(state: State) -> DraftCommands | None:
-    """Return the statement that is about to be made, or None while something is lacking."""
+    """Return the statement in the bar, or None if a group is missing."""
     data, statement, groups = (
         state.data,
         statement_draft.get_statement(),
@@ -58,14 +58,14 @@ def get_draft(state: State) -> DraftCommands | None:
         try:
             return make(data, groups, statement)
         except HetvizError:
-            # Such as two groups of the very same items: there is nothing to say of them.
+            # Two equal groups allow no statement.
             return None
 
     return session.get_or_compute(key, data, drafted)
 
 
 def add_statement() -> None:
-    """Add what the bar says."""
+    """Add the statement in the bar."""
     state = session.workspace().state
     draft = get_draft(state)
     rows = np.unique(
@@ -73,7 +73,7 @@ def add_statement() -> None:
     )
     if draft is not None and session.run_command(draft.command()):
         statement_draft.clear_groups()
-        # What was named stays lit while it moves.
+        # The named items stay selected while they move.
         selection.select_rows(rows)
         request_refit(state)
 
@@ -104,12 +104,12 @@ def switch_set(name: str, on: bool) -> None:
 
 
 def is_auto_refit() -> bool:
-    """Whether the map follows each change."""
+    """Whether each change refits the map."""
     return bool(st.session_state.get(AUTO_REFIT, True))
 
 
 def request_refit(before: State, free_rows: Ints | None = None) -> None:
-    """Let the map follow what was just said, unless the user wants to wait."""
+    """Request a refit for new statements, and start it unless refits are manual."""
     workspace = session.workspace()
     state = workspace.state
     if state.run is None or state.guided is before.guided or state.is_current(state.run):
@@ -129,19 +129,19 @@ def request_refit(before: State, free_rows: Ints | None = None) -> None:
 
 
 def refit_now() -> None:
-    """Let the map follow what was said while it waited."""
+    """Refit the map for the statements made while refits were manual."""
     st.session_state.setdefault(_REFIT_ROWS, np.empty(0, dtype=np.int64))
     _start_refit()
 
 
 def refit_if_requested() -> None:
-    """Go on with a refit that is wanted, where the map follows each change."""
+    """Start a requested refit if refits are automatic."""
     if is_auto_refit():
         _start_refit()
 
 
 def _start_refit() -> None:
-    """Start the refit that is wanted, as soon as nothing else is being made."""
+    """Start the requested refit unless a job is running."""
     rows: Any = st.session_state.get(_REFIT_ROWS)
     state = session.workspace().state
     if rows is None:
@@ -149,7 +149,7 @@ def _start_refit() -> None:
     if state.run is None or state.is_current(state.run):
         del st.session_state[_REFIT_ROWS]
     elif state.pending is not None and state.pending.outcome is not None:
-        # It failed or was stopped, which the page tells; it is not tried for ever.
+        # The page reports a failed or stopped refit. It is not retried automatically.
         del st.session_state[_REFIT_ROWS]
     elif background.running_job() is None:
         keys = st.session_state.pop(_NEW_STATEMENTS, [])
@@ -157,7 +157,7 @@ def _start_refit() -> None:
 
 
 def new_statements(before: HeteroData, after: HeteroData | None) -> list[str]:
-    """Return the keys of the statements that are new, or weigh something else."""
+    """Return the keys of the statements that are new or have another weight."""
     weights_before, weights_after = (
         _statement_weights(before),
         {} if after is None else _statement_weights(after),
@@ -172,14 +172,14 @@ def _statement_weights(data: HeteroData) -> dict[str, float]:
 
 
 def uses_new_statements(can: Collection[Capability], new: Sequence[str]) -> bool:
-    """Say whether a method of these capabilities uses what is new: statements, else labels."""
+    """Return whether a method uses the new statements, or labels if there are none."""
     if not new:
         return Capability.LABELS in can
     return Capability.COMPARISONS in can or any(key.startswith("link") for key in new)
 
 
 def method_capabilities(state: State) -> frozenset[Capability] | None:
-    """Return what the method of the map makes use of, or None where it is not known."""
+    """Return the capabilities of the method of the map, or None if it is unknown."""
     from hetviz.algorithms.registry import get_method
 
     try:
@@ -189,13 +189,13 @@ def method_capabilities(state: State) -> frozenset[Capability] | None:
 
 
 def unsupported_reason(state: State) -> str:
-    """Say that the method of the map makes no use of what the bar says; empty where it does."""
+    """Return why the method ignores the statement in the bar, or an empty text."""
     run, can = state.run, method_capabilities(state)
     if run is None or can is None or statement_draft.get_statement().kind != "closer":
         return ""
     if Capability.COMPARISONS in can:
         return ""
     return (
-        f"{run.title} makes no use of comparisons: the map stays as it is, "
-        "and is judged by them. Map by comparisons does."
+        f"{run.title} does not use comparisons. The map does not move, but the comparisons are "
+        "used to score it. Multiple-kernel partial order embedding (MKPOE) uses them."
     )

@@ -10,11 +10,17 @@ from hetviz._types import Ints
 from hetviz.data import HeteroData
 from hetviz.data.queries.rows import links_touching
 from hetviz.ui.shell import selection, session, theme
-from hetviz.ui.statements import actions as act_draft
-from hetviz.ui.statements import commands, contradictions, preview, shared_columns, statement_draft
+from hetviz.ui.statements import (
+    actions,
+    commands,
+    contradictions,
+    preview,
+    shared_columns,
+    statement_draft,
+)
 from hetviz.ui.statements.statement_draft import KIND_TITLES, StatementKind
 from hetviz.ui.widgets import filters, item_chip
-from hetviz.workspace import State
+from hetviz.workspace import AddComparisons, State
 
 _MAX_PICTURES = 3
 _MAX_PAIRS = 300
@@ -66,10 +72,8 @@ def show_bar(state: State) -> None:
 
 def _show_selection(data: HeteroData, picked: Ints) -> None:
     """Show the selection and its actions."""
-    st.html(
-        f'<span class="hv-act"><b>{theme.escape_html(commands.group_text(data, picked))}</b></span>',
-        width="content",
-    )
+    text = theme.escape_html(commands.group_text(data, picked))
+    st.html(f'<span class="hv-act"><b>{text}</b></span>', width="content")
     st.button(
         "Start with this",
         key="set-A",
@@ -211,7 +215,7 @@ def _show_statement(state: State, data: HeteroData, groups: dict[str, Ints]) -> 
         return
     if statement.kind == "together":
         shared_columns.offer_weights(data, groups)
-    draft = act_draft.get_draft(state)
+    draft = actions.get_draft(state)
     missing = statement_draft.missing_group(statement.kind, groups)
     if draft is not None and statement.dropped is None:
         _show_number(draft)
@@ -227,7 +231,7 @@ def _show_statement(state: State, data: HeteroData, groups: dict[str, Ints]) -> 
             type="primary",
             disabled=draft is None,
             help="Or press its key, T, X or C, once more on the map",
-            on_click=act_draft.add_statement,
+            on_click=actions.add_statement,
         )
 
 
@@ -292,19 +296,19 @@ def _show_label_form(data: HeteroData, rows: Ints) -> None:
             key="act-label",
             type="primary",
             disabled=not (column and value.strip()),
-            on_click=act_draft.add_labels,
+            on_click=actions.add_labels,
             args=(rows, str(column), value.strip()),
         )
 
 
 def _show_consequences(state: State) -> None:
     """Show the preview of the statement and what contradicts it."""
-    draft = act_draft.get_draft(state)
+    draft = actions.get_draft(state)
     if draft is None:
         return
     against = filter(
         None,
-        [*contradictions.find_contradictions(state, draft), act_draft.unsupported_reason(state)],
+        [*contradictions.find_contradictions(state, draft), actions.unsupported_reason(state)],
     )
     no = [
         f'<p class="hv-act-not" role="status">{theme.escape_html(reason)}</p>' for reason in against
@@ -321,35 +325,43 @@ def preview_html(state: State, draft: commands.DraftCommands) -> list[str]:
     expected = preview.find_preview(state, draft)
     if expected is None:
         return []
-    consequences = expected.consequences
+    result = expected.consequences
     sentences = [
-        f"{consequences.kept_after:,} of {consequences.n_said:,} would be kept, now {consequences.kept_before:,}."
+        f"{result.kept_after:,} of {_count_statements(draft, result.n_said)} would "
+        f"{_goal_text(draft)} ({result.kept_before:,} now)."
     ]
-    if consequences.n_hubs:
-        both = (
-            "Both hold"
-            if consequences.n_hubs == consequences.n_said == 1
-            else "Where both items hold"
-        )
+    if result.n_hubs == result.n_said == 1:
+        sentences.append("Both items have many other links, so they stay.")
+    elif result.n_hubs:
+        sentences.append("Pairs of items that both have many other links stay.")
+    if result.links_won or result.links_lost:
         sentences.append(
-            f"{both} many others{', so they' if both == 'Both hold' else ', they'} stay."
+            f"{theme.count(result.links_won, 'other link')} would get closer, "
+            f"{result.links_lost:,} would drift apart."
         )
-    if consequences.links_won or consequences.links_lost:
+    if np.isfinite([result.true_before, result.true_after]).all():
         sentences.append(
-            f"Of the other links, {consequences.links_won:,} would be won and {consequences.links_lost:,} lost."
+            f"{10 * result.true_after:.0f} of their 10 neighbours would be similar in the data "
+            f"({10 * result.true_before:.0f} now)."
         )
-    if np.isfinite([consequences.true_before, consequences.true_after]).all():
-        before, after = (
-            10 * share for share in (consequences.true_before, consequences.true_after)
-        )
-        sentences.append(f"Of their 10 nearest, {before:.0f} are true now, {after:.0f} would be.")
-    sentences.append(f"{theme.count(consequences.n_moved, 'other item')} would move.")
+    sentences.append(f"{theme.count(result.n_moved, 'other item')} would move.")
     if expected.n_followers:
-        sentences.append(f"About {expected.n_followers:,} may be like them.")
-    mark = " falser" if consequences.falser else ""
+        sentences.append(f"About {expected.n_followers:,} more may be similar.")
+    mark = " falser" if result.falser else ""
     return [
         f'<p class="hv-act-would{mark}" role="status">{theme.escape_html(" ".join(sentences))}</p>'
     ]
+
+
+def _count_statements(draft: commands.DraftCommands, n: int) -> str:
+    is_comparison = any(isinstance(command, AddComparisons) for command in draft.commands)
+    return theme.count(n, "comparison" if is_comparison else "pair")
+
+
+def _goal_text(draft: commands.DraftCommands) -> str:
+    if any(isinstance(command, AddComparisons) for command in draft.commands):
+        return "hold"
+    return "be close" if draft.lines[0][2] > 0 else "be apart"
 
 
 def _on_proposal(key: str) -> None:

@@ -1,4 +1,4 @@
-"""Statements about groups of the map as commands, and what they would look like before."""
+"""Commands for statements about groups of items, with the lines of their preview."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ _MAX_NAME_CHARS = 24
 
 @dataclass(frozen=True, eq=False)
 class DraftCommands:
-    """A statement before it is added.
+    """Commands of a statement that was not added yet.
 
     Attributes
     ----------
     commands : tuple of Command
     lines : list of [row, row, weight]
-        Pairs to draw.
+        Pairs drawn on the map.
     n, n_possible : int
-        How many statements it makes, and how many the groups would allow.
+        Number of statements, and the number that the groups allow.
     name : str
-        Of the step, and of the set of statements.
+        Name of the step and of the set of statements.
     account : str
-        How they were chosen, in words.
+        Explains how the pairs were chosen.
     """
 
     commands: tuple[Command, ...]
@@ -46,14 +46,14 @@ class DraftCommands:
     account: str = ""
 
     def command(self) -> Act:
-        """Return the one command that carries out all of it."""
+        """Return all commands as one step."""
         return Act([command.to_dict() for command in self.commands], self.name)
 
 
 def draft_pairs(
     data: HeteroData, groups: Mapping[str, Ints], statement: StatementDraft
 ) -> DraftCommands:
-    """Draft links between groups A and B, or within A where there is no B."""
+    """Draft links between groups A and B, or within A if B is empty."""
     ends = groups["A"], groups.get("B")
     stated = links_between(data, *ends, statement.weight, most=statement.max_pairs, in_turn=True)
     word = "together" if statement.weight > 0 else "apart"
@@ -70,7 +70,7 @@ def draft_pairs(
 def draft_comparisons(
     data: HeteroData, groups: Mapping[str, Ints], statement: StatementDraft
 ) -> DraftCommands:
-    """Draft comparisons: each A nearer to B than to C."""
+    """Draft comparisons: items of A are closer to B than to C."""
     a, b, c = (groups[name] for name in "ABC")
     possible = len(a) * len(b) * len(c)
     n = min(possible, statement.max_pairs or max(_MIN_COMPARISONS, len(a)))
@@ -82,12 +82,12 @@ def draft_comparisons(
         f"{_groups_text(data, groups, 'C')}",
     )
     lines = [[p, q, w] for p, q, r in triples for q, w in ((q, 1.0), (r, -1.0))]
-    account = f"{n:,} of {possible:,} comparisons, each item of a group as often as the others."
+    account = f"{n:,} of {possible:,} comparisons. Each item of a group is used about as often."
     return DraftCommands((AddComparisons(rows, set=name),), lines, n, possible, name, account)
 
 
 def draft_labels(data: HeteroData, rows: Ints, column: str, value: str) -> DraftCommands:
-    """Draft a label for the items of a group, dataset by dataset."""
+    """Draft a label for the items of a group in each dataset."""
     commands = []
     for name, span in data.offsets.items():
         local_rows = rows[(rows >= span.start) & (rows < span.stop)] - span.start
@@ -100,7 +100,7 @@ def draft_labels(data: HeteroData, rows: Ints, column: str, value: str) -> Draft
 
 
 def own_label_column(data: HeteroData) -> str:
-    """Return the name of the visitor's last label column, or of a first one."""
+    """Return the name of the user's latest label column, or of a first one."""
     names = {label.name for label in data.labels}
     tables = (part.table for part in data.datasets.values() if part.table is not None)
     names |= {str(name) for table in tables for name in table.columns}
@@ -109,7 +109,7 @@ def own_label_column(data: HeteroData) -> str:
 
 
 def count_overwritten(data: HeteroData, rows: Ints, column: str, value: str) -> int:
-    """Return how many of some global rows have another label in a column."""
+    """Return how many of the rows have another label in the column."""
     count = 0
     for label in data.labels:
         span = data.offsets[label.dataset]
@@ -120,7 +120,7 @@ def count_overwritten(data: HeteroData, rows: Ints, column: str, value: str) -> 
 
 
 def _spread_triples(a: Ints, b: Ints, c: Ints, n: int) -> list[tuple[int, int, int]]:
-    """Return n different triples that use the items of each group as evenly as can be."""
+    """Return n different triples that use the items of each group evenly."""
     rng = np.random.default_rng(0)
     a, b, c = (rng.permutation(rows).tolist() for rows in (a, b, c))
     triples = []
@@ -141,7 +141,7 @@ def _groups_text(data: HeteroData, groups: Mapping[str, Ints], names: str) -> st
 
 
 def group_text(data: HeteroData, rows: Sequence[int] | Ints) -> str:
-    """Say in a few words which items a group has: its one item, or how many of what."""
+    """Return the title of a single item, or the counts by dataset."""
     if len(rows) == 1:
         return shorten(find_item(data, int(rows[0])).title, _MAX_NAME_CHARS)
     array = np.asarray(rows)
@@ -153,7 +153,7 @@ def group_text(data: HeteroData, rows: Sequence[int] | Ints) -> str:
 
 
 def _unused_set_name(data: HeteroData, base: str) -> str:
-    """Return a name that no set of statements has yet."""
+    """Return `base`, with a number if a set of statements has that name."""
     used, name, number = set(set_names(data)), base, 2
     while name in used:
         name, number = f"{base} {number}", number + 1

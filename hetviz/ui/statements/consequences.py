@@ -1,4 +1,4 @@
-"""What the last statements did to the map, and who may follow: kept, or taken back."""
+"""Effects of the last statements on the map, with similar items to add."""
 
 from __future__ import annotations
 
@@ -21,43 +21,43 @@ from hetviz.workspace import Run, State
 _DISMISSED = "outcome-kept"
 _MAX_FOLLOWERS = 6
 MIN_SHIFT = 0.05
-"""Share of the map's extent from which on an item counts as having moved."""
+"""Share of the map's extent above which an item counts as moved."""
 _MAX_MOVED = 8
 
 
 def show_consequences(state: State, run: Run, place: str = "") -> None:
-    """Show what the last statements did, until that is kept or something else is said.
+    """Show the effects of the last statements until they are dismissed or others are made.
 
-    `place` tells apart where it is shown, if at more than one place.
+    `place` makes the widget keys unique where it is shown more than once.
     """
     stored = (run.figures or {}).get("consequences")
     if not stored or st.session_state.get(_DISMISSED) == run.id or not state.is_current(run):
         return
     consequences = consequences_from(stored)
     with st.container(border=True, key=f"outcome{place}", gap="small"):
-        theme.show_section("What that did")
+        theme.show_section("What changed")
         if consequences.falser:
             st.html(
-                '<p class="hv-act-not" role="status">It made the map less true: fewer of the '
-                "neighbours of what you named are near it in the data.</p>"
+                '<p class="hv-act-not" role="status">The map got less reliable here: fewer of '
+                "the neighbours of these items are similar to them in the data.</p>"
             )
         lines = "".join(f"<li>{theme.escape_html(text)}</li>" for text in consequences.sentences())
         st.html(f'<ul class="hv-reasons">{lines}</ul>')
         with st.container(horizontal=True, gap="small"):
-            st.button("Keep", key=f"outcome-keep{place}", on_click=_dismiss, args=(run.id,))
+            st.button("OK", key=f"outcome-keep{place}", on_click=_dismiss, args=(run.id,))
             if session.workspace().steps == st.session_state.get(actions.STATEMENT_STEP):
-                st.button("Take back", key=f"outcome-back{place}", on_click=_undo)
+                st.button("Undo", key=f"outcome-back{place}", on_click=_undo)
         if state.data is not None:
             _show_followers(state.data, run)
 
 
 def learned_groups(run: Run) -> list[Mapping[str, Any]]:
-    """Return what the map learned from each group that was said to belong together."""
+    """Return the group that the map learned from each statement."""
     return list((run.figures or {}).get("learned") or [])
 
 
 def follower_rows(data: HeteroData, group: Mapping[str, Any]) -> list[int]:
-    """Return the global rows of those that may follow a group, the most alike first."""
+    """Return the global rows of the items similar to a group, the most similar first."""
     name = str(group["dataset"])
     if name not in data.datasets:
         return []
@@ -66,7 +66,7 @@ def follower_rows(data: HeteroData, group: Mapping[str, Any]) -> list[int]:
 
 
 def _show_followers(data: HeteroData, run: Run) -> None:
-    """Say who may be like those that were named, group by group."""
+    """Show items similar to each named group."""
     selected = set(selection.selected_rows(session.workspace().state).tolist())
     for group in learned_groups(run):
         name = str(group["dataset"])
@@ -78,13 +78,13 @@ def _show_followers(data: HeteroData, run: Run) -> None:
         rows = follower_rows(data, group)[:_MAX_FOLLOWERS]
         if not rows:
             theme.show_note(
-                f"Nobody follows: left out in turn, the {int(group['n_named'])} that you named are "
-                "no more alike than items named by chance. Only they moved."
+                f"No similar items found. The {int(group['n_named'])} items that you named are "
+                "no more alike than random ones, so only they moved."
             )
             continue
-        theme.show_section("May belong with them", f"about {int(group['n_followers']):,} in all")
+        theme.show_section("You might also add", f"about {int(group['n_followers']):,} more")
         item_chip.show_named(data, rows)
-        theme.show_note("Ask me, under Guidance, asks about them one by one.")
+        theme.show_note("Ask me, under Guidance, asks about them one at a time.")
 
 
 def _dismiss(run: str) -> None:
@@ -99,9 +99,9 @@ def _undo() -> None:
 
 
 def show_moved(state: State, run: Run) -> bool:
-    """Show what moved most; return whether there was anything to show.
+    """Show the items that moved most; return False if there is nothing to show.
 
-    Where something was said since the map was made, what moved then is no longer told.
+    A map that the data changed after shows nothing.
     """
     shift = moved_distances(state, run)
     if shift is None or state.data is None or not state.is_current(run):
@@ -116,7 +116,7 @@ def show_moved(state: State, run: Run) -> bool:
     if len(moved_rows):
         item_chip.show_named(state.data, moved_rows[:_MAX_MOVED].tolist())
     theme.show_note(
-        f"{n_still:,} items stayed: they moved less than {_percent_text(MIN_SHIFT)} of the width of the "
+        f"{n_still:,} items moved less than {_percent_text(MIN_SHIFT)} of the width of the "
         f"map, half of them less than {_percent_text(float(np.median(shift[placed])))}."
     )
     if len(moved_rows):
@@ -130,7 +130,7 @@ def show_moved(state: State, run: Run) -> bool:
 
 
 def moved_distances(state: State, run: Run) -> Floats | None:
-    """Return how far each row moved, or None where the map was not made from another."""
+    """Return how far each row moved, or None if the map was not made from another."""
     before, after = run.before, charts.embedding_of(state, run)
     if before is None or after is None:
         return None
@@ -139,7 +139,7 @@ def moved_distances(state: State, run: Run) -> Floats | None:
         try:
             return moved(before, after)
         except HetvizError:
-            # Rows were added or taken away since.
+            # Rows were added or removed.
             return None
 
     return session.get_or_compute(("moved", id(state.data), id(run)), (state.data, run), measured)

@@ -1,4 +1,4 @@
-"""What speaks against a statement before it is added: the opposite, or a short way round to it."""
+"""Earlier statements that a new one contradicts, directly or over a short path."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from hetviz._text import shorten
 from hetviz.data.edits.by_id import comparisons_by_id, links_by_id, pairs_by_id
 from hetviz.data.model.statements import statement_keys, statement_rows
 from hetviz.metrics.conflicts.conflicts import Conflict, would_contradict
-from hetviz.ui.shell import session
+from hetviz.ui.shell import session, theme
 from hetviz.ui.statements import statement_draft
 from hetviz.ui.statements.commands import DraftCommands
 from hetviz.ui.widgets.item_chip import find_item
@@ -16,13 +16,13 @@ from hetviz.workspace.commands.guidance import AddPairs, added_guidance
 StatementCommand = AddLinks | AddPairs | AddComparisons
 
 _MAX_NAMED = 2
-# Two that say together and one that says apart. Over a longer way nearly everything that is linked
-# at all belongs together, and to say so of each new statement would say nothing.
+# Two links together and one apart. Longer paths connect nearly all linked items, so a warning about
+# them would appear for every statement.
 _MAX_CYCLE = 3
 
 
 def find_contradictions(state: State, draft: DraftCommands) -> list[str]:
-    """Say what was said before that this contradicts, in plain sentences."""
+    """Return sentences about the statements that this one contradicts."""
     data = state.data
     if data is None:
         return []
@@ -51,24 +51,23 @@ def _opposite_texts(state: State, command: StatementCommand) -> list[str]:
     if not pairs:
         return []
     if isinstance(command, AddComparisons):
-        return [f"{len(pairs):,} of these say the opposite of what was said before."]
+        return [f"{len(pairs):,} of these comparisons contradict others."]
     named = "; ".join(" and ".join(pair[:2]) for pair in pairs[:_MAX_NAMED])
     more = f" and {len(pairs) - _MAX_NAMED:,} more" if len(pairs) > _MAX_NAMED else ""
     word = "apart" if statement_draft.get_statement().weight > 0 else "together"
-    return [f"Before, these were said to be {word}: {named}{more}."]
+    return [f"These have a link {word}: {named}{more}."]
 
 
 def _cycle_texts(state: State, command: StatementCommand) -> list[str]:
     conflicts = [conflict for conflict in _find_conflicts(state, command) if len(conflict.keys) > 2]
     if isinstance(command, AddComparisons):
-        return [f"This closes a circle: {conflicts[0].sentence}"] if conflicts else []
+        return [f"This makes a cycle: {conflicts[0].sentence}"] if conflicts else []
     short_cycles = [conflict for conflict in conflicts if len(conflict.keys) <= _MAX_CYCLE]
     if not short_cycles:
         return []
-    more = (
-        f" So are {len(short_cycles) - 1:,} more of these pairs." if len(short_cycles) > 1 else ""
-    )
-    return [f"{short_cycles[0].sentence}{more}"]
+    n_others = len(short_cycles) - 1
+    more = f" {theme.count(n_others, 'more pair')} of these also contradict links."
+    return [f"{short_cycles[0].sentence}{more if n_others else ''}"]
 
 
 def _find_conflicts(state: State, command: StatementCommand) -> list[Conflict]:

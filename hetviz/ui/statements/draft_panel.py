@@ -1,4 +1,4 @@
-"""The panel while something is being said: its pairs, and what would come of it."""
+"""Panel of the statement in the bar: its pairs and the preview of the map."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from hetviz._text import shorten
 from hetviz.data import HeteroData
 from hetviz.data.queries.rows import links_touching
 from hetviz.ui.shell import theme
-from hetviz.ui.statements import actions as act_draft
-from hetviz.ui.statements import bar, statement_draft
+from hetviz.ui.statements import actions, bar, contradictions, statement_draft
 from hetviz.ui.statements.commands import DraftCommands
 from hetviz.ui.widgets import item_chip
 from hetviz.workspace import State
@@ -18,27 +17,29 @@ _MAX_PAIRS, _MAX_NAME_CHARS = 12, 30
 
 
 def show_draft(state: State) -> bool:
-    """Show what is about to be said of pairs; False where nothing is."""
-    draft, data = act_draft.get_draft(state), state.data
+    """Show the pairs of the statement; return False if there is none."""
+    draft, data = actions.get_draft(state), state.data
     if draft is None or data is None or statement_draft.get_statement().kind == "closer":
         return False
     existing = _existing_weights(data, draft)
-    word = "together" if draft.lines[0][2] > 0 else "apart"
-    theme.show_headline(
-        f"{theme.count(draft.n, 'pair')} will say {word}",
-        _existing_text(draft, list(existing.values())),
-    )
+    goal = "pulled together" if draft.lines[0][2] > 0 else "pushed apart"
+    if existing:
+        detail = _existing_text(draft, list(existing.values()))
+    else:
+        detail = "" if contradictions.find_contradictions(state, draft) else "No conflicts."
+    pairs_text = theme.count(draft.n, "pair" if existing else "new pair")
+    theme.show_headline(f"{pairs_text} will be {goal}", detail)
     _show_pairs(data, draft, existing)
-    foreseen = bar.preview_html(state, draft)
-    if foreseen:
-        theme.show_section("What the map would do")
-        for html in foreseen:
+    lines = bar.preview_html(state, draft)
+    if lines:
+        theme.show_section("Preview")
+        for html in lines:
             st.html(html)
     return True
 
 
 def _existing_weights(data: HeteroData, draft: DraftCommands) -> dict[tuple[int, int], float]:
-    """Return the weight of each pair that was said before."""
+    """Return the weights of the pairs that have a link already."""
     pairs_drafted = {_sort_pair(p, q) for p, q, _ in draft.lines}
     touching_links = links_touching(data, [int(p) for p, _, _ in draft.lines])
     pairs = zip(
@@ -52,26 +53,24 @@ def _existing_weights(data: HeteroData, draft: DraftCommands) -> dict[tuple[int,
 
 
 def _sort_pair(p: float, q: float) -> tuple[int, int]:
-    """Return two rows in their order: a link has no direction."""
+    """Return two rows in order: a link has no direction."""
     return int(min(p, q)), int(max(p, q))
 
 
 def _existing_text(draft: DraftCommands, weights: list[float]) -> str:
-    """Say what is known of the pairs by now."""
-    if not weights:
-        return "None of them is said to be together or apart yet."
+    """Return a text about the links that the pairs have already."""
     same = sum((weight > 0) == (draft.lines[0][2] > 0) for weight in weights)
     opposed = len(weights) - same
-    texts = [f"{same:,} of them {'is' if same == 1 else 'are'} said already."] if same else []
+    texts = [f"{same:,} of them {'is' if same == 1 else 'are'} linked already."] if same else []
     if opposed:
-        texts.append(f"{opposed:,} {'is' if opposed == 1 else 'are'} said to be the opposite.")
+        texts.append(f"{opposed:,} {'contradicts' if opposed == 1 else 'contradict'} a link.")
     return " ".join(texts)
 
 
 def _show_pairs(
     data: HeteroData, draft: DraftCommands, existing: dict[tuple[int, int], float]
 ) -> None:
-    """List the pairs; what all of them share is not repeated."""
+    """List the pairs; an end that all pairs share is not repeated."""
     ends = [{int(pair[end]) for pair in draft.lines} for end in (0, 1)]
     rows = []
     for p, q, weight in draft.lines[:_MAX_PAIRS]:
@@ -86,7 +85,7 @@ def _show_pairs(
         names = " · ".join(shorten(item.title, _MAX_NAME_CHARS) for item in items)
         old = existing.get(_sort_pair(p, q))
         new = _weight_text(weight)
-        change = f"<em>new, {new}</em>" if old is None else f"said, {_weight_text(old)} → {new}"
+        change = f"<em>new, {new}</em>" if old is None else f"linked, {_weight_text(old)} → {new}"
         rows.append(f"<li>{face}<span>{theme.escape_html(names)}</span><b>{change}</b></li>")
     more = len(draft.lines) - len(rows)
     tail = f"<li class=more>… and {more:,} more</li>" if more > 0 else ""

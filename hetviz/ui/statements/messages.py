@@ -1,4 +1,4 @@
-"""What the browser wishes of groups on the map: keys pressed there, an item let go elsewhere."""
+"""Requests of the browser about groups on the map: pressed keys and dropped items."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ _LAST_HANDLED = "acts-heard"
 
 
 def handle_requests(value: object) -> None:
-    """Do what the browser wished, each wish once; what does not fit is passed over.
+    """Handle the requests of the browser once each and in order; invalid ones are ignored.
 
-    A message holds the wishes that the browser does not know to be heard, in order.
+    A message repeats all requests that the browser has no acknowledgement for.
     """
     if not isinstance(value, Mapping) or not isinstance(value.get("wishes"), list):
         return
@@ -42,7 +42,7 @@ def handle_requests(value: object) -> None:
 
 
 def last_handled() -> int:
-    """Return the number of the last wish that was heard."""
+    """Return the number of the last request that was handled."""
     return int(st.session_state.get(_LAST_HANDLED, 0))
 
 
@@ -61,7 +61,7 @@ def _handle_request(request: Mapping[str, Any]) -> None:
 
 
 def draft_spec(state: State, owner: str) -> dict[str, Any]:
-    """Return what the map draws of it: keys of the groups' rows, pairs, a dropped item."""
+    """Return the groups, the preview and the dropped item for the map component."""
     draft = actions.get_draft(state)
     groups = statement_draft.get_groups(state)
     expected = None if draft is None else preview.find_preview(state, draft)
@@ -79,7 +79,7 @@ def draft_spec(state: State, owner: str) -> dict[str, Any]:
 
 
 def _choose_or_add(state: State, kind: statement_draft.StatementKind) -> None:
-    """Choose what to say; the second time, say it."""
+    """Choose the kind of statement; the second press adds it."""
     if statement_draft.get_statement().kind == kind and actions.get_draft(state) is not None:
         actions.add_statement()
     else:
@@ -87,7 +87,7 @@ def _choose_or_add(state: State, kind: statement_draft.StatementKind) -> None:
 
 
 def _on_drop(state: State, value: Mapping[str, Any]) -> None:
-    """Take what lies where an item was let go for what it belongs with."""
+    """Propose the items nearest to where an item was dropped."""
     row, x, y = int(value["row"]), float(value["x"]), float(value["y"])
     form = get_geometry(state, state.run)
     if not (0 <= row < len(form.points) and math.isfinite(x) and math.isfinite(y)):

@@ -1,4 +1,4 @@
-"""What the map would do with the statement in the bar, found out before it is said."""
+"""Preview of the map with the statement in the bar."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ from hetviz.workspace import AddComparisons, AddLinks, State
 from hetviz.workspace.commands.guidance import AddPairs, added_guidance
 
 MAX_ROWS = 3_000
-"""Above, a map takes too long to be made for a question."""
+"""Largest number of rows for which a preview map is computed."""
 _MAX_GHOSTS = 30
 
 
 @dataclass(frozen=True, eq=False)
 class Preview:
-    """What would come of a statement.
+    """Expected effects of a statement.
 
     Attributes
     ----------
     consequences : Consequences
     ghosts : list of [row, x, y]
-        Where what moves would lie on the shown map, the farthest first.
+        New positions of the items that move, the farthest first.
     n_followers : int
-        How many others may be like those that are named now.
+        Number of other items similar to the named ones.
     """
 
     consequences: Consequences
@@ -48,7 +48,7 @@ class Preview:
 
 
 def find_preview(state: State, draft: DraftCommands) -> Preview | None:
-    """Return what would come of a statement, or start to find it out; None until it is known."""
+    """Return the preview of a statement, or start computing it and return None."""
     data, run = state.guided, state.run
     if data is None or run is None or data.n_rows > MAX_ROWS or not actions.is_auto_refit():
         return None
@@ -78,7 +78,7 @@ def _add_to_data(data: HeteroData, draft: DraftCommands) -> HeteroData | None:
             if isinstance(command, AddLinks | AddPairs | AddComparisons):
                 data = added_guidance(data, command).data
     except HetvizError:
-        # What is wrong with it is said when it is added.
+        # The error is shown when the statement is added.
         return None
     return data
 
@@ -108,7 +108,7 @@ def _read_preview(state: State, new_map: MadeMap, draft: DraftCommands) -> Previ
 
 
 def _named_rows(data: HeteroData, group: Mapping[str, Any]) -> set[int]:
-    """Return the global rows of those that a person named."""
+    """Return the global rows of the named items of a group."""
     name = str(group["dataset"])
     if name not in data.datasets:
         return set()

@@ -1,4 +1,4 @@
-"""Why items would belong together: the columns they are alike in, which may count for more."""
+"""Columns in which groups are similar, and sliders for their weights."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _WIDTH = 330
 
 
 def offer_weights(data: HeteroData, groups: Mapping[str, Ints]) -> None:
-    """Offer the columns by which A and B, or the items of A, are alike; nothing without any."""
+    """Offer weights for the columns in which A and B, or the items of A, are similar."""
     a = groups.get("A")
     if a is None:
         return
@@ -37,12 +37,12 @@ def offer_weights(data: HeteroData, groups: Mapping[str, Ints]) -> None:
         with st.container(width=_WIDTH):
             theme.show_section("Because of")
             theme.show_note(
-                "What they are most alike in. Let it count for more, and the whole map follows; "
-                "nothing is said of these items alone. One undo takes it back."
+                "These items are most similar in these columns. A larger weight changes the whole "
+                "map, not only these items. You can undo it."
             )
             new_weights = [_weight_slider(column) for column in columns]
         st.button(
-            "Let these count so",
+            "Apply weights",
             key="because-do",
             type="primary",
             disabled=all(
@@ -54,13 +54,13 @@ def offer_weights(data: HeteroData, groups: Mapping[str, Ints]) -> None:
 
 
 def _weight_slider(column: SimilarColumn) -> float:
-    # Who opens this wants some of it to count for more, unless that is so already.
+    # The slider starts at a raised weight unless the column has one already.
     high = max(_MAX_WEIGHT, column.weight)
     low = min(_MIN_WEIGHT, column.weight)
     return float(
         st.slider(
-            f"{theme.escape_markdown(spoken(column.column))}: nearer than {100 * column.nearer:.0f} % of "
-            f"{theme.escape_markdown(column.dataset)}",
+            f"{theme.escape_markdown(spoken(column.column))}: closer than "
+            f"{100 * column.nearer:.0f} % of {theme.escape_markdown(column.dataset)}",
             low,
             high,
             _RAISED_WEIGHT if column.weight == 1.0 else column.weight,
@@ -72,7 +72,7 @@ def _weight_slider(column: SimilarColumn) -> float:
 
 
 def weight_command(found: Sequence[SimilarColumn], wanted: Sequence[float]) -> Act:
-    """Return the command that gives columns these weights."""
+    """Return the command that sets the changed weights."""
     columns: dict[str, dict[str, dict[str, float]]] = {}
     for one, weight in zip(found, wanted, strict=True):
         if weight != one.weight:

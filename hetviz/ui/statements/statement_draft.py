@@ -1,4 +1,4 @@
-"""What is about to be said on the map: of which groups, how, how strongly, over how many pairs."""
+"""Draft of a statement: its groups, kind, weight and number of pairs."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _KEY = "saying"
 
 @dataclass(frozen=True)
 class StatementDraft:
-    """A statement on its way.
+    """A statement that was not added yet.
 
     Attributes
     ----------
@@ -39,11 +39,11 @@ class StatementDraft:
     weight : float
         From -1 (apart) to 1 (together).
     max_pairs : int or None
-        Pairs or comparisons to make at most; None leaves it to the thinning.
+        Maximum number of pairs or comparisons; None for the default.
     dropped : (int, float, float) or None
-        Row that was dragged, and where it was let go, in the map's coordinates.
+        Dragged row and where it was dropped, in map coordinates.
     proposed : tuple of int
-        Rows near that place.
+        Rows nearest to that position.
     """
 
     kind: StatementKind = "together"
@@ -54,20 +54,20 @@ class StatementDraft:
 
 
 def get_statement() -> StatementDraft:
-    """Return what is about to be said in this session."""
+    """Return the draft of this session."""
     statement: StatementDraft = st.session_state.setdefault(_KEY, StatementDraft())
     return statement
 
 
 def change_statement(**fields: object) -> StatementDraft:
-    """Change some of it and return it."""
+    """Change fields of the draft and return it."""
     statement = replace(get_statement(), **fields)  # type: ignore[arg-type]
     st.session_state[_KEY] = statement
     return statement
 
 
 def choose_kind(kind: StatementKind) -> None:
-    """Say it this way; the weight follows."""
+    """Choose the kind of statement; the sign of the weight follows."""
     weight = get_statement().weight
     if kind == "together":
         weight = abs(weight)
@@ -77,7 +77,7 @@ def choose_kind(kind: StatementKind) -> None:
 
 
 def set_weight(weight: float) -> None:
-    """Say it this strongly; below 0 is apart. 0 says nothing and is passed over."""
+    """Set the weight; below 0 is apart, 0 is ignored."""
     if weight:
         change_statement(
             weight=weight,
@@ -87,18 +87,18 @@ def set_weight(weight: float) -> None:
 
 
 def get_groups(state: State) -> dict[str, Ints]:
-    """Return the groups that are set, by name."""
+    """Return the rows of each group that is set."""
     return {} if state.data is None else dict(session.workspace().view_state.groups)
 
 
 def set_group(name: str, rows: Ints) -> None:
-    """Make these global rows a group; no rows give it up."""
+    """Set a group to global rows; no rows clear it."""
     session.workspace().set_view_state(groups={name: rows})
     change_statement(max_pairs=None, **({} if name == "B" else {"dropped": None, "proposed": ()}))
 
 
 def clear_groups(selection: bool = False) -> None:
-    """Give up all groups, and the selection where wanted."""
+    """Clear all groups, and the selection if wanted."""
     nothing = np.empty(0, dtype=np.int64)
     session.workspace().set_view_state(
         groups=dict.fromkeys("ABC", nothing), selection=nothing if selection else None
@@ -107,7 +107,7 @@ def clear_groups(selection: bool = False) -> None:
 
 
 def missing_group(kind: StatementKind, groups: dict[str, Ints]) -> str:
-    """Return the name of the first group that is needed and not set, or nothing."""
+    """Return the first needed group that is not set, or an empty text."""
     if kind in ("together", "apart") and "B" not in groups and len(groups.get("A", ())) == 1:
         return "B"
     return next((name for name in NEEDED_GROUPS[kind] if name not in groups), "")

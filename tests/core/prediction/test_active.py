@@ -9,10 +9,10 @@ import pytest
 import scipy.sparse as sp
 
 from hetviz.core.prediction.active import (
-    class_chances,
-    most_telling,
-    neighbour_likeness,
-    openness,
+    choose_informative,
+    class_probabilities,
+    label_uncertainty,
+    neighbor_similarity,
 )
 
 
@@ -22,7 +22,7 @@ def covered(S: np.ndarray, open_: np.ndarray, rows: list[int]) -> float:
 
 def test_openness_is_one_of_a_tie_and_zero_of_what_is_sure() -> None:
     P = np.array([[0.5, 0.5, 0.0], [1.0, 0.0, 0.0], [0.2, 0.7, 0.1]])
-    assert openness(P).tolist() == pytest.approx([1.0, 0.0, 0.5])
+    assert label_uncertainty(P).tolist() == pytest.approx([1.0, 0.0, 0.5])
 
 
 def test_the_chosen_cover_nearly_as_much_as_the_best_and_each_gain_is_what_it_adds() -> None:
@@ -34,7 +34,7 @@ def test_the_chosen_cover_nearly_as_much_as_the_best_and_each_gain_is_what_it_ad
     allowed = np.ones(9, dtype=bool)
     allowed[4] = False
     known = np.array([2])
-    chosen, gain = most_telling(sp.csr_array(S), open_, known, allowed, 3)
+    chosen, gain = choose_informative(sp.csr_array(S), open_, known, allowed, 3)
     assert not {2, 4} & set(chosen.tolist())
     before = covered(S, open_, [2])
     for k in range(3):
@@ -50,27 +50,27 @@ def test_the_chosen_cover_nearly_as_much_as_the_best_and_each_gain_is_what_it_ad
 def test_nothing_is_chosen_where_nothing_is_open() -> None:
     S = sp.csr_array(np.eye(4))
     nobody = np.empty(0, dtype=np.int64)
-    assert len(most_telling(S, np.zeros(4), nobody, np.ones(4, bool), 3)[0]) == 0
-    assert len(most_telling(S, np.ones(4), np.arange(4), np.ones(4, bool), 3)[0]) == 0
+    assert len(choose_informative(S, np.zeros(4), nobody, np.ones(4, bool), 3)[0]) == 0
+    assert len(choose_informative(S, np.ones(4), np.arange(4), np.ones(4, bool), 3)[0]) == 0
 
 
 def test_likeness_is_of_directions_symmetric_and_one_with_itself() -> None:
     rng = np.random.default_rng(1)
     Z = rng.normal(size=(30, 4))
-    S = neighbour_likeness(Z, k=5)
+    S = neighbor_similarity(Z, k=5)
     dense = S.toarray()
     assert np.array_equal(dense, dense.T)
     assert (np.diag(dense) == 1.0).all()
     assert ((dense > 0).sum(axis=1) >= 6).all()
-    assert np.allclose(dense, neighbour_likeness(Z * rng.uniform(1, 9, (30, 1)), k=5).toarray())
-    assert neighbour_likeness(np.ones((1, 2))).toarray().tolist() == [[1.0]]
+    assert np.allclose(dense, neighbor_similarity(Z * rng.uniform(1, 9, (30, 1)), k=5).toarray())
+    assert neighbor_similarity(np.ones((1, 2))).toarray().tolist() == [[1.0]]
 
 
 def test_chances_follow_the_known_and_are_none_of_classes_nobody_has() -> None:
     Z = np.repeat([[1.0, 0.0], [0.0, 1.0]], 5, axis=0)
     y = np.full(10, -1)
     y[[0, 5]] = [0, 2]
-    P = class_chances(Z, y, 3)
+    P = class_probabilities(Z, y, 3)
     assert P.sum(axis=1) == pytest.approx(1.0)
     assert (P[:, 1] == 0.0).all()
     assert (P.argmax(axis=1) == np.repeat([0, 2], 5)).all()

@@ -8,8 +8,8 @@ import scipy.sparse as sp
 
 from hetviz.core.prediction.blend import (
     mean_weights,
+    pool_probabilities,
     pool_weights,
-    pooled,
     propagate,
     reliability,
     row_shares,
@@ -63,7 +63,9 @@ def test_the_model_that_fits_gets_the_weight() -> None:
     np.testing.assert_allclose(pool_weights([bad[:0], good[:0]], y[:0]), [1.0, 1.0])
     few = pool_weights([bad[:2], good[:2]], y[:2])
     np.testing.assert_allclose(few, [1.0, 1.0], atol=0.6)
-    np.testing.assert_allclose(pooled([bad, good], np.array([0.0, 1.0])), good, atol=1e-3)
+    np.testing.assert_allclose(
+        pool_probabilities([bad, good], np.array([0.0, 1.0])), good, atol=1e-3
+    )
     x = RNG.normal(size=300)
     v = mean_weights([x + RNG.normal(size=300), 0.3 * RNG.normal(size=300)], x)
     assert v.sum() == pytest.approx(1.0)
@@ -77,7 +79,7 @@ def test_weights_are_those_of_the_penalised_likelihood() -> None:
     w = pool_weights(parts, y, prior=2.0, total=1.5)
 
     def loss(v: np.ndarray) -> float:
-        P = pooled(parts, v)
+        P = pool_probabilities(parts, v)
         away = v - 0.5
         return float(-np.log(P[np.arange(50), y]).sum() + 0.5 * 2.0 * 3 * away @ away)
 
@@ -91,7 +93,7 @@ def test_probabilities_become_as_sure_as_they_are_right() -> None:
     p = np.clip(0.5 + 0.3 * (2 * y - 1) * (RNG.random(4_000) < 0.75) * 1.5, 0.02, 0.98)
     p = np.where(RNG.random(4_000) < 0.25, 1 - p, p)
     P = np.column_stack([1 - p, p])
-    Q = pooled([P], pool_weights([P], y))
+    Q = pool_probabilities([P], pool_weights([P], y))
 
     def gap(R: np.ndarray) -> float:
         return float(np.mean([abs(row[0] - row[1]) for row in reliability(R, y)]))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from hetviz.core.prediction import code
-from hetviz.core.prediction.code import MODELS, block_of, maximise, objective
+from hetviz.core.prediction.code import MODELS, fit_code, make_cooccurrence_block, objective
 from hetviz.core.spectral.stiefel import random_frame
 from hetviz.errors import Cancelled, DataError, ParameterError
 from tests.gradcheck import gradient_error
@@ -50,30 +50,30 @@ def plain(P: Any, A: Any, B: Any, model: str, within: bool = False) -> float:
 def test_likelihoods_are_their_definitions(
     model: str, piece: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(code, "_PIECE", piece)
+    monkeypatch.setattr(code, "_BLOCK_ENTRIES", piece)
     rng = np.random.default_rng(1)
     A, B = rng.normal(size=(7, 2)), rng.normal(size=(5, 2))
     P = counts()
     P[3] = 0.0
-    block = block_of(0, 1, 3.0 * P, model)
+    block = make_cooccurrence_block(0, 1, 3.0 * P, model)
     assert block.value(A, B)[0] == pytest.approx(plain(P, A, B, model), rel=1e-12)
     W = np.triu(counts(6, 6), 1)
     W = W + W.T
     A = rng.normal(size=(6, 2))
-    value = block_of(0, 0, W, model).value(A, A)[0]
+    value = make_cooccurrence_block(0, 0, W, model).value(A, A)[0]
     assert value == pytest.approx(plain(W, A, A, model, within=True), rel=1e-12)
 
 
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("piece", [2_000_000, 12])
 def test_gradients(model: str, piece: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(code, "_PIECE", piece)
+    monkeypatch.setattr(code, "_BLOCK_ENTRIES", piece)
     rng = np.random.default_rng(2)
     places = [rng.normal(size=(7, 2)), rng.normal(size=(5, 2))]
     blocks = [
-        block_of(0, 1, counts(), model),
-        block_of(0, 0, counts(7, 7), model, 0.1),
-        block_of(1, 1, counts(5, 5), model, 0.3),
+        make_cooccurrence_block(0, 1, counts(), model),
+        make_cooccurrence_block(0, 0, counts(7, 7), model, 0.1),
+        make_cooccurrence_block(1, 1, counts(5, 5), model, 0.3),
     ]
     _, gradients = objective(blocks, places)
     for d in (0, 1):
@@ -92,15 +92,17 @@ def test_moving_and_turning_everything_changes_nothing(model: str) -> None:
     rng = np.random.default_rng(3)
     A, B = rng.normal(size=(7, 2)), rng.normal(size=(5, 2))
     turn = random_frame(2, 2, rng)
-    block = block_of(0, 1, counts(), model)
+    block = make_cooccurrence_block(0, 1, counts(), model)
     one = block.value(A, B)[0]
     assert block.value(A @ turn + 4.0, B @ turn + 4.0)[0] == pytest.approx(one, rel=1e-12)
-    assert block_of(0, 1, 7.0 * counts(), model).value(A, B)[0] == pytest.approx(one, rel=1e-13)
+    assert make_cooccurrence_block(0, 1, 7.0 * counts(), model).value(A, B)[0] == pytest.approx(
+        one, rel=1e-13
+    )
 
 
 def test_two_by_two_has_a_known_answer() -> None:
-    block = block_of(0, 1, [[0.4, 0.1], [0.1, 0.4]], "UU")
-    found = maximise([2, 2], [block], 1, np.random.default_rng(0))
+    block = make_cooccurrence_block(0, 1, [[0.4, 0.1], [0.1, 0.4]], "UU")
+    found = fit_code([2, 2], [block], 1, np.random.default_rng(0))
     A, B = found.places
     D = (A - B.T) ** 2
     assert found.values[0] == pytest.approx(-1.1935496041, abs=1e-9)
@@ -112,7 +114,7 @@ def test_a_true_model_is_reached() -> None:
     A, B = 0.7 * rng.normal(size=(8, 2)), 0.7 * rng.normal(size=(6, 2))
     P = np.exp(-((A[:, None] - B[None]) ** 2).sum(axis=2))
     P /= P.sum()
-    found = maximise([8, 6], [block_of(0, 1, P, "UU")], 2, np.random.default_rng(0))
+    found = fit_code([8, 6], [make_cooccurrence_block(0, 1, P, "UU")], 2, np.random.default_rng(0))
     most = float((P * np.log(P)).sum())
     assert found.values[0] <= most + 1e-12
     assert found.values[0] == pytest.approx(most, abs=1e-5)
@@ -120,8 +122,8 @@ def test_a_true_model_is_reached() -> None:
 
 def test_independent_things_need_no_distance() -> None:
     px, py = np.array([0.5, 0.3, 0.2]), np.array([0.6, 0.4])
-    block = block_of(0, 1, np.outer(px, py), "MM")
-    found = maximise([3, 2], [block], 2, np.random.default_rng(0))
+    block = make_cooccurrence_block(0, 1, np.outer(px, py), "MM")
+    found = fit_code([3, 2], [block], 2, np.random.default_rng(0))
     expected = float(px @ np.log(px) + py @ np.log(py))
     assert found.values[0] == pytest.approx(expected, abs=1e-6)
     D = ((found.places[0][:, None] - found.places[1][None]) ** 2).sum(axis=2)
@@ -131,15 +133,17 @@ def test_independent_things_need_no_distance() -> None:
 def test_a_conditional_model_cannot_beat_the_entropy() -> None:
     P = counts()
     P = P / P.sum()
-    found = maximise([7, 5], [block_of(0, 1, P, "CM")], 2, np.random.default_rng(0), n_init=2)
+    found = fit_code(
+        [7, 5], [make_cooccurrence_block(0, 1, P, "CM")], 2, np.random.default_rng(0), n_init=2
+    )
     px = P.sum(axis=1, keepdims=True)
     seen = P > 0
     assert found.values[0] <= float((P * np.log(np.where(seen, P / px, 1.0))).sum()) + 1e-12
 
 
 def test_the_best_start_is_kept_and_the_loss_falls() -> None:
-    blocks = [block_of(0, 1, counts(20, 15))]
-    found = maximise([20, 15], blocks, 2, np.random.default_rng(0), n_init=4)
+    blocks = [make_cooccurrence_block(0, 1, counts(20, 15))]
+    found = fit_code([20, 15], blocks, 2, np.random.default_rng(0), n_init=4)
     assert len(found.finals) == 4
     assert found.history[-1] == pytest.approx(min(found.finals))
     assert (np.diff(found.history) <= 1e-12).all()
@@ -151,14 +155,20 @@ def test_a_stop_hands_back_what_there_is() -> None:
             raise Cancelled
 
     with pytest.raises(Cancelled) as caught:
-        maximise([7, 5], [block_of(0, 1, counts())], 2, np.random.default_rng(0), progress=stop)
+        fit_code(
+            [7, 5],
+            [make_cooccurrence_block(0, 1, counts())],
+            2,
+            np.random.default_rng(0),
+            progress=stop,
+        )
     assert len(caught.value.partial.history) == 5
 
 
 def test_what_cannot_be_is_refused() -> None:
     with pytest.raises(DataError, match="cannot be below 0"):
-        block_of(0, 1, [[1.0, -1.0]])
+        make_cooccurrence_block(0, 1, [[1.0, -1.0]])
     with pytest.raises(ParameterError, match="all 0"):
-        block_of(0, 1, np.zeros((2, 2)))
+        make_cooccurrence_block(0, 1, np.zeros((2, 2)))
     with pytest.raises(ParameterError, match="one of MM"):
-        block_of(0, 1, np.ones((2, 2)), "XX")
+        make_cooccurrence_block(0, 1, np.ones((2, 2)), "XX")

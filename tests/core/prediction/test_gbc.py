@@ -12,18 +12,18 @@ import scipy.sparse as sp
 
 from hetviz.core.prediction import boosting as trees
 from hetviz.core.prediction import gbc
-from hetviz.core.prediction.boosting import LEARNERS, LINEAR, TREES, TreeSettings, boosted
+from hetviz.core.prediction.boosting import LEARNERS, LINEAR, TREES, TreeSettings, make_booster
 from hetviz.core.prediction.gbc import (
     LAM0,
     LAM1,
     GbcSettings,
     GbcSource,
     MarginAxes,
-    chosen,
+    choose_settings,
     fit_gbc,
     prior_of,
     probabilities,
-    spread,
+    source_disagreement,
 )
 from hetviz.progress import ignore_progress
 from tests.gradcheck import gradient_error
@@ -77,12 +77,12 @@ def ring(n: int) -> Any:
     ],
 )
 def test_weights_of_losses(losses: list[float], weights: list[float]) -> None:
-    np.testing.assert_allclose(gbc.shares(np.array(losses)), weights, atol=1e-10)
+    np.testing.assert_allclose(gbc.loss_weights(np.array(losses)), weights, atol=1e-10)
 
 
 def test_a_source_with_less_loss_weighs_more() -> None:
     losses = np.array([0.4, 0.1, 0.9, 0.2])
-    assert np.argsort(-gbc.shares(losses)).tolist() == np.argsort(losses).tolist()
+    assert np.argsort(-gbc.loss_weights(losses)).tolist() == np.argsort(losses).tolist()
 
 
 @pytest.mark.parametrize("task", [gbc.NUMBER, gbc.CLASSES])
@@ -94,19 +94,19 @@ def test_slopes_are_derivatives(task: str, how: str) -> None:
     g, h = gbc.label_slopes(task, f, y)
     assert gradient_error(lambda x: float(gbc.label_loss(task, x, y).sum()), g, f) < 1e-8
     assert gradient_error(lambda x: float(gbc.label_slopes(task, x, y)[0].sum()), h, f) < 1e-8
-    found = gbc.Pull(task, f, t, how)
-    value: Callable[..., float] = lambda a, b: float(gbc.Pull(task, a, b, how).value.sum())  # noqa: E731
+    found = gbc.TargetLoss(task, f, t, how)
+    value: Callable[..., float] = lambda a, b: float(gbc.TargetLoss(task, a, b, how).value.sum())  # noqa: E731
     assert gradient_error(lambda x: value(x, t), found.slope, f) < 1e-8
     assert gradient_error(lambda x: value(f, x), found.target_slope, t) < 1e-8
-    slope: Callable[..., float] = lambda a: float(gbc.Pull(task, a, t, how).slope.sum())  # noqa: E731
+    slope: Callable[..., float] = lambda a: float(gbc.TargetLoss(task, a, t, how).slope.sum())  # noqa: E731
     assert gradient_error(slope, found.curvature, f) < 1e-8
 
 
 def test_soft_consensus_rests_where_all_agree_and_the_papers_does_not() -> None:
     f = np.array([[1.0], [-2.0]])
-    np.testing.assert_allclose(gbc.Pull(gbc.CLASSES, f, f, "soft").slope, 0.0, atol=1e-15)
-    np.testing.assert_allclose(gbc.Pull(gbc.CLASSES, f, f, "soft").value, 0.0, atol=1e-15)
-    paper = gbc.Pull(gbc.CLASSES, np.ones((1, 1)), np.ones((1, 1)), "paper")
+    np.testing.assert_allclose(gbc.TargetLoss(gbc.CLASSES, f, f, "soft").slope, 0.0, atol=1e-15)
+    np.testing.assert_allclose(gbc.TargetLoss(gbc.CLASSES, f, f, "soft").value, 0.0, atol=1e-15)
+    paper = gbc.TargetLoss(gbc.CLASSES, np.ones((1, 1)), np.ones((1, 1)), "paper")
     np.testing.assert_allclose(paper.slope, -0.2689414213699951)
 
 
@@ -124,7 +124,7 @@ def test_consensus_slope_is_exact_for_numbers_although_the_mean_moves_too() -> N
         )
 
     E = gbc.consensus(f, rows, w, 8)
-    slope = w[0] * gbc.Pull(gbc.NUMBER, f[0], E[rows[0]]).slope
+    slope = w[0] * gbc.TargetLoss(gbc.NUMBER, f[0], E[rows[0]]).slope
     assert gradient_error(value, slope, f[0]) < 1e-9
     assert np.isnan(gbc.consensus(f, rows, w, 9)[8]).all()
 
@@ -324,7 +324,7 @@ def test_sources_learn_alone_before_they_are_coupled() -> None:
 def test_voices_add_up_to_one_even_where_no_source_has_weight() -> None:
     rows = [np.array([0, 1, 2]), np.array([1, 3]), np.array([2, 3])]
     total = np.zeros(5)
-    voices = gbc.voices(rows, np.array([0.7, 0.0, 0.0]), 5)
+    voices = gbc.consensus_weights(rows, np.array([0.7, 0.0, 0.0]), 5)
     for here, voice in zip(rows, voices, strict=True):
         total[here] += voice
     np.testing.assert_allclose(total, [1, 1, 1, 1, 0])
@@ -398,15 +398,19 @@ def test_a_source_of_noise_loses_weight(weights: str) -> None:
 
 def test_cross_validation_chooses_from_its_grids_and_stops_early() -> None:
     sources, Y, _ = made(n=120)
-    settings = chosen(sources, [ring(120)], Y, gbc.CLASSES, FAST, ["lam0", "lam1"], ignore_progress)
+    settings = choose_settings(
+        sources, [ring(120)], Y, gbc.CLASSES, FAST, ["lam0", "lam1"], ignore_progress
+    )
     assert settings.lam0 in LAM0
     assert settings.lam1 in LAM1
     assert settings.n_rounds == FAST.n_rounds
     # labels that nothing tells: more rounds soon do harm
     coin = np.where(np.random.default_rng(4).random(Y.shape) < 0.5, 1.0, -1.0)
-    early = chosen(sources, [], coin, gbc.CLASSES, ALONE, ["early"], ignore_progress)
+    early = choose_settings(sources, [], coin, gbc.CLASSES, ALONE, ["early"], ignore_progress)
     assert early.n_rounds < 50
-    kept = chosen(sources, [], Y, gbc.CLASSES, replace(FAST, lam1=0.7), ["lam1"], ignore_progress)
+    kept = choose_settings(
+        sources, [], Y, gbc.CLASSES, replace(FAST, lam1=0.7), ["lam1"], ignore_progress
+    )
     assert kept.lam1 == 0.7
 
 
@@ -436,7 +440,7 @@ def test_one_linear_step_is_ridge_regression() -> None:
     X, y = rng.normal(size=(60, 5)) * [1, 2, 3, 4, 5], rng.normal(size=(60, 2))
     X[3, 2] = np.nan
     learn = np.arange(45)
-    model = boosted(X, learn, 2, TreeSettings(learning_rate=1.0, learner=LINEAR))
+    model = make_booster(X, learn, 2, TreeSettings(learning_rate=1.0, learner=LINEAR))
     model.step(-y[learn], np.ones((45, 2)))
     Z = (X - np.nanmean(X, axis=0)) / np.nanstd(X, axis=0)
     Z[3, 2] = 0.0
@@ -519,9 +523,9 @@ def test_plain_trees_take_over_where_lightgbm_cannot_be_loaded(
     assert ((fitted.joint > 0) == (whole > 0))[hidden].mean() > 0.75
     margins = [fitted.margin(i, source.X) for i, source in enumerate(sources)]
     np.testing.assert_allclose(margins[0], fitted.margins[0])
-    monkeypatch.setattr(trees, "_MOST_CELLS_OF_PLAIN_TREES", 10)
+    monkeypatch.setattr(trees, "_MAX_PLAIN_TREE_CELLS", 10)
     with pytest.raises(trees.HetvizError, match="libgomp1"):
-        boosted(sources[0].X, np.arange(5), 1, TreeSettings())
+        make_booster(sources[0].X, np.arange(5), 1, TreeSettings())
 
 
 def test_probabilities_sum_to_one_and_spread_needs_two_sources() -> None:
@@ -533,7 +537,7 @@ def test_probabilities_sum_to_one_and_spread_needs_two_sources() -> None:
     f = [np.array([[1.0], [3.0]]), np.array([[3.0]])]
     rows = [np.array([0, 1]), np.array([0])]
     joint = np.array([[2.0], [3.0]])
-    found = spread(gbc.NUMBER, joint, f, rows, np.array([0.5, 0.5]))
+    found = source_disagreement(gbc.NUMBER, joint, f, rows, np.array([0.5, 0.5]))
     assert found[0] == pytest.approx(1.0)
     assert np.isnan(found[1])
 

@@ -11,13 +11,13 @@ from sklearn.metrics import roc_auc_score
 
 from hetviz.core.kernels.regression import Design
 from hetviz.core.prediction.kbmf2k import (
+    DomainLinks,
     Factorisation,
-    Links,
     Priors,
     infer,
     probability,
     product_variance,
-    truncated,
+    truncated_moments,
 )
 from hetviz.errors import Cancelled, ParameterError
 
@@ -43,7 +43,7 @@ def test_the_evidence_never_falls(likelihood: str, missing: float, rank: int | N
     data = Y if likelihood == "probit" else np.where(np.isnan(Y), np.nan, F)
     model = Factorisation(
         [Design(K, 40, rank), Design(L, 30, rank)],
-        [Links(0, 1, data)],
+        [DomainLinks(0, 1, data)],
         4,
         np.random.default_rng(0),
         likelihood,
@@ -76,14 +76,14 @@ def test_a_regression_is_its_textbook_formula_on_every_path() -> None:
 
 def test_truncated_moments() -> None:
     zero, one = np.zeros(1), np.ones(1)
-    mean, variance, _ = truncated(zero, one, 0.0)
+    mean, variance, _ = truncated_moments(zero, one, 0.0)
     assert mean[0] == pytest.approx(0.7978845608)
     assert variance[0] == pytest.approx(0.3633802276)
-    mean, variance, log_z = truncated(zero, -one, 1.0)
+    mean, variance, log_z = truncated_moments(zero, -one, 1.0)
     assert mean[0] == pytest.approx(-1.5251352761)
     assert variance[0] == pytest.approx(0.1990977, abs=1e-7)
     assert log_z[0] == pytest.approx(norm.logcdf(-1.0))
-    mean, variance, _ = truncated(np.array([-40.0]), one, 1.0)
+    mean, variance, _ = truncated_moments(np.array([-40.0]), one, 1.0)
     assert mean[0] == pytest.approx(1.02436, abs=1e-5)
     assert variance[0] == pytest.approx(5.93e-4, rel=1e-2)
 
@@ -91,7 +91,9 @@ def test_truncated_moments() -> None:
 def test_a_full_mask_is_no_mask() -> None:
     K, L, Y, _ = planted()
     models = [
-        Factorisation([Design(K, 40), Design(L, 30)], [Links(0, 1, Y)], 3, np.random.default_rng(0))
+        Factorisation(
+            [Design(K, 40), Design(L, 30)], [DomainLinks(0, 1, Y)], 3, np.random.default_rng(0)
+        )
         for _ in range(2)
     ]
     models[1]._known[0] = np.ones(Y.shape, dtype=bool)
@@ -111,10 +113,10 @@ def swap_start(model: Factorisation, other: Factorisation) -> None:
 def test_transposed_labels_and_swapped_domains_give_transposed_scores() -> None:
     K, L, Y, _ = planted(missing=0.2)
     one = Factorisation(
-        [Design(K, 40), Design(L, 30)], [Links(0, 1, Y)], 3, np.random.default_rng(0)
+        [Design(K, 40), Design(L, 30)], [DomainLinks(0, 1, Y)], 3, np.random.default_rng(0)
     )
     two = Factorisation(
-        [Design(L, 30), Design(K, 40)], [Links(0, 1, Y.T)], 3, np.random.default_rng(1)
+        [Design(L, 30), Design(K, 40)], [DomainLinks(0, 1, Y.T)], 3, np.random.default_rng(1)
     )
     swap_start(one, two)
     for _ in range(10):
@@ -131,11 +133,11 @@ def test_other_order_of_rows_gives_the_same_rows_in_that_order() -> None:
     K, L, Y, _ = planted(missing=0.2)
     order = np.random.default_rng(4).permutation(40)
     one = Factorisation(
-        [Design(K, 40), Design(L, 30)], [Links(0, 1, Y)], 3, np.random.default_rng(0)
+        [Design(K, 40), Design(L, 30)], [DomainLinks(0, 1, Y)], 3, np.random.default_rng(0)
     )
     two = Factorisation(
         [Design(K[np.ix_(order, order)], 40), Design(L, 30)],
-        [Links(0, 1, Y[order])],
+        [DomainLinks(0, 1, Y[order])],
         3,
         np.random.default_rng(0),
     )
@@ -153,7 +155,7 @@ def test_unseen_rows_of_a_planted_problem(missing: float, rank: int | None) -> N
     K, L, Y, F = planted(80, 50, missing)
     old, new = slice(0, 70), slice(70, 80)
     designs = [Design(K[old, old], 70, rank), Design(L, 50, rank)]
-    model = Factorisation(designs, [Links(0, 1, Y[old])], 5, np.random.default_rng(0))
+    model = Factorisation(designs, [DomainLinks(0, 1, Y[old])], 5, np.random.default_rng(0))
     infer(model, 200)
     G = designs[0].of_new(K[new, old]) @ model.sides[0].A
     H = model.projections(1)
@@ -169,9 +171,9 @@ def test_unseen_rows_of_a_planted_problem(missing: float, rank: int | None) -> N
 
 def test_three_domains_share_their_factors() -> None:
     K, L, Y, _ = planted()
-    third = Links(1, 2, np.where(np.random.default_rng(2).random((30, 6)) < 0.5, 1.0, -1.0))
+    third = DomainLinks(1, 2, np.where(np.random.default_rng(2).random((30, 6)) < 0.5, 1.0, -1.0))
     designs = [Design(K, 40), Design(L, 30), Design(None, 6)]
-    model = Factorisation(designs, [Links(0, 1, Y), third], 3, np.random.default_rng(0))
+    model = Factorisation(designs, [DomainLinks(0, 1, Y), third], 3, np.random.default_rng(0))
     history = infer(model, 40, tol=0.0).history
     assert (np.diff(history) >= -1e-8 * np.abs(history[:-1])).all()
     with pytest.raises(ParameterError, match="no links"):
@@ -182,10 +184,12 @@ def test_what_is_unknown_cannot_matter_and_zeros_are_no_labels() -> None:
     K, L, Y, _ = planted()
     Y[0, 0] = 0.0
     with pytest.raises(ParameterError, match="-1, 1, or unknown"):
-        Factorisation([Design(K, 40), Design(L, 30)], [Links(0, 1, Y)], 2, np.random.default_rng(0))
+        Factorisation(
+            [Design(K, 40), Design(L, 30)], [DomainLinks(0, 1, Y)], 2, np.random.default_rng(0)
+        )
     Y[0] = np.nan
     model = Factorisation(
-        [Design(K, 40), Design(L, 30)], [Links(0, 1, Y)], 2, np.random.default_rng(0)
+        [Design(K, 40), Design(L, 30)], [DomainLinks(0, 1, Y)], 2, np.random.default_rng(0)
     )
     infer(model, 30)
     # a row without labels has the mean that its kernel gives it
@@ -198,7 +202,7 @@ def test_it_stops_by_the_evidence_and_when_asked() -> None:
     def model() -> Factorisation:
         return Factorisation(
             [Design(K, 40), Design(L, 30)],
-            [Links(0, 1, Y)],
+            [DomainLinks(0, 1, Y)],
             2,
             np.random.default_rng(0),
             priors=Priors(margin=0.5),

@@ -8,12 +8,12 @@ import scipy.sparse as sp
 
 from hetviz.core.prediction.link_ridge import (
     KroneckerRidge,
-    Scale,
+    ScoreScale,
+    ScoreStack,
     Spectrum,
-    Stack,
-    _Best,
+    _BestPairs,
     best_products,
-    exclusive,
+    has_exclusive_rows,
     largest,
     profile_kernel,
     thin_factor,
@@ -70,7 +70,7 @@ def test_walks_sum_powers_of_the_scaled_graph() -> None:
 
 def test_the_best_products_are_those_of_the_whole_table(monkeypatch: pytest.MonkeyPatch) -> None:
     A, B = RNG.normal(size=(40, 3)), RNG.normal(size=(30, 3))
-    monkeypatch.setattr("hetviz.core.prediction.link_ridge._ENTRIES", 100)
+    monkeypatch.setattr("hetviz.core.prediction.link_ridge._BLOCK_ENTRIES", 100)
     i, j = best_products(A, B, np.arange(5, 40), 12)
     S = A[5:] @ B.T
     assert sorted(np.sort(S, axis=None)[-12:]) == pytest.approx(sorted((A @ B.T)[i, j]))
@@ -93,14 +93,14 @@ def test_of_many_pairs_the_cells_of_large_products_hold_nearly_all_of_the_best(
     B = centres[rng.integers(0, 30, 800)] + 0.2 * rng.normal(size=(800, 12))
     exact = set(np.argsort(-(A @ B.T), axis=None)[:300].tolist())
     looked_at = []
-    take = _Best.take
+    take = _BestPairs.take
 
-    def counted(self: _Best, rows: np.ndarray, columns: np.ndarray, S: np.ndarray) -> None:
+    def counted(self: _BestPairs, rows: np.ndarray, columns: np.ndarray, S: np.ndarray) -> None:
         looked_at.append(S.size)
         take(self, rows, columns, S)
 
-    monkeypatch.setattr("hetviz.core.prediction.link_ridge._PAIRS_BY_CELLS", 30_000)
-    monkeypatch.setattr("hetviz.core.prediction.link_ridge._Best.take", counted)
+    monkeypatch.setattr("hetviz.core.prediction.link_ridge._MAX_PAIRS_EXACT", 30_000)
+    monkeypatch.setattr("hetviz.core.prediction.link_ridge._BestPairs.take", counted)
     i, j = best_products(A, B, np.arange(900), 300)
     assert sum(looked_at) < 45_000
     assert len(exact & set((i * 800 + j).tolist())) > 270
@@ -126,28 +126,30 @@ def test_the_stack_weighs_what_tells_links_and_its_probabilities_add_up() -> Non
     y = (rng.random(4_000) < 0.2).astype(float)
     X = np.column_stack([y + rng.normal(size=4_000), rng.normal(size=4_000), -y])
     counts = np.where(y > 0, 1.0, 10.0)
-    stack = Stack.fit(("good", "noise", "against"), X, y, counts)
+    stack = ScoreStack.fit(("good", "noise", "against"), X, y, counts)
     assert stack.weights[0] > 0.8
     assert stack.weights[1] < 0.1
     assert stack.weights[2] == 0.0
     p = stack.probability(dict(zip(stack.names, X.T, strict=True)))
     assert np.average(p, weights=counts) == pytest.approx(np.average(y, weights=counts), rel=1e-3)
-    free = Stack.fit(("good", "noise", "against"), X, y, counts, free=("against",))
+    free = ScoreStack.fit(("good", "noise", "against"), X, y, counts, free=("against",))
     assert free.weights[2] < -1.0
 
 
 def test_scales_make_scores_of_any_size_alike() -> None:
     scores = RNG.random(1_000)
-    np.testing.assert_allclose(Scale.of(scores)(scores), Scale.of(7 * scores + 3)(7 * scores + 3))
+    np.testing.assert_allclose(
+        ScoreScale.of(scores)(scores), ScoreScale.of(7 * scores + 3)(7 * scores + 3)
+    )
 
 
 def test_one_link_each_is_a_rule_only_where_chance_would_break_it() -> None:
     n = 40
-    assert exclusive(sp.csr_array(np.eye(n)))
-    assert not exclusive(sp.csr_array(np.eye(n)[:, :5]))
+    assert has_exclusive_rows(sp.csr_array(np.eye(n)))
+    assert not has_exclusive_rows(sp.csr_array(np.eye(n)[:, :5]))
     twice = np.eye(n)
     twice[3, 4] = 1
-    assert not exclusive(sp.csr_array(twice))
+    assert not has_exclusive_rows(sp.csr_array(twice))
 
 
 @pytest.mark.parametrize("count", [1, 7, 40, 200])

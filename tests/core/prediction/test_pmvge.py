@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 from hetviz.core.prediction import pmvge
-from hetviz.core.prediction.pmvge import Net, Objective, block_of, train
+from hetviz.core.prediction.pmvge import Net, Objective, make_link_block, train
 from hetviz.core.spectral.stiefel import random_frame
 from hetviz.errors import Cancelled, ParameterError
 from tests.gradcheck import gradient_error
@@ -27,8 +27,8 @@ def objective(similarity: str = "distance", hidden: int = 4, **given: Any) -> Ob
         Net(None, 5, hidden, 2),
         Net(sp.csr_array(links(6, 4)), 6, hidden, 2),
     ]
-    blocks = [block_of(0, 1, links(7, 5)), block_of(0, 0, links(7, 7), 0.3)]
-    blocks += [block_of(1, 2, links(5, 6), 2.0)]
+    blocks = [make_link_block(0, 1, links(7, 5)), make_link_block(0, 0, links(7, 7), 0.3)]
+    blocks += [make_link_block(1, 2, links(5, 6), 2.0)]
     return Objective(nets, blocks, similarity, **given)
 
 
@@ -43,7 +43,7 @@ def point(model: Objective, seed: int = 1) -> Any:
 def test_gradients(
     similarity: str, hidden: int, piece: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pmvge, "_PIECE", piece)
+    monkeypatch.setattr(pmvge, "_BLOCK_ENTRIES", piece)
     model = objective(similarity, hidden)
     flat = point(model)
     assert gradient_error(lambda at: model.exact(at)[0], model.exact(flat)[1], flat) < 1e-8
@@ -69,14 +69,16 @@ def test_drawn_pairs_are_all_pairs_on_average(similarity: str) -> None:
 
 
 def test_nothing_learned_loses_six_times_log_two() -> None:
-    model = Objective([Net(None, 4, 0, 2), Net(None, 3, 0, 2)], [block_of(0, 1, links(4, 3))])
+    model = Objective(
+        [Net(None, 4, 0, 2), Net(None, 3, 0, 2)], [make_link_block(0, 1, links(4, 3))]
+    )
     assert model.exact(np.zeros(7 * 2 + 4 + 1))[0] == pytest.approx(6.0 * np.log(2.0))
 
 
 def test_full_rank_reaches_the_logits_that_are_optimal() -> None:
     W = links(4, 3, density=1.0) + 0.1
     nets = [Net(None, 4, 0, 4), Net(None, 3, 0, 4)]
-    model = Objective(nets, [block_of(0, 1, W)], "inner", decay=0.0)
+    model = Objective(nets, [make_link_block(0, 1, W)], "inner", decay=0.0)
     found = train(model, np.random.default_rng(0), 3000)
     Y, Z = model.outputs(found.flat)
     block = model.blocks[0]
@@ -85,7 +87,7 @@ def test_full_rank_reaches_the_logits_that_are_optimal() -> None:
 
 
 def test_negative_pairs_leave_oneself_out() -> None:
-    block = block_of(0, 0, links(6, 6))
+    block = make_link_block(0, 0, links(6, 6))
     M = np.multiply.outer(block.u, block.v)
     np.fill_diagonal(M, 0.0)
     assert M.sum() == pytest.approx(1.0)
@@ -114,7 +116,7 @@ def test_turning_and_moving_all_outputs(similarity: str) -> None:
 
 
 def test_the_scale_of_links_does_not_matter() -> None:
-    one, two = block_of(0, 1, links(7, 5)), block_of(0, 1, 9.0 * links(7, 5))
+    one, two = make_link_block(0, 1, links(7, 5)), make_link_block(0, 1, 9.0 * links(7, 5))
     np.testing.assert_allclose(one.P.toarray(), two.P.toarray(), rtol=1e-14)
     np.testing.assert_allclose(np.outer(one.u, one.v), np.outer(two.u, two.v), rtol=1e-13)
 
@@ -124,7 +126,9 @@ def test_other_order_of_items_gives_the_same_outputs_in_that_order() -> None:
     X, W, order = rng.normal(size=(8, 3)), links(8, 5), rng.permutation(8)
     outputs = []
     for rows in (np.arange(8), order):
-        model = Objective([Net(X[rows], 8, 4, 2), Net(None, 5, 4, 2)], [block_of(0, 1, W[rows])])
+        model = Objective(
+            [Net(X[rows], 8, 4, 2), Net(None, 5, 4, 2)], [make_link_block(0, 1, W[rows])]
+        )
         outputs.append(model.outputs(train(model, np.random.default_rng(0), 5).flat)[0])
     np.testing.assert_allclose(outputs[1], outputs[0][order], atol=1e-6)
 
@@ -134,7 +138,7 @@ def test_training_lowers_the_loss_and_finds_planted_groups(exact: bool) -> None:
     group, mine = np.arange(40) % 4, np.arange(20) % 4
     W = (group[:, None] == mine[None]).astype(float)
     X = np.eye(4)[group] + 0.1 * np.random.default_rng(0).normal(size=(40, 4))
-    model = Objective([Net(X, 40, 8, 2), Net(None, 20, 8, 2)], [block_of(0, 1, W)])
+    model = Objective([Net(X, 40, 8, 2), Net(None, 20, 8, 2)], [make_link_block(0, 1, W)])
     found = train(model, np.random.default_rng(0), 100, exact=exact)
     Y, Z = model.outputs(found.flat)
     D = ((Y[:, None] - Z[None]) ** 2).sum(axis=2)
@@ -161,7 +165,7 @@ def test_a_stop_hands_back_what_there_is(exact: bool) -> None:
 def test_what_cannot_be_is_refused() -> None:
     for W in (np.zeros((2, 2)), np.array([[1.0, -1.0]])):
         with pytest.raises(ParameterError, match="0 or more, and some above"):
-            block_of(0, 1, W)
+            make_link_block(0, 1, W)
 
 
 @pytest.mark.parametrize("hidden", [0, 5])
@@ -183,7 +187,7 @@ def test_reach_is_the_length_of_the_derivative(hidden: int) -> None:
 def test_places_that_say_nothing_explain_nothing() -> None:
     rng = np.random.default_rng(5)
     W = sp.csr_array((rng.random((30, 20)) < 0.2).astype(float))
-    model = Objective([Net(None, 30, 0, 2), Net(None, 20, 0, 2)], [block_of(0, 1, W, 2.0)])
+    model = Objective([Net(None, 30, 0, 2), Net(None, 20, 0, 2)], [make_link_block(0, 1, W, 2.0)])
     flat = np.zeros(sum(net.size for net in model.nets) + 1)
     flat[-1] = -np.log(model.negatives)
     ((loss, share),) = model.explained(flat, rng)

@@ -1,4 +1,4 @@
-"""Clusters of a map and their cards: names, sentences, links kept, labels, odd data."""
+"""Clusters of a map and their cards: names, sentences, link agreement, labels, odd data."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ FRUIT = ["juice", "sweet", "summer"]
 TOOLS = ["iron", "hard", "work"]
 
 
-def made() -> tuple[HeteroData, Embedding]:
-    """Twelve fruit and twelve tools with three words each; the map has the two far apart."""
+def fruit_and_tools() -> tuple[HeteroData, Embedding]:
+    """Twelve fruit and twelve tools with three words each, in two distant groups."""
     rng = np.random.default_rng(0)
     kinds = np.repeat(["fruit", "tool"], 12)
     things = Dataset(
@@ -39,8 +39,8 @@ def made() -> tuple[HeteroData, Embedding]:
     return data, Embedding(Y, {name: d.ids for name, d in data.datasets.items()})
 
 
-def test_a_card_says_what_a_cluster_is() -> None:
-    data, embedding = made()
+def test_cluster_card_describes_the_cluster() -> None:
+    data, embedding = fruit_and_tools()
     found = hetviz.clusters(data, embedding, n_clusters=2)
     fruit = next(card for card in found.cards if "juice" in card.sentence)
     assert fruit.sentence == (
@@ -50,7 +50,7 @@ def test_a_card_says_what_a_cluster_is() -> None:
     assert (fruit.purity, fruit.label) == (1.0, "fruit")
     assert fruit.counts == {"things": 12, "words": 3}
     assert set(fruit.words["thing"]) == set(FRUIT)
-    # All fruit, and of the three words the one that it is.
+    # All fruit, and the word itself among the three words.
     assert fruit.words["inside"].tolist() == pytest.approx([13 / 15] * 3)
     assert fruit.categories["thing"].tolist() == ["kind: fruit"]
     weight = fruit.features.iloc[0]
@@ -64,8 +64,8 @@ def test_a_card_says_what_a_cluster_is() -> None:
     assert json.loads(json.dumps(found.to_dict()))["cards"][0]["number"] == 1
 
 
-def test_rows_in_another_order_are_in_the_same_clusters() -> None:
-    data, embedding = made()
+def test_clusters_do_not_depend_on_row_order() -> None:
+    data, embedding = fruit_and_tools()
     mixed = np.random.default_rng(5).permutation(24)
     other = data.edit().reorder({"things": mixed})
     a = hetviz.clusters(data, embedding, n_clusters=3).frame().set_index(["dataset", "id"])
@@ -73,8 +73,8 @@ def test_rows_in_another_order_are_in_the_same_clusters() -> None:
     assert b.loc[a.index].equals(a)
 
 
-def test_held_out_items_join_the_nearest_cluster() -> None:
-    data, embedding = made()
+def test_clusters_assign_held_out_items_to_the_nearest() -> None:
+    data, embedding = fruit_and_tools()
     held = HeteroData(
         [Dataset("things", ["n1", "n2"]), Dataset("words", FRUIT + TOOLS)],
         [Links("things", "words", [0, 1], [0, 0], [1.0, 1.0])],
@@ -83,12 +83,12 @@ def test_held_out_items_join_the_nearest_cluster() -> None:
         Embedding({"things": [[0.0, 0.0], [10.0, 0.0]]}, {"things": ["n1", "n2"]})
     )
     found = hetviz.clusters(data, places, n_clusters=2, held_out=held)
-    # One lies with the word that it is linked to, the other does not.
+    # One is close to the word that it is linked to, the other is not.
     assert found.choice.loc[0, "rand_held_out"] == 0.5
 
 
-def test_a_label_gives_clusters_and_items_without_it_none() -> None:
-    data, embedding = made()
+def test_clusters_by_label_skip_unlabelled_items() -> None:
+    data, embedding = fruit_and_tools()
     values = [None, *data.label("kind").values[1:]]  # type: ignore[union-attr]
     data = HeteroData(
         [Dataset("things", data["things"].ids), data["words"]],
@@ -105,8 +105,8 @@ def test_a_label_gives_clusters_and_items_without_it_none() -> None:
     assert juice["links"].tolist() == [11, 11, 11]
 
 
-def test_rows_without_a_place_and_one_place_for_all() -> None:
-    data, embedding = made()
+def test_clusters_handle_unplaced_rows_and_a_single_spot() -> None:
+    data, embedding = fruit_and_tools()
     Y = {name: np.array(part) for name, part in embedding.coordinates.items()}
     Y["things"][0] = np.nan
     found = hetviz.clusters(data, Embedding(Y, embedding.ids), n_clusters=2)
@@ -119,14 +119,14 @@ def test_rows_without_a_place_and_one_place_for_all() -> None:
     assert hetviz.clusters(data, nowhere).names == ()
 
 
-def test_one_item_is_a_cluster() -> None:
+def test_clusters_of_one_item() -> None:
     data = HeteroData([Dataset("things", ["a"])])
     found = hetviz.clusters(data, Embedding({"things": [[1.0, 2.0]]}, {"things": ["a"]}))
     assert found.names == ("Cluster 1",)
     assert found.cards[0].sentence == "1 things."
 
 
-def test_more_axes_come_from_the_method_or_it_is_said_that_they_cannot() -> None:
+def test_clusters_in_full_space_use_more_axes() -> None:
     data = (
         hetviz.load("digits")
         .edit()
@@ -138,10 +138,10 @@ def test_more_axes_come_from_the_method_or_it_is_said_that_they_cannot() -> None
     full = hetviz.clusters(data, run.embedding, n_clusters=3, space="full", run=run.run)
     assert full.space == "in 10 axes of Guided projection, fitted again"
     unknown = hetviz.clusters(data, run.embedding, n_clusters=3, space="full")
-    assert unknown.space.startswith("on the map itself: it has no more axes")
+    assert unknown.space.startswith("on the map, which has no more axes")
     joint = fit_run(data, "joint-map", {"n_iter": 10, "n_axes": 8, "perplexity": 10.0})
     full = hetviz.clusters(data, joint.embedding, n_clusters=3, space="full", run=joint.run)
-    assert full.space.endswith("axes that Joint map is drawn from")
+    assert full.space.endswith("joint axes of Joint map")
     wide = hetviz.embed(data, "guided-projection", n_components=4)
     assert hetviz.clusters(data, wide, n_clusters=3, space="full").space == (
         "in all 4 axes of the embedding"
@@ -155,12 +155,12 @@ def test_more_axes_come_from_the_method_or_it_is_said_that_they_cannot() -> None
         ({"n_clusters": 0}, "from 1 to"),
         ({"n_clusters": 2.5}, "whole number"),
         ({"space": "moon"}, "map or full"),
-        ({"method": "label"}, "name a label"),
-        ({"label": "kind"}, "name a label"),
+        ({"method": "label"}, "give a label"),
+        ({"label": "kind"}, "give a label"),
         ({"method": "label", "label": "colour"}, "no dataset has"),
     ],
 )
-def test_what_makes_no_sense_is_refused(wrong: dict[str, object], words: str) -> None:
-    data, embedding = made()
+def test_clusters_reject_bad_arguments(wrong: dict[str, object], words: str) -> None:
+    data, embedding = fruit_and_tools()
     with pytest.raises(ParameterError, match=words):
         hetviz.clusters(data, embedding, **wrong)  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""Regions of a map: what they are called, and by what never."""
+"""Names of map regions."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ import pytest
 
 from hetviz import Dataset, HeteroData, Links
 from hetviz.runs.cluster.contrast import Contrasts
-from hetviz.runs.cluster.regions import regions
+from hetviz.runs.cluster.regions import find_regions
 
 N = 80
 
 
 def data_with(words: list[str], things: list[str] | None = None) -> tuple[HeteroData, np.ndarray]:
-    """Two heaps of things, each linked to its own half of the words, which lie among them."""
+    """Two heaps of things, each linked to its own half of the words, with words among them."""
     rng = np.random.default_rng(0)
     half = len(words) // 2
     side = np.repeat([0, 1], N // 2)
@@ -27,19 +27,19 @@ def data_with(words: list[str], things: list[str] | None = None) -> tuple[Hetero
     return data, np.c_[20.0 * where, np.zeros(len(where))] + rng.normal(size=(len(where), 2))
 
 
-def two(data: HeteroData, Y: np.ndarray) -> dict[str, set[int]]:
-    """Return the heaps that the regions of each name lie in."""
+def heaps_by_name(data: HeteroData, Y: np.ndarray) -> dict[str, set[int]]:
+    """Return the heaps of the regions by name."""
     found: dict[str, set[int]] = {}
-    for level in regions(Contrasts(data), Y):
+    for level in find_regions(Contrasts(data), Y):
         for code, name in enumerate(level.names):
             at = np.flatnonzero(level.codes == code)
             found.setdefault(name, set()).update(np.unique(np.rint(Y[at, 0] / 20)).astype(int))
     return found
 
 
-def test_a_region_is_called_by_words_whose_links_lie_inside() -> None:
+def test_region_names_are_words_with_links_inside() -> None:
     data, Y = data_with(["juice", "sweet", "iron", "work"])
-    found = two(data, Y)
+    found = heaps_by_name(data, Y)
     assert {name for name in found if " · " in name} == {"juice · sweet", "iron · work"}
     for name, heaps in found.items():
         for word, heap in (("juice", 0), ("sweet", 0), ("iron", 1), ("work", 1)):
@@ -47,33 +47,33 @@ def test_a_region_is_called_by_words_whose_links_lie_inside() -> None:
                 assert heaps == {heap}
 
 
-def test_words_that_begin_alike_are_not_put_together() -> None:
+def test_region_names_do_not_combine_equal_stems() -> None:
     data, Y = data_with(["sweet", "sweets", "iron", "irons"])
-    assert not [name for name in two(data, Y) if " · " in name]
+    assert not [name for name in heaps_by_name(data, Y) if " · " in name]
 
 
-def test_words_that_no_item_has_both_of_are_not_put_together() -> None:
+def test_region_names_need_common_items() -> None:
     data, Y = data_with(["juice", "sweet", "iron", "work"])
-    # Every thing of the first heap keeps one of its two words; those of the second keep both.
+    # Each thing of the first heap has one of its two words; those of the second have both.
     (links,) = data.links
     kept = (links.i >= N // 2) | (links.i % 2 == links.j % 2)
     parted = HeteroData(list(data.datasets.values()), [links.take(np.flatnonzero(kept))])
-    names = two(parted, Y)
+    names = heaps_by_name(parted, Y)
     assert {name for name in names if " · " in name} == {"iron · work"}
     assert {"juice", "sweet"} & set(names)
 
 
-def test_file_names_and_ids_are_no_names() -> None:
+def test_region_names_are_not_file_names_or_ids() -> None:
     words = ["IMG_0233.png", "a/b/scan", "x41", "row_17"]
     data, Y = data_with(words, [f"photo{k}.jpg" for k in range(N)])
-    assert not {word for word in words if any(word in name for name in two(data, Y))}
+    assert not {word for word in words if any(word in name for name in heaps_by_name(data, Y))}
 
 
 @pytest.mark.parametrize(
     ("called", "is_name"),
     [("Shop-{}", False), ("shop-{} or shop-7", False), ("Decade 19{} or 1980", True)],
 )
-def test_a_running_id_names_no_region_where_nothing_else_does(
+def test_region_names_are_not_running_ids(
     called: str, is_name: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     data, Y = data_with([f"c{k}" for k in range(4)], [f"shop-{k:03d}" for k in range(N)])
@@ -82,10 +82,10 @@ def test_a_running_id_names_no_region_where_nothing_else_does(
         return [called.format(10 + k) for k in range(n)]
 
     monkeypatch.setattr("hetviz.runs.cluster.regions.cluster_names", apart)
-    assert any(name for name in two(data, Y)) == is_name
+    assert any(name for name in heaps_by_name(data, Y)) == is_name
 
 
-def test_the_same_regions_in_whatever_order_the_rows_come() -> None:
+def test_regions_do_not_depend_on_row_order() -> None:
     data, Y = data_with(["juice", "sweet", "iron", "work"])
     order = np.random.default_rng(1).permutation(N)
     things = data["things"]
@@ -97,17 +97,17 @@ def test_the_same_regions_in_whatever_order_the_rows_come() -> None:
     )
     moved = np.concatenate([Y[:N][order], Y[N:]])
     for one, two_ in zip(
-        regions(Contrasts(data), Y), regions(Contrasts(other), moved), strict=True
+        find_regions(Contrasts(data), Y), find_regions(Contrasts(other), moved), strict=True
     ):
         assert one.names == two_.names
         assert one.codes[:N][order].tolist() == two_.codes[:N].tolist()
 
 
-def test_few_items_have_no_regions_and_rows_without_a_place_are_in_none() -> None:
+def test_regions_skip_unplaced_rows_and_small_maps() -> None:
     data, Y = data_with(["juice", "sweet", "iron", "work"])
     Y[5] = np.nan
-    for level in regions(Contrasts(data), Y):
+    for level in find_regions(Contrasts(data), Y):
         assert level.codes[5] == -1
         assert (np.delete(level.codes, 5) >= 0).all()
     Y[20:] = np.nan
-    assert regions(Contrasts(data), Y) == ()
+    assert find_regions(Contrasts(data), Y) == ()

@@ -1,4 +1,4 @@
-"""The map of data for which no method was named: what is tried, what is taken, and why."""
+"""Automatic first maps: methods tried, method chosen, and reasons."""
 
 from __future__ import annotations
 
@@ -25,22 +25,22 @@ def folder(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def table(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """A table of our own: two quick methods, the one behind the other, and a slow one."""
+    """A ranking table of two quick methods, one behind the other, and a slow one."""
     entries = [
         {"method": "pca", "behind": 0.0, "n_sets": 4},
         {"method": "cdmca", "behind": 0.1, "n_sets": 4},
         {"method": "mr-sne", "behind": 0.2, "n_sets": 4},
     ]
-    known = {
+    ranking_table = {
         "shapes": dict.fromkeys(ranking.SHAPES, entries),
         "seconds": {"pca": [0.1, 1.0], "cdmca": [0.1, 1.0], "mr-sne": [1e9, 1.0]},
         "measuring": [0.1, 1.0],
     }
-    monkeypatch.setattr(ranking, "_table", lambda: known)
-    return known
+    monkeypatch.setattr(ranking, "_table", lambda: ranking_table)
+    return ranking_table
 
 
-def linked(n: int = 60) -> HeteroData:
+def linked_data(n: int = 60) -> HeteroData:
     rng = np.random.default_rng(0)
     Z = rng.normal(size=(n, 2))
     a = Dataset("a", [f"a{k}" for k in range(n)], Z @ rng.normal(size=(2, 6)))
@@ -48,8 +48,8 @@ def linked(n: int = 60) -> HeteroData:
     return HeteroData([a, b], [Links("a", "b", np.arange(n), np.arange(n))])
 
 
-def test_what_keeps_hidden_links_is_taken_though_another_was_better_elsewhere(table: Any) -> None:
-    choice = choose_method(linked())
+def test_choose_method_takes_the_best_on_hidden_links(table: Any) -> None:
+    choice = choose_method(linked_data())
     assert choice.method == "cdmca"
     found = choice.comparison
     assert found is not None
@@ -83,53 +83,53 @@ def test_what_keeps_hidden_links_is_taken_though_another_was_better_elsewhere(ta
     assert (bare["kept"], bare["chosen"], bare["offered"]) == (None, None, False)
 
 
-def test_what_was_found_is_what_is_suggested_from_then_on(table: Any) -> None:
-    data = linked()
+def test_suggest_uses_the_order_of_the_first_map(table: Any) -> None:
+    data = linked_data()
     assert hetviz.suggest(data)[0].card.key == "pca"
-    made = first_map(data)
+    result = first_map(data)
     keys = [verdict.card.key for verdict in hetviz.suggest(data)]
-    assert keys[:2] == [made.method, "pca"]
-    np.testing.assert_array_equal(hetviz.embed(data).stacked(), made.embedding.stacked())
-    # of other data nothing is known by that
-    assert hetviz.suggest(linked(50))[0].card.key == "pca"
+    assert keys[:2] == [result.method, "pca"]
+    np.testing.assert_array_equal(hetviz.embed(data).stacked(), result.embedding.stacked())
+    # Other data are not affected.
+    assert hetviz.suggest(linked_data(50))[0].card.key == "pca"
 
 
-def test_without_the_time_to_try_it_is_what_was_best_elsewhere(table: Any) -> None:
-    choice = choose_method(linked(), seconds=0.01)
+def test_choose_method_without_time_takes_the_usual_best(table: Any) -> None:
+    choice = choose_method(linked_data(), seconds=0.01)
     assert (choice.method, choice.comparison) == ("pca", None)
     assert choice.best_neighbours is None
-    assert "was best on 4 other data sets of this kind" in choice.sentence
+    assert "it was best on 4 similar datasets" in choice.sentence
 
 
-def test_where_there_is_time_for_no_two_methods_on_all_items_a_part_of_them_is_tried(
+def test_choose_method_tries_landmarks_when_time_is_short(
     table: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    data = linked(60)
+    data = linked_data(60)
     monkeypatch.setattr(module, "N_LANDMARKS", 40)
     monkeypatch.setattr(module, "landmarks", lambda data: landmarks(data, 40))
-    # On all 120 rows one method would take .072 s with what it is judged by, on 40 of them .024.
+    # One method takes .072 s with judging on all 120 rows, and .024 s on 40 of them.
     table["seconds"] |= {"pca": [0.2, 1.0], "cdmca": [0.2, 1.0]}
     choice = choose_method(data, seconds=0.1)
     assert choice.comparison is not None
     assert choice.method == "cdmca"
     assert "over 2 splits of 40 items" in choice.sentence
-    # Where that much time is not there either, what was best elsewhere is taken.
+    # With even less time the usual best is taken.
     assert choose_method(data, seconds=0.03).comparison is None
 
 
-def test_methods_that_nobody_measured_are_not_tried_unasked(table: Any) -> None:
+def test_choose_method_skips_unmeasured_methods(table: Any) -> None:
     del table["seconds"]["cdmca"]
-    assert choose_method(linked()).method == "pca"
+    assert choose_method(linked_data()).method == "pca"
 
 
-def test_its_recipe_gives_the_same_map(table: Any) -> None:
-    data = linked()
+def test_first_map_equals_embed_with_its_parameters(table: Any) -> None:
+    data = linked_data()
     found = first_map(data)
     again = embed(data, found.method, **found.params)
     np.testing.assert_array_equal(again.stacked(), found.embedding.stacked())
 
 
-def test_layouts_of_the_first_method_are_shown_before_others_are_tried(table: Any) -> None:
+def test_first_map_reports_a_layout_before_comparing(table: Any) -> None:
     entries = [("joint-map", 0.0), ("pca", 0.1)]
     table["shapes"]["linked"] = [
         {"method": key, "behind": behind, "n_sets": 4} for key, behind in entries
@@ -140,15 +140,15 @@ def test_layouts_of_the_first_method_are_shown_before_others_are_tried(table: An
     def progress(fraction: float, message: str = "", **figures: Any) -> None:
         if "layout" in figures:
             order.append("layout")
-        elif message.startswith("Trying"):
-            order.append("trying")
+        elif message.startswith("Comparing"):
+            order.append("comparing")
 
-    first_map(linked(), progress)
+    first_map(linked_data(), progress)
     assert order[0] == "layout"
-    assert "trying" in order
+    assert "comparing" in order
 
 
-def test_a_map_with_a_blot_comes_last() -> None:
+def test_best_candidate_avoids_tiny_datasets() -> None:
     rng = np.random.default_rng(0)
     wide, blot = rng.normal(size=(9, 2)), rng.normal(size=(9, 2)) / 10
     ids = {"a": [str(k) for k in range(9)], "b": [str(k) for k in range(9)]}
@@ -168,63 +168,66 @@ def test_a_map_with_a_blot_comes_last() -> None:
         dataset_spreads(maps["blotted"])["a"]
         > module.MAX_SPREAD_RATIO * dataset_spreads(maps["blotted"])["b"]
     )
-    chosen = module._best_candidate(found)
-    assert chosen is not None
-    assert chosen.key == "clear"
-    assert "CLEAR: 80 in 100 over 2 splits" in module._reason_of_choice(found, chosen)
+    best = module._best_candidate(found)
+    assert best is not None
+    assert best.key == "clear"
+    assert (
+        "one of the best maps that are easy to read. It scored 80 % over 2 splits."
+        in module._reason_of_choice(found, best)
+    )
 
 
-def test_a_map_of_one_heap_and_a_few_far_groups_is_crowded() -> None:
+def test_crowding_detects_a_dense_heap() -> None:
     ids = {"a": [str(k) for k in range(100)]}
     spread = np.random.default_rng(0).normal(size=(100, 2))
     heap = spread / 10
     heap[:5] += (9.0, 0.0)
     crowded, clear = (hetviz.Embedding({"a": Y}, ids) for Y in (heap, spread))
     assert crowding(crowded) < module.MIN_CROWDING_SHARE < crowding(clear)
-    assert not module._is_legible(crowded)
-    assert module._is_legible(clear)
+    assert not module._is_readable(crowded)
+    assert module._is_readable(clear)
     assert crowding(hetviz.Embedding({"a": np.zeros((100, 2))}, ids)) == 1.0
 
 
-def test_reasons_are_told_where_no_method_suits() -> None:
+def test_first_map_gives_reasons_when_no_method_suits() -> None:
     with pytest.raises(NotApplicableError) as caught:
         first_map(HeteroData([Dataset("a", ["x", "y"])]))
     assert caught.value.reasons
 
 
-def test_a_cancel_while_others_are_tried_keeps_the_map_that_was_drawn(table: Any) -> None:
+def test_cancel_during_comparison_keeps_the_first_map(table: Any) -> None:
     def stop(fraction: float, message: str = "", **figures: object) -> None:
-        if message.startswith("Trying"):
+        if message.startswith("Comparing"):
             raise Cancelled("Stopped.")
 
     with pytest.raises(Cancelled) as caught:
-        first_map(linked(), stop)
+        first_map(linked_data(), stop)
     drawn = caught.value.partial
     assert isinstance(drawn, module.FirstMap)
     assert drawn.embedding.n_unplaced == 0
 
 
 @pytest.mark.parametrize(("when", "kept"), [("Fit", "pca"), ("Done", "cdmca")])
-def test_a_cancel_keeps_the_map_that_was_drawn_last(table: Any, when: str, kept: str) -> None:
-    heard: list[tuple[float, str]] = []
+def test_cancel_keeps_the_latest_map(table: Any, when: str, kept: str) -> None:
+    reports: list[tuple[float, str]] = []
 
     def stop(fraction: float, message: str = "", **figures: object) -> None:
-        if not message.startswith("Trying"):
-            heard.append((fraction, message))
-        # The fit tells of its own end first.
-        ended = heard.count((1.0, "Done")) == 2
-        if ended if when == "Done" else heard and heard[-1][0] >= 0.8:
+        if not message.startswith("Comparing"):
+            reports.append((fraction, message))
+        # The fit reports its own end first.
+        ended = reports.count((1.0, "Done")) == 2
+        if ended if when == "Done" else reports and reports[-1][0] >= 0.8:
             raise Cancelled("Stopped.")
 
     with pytest.raises(Cancelled) as caught:
-        first_map(linked(), stop)
+        first_map(linked_data(), stop)
     drawn = caught.value.partial
     assert isinstance(drawn, module.FirstMap)
     assert drawn.method == kept
     assert drawn.embedding.n_unplaced == 0
 
 
-def test_every_shape_of_data_has_a_map() -> None:
+def test_embed_works_for_every_shape_of_data() -> None:
     rng = np.random.default_rng(0)
     ids = [f"n{k}" for k in range(20)]
     ring = Links("net", "net", np.arange(20), (np.arange(20) + 1) % 20)
@@ -235,15 +238,15 @@ def test_every_shape_of_data_has_a_map() -> None:
         "network": HeteroData([Dataset("net", ids)], [ring]),
         "alone": HeteroData([table]),
         "compared": HeteroData([table], (), Comparisons(triples)),
-        "linked": linked(20),
+        "linked": linked_data(20),
     }
     for shape, data in shapes.items():
         assert ranking.shape_of(data) == shape
         assert embed(data).stacked_placed().all(), shape
 
 
-def test_a_label_is_not_asked_for_where_nothing_need_be() -> None:
-    data = linked()
+def test_suggest_puts_label_methods_last() -> None:
+    data = linked_data()
     data = data.edit().add(Labels("a", "kind", ["x", "y"] * 30))
     order = [verdict.card.key for verdict in hetviz.suggest(data) if verdict.suits]
     assert order[-1] == "gbc"

@@ -18,7 +18,7 @@ def data():
     return HeteroData([a, b], Links("a", "b", np.arange(10), np.arange(10)))
 
 
-def test_the_record_holds_what_was_run(data):
+def test_fit_run_records_the_run(data):
     fitted = fit_run(data, "guided-projection", {"gamma": 0.5}, seed=3)
     assert fitted.run.fingerprint == data.fingerprint()
     assert fitted.run.params["gamma"] == 0.5
@@ -29,32 +29,34 @@ def test_the_record_holds_what_was_run(data):
     assert fitted.embedding is fitted.model.embedding_
 
 
-def test_the_seed_goes_only_to_methods_that_have_one(data):
+def test_embed_ignores_random_state_without_a_seed(data):
     embedding = hetviz.embed(data, "pca", random_state=5)
     assert embedding.n_rows == 24
 
 
-def test_progress_is_passed_on(data):
-    seen = []
-    hetviz.embed(data, "pca", progress=lambda fraction, message="", **more: seen.append(fraction))
-    assert seen[-1] == 1.0
-    assert seen == sorted(seen)
+def test_embed_reports_progress(data):
+    fractions = []
+    hetviz.embed(
+        data, "pca", progress=lambda fraction, message="", **figures: fractions.append(fraction)
+    )
+    assert fractions[-1] == 1.0
+    assert fractions == sorted(fractions)
 
 
-def test_wrong_names_are_refused_with_a_hint(data):
+def test_embed_suggests_names_for_typos(data):
     with pytest.raises(ParameterError, match="guided-projection"):
         hetviz.embed(data, "guided-projecton")
     with pytest.raises(ParameterError, match="Did you mean gamma"):
         hetviz.embed(data, "guided-projection", gama=1)
 
 
-def test_guidance_that_is_only_negative_is_not_applicable(data):
+def test_embed_rejects_only_negative_guidance(data):
     apart = HeteroData(data.datasets, Links("a", "b", [0, 1], [0, 1], -1.0))
     with pytest.raises(NotApplicableError, match="All guidance says apart"):
         hetviz.embed(apart, "guided-projection")
 
 
-def test_a_recipe_repeats_the_run(tmp_path, data):
+def test_run_recipe_repeats_the_run(tmp_path, data):
     hetviz.save(data, tmp_path / "data.zip")
     fitted = fit_run(data, "guided-projection", {"kernel": "rbf", "gamma": 0.2}, seed=7)
     write_run(tmp_path / "first", str(tmp_path / "data.zip"), data, fitted)
@@ -66,7 +68,7 @@ def test_a_recipe_repeats_the_run(tmp_path, data):
     assert dict(recipe.run.params) == dict(fitted.run.params)
 
 
-def test_a_recipe_finds_data_beside_it(tmp_path, data):
+def test_run_recipe_finds_data_in_its_folder(tmp_path, data):
     hetviz.save(data, tmp_path / "things")
     (tmp_path / "recipe.toml").write_text('format = 1\ndata = "things"\nmethod = "pca"\n')
     folder = run_recipe(tmp_path / "recipe.toml")
@@ -74,7 +76,7 @@ def test_a_recipe_finds_data_beside_it(tmp_path, data):
     assert tomllib.loads((folder / "recipe.toml").read_text())["fingerprint"] == data.fingerprint()
 
 
-def test_changed_data_are_told(tmp_path, data):
+def test_run_recipe_warns_of_changed_data(tmp_path, data):
     hetviz.save(data, tmp_path / "things")
     text = 'format = 1\ndata = "things"\nmethod = "pca"\nfingerprint = "other"\n'
     (tmp_path / "recipe.toml").write_text(text)
@@ -93,13 +95,13 @@ def test_changed_data_are_told(tmp_path, data):
         "format = [",
     ],
 )
-def test_a_bad_recipe_is_refused(tmp_path, text):
+def test_read_recipe_rejects_bad_files(tmp_path, text):
     (tmp_path / "recipe.toml").write_text(text)
     with pytest.raises(DataError):
         read_recipe(tmp_path)
 
 
-def test_a_recipe_with_a_wrong_parameter_is_refused(tmp_path):
+def test_read_recipe_rejects_bad_parameters(tmp_path):
     text = 'format = 1\ndata = "emoji"\nmethod = "pca"\n[params]\nn_components = -1\n'
     (tmp_path / "recipe.toml").write_text(text)
     with pytest.raises(ParameterError, match="n_components"):

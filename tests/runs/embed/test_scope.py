@@ -1,4 +1,4 @@
-"""Runs of some rows, with links that weigh less or are held out: the same from app and recipe."""
+"""Runs with selected rows, weights and held-out links, equal from app and recipe."""
 
 from __future__ import annotations
 
@@ -42,16 +42,14 @@ def some() -> list[int]:
     return [*range(12), *range(20, 34)]
 
 
-def test_all_of_the_data_are_passed_on_as_they_are(data: HeteroData) -> None:
+def test_scope_of_everything_passes_data_unchanged(data: HeteroData) -> None:
     scope = scope_of(data)
     assert scope.shown is data
     assert scope.seen is data
     assert scope.held_out is None
 
 
-def test_the_method_sees_less_and_the_map_is_judged_by_all(
-    data: HeteroData, some: list[int]
-) -> None:
+def test_scope_scales_weights_only_for_the_method(data: HeteroData, some: list[int]) -> None:
     scope = scope_of(data, {"a|b|link": 0.5, "a|c|near": 0.5}, some, 0.25, 3)
     assert {name: len(part) for name, part in scope.seen.datasets.items()} == {"a": 12, "b": 14}
     assert scope.held_out is not None
@@ -61,7 +59,7 @@ def test_the_method_sees_less_and_the_map_is_judged_by_all(
     assert set(shown.weight) == {1.0}
 
 
-def test_comparisons_are_held_out_as_links_are(data: HeteroData) -> None:
+def test_scope_holds_out_comparisons(data: HeteroData) -> None:
     compared = Comparisons([[k, k + 1, k + 2] for k in range(10)])
     scope = scope_of(HeteroData(data.datasets, data.links, compared), hold_out=0.2, seed=3)
     assert scope.seen.comparisons is not None
@@ -69,7 +67,7 @@ def test_comparisons_are_held_out_as_links_are(data: HeteroData) -> None:
     assert scope.held_out.comparisons is not None
     assert len(scope.seen.comparisons) == 8
     assert len(scope.held_out.comparisons) == 2
-    # The links are those of before there were comparisons.
+    # Comparisons do not change the split of the links.
     alone = scope_of(data, hold_out=0.2, seed=3).held_out
     assert alone is not None
     assert [group.i.tolist() for group in scope.held_out.links] == [
@@ -77,7 +75,7 @@ def test_comparisons_are_held_out_as_links_are(data: HeteroData) -> None:
     ]
 
 
-def test_rows_left_out_have_no_place(data: HeteroData, some: list[int]) -> None:
+def test_fit_run_leaves_excluded_rows_unplaced(data: HeteroData, some: list[int]) -> None:
     fitted = fit_run(data, "guided-projection", only=some)
     placed = fitted.embedding.stacked_placed()
     assert np.flatnonzero(placed).tolist() == some
@@ -86,7 +84,7 @@ def test_rows_left_out_have_no_place(data: HeteroData, some: list[int]) -> None:
     assert np.array_equal(fitted.embedding.stacked()[some], alone.stacked())
 
 
-def test_a_kind_left_out_is_as_if_it_were_not_there(data: HeteroData) -> None:
+def test_fit_run_with_weight_zero_equals_no_links(data: HeteroData) -> None:
     without = HeteroData(data.datasets, data.links[:1])
     params = {"features": "linear"}
     with pytest.warns(hetviz.errors.DataWarning):
@@ -96,25 +94,27 @@ def test_a_kind_left_out_is_as_if_it_were_not_there(data: HeteroData) -> None:
     assert np.array_equal(left_out.stacked(), expected.stacked(), equal_nan=True)
 
 
-def test_settings_of_datasets_left_out_are_no_hindrance(data: HeteroData, some: list[int]) -> None:
+def test_fit_run_ignores_parameters_of_excluded_datasets(data: HeteroData, some: list[int]) -> None:
     params = {"features": {"a": "rbf", "c": "rbf"}}
     fitted = fit_run(data, "guided-projection", params, only=some)
-    # They are kept in the record, for the same run on other rows.
+    # The record keeps them for the same run on other rows.
     assert fitted.run.params["features"] == {"a": "rbf", "c": "rbf"}
     with pytest.raises(ParameterError, match="unknown datasets"):
         fit_run(data, "guided-projection", {"features": {"fish": "rbf"}}, only=some)
 
 
 @pytest.mark.parametrize("lazy", [False, True])
-def test_partial_layouts_are_of_all_rows(data: HeteroData, some: list[int], lazy: bool) -> None:
-    told: list[Any] = []
+def test_scope_progress_extends_layouts_to_all_rows(
+    data: HeteroData, some: list[int], lazy: bool
+) -> None:
+    reports: list[Any] = []
     report = scope_of(data, only=some).progress(
-        lambda fraction, message="", **figures: told.append((fraction, message, figures))
+        lambda fraction, message="", **figures: reports.append((fraction, message, figures))
     )
     Y = np.arange(2.0 * len(some), dtype=np.float32).reshape(-1, 2)
     report(0.5, "Moving", layout=(lambda: Y) if lazy else Y, loss=1.0)
     report(0.6)
-    (fraction, message, figures), last = told
+    (fraction, message, figures), last = reports
     layout = figures["layout"]()
     assert (fraction, message, figures["loss"]) == (0.5, "Moving", 1.0)
     assert layout.shape == (60, 2)
@@ -136,12 +136,12 @@ def test_partial_layouts_are_of_all_rows(data: HeteroData, some: list[int], lazy
     ids=str,
 )
 @pytest.mark.filterwarnings("ignore::hetviz.errors.DataWarning")
-def test_a_recipe_gives_what_the_app_gave(
+def test_run_recipe_equals_the_map_task(
     data: HeteroData, some: list[int], special: dict[str, Any], tmp_path: Path
 ) -> None:
     special = {**special, "only": some} if "only" in special else dict(special)
     hetviz.save(data, tmp_path / "data.zip")
-    made = make_map(
+    map_result = make_map(
         data=data,
         method="guided-projection",
         params={"gamma": 0.2},
@@ -151,32 +151,30 @@ def test_a_recipe_gives_what_the_app_gave(
     )
     fitted = fit_run(data, "guided-projection", {"gamma": 0.2}, 4, **special)
     record = write_run(tmp_path / "first", str(tmp_path / "data.zip"), data, fitted)
-    again = run_recipe(tmp_path / "first", tmp_path / "second")
+    repeated_folder = run_recipe(tmp_path / "first", tmp_path / "second")
     assert (tmp_path / "first" / "only.csv").exists() == ("only" in special)
     for path in (tmp_path / "first").iterdir():
         if path.name != "scores.json":
-            assert (again / path.name).read_bytes() == path.read_bytes()
-    repeated = json.loads((again / "scores.json").read_text())
-    assert repeated["scores"] == record["scores"] == made.figures["scores"]
+            assert (repeated_folder / path.name).read_bytes() == path.read_bytes()
+    repeated = json.loads((repeated_folder / "scores.json").read_text())
+    assert repeated["scores"] == record["scores"] == map_result.figures["scores"]
     assert ("guidance_area_held_out" in record["scores"]) == ("hold_out" in special)
-    stacked = made.embedding.stacked()
+    stacked = map_result.embedding.stacked()
     assert np.array_equal(fitted.embedding.stacked(), stacked, equal_nan=True)
-    recipe = read_recipe(again)
+    recipe = read_recipe(repeated_folder)
     assert recipe.run.weights == special.get("weights", {})
     assert recipe.run.hold_out == special.get("hold_out", 0.0)
     rows = recipe.rows(data)
     assert (None if rows is None else rows.tolist()) == special.get("only")
 
 
-def test_a_plain_recipe_says_nothing_of_what_it_does_not_do(
-    data: HeteroData, tmp_path: Path
-) -> None:
+def test_plain_recipe_omits_defaults(data: HeteroData, tmp_path: Path) -> None:
     write_run(tmp_path, "somewhere", data, fit_run(data, "pca"))
     document = tomllib.loads((tmp_path / "recipe.toml").read_text())
     assert not {"weights", "only", "hold_out"} & set(document)
 
 
-def test_links_that_came_to_judge_by_are_cut_to_the_rows(
+def test_write_run_restricts_held_out_links_to_rows(
     data: HeteroData, some: list[int], tmp_path: Path
 ) -> None:
     held_out = HeteroData(data.datasets, [Links("b", "c", [0, 1], [2, 3]), data.links[0]])
@@ -193,7 +191,7 @@ def test_links_that_came_to_judge_by_are_cut_to_the_rows(
         ({"only": [60]}, "no such row"),
     ],
 )
-def test_what_cannot_be_is_refused(data: HeteroData, special: dict[str, Any], words: str) -> None:
+def test_fit_run_rejects_bad_scopes(data: HeteroData, special: dict[str, Any], words: str) -> None:
     with pytest.raises(DataError, match=words):
         fit_run(data, "pca", **special)
     with pytest.raises(ParameterError, match="share"):
@@ -203,19 +201,19 @@ def test_what_cannot_be_is_refused(data: HeteroData, special: dict[str, Any], wo
 @pytest.mark.parametrize(
     "line", ['hold_out = "much"', "only = 3", "weights = 3", '[weights]\n"a|b|link" = "x"']
 )
-def test_a_recipe_with_a_wrong_part_is_refused(data: HeteroData, tmp_path: Path, line: str) -> None:
+def test_run_recipe_rejects_bad_scopes(data: HeteroData, tmp_path: Path, line: str) -> None:
     hetviz.save(data, tmp_path / "data")
     (tmp_path / "recipe.toml").write_text(f'format = 1\ndata = "data"\nmethod = "pca"\n{line}\n')
     with pytest.raises(DataError):
         run_recipe(tmp_path)
 
 
-def test_rows_go_to_a_table_and_back(data: HeteroData, some: list[int]) -> None:
+def test_rows_table_round_trip(data: HeteroData, some: list[int]) -> None:
     text = rows_table(data, np.array(some))
     assert text.splitlines()[:2] == ["dataset,id", "a,a0"]
     assert read_rows("only.csv", text.encode(), data).tolist() == some
-    one = HeteroData([data["a"]])
-    assert read_rows("only.csv", b"id,note\na3,x\na1,y\na3,z\n", one).tolist() == [1, 3]
+    single = HeteroData([data["a"]])
+    assert read_rows("only.csv", b"id,note\na3,x\na1,y\na3,z\n", single).tolist() == [1, 3]
 
 
 @pytest.mark.parametrize(
@@ -226,8 +224,6 @@ def test_rows_go_to_a_table_and_back(data: HeteroData, some: list[int]) -> None:
         (b"id\na1\n", "needs the columns"),
     ],
 )
-def test_a_table_of_rows_that_are_not_there_is_refused(
-    data: HeteroData, content: bytes, words: str
-) -> None:
+def test_read_rows_rejects_unknown_rows(data: HeteroData, content: bytes, words: str) -> None:
     with pytest.raises(DataError, match=words):
         read_rows("only.csv", content, data)

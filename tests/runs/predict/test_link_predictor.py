@@ -143,7 +143,7 @@ def test_the_low_rank_form_of_large_datasets_finds_as_much(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     data, same = taste()
-    monkeypatch.setattr(link_predictor, "DENSE", 10)
+    monkeypatch.setattr(link_predictor, "MAX_EXACT_ROWS", 10)
     P = hetviz.fit_link_predictor(data, "people", "books", **QUICK).scores(np.arange(56))
     known = (link_predictor.signed_links(data, "people", "books") > 0).toarray()[:56]
     assert roc_auc_score(same[:56][~known], P[~known]) > 0.93

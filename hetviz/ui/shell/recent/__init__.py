@@ -28,7 +28,7 @@ _list = st.components.v2.component(
 
 
 def show_projects() -> None:
-    """Show the list, with what is open on it, and the button for a new project."""
+    """Show the list of projects and the button for a new one."""
     with st.container(horizontal=True, vertical_alignment="center"):
         theme.show_section("Your projects", "stored on this computer")
         st.button(
@@ -41,7 +41,7 @@ def show_projects() -> None:
 
 
 def record_project() -> None:
-    """Have the browser note the open project, on a page that does not show the list."""
+    """Record the open project in the browser, on a page without the list."""
     _mount_list("record_project", is_shown=False)
 
 
