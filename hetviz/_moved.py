@@ -108,6 +108,7 @@ _MOVED = {
 
 # "module.EarlierClass", with today's module name -> today's class name.
 _CLASSES: dict[str, str] = {
+    "hetviz.algorithms.predictor.Predicted": "LabelPredictions",
     "hetviz.features.relations.comparison_problems.OfBasis": "BasisFeatures",
     "hetviz.features.relations.comparison_problems.Part": "SolverView",
     "hetviz.features.relations.comparison_problems.Problem": "ComparisonProblem",

@@ -1,4 +1,4 @@
-"""Canonical correlations: directions in which linked rows of different datasets agree most."""
+"""Canonical correlation analysis (CCA): directions in which linked rows agree most."""
 
 from __future__ import annotations
 
@@ -43,9 +43,10 @@ class CCA(ProjectionEmbedder):
 
     Notes
     -----
-    Two datasets: max corr(X a, Y b) over the pairs. Any number, and many-to-many pairs of weight w:
-    maximises sum_uv a_u'X_u'W_uv X_v a_v subject to sum_v a_v'(X_v'D_v X_v + gamma)a_v = 1, which
-    for two datasets is the analysis of the rows repeated pair by pair, without repeating them.
+    Two datasets: max corr(X a, Y b) over the pairs. Any number of datasets, and many-to-many pairs
+    of weight w: maximises sum_uv a_u'X_u'W_uv X_v a_v subject to
+    sum_v a_v'(X_v'D_v X_v + gamma)a_v = 1. For two datasets this equals the analysis of rows
+    repeated pair by pair.
     Cost: O(n d^2 + d^3) for d features in all, and O(d) per link.
 
     References
@@ -85,10 +86,10 @@ class CCA(ProjectionEmbedder):
             "together. Pairs are items with the same id in several views, or linked items."
         ),
         caveats=(
-            "With links between datasets only, it finds the same directions as cross-domain "
-            "matching and guided projection; only the smoothing differs.",
-            "It does not use links within a dataset, or links that say apart.",
-            "With more features than pairs everything can be made to agree; raise the smoothing.",
+            "If all links are between datasets, it finds the same directions as CDMCA and guided "
+            "projection. Only the smoothing differs.",
+            "It does not use links within a dataset or apart links.",
+            "With more features than pairs, everything can agree by chance. Raise the smoothing.",
         ),
         cost="A second to 100,000 items of 100 features.",
     )
@@ -97,7 +98,7 @@ class CCA(ProjectionEmbedder):
         float,
         Real(
             "Smoothing",
-            "0 is the textbook form; larger values trust single features less.",
+            "0 is the textbook form. Larger values trust single features less.",
             low=0.0,
             high=1e6,
             log=True,
@@ -126,7 +127,7 @@ class CCA(ProjectionEmbedder):
         unguided = self._projection.unguided
         if unguided:
             warn_about_data(
-                f"Nothing pairs {', '.join(unguided)} with another dataset; left off the map."
+                f"{', '.join(unguided)} has no pairs with another dataset and is left off the map."
             )
         self.correlations_ = self._projection.guided.mu
         self.coefficients_ = self._projection.coefficients(data)

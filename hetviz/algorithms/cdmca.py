@@ -1,4 +1,4 @@
-"""Cross-domain matching: linear maps that put linked rows of any datasets together."""
+"""CDMCA: linear maps that bring linked rows of any number of datasets close."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ from hetviz.progress import Progress
 
 
 class CDMCA(ProjectionEmbedder):
-    """Cross-domain matching: one linear map per dataset, so that linked rows lie together.
+    """Cross-domain matching correlation analysis: one linear map per dataset.
 
     Attributes
     ----------
     agreement_ : array of shape (n_datasets, n_components)
-        mu of each axis, by dataset in order: 1 where linked rows coincide, 0 for none.
+        mu of each axis, by dataset in order: 1 if linked rows coincide, 0 without agreement.
     coefficients_ : dict of str to DataFrame
         By dataset with plain features: how far one standard deviation of each feature moves an
         item along each axis.
@@ -44,8 +44,8 @@ class CDMCA(ProjectionEmbedder):
     Notes
     -----
     Maximises sum_uv a_u'X_u'W_uv X_v a_v subject to sum_v a_v'(X_v'D_v X_v + gamma)a_v = 1, W >= 0
-    within and between datasets. Two datasets, links between them only: canonical correlations of
-    the linked pairs; both without features: correspondence analysis of the links.
+    within and between datasets. With two datasets and links between them it gives canonical
+    correlations of the linked pairs. Without features it is correspondence analysis of the links.
     Cost: O(n d^2 + d^3) for d features in all, and O(d) per link.
 
     References
@@ -56,7 +56,7 @@ class CDMCA(ProjectionEmbedder):
 
     card: ClassVar[MethodCard] = MethodCard(
         key="cdmca",
-        title="Cross-domain matching",
+        title="Cross-domain matching correlation analysis (CDMCA)",
         family="Projection",
         papers=(SHIMODAIRA_2016,),
         equation=(
@@ -78,22 +78,23 @@ class CDMCA(ProjectionEmbedder):
         ),
         summary=(
             "Turns the features of any number of datasets into shared axes on which linked items "
-            "lie as close together as they can."
+            "are as close as possible."
         ),
         caveats=(
-            "It finds the same directions as guided projection where no link says apart; only "
-            "the smoothing differs.",
-            "Links that say apart are not used.",
-            "A dataset that no link reaches is left off the map.",
+            "Without apart links it finds the same directions as guided projection. Only the "
+            "smoothing differs.",
+            "Apart links are not used.",
+            "Datasets without links are left off the map.",
         ),
         cost="A second to 100,000 items of 100 features.",
+        former_titles=("Cross-domain matching",),
     )
     n_components: NComponents = 2
     gamma: Annotated[
         float,
         Real(
             "Smoothing",
-            "Larger values trust single features less; use more with few links.",
+            "Larger values trust single features less. Use more with few links.",
             low=0.0,
             high=1e6,
             log=True,
@@ -122,9 +123,7 @@ class CDMCA(ProjectionEmbedder):
         )
         unguided = self._projection.unguided
         if unguided:
-            warn_about_data(
-                f"No link reaches {', '.join(unguided)}; these datasets are left off the map."
-            )
+            warn_about_data(f"{', '.join(unguided)} has no links and is left off the map.")
         self.agreement_ = self._projection.guided.mu
         self.coefficients_ = self._projection.coefficients(data)
         return self._projected(data)

@@ -1,4 +1,4 @@
-"""Guided projection: one linear map per dataset, so that guided pairs end up as they should."""
+"""Guided projection: one linear map per dataset, fitted to positive and negative links."""
 
 from __future__ import annotations
 
@@ -38,22 +38,22 @@ from hetviz.progress import Progress
 
 
 class GuidedProjection(ProjectionEmbedder):
-    """Linear or kernel maps of several datasets into one space under signed guidance.
+    """Linear or kernel maps of several datasets into one space, fitted to signed links.
 
     Attributes
     ----------
     agreement_ : array of shape (n_datasets, n_components)
-        mu of each axis, by dataset in order: 1 where linked rows coincide, 0 for none.
+        mu of each axis, by dataset in order: 1 if linked rows coincide, 0 without agreement.
     coefficients_ : dict of str to DataFrame
         By dataset with plain features: how far one standard deviation of each feature moves an
         item along each axis.
 
     Notes
     -----
-    Maximises p'Z'SZp subject to p'(Z'MZ + gamma)p = 1; with kernels p is theta = [a_1 .. a_m], Z is
-    blockdiag(K_v) and the ridge gamma a'Ka. The paper prints min theta'KLK theta subject to
-    a'(KDK + gamma I)a = 1: ``kernel_penalty="paper"`` has its ridge gamma a'a, and with
-    ``variant="printed"`` in the constraint only, there of every dataset. Cost: O(n d^2 + d^3)
+    Maximises p'Z'SZp subject to p'(Z'MZ + gamma)p = 1. With kernels p is theta = [a_1 .. a_m], Z
+    is blockdiag(K_v) and the ridge is gamma a'Ka. The paper prints min theta'KLK theta subject to
+    a'(KDK + gamma I)a = 1: ``kernel_penalty="paper"`` uses its ridge gamma a'a, and
+    ``variant="printed"`` uses it only in the constraint, for all datasets. Cost: O(n d^2 + d^3)
     for d features in all; a kernel of n rows adds O(n^3 / 3), above 5,000 rows O(n) with 1,000
     landmarks.
 
@@ -87,19 +87,17 @@ class GuidedProjection(ProjectionEmbedder):
             }
         ),
         summary=(
-            "Turns each dataset's features into axes that all datasets share, chosen so that "
-            "linked items lie together and items said to be apart do not. Quick, and new items "
-            "can be added without moving the old ones."
+            "Turns the features of each dataset into shared axes, so that linked items are close "
+            "and apart links are far. It is fast, and new items do not move old ones."
         ),
         caveats=(
-            "Linear maps can honour only what the features can express; try the Gaussian kernel "
-            "when too few links are kept.",
-            "Links that say apart are honoured for the pairs named, and teach little about others.",
-            "A dataset that no link reaches is left off the map.",
-            "The paper fixes the scale by its first dataset and smooths the coefficients of "
-            "kernels, on one side of the problem only; here every dataset counts, curves are "
-            "smoothed, and on both sides: held-out links are found better. The paper's forms are "
-            "settings.",
+            "Linear maps can only follow links that the features express. Try the Gaussian kernel "
+            "if too few links are close.",
+            "Apart links act on their own pairs and say little about others.",
+            "Datasets without links are left off the map.",
+            "The paper fixes the scale by the first dataset and smooths kernel coefficients on one "
+            "side of the problem. Here all datasets count and curves are smoothed on both sides, "
+            "which finds more hidden links. The forms of the paper are settings.",
         ),
         cost="Seconds to 5,000 items with kernels; grows with items times features squared.",
     )
@@ -108,9 +106,9 @@ class GuidedProjection(ProjectionEmbedder):
         Integer(
             "Axes",
             "How many axes to compute.",
-            details='Fewer come back when fewer hold any agreement. "cv" takes the best by links '
-            "held out in turn: of `hetviz.core.spectral.guided_cv.AXES`, and of more while the "
-            "most are best.",
+            details='Fewer are returned if fewer have any agreement. "cv" chooses by '
+            "cross-validated links among `hetviz.core.spectral.guided_cv.AXES`, and tries more "
+            "while the largest number is best.",
             low=1,
             high=500,
             also=("cv",),
@@ -122,28 +120,26 @@ class GuidedProjection(ProjectionEmbedder):
             "Compare items by",
             "How items of one dataset are compared.",
             options={
-                None: "as each dataset comes",
+                None: "as set for each dataset",
                 "linear": "the features themselves",
                 "rbf": "a Gaussian kernel (curved maps)",
                 "precomputed": "the kernel or distances given",
             },
-            details=(
-                'For the datasets that `features` leaves on "auto" and that have what it needs.'
-            ),
+            details=('Applies to datasets with `features` "auto" that have the needed input.'),
         ),
     ] = None
     gamma: Annotated[
         float | str,
         Real(
             "Smoothing",
-            "Larger values trust single features less; use more with few links.",
+            "Larger values trust single features less. Use more with few links.",
             low=0.0,
             high=1e6,
             log=True,
             also=("cv",),
             details=(
-                'Ridge, relative to the mean variance of the guided features. "cv" takes the best '
-                "by links held out in turn: of `hetviz.core.spectral.guided_cv.GAMMAS`, and of "
+                'Ridge, relative to the mean variance of the linked features. "cv" chooses by '
+                "cross-validated links among `hetviz.core.spectral.guided_cv.GAMMAS`, and tries "
                 "smaller or larger ones while the best is the last."
             ),
         ),
@@ -151,22 +147,22 @@ class GuidedProjection(ProjectionEmbedder):
     nu: Annotated[
         float | None,
         Real(
-            "Strength of apart",
-            "How hard links that say apart push.",
+            "Strength of apart links",
+            "How hard apart links push.",
             low=0.0,
             high=100.0,
             also=(None,),
-            details="None is 0.3, or 1 for the paper's form.",
+            details="None means 0.3, or 1 for the form of the paper.",
         ),
     ] = None
     tie_views: TieViews = True
     signed: Annotated[
         str,
         Choice(
-            "Links that say apart",
-            "How they are taken into account.",
+            "Apart links",
+            "How apart links are used.",
             options={
-                "ratio": "spread them relative to all guided pairs",
+                "ratio": "spread them relative to all linked pairs",
                 "similarity": "count them as negative similarity",
                 "paper": "as in the paper",
             },
@@ -180,12 +176,12 @@ class GuidedProjection(ProjectionEmbedder):
             "Scale fixed by",
             "Which datasets fix the scale of the map.",
             options={
-                "block": "every dataset",
+                "block": "all datasets",
                 "anchor": "the first dataset only, as in the paper",
                 "printed": "as printed, with smoothing on one side only",
             },
             advanced=True,
-            details="Which constraint, and where the ridge enters.",
+            details="The constraint, and the place of the ridge.",
         ),
     ] = "block"
     kernel_penalty: KernelPenalty = "rkhs"
@@ -224,9 +220,7 @@ class GuidedProjection(ProjectionEmbedder):
         )
         unguided = self._projection.unguided
         if unguided:
-            warn_about_data(
-                f"No link reaches {', '.join(unguided)}; these datasets are left off the map."
-            )
+            warn_about_data(f"{', '.join(unguided)} has no links and is left off the map.")
         self.agreement_ = self._projection.guided.mu
         self.coefficients_ = self._projection.coefficients(data)
         return Fit(
@@ -239,14 +233,14 @@ class GuidedProjection(ProjectionEmbedder):
     def _chosen(
         self, bases: Mapping[str, Basis], W: Sparse, progress: Progress
     ) -> guided_cv.ProjectionChoice | None:
-        """Return what held-out links choose; None where ridge and axes are given."""
+        """Return the choice by cross-validated links. None if ridge and axes are set."""
         n_components, gamma = self.n_components, self.gamma
         if not isinstance(n_components, str) and not isinstance(gamma, str):
             return None
         if self.variant != "block":
             raise ParameterError(
-                f"guided-projection: variant = {self.variant!r} cannot choose by cross-validation; "
-                "give gamma and n_components as numbers, or use variant='block'."
+                f"guided-projection: variant = {self.variant!r} cannot choose by cross-validation. "
+                "Set gamma and n_components to numbers, or use variant='block'."
             )
         spread = self.axis_scale
         found = guided_cv.choose_projection(
@@ -263,8 +257,8 @@ class GuidedProjection(ProjectionEmbedder):
             progress=lambda share: progress(0.6 + 0.3 * share, "Trying on links held out"),
         )
         for names, words in (
-            (found.cut_off, "there may be a better one beyond"),
-            (found.at_limit, "none beyond is allowed"),
+            (found.cut_off, "A value beyond may be better"),
+            (found.at_limit, "No value beyond is allowed"),
         ):
             for name in names:
                 what = "smoothing" if name == "gamma" else "number of axes"
@@ -299,8 +293,8 @@ def _chosen_told(found: guided_cv.ProjectionChoice | None) -> list[Diagnostic]:
         make_diagnostic(
             "chosen",
             "Chosen by held-out links",
-            "How near the held-out links lie with each setting, as the area under their curve: "
-            "0.5 is chance, 1 is best. The first is what the map was made with.",
+            "How close hidden links are with each setting, as the area under their curve: 0.5 is "
+            "chance, 1 is best. The map uses the first setting.",
             sorted(areas.items(), key=operator.itemgetter(1), reverse=True),
         )
     ]

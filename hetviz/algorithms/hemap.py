@@ -1,4 +1,4 @@
-"""HeMap: a target and a source with different features, mapped onto each other pair by pair."""
+"""HeMap: shared axes of a target and a source dataset with different features."""
 
 from __future__ import annotations
 
@@ -39,24 +39,24 @@ from hetviz.features.spaces.basis import chosen_kind, fit_basis
 from hetviz.params import Choice, DatasetName, Integer, Real
 from hetviz.progress import Progress
 
-AT_RANDOM = "items were paired at random, so that two items lie close says nothing of the two"
+AT_RANDOM = "items were paired at random, so close items need not be related"
 
 
 class HeMap(BaseEmbedder):
-    """Heterogeneous mapping of a target and a source dataset.
+    """Heterogeneous spectral mapping of a target and a source dataset.
 
     Attributes
     ----------
     target_, source_ : str
     pairing_ : Pairing
     selection_ : Selection
-        Which source rows may be learned from, and whether any.
+        The source rows that are similar enough to learn from, if any.
 
     Notes
     -----
-    Rows in several pairs lie at the mean of their places; rows in none at x pinv(P), P the
-    loadings of their dataset. Other datasets are left off. The pairing decides the result: the
-    thesis takes any order of the rows for equal, but a different order gives a different map.
+    Rows in several pairs get the mean of their places. Rows without a pair get x pinv(P), with the
+    loadings P of their dataset. Other datasets are left off the map. The pairing determines the
+    result: the thesis ignores the order of the rows, but a different order gives a different map.
     Cost: O(m r^2) for m pairs and r features and clusters in all.
 
     References
@@ -67,7 +67,7 @@ class HeMap(BaseEmbedder):
 
     card: ClassVar[MethodCard] = MethodCard(
         key="hemap",
-        title="Heterogeneous mapping",
+        title="Heterogeneous spectral mapping (HeMap)",
         family="Projection",
         papers=(
             SHI_2013.with_part("chapter 5"),
@@ -94,26 +94,27 @@ class HeMap(BaseEmbedder):
             }
         ),
         summary=(
-            "Draws two datasets with different features over each other, and says whether the one "
-            "is alike enough to learn from for the other."
+            "Maps two datasets with different features onto shared axes, and checks whether one is "
+            "similar enough to learn from for the other."
         ),
         caveats=(
-            "Without links or common labels, items are paired at random: then the clouds lie over "
-            "each other, and nothing relates single items.",
-            "It draws two datasets; others are left off the map.",
-            "Guided projection and canonical correlations keep links better; this one also keeps "
-            "what each dataset looks like by itself.",
+            "Without links or common labels, items are paired at random. Then the two clouds "
+            "overlap, but single items are not related.",
+            "It maps two datasets. Others are left off the map.",
+            "Guided projection and canonical correlations keep more links close. This method also "
+            "shows the structure of each dataset.",
         ),
         cost="A second to 20,000 items of 200 features.",
+        former_titles=("Heterogeneous mapping",),
     )
     n_components: NComponents = 2
     target: Annotated[
         str | None,
         DatasetName(
             "Target",
-            "The dataset that is to be understood better.",
+            "The dataset to understand better.",
             also=(None,),
-            details="Where left out, target and source are the two datasets that most links join.",
+            details="By default, target and source are the two datasets with most links.",
         ),
     ] = None
     source: Annotated[
@@ -128,7 +129,7 @@ class HeMap(BaseEmbedder):
         str,
         Choice(
             "Keep",
-            "What the map keeps of each dataset.",
+            "What the map preserves of each dataset.",
             options={"linear": "the features", "nonlinear": "the features and the clusters"},
         ),
     ] = "linear"
@@ -141,16 +142,16 @@ class HeMap(BaseEmbedder):
                 "auto": "links, else labels, else at random",
                 "links": "links, or equal ids",
                 "labels": "equal labels",
-                "random": "chance, as in the thesis",
+                "random": "at random, as in the thesis",
             },
-            details='"auto" takes the first of links, labels and chance that there is.',
+            details='"auto" uses links, or else labels, or else random pairs.',
         ),
     ] = "auto"
     beta: Annotated[
         float,
         Real(
-            "Likeness",
-            "How much paired items must lie together; 0 leaves the two maps unrelated.",
+            "Similarity",
+            "How close paired items must be. 0 leaves the two maps unrelated.",
             low=0.0,
             high=1e3,
         ),
@@ -159,11 +160,11 @@ class HeMap(BaseEmbedder):
         float,
         Real(
             "Features against clusters",
-            "1 keeps the features only, 0 the clusters only.",
+            "1 keeps only the features, 0 only the clusters.",
             low=0.0,
             high=1.0,
             advanced=True,
-            details="For the nonlinear kind.",
+            details="Only for the nonlinear kind.",
         ),
     ] = 0.5
     n_clusters: Annotated[
@@ -176,8 +177,8 @@ class HeMap(BaseEmbedder):
             also=(None,),
             advanced=True,
             details=(
-                "Of the datasets without labels; None: the number of classes of the source's "
-                "labels, else 8."
+                "For datasets without labels. None means the number of classes of the labels of "
+                "the source, or else 8."
             ),
         ),
     ] = None
@@ -229,16 +230,18 @@ class HeMap(BaseEmbedder):
         return self._result(data, found, places)
 
     def _datasets(self, data: HeteroData) -> tuple[str, str]:
-        """Return target and source: as named, else the featured pair with most links."""
+        """Return target and source: as set, or else the pair with features and most links."""
         featured = [name for name, dataset in data.datasets.items() if not dataset.is_featureless]
         for word, name in (("target", self.target), ("source", self.source)):
             if name is not None and name not in featured:
                 raise ParameterError(
-                    f"hemap: {word} = {name!r}; it must be a dataset with features: "
+                    f"hemap: {word} = {name!r} must be a dataset with features: "
                     f"{', '.join(featured)}."
                 )
         if self.target is not None and self.target == self.source:
-            raise ParameterError(f"hemap: target and source are both {self.target!r}; name two.")
+            raise ParameterError(
+                f"hemap: target and source are both {self.target!r}. Name two datasets."
+            )
         options = [
             pair
             for a, b in combinations(featured, 2)
@@ -251,23 +254,25 @@ class HeMap(BaseEmbedder):
         names = (self.target_, self.source_)
         linked, labelled = linked_pairs(data, *names), labelled_pairs(data, *names, rng)
         if self.pairing == "links" or (self.pairing == "auto" and len(linked.target)):
-            found, lack = linked, "no link says together, and they share no id"
+            found, lack = linked, "they have no links and no common ids"
         elif self.pairing == "labels" or (self.pairing == "auto" and len(labelled.target)):
-            found, lack = labelled, "their labels have no class in common"
+            found, lack = labelled, "their labels have no common class"
         else:
             found, lack = random_pairs(data, *names, rng), ""
         if not len(found.target):
             raise NotApplicableError(
                 self.card.title,
-                [f"Nothing pairs {names[0]} and {names[1]} by {self.pairing}: {lack}."],
+                [f"{names[0]} and {names[1]} have no pairs by {self.pairing}: {lack}."],
             )
         return found
 
     def _prepared(self, data: HeteroData, name: str, rows: Ints) -> tuple[Floats, LinearMap]:
-        """Return all rows of a dataset, centred and scaled so that the paired ones have size 1."""
+        """Return all rows of a dataset, centred and scaled to size 1 over the paired rows."""
         basis = fit_basis(data[name], chosen_kind(data[name], self.features), self.random_state)
         if isinstance(basis.features, int):
-            raise ParameterError(f"hemap: {name!r} is to be used without features; it needs some.")
+            raise ParameterError(
+                f"hemap: {name!r} is set to be used without features, but needs some."
+            )
         X = basis.features
         if X.shape[1] > MAX_SPARSE_COLUMNS and hasattr(X, "toarray"):
             block = make_block(X, np.ones(X.shape[0]), where=f"dataset {name!r}")
@@ -278,13 +283,13 @@ class HeMap(BaseEmbedder):
         )
         if source.r == 0:
             raise NotApplicableError(
-                self.card.title, [f"No feature of {name} differs between its paired items."]
+                self.card.title, [f"All features of {name} are equal for its paired items."]
             )
         fitted = source.map(np.eye(source.r))
         return fitted(X), fitted
 
     def _clusters(self, data: HeteroData, rows: list[Floats]) -> list[Floats | None]:
-        """Return cluster indicators (n, c) of both datasets: source labels, else k-means."""
+        """Return cluster indicators (n, c) of both datasets: source labels, or else k-means."""
         if self.kind == "linear":
             return [None, None]
         shared = shared_labels(data, self.target_, self.source_)
@@ -306,7 +311,7 @@ class HeMap(BaseEmbedder):
         return out
 
     def _places(self, found: HemapSolution, rows: list[Floats]) -> list[Floats]:
-        """Return the place of every row: the mean over its pairs, or by its features."""
+        """Return the place of each row: the mean over its pairs, or by its features."""
         places = []
         for Z, B, P, ends in (
             (rows[0], found.B_T, found.P_T, self.pairing_.target),
@@ -318,7 +323,7 @@ class HeMap(BaseEmbedder):
             np.add.at(total, ends, B)
             paired = count > 0
             Y[paired] = total[paired] / count[paired, None]
-            # unit vectors over m pairs; a map has places of about 1
+            # B has unit columns over m pairs. Scale the map to places of about 1.
             Y = Y * np.sqrt(len(ends))
             extra = self.n_components - Y.shape[1]
             places.append(np.hstack([Y, np.zeros((len(Y), extra))]))
@@ -332,15 +337,15 @@ class HeMap(BaseEmbedder):
         coordinates[self.target_], coordinates[self.source_] = places
         left = [name for name in data.datasets if name not in (self.target_, self.source_)]
         if left:
-            warn_about_data(f"{', '.join(left)} is left off: this map is of two datasets.")
+            warn_about_data(f"{', '.join(left)} is left off the map, which has two datasets.")
         by_chance = self.pairing_.how == "random"
         if by_chance:
             warn_about_data(f"On this map {AT_RANDOM}.")
         selection = self.selection_
         if selection.decision == "too_risky":
             warn_about_data(
-                f"Too risky to learn from {self.source_} for {self.target_}: only "
-                f"{selection.fraction:.0%} of it lies among the items of {self.target_}."
+                f"Learning from {self.source_} for {self.target_} is too risky: only "
+                f"{selection.fraction:.0%} of its items overlap with {self.target_}."
             )
         number = {name: place + 1 for place, name in enumerate(left)}
         return Fit(
@@ -367,28 +372,27 @@ class HeMap(BaseEmbedder):
             messages=[
                 make_diagnostic(
                     "share of source",
-                    f"How much of {self.source_} is like {self.target_}",
-                    f"Share of the items of {self.source_} that lie among those of "
-                    f"{self.target_}. From 30 % on they can be learned from, from 10 % on with "
-                    "caution, below they had better not be.",
+                    f"How much of {self.source_} is similar to {self.target_}",
+                    f"Share of the items of {self.source_} that overlap with those of "
+                    f"{self.target_}. From 30 % they are suited to learn from. From 10 % be "
+                    "cautious. Below that do not use them.",
                     {self.source_: selection.fraction},
                     SHARE,
                 ),
                 make_diagnostic(
                     "divergence",
                     "How different the two are",
-                    f"How differently {self.target_} and {self.source_} are spread over the map "
-                    "(Kullback-Leibler divergence; 0 is alike), and what 95 in 100 random "
-                    "divisions of the same items stay below. Above that is usual even where they "
-                    "are related.",
+                    f"How differently {self.target_} and {self.source_} spread over the map "
+                    "(Kullback-Leibler divergence, 0 is equal), and the value that 95 % of random "
+                    "divisions of the same items stay below. Related datasets are often above it.",
                     {"these two": selection.divergence, "by chance": selection.chance},
                     "nats",
                 ),
                 make_diagnostic(
                     "eigenvalues",
                     "Weight of axes",
-                    "How much of the two datasets each axis holds (its eigenvalue). Only how they "
-                    "compare with each other says anything; axes of little weight can be left out.",
+                    "How much of the two datasets each axis shows (its eigenvalue). Only the ratio "
+                    "between axes matters. Axes of little weight can be left out.",
                     number_values(found.values.tolist(), "axis"),
                 ),
             ],

@@ -1,4 +1,4 @@
-"""KBMF2K: links as inner products of kernel projections, with probabilities."""
+"""KBMF2K: link probabilities from inner products of kernel projections."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from hetviz.params import Choice, Flag, Integer, PerDataset, Real
 from hetviz.progress import Progress
 
 MOST_PAIRS = 30_000_000
-"""Tables of more pairs are refused; they are held in memory."""
+"""Maximum number of pairs of two datasets, which are kept in memory."""
 MOST_ROWS = 10_000
 
 
@@ -54,9 +54,9 @@ class KBMF2K(BaseEmbedder):
 
     Notes
     -----
-    See `hetviz.core.prediction.kbmf2k`; with two datasets it is the published model. A place is the
-    kernel projection K A; new rows are projected likewise. Only links between different datasets
-    count. A sweep costs r regressions of O(n rank^2) for each dataset and O(pairs r^2).
+    See `hetviz.core.prediction.kbmf2k`. With two datasets it is the published model. Places are the
+    kernel projections K A, also for new rows. Only links between different datasets count. A sweep
+    costs r regressions of O(n rank^2) for each dataset and O(pairs r^2).
 
     References
     ----------
@@ -68,7 +68,7 @@ class KBMF2K(BaseEmbedder):
 
     card: ClassVar[MethodCard] = MethodCard(
         key="kbmf2k",
-        title="Link probabilities (KBMF2K)",
+        title="Kernelised Bayesian matrix factorisation (KBMF2K)",
         family="Links and scores",
         papers=(
             Reference(
@@ -102,27 +102,27 @@ class KBMF2K(BaseEmbedder):
             }
         ),
         summary=(
-            "Learns from likeness within datasets which items of different datasets are linked, "
-            "and says how probable each missing link is, for new items too."
+            "Learns from similarities within datasets which items of different datasets are "
+            "linked, and predicts the probability of each missing link, also for new items."
         ),
         caveats=(
-            "Items that go together lie in the same direction from the middle, not in the same "
-            "place; near each other need not mean linked. The predicted links are its result, the "
-            "map a by-product.",
-            "Pairs without a link are taken for not linked, unless you say that they are unknown.",
+            "Linked items are in the same direction from the centre, not at the same place. Close "
+            "items need not be linked. The main result is the predicted links, not the map.",
+            "Pairs without a link count as not linked, unless you set them to unknown.",
             "Links within a dataset are not used.",
         ),
-        cost="Ten seconds for 1,000 items, half a minute for 3,000; more axes take longer.",
+        cost="Ten seconds for 1,000 items, half a minute for 3,000. More axes take longer.",
+        former_titles=("Link probabilities (KBMF2K)",),
     )
     memory_estimate = MemoryEstimate(per_pair_within=60.0)
     n_components: Annotated[
         int,
         Integer(
             "Axes",
-            "How many components; 5 to 25 predict better than 2.",
+            "How many components. 5 to 25 predict better than 2.",
             low=1,
             high=500,
-            details="Those that the links do not need fade out.",
+            details="Components that the links do not need fade out.",
         ),
     ] = 2
     likelihood: Annotated[
@@ -131,46 +131,46 @@ class KBMF2K(BaseEmbedder):
             "Links are",
             "Whether links are yes or no, or strengths.",
             options={"probit": "yes or no", "gaussian": "strengths"},
-            details="Strengths are the scores of links, else their weights.",
+            details="Strengths are the scores of links, or else their weights.",
         ),
     ] = "probit"
     unlisted: Annotated[
         str,
         Choice(
             "Pairs without a link",
-            "What it means that a pair has no link.",
-            options={"apart": "they do not belong together", "unknown": "nobody has looked"},
+            "The meaning of a pair without a link.",
+            options={"apart": "they do not belong together", "unknown": "unknown"},
             details=(
-                "Unless links are complete. 'apart' is what the paper's data have: -1 (probit) or "
-                "0 (gaussian). With 'unknown' some links must say apart."
+                "Unless links are complete. 'apart' is the case of the paper: -1 (probit) or 0 "
+                "(gaussian). 'unknown' needs some apart links."
             ),
         ),
     ] = "apart"
     within: Annotated[
         str | Mapping[str, str],
         PerDataset(
-            "Likeness",
-            "How items of one dataset are alike.",
+            "Similarity",
+            "How items of one dataset are compared.",
             inner=Choice(options=KINDS),
-            details="Items without any description each stand for themselves.",
+            details="Items without any description are similar only to themselves.",
         ),
     ] = "auto"
     margin: Annotated[
         float,
         Real(
             "Margin",
-            "How far yes and no are kept apart.",
+            "Distance between the scores of yes and no.",
             low=0.0,
             high=10.0,
             advanced=True,
-            details="Of the probit: how far from 0 a score must be to mean anything.",
+            details="For the probit: how far from 0 a score must be to count.",
         ),
     ] = 1.0
     sigma_g: Annotated[
         float,
         Real(
             "Freedom of items",
-            "How far items may be from what their likeness says.",
+            "How far items may be from the place given by their similarities.",
             low=1e-3,
             high=10.0,
             log=True,
@@ -181,7 +181,7 @@ class KBMF2K(BaseEmbedder):
         float,
         Real(
             "Noise of strengths",
-            "How far strengths may be from what is predicted.",
+            "How far strengths may be from their prediction.",
             low=1e-3,
             high=100.0,
             log=True,
@@ -191,15 +191,15 @@ class KBMF2K(BaseEmbedder):
     rank: Annotated[
         int | str | None,
         Integer(
-            "Rank of likeness",
-            "How finely likeness is kept for large datasets.",
+            "Rank of similarities",
+            "How precisely similarities of large datasets are represented.",
             low=1,
             high=5_000,
             also=("auto", None),
             advanced=True,
             details=(
-                'Eigenvalues of each kernel that are kept: "auto" 200 of more than 400 items; None '
-                "all."
+                'Number of eigenvalues of each kernel: "auto" is 200 for more than 400 items, None '
+                "is all."
             ),
         ),
     ] = "auto"
@@ -207,18 +207,18 @@ class KBMF2K(BaseEmbedder):
         int,
         Integer(
             "Sweeps",
-            "Most rounds of updates.",
+            "Maximum number of rounds.",
             low=1,
             high=10_000,
             advanced=True,
-            details="It stops when the evidence rises by less than 1e-6 of itself.",
+            details="Stops when the relative gain of the evidence is below 1e-6.",
         ),
     ] = 200
     tie_views: Annotated[
         bool,
         Flag(
             "Join views",
-            "Take the rows of one object in different datasets for linked.",
+            "Link the rows of one object in different datasets.",
         ),
     ] = True
     drawn_by: DrawnBy = "axes"
@@ -235,10 +235,12 @@ class KBMF2K(BaseEmbedder):
         )
         reasons = []
         if pairs > MOST_PAIRS:
-            reasons.append(f"It holds every pair in memory, and two datasets have {pairs:,} pairs.")
+            reasons.append(f"It keeps all pairs in memory, and two datasets have {pairs:,} pairs.")
         large = [name for name, part in data.datasets.items() if len(part) > MOST_ROWS]
         if large:
-            reasons.append(f"It needs the likeness of all items; {', '.join(large)} has too many.")
+            reasons.append(
+                f"It needs the similarities of all items, and {', '.join(large)} has too many items."
+            )
         return reasons
 
     def _known(self, data: HeteroData) -> list[LinkScores]:
@@ -252,10 +254,12 @@ class KBMF2K(BaseEmbedder):
         ends = {end for part in known for end in (part.source, part.target)}
         self._names = [name for name in data.datasets if name in ends]
         if not self._names:
-            raise NotApplicableError(self.card.title, ["No link joins two datasets."])
+            raise NotApplicableError(self.card.title, ["There are no links between two datasets."])
         left = [name for name in data.datasets if name not in ends]
         if left:
-            warn_about_data(f"{', '.join(left)}: no links with other datasets, left off the map.")
+            warn_about_data(
+                f"{', '.join(left)} has no links to other datasets and is left off the map."
+            )
         progress(0.0, "Comparing items")
         compared = [data[name] for name in self._names]
         self._like = similarities(compared, self.within, self.random_state)
@@ -302,8 +306,8 @@ class KBMF2K(BaseEmbedder):
             told = Y[np.isfinite(Y)]
             if (told == told[0]).all():
                 warn_about_data(
-                    f"{known.source} - {known.target}: all that is known says the same, from "
-                    "which nothing can be learned; take pairs without a link for apart."
+                    f"{known.source} - {known.target}: all known pairs are equal, so nothing "
+                    "can be learned. Treat pairs without a link as apart."
                 )
         return DomainLinks(self._names.index(known.source), self._names.index(known.target), Y)
 
@@ -336,9 +340,9 @@ class KBMF2K(BaseEmbedder):
                 make_diagnostic(
                     "evidence",
                     "Evidence bound",
-                    "The logarithm of the probability of the known pairs is at least this. Of two "
-                    "settings tried on the same data the one with the higher bound is better "
-                    "supported; the figure itself says nothing.",
+                    "Lower bound of the log probability of the known pairs. Of two settings on the "
+                    "same data, the one with the higher bound is better supported. The value alone "
+                    "has no meaning.",
                     {"bound": found.history[-1] if found.history else None},
                 ),
                 make_diagnostic(
@@ -354,7 +358,7 @@ class KBMF2K(BaseEmbedder):
     def link_scores(
         self, source: Dataset, target: Dataset, Y_source: Floats, Y_target: Floats
     ) -> Floats:
-        """Return how probable links are (probit), or how strong (gaussian): shape (n, m)."""
+        """Return link probabilities (probit) or strengths (gaussian), shape (n, m)."""
         score = np.asarray(Y_source @ Y_target.T)
         if self.likelihood != "probit":
             return score

@@ -1,4 +1,4 @@
-"""Cross-domain matching with kernels: curved maps that put linked rows together."""
+"""Kernel CDMCA: nonlinear maps that bring linked rows close."""
 
 from __future__ import annotations
 
@@ -33,19 +33,19 @@ from hetviz.progress import Progress
 
 
 class KernelCDMCA(ProjectionEmbedder):
-    """Cross-domain matching with kernels: one curved map per dataset, linked rows together.
+    """Cross-domain matching correlation analysis with kernels: one nonlinear map per dataset.
 
     Attributes
     ----------
     agreement_ : array of shape (n_datasets, n_components)
-        mu of each axis, by dataset in order: 1 where linked rows coincide, 0 for none.
+        mu of each axis, by dataset in order: 1 if linked rows coincide, 0 without agreement.
 
     Notes
     -----
     Maximises sum_uv a_u'K_u W_uv K_v a_v subject to sum_v a_v'(K_v D_v K_v + gamma K_v)a_v = 1
-    (gamma I under the paper's penalty), solved on the empirical map of each kernel, centred with
-    the degrees. Cost: O(n^3) for a dataset of n rows; above 5,000 rows 1,000 landmarks stand for
-    it, always with the first penalty.
+    (gamma I with the penalty of the paper), solved on the empirical map of each kernel, centred
+    with the degrees. Cost: O(n^3) for a dataset of n rows. Above 5,000 rows it uses 1,000 landmarks
+    and always the first penalty.
 
     References
     ----------
@@ -55,7 +55,7 @@ class KernelCDMCA(ProjectionEmbedder):
 
     card: ClassVar[MethodCard] = MethodCard(
         key="kernel-cdmca",
-        title="Cross-domain matching with kernels",
+        title="Cross-domain matching correlation analysis with kernels (kernel CDMCA)",
         family="Projection",
         papers=(SHIMODAIRA_2016,),
         equation=(
@@ -76,17 +76,18 @@ class KernelCDMCA(ProjectionEmbedder):
             }
         ),
         summary=(
-            "Like cross-domain matching, but with curved maps: what counts of an item is which "
-            "others it resembles, so linked items can meet where straight axes cannot bring them."
+            "Like CDMCA, but with nonlinear maps from the similarities between items, so linked "
+            "items can get close where linear axes cannot bring them together."
         ),
         caveats=(
-            "Curved maps can honour almost any links, also by chance: look at the held-out links.",
-            "It finds the same directions as guided projection with a Gaussian kernel where no "
-            "link says apart; only the smoothing differs.",
-            "Links that say apart are not used.",
-            "A dataset that no link reaches is left off the map.",
+            "Nonlinear maps can follow almost any links, also by chance. Check with hidden links.",
+            "Without apart links it finds the same directions as guided projection with a Gaussian "
+            "kernel. Only the smoothing differs.",
+            "Apart links are not used.",
+            "Datasets without links are left off the map.",
         ),
-        cost="Seconds to 5,000 items per dataset; above that 1,000 items stand for all.",
+        cost="Seconds to 5,000 items per dataset. Above that it uses 1,000 landmarks.",
+        former_titles=("Cross-domain matching with kernels",),
     )
     memory_estimate = MemoryEstimate(per_pair=50.0, max_paired_rows=5_000)
     n_components: NComponents = 2
@@ -94,7 +95,7 @@ class KernelCDMCA(ProjectionEmbedder):
         float,
         Real(
             "Smoothing",
-            "Larger values trust single features less; use more with few links.",
+            "Larger values trust single features less. Use more with few links.",
             low=0.0,
             high=1e6,
             log=True,
@@ -111,9 +112,7 @@ class KernelCDMCA(ProjectionEmbedder):
                 "linear": "the features themselves",
                 "precomputed": "the kernel or distances given",
             },
-            details=(
-                'For the datasets that `features` leaves on "auto" and that have what it needs.'
-            ),
+            details=('Applies to datasets with `features` "auto" that have the needed input.'),
         ),
     ] = "rbf"
     tie_views: TieViews = True
@@ -147,8 +146,6 @@ class KernelCDMCA(ProjectionEmbedder):
         )
         unguided = self._projection.unguided
         if unguided:
-            warn_about_data(
-                f"No link reaches {', '.join(unguided)}; these datasets are left off the map."
-            )
+            warn_about_data(f"{', '.join(unguided)} has no links and is left off the map.")
         self.agreement_ = self._projection.guided.mu
         return self._projected(data)

@@ -1,4 +1,4 @@
-"""Locality preserving projection: linear maps that keep near rows of a dataset together."""
+"""Locality preserving projection (LPP): linear maps that keep neighbours close."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ from hetviz.progress import Progress
 
 
 class LPP(ProjectionEmbedder):
-    """Locality preserving projection of each dataset by itself.
+    """Locality preserving projection of each dataset separately.
 
     Attributes
     ----------
     smoothness_ : array of shape (n_datasets, n_components)
-        mu = 1 - lambda of each axis, by dataset in order: 1 where neighbours coincide.
+        mu = 1 - lambda of each axis, by dataset in order: 1 if neighbours coincide.
     coefficients_ : dict of str to DataFrame
         By dataset with plain features: how far one standard deviation of each feature moves an
         item along each axis.
 
     Notes
     -----
-    min a'X'(D - A)X a subject to a'(X'D X + gamma)a = 1, A the graph and D its degrees, with the
-    features centred by D, which takes out the constant solution. Without features the map is the
-    Laplacian eigenmap of the links. Axes have unit variance, weighted by D.
+    min a'X'(D - A)X a subject to a'(X'D X + gamma)a = 1, with the graph A and its degrees D. The
+    features are centred by D, which removes the constant solution. Without features the map is
+    the Laplacian eigenmap of the links. Axes have unit variance, weighted by D.
     Cost: O(n^2 d) for the neighbours, and O(n d^2 + d^3).
 
     References
@@ -72,11 +72,11 @@ class LPP(ProjectionEmbedder):
             }
         ),
         summary=(
-            "Draws each dataset by itself so that similar items, and items linked within the "
-            "dataset, stay close. It shows what each dataset looks like before it is joined."
+            "Maps each dataset separately so that similar items, and items linked within the "
+            "dataset, stay close. It shows the structure of each dataset before they are joined."
         ),
         caveats=(
-            "Datasets share the picture, but their axes mean different things: links between "
+            "Datasets share the picture, but their axes mean different things. Links between "
             "datasets are not used.",
             "Items without features and without links in their dataset are left off the map.",
         ),
@@ -88,7 +88,7 @@ class LPP(ProjectionEmbedder):
         int,
         Integer(
             "Neighbours",
-            "How many nearest items each item is kept near to.",
+            "How many nearest items stay close to each item.",
             low=1,
             high=1000,
         ),
@@ -96,8 +96,8 @@ class LPP(ProjectionEmbedder):
     graph: Annotated[
         str,
         Choice(
-            "Near are",
-            "What makes two items of a dataset near.",
+            "Neighbours are",
+            "What makes two items of a dataset neighbours.",
             options=GRAPHS,
         ),
     ] = "both"
@@ -115,8 +115,8 @@ class LPP(ProjectionEmbedder):
     heat: Annotated[
         bool,
         Flag(
-            "Nearer counts more",
-            "Weigh neighbours by their distance.",
+            "Closer counts more",
+            "Weight neighbours by their distance.",
             advanced=True,
             details="By a Gaussian of the distance.",
         ),
@@ -148,14 +148,14 @@ class LPP(ProjectionEmbedder):
             random_state=self.random_state,
         )
         degrees = np.asarray(A.sum(axis=1)).ravel()
-        # every dataset is a problem of its own, so its axes get a size of their own
+        # Each dataset is a separate problem, so its axes are scaled separately.
         self._projection = fitted.enlarged(
             {name: float(np.sqrt(degrees[rows].sum())) for name, rows in data.offsets.items()}
         )
         left = self._projection.unguided
         if left:
             warn_about_data(
-                f"Nothing in {', '.join(left)} has a neighbour or a link; left off the map."
+                f"{', '.join(left)} has no neighbours and no links and is left off the map."
             )
         self.smoothness_ = self._projection.guided.mu
         self.coefficients_ = self._projection.coefficients(data)

@@ -1,4 +1,4 @@
-"""Multi-view locality preserving projection: near rows together, and paired rows of all views."""
+"""Multi-view locality preserving projection: maps that keep neighbours and pairs close."""
 
 from __future__ import annotations
 
@@ -32,22 +32,22 @@ from hetviz.progress import Progress
 
 
 class MultiviewLPP(ProjectionEmbedder):
-    """One map of several views that keeps the neighbours of each and the pairs between them.
+    """One map of several views that keeps neighbours within and pairs between views close.
 
     Attributes
     ----------
     agreement_ : array of shape (n_datasets, n_components)
-        mu of each axis, by dataset in order: 1 where neighbours and pairs coincide.
+        mu of each axis, by dataset in order: 1 if neighbours and pairs coincide.
     coefficients_ : dict of str to DataFrame
         By dataset with plain features: how far one standard deviation of each feature moves an
         item along each axis.
 
     Notes
     -----
-    Maximises p'Z'S Z p subject to p'(Z'D Z + gamma)p = 1 with S = [[A_1, t P], [t P', A_2]], A_v
-    the neighbours in view v, P the pairs (the identity for views of the same rows), t their
-    weight and D the row sums. Pairs are rows with one id in views of an entity, and links between
-    datasets. Cost: O(n^2 d) for the neighbours, and O(n d^2 + d^3) for d features in all.
+    Maximises p'Z'S Z p subject to p'(Z'D Z + gamma)p = 1 with S = [[A_1, t P], [t P', A_2]],
+    neighbours A_v in view v, pairs P (the identity for views of the same rows), their weight t and
+    row sums D. Pairs are rows with the same id in views of an entity, and links between datasets.
+    Cost: O(n^2 d) for the neighbours, and O(n d^2 + d^3) for d features in all.
 
     References
     ----------
@@ -78,13 +78,13 @@ class MultiviewLPP(ProjectionEmbedder):
             }
         ),
         summary=(
-            "Draws several views of the same items, or linked datasets, on shared axes on which "
-            "paired items meet and similar items of each dataset stay close."
+            "Maps several views of the same items, or linked datasets, onto shared axes. Paired "
+            "items, and similar items of each dataset, are close."
         ),
         caveats=(
-            "Neighbours within the datasets outnumber the pairs: raise the weight of pairs when "
-            "linked items lie too far apart.",
-            "Links that say apart are not used.",
+            "There are more neighbours within datasets than pairs between them. Raise the weight "
+            "of pairs if linked items are too far from each other.",
+            "Apart links are not used.",
         ),
         cost="Seconds to 20,000 items per dataset, minutes to 200,000.",
     )
@@ -94,7 +94,7 @@ class MultiviewLPP(ProjectionEmbedder):
         int,
         Integer(
             "Neighbours",
-            "How many nearest items each item is kept near to.",
+            "How many nearest items stay close to each item.",
             low=1,
             high=1000,
         ),
@@ -103,7 +103,7 @@ class MultiviewLPP(ProjectionEmbedder):
         float,
         Real(
             "Weight of pairs",
-            "How much one pair counts beside one pair of neighbours.",
+            "How much one pair counts compared with one pair of neighbours.",
             low=1e-6,
             high=1e6,
             log=True,
@@ -112,8 +112,8 @@ class MultiviewLPP(ProjectionEmbedder):
     graph: Annotated[
         str,
         Choice(
-            "Near are",
-            "What makes two items of a dataset near.",
+            "Neighbours are",
+            "What makes two items of a dataset neighbours.",
             options=GRAPHS,
         ),
     ] = "both"
@@ -131,8 +131,8 @@ class MultiviewLPP(ProjectionEmbedder):
     heat: Annotated[
         bool,
         Flag(
-            "Nearer counts more",
-            "Weigh neighbours by their distance.",
+            "Closer counts more",
+            "Weight neighbours by their distance.",
             advanced=True,
             details="By a Gaussian of the distance.",
         ),
@@ -168,7 +168,7 @@ class MultiviewLPP(ProjectionEmbedder):
         left = self._projection.unguided
         if left:
             warn_about_data(
-                f"Nothing in {', '.join(left)} has a neighbour or a link; left off the map."
+                f"{', '.join(left)} has no neighbours and no links and is left off the map."
             )
         self.agreement_ = self._projection.guided.mu
         self.coefficients_ = self._projection.coefficients(data)

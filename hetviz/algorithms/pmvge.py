@@ -1,4 +1,4 @@
-"""PMvGE: small networks, one for each dataset, whose outputs predict links."""
+"""PMvGE: one small network per dataset, whose outputs predict links."""
 
 from __future__ import annotations
 
@@ -46,11 +46,11 @@ from hetviz.progress import Progress, ProgressPart
 
 MOST_INPUTS = 256
 WITHIN = {
-    "sn_graph": "its nearest neighbours by features are linked too",
-    "second_order": "items linked with the same others are linked too",
-    "ignored": "nothing is added",
+    "sn_graph": "link nearest neighbours by features",
+    "second_order": "link items with a common linked item",
+    "ignored": "add nothing",
 }
-_ADDED = {"sn_graph": "alike by features", "second_order": "linked with the same"}
+_ADDED = {"sn_graph": "similar features", "second_order": "common linked items"}
 
 
 class PMvGE(BaseEmbedder):
@@ -59,16 +59,16 @@ class PMvGE(BaseEmbedder):
     Attributes
     ----------
     biases_ : dict of (str, str) to float
-        How likely links of two datasets are: the logit of a pair at distance 0.
+        Logit of a pair of two datasets at distance 0.
     explained_ : dict of str to float
-        By kind of links: how much better places tell them from other pairs than their number does,
-        see `hetviz.core.prediction.pmvge.Objective.explained`.
+        By kind of links: how much better places separate links from other pairs than their number
+        does. See `hetviz.core.prediction.pmvge.Objective.explained`.
 
     Notes
     -----
-    See `hetviz.core.prediction.pmvge`: up to 8 million pairs the loss is exact and minimised by
-    L-BFGS; above, links and other pairs are drawn. Links that say apart are not used. An item of a
-    featureless dataset without links has no place. Exact: O(pairs k) per iteration.
+    See `hetviz.core.prediction.pmvge`. Up to 8 million pairs the loss is exact and minimised by
+    L-BFGS. Above that, links and other pairs are sampled. Negative links are not used. Items of a
+    featureless dataset without links have no place. Exact: O(pairs k) per iteration.
 
     References
     ----------
@@ -79,7 +79,7 @@ class PMvGE(BaseEmbedder):
 
     card: ClassVar[MethodCard] = MethodCard(
         key="pmvge",
-        title="Networks that predict links (PMvGE)",
+        title="Probabilistic multi-view graph embedding (PMvGE)",
         family="Links and scores",
         papers=(
             Reference(
@@ -111,23 +111,24 @@ class PMvGE(BaseEmbedder):
             }
         ),
         summary=(
-            "Learns for each dataset how features turn into places, so that linked items come "
-            "near each other. New items get their places from features alone."
+            "Trains a small network for each dataset that turns features into places, so that "
+            "linked items are close. New items get their place from features alone."
         ),
         caveats=(
-            "With the similarity of directions, datasets end in separate parts of the picture.",
-            "A network can fit links that its features cannot predict; judge it by held-out links.",
-            "Links that say apart are not used.",
+            "If links mean the same direction, datasets end up in separate parts of the picture.",
+            "A network can fit links that its features cannot predict. Check with hidden links.",
+            "Apart links are not used.",
         ),
         cost="15 seconds for 1,000 items, half a minute for 2,500.",
+        former_titles=("Networks that predict links (PMvGE)",),
     )
     memory_estimate = MemoryEstimate(per_row=25e3)
     n_components: NComponents = 2
     similarity: Annotated[
         str,
         Choice(
-            "Linked items lie",
-            "What a link means on the map.",
+            "Linked items are",
+            "The meaning of a link on the map.",
             options=SIMILARITIES,
         ),
     ] = "distance"
@@ -135,16 +136,16 @@ class PMvGE(BaseEmbedder):
         str,
         Choice(
             "Within a dataset",
-            "What is added to the links within each dataset.",
+            "Which links are added within each dataset.",
             options=WITHIN,
-            details="Besides the links that there are.",
+            details="In addition to the given links.",
         ),
     ] = "sn_graph"
     within_weight: Annotated[
         float,
         Real(
             "Weight within a dataset",
-            "How much that counts beside links between datasets.",
+            "How much added links count compared with links between datasets.",
             low=0.0,
             high=100.0,
         ),
@@ -153,7 +154,7 @@ class PMvGE(BaseEmbedder):
         int,
         Integer(
             "Hidden units",
-            "How bent the maps may be; 0 is straight.",
+            "How nonlinear the maps may be. 0 is linear.",
             low=0,
             high=2_000,
             details="Units between features and places.",
@@ -163,7 +164,7 @@ class PMvGE(BaseEmbedder):
         float,
         Real(
             "Neighbours",
-            "About how many neighbours of each item count.",
+            "How many neighbours of each item count.",
             low=2.0,
             high=500.0,
             log=True,
@@ -174,11 +175,11 @@ class PMvGE(BaseEmbedder):
         str | Mapping[str, str],
         PerDataset(
             "Features",
-            "What the networks see of a dataset.",
+            "The input of the network of a dataset.",
             inner=Choice(options=KINDS),
             advanced=True,
             details=(
-                "Their 256 leading principal components. Items of datasets without features have "
+                "Its 256 leading principal components. Items of datasets without features have "
                 "free places."
             ),
         ),
@@ -186,11 +187,11 @@ class PMvGE(BaseEmbedder):
     bias: Annotated[
         bool,
         Flag(
-            "Learn how common links are",
-            "Off is as in the paper, where items then crowd together.",
+            "Learn the frequency of links",
+            "Off is as in the paper, which crowds items together.",
             advanced=True,
             details=(
-                "For each two datasets; without it a distance never makes a link likelier than not."
+                "For each two datasets. Without it, no distance makes a link more likely than not."
             ),
         ),
     ] = True
@@ -198,7 +199,7 @@ class PMvGE(BaseEmbedder):
         int,
         Integer(
             "Pairs without a link",
-            "How many count for each link; more push items farther apart.",
+            "How many unlinked pairs count for each link. More push items farther from each other.",
             low=1,
             high=100,
             advanced=True,
@@ -207,8 +208,8 @@ class PMvGE(BaseEmbedder):
     decay: Annotated[
         float,
         Real(
-            "Decay",
-            "How strongly weights are held down; more makes smoother maps.",
+            "Weight decay",
+            "How strongly weights are reduced. More makes smoother maps.",
             low=0.0,
             high=1.0,
             advanced=True,
@@ -218,7 +219,7 @@ class PMvGE(BaseEmbedder):
         int,
         Integer(
             "Iterations",
-            "Most steps taken.",
+            "Maximum number of steps.",
             low=1,
             high=10_000,
             advanced=True,
@@ -246,7 +247,7 @@ class PMvGE(BaseEmbedder):
             nets.append(Net(X, len(dataset), self.hidden, self.n_components))
         blocks = self._blocks(data, W, progress)
         if not blocks:
-            raise NotApplicableError(self.card.title, ["No link counts."])
+            raise NotApplicableError(self.card.title, ["There are no links that count."])
         there = self._there(data, blocks)
         model = Objective(
             nets,
@@ -294,7 +295,7 @@ class PMvGE(BaseEmbedder):
         return blocks
 
     def _added(self, data: HeteroData, name: str, rows: slice, W: Sparse) -> Sparse | None:
-        """Return what stands for links within a dataset, or None."""
+        """Return the links added within a dataset, or None."""
         if self.within == "ignored":
             return None
         if self.within == "sn_graph":
@@ -319,7 +320,8 @@ class PMvGE(BaseEmbedder):
             missing = int((~mask).sum())
             if missing:
                 warn_about_data(
-                    f"{missing:,} of {name} have neither features nor a link: left off the map."
+                    f"{missing:,} items of {name} have no features and no links. "
+                    "They are left off the map."
                 )
             there.append(mask)
         return there
@@ -336,7 +338,7 @@ class PMvGE(BaseEmbedder):
         self._model, self._weights = model, dict(zip(names, weights, strict=True))
         self.biases_ = {}
         for block, value in zip(model.blocks, bias.tolist(), strict=True):
-            # of a dataset with itself the links that there are come last
+            # Within a dataset, given links come last and set the bias.
             self.biases_[names[block.d], names[block.e]] = value
         Y = places(found.flat)
         kinds = self._kinds
@@ -358,25 +360,25 @@ class PMvGE(BaseEmbedder):
             messages=[
                 make_diagnostic(
                     "explained",
-                    "How well the places tell links",
-                    "How much better links are told from other pairs by where items lie than by "
-                    "their number alone: 0 is no better, 1 as well as any places could. These "
-                    "links were seen; hold links out to know how it does on others.",
+                    "How well places predict links",
+                    "How much better places separate links from other pairs than their number "
+                    "does: 0 is no better, 1 is perfect. These are training links. Hide links to "
+                    "test others.",
                     self.explained_,
                 ),
                 make_diagnostic(
                     "loss by kind",
-                    "What is left unexplained",
-                    "Share of each kind of links in what the places leave unexplained: the kind "
-                    "with most of it is kept worst, and pulls hardest.",
+                    "Remaining error",
+                    "Share of each kind of links in the remaining error. The kind with the largest "
+                    "share is shown worst and pulls hardest.",
                     {kind: loss / whole for kind, (loss, _) in zip(kinds, parts, strict=True)},
                     SHARE,
                 ),
                 make_diagnostic(
                     "bias",
-                    "How common links are",
-                    "Odds, as a logarithm, that a pair at one spot is linked and not drawn at "
-                    "random: below 0 such a pair is more likely not linked.",
+                    "Frequency of links",
+                    "Log odds that a pair at the same place is a link and not a random pair. Below "
+                    "0 such a pair is more likely not linked.",
                     {" - ".join(ends): b for ends, b in self.biases_.items()},
                 )
                 if self.bias
@@ -384,9 +386,8 @@ class PMvGE(BaseEmbedder):
                 make_diagnostic(
                     "spread",
                     "Spread of each dataset",
-                    "Root mean square distance of its items from their middle, in units of the "
-                    "map. One that spreads much less than the others tells its items apart by "
-                    "little.",
+                    "Root mean square distance of its items from their centre, in map units. A "
+                    "dataset with much less spread than the others hardly separates its items.",
                     {
                         name: float(np.sqrt(np.nanmean(((Y[name] - middle) ** 2).sum(axis=1))))
                         for name, middle in centre.items()
@@ -398,7 +399,7 @@ class PMvGE(BaseEmbedder):
         )
 
     def _importances(self, data: HeteroData) -> list[Diagnostic]:
-        """Return by how much each feature moves items, of each dataset with plain features."""
+        """Return how far each feature moves items, for each dataset with plain features."""
         found = []
         for net, (name, weights) in zip(self._model.nets, self._weights.items(), strict=True):
             inputs = self._inputs.get(name)
@@ -410,8 +411,8 @@ class PMvGE(BaseEmbedder):
                 make_diagnostic(
                     f"importances of {name}",
                     f"Importance of the features of {name}",
-                    "How far an item moves when a feature changes by one standard deviation, by "
-                    "the slope at its place; in units of the map, a root mean square over items.",
+                    "How far an item moves when a feature changes by one standard deviation: the "
+                    "slope at its place, in map units, as a root mean square over items.",
                     zip(names, moved.tolist(), strict=True),
                 )
             )
@@ -420,7 +421,7 @@ class PMvGE(BaseEmbedder):
     def link_scores(
         self, source: Dataset, target: Dataset, Y_source: Floats, Y_target: Floats
     ) -> Floats:
-        """Return sigmoid(l): how pairs look against drawn ones, from 0 to 1, shape (n, m)."""
+        """Return sigmoid(l): the probability of a link against a random pair, shape (n, m)."""
         ends = source.name, target.name
         bias = self.biases_.get(ends, self.biases_.get(ends[::-1], 0.0))
         return np.asarray(expit(self._model.logits(Y_source, Y_target, bias)))

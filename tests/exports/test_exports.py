@@ -203,7 +203,7 @@ def test_a_recipe_whose_result_differs_says_so(tmp_path: Path) -> None:
     file = tmp_path / "recipe.toml"
     digest = read_recipe(file).sha256
     file.write_text(file.read_text(encoding="utf-8").replace(digest, "0" * 64), encoding="utf-8")
-    with pytest.warns(DataWarning, match="not the same, bit for bit"):
+    with pytest.warns(DataWarning, match="not bit-equal"):
         folder = hetviz.run_recipe(file)
     assert json.loads((folder / "scores.json").read_text("utf-8"))["same_coordinates"] is False
 

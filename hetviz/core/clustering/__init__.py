@@ -1,1 +1,1 @@
-"""Partitions of points, and how many groups to make."""
+"""Clustering of points, and the choice of the number of clusters."""

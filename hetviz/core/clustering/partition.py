@@ -1,4 +1,4 @@
-"""Points in groups: k-means, agglomerative, HDBSCAN; at bounded cost, in whatever order."""
+"""Clustering by k-means, Ward or HDBSCAN, at bounded cost and independent of the row order."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hetviz.core.threads import one_thread
 METHODS = ("k-means", "hdbscan", "agglomerative")
 NONE = -1
 
-# Ward's linkage keeps all distances; HDBSCAN may look at all of them.
+# Ward's linkage stores all distances; HDBSCAN may compute all of them.
 MOST_PAIRED = 8_000
 MOST_FITTED = 20_000
 LEAST_SIZE = 5
@@ -22,7 +22,7 @@ _SIZES = 12
 def partition(
     X: Floats, method: str, size: int, random_state: int = 0, *, half: bool = False
 ) -> Ints:
-    """Put points into groups.
+    """Partition points into groups.
 
     Parameters
     ----------
@@ -30,31 +30,31 @@ def partition(
         Finite.
     method : {"k-means", "hdbscan", "agglomerative"}
     size : int
-        How many groups, never more than there are different points; for HDBSCAN the fewest points
-        that make a group.
+        Number of groups, at most the number of distinct points; for HDBSCAN the minimum number of
+        points of a group.
     random_state : int
     half : bool
-        The points are half of those that `size` is meant for; k-means then has fewer starts.
+        The points are half of those that `size` refers to; k-means then uses fewer starts.
 
     Returns
     -------
     ndarray of int, shape (n,)
-        Group of each point, the largest group first, equal ones by the place of their middle; -1
-        where HDBSCAN leaves a point out. The same groups in whatever order the points come, and
-        equal points are in one group.
+        Group of each point, the largest group first, equally large ones by their centres; -1 for
+        noise points of HDBSCAN. The groups do not depend on the order of the points, and equal
+        points are in one group.
 
     Notes
     -----
     k-means++ (Arthur and Vassilvitskii 2007) with ten starts, fitted to 20,000 points; Ward's
-    linkage (1963) and HDBSCAN (Campello, Moulavi and Sander 2013) to 8,000. Other points join the
-    group of the nearest point that was fitted.
+    linkage (1963) and HDBSCAN (Campello, Moulavi and Sander 2013) to 8,000. Other points get the
+    group of the nearest fitted point.
     """
     n = len(X)
     if n == 0:
         return np.zeros(0, dtype=np.int64)
     order = canonical(X)
     P = np.asarray(X[order], dtype=np.float64)
-    # Equal points are neighbours now: one number for each different one.
+    # Equal points are adjacent now: number the distinct ones.
     place = np.concatenate([[0], np.cumsum((P[1:] != P[:-1]).any(axis=1))])
     n_different = int(place[-1]) + 1
     if n_different == 1 or (method != "hdbscan" and size < 2):
@@ -73,18 +73,18 @@ def partition(
 
 
 def canonical(X: Floats) -> Ints:
-    """Return the rows in an order of their own, whatever order they come in."""
+    """Return the rows in lexicographic order, independent of their given order."""
     return np.asarray(np.lexsort(X.T[::-1]), dtype=np.int64)
 
 
 def group_sizes(n: int) -> list[int]:
-    """Return smallest sizes of a group that are worth trying with HDBSCAN for n points."""
+    """Return minimum group sizes to try with HDBSCAN for n points."""
     sizes = np.geomspace(LEAST_SIZE, max(n // 6, LEAST_SIZE), _SIZES)
     return [int(size) for size in np.unique(sizes.round())]
 
 
 def _one_code(code: Ints, place: Ints) -> Ints:
-    """Give equal points the code of the first of them, which Ward's ties could break."""
+    """Give equal points the code of the first of them, because ties in Ward's linkage split them."""
     _, first = np.unique(place, return_index=True)
     return np.asarray(code[first][place])
 
@@ -97,7 +97,7 @@ def _fit(P: Floats, method: str, size: int, random_state: int, half: bool) -> In
     if method == "hdbscan":
         if len(P) < 2 * LEAST_SIZE:
             return np.full(len(P), NONE)
-        # Half of the points lie half as dense.
+        # Half of the points have half the density.
         near, least = (3, max(3, size // 2)) if half else (LEAST_SIZE, max(LEAST_SIZE, size))
         model = HDBSCAN(min_cluster_size=min(least, len(P)), min_samples=near, copy=True)
     elif method == "agglomerative":
@@ -106,7 +106,7 @@ def _fit(P: Floats, method: str, size: int, random_state: int, half: bool) -> In
         k = min(size, len(np.unique(P, axis=0)))
         model = KMeans(n_clusters=k, n_init=3 if half else 10, random_state=random_state)
     with one_thread(), warnings.catch_warnings():
-        # Points that differ by rounding alone leave a group empty, which is as good.
+        # Points that differ only by rounding may leave a group empty, which does no harm.
         warnings.simplefilter("ignore", ConvergenceWarning)
         return np.maximum(np.asarray(model.fit_predict(P), dtype=np.int64), NONE)
 
@@ -120,7 +120,7 @@ def nearest_code(P: Floats, code: Ints, X: Floats) -> Ints:
 
 
 def by_size(X: Floats, code: Ints) -> Ints:
-    """Give groups new numbers: the largest is 0, equal ones by their middle; -1 stays."""
+    """Renumber groups by size, the largest is 0, equal ones by their centre; -1 does not change."""
     known = np.unique(code[code >= 0])
     middles = [X[code == one].mean(axis=0).round(9).tolist() for one in known]
     sizes = [int((code == one).sum()) for one in known]
@@ -131,32 +131,32 @@ def by_size(X: Floats, code: Ints) -> Ints:
     return out
 
 
-# A few typical rows that stand for many.
+# Typical rows that represent many.
 
 
 _PASSES = 5
 
 
 def exemplars(X: Floats, k: int) -> Ints:
-    """Choose rows that are typical and spread: medoids of groups begun at far rows.
+    """Choose typical and diverse rows: medoids of groups that start at distant rows.
 
     Parameters
     ----------
     X : ndarray of shape (n, d)
         Finite.
     k : int
-        How many; at least 1. Fewer come back only where there are fewer rows.
+        Number of rows, at least 1.
 
     Returns
     -------
     ndarray of int, shape (min(k, n),)
-        Rows in order. The same rows for the same X.
+        Sorted row numbers; deterministic.
 
     Notes
     -----
-    The first is the row nearest the mean, each next one the row farthest from those before
-    (Gonzalez 1985). Then, five times, every row joins its nearest exemplar, and the row nearest
-    to the mean of such a group takes its place, so that outliers do not stay. O(n k d).
+    The first exemplar is the row nearest to the mean, each next one the row farthest from the
+    previous ones (Gonzalez 1985). Then, up to five times, every row joins its nearest exemplar, and
+    the row nearest to the mean of the group replaces it, so that outliers are dropped. O(n k d).
     """
     n = len(X)
     if k >= n:
@@ -165,7 +165,7 @@ def exemplars(X: Floats, k: int) -> Ints:
     chosen = [int(np.argmin((centred**2).sum(axis=1)))]
     nearest = _squared(X, X[chosen[0]])
     while len(chosen) < k:
-        # equal rows are all at distance 0: any row that is left will do
+        # Equal rows are all at distance 0: take any remaining row.
         nearest[chosen] = -1.0
         chosen.append(int(np.argmax(nearest)))
         nearest = np.minimum(np.maximum(nearest, 0.0), _squared(X, X[chosen[-1]]))
@@ -173,7 +173,7 @@ def exemplars(X: Floats, k: int) -> Ints:
     for _ in range(_PASSES):
         before = found.copy()
         group = np.argmin([_squared(X, X[row]) for row in found], axis=0)
-        # equal rows may leave an exemplar without its own group
+        # Equal rows may leave an exemplar without a group.
         group[found] = np.arange(k)
         for number in range(k):
             members = np.flatnonzero(group == number)

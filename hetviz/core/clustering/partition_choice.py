@@ -1,4 +1,4 @@
-"""How many groups: how well apart they lie, and whether half of the points gives them again."""
+"""Choice of the number of clusters by silhouette and stability."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ _NEARLY = 0.7
 
 @dataclass(frozen=True, eq=False)
 class Tried:
-    """Groups of one number, judged.
+    """A partition with its quality measures.
 
     Attributes
     ----------
     code : array of int, shape (n,)
-        Group of each point; -1 without one.
+        Group of each point; -1 for noise points.
     silhouette : float
         -1 to 1; NaN with fewer than two groups.
     stability : float
-        Adjusted Rand index of what two halves of the points give, 1 where they agree; NaN where
-        there are too few points.
+        Adjusted Rand index between the partitions of two halves of the points, 1 if they agree;
+        NaN if there are too few points.
     of_groups : array of float, shape (k,)
-        The same for each group: its overlap (Jaccard) with the most alike group of each half.
+        Stability of each group: its Jaccard overlap with the most similar group of each half.
     """
 
     code: Ints
@@ -43,22 +43,22 @@ class Tried:
 
     @property
     def k(self) -> int:
-        """How many groups there are."""
+        """Number of groups."""
         return int(self.code.max(initial=-1)) + 1
 
     @property
     def score(self) -> float:
-        """Silhouette times stability, neither below 0, times the share of points in groups."""
+        """Silhouette times stability, both at least 0, times the share of points in groups."""
         known = np.nan_to_num([self.silhouette, self.stability])
         share = float((self.code >= 0).mean()) if len(self.code) else 0.0
         return float(np.prod(np.maximum(known, 0.0))) * share
 
 
 def sizes_to_try(n: int, method: str) -> list[int]:
-    """Return what is worth trying as the `size` of `partition` for n points.
+    """Return values of `size` of `partition` to try for n points.
 
-    2 to 10 groups, then in growing steps to 60, but no more than the square root of n (Mardia,
-    Kent and Bibby 1979 take that of n / 2 for the number itself), nor under five points each.
+    2 to 10 groups, then in growing steps up to 60, but at most the square root of n (Mardia, Kent
+    and Bibby 1979 use that of n / 2 as the number itself), and at least five points per group.
     """
     if method == "hdbscan":
         return group_sizes(n)
@@ -74,7 +74,7 @@ def try_sizes(
     random_state: int = 0,
     progress: Progress | None = None,
 ) -> list[Tried]:
-    """Put points into groups of each size, and judge them; the fewest groups come first.
+    """Partition points for each size, and measure the results, sorted by number of groups.
 
     Parameters
     ----------
@@ -82,17 +82,18 @@ def try_sizes(
         Finite.
     method : str
     sizes : sequence of int
-        See `hetviz.core.clustering.partition.partition`. Of two that give as many groups the better
-        is kept.
+        See `hetviz.core.clustering.partition.partition`. Of two sizes with equal numbers of groups
+        the better result counts.
     random_state : int
     progress : callable, optional
 
     Notes
     -----
-    The silhouette (Rousseeuw 1987) of 2,000 points at most. Stability: three times two halves of
-    the points (of 5,000 at most), each put into groups alone, every point joining the group of the
-    nearest point of the half; the two are compared by the adjusted Rand index (Hubert and Arabie
-    1985), and each group with the most alike one (Hennig 2007). Costs seven partitions a size.
+    The silhouette (Rousseeuw 1987) uses at most 2,000 points. For stability, two random halves of
+    the points (at most 5,000) are partitioned separately, three times, and every point gets the
+    group of the nearest point of the half; the two are compared by the adjusted Rand index (Hubert
+    and Arabie 1985), and each group with the most similar one (Hennig 2007). Costs seven partitions
+    per size.
     """
     report = ignore_progress if progress is None else progress
     found: dict[int, Tried] = {}
@@ -106,17 +107,17 @@ def try_sizes(
 
 
 def judged(X: Floats, method: str, size: int, random_state: int = 0) -> Tried:
-    """Put points into groups and judge them."""
+    """Partition points and measure the result."""
     code = partition(X, method, size, random_state)
     stability, of_groups = stability_of(X, code, method, size, random_state)
     return Tried(code, silhouette_of(X, code, random_state), stability, of_groups)
 
 
 def best(tried: Sequence[Tried]) -> Tried:
-    """Return the most groups that are at a peak of the score, not under 0.7 of the highest.
+    """Return the largest number of groups at a peak of the score of at least 70 % of the highest.
 
-    At a peak neither one step fewer nor one step more scores higher. The highest score alone goes
-    to two or three groups on most maps, which say little.
+    At a peak neither the next smaller nor the next larger number scores higher. On most maps two or
+    three groups have the highest score, which are not informative.
     """
     scores = [one.score for one in tried]
     padded = [-1.0, *scores, -1.0]
@@ -146,7 +147,7 @@ def silhouette_of(X: Floats, code: Ints, random_state: int = 0) -> float:
 def stability_of(
     X: Floats, code: Ints, method: str, size: int, random_state: int = 0
 ) -> tuple[float, Floats]:
-    """Return how alike the groups of halves of the points are, and each group's share in that.
+    """Return the stability of a partition over halves of the points, and that of each group.
 
     Returns
     -------
@@ -178,7 +179,7 @@ def stability_of(
 
 
 def _overlaps(own: Ints, other: Ints, n_groups: int) -> Floats:
-    """Return for each group of `own` the Jaccard index with the most alike group of `other`."""
+    """Return the Jaccard index of each group of `own` with the most similar group of `other`."""
     table = np.zeros((n_groups + 1, int(other.max(initial=-1)) + 2))
     np.add.at(table, (own + 1, other + 1), 1)
     both = table[1:, 1:]

@@ -1,9 +1,9 @@
-"""Kernels and their feature maps: a kernel method is a linear one on an empirical map.
+"""Kernels and their empirical feature maps, which turn kernel methods into linear ones.
 
-Any factor with Phi Phi' = K carries the kernel's own penalty, so the factor that is cheapest and
-most accurate is used: a pivoted Cholesky factor of a kernel known to be positive, an eigenvalue
-factor of one that was handed in. Centring the rows of Phi with weights is exactly the usual
-double centring of K with these weights, and new rows are centred with the training means.
+Any factor with Phi Phi' = K has the kernel's own penalty, so the cheapest and most accurate factor
+is used: a pivoted Cholesky factor if K is positive semi-definite, else an eigenvalue factor.
+Centring the rows of Phi with weights equals the usual double centring of K with these weights, and
+new rows are centred with the training means.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from hetviz.core.spectral.blocks import as_dense
 from hetviz.errors import DataError, DataWarning, ParameterError, Problem
 
 CLIP = 1e-10
-"""Eigenvalues below this share of the largest are taken for rounding and dropped."""
+"""Eigenvalues below this share of the largest count as rounding errors and are dropped."""
 NEGATIVE = 1e-6
-"""A negative eigenvalue beyond this share of the largest is worth a warning."""
+"""Negative eigenvalues beyond this share of the largest cause a warning."""
 LANDMARKS_ABOVE = 5_000
 _MEDIAN_ROWS = 1_000
 _PIVOTS = 50
@@ -42,8 +42,8 @@ def squared_distances(X: Floats, Y: Floats) -> Floats:
 def median_bandwidth(X: Matrix, random_state: int = 0) -> float:
     """Return the median distance between rows, the usual bandwidth of a Gaussian kernel.
 
-    Above 1,000 rows the median is over a seeded sample of 1,000 rows. Where more than half of
-    the distances are 0 the median is over the others; rows that are all equal give 1.
+    Above 1,000 rows the median is over a seeded sample of 1,000 rows. If more than half of the
+    distances are 0, the median is over the others; equal rows give 1.
     """
     n = X.shape[0]
     if n > _MEDIAN_ROWS:
@@ -109,8 +109,8 @@ class KernelMap:
     landmarks : ndarray of shape (m,)
         Training rows whose kernel values are needed.
     projection : ndarray of shape (m, r)
-        Column j gives coordinate j of the map. A direction a in the map's coordinates has
-        the dual coefficients ``projection @ a`` on the landmarks.
+        Column j gives coordinate j of the map. A direction a in the map's coordinates has dual
+        coefficients ``projection @ a`` on the landmarks.
     """
 
     landmarks: Ints
@@ -134,12 +134,12 @@ def kernel_map(
     Parameters
     ----------
     K : ndarray of shape (n, n)
-        Kernel values between the training rows, checked by `symmetric_kernel` if handed in.
+        Kernel values between the training rows; check precomputed ones with `symmetric_kernel`.
     penalty : {"rkhs", "paper"}
         ``"rkhs"`` penalises a'Ka, Phi = U Lambda^(1/2); ``"paper"`` penalises a'a, Phi = K
         centred with `weights`.
     weights : ndarray of shape (n,), optional
-        Centring weights of the ``"paper"`` form; equal when left out.
+        Centring weights of the ``"paper"`` form; equal by default.
 
     Raises
     ------
@@ -149,11 +149,11 @@ def kernel_map(
     Warns
     -----
     hetviz.errors.DataWarning
-        When K has negative eigenvalues beyond rounding; they are dropped.
+        If K has negative eigenvalues beyond rounding; they are dropped.
 
     Notes
     -----
-    O(n^3 / 3) time by pivoted Cholesky when K is positive semi-definite, else about 9 n^3.
+    O(n^3 / 3) time by pivoted Cholesky if K is positive semi-definite, else about 9 n^3.
     """
     n = K.shape[0]
     if penalty == "paper":
@@ -168,16 +168,16 @@ def kernel_map(
 def landmark_map(kernel: Kernel, X: Matrix, n_landmarks: int, random_state: int = 0) -> KernelMap:
     """Fit a Nystroem map: the kernel's empirical map on a few spread-out rows.
 
-    Landmarks are drawn, a few at a time, with probability proportional to what the kernel of the
-    landmarks so far leaves unexplained of each row (randomly pivoted Cholesky; Chen, Epperly,
-    Tropp and Webber 2023), which adapts to clusters as k-means++ does.
+    Landmarks are drawn in small batches, with probability proportional to the unexplained part of
+    each row's kernel value (randomly pivoted Cholesky; Chen, Epperly, Tropp and Webber 2023),
+    which adapts to clusters like k-means++.
 
     Parameters
     ----------
     kernel : Kernel
     X : array or csr of shape (n, p)
     n_landmarks : int
-        At most this many landmarks; fewer when they explain every row.
+        Maximum number of landmarks; fewer if they explain every row.
 
     Notes
     -----
@@ -213,7 +213,7 @@ def symmetric_kernel(K: Reals, where: str = "kernel") -> Floats:
     Raises
     ------
     hetviz.errors.DataError
-        When K is not square, not finite, or not symmetric to 1e-6 of its largest entry.
+        If K is not square, not finite, or not symmetric up to 1e-6 of its largest entry.
     """
     K = np.asarray(K, dtype=np.float64)
     if K.ndim != 2 or K.shape[0] != K.shape[1]:
@@ -228,7 +228,7 @@ def symmetric_kernel(K: Reals, where: str = "kernel") -> Floats:
                 f"{where}, row {i + 1}, column {j + 1}",
                 "a kernel value is missing or infinite",
                 str(K[i, j]),
-                "Fill it in or leave the row out.",
+                "Fill it in or remove the row.",
             )
         )
     gap = np.abs(K - K.T)
@@ -240,7 +240,7 @@ def symmetric_kernel(K: Reals, where: str = "kernel") -> Floats:
                 f"{where}, row {i + 1}, column {j + 1}",
                 "a kernel matrix must be symmetric, and these two entries differ",
                 f"{K[i, j]:g} and {K[j, i]:g}",
-                "Give (K + K') / 2 if that is what is meant.",
+                "Use (K + K') / 2 if the differences do not matter.",
             )
         )
     return np.asarray((K + K.T) / 2)
@@ -254,9 +254,9 @@ def center_kernel(K: Floats, weights: Floats | None = None, K_new: Floats | None
     K : ndarray of shape (n, n)
         Kernel of the training rows.
     weights : ndarray of shape (n,), optional
-        Non-negative; equal when left out or all 0.
+        Non-negative; equal by default and if all are 0.
     K_new : ndarray of shape (n_new, n), optional
-        Kernel values of new rows with the training rows; then these are centred.
+        Kernel values of new rows with the training rows; these are centred instead of K.
 
     Returns
     -------
@@ -269,14 +269,14 @@ def center_kernel(K: Floats, weights: Floats | None = None, K_new: Floats | None
 
 
 def _cholesky_map(K: Floats) -> KernelMap | None:
-    """Factor K by pivoted Cholesky, or return None when K is not positive semi-definite."""
+    """Factor K by pivoted Cholesky, or return None if K is not positive semi-definite."""
     largest = float(K.diagonal().max(initial=0.0))
     if largest <= 0:
         return None
     factor, pivots, rank, _ = lapack.dpstrf(K, lower=1, tol=CLIP * largest)
     order = pivots.astype(np.int64) - 1
     L = np.tril(factor)[:, :rank]
-    # what is left after `rank` pivots must be rounding: an indefinite K leaves more
+    # The residual after `rank` pivots must be rounding error: an indefinite K leaves more.
     rest = order[rank:]
     if rest.size:
         left = K[np.ix_(rest, rest)] - L[rank:] @ L[rank:].T

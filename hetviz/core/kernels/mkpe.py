@@ -1,4 +1,4 @@
-"""Multiple kernel preserving embedding: scores of pairs as Gaussian kernels of distances.
+"""Multiple kernel preserving embedding (MKPE): pair scores as Gaussian kernels of distances.
 
     minimise  sum over blocks of  lambda / |I| sum over I of (exp(-|e_i - f_j|^2 / sigma^2) - s)^2
 
@@ -21,19 +21,19 @@ from hetviz.errors import Cancelled, ParameterError
 from hetviz.progress import Progress, ignore_progress
 
 DENSE_SHARE = 0.15
-"""Of a table with a larger share of known scores every pair is visited."""
+"""Above this share of known scores, loops visit all pairs of a table."""
 
 
 @dataclass(frozen=True, eq=False)
 class Domain:
-    """The items of one kind, and how a frame gives their places.
+    """The items of one domain, and the map from a frame to their positions.
 
     Attributes
     ----------
     n : int
         Number of items.
     X : ndarray of shape (n, d), optional
-        Then e = X Q, with Q of shape (d, r).
+        If given, e = X Q, with Q of shape (d, r).
     scale : float
         Without X, e = scale * Q, with Q of shape (n, r).
     """
@@ -44,7 +44,7 @@ class Domain:
 
     @property
     def size(self) -> int:
-        """Number of rows of the frame, the largest number of axes."""
+        """Number of rows of the frame, the maximum number of axes."""
         return self.n if self.X is None else int(self.X.shape[1])
 
     def places(self, Q: Floats) -> Floats:
@@ -58,7 +58,7 @@ class Domain:
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """Known scores of pairs of items of two domains, or of one; build it with `known_scores`.
+    """Known scores of pairs of items of two domains, or of one; made by `known_scores`.
 
     Attributes
     ----------
@@ -68,9 +68,9 @@ class Scores:
     s, c : ndarray of shape (m,)
         Score and weight of each pair; c sums to at most lambda.
     i, j : ndarray of shape (m,), or None
-        The pairs; None where all of them are listed in order, of a triangle within a domain.
+        The pairs; None for all pairs in order (a triangle within a domain).
     constant : float
-        What is lost whatever the places: two scores of one pair that differ, and pairs (i, i).
+        Loss independent of the positions: different scores of one pair, and pairs (i, i).
     """
 
     d: int
@@ -84,7 +84,7 @@ class Scores:
 
     @property
     def within(self) -> bool:
-        """Whether both ends are of one domain."""
+        """Whether both ends belong to one domain."""
         return self.d == self.e
 
     def distances(self, E: Floats, F: Floats) -> Floats:
@@ -101,13 +101,13 @@ class Scores:
         return D
 
     def loss(self, D: Floats, inverse: float) -> float:
-        """Return the block's part of the loss; `inverse` is 1 / sigma^2."""
+        """Return the loss of the block; `inverse` is 1 / sigma^2."""
         from hetviz.core.kernels import mkpe_loops as kernels
 
         return self.constant + float(kernels.misfit(D, self.s, self.c, inverse))
 
     def gradient(self, E: Floats, F: Floats, inverse: float) -> tuple[Floats, Floats]:
-        """Return the gradients in E (n, r) and F (m, r); within a domain, two halves to add."""
+        """Return the gradients in E (n, r) and F (m, r), whose sum counts within a domain."""
         from hetviz.core.kernels import mkpe_loops as kernels
 
         D = self.distances(E, F)
@@ -141,26 +141,26 @@ def known_scores(
     weight: float,
     share: Floats | None = None,
 ) -> Scores:
-    """Build a block of known scores.
+    """Return a block of known scores.
 
     Parameters
     ----------
     d, e : int
         Numbers of the domains; equal for scores within one.
     shape : (int, int)
-        Items of the two domains.
+        Numbers of items of the two domains.
     i, j, s : array of shape (k,)
         The score of item i of d and item j of e is s. Pairs may be repeated; within a domain (i,
         j) and (j, i) are two scores of one pair, and (i, i) counts although its distance is 0.
     weight : float
         lambda.
     share : ndarray of shape (k,), optional
-        How much each score counts beside the others of the block; 1 when left out.
+        Relative weights of the scores within the block; 1 by default.
 
     Notes
     -----
-    Scores of the same pair are replaced by their mean and what they lose beside it, which leaves
-    the loss as it is and makes half the pairs of a symmetric table.
+    Scores of the same pair are replaced by their mean and a constant, which does not change the
+    loss and halves the pairs of a symmetric table.
     """
     share = np.ones(len(s)) if share is None else share
     total = float(share.sum())
@@ -200,7 +200,7 @@ _PATIENCE = 5
 
 @dataclass
 class State:
-    """Where a descent stands.
+    """State of a descent.
 
     Attributes
     ----------
@@ -209,7 +209,7 @@ class State:
         log sigma.
     losses : ndarray of shape (n_blocks,)
     trace : list of float
-        Loss at the start and after every single move.
+        Loss at the start and after every move of a frame or sigma.
     steps : list of float
         Last step length of each frame, then of eta.
     """
@@ -239,7 +239,7 @@ class Descent:
         Start.
     retraction : {"polar", "qr"}
     step : float
-        First step length tried.
+        Initial step length.
 
     Raises
     ------
@@ -281,7 +281,7 @@ class Descent:
 
     @property
     def loss(self) -> float:
-        """The loss as it is."""
+        """The current loss."""
         return float(self.state.losses.sum())
 
     def sweep(self) -> float:
@@ -309,7 +309,7 @@ class Descent:
         return sum(block.slope_in_eta(D, inverse) for block, D in pairs)
 
     def move(self, d: int) -> None:
-        """Move frame d downhill."""
+        """Take a descent step of frame d."""
         state = self.state
         Q = state.frames[d]
         Z, nu = steepest_descent(Q, self.gradient(d))
@@ -336,7 +336,7 @@ class Descent:
         state.trace.append(self.loss)
 
     def widen(self) -> None:
-        """Move log sigma downhill."""
+        """Take a descent step of log sigma."""
         state = self.state
         slope = self.slope_in_eta()
 
@@ -369,8 +369,8 @@ def _armijo(
 ) -> tuple[_Trial | None, float]:
     """Double the step while that gains enough, else halve it until it does; None if it never does.
 
-    Manton's rule, with the step kept between 1e-14 and 1e12: on flat ground doubling would not
-    end, and at rounding level halving would not.
+    Manton's rule, with the step limited to 1e-14 to 1e12: on a plateau doubling would not
+    terminate, and at rounding level halving would not.
     """
     if not nu > 0:
         return None, step
@@ -392,7 +392,7 @@ def _armijo(
 
 @dataclass
 class Result:
-    """The best of several descents.
+    """The best of several runs.
 
     Attributes
     ----------
@@ -400,7 +400,7 @@ class Result:
     history : list of float
         Loss at the start and after each sweep.
     reason : str
-        Why it stopped.
+        Reason why it stopped.
     finals : list of float
         Final loss of every start.
     """
@@ -425,7 +425,7 @@ def minimise(
     progress: Progress = ignore_progress,
     layout: Callable[[list[Floats]], Floats] | None = None,
 ) -> Result:
-    """Descend from random frames, and keep the best.
+    """Minimise from several random starts, and return the best result.
 
     Parameters
     ----------
@@ -435,22 +435,22 @@ def minimise(
         Number of axes.
     rng : Generator
     sigma0 : float, optional
-        First width; else the root mean squared distance of the items of a domain at the start.
+        Initial width; by default the root mean squared distance within a domain at the start.
     n_iter : int, optional
-        Sweeps; else at most 100, and fewer when 5 in a row gain less than `tol` of the loss.
+        Sweeps; by default at most 100, until 5 in a row gain less than `tol` of the loss.
     n_init : int
         Number of starts.
     retraction : {"polar", "qr"}
     progress : callable
     layout : callable, optional
-        Turns places by domain into the layout to report.
+        Turns positions by domain into the reported layout.
 
     Raises
     ------
     hetviz.errors.ParameterError
-        As `Descent`.
+        As in `Descent`.
     hetviz.errors.Cancelled
-        When `progress` raises it; its ``partial`` is the `Result` so far.
+        If `progress` raises it; its ``partial`` is the `Result` so far.
     """
     sweeps = SWEEPS if n_iter is None else n_iter
     finals: list[float] = []
@@ -478,9 +478,9 @@ def minimise(
             gain = result.history[-2] - result.history[-1]
             idle = idle + 1 if gain <= tol * result.history[-2] else 0
             if n_iter is None and idle >= _PATIENCE:
-                result.reason = f"{_PATIENCE} sweeps gained less than {tol:g} of the loss each"
+                result.reason = f"converged ({_PATIENCE} sweeps gained less than {tol:g} each)"
                 break
-        result.reason = result.reason or f"{sweeps:,} sweeps made"
+        result.reason = result.reason or f"maximum of {sweeps:,} sweeps reached"
         finals.append(result.history[-1])
         if best is None or result.history[-1] < best.history[-1]:
             best = result
@@ -490,7 +490,7 @@ def minimise(
 
 
 def spread_at(domains: Sequence[Domain], frames: Sequence[Floats]) -> float:
-    """Return the root mean squared distance between items, a mean over domains."""
+    """Return the root mean squared distance between items, averaged over domains."""
     squared = []
     for domain, frame in zip(domains, frames, strict=True):
         E = domain.places(frame)
@@ -499,12 +499,12 @@ def spread_at(domains: Sequence[Domain], frames: Sequence[Floats]) -> float:
 
 
 def place(ends: Sequence[tuple[Floats, Floats, Floats]], inverse: float, starts: Floats) -> Floats:
-    """Return where one new item loses least, the others fixed.
+    """Return the position of one new item with the smallest loss, with the others fixed.
 
     Parameters
     ----------
     ends : sequence of (F, s, c)
-        Places (m, r) of fixed items, the scores (m,) with them, and their weights (m,).
+        Positions (m, r) of fixed items, the scores (m,) with them, and their weights (m,).
     inverse : float
         1 / sigma^2.
     starts : ndarray of shape (k, r)

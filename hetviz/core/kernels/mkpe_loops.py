@@ -1,9 +1,9 @@
-"""The inner loops of multiple kernel preserving embedding, compiled.
+"""Compiled inner loops of multiple kernel preserving embedding.
 
-A pair has a squared distance D, a score s that exp(-D / sigma^2) is to reach, and a weight c.
-Dense pairs are those of rows i and columns j of a table, row after row; in a triangle only those
-with j > i. Coordinates of dense pairs are (r, n), so that the inner loop runs along memory; those
-of listed pairs are (n, r).
+A pair has a squared distance D, a target score s of exp(-D / sigma^2), and a weight c. Dense pairs
+are all rows i and columns j of a table, row by row; in a triangle only those with j > i.
+Coordinates of dense pairs are (r, n), so that the inner loop runs along memory; those of listed
+pairs are (n, r).
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ _FARTHEST = 40.0
 def falling(x: float) -> float:
     """Return exp(-x) for x >= 0 to 1e-13, and exp(-40), which is 4e-18, beyond 40.
 
-    Plain arithmetic, so that the compiler runs several side by side: a Taylor polynomial of
-    exp(-x / 1024), squared ten times.
+    Plain arithmetic, so that the compiler can vectorise it: a Taylor polynomial of exp(-x / 1024),
+    squared ten times.
     """
     y = -min(x, _FARTHEST) / 1024.0
     e = y * (1.0 / 40_320.0) + 1.0 / 5_040.0
@@ -31,7 +31,7 @@ def falling(x: float) -> float:
     e = e * y + 1.0 / 6.0
     e = e * y + 0.5
     e = e * y + 1.0
-    # work with exp(y) - 1, whose squaring does not cancel: (1 + m)^2 - 1 = m (m + 2)
+    # Use exp(y) - 1, whose squaring does not cancel: (1 + m)^2 - 1 = m (m + 2).
     m = e * y
     m = m * (m + 2.0)
     m = m * (m + 2.0)
@@ -74,7 +74,7 @@ def dense_distances(E: Floats, F: Floats, triangle: bool, D: Floats) -> None:
 def dense_pull(
     E: Floats, F: Floats, triangle: bool, T: Floats, left: Floats, right: Floats
 ) -> None:
-    """Add T (e_i - f_j) of each pair to left (r, n) at i and take it from right (r, m) at j."""
+    """Add T (e_i - f_j) of each pair to left (r, n) at i, and subtract it from right (r, m) at j."""
     r, n = E.shape
     m = F.shape[1]
     start = 0
@@ -110,7 +110,7 @@ def listed_distances(E: Floats, F: Floats, i: Ints, j: Ints, D: Floats) -> None:
 def listed_pull(
     E: Floats, F: Floats, i: Ints, j: Ints, T: Floats, left: Floats, right: Floats
 ) -> None:
-    """Add T (e_i - f_j) of each pair to left (n, r) at i and take it from right (m, r) at j."""
+    """Add T (e_i - f_j) of each pair to left (n, r) at i, and subtract it from right (m, r) at j."""
     for p in range(i.size):
         for axis in range(E.shape[1]):
             pull = T[p] * (E[i[p], axis] - F[j[p], axis])

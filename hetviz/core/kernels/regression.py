@@ -1,4 +1,4 @@
-"""A kernel in the form that regression on it needs: factored once, whole or of low rank."""
+"""Factored kernels for Bayesian regression, full or of low rank."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ RANK = 200
 
 
 class Design:
-    """A kernel as the matrix of a regression with its own prior precision for every row.
+    """A kernel as the design matrix of a regression with a prior precision per row.
 
     Parameters
     ----------
@@ -21,7 +21,7 @@ class Design:
         Symmetric. None is the identity of `n` rows.
     n : int
     rank : int, optional
-        Keep this many eigenvalues, the largest by size; all when left out.
+        Number of eigenvalues to retain, the largest by absolute value; all by default.
 
     Notes
     -----
@@ -47,7 +47,7 @@ class Design:
         self._U, self._D = np.ascontiguousarray(U[:, kept]), values[kept]
 
     def times(self, A: Floats) -> Floats:
-        """Return K A, of the kernel as it is kept."""
+        """Return K A, with the possibly reduced kernel."""
         if self.K is None:
             return A
         if self._U is None or self._D is None:
@@ -55,7 +55,7 @@ class Design:
         return np.asarray(self._U @ (self._D[:, None] * (self._U.T @ A)))
 
     def of_new(self, K_new: Floats) -> Floats:
-        """Return kernel values of new rows, (n_new, n), as this design keeps them."""
+        """Return kernel values of new rows, (n_new, n), reduced like this kernel."""
         return K_new if self._U is None else np.asarray((K_new @ self._U) @ self._U.T)
 
     def regress(self, precision: Floats, g: Floats, noise: float) -> tuple[Floats, Floats, float]:
@@ -81,7 +81,7 @@ class Design:
         return mean, variance, log_determinant
 
     def spread(self, precision: Floats, noise: float, K_new: Floats | None) -> Floats:
-        """Return k'S k for rows k of `K_new` (n_new, n), or of K itself when it is None."""
+        """Return k'S k for the rows k of `K_new` (n_new, n), or of K if it is None."""
         if self.K is None:
             return 1.0 / (precision + 1.0 / noise)
         rows = self.times(np.eye(self.n)) if K_new is None else self.of_new(K_new)
@@ -98,12 +98,12 @@ class Design:
         The next call overwrites V.
         """
         if self._U is None or self._D is None:
-            # in one buffer, as the copies of scipy's wrappers cost more than the factorisation
+            # In one buffer, because copies in scipy's wrappers cost more than the factorisation.
             np.divide(self._squared, noise, out=self._buffer)
             self._buffer.flat[:: self.n + 1] += precision
             L, failed = lapack.dpotrf(self._buffer.T, lower=1, clean=1, overwrite_a=1)
             if failed:
-                reason = "Its kernels are too large for so little noise; use a larger sigma_g."
+                reason = "Its kernels are too large for this noise level; use a larger sigma_g."
                 raise NotApplicableError("This factorisation", [reason])
             size = -2.0 * float(np.log(L.diagonal()).sum())
             return lapack.dtrtri(L, lower=1, overwrite_c=1)[0], size

@@ -1,1 +1,1 @@
-"""How good a map or a placement is, on plain arrays."""
+"""Quality measures of maps and placements on plain arrays."""

@@ -1,4 +1,4 @@
-"""How well a map keeps neighbourhoods: of all rows, and of each row that is asked for."""
+"""Preservation of neighbourhoods on a map: for all rows, and for single rows."""
 
 from __future__ import annotations
 
@@ -15,30 +15,30 @@ from hetviz.core.measures.resolution import error_of_mean
 EXACT_QUERIES = 2_500
 SAMPLED_QUERIES = 1_000
 EXACT_PAIRS = 16_000_000
-"""Up to so many pairs of a row asked and a row seen all are looked at; above it a sample is."""
+"""Up to this many pairs of query and candidate all are compared; above, a sample is."""
 SAMPLED_ROWS = 2_000
 _ENTRIES = 4_000_000
 _CACHED_ENTRIES = 500_000
-"""Of distances that are gone through several times: they stay in the processor's cache."""
+"""Block size of distances that are read several times and should stay in the processor's cache."""
 
 
 def n_near(n_others: int, share: float, least: int) -> int:
-    """Return how many of the nearest count as near: a share, at least so many, at most half."""
+    """Return the number of rows that count as near: a share, at least `least`, at most half."""
     return int(max(1, min(max(np.ceil(share * n_others), least), np.ceil(n_others / 2))))
 
 
 @dataclass(frozen=True, eq=False)
 class Horizon:
-    """The rows that are looked at, and how many of them count as near.
+    """The rows to compare with, and how many of them count as near.
 
     Attributes
     ----------
     seen : array of int, shape (c,)
-        Rows looked at, in order.
+        Sorted rows to compare with.
     n_near : int
-        How many of these are near.
+        Number of these rows that count as near.
     sampled : bool
-        Whether they stand for more rows.
+        Whether they are a sample.
     """
 
     seen: Ints
@@ -47,26 +47,26 @@ class Horizon:
 
     @property
     def standard_error(self) -> float:
-        """Of the share of rows that count as near; 0 where all were looked at."""
+        """Standard error of the share of rows that count as near; 0 without sampling."""
         if not self.sampled:
             return 0.0
         share = self.n_near / len(self.seen)
         return float(np.sqrt(share * (1 - share) / len(self.seen)))
 
     def limits(self, space: Space, rows: Ints, same: bool) -> Floats:
-        """Return how far near reaches from each row; `same`: a row itself is not counted."""
+        """Return the distance up to which rows count as near; `same` excludes the row itself."""
         found = np.empty(len(rows))
         for at, D in self.blocks(space, rows, same):
             found[at] = self.reach(D)
         return found
 
     def reach(self, D: Floats) -> Floats:
-        """Return how far near reaches by the distances to the rows seen, shape (q, c)."""
+        """Return the distance up to which rows count as near, from distances of shape (q, c)."""
         last = min(self.n_near, D.shape[1]) - 1
         return np.asarray(np.partition(D, last, axis=1)[:, last])
 
     def blocks(self, space: Space, rows: Ints, same: bool) -> Iterator[tuple[slice, Floats]]:
-        """Yield distances of some rows to those seen, infinite from a row to itself."""
+        """Yield distances of some rows to `seen`, infinite from a row to itself."""
         step = max(1, _CACHED_ENTRIES // max(len(self.seen), 1))
         for start in range(0, len(rows), step):
             at = slice(start, min(start + step, len(rows)))
@@ -79,7 +79,7 @@ class Horizon:
 def horizon(
     candidates: Ints, n_asked: int, share: float, least: int, rng: np.random.Generator, same: bool
 ) -> Horizon:
-    """Choose the rows to look at: all candidates, or a sample where the pairs are too many."""
+    """Choose the rows to compare with: all candidates, or a sample if there are too many pairs."""
     n = len(candidates) - same
     near = n_near(n, share, least)
     if n_asked * len(candidates) <= EXACT_PAIRS or len(candidates) <= SAMPLED_ROWS:
@@ -91,7 +91,7 @@ def horizon(
 def mistaken(
     data: Space, places: Space, rows: Ints, seen: Horizon, k: int
 ) -> tuple[Floats, Floats, Floats]:
-    """Count false and missing neighbours of rows among the rows seen.
+    """Count false and missing neighbours of rows.
 
     Parameters
     ----------
@@ -104,10 +104,10 @@ def mistaken(
     Returns
     -------
     false, missing : array of shape (q,)
-        How many of the k nearest on the map are not near in the data, and how many of the k
-        nearest in the data are not near on the map.
+        Number of the k nearest on the map that are not near in the data, and number of the k
+        nearest in the data that are not near on the map.
     limits : array of shape (q,)
-        How far near reaches in the data.
+        Distance up to which rows count as near in the data.
     """
     false, missing = np.empty(len(rows)), np.empty(len(rows))
     limits = np.empty(len(rows))
@@ -128,14 +128,14 @@ class Preservation:
     Attributes
     ----------
     trustworthiness : float
-        Falls when neighbours in the map are far apart in the data (false neighbours).
+        Falls if neighbours on the map are far from each other in the data (false neighbours).
     continuity : float
-        Falls when neighbours in the data are far apart in the map (torn neighbours).
+        Falls if neighbours in the data are far from each other on the map (torn neighbours).
     trustworthiness_error, continuity_error : float
-        Standard errors from sampling the queries; 0 when every row was one.
+        Standard errors from sampling the queries; 0 if every row is a query.
     n_queries, n_neighbors : int
     trustworthiness_spread, continuity_spread : float
-        Standard errors over the queries, sampled or not: how far maps as good as this one differ.
+        Standard errors over the queries, sampled or not: the variation of equally good maps.
     """
 
     trustworthiness: float
@@ -164,11 +164,11 @@ def preservation(
     original : Space
         Distances in the data.
     Y : ndarray of shape (n, k)
-        Positions; rows with NaN have none and are left out on both sides.
+        Positions; rows with NaN are left out on both sides.
     n_neighbors : int
-        Lowered where fewer than twice as many rows are placed.
+        At most half of the placed rows.
     max_rows : int
-        Up to this many placed rows each is a query; above it a seeded sample of `n_queries`.
+        Up to this many placed rows each is a query; above, a seeded sample of `n_queries`.
 
     Returns
     -------
@@ -177,8 +177,8 @@ def preservation(
 
     Notes
     -----
-    Of Venna and Kaski (2001). O(q n (d + k)) time for q queries, in row blocks: the n x n
-    matrix is never formed.
+    Venna and Kaski (2001). O(q n (d + k)) time for q queries, in row blocks: the n x n matrix is
+    never formed.
     """
     placed = np.flatnonzero(np.isfinite(Y).all(axis=1))
     n = len(placed)
@@ -217,10 +217,10 @@ def preservation(
 
 
 def _excess_ranks(D: Floats, neighbors: Ints, k: int) -> Floats:
-    """Sum over each row's `neighbors` of how far their rank in D lies beyond k."""
+    """Sum the excess over k of the ranks in D of each row's `neighbors`."""
     limits = np.take_along_axis(D, neighbors, axis=1)
     excess, nearer = np.zeros(len(D)), np.empty(D.shape[1], dtype=bool)
-    # Row by row, so that all ranks of one are counted while it is in the processor's cache.
+    # Row by row, so that all ranks are counted while the row is in the processor's cache.
     for row, (distances, mine) in enumerate(zip(D, limits, strict=True)):
         ranks = [1 + np.count_nonzero(np.less(distances, one, out=nearer)) for one in mine]
         excess[row] = np.maximum(np.array(ranks) - k, 0).sum()

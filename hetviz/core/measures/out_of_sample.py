@@ -1,4 +1,4 @@
-"""How far the place of something new may be believed: what is like it, and where that lies."""
+"""Uncertainty of the places of new items: their most similar items, and the places of these."""
 
 from __future__ import annotations
 
@@ -20,17 +20,18 @@ _NEAR = 0.05
 
 @dataclass(frozen=True, eq=False)
 class Doubt:
-    """The doubt of new rows.
+    """Uncertainty of the places of new rows.
 
     Attributes
     ----------
     elsewhere : array of shape (m,)
-        Share of the rows most like it that are not near it on the map; NaN without a place.
+        Share of the most similar rows that are not near the new row on the map; NaN without a
+        position.
     unlike : array of shape (m,)
-        1 - usual / away, at least 0: `away` is how far the row most like it is, `usual` how far
-        that is at most for 95 % of the rows that are there.
+        1 - usual / d, at least 0, with d the distance to the most similar row, and `usual` the 95 %
+        quantile of that distance for the rows on the map.
     k : int
-        How many rows count as most like it.
+        Number of rows that count as most similar.
     """
 
     elsewhere: Floats
@@ -39,27 +40,27 @@ class Doubt:
 
     @property
     def total(self) -> Floats:
-        """The greater of the two, shape (m,)."""
+        """The larger of the two, shape (m,)."""
         return np.fmax(self.elsewhere, self.unlike)
 
 
 def doubt(away: Floats, Y_new: Floats, Y: Floats, usual: float, k: int = 10) -> Doubt:
-    """Say how far places of new rows may be believed.
+    """Return the uncertainty of the places of new rows.
 
     Parameters
     ----------
     away : array of shape (m, n)
-        Squared distances of new rows to those that are there, by what describes them.
+        Squared distances from new rows to the rows on the map, by features.
     Y_new, Y : arrays of shape (m, d) and (n, d)
-        Places; NaN without.
+        Positions; NaN for rows without one.
     usual : float
-        See `usual_distance`; 0 where it is not known, so that nothing is unlike.
+        See `usual_distance`; 0 if unknown, so that no row counts as unlike.
     k : int
-        How many count as most like a row; fewer of few rows.
+        Number of most similar rows; fewer if there are few rows.
 
     Notes
     -----
-    Near on the map are the nearest 5 % of the rows, at least 2 k and at most half. Costs O(m n d).
+    Near on the map are the nearest 5 % of the rows, at least 2 k and at most half. O(m n d).
     """
     there = np.flatnonzero(np.isfinite(Y).all(axis=1))
     m = len(away)
@@ -80,9 +81,9 @@ def doubt(away: Floats, Y_new: Floats, Y: Floats, usual: float, k: int = 10) -> 
 
 
 def usual_distance(X: Matrix, rng: np.random.Generator) -> float:
-    """Return how far the nearest other row is at most, for 95 % of the rows of X (n, p).
+    """Return the 95 % quantile of the distance to the nearest other row, for rows of X (n, p).
 
-    Of 2,000 rows drawn where there are more; rows that have a double do not count.
+    On a sample of 2,000 rows if there are more; rows with duplicates are ignored.
     """
     n = X.shape[0]
     rows = np.arange(n) if n <= _SAMPLED else np.sort(rng.choice(n, _SAMPLED, replace=False))
@@ -99,17 +100,17 @@ def usual_distance(X: Matrix, rng: np.random.Generator) -> float:
 
 @dataclass(frozen=True)
 class PlacementError:
-    """How far from their place rows of a map land that are placed as new ones.
+    """Error of rows of a map that are placed like new ones.
 
     Attributes
     ----------
     median, most : float
-        The median, and what nine in ten do not exceed, as shares of the median distance of two
-        rows of the map; NaN where nothing can be placed.
+        Median and 90 % quantile of the error, as shares of the median distance between two rows of
+        the map; NaN if no row can be placed.
     standard_error : float
-        Of the median.
+        Standard error of the median.
     n : int
-        How many rows were tried.
+        Number of placed rows.
     """
 
     median: float
@@ -118,7 +119,7 @@ class PlacementError:
     n: int
 
     def to_dict(self) -> dict[str, float | int | None]:
-        """Return the fields, JSON-ready: what is not known is None."""
+        """Return the fields, JSON-ready, with None for NaN."""
         known = {"median": self.median, "most": self.most, "standard_error": self.standard_error}
         return {name: None if np.isnan(x) else x for name, x in known.items()} | {"n": self.n}
 
@@ -131,24 +132,24 @@ def placement_error(
     *,
     between: bool = False,
 ) -> PlacementError:
-    """Place rows of a map as if they were new, and compare with where they lie.
+    """Place rows of a map as if they were new, and compare with their positions.
 
     Parameters
     ----------
     features : sequence of ndarray or csr of shape (n_v, d_v), or None
-        Of each dataset; None where nothing describes its rows.
+        Features of each dataset; None for a dataset without features.
     places : sequence of ndarray of shape (n_v, k)
-        NaN without.
+        Positions; NaN for rows without one.
     n : int
-        Rows of each dataset that are tried, each hidden from itself only.
+        Number of placed rows of each dataset; each is hidden only from itself.
     random_state : int
     between : bool
         See `hetviz.core.layout.placement.median_places`.
 
     Notes
     -----
-    The map is not made again without them, so that what they did to their surroundings stays: the
-    error of rows that never were on it is a little larger. O(n n_v d_v).
+    The map is not refitted without these rows, so their effect on their neighbours remains, and the
+    error of truly new rows is a little larger. O(n n_v d_v).
     """
     rng = np.random.default_rng(random_state)
     errors = []

@@ -1,4 +1,4 @@
-"""How well the nearest places of a map agree with what belongs together, query by query."""
+"""Ranking measures: agreement of nearest neighbours on a map with links and labels."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from hetviz.core.graph.neighbors import nearest_columns
 EXACT_QUERIES = 2_500
 SAMPLED_QUERIES = 1_000
 MOST_AXES = 4
-"""Up to so many axes a tree finds what is near."""
+"""Up to this many axes a k-d tree finds the nearest rows."""
 _ENTRIES = 4_000_000
 _FEW = 6
 
@@ -30,11 +30,11 @@ def nearest_places(A: Floats, B: Floats, k: int, *, same: bool = False) -> Ints:
     k : int
         At most n; with `same` at most n - 1.
     same : bool
-        Row i of A is row i of B and is left out of its own list.
+        Row i of A is row i of B and is excluded from its own list.
 
     Notes
     -----
-    O(m k log n) by a tree up to 4 axes; O(m n d) in blocks above.
+    O(m k log n) with a tree up to 4 axes; O(m n d) in blocks above.
     """
     wanted = k + same
     if B.shape[1] <= MOST_AXES:
@@ -49,13 +49,13 @@ def nearest_places(A: Floats, B: Floats, k: int, *, same: bool = False) -> Ints:
     if not same:
         return np.asarray(index)
     itself = index == np.arange(len(A))[:, None]
-    # where many rows lie at one place, a row need not be among its own nearest
+    # Among many rows at one position, a row need not be among its own nearest.
     itself[~itself.any(axis=1), -1] = True
     return np.asarray(index[~itself].reshape(len(A), k))
 
 
 def linked(W: sp.csr_array, rows: Ints, columns: Ints) -> Bools:
-    """Say which entries of a sparse matrix are there; `rows` (q,), `columns` (q, k)."""
+    """Return which entries of a sparse matrix are stored; `rows` (q,), `columns` (q, k)."""
     n = W.shape[1]
     keys = np.repeat(np.arange(W.shape[0]), np.diff(W.indptr)) * n + W.indices
     wanted = rows[:, None] * n + columns
@@ -74,20 +74,20 @@ def ndcg(
     Parameters
     ----------
     W : csr_array of shape (n, m)
-        ``W[i, t]`` is there where t is true of i; indices sorted.
+        ``W[i, t]`` is stored if t is a true answer for i; indices sorted.
     ranked : ndarray of shape (q, k)
-        Answers to each query, the best first.
+        Answers to each query, best first.
     queries : ndarray of shape (q,)
         Rows of `W`.
     n_own : ndarray of shape (q,)
-        How many answers of each query count, and how many true ones there are; above 0.
+        Number of true answers of each query, which is also the number of ranks; above 0.
     known : csr_array of shape (n, m), optional
-        Answers that are skipped: they were told.
+        Known answers, which are skipped.
 
     Notes
     -----
     Gain 1 for each true answer, discounted by 1 / log2(rank + 1), over that of the best order
-    (Jaervelin and Kekaelaeinen 2002). Ranks end at the number of true answers.
+    (Jaervelin and Kekaelaeinen 2002), over as many ranks as there are true answers.
     """
     allowed = np.ones(ranked.shape, dtype=bool)
     if known is not None:
@@ -101,18 +101,18 @@ def ndcg(
 
 @dataclass(frozen=True, eq=False)
 class Ranked:
-    """Where true partners stand among all other rows, seen from the queries.
+    """Ranks of true partners among all other rows, for each query.
 
     Attributes
     ----------
     rank : ndarray of shape (p,)
-        Rank of each true partner from 1, equally near rows at their mean rank.
+        Rank of each true partner from 1, with mean ranks for ties.
     query : ndarray of shape (p,)
-        Which query it belongs to, 0 to n_queries - 1.
+        Query of each partner, 0 to n_queries - 1.
     n_queries, n_others : int
-        Queries, and rows that each of them ranks.
+        Number of queries, and of rows that each of them ranks.
     n_all : int
-        Queries there could be.
+        Number of possible queries.
     """
 
     rank: Floats
@@ -132,7 +132,7 @@ class Ranked:
 
     @property
     def standard_error(self) -> float:
-        """Of the AUC, from sampling the queries; 0 when all were asked."""
+        """Standard error of the AUC from sampling the queries; 0 without sampling."""
         q = self.n_queries
         if q >= self.n_all or q < 2 or not len(self.rank):
             return 0.0
@@ -143,7 +143,7 @@ class Ranked:
         return float(spread / len(F) / (1 - len(F) / (q * self.n_others)))
 
     def curve(self, at: Ints) -> tuple[Floats, Floats]:
-        """Return false and true positive rates when the first ``at`` rows of each are called."""
+        """Return false and true positive rates if the first ``at`` rows of each query are positive."""
         true = np.searchsorted(np.sort(self.rank), at, side="right").astype(np.float64)
         pairs = self.n_queries * self.n_others
         false = np.maximum(self.n_queries * at - true, 0.0) / max(pairs - len(self.rank), 1)
@@ -163,16 +163,16 @@ def rank_partners(
     Parameters
     ----------
     Y : ndarray of shape (n, k)
-        Places, all finite.
+        Positions, all finite.
     W : csr_array of shape (n, n)
-        ``W[i, j]`` is there where j is a true partner of i, the diagonal empty; rows without any
-        are no queries.
+        ``W[i, j]`` is stored if j is a true partner of i, with an empty diagonal; rows without
+        partners are no queries.
     max_queries, n_queries, random_state : int
-        Above `max_queries` queries a seeded sample of `n_queries` of them is asked.
+        Above `max_queries` queries a seeded sample of `n_queries` of them is used.
 
     Notes
     -----
-    O(q n k) in blocks: ranks are counted, nothing is sorted.
+    O(q n k) in blocks: ranks are counted without sorting.
     """
     degree = np.diff(W.indptr)
     queries = np.flatnonzero(degree)
@@ -188,7 +188,7 @@ def rank_partners(
         D = np.zeros((len(block), len(Y)))
         for axis in axes:
             D += (axis[block][:, None] - axis) ** 2
-        # a row itself comes first, and is then not counted
+        # The row itself comes first, and is then subtracted.
         D[np.arange(len(block)), block] = -1.0
         for distances, row in zip(D, block, strict=True):
             mine = distances[W.indices[W.indptr[row] : W.indptr[row + 1]]]
@@ -199,7 +199,7 @@ def rank_partners(
 
 
 def _mid_ranks(values: Floats, wanted: Floats) -> Floats:
-    """Return the mean rank of each of `wanted`, which are among `values`."""
+    """Return the mean rank of each of `wanted` among `values`, which contain them."""
     if len(wanted) <= _FEW:
         below = np.array([(values < one).sum() for one in wanted], dtype=np.float64)
         upto = np.array([(values <= one).sum() for one in wanted], dtype=np.float64)
@@ -210,22 +210,22 @@ def _mid_ranks(values: Floats, wanted: Floats) -> Floats:
 
 
 def label_agreement(Y: Floats, codes: Ints, k: int) -> Bools:
-    """Say of each row whether most of its k nearest rows have its own label.
+    """Return whether the most frequent label among the k nearest rows is that of the row itself.
 
     Parameters
     ----------
     Y : ndarray of shape (n, d)
-        Places, all finite; n above 1.
+        Positions, all finite; n above 1.
     codes : ndarray of shape (n,)
         Label of each row, 0 or above.
     k : int
-        Lowered to n - 1. Among labels with equally many the one nearest wins.
+        At most n - 1. Among equally frequent labels the nearest wins.
     """
     index = nearest_places(Y, Y, min(k, len(Y) - 1), same=True)
     return np.asarray(majority(codes[index]) == codes)
 
 
 def majority(near: Ints) -> Ints:
-    """Return the code most frequent in each row, of equal ones the first: (q, k) to (q,)."""
+    """Return the most frequent code of each row, the first of equal ones: (q, k) to (q,)."""
     votes = (near[:, :, None] == near[:, None, :]).sum(axis=2)
     return np.asarray(near[np.arange(len(near)), votes.argmax(axis=1)])

@@ -1,4 +1,4 @@
-"""The smallest difference between two maps that a measure can tell from chance."""
+"""Smallest difference between two maps that a measure can distinguish from chance."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ def error_of_mean(values: Floats, *ends: Ints) -> float:
     Parameters
     ----------
     values : ndarray of shape (m,)
-        Of links, comparisons or items; NaN is skipped.
+        Values of links, comparisons or items; NaN is skipped.
     ends : up to two ndarrays of shape (m,)
-        The items that each value is of, by number. Without any, values are independent.
+        Item numbers of each value. Without any, values are independent.
 
     Returns
     -------
@@ -33,8 +33,8 @@ def error_of_mean(values: Floats, *ends: Ints) -> float:
         (x_l - \bar x)\Bigr)^2
 
     for values that share the end i, the end j, or both (Cameron, Gelbach and Miller 2011): links
-    of one popular item say less than as many links of different items. Never less than the error
-    of independent values. Costs O(m log m).
+    of one popular item carry less information than as many links of different items. Never less
+    than the error of independent values. O(m log m).
     """
     good = np.isfinite(values)
     x = np.asarray(values, dtype=np.float64)[good]
@@ -59,10 +59,10 @@ def _of_groups(e: Floats, group: Ints) -> float:
 
 
 def between_two(standard_error: float) -> float:
-    """Return the difference between two maps that chance exceeds once in twenty times.
+    """Return the difference between two maps that chance exceeds with probability 5 %.
 
-    1.96 sqrt(2) standard errors: on the safe side, since two maps are judged by the same links and
-    so err alike.
+    1.96 sqrt(2) standard errors: a conservative value, because two maps are measured on the same
+    links and have correlated errors.
     """
     return float(_TWO_MAPS * standard_error)
 
@@ -73,7 +73,7 @@ def least_significant(values: Sequence[Sequence[float]]) -> float:
     Parameters
     ----------
     values : of shape (c, n)
-        Of each of c candidates, on each of n splits.
+        Values of each of c candidates, on each of n splits.
 
     Returns
     -------
@@ -84,8 +84,8 @@ def least_significant(values: Sequence[Sequence[float]]) -> float:
     -----
     .. math:: t_{.975,\,(c-1)(n-1)} \sqrt{2 s^2 / n}
 
-    with :math:`s^2` what remains of the variance after candidates and splits are accounted for
-    (Fisher 1935).
+    with :math:`s^2` the residual variance after the effects of candidates and splits (Fisher
+    1935).
     """
     X = np.asarray(values, dtype=np.float64)
     if X.ndim != 2 or min(X.shape) < 2:

@@ -1,4 +1,4 @@
-"""How well a map satisfies guidance: where linked pairs stand among all pairs of their block."""
+"""Satisfaction of guidance on a map: percentiles of linked pairs among all pairs of their block."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import numpy as np
 from hetviz._types import Floats, Ints
 
 NEAR = 0.05
-"""A pair is near where it is among this share of all pairs that there could be, the closest."""
+"""A pair is near if it is among this share of the closest possible pairs."""
 EXACT_PAIRS = 20_000_000
-"""Up to this many candidate pairs are all counted; above it they are sampled."""
+"""Up to this many candidate pairs all are counted; above, they are sampled."""
 SAMPLED_PAIRS = 1_000_000
 EXACT_ENDS = 4_000_000
-"""Up to this many pairs of ends of links are all compared with; above it they are sampled."""
+"""Up to this many pairs of ends of links all are compared; above, they are sampled."""
 SAMPLED_ENDS = 500_000
 _CHUNK = 2_000_000
 _DRAWN = 100_000
@@ -24,17 +24,17 @@ _SPARE = 0.02
 
 @dataclass(frozen=True)
 class Percentiles:
-    """Where guided pairs stand among the candidate pairs of one block.
+    """Percentiles of guided pairs among the candidate pairs of one block.
 
     Attributes
     ----------
     values : ndarray of shape (m,)
-        F, the share of candidate pairs that are closer, equally close pairs counted half;
-        NaN when an end of the pair has no position.
+        F, the share of candidate pairs that are closer, with ties counted half; NaN if an end of
+        the pair has no position.
     candidates : int
-        Number of pairs they are compared with.
+        Number of candidate pairs.
     standard_error : float
-        Largest standard error of one value; 0 when every pair was counted.
+        Largest standard error of a value; 0 if every pair is counted.
     """
 
     values: Floats
@@ -62,7 +62,7 @@ def distance_percentiles(
     Parameters
     ----------
     Y_a : ndarray of shape (n_a, k)
-        Positions; rows with NaN have none and are no candidates.
+        Positions; rows with NaN are no candidates.
     i, j : ndarray of shape (m,)
         Guided pairs: rows of `Y_a` and of `Y_b`.
     Y_b : ndarray of shape (n_b, k), optional
@@ -73,7 +73,7 @@ def distance_percentiles(
 
     Notes
     -----
-    O(c log c) time for c candidates (or samples), in pieces of two million pairs.
+    O(c log c) time for c candidates (or samples), in blocks of two million pairs.
     """
     i, j = np.asarray(i, dtype=np.int64), np.asarray(j, dtype=np.int64)
     other = Y_a if Y_b is None else Y_b
@@ -114,20 +114,20 @@ def reach(
     Parameters
     ----------
     Y_a, Y_b, max_pairs, n_samples, random_state
-        As in `distance_percentiles`, by which a pair has F <= `share` just where its distance is
-        at most this.
+        As in `distance_percentiles`, for which a pair has F <= `share` exactly if its distance is
+        at most the returned one.
     share : float
         Between 0 and 1.
 
     Returns
     -------
     float
-        Halfway to the next distance, so that no rounding decides; 0 where even the closest pair
-        is too much, NaN without candidates.
+        Halfway to the next distance, so that rounding does not matter; 0 if the share is smaller
+        than one pair, NaN without candidates.
 
     Notes
     -----
-    O(c) time for c candidates (or samples); holds few more of them than the share asked for.
+    O(c) time for c candidates (or samples); holds little more than the requested share of them.
     """
     A = _placed(Y_a).T
     B = None if Y_b is None else _placed(Y_b).T
@@ -135,7 +135,7 @@ def reach(
     if total == 0:
         return float("nan")
     sampled = total > max_pairs
-    # What surely lies beyond is not kept; a small block is kept whole.
+    # Distances that are certainly beyond the result are dropped, except in small blocks.
     beyond = np.inf
     if not sampled and total > _CHUNK:
         drawn = next(_sample(A, B, _DRAWN, random_state))
@@ -151,7 +151,7 @@ def reach(
         return 0.0
     last = min(last, len(near) - 1)
     first, after = (int(np.searchsorted(near, near[last], side)) for side in ("left", "right"))
-    # Equally close pairs are near together or not at all, by the middle of their places.
+    # Ties are near all together or not at all, depending on their mean rank.
     stop = after if first + after <= 2 * share * counted else first
     if stop == 0:
         return 0.0
@@ -173,7 +173,7 @@ def satisfaction_area(F: Floats, sign: int = 1, weights: Floats | None = None) -
     Returns
     -------
     float
-        1 is best and 1/2 chance; NaN when no pair has a position.
+        1 is best and 1/2 is chance; NaN if no pair has a position.
     """
     good = np.isfinite(F)
     w = np.ones(len(F)) if weights is None else np.abs(weights)
@@ -190,22 +190,22 @@ def satisfaction_curve(
     n_points: int = 1001,
     at: Floats | None = None,
 ) -> tuple[Floats, Floats]:
-    """Share of guidance satisfied against the share of pairs called close.
+    """Share of satisfied guidance as a function of the share of pairs that count as close.
 
     Parameters
     ----------
     F, sign, weights
         As in `satisfaction_area`.
     n_points : int
-        Points from 0 to 1, evenly spread, unless `at` says where.
+        Number of evenly spaced points from 0 to 1, unless `at` is given.
     at : ndarray, optional
-        Shares of pairs to read the curve at.
+        Shares of pairs at which to evaluate the curve.
 
     Returns
     -------
     fraction_of_pairs, fraction_satisfied : ndarray of shape (n_points,)
-        At f: the share of positive pairs among the closest f of all candidate pairs, or of
-        negative pairs outside them. NaN when no pair has a position.
+        At f: the share of positive pairs among the closest share f of all candidate pairs, or of
+        negative pairs outside them. NaN if no pair has a position.
     """
     f = np.linspace(0.0, 1.0, n_points) if at is None else np.asarray(at, dtype=np.float64)
     good = np.isfinite(F)
@@ -219,14 +219,14 @@ def satisfaction_curve(
 
 
 def link_auc(F: Floats, candidates: int) -> float:
-    """ROC-AUC of distinct linked pairs against all other candidate pairs, ties half.
+    """ROC-AUC of distinct linked pairs against all other candidate pairs, with ties half.
 
     Parameters
     ----------
     F : ndarray of shape (m,)
         Percentiles of the linked pairs, each pair once; NaN is skipped.
     candidates : int
-        Number of candidate pairs, the linked ones included.
+        Number of candidate pairs, including the linked ones.
 
     Notes
     -----
@@ -250,10 +250,10 @@ def degree_auc(
     n_samples: int = SAMPLED_ENDS,
     random_state: int = 0,
 ) -> tuple[float, float]:
-    """Return the chance that a link is closer than a pair made of the ends of two links.
+    """Return the probability that a link is closer than an unlinked pair of the ends of two links.
 
-    An end is as often in such pairs as in links, so a map that draws what is popular into the
-    middle gains nothing by it: 1/2 is chance also where most links lead to a few hubs.
+    An end occurs in such pairs as often as in links, so a map gains nothing by moving popular items
+    to the centre: 1/2 is chance even if most links lead to a few hubs.
 
     Parameters
     ----------
@@ -263,16 +263,16 @@ def degree_auc(
     Y_b : ndarray of shape (n_b, k), optional
         Without it the links lie within `Y_a`.
     known : two ndarrays, optional
-        All links there are, so that none is taken for a pair that is not linked.
+        All known links, which are excluded from the unlinked pairs.
     max_pairs, n_samples, random_state : int
-        Above `max_pairs` pairs of ends a seeded sample is compared with.
+        Above `max_pairs` pairs of ends a seeded sample is used.
 
     Returns
     -------
     auc : float
-        Ties half; NaN where every such pair is a link.
+        With ties half; NaN if every such pair is a link.
     standard_error : float
-        From sampling; 0 when all pairs were compared.
+        From sampling; 0 if all pairs are compared.
 
     Notes
     -----
@@ -296,7 +296,7 @@ def degree_placements(
     n_samples: int = SAMPLED_ENDS,
     random_state: int = 0,
 ) -> tuple[Floats, float]:
-    """Return of each link the share of pairs of ends that are farther; `degree_auc` is the mean.
+    """Return the share of pairs of ends that are farther than each link; its mean is `degree_auc`.
 
     Parameters
     ----------
@@ -306,9 +306,9 @@ def degree_placements(
     Returns
     -------
     closer : ndarray of shape (m,)
-        Ties half; NaN without a position, and where every such pair is a link.
+        With ties half; NaN without a position, and if every such pair is a link.
     standard_error : float
-        Of one entry, from sampling; 0 when all pairs were compared.
+        Standard error of an entry from sampling; 0 if all pairs are compared.
     """
     other = Y_a if Y_b is None else Y_b
     there = np.isfinite(Y_a[i]).all(axis=1) & np.isfinite(other[j]).all(axis=1)
@@ -349,7 +349,7 @@ def _placed(Y: Floats) -> Floats:
 
 
 def _squared(A: Floats, B: Floats) -> Floats:
-    """Squared distances, summed axis by axis so that a pair gives the same bits everywhere."""
+    """Return squared distances, summed axis by axis so that a pair gives the same bits everywhere."""
     total = np.zeros(np.broadcast_shapes(A.shape[1:], B.shape[1:]))
     for a, b in zip(A, B, strict=True):
         difference = a - b
@@ -365,7 +365,7 @@ def _all(A: Floats, B: Floats | None) -> Iterator[Floats]:
     for start in range(0, n, step):
         rows = A[:, start : start + step, None]
         if B is None:
-            # columns before `start` were met as rows of an earlier piece
+            # Columns before `start` were rows of an earlier block.
             D = _squared(rows, others[:, None, start:])
             yield D[np.triu(np.ones(D.shape, dtype=bool), k=1)]
         else:

@@ -1,4 +1,4 @@
-"""What a map leaves in doubt: pairs likely to belong together, near ties, and what spreads out."""
+"""Uncertainty for active questions: probable links, near ties, and diverse candidates."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ _BLOCK_ENTRIES = 4_000_000
 
 
 def likeness(space: Space, queries: Ints, k: int) -> Sparse:
-    """Weigh the k nearest rows of some rows: exp(-d^2 / s^2), s the distance of the middle one.
+    """Return similarities exp(-d^2 / s^2) of the k nearest rows, with s their median distance.
 
     Parameters
     ----------
     space : Space
-        Of n rows.
+        Distances between n rows.
     queries : ndarray of shape (q,)
     k : int
 
     Returns
     -------
     csr_array of shape (q, n)
-        Each row of `queries` has weight 1 with itself.
+        Each query has weight 1 with itself.
 
     Notes
     -----
@@ -52,28 +52,28 @@ def likeness(space: Space, queries: Ints, k: int) -> Sparse:
 
 
 def chance_of_yes(together: Floats, apart: Floats, base: float) -> Floats:
-    """Return how likely pairs are to belong together, by votes of similar pairs for and against.
+    """Return the probability that pairs belong together, from the votes of similar pairs.
 
-    The mean of a Beta distribution whose prior has the mean `base` and counts as one vote.
+    The mean of a Beta distribution whose prior has mean `base` and the weight of one vote.
     """
     return np.asarray((together + base) / (together + apart + 1.0))
 
 
 def near_ties(away: Floats, between: Floats) -> Floats:
-    """Say how much of a tie two distances are, 0 to 1.
+    """Return how close two distances are to a tie, 0 to 1.
 
     Parameters
     ----------
     away : ndarray of shape (m, 2)
         Distances of an item to two others.
     between : ndarray of shape (m,)
-        Distance of these two.
+        Distance between these two.
 
     Returns
     -------
     ndarray of shape (m,)
-        1 where both are equally far and lie on opposite sides; 0 where one of them lies on the
-        item, or both in one place: nothing could be learnt by asking.
+        1 if both are equally far and lie on opposite sides; 0 if one of them coincides with the
+        item, or with the other: a question would have no information.
     """
     low, high = away.min(axis=1), away.max(axis=1)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -88,23 +88,23 @@ def spread_out(
     groups: Sequence[Sequence[int] | Ints] | Ints,
     n: int,
 ) -> Ints:
-    """Take the best candidates, from all over the data.
+    """Choose the best candidates from different regions of the data.
 
     Parameters
     ----------
     gain : ndarray of shape (m,)
-        Candidates of 0 or less are never taken.
+        Candidates with a gain of 0 or less are never chosen.
     items : sequence of m sequences of int
-        What a candidate names; no two that are taken share any.
+        Items of each candidate; chosen candidates share none.
     groups : sequence of m sequences of int
-        What lies next to it, itself included. Candidates that share some come last.
+        Neighbourhood of each candidate. Candidates that share some of it come last.
     n : int
 
     Returns
     -------
     ndarray of at most n positions
-        The best first, of those that share no group; then the best of the others. Equal ones come
-        in their order.
+        Best first: those that share no neighbourhood, then the others. Equal ones keep their
+        order.
     """
     order = [int(at) for at in np.argsort(-gain, kind="stable") if gain[at] > 0]
     taken: list[int] = []

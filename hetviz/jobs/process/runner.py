@@ -470,7 +470,7 @@ class WorkerProcess:
             selector.register(wake_socket, selectors.EVENT_READ)
             selector.select(timeout)
         self._outbox.flush(self._socket)
-        return self._reader.is_ready(self._socket)
+        return self._reader.read_available(self._socket)
 
     def kill(self) -> int:
         """Kill the process if needed, and return its exit code."""

@@ -133,7 +133,7 @@ def clusters(
     >>> import hetviz
     >>> data = hetviz.load("digits")
     >>> hetviz.clusters(data, hetviz.embed(data, "guided-projection"), n_clusters=10)
-    Clustering(10 clusters by k-means on the map)
+    Clustering(10 clusters by k-means on the map itself)
     """
     report = ignore_progress if progress is None else progress
     result = search_clusters(

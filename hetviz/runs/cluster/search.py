@@ -33,7 +33,7 @@ LABEL = "label"
 MAP, FULL = "map", "full"
 MAX_CLASSES = 120
 _AXES_TO_TRY = (10, 5, 3)
-_MAP_TEXT = "on the map"
+_MAP_TEXT = "on the map itself"
 
 
 @dataclass(frozen=True, eq=False)

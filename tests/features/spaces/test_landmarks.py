@@ -169,7 +169,7 @@ def test_a_cancel_while_methods_are_tried_on_landmarks_keeps_places_of_all(
     from hetviz.runs.embed.first_map import FirstMap, first_map
 
     def stop(fraction: float, message: str = "", **figures: Any) -> None:
-        if message.startswith("Trying"):
+        if message.startswith("Comparing"):
             raise Cancelled("Stopped.")
 
     with pytest.raises(Cancelled) as caught:

@@ -72,7 +72,7 @@ def test_the_first_map_is_measured() -> None:
 
 def test_a_first_map_that_is_stopped_while_others_are_tried_is_kept() -> None:
     def stop(fraction: float, message: str = "", **figures: object) -> None:
-        if message.startswith("Trying"):
+        if message.startswith("Comparing"):
             raise Cancelled("Stopped.")
 
     with pytest.raises(Cancelled) as caught:

@@ -138,7 +138,7 @@ def test_clusters_in_full_space_use_more_axes() -> None:
     full = hetviz.clusters(data, run.embedding, n_clusters=3, space="full", run=run.run)
     assert full.space == "in 10 axes of Guided projection, fitted again"
     unknown = hetviz.clusters(data, run.embedding, n_clusters=3, space="full")
-    assert unknown.space.startswith("on the map, which has no more axes")
+    assert unknown.space.startswith("on the map itself, which has no more axes")
     joint = fit_run(data, "joint-map", {"n_iter": 10, "n_axes": 8, "perplexity": 10.0})
     full = hetviz.clusters(data, joint.embedding, n_clusters=3, space="full", run=joint.run)
     assert full.space.endswith("joint axes of Joint map")
