@@ -1,7 +1,6 @@
-"""NAME: what it does, in one line.  Copy this file to add a method; nothing else needs editing.
+"""Template of a new method. Copy this file to add a method.
 
-This template is itself a working method, so that a test can follow the recipe to the letter: it
-places items at random.
+The template is a working method that places items at random, so that a test can run it.
 """
 
 from __future__ import annotations
@@ -18,11 +17,11 @@ from hetviz.progress import Progress
 
 
 class Template(BaseEmbedder):
-    """Random places, as a starting point for a method of your own.
+    """Random places, as a starting point for your own method.
 
     Notes
     -----
-    State the objective, the cost in time and memory, and what happens in degenerate cases.
+    State the objective, the cost in time and memory, and the behaviour in degenerate cases.
 
     References
     ----------
@@ -37,8 +36,8 @@ class Template(BaseEmbedder):
         equation=r"y_i \sim N(0, s^2 I)",
         needs=(),
         capabilities=frozenset({Capability.FEATURELESS}),
-        summary="What it shows, in one or two plain sentences.",
-        caveats=("When to be careful.",),
+        summary="What the method does, in one or two plain sentences.",
+        caveats=("A limitation.",),
         cost="Time and memory, in words.",
     )
     n_components: NComponents = 2
@@ -46,7 +45,7 @@ class Template(BaseEmbedder):
         float,
         Real(
             "Spread",
-            "How far from the middle items lie.",
+            "How far items are from the centre.",
             low=0.0,
             high=100.0,
             details="Standard deviation along each axis.",

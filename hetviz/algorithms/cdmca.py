@@ -19,7 +19,7 @@ from hetviz.algorithms.shared_params import (
     AxisScale,
     DatasetWeights,
     DrawnBy,
-    Features,
+    FeatureKinds,
     NComponents,
     RandomState,
     TieViews,
@@ -103,7 +103,7 @@ class CDMCA(ProjectionEmbedder):
     ] = 0.01
     tie_views: TieViews = True
     weights: DatasetWeights = 1.0
-    features: Features = "auto"
+    features: FeatureKinds = "auto"
     axis_scale: AxisScale = "auto"
     drawn_by: DrawnBy = "axes"
     random_state: RandomState = 0

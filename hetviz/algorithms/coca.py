@@ -18,7 +18,7 @@ from hetviz.algorithms.base import (
     warn_about_data,
 )
 from hetviz.algorithms.papers import SHI_2013
-from hetviz.algorithms.shared_params import DrawnBy, Features, NComponents, RandomState
+from hetviz.algorithms.shared_params import DrawnBy, FeatureKinds, NComponents, RandomState
 from hetviz.core.spectral.blocks import LinearMap
 from hetviz.core.spectral.coca import coca, learned_weights, relation
 from hetviz.core.spectral.sources import FeatureSource, prepare_source
@@ -231,7 +231,7 @@ class CoCA(BaseEmbedder):
             details="Only for fitted items.",
         ),
     ] = "mean"
-    features: Features = "auto"
+    features: FeatureKinds = "auto"
     drawn_by: DrawnBy = "axes"
     random_state: RandomState = 0
 

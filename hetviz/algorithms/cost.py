@@ -1,7 +1,7 @@
-"""How long a method would take on some data on this machine, from two small fits.
+"""Time estimates of methods on this machine, from two small fits.
 
-A method is fitted to about 200 and 400 rows of the data, a power law through both times says how
-long all rows take, and the times are kept for data of the same kind. Nothing here runs unasked.
+A method is fitted to about 200 and 400 rows of the data. A power law through both times gives the
+time for all rows. Times are stored for data of the same kind. Measuring starts only on request.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from hetviz.errors import Cancelled
 from hetviz.progress import Progress, ProgressPart, ignore_progress
 
 SIZES = (200, 400)
-_STEEPEST = 3.0
-_FILE = "costs.json"
+_MAX_EXPONENT = 3.0
+_COSTS_FILE = "costs.json"
 
 Times = Mapping[int, float]
 
@@ -37,7 +37,7 @@ Times = Mapping[int, float]
 def measure_seconds(
     kind: type[BaseEmbedder], data: HeteroData, progress: Progress | None = None
 ) -> float | None:
-    """Fit a method with its defaults to small parts of the data and keep the times.
+    """Fit a method with its defaults to small parts of the data and store the times.
 
     Parameters
     ----------
@@ -48,110 +48,110 @@ def measure_seconds(
     Returns
     -------
     float or None
-        Estimated seconds on all rows; None where the method does not suit such small parts.
+        Estimated seconds for all rows. None if the method does not suit such small parts.
 
     Raises
     ------
     hetviz.errors.Cancelled
-        When `progress` raises it.
+        If `progress` raises it.
 
     Notes
     -----
-    Three fits: the first, on 200 rows, is not counted, since it loads and compiles.
+    Makes three fits. The first, on 200 rows, includes imports and compilation and is not counted.
     """
     report = ignore_progress if progress is None else progress
     sizes = sorted({min(size, data.n_rows) for size in SIZES})
     times: dict[int, float] = {}
     rounds = [sizes[0], *sizes]
-    for place, size in enumerate(rounds):
+    for round_index, size in enumerate(rounds):
         part = small_part(data, size)
-        low, high = place / len(rounds), (place + 1) / len(rounds)
-        started = time.perf_counter()
+        low, high = round_index / len(rounds), (round_index + 1) / len(rounds)
+        start = time.perf_counter()
         try:
             with warnings.catch_warnings():
-                # What a small part makes a method warn of is no news about the data.
+                # Warnings about a small part do not apply to the data.
                 warnings.simplefilter("ignore")
                 kind().fit(part, ProgressPart(report, low, high))
         except Cancelled:
             raise
         except Exception:
-            # Whatever keeps it from a small part, it will say so itself when it is run.
+            # The error is shown when the method runs on all data.
             return None
-        times[part.n_rows] = time.perf_counter() - started
-    keep_times(kind.card.key, data, times)
+        times[part.n_rows] = time.perf_counter() - start
+    store_times(kind.card.key, data, times)
     return seconds_at(times, data.n_rows)
 
 
-def known_seconds(method: str, data: HeteroData) -> float | None:
-    """Return the estimate for a method from the times that are kept; None without any."""
-    times = _read().get(method, {}).get(_kind_of(data))
+def stored_seconds(method: str, data: HeteroData) -> float | None:
+    """Return the estimate for a method from stored times. None without any."""
+    times = _read_times().get(method, {}).get(_data_key(data))
     return seconds_at({int(n): float(s) for n, s in times.items()}, data.n_rows) if times else None
 
 
-def keep_times(method: str, data: HeteroData, times: Times) -> None:
-    """Keep seconds by number of rows; the folder may be read-only, and then nothing is kept."""
-    kept = _read()
-    known = kept.setdefault(method, {}).setdefault(_kind_of(data), {})
-    known |= {str(n): round(seconds, 6) for n, seconds in times.items()}
+def store_times(method: str, data: HeteroData, times: Times) -> None:
+    """Store seconds by number of rows. Does nothing if the folder is read-only."""
+    stored = _read_times()
+    times_of_kind = stored.setdefault(method, {}).setdefault(_data_key(data), {})
+    times_of_kind |= {str(n): round(seconds, 6) for n, seconds in times.items()}
     with contextlib.suppress(OSError):
-        keep_record(_FILE, {"version": __version__, "seconds": kept})
+        store_record(_COSTS_FILE, {"version": __version__, "seconds": stored})
 
 
 def seconds_at(times: Times, n_rows: int) -> float | None:
-    """Return the seconds that times at other sizes suggest for `n_rows`.
+    """Return the seconds for `n_rows`, estimated from times at other sizes.
 
     Notes
     -----
-    A power law through the two sizes nearest to `n_rows`, its exponent kept between 0 and 3.
+    A power law through the two sizes nearest to `n_rows`, with an exponent from 0 to 3.
     """
     if not times:
         return None
     if n_rows in times:
         return times[n_rows]
-    near = sorted(sorted(times, key=lambda n: abs(math.log(n / n_rows)))[:2])
-    last = near[-1]
-    if len(near) < 2:
+    closest = sorted(sorted(times, key=lambda n: abs(math.log(n / n_rows)))[:2])
+    last = closest[-1]
+    if len(closest) < 2:
         return times[last] * n_rows / last
-    first = near[0]
+    first = closest[0]
     ratio = max(times[last], 1e-6) / max(times[first], 1e-6)
-    exponent = min(max(math.log(ratio) / math.log(last / first), 0.0), _STEEPEST)
+    exponent = min(max(math.log(ratio) / math.log(last / first), 0.0), _MAX_EXPONENT)
     return float(times[last] * (n_rows / last) ** exponent)
 
 
 def small_part(data: HeteroData, n_rows: int) -> HeteroData:
-    """Return about `n_rows` rows of the data: a third of them linked, a third compared, at random.
+    """Return about `n_rows` random rows of the data, a third of them linked, a third compared.
 
-    Objects come with all their views, so a few rows more may be in it.
+    All views of an object are included, so there may be a few more rows.
     """
     if n_rows >= data.n_rows:
         return data
     rng = np.random.default_rng(0)
     table = data.link_table()
     linked = table.loc[table["weight"] > 0, ["p", "q"]].to_numpy(np.int64)
-    named = [] if data.comparisons is None else [data.comparisons.objects]
+    compared = [] if data.comparisons is None else [data.comparisons.objects]
     sources = [rng.permutation(linked).ravel()]
-    sources += [rng.permutation(rows).ravel() for rows in named]
+    sources += [rng.permutation(rows).ravel() for rows in compared]
     third = max(n_rows // 3, 2)
-    picked = [_first_objects(data, rows, third) for rows in sources]
-    everything = rng.permutation(data.n_objects)
-    chosen = np.concatenate([*picked, everything])
-    _, first = np.unique(chosen, return_index=True)
-    order = chosen[np.sort(first)]
+    selected = [_first_objects(data, rows, third) for rows in sources]
+    all_objects = rng.permutation(data.n_objects)
+    candidates = np.concatenate([*selected, all_objects])
+    _, first_index = np.unique(candidates, return_index=True)
+    order = candidates[np.sort(first_index)]
     sizes = np.bincount(data.object_of, minlength=data.n_objects)
-    enough = int(np.searchsorted(np.cumsum(sizes[order]), n_rows)) + 1
-    return select_rows(data, np.flatnonzero(np.isin(data.object_of, order[:enough])))
+    n_needed = int(np.searchsorted(np.cumsum(sizes[order]), n_rows)) + 1
+    return select_rows(data, np.flatnonzero(np.isin(data.object_of, order[:n_needed])))
 
 
-def _first_objects(data: HeteroData, rows: Ints, most: int) -> Ints:
-    """Return the objects of rows, each once, in the order in which they come."""
+def _first_objects(data: HeteroData, rows: Ints, max_objects: int) -> Ints:
+    """Return the distinct objects of rows, in the order of their first row."""
     objects = data.object_of[rows]
-    _, first = np.unique(objects, return_index=True)
-    found: Ints = objects[np.sort(first)][:most]
-    return found
+    _, first_index = np.unique(objects, return_index=True)
+    distinct: Ints = objects[np.sort(first_index)][:max_objects]
+    return distinct
 
 
-def _kind_of(data: HeteroData) -> str:
-    """Return what times are kept by: widths of the datasets, and how much is known of them."""
+def _data_key(data: HeteroData) -> str:
+    """Return a key for stored times: widths of the datasets, and numbers of links per row."""
     widths = [
         "k"
         if dataset.X is None and not dataset.is_featureless
@@ -160,58 +160,60 @@ def _kind_of(data: HeteroData) -> str:
     ]
     links = sum(map(len, data.links)) / data.n_rows
     compared = 0 if data.comparisons is None else len(data.comparisons) / data.n_rows
-    return " ".join([*widths, _size(links), _size(compared)])
+    return " ".join([*widths, _log2_size(links), _log2_size(compared)])
 
 
-def _size(share: float) -> str:
-    """Return a number to the nearest power of two."""
+def _log2_size(share: float) -> str:
+    """Return the exponent of the nearest power of two as text."""
     return "-" if share <= 0 else str(round(math.log2(share)))
 
 
-def keep_record(name: str, record: Mapping[str, object]) -> None:
-    """Keep a record on this machine, whole or not at all.
+def store_record(name: str, record: Mapping[str, object]) -> None:
+    """Store a record on this machine atomically.
 
     Raises
     ------
     OSError
-        Where the folder cannot be written.
+        If the folder cannot be written.
     """
     path = _path(name)
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, written = tempfile.mkstemp(dir=path.parent, prefix=name)
-    with os.fdopen(handle, "w", encoding="utf-8") as file:
+    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=name)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
         json.dump(record, file)
-    os.replace(written, path)
+    os.replace(temporary, path)
 
 
-def kept_record(name: str) -> dict[str, Any]:
-    """Return a record that this version kept on this machine; empty without one."""
+def stored_record(name: str) -> dict[str, Any]:
+    """Return a record stored by this version on this machine. Empty if there is none."""
     try:
         record: Any = json.loads(_path(name).read_text(encoding="utf-8"))
-        ours = record["version"] == __version__
+        is_current = record["version"] == __version__
     except (OSError, RuntimeError, ValueError, KeyError, TypeError):
         return {}
-    return dict(record) if ours else {}
+    return dict(record) if is_current else {}
 
 
 def _path(name: str) -> Path:
-    given = os.environ.get("HETVIZ_HOME")
-    if given:
-        return Path(given).expanduser() / name
+    home = os.environ.get("HETVIZ_HOME")
+    if home:
+        return Path(home).expanduser() / name
     cache = os.environ.get("XDG_CACHE_HOME")
     return (Path(cache) if cache else Path.home() / ".cache") / "hetviz" / name
 
 
-def _read() -> dict[str, dict[str, dict[str, float]]]:
+def _read_times() -> dict[str, dict[str, dict[str, float]]]:
     try:
-        found: dict[str, dict[str, dict[str, float]]] = kept_record(_FILE)["seconds"]
-        # A file that somebody else wrote or broke is no file.
-        whole = all(
+        times_by_method: dict[str, dict[str, dict[str, float]]] = stored_record(_COSTS_FILE)[
+            "seconds"
+        ]
+        # Ignore damaged files.
+        is_valid = all(
             math.isfinite(float(s)) and int(n) > 0
-            for kinds in found.values()
+            for kinds in times_by_method.values()
             for times in kinds.values()
             for n, s in times.items()
         )
     except (ValueError, KeyError, TypeError, AttributeError):
         return {}
-    return found if whole else {}
+    return times_by_method if is_valid else {}

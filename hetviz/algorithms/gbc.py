@@ -11,7 +11,7 @@ from hetviz._types import Floats, Ints, is_sparse
 from hetviz.algorithms.base import Capability, Fit, MethodCard, Need, Reference, warn_about_data
 from hetviz.algorithms.papers import SHI_2013
 from hetviz.algorithms.predictor import BasePredictor, LabelPredictions
-from hetviz.algorithms.shared_params import DrawnBy, Features, NComponents, RandomState
+from hetviz.algorithms.shared_params import DrawnBy, FeatureKinds, NComponents, RandomState
 from hetviz.core.prediction.boosting import TreeSettings
 from hetviz.core.prediction.gbc import (
     CLASSES,
@@ -275,7 +275,7 @@ class GradientBoostingConsensus(BasePredictor):
             advanced=True,
         ),
     ] = 5
-    features: Features = "auto"
+    features: FeatureKinds = "auto"
     drawn_by: DrawnBy = "axes"
     random_state: RandomState = 0
 

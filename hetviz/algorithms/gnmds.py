@@ -20,7 +20,7 @@ from hetviz.algorithms.base import (
 )
 from hetviz.algorithms.memory import MemoryEstimate
 from hetviz.algorithms.shared_params import (
-    MOST_POLISHED,
+    MAX_POLISHED_AXES,
     QUICK_TOL,
     Contradictions,
     DrawnBy,
@@ -147,7 +147,7 @@ class GNMDS(BaseEmbedder):
             raise NotApplicableError(self.card.title, ["The comparisons cancel each other out."])
         hinge = Hinge(len(objects), retained, self.beta * critical_beta * share)
         latest: list[Floats] = []
-        has_polish = self.polish and self.n_components <= MOST_POLISHED
+        has_polish = self.polish and self.n_components <= MAX_POLISHED_AXES
         pull: float | None = None
         tried: dict[str, float] = {}
         done, share_of_fit = 0.1, 0.3 if has_polish else 0.8

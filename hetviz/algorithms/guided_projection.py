@@ -22,7 +22,7 @@ from hetviz.algorithms.shared_params import (
     AxisScale,
     DatasetWeights,
     DrawnBy,
-    Features,
+    FeatureKinds,
     KernelPenalty,
     RandomState,
     TieViews,
@@ -186,7 +186,7 @@ class GuidedProjection(ProjectionEmbedder):
     ] = "block"
     kernel_penalty: KernelPenalty = "rkhs"
     weights: DatasetWeights = 1.0
-    features: Features = "auto"
+    features: FeatureKinds = "auto"
     axis_scale: AxisScale = "auto"
     drawn_by: DrawnBy = "axes"
     random_state: RandomState = 0
@@ -202,10 +202,10 @@ class GuidedProjection(ProjectionEmbedder):
             penalty=self.kernel_penalty,
             W=W,
         )
-        found = self._chosen(bases, W, progress)
-        n_components = int(self.n_components) if found is None else found.n_components
-        gamma = float(self.gamma) if found is None else found.gamma
-        progress(0.6 if found is None else 0.9, "Solving for the shared axes")
+        choice = self._choose_settings(bases, W, progress)
+        n_components = int(self.n_components) if choice is None else choice.n_components
+        gamma = float(self.gamma) if choice is None else choice.gamma
+        progress(0.6 if choice is None else 0.9, "Solving for the shared axes")
         self._projection = project(
             bases,
             W,
@@ -225,12 +225,12 @@ class GuidedProjection(ProjectionEmbedder):
         self.coefficients_ = self._projection.coefficients(data)
         return Fit(
             self._projection.coordinates,
-            diagnostics=self._projection.diagnostics | _tried(found),
-            messages=[*self._projection.messages(data), *_chosen_told(found)],
+            diagnostics=self._projection.diagnostics | _choice_diagnostics(choice),
+            messages=[*self._projection.messages(data), *_choice_messages(choice)],
             components=self._projection.components,
         )
 
-    def _chosen(
+    def _choose_settings(
         self, bases: Mapping[str, Basis], W: Sparse, progress: Progress
     ) -> guided_cv.ProjectionChoice | None:
         """Return the choice by cross-validated links. None if ridge and axes are set."""
@@ -243,7 +243,7 @@ class GuidedProjection(ProjectionEmbedder):
                 "Set gamma and n_components to numbers, or use variant='block'."
             )
         spread = self.axis_scale
-        found = guided_cv.choose_projection(
+        choice = guided_cv.choose_projection(
             [basis.features for basis in bases.values()],
             W,
             gammas=guided_cv.GAMMAS if isinstance(gamma, str) else (gamma,),
@@ -254,40 +254,40 @@ class GuidedProjection(ProjectionEmbedder):
             nominal=[basis.nominal for basis in bases.values()],
             title=self.card.title,
             random_state=self.random_state,
-            progress=lambda share: progress(0.6 + 0.3 * share, "Trying on links held out"),
+            progress=lambda share: progress(0.6 + 0.3 * share, "Testing on hidden links"),
         )
-        for names, words in (
-            (found.cut_off, "A value beyond may be better"),
-            (found.at_limit, "No value beyond is allowed"),
+        for names, remark in (
+            (choice.cut_off, "A value beyond may be better"),
+            (choice.at_limit, "No value beyond is allowed"),
         ):
             for name in names:
-                what = "smoothing" if name == "gamma" else "number of axes"
+                quantity = "smoothing" if name == "gamma" else "number of axes"
                 warn_about_data(
-                    f"The best {what} by held-out links is the last that was tried; {words}."
+                    f"The best {quantity} by hidden links is the last value tried. {remark}."
                 )
-        return found
+        return choice
 
 
-def _tried(found: guided_cv.ProjectionChoice | None) -> dict[str, object]:
-    if found is None:
+def _choice_diagnostics(choice: guided_cv.ProjectionChoice | None) -> dict[str, object]:
+    if choice is None:
         return {}
     areas = {
         f"{ridge:g}": {
-            str(k): float(area) for k, area in zip(found.axes, row, strict=True) if area == area
+            str(k): float(area) for k, area in zip(choice.axes, row, strict=True) if area == area
         }
-        for ridge, row in zip(found.gammas, found.areas, strict=True)
+        for ridge, row in zip(choice.gammas, choice.areas, strict=True)
     }
-    chosen = {"gamma": found.gamma, "n_components": found.n_components}
+    chosen = {"gamma": choice.gamma, "n_components": choice.n_components}
     return {"chosen": chosen, "held_out_area": areas}
 
 
-def _chosen_told(found: guided_cv.ProjectionChoice | None) -> list[Diagnostic]:
-    if found is None:
+def _choice_messages(choice: guided_cv.ProjectionChoice | None) -> list[Diagnostic]:
+    if choice is None:
         return []
     areas: dict[str, float] = {
         f"smoothing {ridge:g}, {k} {'axis' if k == 1 else 'axes'}": float(area)
-        for ridge, row in zip(found.gammas, found.areas, strict=True)
-        for k, area in zip(found.axes, row, strict=True)
+        for ridge, row in zip(choice.gammas, choice.areas, strict=True)
+        for k, area in zip(choice.axes, row, strict=True)
     }
     return [
         make_diagnostic(

@@ -19,7 +19,7 @@ from hetviz.algorithms.base import (
     warn_about_data,
 )
 from hetviz.algorithms.papers import SHI_2013
-from hetviz.algorithms.shared_params import DrawnBy, Features, NComponents, RandomState
+from hetviz.algorithms.shared_params import DrawnBy, FeatureKinds, NComponents, RandomState
 from hetviz.core.prediction.transfer import select_sources
 from hetviz.core.spectral.blocks import LinearMap, as_dense
 from hetviz.core.spectral.hemap import HemapSolution, hemap
@@ -195,7 +195,7 @@ class HeMap(BaseEmbedder):
             details="See `hetviz.core.spectral.hemap.hemap`.",
         ),
     ] = "joint"
-    features: Features = "auto"
+    features: FeatureKinds = "auto"
     drawn_by: DrawnBy = "axes"
     random_state: RandomState = 0
 
@@ -205,7 +205,7 @@ class HeMap(BaseEmbedder):
         progress(0.1, "Preparing the features")
         ends = (pairs.target, pairs.source)
         prepared = [
-            self._prepared(data, name, rows) for name, rows in zip(names, ends, strict=True)
+            self._prepare_rows(data, name, rows) for name, rows in zip(names, ends, strict=True)
         ]
         progress(0.5, "Solving for the common axes")
         clusters = self._clusters(data, [Z for Z, _ in prepared])
@@ -214,7 +214,7 @@ class HeMap(BaseEmbedder):
             None if C is None else C[rows] - C[rows].mean(axis=0)
             for C, rows in zip(clusters, ends, strict=True)
         )
-        found = hemap(
+        solution = hemap(
             T,
             S,
             self.n_components,
@@ -224,18 +224,18 @@ class HeMap(BaseEmbedder):
             theta=self.theta,
             constraint=self.constraint,
         )
-        places = self._places(found, [Z for Z, _ in prepared])
+        places = self._places(solution, [Z for Z, _ in prepared])
         progress(0.8, "Comparing target and source")
         self.selection_ = select_sources(places[0], places[1], self.random_state)
-        return self._result(data, found, places)
+        return self._result(data, solution, places)
 
     def _datasets(self, data: HeteroData) -> tuple[str, str]:
         """Return target and source: as set, or else the pair with features and most links."""
         featured = [name for name, dataset in data.datasets.items() if not dataset.is_featureless]
-        for word, name in (("target", self.target), ("source", self.source)):
+        for role, name in (("target", self.target), ("source", self.source)):
             if name is not None and name not in featured:
                 raise ParameterError(
-                    f"hemap: {word} = {name!r} must be a dataset with features: "
+                    f"hemap: {role} = {name!r} must be a dataset with features: "
                     f"{', '.join(featured)}."
                 )
         if self.target is not None and self.target == self.source:
@@ -254,19 +254,19 @@ class HeMap(BaseEmbedder):
         names = (self.target_, self.source_)
         linked, labelled = linked_pairs(data, *names), labelled_pairs(data, *names, rng)
         if self.pairing == "links" or (self.pairing == "auto" and len(linked.target)):
-            found, lack = linked, "they have no links and no common ids"
+            pairing, reason = linked, "they have no links and no common ids"
         elif self.pairing == "labels" or (self.pairing == "auto" and len(labelled.target)):
-            found, lack = labelled, "their labels have no common class"
+            pairing, reason = labelled, "their labels have no common class"
         else:
-            found, lack = random_pairs(data, *names, rng), ""
-        if not len(found.target):
+            pairing, reason = random_pairs(data, *names, rng), ""
+        if not len(pairing.target):
             raise NotApplicableError(
                 self.card.title,
-                [f"{names[0]} and {names[1]} have no pairs by {self.pairing}: {lack}."],
+                [f"{names[0]} and {names[1]} have no pairs by {self.pairing}: {reason}."],
             )
-        return found
+        return pairing
 
-    def _prepared(self, data: HeteroData, name: str, rows: Ints) -> tuple[Floats, LinearMap]:
+    def _prepare_rows(self, data: HeteroData, name: str, rows: Ints) -> tuple[Floats, LinearMap]:
         """Return all rows of a dataset, centred and scaled to size 1 over the paired rows."""
         basis = fit_basis(data[name], chosen_kind(data[name], self.features), self.random_state)
         if isinstance(basis.features, int):
@@ -298,48 +298,48 @@ class HeMap(BaseEmbedder):
             if shared is not None
             else next((c for c in data.labels if c.dataset == self.source_), None)
         )
-        count = self.n_clusters or (8 if column is None else max(len(column.classes), 2))
+        n_clusters = self.n_clusters or (8 if column is None else max(len(column.classes), 2))
         out: list[Floats | None] = []
         for Z, labels in zip(rows, (None, column), strict=True):
             if labels is not None:
                 out.append(np.array([labels.values == c for c in labels.classes], float).T)
                 continue
-            distinct = len(np.unique(Z, axis=0))
-            model = KMeans(min(count, distinct), n_init=3, random_state=self.random_state)
-            found = model.fit_predict(Z)
-            out.append((found[:, None] == np.unique(found)).astype(np.float64))
+            n_distinct = len(np.unique(Z, axis=0))
+            model = KMeans(min(n_clusters, n_distinct), n_init=3, random_state=self.random_state)
+            cluster = model.fit_predict(Z)
+            out.append((cluster[:, None] == np.unique(cluster)).astype(np.float64))
         return out
 
-    def _places(self, found: HemapSolution, rows: list[Floats]) -> list[Floats]:
+    def _places(self, solution: HemapSolution, rows: list[Floats]) -> list[Floats]:
         """Return the place of each row: the mean over its pairs, or by its features."""
         places = []
         for Z, B, P, ends in (
-            (rows[0], found.B_T, found.P_T, self.pairing_.target),
-            (rows[1], found.B_S, found.P_S, self.pairing_.source),
+            (rows[0], solution.B_T, solution.P_T, self.pairing_.target),
+            (rows[1], solution.B_S, solution.P_S, self.pairing_.source),
         ):
-            count = np.bincount(ends, minlength=len(Z))
+            n_pairs = np.bincount(ends, minlength=len(Z))
             Y = Z @ np.linalg.pinv(P)
             total = np.zeros_like(Y)
             np.add.at(total, ends, B)
-            paired = count > 0
-            Y[paired] = total[paired] / count[paired, None]
+            paired = n_pairs > 0
+            Y[paired] = total[paired] / n_pairs[paired, None]
             # B has unit columns over m pairs. Scale the map to places of about 1.
             Y = Y * np.sqrt(len(ends))
-            extra = self.n_components - Y.shape[1]
-            places.append(np.hstack([Y, np.zeros((len(Y), extra))]))
+            n_missing_axes = self.n_components - Y.shape[1]
+            places.append(np.hstack([Y, np.zeros((len(Y), n_missing_axes))]))
         return places
 
-    def _result(self, data: HeteroData, found: HemapSolution, places: list[Floats]) -> Fit:
+    def _result(self, data: HeteroData, solution: HemapSolution, places: list[Floats]) -> Fit:
         coordinates = {
             name: np.full((len(dataset), self.n_components), np.nan)
             for name, dataset in data.datasets.items()
         }
         coordinates[self.target_], coordinates[self.source_] = places
-        left = [name for name in data.datasets if name not in (self.target_, self.source_)]
-        if left:
-            warn_about_data(f"{', '.join(left)} is left off the map, which has two datasets.")
-        by_chance = self.pairing_.how == "random"
-        if by_chance:
+        left_out = [name for name in data.datasets if name not in (self.target_, self.source_)]
+        if left_out:
+            warn_about_data(f"{', '.join(left_out)} is left off the map, which has two datasets.")
+        is_random = self.pairing_.how == "random"
+        if is_random:
             warn_about_data(f"On this map {AT_RANDOM}.")
         selection = self.selection_
         if selection.decision == "too_risky":
@@ -347,20 +347,20 @@ class HeMap(BaseEmbedder):
                 f"Learning from {self.source_} for {self.target_} is too risky: only "
                 f"{selection.fraction:.0%} of its items overlap with {self.target_}."
             )
-        number = {name: place + 1 for place, name in enumerate(left)}
+        component = {name: place + 1 for place, name in enumerate(left_out)}
         return Fit(
             coordinates,
-            n_iter=max(len(found.history) - 1, 0),
-            loss_history=found.history,
+            n_iter=max(len(solution.history) - 1, 0),
+            loss_history=solution.history,
             stopping_reason="closed form" if self.constraint == "joint" else "no further change",
             diagnostics={
                 "target": self.target_,
                 "source": self.source_,
                 "pairing": self.pairing_.how,
                 "pairs": len(self.pairing_.target),
-                "eigenvalues": found.values.tolist(),
-                "objective": found.history[-1],
-                "bound": found.bound,
+                "eigenvalues": solution.values.tolist(),
+                "objective": solution.history[-1],
+                "bound": solution.bound,
                 "transfer": {
                     "decision": selection.decision,
                     "fraction": selection.fraction,
@@ -393,9 +393,9 @@ class HeMap(BaseEmbedder):
                     "Weight of axes",
                     "How much of the two datasets each axis shows (its eigenvalue). Only the ratio "
                     "between axes matters. Axes of little weight can be left out.",
-                    number_values(found.values.tolist(), "axis"),
+                    number_values(solution.values.tolist(), "axis"),
                 ),
             ],
-            components={name: number.get(name, 0) for name in data.datasets},
-            note=AT_RANDOM if by_chance else "",
+            components={name: component.get(name, 0) for name in data.datasets},
+            note=AT_RANDOM if is_random else "",
         )

@@ -39,9 +39,9 @@ from hetviz.features.spaces.similarity import KINDS, similarities
 from hetviz.params import Choice, Flag, Integer, PerDataset, Real
 from hetviz.progress import Progress
 
-MOST_PAIRS = 30_000_000
+MAX_PAIRS = 30_000_000
 """Maximum number of pairs of two datasets, which are kept in memory."""
-MOST_ROWS = 10_000
+MAX_ROWS = 10_000
 
 
 class KBMF2K(BaseEmbedder):
@@ -227,38 +227,38 @@ class KBMF2K(BaseEmbedder):
     def _reasons_against(self, data: HeteroData) -> list[str]:
         pairs = max(
             (
-                len(data[known.source]) * len(data[known.target])
-                for known in self._known(data)
-                if not known.within
+                len(data[scores.source]) * len(data[scores.target])
+                for scores in self._known_scores(data)
+                if not scores.within
             ),
             default=0,
         )
         reasons = []
-        if pairs > MOST_PAIRS:
+        if pairs > MAX_PAIRS:
             reasons.append(f"It keeps all pairs in memory, and two datasets have {pairs:,} pairs.")
-        large = [name for name, part in data.datasets.items() if len(part) > MOST_ROWS]
-        if large:
+        too_large = [name for name, part in data.datasets.items() if len(part) > MAX_ROWS]
+        if too_large:
             reasons.append(
-                f"It needs the similarities of all items, and {', '.join(large)} has too many items."
+                f"It needs the similarities of all items, and {', '.join(too_large)} has too many items."
             )
         return reasons
 
-    def _known(self, data: HeteroData) -> list[LinkScores]:
-        together: float | str = 1.0 if self.likelihood == "probit" else "weight"
+    def _known_scores(self, data: HeteroData) -> list[LinkScores]:
+        positive: float | str = 1.0 if self.likelihood == "probit" else "weight"
         return link_scores(
-            with_identity_links(data) if self.tie_views else data, together, apart=-1.0
+            with_identity_links(data) if self.tie_views else data, positive, apart=-1.0
         )
 
     def _fit(self, data: HeteroData, rng: np.random.Generator, progress: Progress) -> Fit:
-        known = [part for part in self._known(data) if not part.within and len(part.i)]
-        ends = {end for part in known for end in (part.source, part.target)}
+        scores = [part for part in self._known_scores(data) if not part.within and len(part.i)]
+        ends = {end for part in scores for end in (part.source, part.target)}
         self._names = [name for name in data.datasets if name in ends]
         if not self._names:
             raise NotApplicableError(self.card.title, ["There are no links between two datasets."])
-        left = [name for name in data.datasets if name not in ends]
-        if left:
+        left_out = [name for name in data.datasets if name not in ends]
+        if left_out:
             warn_about_data(
-                f"{', '.join(left)} has no links to other datasets and is left off the map."
+                f"{', '.join(left_out)} has no links to other datasets and is left off the map."
             )
         progress(0.0, "Comparing items")
         compared = [data[name] for name in self._names]
@@ -273,7 +273,7 @@ class KBMF2K(BaseEmbedder):
             if isinstance(rank, str):
                 rank = RANK if n > LOW_RANK_ABOVE else None
             designs.append(Design(K, n, rank))
-        blocks = [self._block(data, part) for part in known]
+        blocks = [self._block(data, part) for part in scores]
         self._model = Factorisation(
             designs,
             blocks,
@@ -283,33 +283,33 @@ class KBMF2K(BaseEmbedder):
             Priors(sigma_g=self.sigma_g, sigma_y=self.sigma_y, margin=self.margin),
         )
 
-        def whole(model: Factorisation) -> Floats:
+        def stack_places(model: Factorisation) -> Floats:
             return np.vstack(list(self._places(data, model).values()))
 
         try:
-            found = infer(self._model, self.n_iter, progress=progress, layout=whole)
+            result = infer(self._model, self.n_iter, progress=progress, layout=stack_places)
         except Cancelled as stopped:
             if isinstance(stopped.partial, InferenceResult):
                 stopped.partial = self._make_fit(data, stopped.partial)
             raise
-        return self._make_fit(data, found)
+        return self._make_fit(data, result)
 
-    def _block(self, data: HeteroData, known: LinkScores) -> DomainLinks:
-        shape = len(data[known.source]), len(data[known.target])
-        rest = np.nan
+    def _block(self, data: HeteroData, scores: LinkScores) -> DomainLinks:
+        shape = len(data[scores.source]), len(data[scores.target])
+        unlisted = np.nan
         if self.unlisted == "apart":
-            rest = -1.0 if self.likelihood == "probit" else 0.0
-        Y = np.full(shape, rest)
-        Y[known.i, known.j] = known.s
+            unlisted = -1.0 if self.likelihood == "probit" else 0.0
+        Y = np.full(shape, unlisted)
+        Y[scores.i, scores.j] = scores.s
         if self.likelihood == "probit":
             Y = np.where(np.isnan(Y), np.nan, np.where(Y > 0, 1.0, -1.0))
-            told = Y[np.isfinite(Y)]
-            if (told == told[0]).all():
+            known = Y[np.isfinite(Y)]
+            if (known == known[0]).all():
                 warn_about_data(
-                    f"{known.source} - {known.target}: all known pairs are equal, so nothing "
+                    f"{scores.source} - {scores.target}: all known pairs are equal, so nothing "
                     "can be learned. Treat pairs without a link as apart."
                 )
-        return DomainLinks(self._names.index(known.source), self._names.index(known.target), Y)
+        return DomainLinks(self._names.index(scores.source), self._names.index(scores.target), Y)
 
     def _places(self, data: HeteroData, model: Factorisation) -> dict[str, Floats]:
         return {
@@ -319,21 +319,21 @@ class KBMF2K(BaseEmbedder):
             for name, part in data.datasets.items()
         }
 
-    def _make_fit(self, data: HeteroData, found: InferenceResult) -> Fit:
-        self.evidence_ = found.history[-1] if found.history else float("-inf")
-        self._variances = {name: found.model.variances(d) for d, name in enumerate(self._names)}
+    def _make_fit(self, data: HeteroData, result: InferenceResult) -> Fit:
+        self.evidence_ = result.history[-1] if result.history else float("-inf")
+        self._variances = {name: result.model.variances(d) for d, name in enumerate(self._names)}
         sizes = np.mean(
-            [np.square(found.model.projections(d)).mean(axis=0) for d in range(len(self._names))],
+            [np.square(result.model.projections(d)).mean(axis=0) for d in range(len(self._names))],
             axis=0,
         )
         linked = with_identity_links(data) if self.tie_views else data
         return Fit(
-            self._places(data, found.model),
-            n_iter=len(found.history),
-            loss_history=[-bound for bound in found.history],
-            stopping_reason=found.reason,
+            self._places(data, result.model),
+            n_iter=len(result.history),
+            loss_history=[-bound for bound in result.history],
+            stopping_reason=result.reason,
             diagnostics={
-                "evidence": found.history[-1] if found.history else None,
+                "evidence": result.history[-1] if result.history else None,
                 "size of components": sizes.tolist(),
             },
             messages=[
@@ -343,7 +343,7 @@ class KBMF2K(BaseEmbedder):
                     "Lower bound of the log probability of the known pairs. Of two settings on the "
                     "same data, the one with the higher bound is better supported. The value alone "
                     "has no meaning.",
-                    {"bound": found.history[-1] if found.history else None},
+                    {"bound": result.history[-1] if result.history else None},
                 ),
                 make_diagnostic(
                     "components",
@@ -368,23 +368,23 @@ class KBMF2K(BaseEmbedder):
 
     def _spread(self, rows: Dataset) -> Floats:
         d = self._names.index(rows.name)
-        at = self._fitted[rows.name].find(rows.ids)
+        fitted_rows = self._fitted[rows.name].find(rows.ids)
         out = np.full((len(rows), self.n_components), self.sigma_g**2)
-        out[at >= 0] = self._variances[rows.name][at[at >= 0]]
-        fresh = np.flatnonzero(at < 0)
-        like = self._like.get(rows.name)
-        if len(fresh) and like is not None:
-            K = like.to_fitted(rows)[fresh]
-            out[fresh] = self._model.variances(d, K)
+        out[fitted_rows >= 0] = self._variances[rows.name][fitted_rows[fitted_rows >= 0]]
+        new_rows = np.flatnonzero(fitted_rows < 0)
+        similarity = self._like.get(rows.name)
+        if len(new_rows) and similarity is not None:
+            K = similarity.to_fitted(rows)[new_rows]
+            out[new_rows] = self._model.variances(d, K)
         return out
 
     def _transform(self, new: Mapping[str, NewRows]) -> Mapping[str, Floats]:
         return {name: self._place(name, rows.dataset) for name, rows in new.items()}
 
     def _place(self, name: str, rows: Dataset) -> Floats:
-        like = self._like.get(name)
-        if like is None:
+        similarity = self._like.get(name)
+        if similarity is None:
             return np.full((len(rows), self.n_components), np.nan)
         d = self._names.index(name)
-        K = self._model.designs[d].of_new(like.to_fitted(rows))
+        K = self._model.designs[d].of_new(similarity.to_fitted(rows))
         return np.asarray(K @ self._model.sides[d].A)

@@ -20,7 +20,7 @@ from hetviz.algorithms.shared_params import (
     AxisScale,
     DatasetWeights,
     DrawnBy,
-    Features,
+    FeatureKinds,
     KernelPenalty,
     NComponents,
     RandomState,
@@ -118,7 +118,7 @@ class KernelCDMCA(ProjectionEmbedder):
     tie_views: TieViews = True
     kernel_penalty: KernelPenalty = "rkhs"
     weights: DatasetWeights = 1.0
-    features: Features = "auto"
+    features: FeatureKinds = "auto"
     axis_scale: AxisScale = "auto"
     drawn_by: DrawnBy = "axes"
     random_state: RandomState = 0

@@ -16,7 +16,13 @@ from hetviz.algorithms.base import (
     warn_about_data,
 )
 from hetviz.algorithms.memory import MemoryEstimate
-from hetviz.algorithms.shared_params import AxisScale, DrawnBy, Features, NComponents, RandomState
+from hetviz.algorithms.shared_params import (
+    AxisScale,
+    DrawnBy,
+    FeatureKinds,
+    NComponents,
+    RandomState,
+)
 from hetviz.data import HeteroData
 from hetviz.features.spaces.joint_graph import GRAPHS, neighborhood_graph
 from hetviz.features.spaces.projection import fit_bases, project
@@ -121,7 +127,7 @@ class LPP(ProjectionEmbedder):
             details="By a Gaussian of the distance.",
         ),
     ] = True
-    features: Features = "auto"
+    features: FeatureKinds = "auto"
     axis_scale: AxisScale = "auto"
     drawn_by: DrawnBy = "axes"
     random_state: RandomState = 0
@@ -152,10 +158,10 @@ class LPP(ProjectionEmbedder):
         self._projection = fitted.enlarged(
             {name: float(np.sqrt(degrees[rows].sum())) for name, rows in data.offsets.items()}
         )
-        left = self._projection.unguided
-        if left:
+        left_out = self._projection.unguided
+        if left_out:
             warn_about_data(
-                f"{', '.join(left)} has no neighbours and no links and is left off the map."
+                f"{', '.join(left_out)} has no neighbours and no links and is left off the map."
             )
         self.smoothness_ = self._projection.guided.mu
         self.coefficients_ = self._projection.coefficients(data)

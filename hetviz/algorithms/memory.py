@@ -1,7 +1,6 @@
-"""How much memory a fit takes, how much is left, and what is said where that is not enough.
+"""Memory estimates of fits, available memory, and refusals of fits that need more.
 
-It is estimated before a fit begins: beyond what there is, the system would end the process, and
-what else it held, without a word.
+The check runs before a fit, because the system kills a process that runs out of memory.
 """
 
 from __future__ import annotations
@@ -19,35 +18,33 @@ from hetviz._types import is_sparse
 from hetviz.data import HeteroData
 
 _MB, _GB = 1e6, 1e9
-# What is left is for others too, and estimates are estimates.
+# Leaves a margin for other processes and for errors of the estimate.
 _MAX_SHARE_OF_FREE = 0.9
 _CGROUP_ROOT, _CGROUP_FILE = Path("/sys/fs/cgroup"), Path("/proc/self/cgroup")
 _NO_LIMIT = 1 << 60
-# Of features: copies, such as the centred ones and those of a basis; bytes of a number, and of a
-# number that is not zero with its place.
+# Copies of the features, such as centred ones and those of a basis.
 _FEATURE_COPIES, _BYTES_PER_NUMBER, _BYTES_PER_NONZERO = 4, 8, 12
 _N_LANDMARKS = 1_000
 
 
 @dataclass(frozen=True)
 class MemoryEstimate:
-    """What memory a method takes beside its data, in bytes, from above.
+    """Upper estimate of the memory of a method in addition to its data, in bytes.
 
-    Measured by ``python -m benchmarks memory``. Four copies of the features come on top.
+    Measured by ``python -m benchmarks memory``. Four copies of the features are added.
 
     Attributes
     ----------
     base : float
     per_row : float
-        For each row.
     per_pair : float
-        For each pair of rows: of an n x n matrix 8.
+        Bytes for each pair of rows. An n x n matrix has 8.
     per_pair_within : float
-        For each pair of rows of one dataset.
+        Bytes for each pair of rows of the same dataset.
     per_compared_pair : float
-        For each pair of objects that are compared.
+        Bytes for each pair of compared objects.
     max_paired_rows : float
-        A dataset of more rows has 1,000 landmarks in their place where pairs are counted.
+        Larger datasets use 1,000 landmarks for pairs.
     """
 
     base: float = 5e6
@@ -58,7 +55,7 @@ class MemoryEstimate:
     max_paired_rows: float = math.inf
 
     def total_bytes(self, data: HeteroData) -> float:
-        """Return about how many bytes a fit takes."""
+        """Return the estimated bytes of a fit."""
         total = self.base + self.per_row * data.n_rows
         row_counts = []
         for dataset in data.datasets.values():
@@ -81,40 +78,41 @@ class MemoryEstimate:
 
 
 def available_bytes() -> float:
-    """Return how many bytes this process can still take; infinite where the system does not say.
+    """Return how many more bytes this process can use. Infinite if unknown.
 
-    The least of: its limit on address space, that of its container, and what the machine has free.
+    The minimum of the limit on address space, the limit of the container, and the free memory of
+    the machine.
     """
     limits = [_process_limit_bytes(), _cgroup_bytes(), _machine_bytes()]
     return min((limit for limit in limits if limit is not None), default=math.inf)
 
 
 def memory_refusal(need: float, n_rows: int, free: float | None = None) -> str | None:
-    """Return why a fit that needs so many bytes is not begun, with a way out; None where it is.
+    """Return why a fit needs too much memory, with advice. None if there is enough.
 
     Parameters
     ----------
     need : float
-        Bytes.
+        Bytes of the fit.
     n_rows : int
-        Of the data.
+        Rows of the data.
     free : float, optional
-        Bytes; by default `available_bytes`.
+        Free bytes, by default `available_bytes`.
     """
     free = available_bytes() if free is None else free
     if need <= _MAX_SHARE_OF_FREE * free:
         return None
-    # At worst it grows with the square.
+    # Memory grows at most with the square of the rows.
     max_rows = math.floor(n_rows * math.sqrt(_MAX_SHARE_OF_FREE * free / need)) if free > 0 else 0
-    advice = f"map at most about {max_rows:,} items, or choose" if max_rows >= 10 else "choose"
+    advice = f"Map at most about {max_rows:,} items, or choose" if max_rows >= 10 else "Choose"
     return (
-        f"It would take about {format_bytes(need)} of memory for {n_rows:,} items, and "
-        f"{format_bytes(free)} are free: {advice} a method that takes less."
+        f"It needs about {format_bytes(need)} of memory for {n_rows:,} items, but only "
+        f"{format_bytes(free)} are free. {advice} a method that needs less memory."
     )
 
 
 def format_bytes(n_bytes: float) -> str:
-    """Return bytes as MB or GB, two digits."""
+    """Return bytes in MB or GB with two digits."""
     unit, name = (_GB, "GB") if n_bytes >= 0.95 * _GB else (_MB, "MB")
     return f"{float(f'{max(0.0, n_bytes) / unit:.2g}'):,g} {name}"
 
@@ -134,7 +132,7 @@ def _process_limit_bytes() -> float | None:
 
 
 def _cgroup_bytes() -> float | None:
-    # In a container the group is the root of what it sees; a service of systemd has its own.
+    # A container sees its own group as the root. A systemd service has its own group.
     for group in (_process_cgroup(), _CGROUP_ROOT):
         with contextlib.suppress(OSError, ValueError):
             limit = int((group / "memory.max").read_text())

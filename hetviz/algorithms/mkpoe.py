@@ -13,7 +13,7 @@ from hetviz.algorithms.base import BaseEmbedder, Capability, Fit, MethodCard, Ne
 from hetviz.algorithms.memory import MemoryEstimate
 from hetviz.algorithms.papers import MCFEE_2011
 from hetviz.algorithms.shared_params import (
-    MOST_POLISHED,
+    MAX_POLISHED_AXES,
     QUICK_TOL,
     Contradictions,
     DrawnBy,
@@ -347,7 +347,7 @@ class MKPOE(BaseEmbedder):
             beat=lambda: progress(done, message),
         )
         solved.keep(solved.flat.parts)
-        if self.polish and self.n_components <= MOST_POLISHED:
+        if self.polish and self.n_components <= MAX_POLISHED_AXES:
             self._polish(solved, views, pairs, weight, beta, rng, ProgressPart(progress, 0.8, 1.0))
         if not solved.flat.converged:
             warnings.warn(

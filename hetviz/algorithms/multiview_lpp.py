@@ -20,7 +20,7 @@ from hetviz.algorithms.shared_params import (
     AxisScale,
     DatasetWeights,
     DrawnBy,
-    Features,
+    FeatureKinds,
     NComponents,
     RandomState,
 )
@@ -138,7 +138,7 @@ class MultiviewLPP(ProjectionEmbedder):
         ),
     ] = True
     weights: DatasetWeights = 1.0
-    features: Features = "auto"
+    features: FeatureKinds = "auto"
     axis_scale: AxisScale = "auto"
     drawn_by: DrawnBy = "axes"
     random_state: RandomState = 0
@@ -165,10 +165,10 @@ class MultiviewLPP(ProjectionEmbedder):
             spread=self.axis_scale,
             random_state=self.random_state,
         )
-        left = self._projection.unguided
-        if left:
+        left_out = self._projection.unguided
+        if left_out:
             warn_about_data(
-                f"{', '.join(left)} has no neighbours and no links and is left off the map."
+                f"{', '.join(left_out)} has no neighbours and no links and is left off the map."
             )
         self.agreement_ = self._projection.guided.mu
         self.coefficients_ = self._projection.coefficients(data)

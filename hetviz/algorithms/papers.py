@@ -1,4 +1,4 @@
-"""Papers that several methods come from, each cited with the part that is meant."""
+"""References shared by several methods."""
 
 from __future__ import annotations
 

@@ -44,13 +44,13 @@ from hetviz.features.spaces.inputs import LeadingFeatures
 from hetviz.params import Choice, Flag, Integer, PerDataset, Real
 from hetviz.progress import Progress, ProgressPart
 
-MOST_INPUTS = 256
-WITHIN = {
+MAX_INPUTS = 256
+WITHIN_OPTIONS = {
     "sn_graph": "link nearest neighbours by features",
     "second_order": "link items with a common linked item",
     "ignored": "add nothing",
 }
-_ADDED = {"sn_graph": "similar features", "second_order": "common linked items"}
+_ADDED_LINK_TITLES = {"sn_graph": "similar features", "second_order": "common linked items"}
 
 
 class PMvGE(BaseEmbedder):
@@ -137,7 +137,7 @@ class PMvGE(BaseEmbedder):
         Choice(
             "Within a dataset",
             "Which links are added within each dataset.",
-            options=WITHIN,
+            options=WITHIN_OPTIONS,
             details="In addition to the given links.",
         ),
     ] = "sn_graph"
@@ -242,13 +242,13 @@ class PMvGE(BaseEmbedder):
             X = None
             if kind != "featureless" and not (kind == "auto" and dataset.is_featureless):
                 basis = fit_basis(dataset, kind, self.random_state)
-                self._inputs[name] = LeadingFeatures.fit(basis, MOST_INPUTS)
+                self._inputs[name] = LeadingFeatures.fit(basis, MAX_INPUTS)
                 X = self._inputs[name].features
             nets.append(Net(X, len(dataset), self.hidden, self.n_components))
         blocks = self._blocks(data, W, progress)
         if not blocks:
             raise NotApplicableError(self.card.title, ["There are no links that count."])
-        there = self._there(data, blocks)
+        masks = self._placed_masks(data, blocks)
         model = Objective(
             nets,
             blocks,
@@ -261,11 +261,11 @@ class PMvGE(BaseEmbedder):
         def places(flat: Floats) -> dict[str, Floats]:
             return {
                 name: np.where(mask[:, None], Y, np.nan)
-                for name, mask, Y in zip(names, there, model.outputs(flat), strict=True)
+                for name, mask, Y in zip(names, masks, model.outputs(flat), strict=True)
             }
 
         try:
-            found = train(
+            result = train(
                 model,
                 rng,
                 self.n_iter,
@@ -276,17 +276,17 @@ class PMvGE(BaseEmbedder):
             if isinstance(stopped.partial, TrainingResult):
                 stopped.partial = self._make_fit(data, model, stopped.partial, places)
             raise
-        return self._make_fit(data, model, found, places)
+        return self._make_fit(data, model, result, places)
 
     def _blocks(self, data: HeteroData, W: Sparse, progress: Progress) -> list[LinkSampling]:
         blocks, self._kinds = [], []
         spans = list(data.offsets.items())
         for d, (name, rows) in enumerate(spans):
             progress(0.0, f"Neighbours in {name}")
-            extra = self._added(data, name, rows, W)
-            if extra is not None and extra.nnz and self.within_weight > 0:
-                blocks.append(make_link_block(d, d, extra, self.within_weight))
-                self._kinds.append(f"{name}, {_ADDED[self.within]}")
+            added = self._added_links(data, name, rows, W)
+            if added is not None and added.nnz and self.within_weight > 0:
+                blocks.append(make_link_block(d, d, added, self.within_weight))
+                self._kinds.append(f"{name}, {_ADDED_LINK_TITLES[self.within]}")
             for e in range(d, len(spans)):
                 part = sp.csr_array(W[rows][:, spans[e][1]])
                 if part.nnz:
@@ -294,65 +294,67 @@ class PMvGE(BaseEmbedder):
                     self._kinds.append(f"{name} - {spans[e][0]}")
         return blocks
 
-    def _added(self, data: HeteroData, name: str, rows: slice, W: Sparse) -> Sparse | None:
+    def _added_links(self, data: HeteroData, name: str, rows: slice, W: Sparse) -> Sparse | None:
         """Return the links added within a dataset, or None."""
         if self.within == "ignored":
             return None
         if self.within == "sn_graph":
-            near = own_affinities(data[name], self.perplexity, random_state=self.random_state)
-            return None if near is None else symmetric_affinities(near)
+            affinities = own_affinities(data[name], self.perplexity, random_state=self.random_state)
+            return None if affinities is None else symmetric_affinities(affinities)
         others = np.ones(data.n_rows)
         others[rows] = 0.0
         across = sp.csr_array(W[rows] @ sp.diags_array(others))
-        product = sp.csr_array(across @ across.T)
-        product.setdiag(0.0)
-        product.eliminate_zeros()
-        return product
+        shared = sp.csr_array(across @ across.T)
+        shared.setdiag(0.0)
+        shared.eliminate_zeros()
+        return shared
 
-    def _there(self, data: HeteroData, blocks: list[LinkSampling]) -> list[Bools]:
-        there = []
+    def _placed_masks(self, data: HeteroData, blocks: list[LinkSampling]) -> list[Bools]:
+        masks = []
         for d, (name, dataset) in enumerate(data.datasets.items()):
             mask = np.full(len(dataset), name in self._inputs)
             for block in blocks:
                 if name not in self._inputs:
                     mask |= (block.u > 0) if block.d == d else False
                     mask |= (block.v > 0) if block.e == d else False
-            missing = int((~mask).sum())
-            if missing:
+            n_missing = int((~mask).sum())
+            if n_missing:
                 warn_about_data(
-                    f"{missing:,} items of {name} have no features and no links. "
+                    f"{n_missing:,} items of {name} have no features and no links. "
                     "They are left off the map."
                 )
-            there.append(mask)
-        return there
+            masks.append(mask)
+        return masks
 
     def _make_fit(
         self,
         data: HeteroData,
         model: Objective,
-        found: TrainingResult,
+        result: TrainingResult,
         places: Callable[[Floats], Mapping[str, Floats]],
     ) -> Fit:
         names = list(data.datasets)
-        weights, bias = model.split(found.flat)
+        weights, bias = model.split(result.flat)
         self._model, self._weights = model, dict(zip(names, weights, strict=True))
         self.biases_ = {}
         for block, value in zip(model.blocks, bias.tolist(), strict=True):
             # Within a dataset, given links come last and set the bias.
             self.biases_[names[block.d], names[block.e]] = value
-        Y = places(found.flat)
+        Y = places(result.flat)
         kinds = self._kinds
-        parts = model.explained(found.flat, np.random.default_rng(self.random_state))
+        parts = model.explained(result.flat, np.random.default_rng(self.random_state))
         self.explained_ = {kind: share for kind, (_, share) in zip(kinds, parts, strict=True)}
-        whole = sum(loss for loss, _ in parts) or 1.0
+        total_loss = sum(loss for loss, _ in parts) or 1.0
         centre = {
-            name: np.nanmean(own, axis=0) for name, own in Y.items() if np.isfinite(own).any()
+            name: np.nanmean(coordinates, axis=0)
+            for name, coordinates in Y.items()
+            if np.isfinite(coordinates).any()
         }
         return Fit(
             Y,
-            n_iter=max(len(found.history) - 1, 0),
-            loss_history=found.history,
-            stopping_reason=found.reason,
+            n_iter=max(len(result.history) - 1, 0),
+            loss_history=result.history,
+            stopping_reason=result.reason,
             diagnostics={
                 "bias": {" - ".join(ends): b for ends, b in self.biases_.items()},
                 "explained": self.explained_,
@@ -371,7 +373,7 @@ class PMvGE(BaseEmbedder):
                     "Remaining error",
                     "Share of each kind of links in the remaining error. The kind with the largest "
                     "share is shown worst and pulls hardest.",
-                    {kind: loss / whole for kind, (loss, _) in zip(kinds, parts, strict=True)},
+                    {kind: loss / total_loss for kind, (loss, _) in zip(kinds, parts, strict=True)},
                     SHARE,
                 ),
                 make_diagnostic(
@@ -400,23 +402,23 @@ class PMvGE(BaseEmbedder):
 
     def _importances(self, data: HeteroData) -> list[Diagnostic]:
         """Return how far each feature moves items, for each dataset with plain features."""
-        found = []
+        messages = []
         for net, (name, weights) in zip(self._model.nets, self._weights.items(), strict=True):
             inputs = self._inputs.get(name)
             if inputs is None or inputs.basis.kind != "linear":
                 continue
-            moved = net.reach(weights, inputs.axes) * deviations(data[name])
+            movement = net.reach(weights, inputs.axes) * deviations(data[name])
             names = feature_names(data[name])
-            found.append(
+            messages.append(
                 make_diagnostic(
                     f"importances of {name}",
                     f"Importance of the features of {name}",
                     "How far an item moves when a feature changes by one standard deviation: the "
                     "slope at its place, in map units, as a root mean square over items.",
-                    zip(names, moved.tolist(), strict=True),
+                    zip(names, movement.tolist(), strict=True),
                 )
             )
-        return found
+        return messages
 
     def link_scores(
         self, source: Dataset, target: Dataset, Y_source: Floats, Y_target: Floats

@@ -1,4 +1,4 @@
-"""The contract of methods that predict a label: a map of their margins, and `predict`."""
+"""Base class of methods that predict a label."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from hetviz.errors import HetvizError
 
 @dataclass(frozen=True, eq=False)
 class LabelPredictions:
-    """What is predicted of rows.
+    """Predicted labels of rows.
 
     Attributes
     ----------
     label : array of shape (n,)
         Text of a class, or a number.
     probability : array of shape (n,)
-        Of that class; NaN for numbers.
+        Probability of that class. NaN for numbers.
     spread : array of shape (n,)
-        How far the sources differ: standard deviation of their numbers, or of their probabilities
-        of that class; NaN where fewer than two record the row.
+        Difference between the sources: standard deviation of their numbers, or of their
+        probabilities of that class. NaN if fewer than two sources have the row.
     by_class : array of shape (n, K) or None
         Probability of each class, in the order of ``classes_``.
     """
@@ -54,7 +54,7 @@ class LabelPredictions:
         return table
 
     def take(self, rows: Ints) -> LabelPredictions:
-        """Return what is predicted of some of the rows."""
+        """Return the predictions of the given rows."""
         return LabelPredictions(
             self.label[rows],
             self.probability[rows],
@@ -64,17 +64,16 @@ class LabelPredictions:
 
 
 class BasePredictor(BaseEmbedder):
-    """Template of methods that predict a label.
+    """Base class of methods that predict a label.
 
-    An author writes ``_fit``, which hands what it predicts to `_keep_predictions`, and
-    ``_predict``.
+    A method has ``_fit``, which calls `_keep_predictions`, and ``_predict``.
 
     Attributes
     ----------
     predictions_ : dict of str to Predicted
-        Of the fitted rows of each dataset that shows items with the label.
+        Predictions of the fitted rows of each dataset of the labelled entity.
     classes_ : tuple of str
-        Empty where the label is a number.
+        Empty if the label is a number.
     """
 
     @one_thread()
@@ -84,14 +83,14 @@ class BasePredictor(BaseEmbedder):
         Parameters
         ----------
         data : HeteroData or Dataset
-            Rows of fitted datasets, any subset of them: same columns; kernels of new rows of
-            shape (n_new, n_fitted). Rows with the same id in several views are one item.
+            Rows of any fitted datasets, with the fitted columns. Kernels of new rows have shape
+            (n_new, n_fitted). Rows with the same id in several views are one item.
 
         Returns
         -------
         DataFrame
-            Columns dataset, id, label, probability, spread, and p_<class> for each class; see
-            `LabelPredictions`. Datasets that show other items have no rows in it.
+            Columns dataset, id, label, probability, spread, and p_<class> for each class, see
+            `LabelPredictions`. Datasets of other entities have no rows.
 
         Raises
         ------
@@ -102,24 +101,24 @@ class BasePredictor(BaseEmbedder):
         """
         if not hasattr(self, "predictions_"):
             raise HetvizError(f"{self.card.title}: call fit before predict.")
-        given = HeteroData([data]) if isinstance(data, Dataset) else data
-        fresh = {
+        input_data = HeteroData([data]) if isinstance(data, Dataset) else data
+        new_rows_by_dataset = {
             name: rows
-            for name, rows in new_rows(self._fitted, given).items()
+            for name, rows in new_rows(self._fitted, input_data).items()
             if name in self.predictions_
         }
-        found = self._predict(fresh)
+        new_predictions = self._predict(new_rows_by_dataset)
         frames = []
-        for name, dataset in given.datasets.items():
+        for name, dataset in input_data.datasets.items():
             if name not in self.predictions_:
                 continue
-            known = self._fitted[name].find(dataset.ids)
-            ids = dataset.ids[known >= 0]
-            old = self.predictions_[name].take(known[known >= 0])
-            frames.append(old.frame(name, ids, self.classes_))
-            if name in found:
-                ids = fresh[name].dataset.ids
-                frames.append(found[name].frame(name, ids, self.classes_))
+            fitted_rows = self._fitted[name].find(dataset.ids)
+            ids = dataset.ids[fitted_rows >= 0]
+            fitted = self.predictions_[name].take(fitted_rows[fitted_rows >= 0])
+            frames.append(fitted.frame(name, ids, self.classes_))
+            if name in new_predictions:
+                ids = new_rows_by_dataset[name].dataset.ids
+                frames.append(new_predictions[name].frame(name, ids, self.classes_))
         if not frames:
             columns = ["dataset", "id", "label", "probability", "spread"]
             return pd.DataFrame(columns=[*columns, *(f"p_{name}" for name in self.classes_)])

@@ -1,9 +1,9 @@
-"""Which method comes first for some data, by what was measured of other data of their shape.
+"""Ranking of methods by benchmarks on data of the same shape.
 
-``measured.json`` is written by ``python -m benchmarks joint_maps``: how far each method was behind
-the best one on data sets of each shape, and the seconds of a fit by the number of rows. What
-`hetviz.runs.embed.first_map.choose_method` then measured of the very data is kept beside it, in the
-folder of `hetviz.algorithms.cost`.
+``python -m benchmarks joint_maps`` writes ``measured.json``: the distance of each method to the
+best one on data of each shape, and the seconds of a fit by the number of rows. Results of
+`hetviz.runs.embed.first_map.choose_method` for single data are stored in the folder of
+`hetviz.algorithms.cost`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from importlib import resources
 from typing import Any
 
 from hetviz._version import __version__
-from hetviz.algorithms.cost import keep_record, kept_record
+from hetviz.algorithms.cost import store_record, stored_record
 from hetviz.data import HeteroData
 from hetviz.data.model.views import identity_links
 
@@ -28,25 +28,24 @@ SHAPES = {
     "compared": "items with comparisons and no links",
     "alone": "items without links",
 }
-_CHOSEN = "choices.json"
-_MOST_KEPT = 200
+_CHOICES_FILE = "choices.json"
+_MAX_STORED = 200
 
 
 @dataclass(frozen=True)
 class Standing:
-    """How a method did on data sets of one shape.
+    """Benchmark result of a method on data of one shape.
 
     Attributes
     ----------
     method : str
-        Its key.
+        Key of the method.
     params : mapping
-        Parameters other than the defaults.
+        Parameters that differ from the defaults.
     behind : float
-        How far its overall score was behind that of the best method, from 0 to 1; the mean over
-        data sets.
+        Difference to the overall score of the best method, from 0 to 1, mean over data sets.
     n_sets : int
-        Data sets of this shape that it was measured on.
+        Number of data sets of this shape.
     """
 
     method: str
@@ -56,64 +55,64 @@ class Standing:
 
 
 def shape_of(data: HeteroData) -> str:
-    """Return which of `SHAPES` data are of."""
-    together = [group for group in data.links if (group.weight > 0).any()]
-    if any(not group.within for group in together) or identity_links(data):
+    """Return the shape of the data, a key of `SHAPES`."""
+    positive_links = [group for group in data.links if (group.weight > 0).any()]
+    if any(not group.within for group in positive_links) or identity_links(data):
         return "linked"
-    if together:
+    if positive_links:
         return "network"
     compared = data.comparisons is not None and len(data.comparisons) > 0
     return "compared" if compared else "alone"
 
 
 def standings(data: HeteroData) -> list[Standing]:
-    """Return how methods did on other data of this shape, the best first.
+    """Return benchmark results on data of this shape, the best first.
 
-    A method may stand there more than once, with other parameters.
+    A method may occur several times with different parameters.
     """
-    found = [Standing(**entry) for entry in _table()["shapes"].get(shape_of(data), [])]
-    return sorted(found, key=lambda standing: standing.behind)
+    results = [Standing(**entry) for entry in _measured_table()["shapes"].get(shape_of(data), [])]
+    return sorted(results, key=lambda standing: standing.behind)
 
 
 def expected_seconds(method: str, n_rows: int) -> float | None:
-    """Return how long a fit took elsewhere on that many rows; None for a method never measured."""
-    return _power_law(_table()["seconds"].get(method), n_rows)
+    """Return the benchmark time of a fit for a number of rows. None for unknown methods."""
+    return _power_law(_measured_table()["seconds"].get(method), n_rows)
 
 
 def measuring_seconds(n_rows: int) -> float:
-    """Return how long it took elsewhere to measure a map of that many rows."""
-    return _power_law(_table()["measuring"], n_rows) or 0.0
+    """Return the benchmark time of measuring a map with a number of rows."""
+    return _power_law(_measured_table()["measuring"], n_rows) or 0.0
 
 
-def keep_choice(data: HeteroData, methods: Sequence[str]) -> None:
-    """Keep the order that methods were found in for these data, the best first."""
-    known = _choices()
-    known.pop(data.fingerprint(), None)
-    latest = dict(list(known.items())[-_MOST_KEPT + 1 :])
-    record = {"version": __version__, "choices": latest | {data.fingerprint(): list(methods)}}
+def store_choice(data: HeteroData, methods: Sequence[str]) -> None:
+    """Store the order of methods for these data, the best first."""
+    choices = _stored_choices()
+    choices.pop(data.fingerprint(), None)
+    recent = dict(list(choices.items())[-_MAX_STORED + 1 :])
+    record = {"version": __version__, "choices": recent | {data.fingerprint(): list(methods)}}
     with contextlib.suppress(OSError):
-        keep_record(_CHOSEN, record)
+        store_record(_CHOICES_FILE, record)
 
 
-def known_choice(data: HeteroData) -> list[str]:
-    """Return the order that was kept for these data; empty where none was."""
-    known = _choices()
-    found = known.get(data.fingerprint(), []) if known else []
-    # A file that somebody else wrote or broke is no file.
-    whole = isinstance(found, list) and all(isinstance(key, str) for key in found)
-    return found if whole else []
+def stored_choice(data: HeteroData) -> list[str]:
+    """Return the stored order of methods for these data. Empty if there is none."""
+    choices = _stored_choices()
+    methods = choices.get(data.fingerprint(), []) if choices else []
+    # Ignore damaged files.
+    is_valid = isinstance(methods, list) and all(isinstance(key, str) for key in methods)
+    return methods if is_valid else []
 
 
-def _choices() -> dict[str, Any]:
-    found = kept_record(_CHOSEN).get("choices")
-    return dict(found) if isinstance(found, Mapping) else {}
+def _stored_choices() -> dict[str, Any]:
+    choices = stored_record(_CHOICES_FILE).get("choices")
+    return dict(choices) if isinstance(choices, Mapping) else {}
 
 
 @cache
-def _table() -> dict[str, Any]:
+def _measured_table() -> dict[str, Any]:
     text = resources.files(__package__).joinpath("measured.json").read_text(encoding="utf-8")
-    found: dict[str, Any] = json.loads(text)
-    return found
+    table: dict[str, Any] = json.loads(text)
+    return table
 
 
 def _power_law(law: Sequence[float] | None, n_rows: int) -> float | None:

@@ -1,4 +1,4 @@
-"""Declarations of the parameters that mean the same in several methods, as types of fields."""
+"""Parameters shared by several methods, as annotated field types."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ DrawnBy = Annotated[
     str,
     Choice(
         "Drawn by",
-        "How more than two axes are shown; what is near or alike is measured on all of them.",
+        "How maps with more than two axes are drawn. All measures use all axes.",
         options={
             "axes": "the two directions along which items differ most",
-            "neighbors": "who is near whom on all axes (neighbour map)",
+            "neighbors": "neighbours on all axes (neighbour map)",
         },
         details=(
-            "A neighbour map is t-SNE of the axes, see `hetviz.core.layout.axes_map`; it needs "
+            "A neighbour map is t-SNE of the axes, see `hetviz.core.layout.axes_map`. It needs "
             "`n_components` of 3 or more, such as 10."
         ),
     ),
@@ -31,7 +31,7 @@ Device = Annotated[
     str,
     Choice(
         "Computed on",
-        "What searches the neighbours and draws the map.",
+        "The device that finds neighbours and computes the layout.",
         options={
             PROCESSOR: "the processor",
             AUTO: "a graphics card, if there is one",
@@ -39,49 +39,54 @@ Device = Annotated[
         },
         advanced=True,
         details=(
-            "A card needs PyTorch, the extra `gpu`. It compares all items with each other, however "
-            "many there are, and its map is another one of about the same divergence."
+            "A graphics card needs PyTorch (the extra `gpu`). It compares all pairs of items, and "
+            "its map differs slightly but has about the same divergence."
         ),
     ),
 ]
 
-RandomState = Annotated[int, Integer("Seed", "Same seed, same map.", low=0, advanced=True)]
+RandomState = Annotated[
+    int, Integer("Seed", "The same seed gives the same map.", low=0, advanced=True)
+]
 
 TieViews = Annotated[
     bool,
-    Flag("Join views", "Draw the rows that show one object in different datasets together."),
+    Flag("Join views", "Place the rows of one object in different datasets together."),
 ]
 
 LearnGroups = Annotated[
     bool,
     Flag(
-        "Learn from what you say",
-        "Items like those that you said belong together follow them.",
+        "Learn from groups",
+        "Items similar to those that you linked follow them.",
         details=(
-            "Of three or more, and only where those named resemble one another more than items "
-            "chosen by chance would."
+            "For groups of three or more items that are more similar to each other than items "
+            "chosen at random."
         ),
     ),
 ]
 
-# Of the projections onto axes that all datasets share.
+# Parameters of projections onto shared axes.
 
 DatasetWeights = Annotated[
     float | Mapping[str, float],
     PerDataset(
         "Weight of datasets",
-        "How much the links of a dataset count beside those of the others; 0 leaves it out. With "
-        "two datasets, linked only with each other, it changes nothing.",
+        "How much the links of a dataset count compared with those of others. 0 leaves it out. Has "
+        "no effect with two datasets that are linked only with each other.",
         details="Links of datasets u and v count sqrt(weight_u weight_v) times.",
         inner=Real(low=0.0, high=100.0),
         advanced=True,
     ),
 ]
 
-Features = Annotated[
+FeatureKinds = Annotated[
     str | Mapping[str, str],
     PerDataset(
-        "Features", "What to use of each dataset.", inner=Choice(options=KINDS), advanced=True
+        "Features",
+        "Which features of each dataset are used.",
+        inner=Choice(options=KINDS),
+        advanced=True,
     ),
 ]
 
@@ -89,12 +94,12 @@ KernelPenalty = Annotated[
     str,
     Choice(
         "Smoothing of",
-        "What smoothing keeps small, where items are compared by a kernel.",
+        "The quantity that smoothing penalises for kernels.",
         options={"rkhs": "the curves", "paper": "their coefficients, as in the paper"},
         advanced=True,
         details=(
-            "The curves themselves, a'Ka, or their coefficients, a'a; above 5,000 items of a "
-            "dataset always the curves."
+            "The curves, a'Ka, or their coefficients, a'a. Above 5,000 items of a dataset it is "
+            "always the curves."
         ),
     ),
 ]
@@ -103,8 +108,8 @@ AxisScale = Annotated[
     float | str,
     Real(
         "Spread of axes",
-        "0 gives all axes the same spread, 1 makes those that keep links better wider.",
-        details="Axis c is multiplied by agreement_c to this power; "
+        "0 gives all axes the same spread, 1 makes axes with better agreement wider.",
+        details="Axis c is multiplied by agreement_c to this power. "
         '"auto" is 0 for up to three axes and 1 above.',
         low=0.0,
         high=4.0,
@@ -114,18 +119,18 @@ AxisScale = Annotated[
     ),
 ]
 
-# Of the methods for comparisons.
+# Parameters of methods for comparisons.
 
 Order = Annotated[
     str,
     Choice(
-        "Comparisons that clash",
-        "What to leave out of comparisons that cannot all be true.",
+        "Contradicting comparisons",
+        "Which comparisons to leave out if they contradict each other.",
         details="See `hetviz.core.ordinal.partial_order.partial_order`.",
         options={
-            "process": "opposite ones, and as few as possible of circles",
+            "process": "opposite ones, and as few as possible of each cycle",
             "contradictions": "opposite ones only",
-            "none": "nothing",
+            "none": "none",
         },
         advanced=True,
     ),
@@ -135,29 +140,29 @@ Contradictions = Annotated[
     str,
     Choice(
         "Opposite comparisons",
-        "What becomes of two that say the opposite.",
+        "What happens to two opposite comparisons.",
         options={
             "prune": "both are left out",
-            "majority": "the one said more often stays",
-            "keep": "both stay, unless they count as a circle",
+            "majority": "the more frequent one stays",
+            "keep": "both stay, unless they count as a cycle",
         },
         advanced=True,
     ),
 ]
 
-MOST_POLISHED = 3
-"""Axes up to which points are moved in the end."""
+MAX_POLISHED_AXES = 3
+"""Maximum number of axes for the final step that moves points."""
 QUICK_TOL = 1e-2
-"""Relative gap that is near enough for maps that are only compared with each other."""
+"""Relative gap for maps that are only compared with each other."""
 
 Polish = Annotated[
     bool,
     Flag(
-        "Move points in the end",
-        "Move points from where the method put them, as far as comparisons held out confirm.",
+        "Final adjustment",
+        "Move points after the fit, as far as hidden comparisons confirm.",
         details=(
-            "To three axes: `hetviz.core.ordinal.polish`, the strength of its pull to the start by "
-            "three-fold cross-validation. New items move with those near them."
+            "For at most three axes, see `hetviz.core.ordinal.polish`. The pull to the start is "
+            "chosen by three-fold cross-validation. New items move with their neighbours."
         ),
     ),
 ]
@@ -166,7 +171,7 @@ Tol = Annotated[
     float,
     Real(
         "Precision",
-        "Relative gap to the proven optimum at which to stop.",
+        "Relative gap to the optimum at which to stop.",
         low=1e-8,
         high=0.5,
         log=True,

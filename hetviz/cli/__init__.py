@@ -41,7 +41,10 @@ COMMANDS = {
     "admin": "operate",
 }
 
-EXIT_CODES = "exit codes: 0 success; 1 error in the data or a setting; 2 wrong usage; 130 stopped with Ctrl-C"
+EXIT_CODES = (
+    "exit codes: 0 success; 1 error in the data or a setting; 2 wrong usage; "
+    "130 stopped with Ctrl-C"
+)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -51,14 +54,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
             # Ids may have characters outside the terminal's encoding.
             stream.reconfigure(errors="backslashreplace")
     words = list(sys.argv[1:] if arguments is None else arguments)
-    given = make_parser(words[0] if words else "").parse_args(words)
+    args = make_parser(words[0] if words else "").parse_args(words)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("default")
             warnings.showwarning = print_warning
-            return int(given.command(given))
+            return int(args.command(args))
     except HetvizError as error:
-        print_error(error, given.json)
+        print_error(error, args.json)
         return 1
     except BrokenPipeError:
         return 0

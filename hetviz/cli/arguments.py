@@ -61,15 +61,15 @@ def _assignment(text: str) -> tuple[str, str]:
     return name.strip(), value
 
 
-def parse_params(given: argparse.Namespace) -> dict[str, Any]:
+def parse_params(args: argparse.Namespace) -> dict[str, Any]:
     """Return the typed parameters of --set."""
-    declared = hetviz.get_method(given.method).params
+    declared = hetviz.get_method(args.method).params
     params: dict[str, Any] = {}
-    for name, text in given.set:
+    for name, text in args.set:
         if name in params:
             raise ParameterError(f"--set {name} is set twice.")
         params[name] = parameters.parse(declared[name], text) if name in declared else text
-    parameters.check(given.method, declared, params)
+    parameters.check(args.method, declared, params)
     return params
 
 
@@ -108,9 +108,9 @@ def print_line(text: str, stream: TextIO | None = None) -> None:
     (stream or sys.stdout).write(text + "\n")
 
 
-def print_result(given: argparse.Namespace, value: object, lines: Sequence[str]) -> None:
+def print_result(args: argparse.Namespace, value: object, lines: Sequence[str]) -> None:
     """Print the result, as JSON or as lines."""
-    print_line(json.dumps(value, indent=2, ensure_ascii=False) if given.json else "\n".join(lines))
+    print_line(json.dumps(value, indent=2, ensure_ascii=False) if args.json else "\n".join(lines))
 
 
 def print_error(error: HetvizError, as_json: bool) -> None:

@@ -25,12 +25,12 @@ def add_samples(add: AddCommand) -> None:
     add("samples", _samples, "List the samples.", "samples")
 
 
-def _samples(given: argparse.Namespace) -> int:
+def _samples(args: argparse.Namespace) -> int:
     title_of = {}
     for name in samples():
         manifest = (sample_root() or Path()) / name / MANIFEST
         title_of[name] = str(tomllib.loads(manifest.read_text(encoding="utf-8")).get("title", name))
-    print_result(given, title_of, [f"{name:<14}{title}" for name, title in title_of.items()])
+    print_result(args, title_of, [f"{name:<14}{title}" for name, title in title_of.items()])
     return 0
 
 
@@ -45,15 +45,15 @@ def add_methods(add: AddCommand) -> None:
     )
 
 
-def _methods(given: argparse.Namespace) -> int:
-    if given.suggest is None:
+def _methods(args: argparse.Namespace) -> int:
+    if args.suggest is None:
         cards = read_cards()
-        print_result(given, cards, [f"{card['key']:<20}{card['summary']}" for card in cards])
+        print_result(args, cards, [f"{card['key']:<20}{card['summary']}" for card in cards])
         return 0
     from hetviz.algorithms.cost import measure_seconds
 
-    data = hetviz.load(given.suggest)
-    if given.time:
+    data = hetviz.load(args.suggest)
+    if args.time:
         for verdict in hetviz.suggest(data):
             if verdict.suits:
                 measure_seconds(hetviz.get_method(verdict.card.key), data)
@@ -73,7 +73,7 @@ def _methods(given: argparse.Namespace) -> int:
         + _cost_text(v)
         for v in suggestions
     ]
-    print_result(given, verdicts, lines)
+    print_result(args, verdicts, lines)
     return 0
 
 

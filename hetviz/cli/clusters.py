@@ -41,32 +41,32 @@ def add_clusters(add: AddCommand) -> None:
     )
 
 
-def _clusters(given: argparse.Namespace) -> int:
+def _clusters(args: argparse.Namespace) -> int:
     from hetviz.errors import ParameterError
     from hetviz.io import gate, read_bundle, read_coordinates
 
-    loaded = read_bundle(given.data).strict()
+    loaded = read_bundle(args.data).strict()
     embedding = loaded.map
-    if given.coordinates is not None:
-        file = Path(given.coordinates)
+    if args.coordinates is not None:
+        file = Path(args.coordinates)
         embedding = read_coordinates(file.name, gate.read_file(file), loaded.data)
-    elif given.method is not None:
-        params = parse_params(given)
-        embedding = hetviz.embed(loaded.data, given.method, random_state=given.seed, **params)
+    elif args.method is not None:
+        params = parse_params(args)
+        embedding = hetviz.embed(loaded.data, args.method, random_state=args.seed, **params)
     if embedding is None:
         raise ParameterError("These data have no map. Use --coordinates or --method.")
     result = hetviz.clusters(
         loaded.data,
         embedding,
-        method=given.by,
-        n_clusters=given.number,
-        label=given.label,
+        method=args.by,
+        n_clusters=args.number,
+        label=args.label,
         held_out=loaded.held_out,
-        random_state=given.seed,
+        random_state=args.seed,
         progress=make_progress(),
     )
-    if given.out is not None:
-        result.frame().to_csv(given.out, index=False)
+    if args.out is not None:
+        result.frame().to_csv(args.out, index=False)
     lines = [f"{card.number:>3}  {card.name}: {card.sentence}" for card in result.cards]
-    print_result(given, result.to_dict(), lines)
+    print_result(args, result.to_dict(), lines)
     return 0

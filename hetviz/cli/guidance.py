@@ -72,52 +72,52 @@ def add_guidance(add: AddCommand) -> None:
     guidance.add_argument("--leave-out", action="store_true", help="skip invalid rows (--import)")
 
 
-def _guidance(given: argparse.Namespace) -> int:
+def _guidance(args: argparse.Namespace) -> int:
     from hetviz.io import guidance_csv, guidance_template
 
-    data = hetviz.load(given.data)
-    if given.template is not None:
-        print_line(guidance_template(data, given.template).rstrip("\n"))
+    data = hetviz.load(args.data)
+    if args.template is not None:
+        print_line(guidance_template(data, args.template).rstrip("\n"))
         return 0
-    if given.learned or given.more_like is not None:
-        groups = hetviz.learned_from(data, label=given.more_like)
+    if args.learned or args.more_like is not None:
+        groups = hetviz.learned_from(data, label=args.more_like)
         empty_message = "No three items of a dataset are linked together."
-        if given.more_like is not None:
-            empty_message = f"No three items of a dataset have the same {given.more_like}."
+        if args.more_like is not None:
+            empty_message = f"No three items of a dataset have the same {args.more_like}."
         print_result(
-            given, [group.to_dict() for group in groups], list(map(str, groups)) or [empty_message]
+            args, [group.to_dict() for group in groups], list(map(str, groups)) or [empty_message]
         )
         return 0
-    if given.did is not None:
-        return _consequences(given, data)
-    if given.because is not None:
-        return _similar_columns(given, data)
-    if given.export is not None:
-        _write_text(given.export, guidance_csv(data))
+    if args.did is not None:
+        return _consequences(args, data)
+    if args.because is not None:
+        return _similar_columns(args, data)
+    if args.export is not None:
+        _write_text(args.export, guidance_csv(data))
         n = len(hetviz.statements(data))
-        record = {"file": given.export, "statements": n}
-        print_result(given, record, [f"{n:,} statements written to {given.export}."])
+        record = {"file": args.export, "statements": n}
+        print_result(args, record, [f"{n:,} statements written to {args.export}."])
         return 0
-    if given.taken is not None:
-        return _import(given, data)
-    if given.merge is not None:
-        return _merge(given, data)
+    if args.taken is not None:
+        return _import(args, data)
+    if args.merge is not None:
+        return _merge(args, data)
     report = hetviz.guidance_report(data)
-    print_result(given, report.to_dict(), [*str(report).splitlines(), *_coverage_lines(data)])
+    print_result(args, report.to_dict(), [*str(report).splitlines(), *_coverage_lines(data)])
     return 0
 
 
-def _consequences(given: argparse.Namespace, data: HeteroData) -> int:
+def _consequences(args: argparse.Namespace, data: HeteroData) -> int:
     from hetviz.io import gate, read_coordinates
 
     statements = hetviz.statements(data)
     sets = list(dict.fromkeys(statements["set"]))
     if not sets:
         raise ParameterError("--did: these data have no guidance.")
-    name = sets[-1] if given.set is None else given.set
+    name = sets[-1] if args.set is None else args.set
     if name not in sets:
         raise ParameterError(f"--set {name}: unknown set. Use one of {', '.join(sets)}.")
-    files = [Path(file) for file in given.did]
+    files = [Path(file) for file in args.did]
     before, after = (read_coordinates(file.name, gate.read_file(file), data) for file in files)
     changes = hetviz.consequences(
         data, before, after, statements.loc[statements["set"] == name, "key"]
@@ -127,15 +127,15 @@ def _consequences(given: argparse.Namespace, data: HeteroData) -> int:
         lines.append(
             "The map became less accurate: fewer neighbours of these items are similar in the data."
         )
-    print_result(given, {"set": name, "falser": changes.falser, **changes.to_dict()}, lines)
+    print_result(args, {"set": name, "falser": changes.falser, **changes.to_dict()}, lines)
     return 0
 
 
-def _similar_columns(given: argparse.Namespace, data: HeteroData) -> int:
+def _similar_columns(args: argparse.Namespace, data: HeteroData) -> int:
     from hetviz.data.edits.by_id import rows_by_id
 
     rows = []
-    for item in given.because:
+    for item in args.because:
         name, _, id_ = item.partition(":")
         if name not in data.datasets:
             names = ", ".join(data.datasets)
@@ -144,12 +144,13 @@ def _similar_columns(given: argparse.Namespace, data: HeteroData) -> int:
         rows.append([int(row) + data.offsets[name].start])
     similarities = hetviz.alike_by(data, *rows)
     lines = [
-        f"{similarity.column}: closer than {100 * similarity.nearer:.0f} % of {similarity.dataset}; weight "
+        f"{similarity.column}: closer than {100 * similarity.nearer:.0f} % of "
+        f"{similarity.dataset}; weight "
         f"{similarity.weight:g}."
         for similarity in similarities
     ]
     print_result(
-        given,
+        args,
         [asdict(similarity) for similarity in similarities],
         lines or ["They are not similar in any column."],
     )
@@ -167,23 +168,23 @@ def _coverage_lines(data: HeteroData) -> list[str]:
     ]
 
 
-def _import(given: argparse.Namespace, data: HeteroData) -> int:
+def _import(args: argparse.Namespace, data: HeteroData) -> int:
     from hetviz.data.edits.adding import add_statements
     from hetviz.io import gate, read_guidance
     from hetviz.metrics.conflicts.conflicts import would_contradict
 
-    if given.out is None:
+    if args.out is None:
         raise ParameterError("--import needs --out BUNDLE for the result.")
-    path = Path(given.taken)
+    path = Path(args.taken)
     guidance = read_guidance(*gate.unpack_gzip(path.name, gate.read_file(path)), data)
-    if not given.leave_out:
+    if not args.leave_out:
         guidance.strict()
-    if not given.json:
+    if not args.json:
         for problem in guidance.problems:
             print_line(str(problem), sys.stderr)
     conflicts = would_contradict(data, guidance.parts)
     added = add_statements(data, guidance.parts)
-    hetviz.save(guidance.labelled(added.data), given.out)
+    hetviz.save(guidance.labelled(added.data), args.out)
     record = {
         "added": len(added.added),
         "updated": len(added.updated),
@@ -192,24 +193,24 @@ def _import(given: argparse.Namespace, data: HeteroData) -> int:
         "left_out": guidance.n_rows - guidance.n_good,
         "problems": [problem.to_dict() for problem in guidance.problems],
         "conflicts": [conflict.to_dict() for conflict in conflicts],
-        "out": given.out,
+        "out": args.out,
     }
     summary = (
         f"{len(added.added):,} added, {len(added.updated):,} changed, {added.n_same:,} unchanged, "
-        f"{guidance.n_rows - guidance.n_good:,} left out. Saved to {given.out}."
+        f"{guidance.n_rows - guidance.n_good:,} left out. Saved to {args.out}."
     )
-    print_result(given, record, [summary, *(conflict.sentence for conflict in conflicts)])
+    print_result(args, record, [summary, *(conflict.sentence for conflict in conflicts)])
     return 0
 
 
-def _merge(given: argparse.Namespace, data: HeteroData) -> int:
-    if given.out is None:
+def _merge(args: argparse.Namespace, data: HeteroData) -> int:
+    if args.out is None:
         raise ParameterError("--merge needs --out FILE for the result.")
-    merged = hetviz.merge_guidance(data, *map(Path, given.merge))
-    _write_text(given.out, merged.csv())
+    merged = hetviz.merge_guidance(data, *map(Path, args.merge))
+    _write_text(args.out, merged.csv())
     lines = [
         f"{merged.both:,} statements in both, {merged.only_ours:,} only in the first, "
-        f"{merged.only_theirs:,} only in the second; written to {given.out}."
+        f"{merged.only_theirs:,} only in the second; written to {args.out}."
     ]
     for difference in merged.differ:
         fields = ", ".join(
@@ -217,7 +218,7 @@ def _merge(given: argparse.Namespace, data: HeteroData) -> int:
         )
         lines.append(f"Differs: {difference['key']}: {fields}; the first is used.")
     lines += [conflict.sentence for conflict in merged.conflicts]
-    print_result(given, {**merged.to_dict(), "out": given.out}, lines)
+    print_result(args, {**merged.to_dict(), "out": args.out}, lines)
     return 0
 
 
@@ -278,20 +279,18 @@ def add_join(add: AddCommand) -> None:
     join.add_argument("--out", metavar="PATH", help="bundle for the joined data")
 
 
-def _join(given: argparse.Namespace) -> int:
-    data = hetviz.load(given.data)
+def _join(args: argparse.Namespace) -> int:
+    data = hetviz.load(args.data)
     proposals = hetviz.propose_joins(data)
-    changes = [
-        name for name in _CHANGE_OPTIONS if getattr(given, name.strip("-").replace("-", "_"))
-    ]
-    if changes and given.out is None:
+    changes = [name for name in _CHANGE_OPTIONS if getattr(args, name.strip("-").replace("-", "_"))]
+    if changes and args.out is None:
         raise ParameterError(f"{changes[0]} needs --out PATH for the joined data.")
-    if given.out is not None and not changes:
+    if args.out is not None and not changes:
         raise ParameterError(
             "--out needs --accept N or --sure (proposals to apply), or --unlink or "
             "--leave-unlinked (what to remove)."
         )
-    for number in given.accept:
+    for number in args.accept:
         if not 1 <= number <= len(proposals):
             raise ParameterError(f"--accept {number}: there are {len(proposals)} proposals.")
     lines = []
@@ -303,30 +302,30 @@ def _join(given: argparse.Namespace) -> int:
         lines.append(f"      {len(proposal.match.i):,} pairs, for example {pairs}")
         lines += [f"      Note: {words}" for words in proposal.reach.warnings]
     record = {"proposals": [proposal.to_dict(data) for proposal in proposals]}
-    sure = [number for number, one in enumerate(proposals, start=1) if given.sure and one.sure]
-    if given.sure and not (sure or given.accept):
+    sure = [number for number, one in enumerate(proposals, start=1) if args.sure and one.sure]
+    if args.sure and not (sure or args.accept):
         raise ParameterError(
             "--sure: no proposal is reliable enough. Select proposals with --accept N."
         )
     if changes:
-        chosen = list(dict.fromkeys([*given.accept, *sure]))
-        rows = dict(one.rpartition("=")[::2] for one in given.rows)
+        chosen = list(dict.fromkeys([*args.accept, *sure]))
+        rows = dict(one.rpartition("=")[::2] for one in args.rows)
         joined = data
         if chosen:
             joined = hetviz.join_tables(data, [proposals[number - 1] for number in chosen], rows)
-        for text in given.unlink:
+        for text in args.unlink:
             joined = joined.edit().unlink(*text.partition(":")[::2])
-        for name in given.leave_unlinked:
+        for name in args.leave_unlinked:
             joined = drop_unlinked(joined, name)
-        hetviz.save(joined, given.out)
-        record |= {"accepted": chosen, "out": given.out}
+        hetviz.save(joined, args.out)
+        record |= {"accepted": chosen, "out": args.out}
         lines = [
             *(f"Joined: {proposals[number - 1].title}" for number in chosen),
-            *(f"Removed: the links of {text}" for text in given.unlink),
-            *(f"Removed: {name} without links" for name in given.leave_unlinked),
-            f"Saved to {given.out}.",
+            *(f"Removed: the links of {text}" for text in args.unlink),
+            *(f"Removed: {name} without links" for name in args.leave_unlinked),
+            f"Saved to {args.out}.",
         ]
-    print_result(given, record, lines or ["No joins found: no ids, columns or locations match."])
+    print_result(args, record, lines or ["No joins found: no ids, columns or locations match."])
     return 0
 
 
@@ -360,21 +359,21 @@ def add_ask(add: AddCommand) -> None:
     ask.add_argument("--seed", type=int, default=0, help="seed of random numbers (0)")
 
 
-def _ask(given: argparse.Namespace) -> int:
+def _ask(args: argparse.Namespace) -> int:
     from hetviz.io import gate, read_bundle, read_coordinates
 
-    data = read_bundle(given.data).strict().data
-    file = Path(given.coordinates)
+    data = read_bundle(args.data).strict().data
+    file = Path(args.coordinates)
     embedding = read_coordinates(file.name, gate.read_file(file), data)
-    learned = hetviz.learned_from(data, random_state=given.seed)
+    learned = hetviz.learned_from(data, random_state=args.seed)
     questions = hetviz.suggest_questions(
         data,
         embedding,
-        given.n,
-        random_state=given.seed,
-        kinds=given.kind or KINDS,
+        args.n,
+        random_state=args.seed,
+        kinds=args.kind or KINDS,
         learned=learned,
-        labels=given.label,
+        labels=args.label,
     )
     lines = [f"{question.text}  ({question.why})" for question in questions]
     lines = lines or ["No questions left."]
@@ -384,5 +383,5 @@ def _ask(given: argparse.Namespace) -> int:
             "Enough questions answered: more answers would make no measurable difference."
         ]
         print_line("\n".join([*lines_on_gain, *map(str, gains)]), sys.stderr)
-    print_result(given, [question.to_dict() for question in questions], lines)
+    print_result(args, [question.to_dict() for question in questions], lines)
     return 0

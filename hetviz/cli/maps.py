@@ -68,47 +68,47 @@ def add_embed(add: AddCommand) -> None:
     embed.add_argument("--out", required=True, metavar="DIR", help="output folder")
 
 
-def _embed(given: argparse.Namespace) -> int:
+def _embed(args: argparse.Namespace) -> int:
     from hetviz.io import read_bundle
     from hetviz.runs.embed.first_map import choose_method
     from hetviz.runs.embed.recipe import write_run
     from hetviz.runs.embed.run import fit_run
     from hetviz.runs.embed.scope import read_rows_file
 
-    if given.method is None and given.set:
+    if args.method is None and args.set:
         raise ParameterError("--set needs --method.")
-    params = {} if given.method is None else parse_params(given)
-    loaded = read_bundle(given.data).strict()
-    weights = dict(given.weigh)
-    if len(weights) < len(given.weigh):
+    params = {} if args.method is None else parse_params(args)
+    loaded = read_bundle(args.data).strict()
+    weights = dict(args.weigh)
+    if len(weights) < len(args.weigh):
         raise ParameterError("--weigh has the same kind of links twice.")
-    method, notes = given.method, []
+    method, notes = args.method, []
     if method is None:
-        choice = choose_method(loaded.data, make_progress(), random_state=given.seed)
+        choice = choose_method(loaded.data, make_progress(), random_state=args.seed)
         method, params = choice.method, {**choice.params, **params}
         notes = [choice.sentence]
     fitted = fit_run(
         loaded.data,
         method,
         params,
-        given.seed,
+        args.seed,
         make_progress(),
         weights=weights,
-        only=None if given.only is None else read_rows_file(Path(given.only), loaded.data),
-        hold_out=given.hold_out,
+        only=None if args.only is None else read_rows_file(Path(args.only), loaded.data),
+        hold_out=args.hold_out,
     )
-    source = given.data if given.data in hetviz.samples() else str(Path(given.data).resolve())
-    record = write_run(given.out, source, loaded.data, fitted, loaded.held_out)
-    if given.model is not None:
-        hetviz.save_model(fitted.model, given.model)
+    source = args.data if args.data in hetviz.samples() else str(Path(args.data).resolve())
+    record = write_run(args.out, source, loaded.data, fitted, loaded.held_out)
+    if args.model is not None:
+        hetviz.save_model(fitted.model, args.model)
     placed = fitted.embedding.n_rows - fitted.embedding.n_unplaced
     lines = [
         *notes,
         f"{method}: {placed:,} rows placed in {fitted.run.seconds:.2f} s",
         *score_lines(record["scores"]),
-        f"Written to {given.out}; see `hetviz diagnostics` for details of the method",
+        f"Written to {args.out}; see `hetviz diagnostics` for details of the method",
     ]
-    print_result(given, record, lines)
+    print_result(args, record, lines)
     return 0
 
 
@@ -137,20 +137,20 @@ def add_evaluate(add: AddCommand) -> None:
     add_parameters(evaluate)
 
 
-def _evaluate(given: argparse.Namespace) -> int:
+def _evaluate(args: argparse.Namespace) -> int:
     from hetviz.io import gate, read_bundle, read_coordinates
 
-    loaded = read_bundle(given.data).strict()
-    if given.coordinates is not None:
-        file = Path(given.coordinates)
+    loaded = read_bundle(args.data).strict()
+    if args.coordinates is not None:
+        file = Path(args.coordinates)
         embedding = read_coordinates(file.name, gate.read_file(file), loaded.data)
     else:
         embedding = hetviz.embed(
             loaded.data,
-            given.method,
-            random_state=given.seed,
+            args.method,
+            random_state=args.seed,
             progress=make_progress(),
-            **parse_params(given),
+            **parse_params(args),
         )
     scores = hetviz.evaluate(loaded.data, embedding, loaded.held_out)
     lines = [
@@ -166,7 +166,7 @@ def _evaluate(given: argparse.Namespace) -> int:
         "ceilings": {k: v for k in scores.values if not math.isnan(v := scores.ceiling(k))},
         "resolutions": dict(scores.resolutions),
     }
-    print_result(given, record, lines)
+    print_result(args, record, lines)
     return 0
 
 
@@ -215,36 +215,36 @@ def add_run(add: AddCommand) -> None:
     )
 
 
-def _run(given: argparse.Namespace) -> int:
+def _run(args: argparse.Namespace) -> int:
     from hetviz.runs.embed.recipe import large_recipe_at
 
-    large = large_recipe_at(given.recipe)
+    large = large_recipe_at(args.recipe)
     if large is not None:
-        return _run_large(given, large)
-    if given.check:
+        return _run_large(args, large)
+    if args.check:
         raise ParameterError("--check is for recipes over files, with [data.NAME] and path.")
     folder = hetviz.run_recipe(
-        given.recipe, given.out, progress=make_progress(), scheduler=given.scheduler
+        args.recipe, args.out, progress=make_progress(), scheduler=args.scheduler
     )
     record = json.loads((folder / "scores.json").read_text(encoding="utf-8"))
     lines = [*score_lines(record["scores"]), *_reproduction_lines(record)]
-    if given.figures is not None:
+    if args.figures is not None:
         from hetviz.exports.result import read_result, write_figures
 
-        files = write_figures(read_result(folder), folder, given.figures or ["png"])
+        files = write_figures(read_result(folder), folder, args.figures or ["png"])
         record["figures"] = [str(file) for file in files]
     lines.append(f"Written to {folder}")
-    print_result(given, record, lines)
+    print_result(args, record, lines)
     return 0
 
 
-def _run_large(given: argparse.Namespace, recipe: LargeRecipe) -> int:
+def _run_large(args: argparse.Namespace, recipe: LargeRecipe) -> int:
     """Run a recipe over files, or print its requirements."""
     from hetviz.runs.large.plan import check_room, forecast
 
-    if given.figures is not None:
+    if args.figures is not None:
         raise ParameterError("--figures: maps of recipes over files cannot be drawn here.")
-    if given.check:
+    if args.check:
         check_room(recipe)
         requirements = forecast(recipe)
         plan = recipe.plan
@@ -259,21 +259,22 @@ def _run_large(given: argparse.Namespace, recipe: LargeRecipe) -> int:
         lines = [
             *(f"{table.name}: {table.n:,} rows of {table.d:,} features" for table in plan.tables),
             *(f"{links.name}: {links.files.n_rows:,} links" for links in plan.links),
-            f"{len(plan.blocks):,} blocks; each process needs about {memory_estimate['process_mb']:,} MB",
+            f"{len(plan.blocks):,} blocks; each process needs about "
+            f"{memory_estimate['process_mb']:,} MB",
             f"{memory_estimate['disk_mb']:,} MB on disk while it runs",
         ]
-        print_result(given, memory_estimate, lines)
+        print_result(args, memory_estimate, lines)
         return 0
-    files = (given.tls_ca, given.tls_cert, given.tls_key)
+    files = (args.tls_ca, args.tls_cert, args.tls_key)
     if any(files) and not all(files):
         raise ParameterError("Give all three of --tls-ca, --tls-cert and --tls-key.")
     folder = hetviz.run_recipe(
-        given.recipe,
-        given.out,
+        args.recipe,
+        args.out,
         progress=make_progress(),
-        scheduler=given.scheduler,
+        scheduler=args.scheduler,
         tls=files if all(files) else None,
-        scratch=given.scratch,
+        scratch=args.scratch,
     )
     record = json.loads((folder / "scores.json").read_text(encoding="utf-8"))
     rows = sum(record["rows"].values())
@@ -289,7 +290,7 @@ def _run_large(given: argparse.Namespace, recipe: LargeRecipe) -> int:
         *(f"{name}: {size:,.0f} MB at most" for name, size in record["peak_mb"].items()),
         f"Written to {folder}",
     ]
-    print_result(given, record, lines)
+    print_result(args, record, lines)
     return 0
 
 
@@ -302,7 +303,7 @@ def _placement_lines(record: Mapping[str, Any]) -> list[str]:
     placement_error = (
         ""
         if error is None
-        else (f"; landmarks placed likewise land {error:.1%} of the usual distance off (median)")
+        else (f"; median placement error of landmarks: {error:.1%} of the typical distance")
     )
     lines = [f"Fitted to {count:,} landmarks, other rows placed by them{placement_error}"]
     if "refinement" in record:
@@ -331,13 +332,13 @@ def add_diagnostics(add: AddCommand) -> None:
     diagnostics.add_argument("result", help="the folder that `embed` or `run` wrote")
 
 
-def _diagnostics(given: argparse.Namespace) -> int:
+def _diagnostics(args: argparse.Namespace) -> int:
     from hetviz.data.model.diagnostics import to_json
     from hetviz.exports.result import read_result
 
-    diagnostics = read_result(given.result).embedding.diagnostics
+    diagnostics = read_result(args.result).embedding.diagnostics
     lines = diagnostic_lines(diagnostics) or ["This run has no diagnostics except its measures."]
-    print_result(given, to_json(diagnostics), lines)
+    print_result(args, to_json(diagnostics), lines)
     return 0
 
 
@@ -365,23 +366,23 @@ def add_why(add: AddCommand) -> None:
     )
 
 
-def _why(given: argparse.Namespace) -> int:
+def _why(args: argparse.Namespace) -> int:
     from dataclasses import replace
 
     from hetviz.exports.result import read_result
 
-    if given.most < 1:
-        raise ParameterError(f"-n = {given.most}; it must be 1 or more.")
-    result = read_result(given.result)
+    if args.most < 1:
+        raise ParameterError(f"-n = {args.most}; it must be 1 or more.")
+    result = read_result(args.result)
     run = replace(result.recipe.run, only=result.recipe.rows(result.data))
     explanation = hetviz.why(
         result.data,
         result.embedding,
-        given.dataset,
-        given.id,
+        args.dataset,
+        args.id,
         run=run,
-        most=given.most,
-        fit=not given.quick,
+        most=args.most,
+        fit=not args.quick,
     )
     lines = [f"{explanation.title}: {explanation.sentence}"]
     for head, reasons in (
@@ -391,7 +392,8 @@ def _why(given: argparse.Namespace) -> int:
     ):
         lines += [f"{head}:"] if reasons else []
         lines += [
-            f"  {reason.title:<32}{reason.kind:<12}{round_percent(reason.share, 1):<8}{reason.by}".rstrip()
+            f"  {reason.title:<32}{reason.kind:<12}"
+            f"{round_percent(reason.share, 1):<8}{reason.by}".rstrip()
             for reason in reasons
         ]
     movers = [reason for reason in explanation.would_move if reason.moves > 0]
@@ -401,7 +403,7 @@ def _why(given: argparse.Namespace) -> int:
         for reason in movers
     ]
     print_result(
-        given,
+        args,
         explanation.to_dict(),
         [*lines, explanation.how, *([explanation.note] if explanation.note else [])],
     )
@@ -455,20 +457,20 @@ def add_compare(add: AddCommand) -> None:
     )
 
 
-def _compare(given: argparse.Namespace) -> int:
-    keys = given.methods
+def _compare(args: argparse.Namespace) -> int:
+    keys = args.methods
     comparison = hetviz.compare(
-        hetviz.load(given.data),
+        hetviz.load(args.data),
         None if keys is None else [key.strip() for key in keys.split(",") if key.strip()],
-        seeds=given.seeds,
-        hold_out=given.hold_out,
-        new_items=given.new_items,
+        seeds=args.seeds,
+        hold_out=args.hold_out,
+        new_items=args.new_items,
         progress=make_progress(),
-        random_state=given.seed,
+        random_state=args.seed,
     )
-    if given.out is not None:
-        _write_comparison(comparison, Path(given.out))
-    print_result(given, comparison.to_dict(), _comparison_lines(comparison))
+    if args.out is not None:
+        _write_comparison(comparison, Path(args.out))
+    print_result(args, comparison.to_dict(), _comparison_lines(comparison))
     return 0
 
 

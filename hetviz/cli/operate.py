@@ -27,18 +27,18 @@ def add_serve(add: AddCommand) -> None:
     serve.add_argument("--check", action="store_true", help="only check and print the settings")
 
 
-def _serve(given: argparse.Namespace) -> int:
+def _serve(args: argparse.Namespace) -> int:
     from hetviz.serve.config import LOW_MEMORY_ENV, as_environment, read_settings
 
-    named = given.config or os.environ.get("HETVIZ_CONFIG")
+    named = args.config or os.environ.get("HETVIZ_CONFIG")
     config = read_settings(Path(named) if named else None, os.environ)
     _check_log_in(config.auth)
     settings = as_environment(config)
     visible = {name: "set" if "SECRET" in name else text for name, text in settings.items()}
     isolation = _isolation_text()
-    if given.check:
+    if args.check:
         lines = [f"{name}={text}" for name, text in visible.items()]
-        print_result(given, visible | {"confined": isolation}, [*lines, f"# {isolation}"])
+        print_result(args, visible | {"confined": isolation}, [*lines, f"# {isolation}"])
         return 0
     need_app("The server")
     script = _script()
@@ -126,29 +126,29 @@ def add_admin(add: AddCommand) -> None:
     )
 
 
-def _admin(given: argparse.Namespace) -> int:
+def _admin(args: argparse.Namespace) -> int:
     from hetviz.workspace.store import files
 
-    n_names = _N_NAMES.get(given.task, (0, 0))
-    if not n_names[0] <= len(given.names) <= n_names[1]:
-        raise HetvizError(f"admin {given.task} takes {n_names[0]} to {n_names[1]} names.")
-    home = given.home or files.home()
-    result = _TASKS[given.task](home, given)
+    n_names = _N_NAMES.get(args.task, (0, 0))
+    if not n_names[0] <= len(args.names) <= n_names[1]:
+        raise HetvizError(f"admin {args.task} takes {n_names[0]} to {n_names[1]} names.")
+    home = args.home or files.home()
+    result = _TASKS[args.task](home, args)
     if isinstance(result, list):
         lines = ["  ".join(str(value) for value in row.values()) for row in result]
-        print_result(given, result, lines or ["none"])
+        print_result(args, result, lines or ["none"])
         return 0
-    print_result(given, result, [f"{key}: {value}" for key, value in result.items()])
+    print_result(args, result, [f"{key}: {value}" for key, value in result.items()])
     return int(result.get("status") == "failing")
 
 
-def _list(home: Path, given: argparse.Namespace) -> list[dict[str, object]]:
+def _list(home: Path, args: argparse.Namespace) -> list[dict[str, object]]:
     from hetviz.serve import upkeep
 
-    return upkeep.to_rows(upkeep.list_projects(home), given.keys)
+    return upkeep.to_rows(upkeep.list_projects(home), args.keys)
 
 
-def _size(home: Path, given: argparse.Namespace) -> Mapping[str, object]:
+def _size(home: Path, args: argparse.Namespace) -> Mapping[str, object]:
     from hetviz.serve import upkeep
 
     projects = upkeep.list_projects(home)
@@ -158,65 +158,65 @@ def _size(home: Path, given: argparse.Namespace) -> Mapping[str, object]:
     }
 
 
-def _back_up(home: Path, given: argparse.Namespace) -> Mapping[str, object]:
+def _back_up(home: Path, args: argparse.Namespace) -> Mapping[str, object]:
     from hetviz.serve import upkeep
 
-    return upkeep.back_up(home, Path(given.names[0]))
+    return upkeep.back_up(home, Path(args.names[0]))
 
 
-def _restore(home: Path, given: argparse.Namespace) -> Mapping[str, object]:
+def _restore(home: Path, args: argparse.Namespace) -> Mapping[str, object]:
     from hetviz.serve import upkeep
 
-    return {"restored": upkeep.restore(Path(given.names[0]), home, *given.names[1:])}
+    return {"restored": upkeep.restore(Path(args.names[0]), home, *args.names[1:])}
 
 
-def _migrate(home: Path, given: argparse.Namespace) -> Mapping[str, object]:
+def _migrate(home: Path, args: argparse.Namespace) -> Mapping[str, object]:
     from hetviz.serve import upkeep
 
     return upkeep.migrate(home)
 
 
-def _prune(home: Path, given: argparse.Namespace) -> Mapping[str, object]:
+def _prune(home: Path, args: argparse.Namespace) -> Mapping[str, object]:
     from hetviz.serve import upkeep
 
-    return {"removed": upkeep.remove_old_projects(home, given.days)}
+    return {"removed": upkeep.remove_old_projects(home, args.days)}
 
 
-def _revoke(home: Path, given: argparse.Namespace) -> Mapping[str, object]:
+def _revoke(home: Path, args: argparse.Namespace) -> Mapping[str, object]:
     from hetviz.serve import upkeep
     from hetviz.serve.people import People
     from hetviz.serve.records import Audit
 
-    project = upkeep.find_project(home, given.names[0]).name
+    project = upkeep.find_project(home, args.names[0]).name
     n = People(home).revoke(project)
     Audit(home).note("revoke", "operator", project, links=n)
     return {"links revoked": n}
 
 
-def _delete(home: Path, given: argparse.Namespace) -> Mapping[str, object]:
+def _delete(home: Path, args: argparse.Namespace) -> Mapping[str, object]:
     from hetviz.serve import upkeep
     from hetviz.serve.people import FILE, People
     from hetviz.serve.records import Audit
 
-    folder = upkeep.find_project(home, given.names[0])
+    folder = upkeep.find_project(home, args.names[0])
     if not upkeep.remove_project(folder):
         raise HetvizError(
-            f"The project {given.names[0]!r} is open in a running app; delete it there, or stop "
+            f"The project {args.names[0]!r} is open in a running app. Delete it there, or stop "
             "the app first."
         )
     # Do not create the file of people on servers without accounts.
     if (home / FILE).exists():
         People(home).delete_project(folder.name)
     Audit(home).note("delete-project", "operator", folder.name)
-    return {"deleted": given.names[0]}
+    return {"deleted": args.names[0]}
 
 
-def _give(home: Path, given: argparse.Namespace) -> Mapping[str, object]:
+def _give(home: Path, args: argparse.Namespace) -> Mapping[str, object]:
     from hetviz.serve import upkeep
     from hetviz.serve.people import People
     from hetviz.serve.records import Audit
 
-    project, person = upkeep.find_project(home, given.names[0]).name, given.names[1]
+    project, person = upkeep.find_project(home, args.names[0]).name, args.names[1]
     people = People(home)
     people.delete_project(project)
     people.set_owner(person, project)
@@ -224,34 +224,34 @@ def _give(home: Path, given: argparse.Namespace) -> Mapping[str, object]:
     return {"owner": person}
 
 
-def _costs(home: Path, given: argparse.Namespace) -> list[dict[str, object]]:
+def _costs(home: Path, args: argparse.Namespace) -> list[dict[str, object]]:
     from hetviz.serve.records import Audit
 
     return Audit(home).costs()
 
 
-def _export_person(home: Path, given: argparse.Namespace) -> Mapping[str, object]:
+def _export_person(home: Path, args: argparse.Namespace) -> Mapping[str, object]:
     from hetviz.serve.people import People
 
-    return People(home).export_person(given.names[0])
+    return People(home).export_person(args.names[0])
 
 
-def _forget_person(home: Path, given: argparse.Namespace) -> Mapping[str, object]:
+def _forget_person(home: Path, args: argparse.Namespace) -> Mapping[str, object]:
     from hetviz.serve import upkeep
     from hetviz.serve.people import People
     from hetviz.serve.records import Audit
 
-    projects = People(home).delete_person(given.names[0])
+    projects = People(home).delete_person(args.names[0])
     folders = [home / upkeep.SESSIONS / project for project in projects]
     removed = sum(upkeep.remove_project(folder) for folder in folders if folder.is_dir())
-    Audit(home).note("forget-person", "operator", person_gone=given.names[0], projects=removed)
+    Audit(home).note("forget-person", "operator", person_gone=args.names[0], projects=removed)
     return {
         "projects removed": removed,
         "in use, not removed": len(folders) - removed,
     }
 
 
-def _health(home: Path, given: argparse.Namespace) -> Mapping[str, object]:
+def _health(home: Path, args: argparse.Namespace) -> Mapping[str, object]:
     import http.client
     import json
 

@@ -42,8 +42,8 @@ def add_predict(add: AddCommand) -> None:
         "--method",
         default="stack",
         metavar="KEY",
-        help="stack (default): links and similarity, weighted on held-out links; profiles: links of "
-        "the most similar items; or a method, see `methods`",
+        help="stack (default): links and similarity, weighted on held-out links; profiles: links "
+        "of the most similar items; or a method, see `methods`",
     )
     add_parameters(links)
     links.add_argument("--top", type=int, default=20, help="number of pairs (20)")
@@ -105,37 +105,38 @@ def _kind(
     return parser
 
 
-def _links(given: argparse.Namespace) -> int:
+def _links(args: argparse.Namespace) -> int:
     from hetviz.jobs.tasks.predict import find_links
     from hetviz.runs.predict.link_predictor import STACK
     from hetviz.runs.predict.pair_scores import PROFILES
 
-    if given.starts < 1:
-        raise ParameterError(f"--starts {given.starts}: at least 1.")
-    if not 0.0 <= given.hold_out < 1.0:
-        raise ParameterError(f"--hold-out {given.hold_out:g}: a share from 0 to below 1.")
-    params = {} if given.method in (PROFILES, STACK) else parse_params(given)
-    data = hetviz.load(given.data)
+    if args.starts < 1:
+        raise ParameterError(f"--starts {args.starts}: at least 1.")
+    if not 0.0 <= args.hold_out < 1.0:
+        raise ParameterError(f"--hold-out {args.hold_out:g}: a share from 0 to below 1.")
+    params = {} if args.method in (PROFILES, STACK) else parse_params(args)
+    data = hetviz.load(args.data)
     result = find_links(
         data,
-        given.source,
-        given.target,
-        given.method,
+        args.source,
+        args.target,
+        args.method,
         params,
-        range(given.seed, given.seed + given.starts),
-        given.hold_out,
+        range(args.seed, args.seed + args.starts),
+        args.hold_out,
         make_progress(),
-        given.top,
+        args.top,
     ).content
     titles = {
         name: dict(zip(data[name].ids, data[name].titles, strict=True))
-        for name in (given.source, given.target)
+        for name in (args.source, args.target)
     }
     head = ["source_id", "target_id", "score", "rank", "rank_best", "rank_worst"]
     rows = [[_cell(candidate[key]) for key in head] for candidate in result["candidates"]]
     lines = [
-        f"{candidate['rank']:>4}  {candidate['score']:.4f}  {titles[given.source][candidate['source_id']]} - "
-        f"{titles[given.target][candidate['target_id']]}"
+        f"{candidate['rank']:>4}  {candidate['score']:.4f}  "
+        f"{titles[args.source][candidate['source_id']]} - "
+        f"{titles[args.target][candidate['target_id']]}"
         for candidate in result["candidates"]
     ]
     summary = []
@@ -147,25 +148,25 @@ def _links(given: argparse.Namespace) -> int:
         for name, (mean, error) in {} if unseen is None else unseen["auc"].items():
             spread = "" if not error else f" +- {error:.3f}"
             summary.append(f"AUC for items without links, {name}: {mean:.3f}{spread}")
-    _print_or_write(given, result, head, rows, lines, summary)
+    _print_or_write(args, result, head, rows, lines, summary)
     return 0
 
 
-def _labels(given: argparse.Namespace) -> int:
-    dataset, label = given.label
-    if given.method is None and given.set:
-        given.method = "gbc"
-    params = {} if given.method in (None, "blend") and not given.set else parse_params(given)
+def _labels(args: argparse.Namespace) -> int:
+    dataset, label = args.label
+    if args.method is None and args.set:
+        args.method = "gbc"
+    params = {} if args.method in (None, "blend") and not args.set else parse_params(args)
     prediction = hetviz.predict_labels(
-        hetviz.load(given.data),
+        hetviz.load(args.data),
         dataset,
         label,
-        method=given.method,
-        sources=given.use,
-        source=given.source,
-        training_share=given.share,
-        repeats=given.repeats,
-        random_state=given.seed,
+        method=args.method,
+        sources=args.use,
+        source=args.source,
+        training_share=args.share,
+        repeats=args.repeats,
+        random_state=args.seed,
         progress=make_progress(),
         **params,
     )
@@ -184,12 +185,12 @@ def _labels(given: argparse.Namespace) -> int:
     ]
     summary += diagnostic_lines(prediction.diagnostics, 3)
     summary += [*([prediction.decision] if prediction.decision else []), *prediction.reasons]
-    _print_or_write(given, prediction.to_dict(), list(table.columns), rows, lines, summary)
+    _print_or_write(args, prediction.to_dict(), list(table.columns), rows, lines, summary)
     return 0
 
 
 def _print_or_write(
-    given: argparse.Namespace,
+    args: argparse.Namespace,
     value: object,
     head: Sequence[str],
     rows: Sequence[Sequence[str]],
@@ -197,11 +198,11 @@ def _print_or_write(
     summary: Sequence[str],
 ) -> None:
     """Print the summary, and the lines or a file."""
-    if given.out is None:
-        print_result(given, value, [*lines, *summary])
+    if args.out is None:
+        print_result(args, value, [*lines, *summary])
         return
-    _write(Path(given.out), value, head, rows)
-    print_result(given, value, [*summary, f"Written to {given.out}"])
+    _write(Path(args.out), value, head, rows)
+    print_result(args, value, [*summary, f"Written to {args.out}"])
 
 
 def _write(file: Path, value: object, head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
@@ -249,50 +250,50 @@ def add_place(add: AddCommand) -> None:
     )
 
 
-def _place(given: argparse.Namespace) -> int:
+def _place(args: argparse.Namespace) -> int:
     from hetviz.exports.writing import write
     from hetviz.io import escape_formula, gate
     from hetviz.io.intake.new_items import read_new_items
 
-    data = hetviz.load(given.data)
-    if given.dataset not in data.datasets:
+    data = hetviz.load(args.data)
+    if args.dataset not in data.datasets:
         raise ParameterError(
-            f"--dataset {given.dataset}: unknown dataset. Datasets: {', '.join(data.datasets)}."
+            f"--dataset {args.dataset}: unknown dataset. Datasets: {', '.join(data.datasets)}."
         )
-    file = Path(given.items)
+    file = Path(args.items)
     items = read_new_items(
-        [gate.unpack_gzip(file.name, gate.read_file(file))], data[given.dataset], None, given.id
+        [gate.unpack_gzip(file.name, gate.read_file(file))], data[args.dataset], None, args.id
     )
     placed = hetviz.place_rows(
         data,
-        _load_fitted(Path(given.fitted), data, given.data),
+        _load_fitted(Path(args.fitted), data, args.data),
         items.table,
-        given.dataset,
+        args.dataset,
         media=items.media,
-        k=given.k,
+        k=args.k,
     )
     problems = [*items.problems, *placed.problems]
-    for problem in () if given.json else problems:
+    for problem in () if args.json else problems:
         print_warning(str(problem))
     table = placed.frame()
-    if given.out is not None:
+    if args.out is not None:
         texts = table.select_dtypes(exclude="number")
         safe = {
             str(name): [_escape_cell(cell, escape_formula) for cell in texts[name]]
             for name in texts
         }
-        write(given.out, table.assign(**safe).to_csv(index=False).encode())
+        write(args.out, table.assign(**safe).to_csv(index=False).encode())
     record = {
-        "dataset": given.dataset,
+        "dataset": args.dataset,
         "items": [
             {str(k): _json_value(v) for k, v in row.items()} for row in table.to_dict("records")
         ],
         "neighbours": records(placed.neighbours),
         "problems": [problem.to_dict() for problem in problems],
-        "out": given.out,
+        "out": args.out,
     }
     lines = [_item_line(row) for row in record["items"]]
-    print_result(given, record, lines + ([f"Written to {given.out}"] if given.out else []))
+    print_result(args, record, lines + ([f"Written to {args.out}"] if args.out else []))
     return 0
 
 

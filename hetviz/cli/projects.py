@@ -25,7 +25,7 @@ def add_app(add: AddCommand) -> None:
     app.add_argument("--headless", action="store_true", help="do not open a browser window")
 
 
-def _app(given: argparse.Namespace) -> int:
+def _app(args: argparse.Namespace) -> int:
     script = next(
         (path for path in (_PACKAGE / "app.py", _PACKAGE.parent / "app.py") if path.is_file()), None
     )
@@ -33,9 +33,9 @@ def _app(given: argparse.Namespace) -> int:
     if script is None:
         raise HetvizError("The app is missing from this installation. Install hetviz again.")
     command = [sys.executable, "-m", "streamlit", "run", str(script)]
-    if given.port is not None:
-        command += ["--server.port", str(given.port)]
-    if given.headless:
+    if args.port is not None:
+        command += ["--server.port", str(args.port)]
+    if args.headless:
         command += ["--server.headless", "true"]
     with subprocess.Popen(command) as server:  # noqa: S603 - our own interpreter and script
         # Stop the server together with this process.
@@ -59,14 +59,14 @@ def add_project(add: AddCommand) -> None:
     )
 
 
-def _project(given: argparse.Namespace) -> int:
+def _project(args: argparse.Namespace) -> int:
     from hetviz.io import gate
     from hetviz.workspace import SESSIONS, Sessions, open_project, summarize
 
-    path = Path(given.file)
+    path = Path(args.file)
     content = gate.read_file(path)
     with tempfile.TemporaryDirectory() as folder:
-        sessions = SESSIONS if given.open else Sessions(Path(folder))
+        sessions = SESSIONS if args.open else Sessions(Path(folder))
         try:
             session_id = open_project(content, path.name, sessions)
             workspace = sessions.get(session_id)
@@ -85,12 +85,12 @@ def _project(given: argparse.Namespace) -> int:
         f"Last changed: {summary.changed or 'never'}",
         *notes,
     ]
-    if given.open:
+    if args.open:
         record["address"] = f"/?s={session_id}"
         lines.append(
-            f"Address:      /?s={session_id} (append to the app's address; anyone with it can open the project)"
+            f"Address:      /?s={session_id} (append to the app's address; it opens the project)"
         )
-    print_result(given, record, lines)
+    print_result(args, record, lines)
     return 0
 
 
@@ -144,19 +144,19 @@ def add_export(add: AddCommand) -> None:
     )
 
 
-def _export(given: argparse.Namespace) -> int:
+def _export(args: argparse.Namespace) -> int:
     from hetviz.exports.large_result import read_large
     from hetviz.exports.result import read_result
     from hetviz.runs.embed.recipe import large_recipe_at
 
     result: Any
-    if large_recipe_at(given.result) is not None:
-        result = read_large(given.result, given.rows)
+    if large_recipe_at(args.result) is not None:
+        result = read_large(args.result, args.rows)
         held_out = None
     else:
-        if given.rows is not None:
+        if args.rows is not None:
             raise ParameterError("--rows is for results of recipes over files.")
-        result = read_result(given.result)
+        result = read_result(args.result)
         scope = result.scope
         held_out = scope.held_out if scope.held_out is not None else result.judged
     files = [
@@ -164,23 +164,23 @@ def _export(given: argparse.Namespace) -> int:
             result.data,
             result.embedding,
             file,
-            given.what,
-            colour=given.colour,
-            width=given.width,
-            height=given.height,
-            dpi=given.dpi,
-            names=given.names,
-            hidden=given.hide,
-            caption=given.caption,
+            args.what,
+            colour=args.colour,
+            width=args.width,
+            height=args.height,
+            dpi=args.dpi,
+            names=args.names,
+            hidden=args.hide,
+            caption=args.caption,
             title=result.title,
             held_out=held_out,
-            k=given.k,
-            exact=given.exact,
+            k=args.k,
+            exact=args.exact,
         )
-        for file in given.file
+        for file in args.file
     ]
     record = {"files": [{"file": str(file), "bytes": file.stat().st_size} for file in files]}
-    print_result(given, record, [f"Written to {file}" for file in files])
+    print_result(args, record, [f"Written to {file}" for file in files])
     return 0
 
 
@@ -199,8 +199,8 @@ def add_report(add: AddCommand) -> None:
     report.add_argument("--title", default="", help="title of the report")
 
 
-def _report(given: argparse.Namespace) -> int:
-    file = hetviz.write_report(given.result, path=given.out, title=given.title)
+def _report(args: argparse.Namespace) -> int:
+    file = hetviz.write_report(args.result, path=args.out, title=args.title)
     record = {"file": str(file), "bytes": file.stat().st_size}
-    print_result(given, record, [f"Written to {file}"])
+    print_result(args, record, [f"Written to {file}"])
     return 0

@@ -64,7 +64,7 @@ def add_search(add: AddCommand) -> None:
         type=int,
         default=MAX_SETTINGS,
         metavar="N",
-        help=f"settings at most ({MAX_SETTINGS})",
+        help=f"maximum number of settings ({MAX_SETTINGS})",
     )
     search.add_argument("--whole-grid", action="store_true", help="try all combinations")
     search.add_argument("--fixed-grid", action="store_true", help="only try the first values")
@@ -73,50 +73,50 @@ def add_search(add: AddCommand) -> None:
     add_parameters(search)
 
 
-def _search(given: argparse.Namespace) -> int:
-    data = hetviz.load(given.data)
-    settings = _settings(given)
-    grows = not given.fixed_grid
+def _search(args: argparse.Namespace) -> int:
+    data = hetviz.load(args.data)
+    settings = _settings(args)
+    grows = not args.fixed_grid
     cost = hetviz.search_cost(
-        data, given.method, settings, seeds=given.seeds, most=given.most, grows=grows
+        data, args.method, settings, seeds=args.seeds, most=args.most, grows=grows
     )
-    if given.cost:
-        print_result(given, cost._asdict(), [cost.sentence])
+    if args.cost:
+        print_result(args, cost._asdict(), [cost.sentence])
         return 0
-    if not given.json:
+    if not args.json:
         print_line(cost.sentence)
     result = hetviz.search_settings(
         data,
-        given.method,
+        args.method,
         settings,
-        seeds=given.seeds,
-        hold_out=given.hold_out,
-        test=given.test,
-        measure=given.measure,
-        whole_grid=given.whole_grid,
-        most=given.most,
+        seeds=args.seeds,
+        hold_out=args.hold_out,
+        test=args.test,
+        measure=args.measure,
+        whole_grid=args.whole_grid,
+        most=args.most,
         grows=grows,
-        params=parse_params(given),
+        params=parse_params(args),
         progress=make_progress(),
-        random_state=given.seed,
+        random_state=args.seed,
     )
-    if given.out is not None:
-        _write(result, Path(given.out))
-    print_result(given, result.to_dict(), _lines(result))
+    if args.out is not None:
+        _write(result, Path(args.out))
+    print_result(args, result.to_dict(), _lines(result))
     return 0
 
 
-def _settings(given: argparse.Namespace) -> dict[str, list[object]] | None:
+def _settings(args: argparse.Namespace) -> dict[str, list[object]] | None:
     """Return the typed values of --try."""
     from hetviz.runs.compare.search import search_values
 
-    declared = hetviz.get_method(given.method).params
+    declared = hetviz.get_method(args.method).params
     values_of: dict[str, list[Any]] = {}
-    for text in given.tries:
+    for text in args.tries:
         name, marked, values = text.partition("=")
         if name not in declared:
             raise ParameterError(
-                f"{given.method} has no parameter {name!r}. It has: {', '.join(declared)}."
+                f"{args.method} has no parameter {name!r}. It has: {', '.join(declared)}."
             )
         words = [word.strip() for word in values.split(",") if word.strip()]
         values_of[name] = (

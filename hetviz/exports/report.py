@@ -119,7 +119,7 @@ def report_of_run(result: RunResult, title: str = "") -> str:
         result.embedding,
         run=result.recipe.run,
         held_out=scope.held_out if scope.held_out is not None else result.judged,
-        shown=scope.shown,
+        shown=scope.measured,
         title=title or f"{result.recipe.data}, {result.title}",
         settings=FigureSettings.from_dict(result.recipe.figures),
     )

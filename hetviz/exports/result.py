@@ -104,7 +104,7 @@ def write_figures(result: RunResult, folder: Path, forms: Collection[str]) -> li
     settings = FigureSettings.from_dict(result.recipe.figures)
     scope = result.scope
     judged = scope.held_out if scope.held_out is not None else result.judged
-    kinds = curves(scope.shown, result.embedding, judged)
+    kinds = curves(scope.measured, result.embedding, judged)
     files = []
     for form in forms:
         content = map_bytes(result.data, result.embedding, settings, form, title=result.title)

@@ -26,8 +26,8 @@ def feature_names(dataset: Dataset) -> list[str]:
     A direction of texts is named by its leading words.
     """
     if dataset.feature_names is not None:
-        called = _names_of_text_directions(dataset)
-        return [called.get(name, name) for name in dataset.feature_names]
+        text_names = _names_of_text_directions(dataset)
+        return [text_names.get(name, name) for name in dataset.feature_names]
     count = 0 if dataset.X is None else dataset.X.shape[1]
     return [f"feature {number + 1}" for number in range(count)]
 
@@ -37,24 +37,24 @@ _FEATURE_NAMES: WeakKeyDictionary[Dataset, dict[str, str]] = WeakKeyDictionary()
 
 def _names_of_text_directions(dataset: Dataset) -> dict[str, str]:
     """Return feature -> column and leading words, for the directions of text columns."""
-    found = _FEATURE_NAMES.get(dataset)
-    if found is None:
-        found = {}
+    names = _FEATURE_NAMES.get(dataset)
+    if names is None:
+        names = {}
         texts = _text_steps(dataset)
         # Two words distinguish most directions; more words are used for the others.
-        for most in (2, 3, 4):
-            said = {
+        for max_words in (2, 3, 4):
+            named = {
                 name: f"{step['column']} ({', '.join(words)})"
                 for step in texts
                 for name, words in zip(
-                    block.names(step), text.leading_words(step, most), strict=False
+                    block.names(step), text.leading_words(step, max_words), strict=False
                 )
                 if words
             }
-            often = Counter(said.values())
-            found = {name: words for name, words in said.items() if often[words] == 1} | found
-        _FEATURE_NAMES[dataset] = found
-    return found
+            uses = Counter(named.values())
+            names = {name: words for name, words in named.items() if uses[words] == 1} | names
+        _FEATURE_NAMES[dataset] = names
+    return names
 
 
 def _text_steps(dataset: Dataset) -> list[Step]:
@@ -62,22 +62,24 @@ def _text_steps(dataset: Dataset) -> list[Step]:
     return [step for step in steps if step["kind"] == "text"]
 
 
-def shared_words(dataset: Dataset, i: int, k: int, most: int = 3) -> dict[str, list[str]]:
+def shared_words(dataset: Dataset, i: int, k: int, max_words: int = 3) -> dict[str, list[str]]:
     """Return the common words of two rows by text column, the rarest first.
 
     Only text columns of the table that are used as features are included.
     """
-    found: dict[str, list[str]] = {}
+    words_by_column: dict[str, list[str]] = {}
     for step in _text_steps(dataset):
         column = str(step["column"])
         if dataset.table is None or column not in dataset.table.columns:
             continue
         cells = dataset.table[column]
-        one, other = (text.content_words(step, str(cells.iloc[row])) for row in (i, k))
+        first_words, second_words = (
+            text.content_words(step, str(cells.iloc[row])) for row in (i, k)
+        )
         rarity = dict(zip(step.get("words", ()), step.get("idf", ()), strict=True))
-        shared = sorted(one & other, key=lambda word: (-rarity.get(word, 0.0), word))
-        found[column] = shared[:most]
-    return found
+        shared = sorted(first_words & second_words, key=lambda word: (-rarity.get(word, 0.0), word))
+        words_by_column[column] = shared[:max_words]
+    return words_by_column
 
 
 def deviations(dataset: Dataset) -> Floats:
@@ -149,15 +151,15 @@ def columns_along(
         raise ParameterError(
             f"direction = {list(direction)!r} must have {Y.shape[1]} numbers that are not all 0."
         )
-    there: Bools = np.asarray(np.isfinite(Y).all(axis=1))
-    whole = bool(there.all())
-    X = dataset.X if whole else dataset.X[there]
-    along = Y[there] @ (arrow / np.linalg.norm(arrow))
+    is_placed: Bools = np.asarray(np.isfinite(Y).all(axis=1))
+    all_placed = bool(is_placed.all())
+    X = dataset.X if all_placed else dataset.X[is_placed]
+    along = Y[is_placed] @ (arrow / np.linalg.norm(arrow))
     names = np.array(feature_names(dataset), dtype=object)
     if len(along) < 2 or not np.ptp(along) > 0:
         return pd.DataFrame({"column": [], "correlation": [], "change": []})
     along = along - along.mean()
-    mean, variance = _moments_of(dataset) if whole else _moments(X)
+    mean, variance = _moments_of(dataset) if all_placed else _moments(X)
     shared = np.asarray(X.T @ along).ravel() / len(along)
     change = shared / float((along**2).mean())
     varies = variance > 1e-20 * np.maximum(mean**2, 1e-300)
@@ -179,10 +181,10 @@ _MOMENTS: WeakKeyDictionary[Dataset, tuple[Floats, Floats]] = WeakKeyDictionary(
 
 def _moments_of(dataset: Dataset) -> tuple[Floats, Floats]:
     """Return the cached mean and variance of each feature."""
-    found = _MOMENTS.get(dataset)
-    if found is None:
-        found = _MOMENTS[dataset] = _moments(features_of(dataset))
-    return found
+    moments = _MOMENTS.get(dataset)
+    if moments is None:
+        moments = _MOMENTS[dataset] = _moments(features_of(dataset))
+    return moments
 
 
 def _moments(X: Matrix) -> tuple[Floats, Floats]:
@@ -234,26 +236,26 @@ def neighbor_agreement(
     """
     from scipy.spatial import cKDTree
 
-    there = np.flatnonzero(np.isfinite(Y).all(axis=1))
+    placed = np.flatnonzero(np.isfinite(Y).all(axis=1))
     rng = np.random.default_rng(random_state)
-    if len(there) > MAX_ROWS:
-        there = np.sort(rng.choice(there, MAX_ROWS, replace=False))
-    n = len(there)
+    if len(placed) > MAX_ROWS:
+        placed = np.sort(rng.choice(placed, MAX_ROWS, replace=False))
+    n = len(placed)
     k = min(n_neighbors, n - 1)
     if n < 3:
         return float("nan")
-    V = as_dense(X[there])
+    V = as_dense(X[placed])
     by_chance = 2.0 * float(V.var(axis=0).sum()) * n / (n - 1)
     if not by_chance > 0:
         return float("nan")
     queries = np.arange(n) if n <= MAX_QUERIES else np.sort(rng.choice(n, MAX_QUERIES, False))
     # One more neighbour, because an item is its own neighbour, first or among duplicates.
-    _, found = cKDTree(Y[there]).query(Y[there][queries], k + 1)
-    other = found != queries[:, None]
+    _, neighbors = cKDTree(Y[placed]).query(Y[placed][queries], k + 1)
+    other = neighbors != queries[:, None]
     own_missing = other.all(axis=1)
     other[own_missing, -1] = False
-    away = ((V[found] - V[queries][:, None, :]) ** 2).sum(axis=2)
-    return float(1.0 - away[other].mean() / by_chance)
+    squared = ((V[neighbors] - V[queries][:, None, :]) ** 2).sum(axis=2)
+    return float(1.0 - squared[other].mean() / by_chance)
 
 
 def column_effects(dataset: Dataset, Y: Floats | None = None) -> dict[str, float]:
@@ -281,11 +283,11 @@ def column_effects(dataset: Dataset, Y: Floats | None = None) -> dict[str, float
         at += width
     if dataset.table is None:
         return out
-    for one in recipe["left_out"]:
-        if one["kind"] in _TESTED_KINDS:
-            made = table.fit(
-                dataset.table[one["columns"]], columns=one["columns"], decimal=recipe["decimal"]
+    for entry in recipe["left_out"]:
+        if entry["kind"] in _TESTED_KINDS:
+            fitted = table.fit(
+                dataset.table[entry["columns"]], columns=entry["columns"], decimal=recipe["decimal"]
             )
-            if made.X is not None:
-                out[str(one["column"])] = neighbor_agreement(made.X, Y)
+            if fitted.X is not None:
+                out[str(entry["column"])] = neighbor_agreement(fitted.X, Y)
     return out

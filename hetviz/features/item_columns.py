@@ -15,16 +15,16 @@ MAX_GROUP_NUMBERS = 12
 
 def item_columns(data: HeteroData, dataset: str, rows: slice = slice(None)) -> dict[str, Column]:
     """Return the labels and columns of a dataset, or of some of its rows, with inferred types."""
-    found: dict[str, Column] = {}
+    columns: dict[str, Column] = {}
     for label in data.labels:
         if label.dataset == dataset:
-            found[label.name] = infer(label.name, pd.Series(label.values[rows]))
+            columns[label.name] = infer(label.name, pd.Series(label.values[rows]))
     table = data[dataset].table
     if table is not None:
         for name in table.columns:
-            if str(name) not in found:
-                found[str(name)] = infer(str(name), table[name].iloc[rows])
-    return found
+            if str(name) not in columns:
+                columns[str(name)] = infer(str(name), table[name].iloc[rows])
+    return columns
 
 
 def group_values(column: Column) -> Texts | None:
@@ -40,6 +40,6 @@ def group_values(column: Column) -> Texts | None:
     if len(np.unique(present)) > MAX_GROUP_NUMBERS:
         return None
     out = np.full(len(column.values), None, dtype=object)
-    known = ~np.isnan(column.values)
-    out[known] = [f"{value:.0f}" for value in present]
+    is_present = ~np.isnan(column.values)
+    out[is_present] = [f"{value:.0f}" for value in present]
     return out

@@ -44,7 +44,7 @@ def make_new_rows(
         unique.
     """
     where = f"new rows of {dataset.name!r}"
-    told: list[Problem] = [] if problems is None else problems
+    notes: list[Problem] = [] if problems is None else problems
     for word in ("kernel", "distance"):
         if getattr(dataset, word) is not None:
             what = f"its items are described by a {word}, which cannot be computed from columns"
@@ -53,16 +53,16 @@ def make_new_rows(
     X: Matrix | None = None
     if dataset.X is not None and "features" in (dataset.recipe or {}):
         step = next((s for s in recipe_of(dataset)["columns"] if s["kind"] == "vectors"), None)
-        own = None
+        vectors = None
         if step is not None and set(step["names"]) <= set(rows.columns):
-            own = _numbers(where, rows, step["names"], told)
+            vectors = _numbers(where, rows, step["names"], notes)
         elif step is not None:
             missing = [name for name in step["names"] if name not in rows.columns]
             what = f"each of its {VECTORS} needs a column"
             raise DataError(Problem("unknown-column", where, what, ", ".join(missing[:3])))
-        X = transform_features(dataset, rows, media, vectors=own, problems=told)
+        X = transform_features(dataset, rows, media, vectors=vectors, problems=notes)
     elif dataset.X is not None:
-        X = _features_by_name(where, dataset, rows, told)
+        X = _features_by_name(where, dataset, rows, notes)
     return Dataset(
         dataset.name,
         ids,
@@ -125,8 +125,8 @@ def _numbers(
 ) -> Floats:
     columns = []
     for name in names:
-        given = rows[name] if name in rows.columns else pd.Series([None] * len(rows), dtype=object)
-        column = pd.to_numeric(given, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
+        cells = rows[name] if name in rows.columns else pd.Series([None] * len(rows), dtype=object)
+        column = pd.to_numeric(cells, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
         n_bad = int((~np.isfinite(column)).sum())
         if n_bad and name in rows.columns:
             what = f"{n_bad} cells are no numbers, the mean is used"

@@ -101,38 +101,40 @@ def make_features_with_notes(
 ) -> tuple[Dataset, tuple[Problem, ...]]:
     """Return the result of `make_features`, and notes on excluded and imputed values."""
     where = f"dataset {dataset.name!r}"
-    before = recipe_of(dataset)
+    current = recipe_of(dataset)
     _check_arguments(where, dataset, columns or {}, text_model)
-    asked = merge_options(before["options"], columns or {})
-    own = _own_vectors(where, dataset, before, asked.get(VECTORS, {}))
+    requested = merge_options(current["options"], columns or {})
+    vectors = _own_vectors(where, dataset, current, requested.get(VECTORS, {}))
     frame = pd.DataFrame(index=range(len(dataset))) if dataset.table is None else dataset.table
-    if own is None and dataset.media is None and not frame.shape[1]:
+    if vectors is None and dataset.media is None and not frame.shape[1]:
         what = "there are no columns, pictures or vectors to make features from"
         raise DataError(Problem("no-columns", where, what, remedy="Give it a table."))
-    reasons = {one["column"]: one["why"] for one in before["left_out"] if one["why"] in ROLES}
+    reasons = {
+        entry["column"]: entry["why"] for entry in current["left_out"] if entry["why"] in ROLES
+    }
     if dataset.title_column is not None:
         reasons[dataset.title_column] = "title"
     if (pictured := (dataset.recipe or {}).get("media")) is not None:
         reasons[str(pictured)] = "picture file"
     reasons |= dict.fromkeys(labels, "label")
-    made = table.fit(
+    fitted = table.fit(
         frame,
         where=where,
-        columns=before["chosen"],
+        columns=current["chosen"],
         exclude=reasons,
         text=[name for name in (dataset.recipe or {}).get("text", ()) if name in frame.columns],
-        decimal=before["decimal"],
-        options={name: fields for name, fields in asked.items() if name != VECTORS},
-        text_model=text_model or before["text_model"],
+        decimal=current["decimal"],
+        options={name: fields for name, fields in requested.items() if name != VECTORS},
+        text_model=text_model or current["text_model"],
         media=dataset.media,
     )
-    recipe: FeatureRecipe = {**made.recipe, "options": asked}
-    X: Matrix | None = made.X
-    names = made.feature_names
-    if own is not None:
-        step, V, titles = own
+    recipe: FeatureRecipe = {**fitted.recipe, "options": requested}
+    X: Matrix | None = fitted.X
+    names = fitted.feature_names
+    if vectors is not None:
+        step, V, titles = vectors
         recipe["columns"] = [step, *recipe["columns"]]
-        X, names = _append_features(V, made.X), (*titles, *names)
+        X, names = _append_features(V, fitted.X), (*titles, *names)
         _update_shares(recipe["columns"], X)
     finished = replace(
         dataset,
@@ -140,7 +142,7 @@ def make_features_with_notes(
         feature_names=names if X is not None else None,
         recipe={**(dataset.recipe or {}), "features": recipe},
     )
-    return finished, made.notes
+    return finished, fitted.notes
 
 
 @one_thread()
@@ -186,31 +188,31 @@ def transform_features(
             Problem("no-recipe", where, what, remedy="Give the features of the new rows as X.")
         )
     recipe = recipe_of(dataset)
-    wanted = columns_used(recipe)
-    if wanted and not any(name in rows.columns for name in wanted) and media is None:
-        check_columns_exist(where, rows, wanted)
+    used_columns = columns_used(recipe)
+    if used_columns and not any(name in rows.columns for name in used_columns) and media is None:
+        check_columns_exist(where, rows, used_columns)
     if media is not None and len(media) != len(rows):
         what = f"{len(media)} pictures, but {len(rows)} rows"
         raise DataError(Problem("row-count", where, what, str(len(media))))
     steps = [step for step in recipe["columns"] if step["kind"] != "vectors"]
-    found: list[Problem] = [] if problems is None else problems
-    X = transform_leniently({**recipe, "columns": steps}, rows, media, found)
+    notes: list[Problem] = [] if problems is None else problems
+    X = transform_leniently({**recipe, "columns": steps}, rows, media, notes)
     for step in recipe["columns"]:
         if step["kind"] == "vectors":
             shape = (len(rows), len(step["names"]))
             if vectors is None or vectors.shape != shape:
                 what = f"own vectors of shape {shape} are needed"
-                given = "none" if vectors is None else str(vectors.shape)
-                raise DataError(Problem("bad-shape", where, what, given))
+                actual = "none" if vectors is None else str(vectors.shape)
+                raise DataError(Problem("bad-shape", where, what, actual))
             return _append_features(vectors * step["factors"][0], X if X.shape[1] else None)
     return X
 
 
 def recipe_of(dataset: Dataset) -> FeatureRecipe:
     """Return the feature recipe of a dataset in the current format; an empty one if none."""
-    found = (dataset.recipe or {}).get("features")
-    if found is not None:
-        return block.upgrade_recipe(found)
+    recipe = (dataset.recipe or {}).get("features")
+    if recipe is not None:
+        return block.upgrade_recipe(recipe)
     return {
         "format": table.RECIPE_FORMAT,
         "decimal": ".",
@@ -230,8 +232,8 @@ def columns_used(recipe: FeatureRecipe | None) -> list[str]:
 
 def columns_of_steps(steps: Iterable[Step]) -> list[str]:
     """Return the table columns that steps of a recipe use, in order."""
-    found = [str(name) for step in steps for name in step.get("columns", [step["column"]])]
-    return list(dict.fromkeys(found))
+    columns = [str(name) for step in steps for name in step.get("columns", [step["column"]])]
+    return list(dict.fromkeys(columns))
 
 
 def describe_sources(recipe: FeatureRecipe | None) -> str:
@@ -268,8 +270,8 @@ def _own_vectors(
 ) -> tuple[Step, Matrix, tuple[str, ...]] | None:
     """Return the step of own vectors, the weighted vectors and their names, or None."""
     old = next((step for step in recipe["columns"] if step["kind"] == "vectors"), None)
-    made = "features" in (dataset.recipe or {})
-    if dataset.X is None or (made and old is None):
+    has_recipe = "features" in (dataset.recipe or {})
+    if dataset.X is None or (has_recipe and old is None):
         if fields:
             what = "the dataset has no own vectors"
             raise DataError(Problem("bad-option", where, what, VECTORS))
@@ -283,8 +285,12 @@ def _own_vectors(
         names = dataset.feature_names or tuple(f"vector {k + 1}" for k in range(V.shape[1]))
     else:
         names = tuple(old["names"])
-        own = dataset.X[:, : len(names)]
-        V = sp.csr_array(own / old["factors"][0]) if is_sparse(own) else own / old["factors"][0]
+        given_vectors = dataset.X[:, : len(names)]
+        V = (
+            sp.csr_array(given_vectors / old["factors"][0])
+            if is_sparse(given_vectors)
+            else given_vectors / old["factors"][0]
+        )
     step: Step = {
         "column": VECTORS,
         "columns": [],

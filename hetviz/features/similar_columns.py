@@ -65,16 +65,16 @@ def alike_by(
     each row.
     """
     a, b = np.unique(np.fromiter(rows, np.int64)), np.unique(np.fromiter(others, np.int64))
-    found: list[SimilarColumn] = []
+    columns: list[SimilarColumn] = []
     for name, span in data.offsets.items():
-        mine, theirs = (
-            _sample_rows(one[(one >= span.start) & (one < span.stop)] - span.start)
-            for one in (a, b)
+        own_rows, other_rows = (
+            _sample_rows(column[(column >= span.start) & (column < span.stop)] - span.start)
+            for column in (a, b)
         )
-        if len(mine) and len(theirs):
-            found += _similar_within(data[name], mine, theirs)
-    telling = [one for one in found if one.nearer >= _MIN_CLOSENESS]
-    return sorted(telling, key=lambda one: (-one.nearer, one.dataset, one.column))[:n]
+        if len(own_rows) and len(other_rows):
+            columns += _similar_within(data[name], own_rows, other_rows)
+    close = [column for column in columns if column.nearer >= _MIN_CLOSENESS]
+    return sorted(close, key=lambda column: (-column.nearer, column.dataset, column.column))[:n]
 
 
 def _similar_within(dataset: Dataset, rows: Ints, others: Ints) -> list[SimilarColumn]:
@@ -82,21 +82,21 @@ def _similar_within(dataset: Dataset, rows: Ints, others: Ints) -> list[SimilarC
     ends = np.cumsum([0, *(len(block.names(step)) for step in steps)])
     if X is None or X.shape[1] != ends[-1]:
         return []
-    found = []
+    columns = []
     for step, start, stop in zip(steps, ends, ends[1:], strict=False):
         shares = []
         part = X[:, start:stop]
         for row in rows.tolist():
-            away = _squared_distances(part, row)
-            there = others[others != row]
-            farther = (away[None, :] > away[there][:, None]).sum(axis=1)
-            same = (away[None, :] == away[there][:, None]).sum(axis=1)
+            distances = _squared_distances(part, row)
+            partners = others[others != row]
+            farther = (distances[None, :] > distances[partners][:, None]).sum(axis=1)
+            same = (distances[None, :] == distances[partners][:, None]).sum(axis=1)
             # The two items themselves are not counted.
-            own = (away[row] == away[there]).astype(np.float64)
-            rest = max(len(dataset) - 2, 1)
-            shares += ((farther + 0.5 * (same - 1 - own)) / rest).tolist()
+            is_self = (distances[row] == distances[partners]).astype(np.float64)
+            n_others = max(len(dataset) - 2, 1)
+            shares += ((farther + 0.5 * (same - 1 - is_self)) / n_others).tolist()
         if shares:
-            found.append(
+            columns.append(
                 SimilarColumn(
                     dataset.name,
                     str(step["column"]),
@@ -105,7 +105,7 @@ def _similar_within(dataset: Dataset, rows: Ints, others: Ints) -> list[SimilarC
                     float(step["weight"]),
                 )
             )
-    return found
+    return columns
 
 
 def _squared_distances(part: object, row: int) -> Floats:

@@ -1,4 +1,4 @@
-"""Features of a table: which columns are used, as what, and the same for new rows by a recipe."""
+"""Features of a table, with a recipe that applies to new rows."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _CODES_OF_USED = ("many-categories", "log-negative")
 _REASONS = {
     "constant": "every row has the same value",
     "empty": "it is empty",
-    "unique": "every row has another short text",
+    "unique": "every row has a different short text",
 }
 
 RECIPE_FORMAT = 2
@@ -52,7 +52,7 @@ _STRICT_CODES = ("unknown-column", "not-numbers")
 
 
 class _Entry(TypedDict):
-    """A column, or some that become features together, of which nothing was learned yet."""
+    """Column or columns of one feature block before fitting."""
 
     column: str
     columns: list[str]
@@ -62,20 +62,20 @@ class _Entry(TypedDict):
 
 @dataclass(frozen=True, eq=False)
 class ColumnChoice:
-    """What was said of the columns of a table.
+    """Selection and options of the columns of a table.
 
     Attributes
     ----------
     where : str
-        For messages.
+        Place for messages.
     named : sequence of str or None
         Columns to use; None for all.
     asked : mapping of str to mapping
-        Column to what is to be different, see `hetviz.features.table.fit`.
+        Column -> changed options, see `hetviz.features.table.fit`.
     reasons : mapping of str to str
-        Columns not used unless `asked` says so, and why.
+        Columns that are excluded unless `asked` selects them -> reason.
     texts : collection of str
-        Columns declared as free text; one that holds none is taken for what it holds.
+        Columns declared as free text; ignored for columns of other types.
     """
 
     where: str
@@ -85,13 +85,7 @@ class ColumnChoice:
     texts: Collection[str]
 
     def pairs(self, columns: Mapping[str, Column]) -> dict[str, str]:
-        """Return latitude to longitude, for each two columns that give places on earth.
-
-        Raises
-        ------
-        hetviz.errors.DataError
-            If a column that is said to be of such a pair is of none.
-        """
+        """Return latitude -> longitude columns; raise if a requested pair is incomplete."""
         free = [
             column
             for name, column in columns.items()
@@ -100,21 +94,15 @@ class ColumnChoice:
         pairs = dict(latlong_pairs(free))
         for name, fields in self.asked.items():
             if fields.get("kind") == "latlong" and name not in {*pairs, *pairs.values()}:
-                what = "no other column gives the place on earth together with this one"
-                remedy = "Name the two latitude and longitude, in degrees."
+                what = "there is no matching column of latitude or longitude"
+                remedy = "Name the two columns latitude and longitude, in degrees."
                 raise DataError(
                     Problem("bad-option", f"{self.where}, column {name}", what, "latlong", remedy)
                 )
         return pairs
 
     def kind(self, column: Column) -> str:
-        """Return what a column is taken as.
-
-        Raises
-        ------
-        hetviz.errors.DataError
-            If it cannot be taken as what was asked for.
-        """
+        """Return the type a column is used as; raise if the requested type is not possible."""
         kind = column.kind
         if kind in ("category", "text", "unique") and separator_of_counts(column.uses):
             kind = "list"
@@ -126,14 +114,14 @@ class ColumnChoice:
         return check_kind(self.where, column.name, kind, str(wanted))
 
     def fields(self, names: Sequence[str]) -> dict[str, object]:
-        """Return what was said of columns that become features together."""
-        found: dict[str, object] = {}
+        """Return the options of the columns of one feature block."""
+        options: dict[str, object] = {}
         for name in names:
-            found |= self.asked.get(name, {})
-        return found
+            options |= self.asked.get(name, {})
+        return options
 
     def why_not(self, name: str, kind: str, fields: Mapping[str, object]) -> str | None:
-        """Return why a column is not used, for people; None where it is."""
+        """Return the reason why a column is not used, or None."""
         if kind in _UNUSABLE_KINDS:
             return _REASONS[kind]
         if fields.get("use") is False:
@@ -144,15 +132,17 @@ class ColumnChoice:
         return _REASONS.get(kind) if kept_out is None else kept_out
 
     def free(self, columns: Collection[str], paired: Collection[str]) -> list[str]:
-        """Return the columns of which nobody said whether they are features."""
+        """Return the columns that the user neither selected nor excluded."""
         if self.named is not None:
             return []
-        said = [name for name, fields in self.asked.items() if "use" in fields or "kind" in fields]
-        never = {*paired, *self.reasons, *self.texts, *said}
-        return [name for name in columns if name not in never]
+        decided = [
+            name for name, fields in self.asked.items() if "use" in fields or "kind" in fields
+        ]
+        excluded = {*paired, *self.reasons, *self.texts, *decided}
+        return [name for name in columns if name not in excluded]
 
     def is_told(self, name: str, fields: Mapping[str, object]) -> bool:
-        """Whether notes on a column are of interest."""
+        """Return whether notes on a column are reported."""
         return bool(fields.get("use")) or self._kept_out(name) is None
 
     def _kept_out(self, name: str) -> str | None:
@@ -166,24 +156,14 @@ class ColumnChoice:
 
 
 def check_columns_exist(where: str, table: pd.DataFrame, names: Sequence[str]) -> None:
-    """Refuse names of columns that there are not.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-    """
+    """Raise a `DataError` of all columns that do not exist."""
     unknown = [name for name in dict.fromkeys(names) if name not in table.columns]
     if unknown:
         raise DataError(missing_column_problem(where, name, table, "error") for name in unknown)
 
 
 def check_unique_columns(where: str, table: pd.DataFrame) -> None:
-    """Refuse a table in which two columns have one name.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-    """
+    """Raise a `DataError` of all repeated column names."""
     double = table.columns[table.columns.duplicated()].unique()
     if len(double):
         what = "two columns have this name"
@@ -193,37 +173,38 @@ def check_unique_columns(where: str, table: pd.DataFrame) -> None:
 
 
 def missing_column_problem(where: str, name: str, table: pd.DataFrame, severity: str) -> Problem:
-    """Return what is told of a column that there is not: an error, or a note where it may lack."""
-    there = f"There are: {', '.join(map(str, table.columns[:20]))}."
-    what = "there is no such column"
-    what += "; all its cells count as missing" if severity == "note" else ""
-    return Problem("unknown-column", where, what, name, there, severity)
+    """Return the problem of a column that does not exist, as an error or a note."""
+    hint = f"There are: {', '.join(map(str, table.columns[:20]))}."
+    what = "this column does not exist"
+    what += ", so all its cells count as missing" if severity == "note" else ""
+    return Problem("unknown-column", where, what, name, hint, severity)
 
 
 def column_notes(
-    where: str, column: Column, fields: Mapping[str, object], asked: bool, decimal: str
+    where: str, column: Column, fields: Mapping[str, object], is_selection: bool, decimal: str
 ) -> list[Problem]:
-    """Return what was left out or filled in of a column, and why.
+    """Return notes on excluded and imputed values of a column.
 
     Parameters
     ----------
     where : str
-        For messages.
+        Place for messages.
     column : Column
     fields : mapping
-        What was said of it.
-    asked : bool
-        Whether the columns to use were named.
+        Options of the column.
+    is_selection : bool
+        Whether the columns to use were given.
     decimal : {".", ","}
     """
     place = f"{where}, column {column.name}"
-    found: list[tuple[str, str, str]] = []
+    notes: list[tuple[str, str, str]] = []
     if column.kind == "constant":
-        found.append(("constant-column", "every row has the same value, so it is no feature", ""))
+        notes.append(("constant-column", "every row has the same value, so it is not used", ""))
     elif column.kind == "empty":
-        found.append(("empty-column", "the column is empty, so it is no feature", ""))
-    elif column.kind == "unique" and asked:
-        found.append(("unique-column", "every row has another short text, so it is no feature", ""))
+        notes.append(("empty-column", "the column is empty, so it is not used", ""))
+    elif column.kind == "unique" and is_selection:
+        what = "every row has a different short text, so it is not used"
+        notes.append(("unique-column", what, ""))
     elif column.n_missing:
         impute = str(fields.get("impute", ""))
         filled = {"number": "the mean", "date": "the mean"}.get(column.kind, "no value")
@@ -232,7 +213,7 @@ def column_notes(
         )
         marks = f" (written {', '.join(column.markers)})" if column.markers else ""
         what = f"{column.n_missing:,} of {len(column.values):,} cells are missing{marks}"
-        found.append(("missing", f"{what}; they count as {filled}", ""))
+        notes.append(("missing", f"{what}, {filled} is used instead", ""))
     if column.kind in ("category", "unique", "text"):
         present = Counter(column.uses)
         is_number = np.isfinite(numbers(list(present), decimal))
@@ -240,38 +221,37 @@ def column_notes(
         n_others = int(counts[~is_number].sum())
         if 0 < n_others <= present.total() / 2:
             other = list(present)[int(np.argmin(is_number))]
-            what = f"it counts as text: {n_others:,} of {present.total():,} cells hold no number"
-            found.append(("mixed-column", what, other[:60]))
+            what = f"it is used as text: {n_others:,} of {present.total():,} cells are no numbers"
+            notes.append(("mixed-column", what, other[:60]))
     if column.kind == "category":
         n_levels = len(column.levels)
         if n_levels > MAX_CATEGORIES:
-            what = f"{n_levels:,} different values; the {MAX_CATEGORIES} most frequent are used"
-            found.append(("many-categories", what, ""))
+            what = f"{n_levels:,} different values, the {MAX_CATEGORIES} most frequent are used"
+            notes.append(("many-categories", what, ""))
     if fields.get("log") and column.kind == "number":
         lowest = np.nanmin(column.values)
         if lowest < 0:
-            what = "it has negative numbers, so the logarithm is not taken"
-            found.append(("log-negative", what, f"{lowest:g}"))
-    return [Problem(code, place, what, value, severity="note") for code, what, value in found]
+            what = "it has negative numbers, so no logarithm is used"
+            notes.append(("log-negative", what, f"{lowest:g}"))
+    return [Problem(code, place, what, value, severity="note") for code, what, value in notes]
 
 
 @dataclass(frozen=True, eq=False)
 class TableFeatures:
-    """Features made from a table.
+    """Features of a table.
 
     Attributes
     ----------
     X : array of shape (n, p) or None
-        None where no column is of use.
+        None if no column is usable.
     feature_names : tuple of str, length p
     recipe : dict
-        JSON-ready; `hetviz.features.table.transform` applies it to other rows. ``columns``
-        has a step for each column that is used, ``left_out`` the others and why, ``options`` what
-        was said of them.
+        JSON-ready recipe for `hetviz.features.table.transform`. ``columns`` has a step for each
+        used column, ``left_out`` the others with reasons, ``options`` the given options.
     columns : tuple of Column
-        What each column holds, of all that were looked at.
+        All columns with their inferred types.
     notes : tuple of Problem
-        What was left out or filled in, and why.
+        Notes on excluded and imputed values.
     """
 
     X: Floats | None
@@ -291,7 +271,7 @@ def fit(
     text: Collection[str] = (),
     decimal: str = ".",
     random_state: int = 0,
-    known: Mapping[str, Column] | None = None,
+    inferred: Mapping[str, Column] | None = None,
     options: Options | None = None,
     text_model: str = "words",
     media: Sequence[object] | None = None,
@@ -304,25 +284,25 @@ def fit(
     table : DataFrame of n rows
         Cells as text, or typed.
     where : str
-        For messages.
+        Place for messages.
     columns : sequence of str, optional
-        Which to use; all when absent.
+        Columns to use; default: all.
     exclude : collection of str, or mapping of str to str
-        Columns not used unless `options` say so, and why.
+        Columns that are excluded unless `options` select them, with reasons.
     log, text : collection of str
-        Numbers to take the logarithm of; columns to treat as free text.
+        Numbers to take the logarithm of; columns to use as free text.
     decimal : {".", ","}
     random_state : int
         Seed of the decomposition of free text.
-    known : mapping of str to Column, optional
-        Columns of this table that `infer` has looked at already.
+    inferred : mapping of str to Column, optional
+        Columns of this table with types inferred before.
     options : mapping of str to mapping, optional
-        Column to any of ``use``, ``kind``, ``scale``, ``log``, ``weight``, ``impute``, ``cyclic``
-        and ``model``, see `hetviz.make_features`; pictures go by the name ``(pictures)``.
+        Column -> any of ``use``, ``kind``, ``scale``, ``log``, ``weight``, ``impute``, ``cyclic``
+        and ``model``, see `hetviz.make_features`; the name of pictures is ``(pictures)``.
     text_model : {"words", "sentences"}
-        What free text goes through.
+        Model of free text.
     media : sequence of n bytes, paths or None, optional
-        Pictures of the rows, used where `columns` is absent.
+        Pictures of the rows, used if `columns` is absent.
     progress : callable
         See `hetviz.progress`.
 
@@ -333,10 +313,10 @@ def fit(
     Raises
     ------
     hetviz.errors.DataError
-        If a column named in `columns`, `log` or `options` does not exist, or an option does not
-        suit what its column holds.
+        If a column in `columns`, `log` or `options` does not exist, or an option does not fit the
+        type of its column.
     hetviz.errors.MissingExtraError
-        If the sentence model is asked for and not installed.
+        If the sentence model is requested but not installed.
 
     Notes
     -----
@@ -347,27 +327,29 @@ def fit(
     the leading directions of sentence vectors. Pictures: the leading directions of edges and
     colours. Constant columns and columns of names that differ in every row give none.
 
-    Every column of the table, whatever it holds, gets the total variance of its weight, 1 unless
-    said otherwise, so that no kind drowns another: a one-hot block or a block of text weighs as
-    much as one number. That is given up for a column that is scaled "robust" or "none".
+    The total variance of every column is its weight (default 1), so that no type dominates: a
+    one-hot block or a block of text weighs as much as one number. Columns with scale "robust" or
+    "none" are exceptions.
     """
-    said = merge_options(
+    implied = merge_options(
         {name: {"log": True} for name in log}, {name: {"kind": "text"} for name in text}
     )
-    # A column declared as text that holds none is taken for what it holds.
-    said = {name: fields for name, fields in said.items() if name in table.columns or name in log}
+    # The declaration of a column as text is ignored for columns of other types.
+    implied = {
+        name: fields for name, fields in implied.items() if name in table.columns or name in log
+    }
     problems = option_problems(where, options or {})
     if problems:
         raise DataError(problems)
-    asked = merge_options(said, options or {})
+    requested = merge_options(implied, options or {})
     check_unique_columns(where, table)
     check_columns_exist(
-        where, table, [*(columns or ()), *(name for name in asked if name != PICTURES)]
+        where, table, [*(columns or ()), *(name for name in requested if name != PICTURES)]
     )
     reasons = dict(exclude) if isinstance(exclude, Mapping) else {}
     reasons |= {name: reasons.get(name, "left out") for name in exclude}
-    choice = ColumnChoice(where, columns, asked, reasons, frozenset(text))
-    fitting = _FeatureFit(table, choice, known or {}, decimal, random_state, text_model)
+    choice = ColumnChoice(where, columns, requested, reasons, frozenset(text))
+    fitting = _FeatureFit(table, choice, inferred or {}, decimal, random_state, text_model)
     fitting.all_columns(progress)
     if media is not None:
         fitting.pictures(media)
@@ -375,13 +357,13 @@ def fit(
 
 
 class _FeatureFit:
-    """The steps of making features of one table, which share what was said and what was found."""
+    """Fit of the features of one table, step by step."""
 
     def __init__(
         self,
         table: pd.DataFrame,
         choice: ColumnChoice,
-        known: Mapping[str, Column],
+        inferred: Mapping[str, Column],
         decimal: str,
         random_state: int,
         text_model: str,
@@ -389,9 +371,9 @@ class _FeatureFit:
         self.table, self.choice, self.where = table, choice, choice.where
         self.decimal, self.random_state, self.text_model = decimal, random_state, text_model
         first = list(choice.named or ())
-        # Features stand in the order in which columns were named.
+        # Features are in the order of the given columns.
         self.columns = {
-            name: known.get(name) or infer(name, table[name], decimal)
+            name: inferred.get(name) or infer(name, table[name], decimal)
             for name in [*first, *(name for name in table.columns if name not in first)]
         }
         self.blocks: list[Floats] = []
@@ -401,10 +383,10 @@ class _FeatureFit:
         self.notes: list[Problem] = []
 
     def all_columns(self, progress: Progress = ignore_progress) -> None:
-        """Make features of each column that is to be used, and note why others are not."""
+        """Make the features of all used columns, and note the reasons for the others."""
         pairs = self.choice.pairs(self.columns)
         free = self.choice.free(self.columns, {*pairs, *pairs.values()})
-        doubts = redundant.exclusion_reasons(self.columns, free)
+        reasons = redundant.exclusion_reasons(self.columns, free)
         for at, (name, column) in enumerate(self.columns.items()):
             if name in pairs.values():
                 continue
@@ -413,19 +395,23 @@ class _FeatureFit:
             names = (name,) if pair is None else (name, pair)
             kind = "latlong" if pair is not None else self.choice.kind(column)
             fields = self.choice.fields(names)
-            n_missing = max(self.columns[one].n_missing for one in names)
+            n_missing = max(self.columns[entry_name].n_missing for entry_name in names)
             entry: _Entry = {
                 "column": name,
                 "columns": list(names),
                 "kind": kind,
                 "share_missing": n_missing / len(self.table) if len(self.table) else 0.0,
             }
-            why = self.choice.why_not(name, kind, fields) or doubts.get(name)
+            why = self.choice.why_not(name, kind, fields) or reasons.get(name)
             if self.choice.is_told(name, fields):
-                asked = self.choice.named is not None
-                told = column_notes(self.where, column, fields, asked, self.decimal)
-                # Of what is left out nothing is used.
-                self.notes += [one for one in told if why is None or one.code not in _CODES_OF_USED]
+                is_selection = self.choice.named is not None
+                notes = column_notes(self.where, column, fields, is_selection, self.decimal)
+                # Notes on the use of a column do not apply to an excluded one.
+                self.notes += [
+                    entry_name
+                    for entry_name in notes
+                    if why is None or entry_name.code not in _CODES_OF_USED
+                ]
             if why is not None:
                 self.left_out.append({**entry, "why": why})
                 continue
@@ -434,19 +420,20 @@ class _FeatureFit:
             self._step(entry, fields, self._values(names, kind))
 
     def _values(self, names: tuple[str, ...], kind: str) -> object:
-        found = [self.columns[name].values for name in names]
+        values_of = [self.columns[name].values for name in names]
         if kind == "latlong":
-            return np.column_stack(found).astype(np.float64)
+            return np.column_stack(values_of).astype(np.float64)
         if kind in ("number", "date"):
-            return np.asarray(found[0], dtype=np.float64)
-        values = found[0]
+            return np.asarray(values_of[0], dtype=np.float64)
+        values = values_of[0]
         if values.dtype == object:
             return values.tolist()
         cells = self.table[names[0]].tolist()
-        # Numbers or dates taken as categories, as they were written.
-        lacking = np.isnan(values)
+        # Numbers or dates as categories keep their original text.
+        is_missing = np.isnan(values)
         return [
-            None if lacks else text_of(cell) for cell, lacks in zip(cells, lacking, strict=True)
+            None if is_gap else text_of(cell)
+            for cell, is_gap in zip(cells, is_missing, strict=True)
         ]
 
     def _step(self, entry: _Entry, fields: Mapping[str, object], values: object) -> None:
@@ -458,33 +445,33 @@ class _FeatureFit:
         with np.errstate(over="ignore", invalid="ignore"):
             learned = blocks.learn(step, values, model, self.random_state)
         if learned is None:
-            what = "all pictures look alike" if kind == "picture" else "it has no words to learn"
+            what = "all pictures are equal" if kind == "picture" else "it has no words"
             self.left_out.append({**entry, "why": what})
             return
         step = {**step, **learned}
         with np.errstate(over="ignore", invalid="ignore"):
-            made = blocks.parts(step, values)
-            found = blocks.part_factors(step, made)
-        if found is None:
-            what = "the values are too large or too alike to compute with, so it is no feature"
+            parts = blocks.parts(step, values)
+            factors = blocks.part_factors(step, parts)
+        if factors is None:
+            what = "the values are too large or too similar for computation, so it is not used"
             place = f"{self.where}, column {name}"
             self.notes.append(Problem("range", place, what, severity="note"))
-            self.left_out.append({**entry, "why": "too large or too alike to compute with"})
+            self.left_out.append({**entry, "why": "too large or too similar for computation"})
             return
-        step["factors"] = found
-        self.blocks.append(blocks.combine_parts(step, made))
+        step["factors"] = factors
+        self.blocks.append(blocks.combine_parts(step, parts))
         self.steps.append(step)
         self.names += blocks.names(step)
 
     def pictures(self, media: Sequence[object]) -> None:
-        """Make features of the pictures of the rows."""
+        """Make the features of the pictures."""
         fields = self.choice.fields([PICTURES])
-        lacking = sum(one is None for one in media)
+        n_missing = sum(picture is None for picture in media)
         entry: _Entry = {
             "column": PICTURES,
             "columns": [],
             "kind": "picture",
-            "share_missing": lacking / len(media) if len(media) else 0.0,
+            "share_missing": n_missing / len(media) if len(media) else 0.0,
         }
         if not fields.get("use", self.choice.named is None):
             why = "switched off" if "use" in fields else "not chosen"
@@ -493,7 +480,7 @@ class _FeatureFit:
         self._step(entry, fields, images.describe_all(media))
 
     def result(self) -> TableFeatures:
-        """Return what was made."""
+        """Return the features."""
         sizes = [float(block.var(axis=0).sum()) if len(block) else 0.0 for block in self.blocks]
         for step, size in zip(self.steps, sizes, strict=True):
             step["share"] = size / sum(sizes) if sum(sizes) else 0.0
@@ -513,10 +500,10 @@ class _FeatureFit:
 
 
 def cell_numbers(step: Step, name: str, cells: pd.Series, problems: list[Problem]) -> Floats:
-    """Return the numbers, or days since 1970, that cells hold: (n,), NaN where missing.
+    """Return the numbers, or days since 1970, of cells, (n,); NaN for missing ones.
 
-    What is neither counts as missing, and is told. Numbers that cannot be computed with are missing
-    too, as they are in `hetviz.features.columns.types.infer`.
+    Other values are missing and reported as a problem. Unusable numbers are missing too, see
+    `hetviz.features.columns.types.infer`.
     """
     if pd.api.types.is_numeric_dtype(cells.dtype) and not pd.api.types.is_bool_dtype(cells.dtype):
         values = np.asarray(cells.to_numpy(np.float64, na_value=np.nan))
@@ -537,9 +524,9 @@ def cell_numbers(step: Step, name: str, cells: pd.Series, problems: list[Problem
             out[row] = value
     if bad:
         words = "dates" if days else "numbers"
-        what = f"the column held {words} when the features were made; {len(bad):,} cells hold none"
+        what = f"the column had {words} when the features were made, but {len(bad):,} cells do not"
         place = f"table, column {name}"
-        remedy = "They count as missing. Give the same kind of values."
+        remedy = "They count as missing. Give values of the same type."
         problems.append(
             Problem("not-numbers", place, what, str(bad[0])[:60], remedy, "note", count=len(bad))
         )
@@ -547,14 +534,14 @@ def cell_numbers(step: Step, name: str, cells: pd.Series, problems: list[Problem
 
 
 def cell_texts(name: str, cells: pd.Series, levels: frozenset[str]) -> list[str | None]:
-    """Return the text of cells, None where missing; what is a level is never missing."""
+    """Return the text of cells, None for missing ones; a level is never missing."""
     is_amount = pd.api.types.is_numeric_dtype(cells.dtype)
     as_text = text_of if is_amount and not pd.api.types.is_bool_dtype(cells.dtype) else str
     return [_text(cell, as_text, levels) for cell in cells.tolist()]
 
 
 def text_of(cell: object) -> str:
-    """Return a cell as text; a whole number has no decimals."""
+    """Return a cell as text; whole numbers have no decimals."""
     if isinstance(cell, int | float | np.number) and not isinstance(cell, bool):
         value = float(cell)
         return str(int(value)) if value.is_integer() else repr(value)
@@ -606,7 +593,7 @@ def transform(recipe: Mapping[str, object], table: pd.DataFrame) -> Floats:
     recipe : dict
         From `hetviz.features.table.fit`.
     table : DataFrame of n rows
-        With the columns that the recipe names; values never seen count as missing.
+        Table with the columns of the recipe; unknown values count as missing.
 
     Returns
     -------
@@ -615,13 +602,13 @@ def transform(recipe: Mapping[str, object], table: pd.DataFrame) -> Floats:
     Raises
     ------
     hetviz.errors.DataError
-        If a column is missing, or holds something that is no number where one is needed.
+        If a column is missing, or a cell is no number where one is needed.
     """
     problems: list[Problem] = []
     X = transform_leniently(recipe, table, None, problems)
-    refused = [problem for problem in problems if problem.code in _STRICT_CODES]
-    if refused:
-        raise DataError(refused)
+    errors = [problem for problem in problems if problem.code in _STRICT_CODES]
+    if errors:
+        raise DataError(errors)
     return X
 
 
@@ -631,12 +618,7 @@ def transform_leniently(
     media: Sequence[object] | None,
     problems: list[Problem],
 ) -> Floats:
-    """Make the same features; what does not fit counts as missing, and is told in `problems`.
-
-    Returns
-    -------
-    array of shape (n, p)
-    """
+    """Make the same features, (n, p); invalid cells count as missing and are added to `problems`."""
     out = [np.zeros((len(table), 0))]
     for step in blocks.upgrade_recipe(recipe)["columns"]:
         values = _step_values(step, table, media, problems)
@@ -658,14 +640,14 @@ def _step_values(
     for name in step["columns"]:
         if name not in table.columns:
             problems.append(missing_column_problem("table", name, table, "note"))
-        gone = pd.Series([None] * len(table), dtype=object)
-        cells.append(table[name] if name in table.columns else gone)
+        missing = pd.Series([None] * len(table), dtype=object)
+        cells.append(table[name] if name in table.columns else missing)
     if kind in ("number", "date", "latlong"):
-        found = [
+        columns = [
             cell_numbers(step, name, column, problems)
             for name, column in zip(step["columns"], cells, strict=True)
         ]
-        return found[0] if kind != "latlong" else np.column_stack(found)
+        return columns[0] if kind != "latlong" else np.column_stack(columns)
     name = step["columns"][0]
     of_levels = kind in ("category", "list", "ordered")
     levels = step["order"] if kind == "ordered" else step["levels"] if of_levels else []
@@ -676,12 +658,14 @@ def _step_values(
 
 
 def _unknown_values(step: Step, texts: list[str | None]) -> list[Problem]:
-    found = categories.unknown_entries(step, texts)
-    if not found:
+    unknown = categories.unknown_entries(step, texts)
+    if not unknown:
         return []
-    what = f"{len(found):,} values were not there when the features were made; they count as none"
-    row, value = found[0]
+    what = f"{len(unknown):,} values are new since the features were made, and count as missing"
+    row, value = unknown[0]
     place = f"table, column {step['column']}"
     return [
-        Problem("unknown-category", place, what, value[:60], "", "note", row=row, count=len(found))
+        Problem(
+            "unknown-category", place, what, value[:60], "", "note", row=row, count=len(unknown)
+        )
     ]

@@ -1,4 +1,4 @@
-"""Tables joined as people mean it: keys are no features, codes get names, lines become links."""
+"""Joins of tables: keys are excluded from features, codes get titles, detail rows become links."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from hetviz.features.columns.names import is_named_id
 from hetviz.features.recipe import columns_used, make_features_with_notes, recipe_of
 
 ROWS: Mapping[str, str] = {
-    "items": "items of their own",
-    "links": "links between what they name",
-    "summary": "a summary of what they name",
-    "both": "links, and a summary",
+    "items": "items",
+    "links": "links between the items they refer to",
+    "summary": "summary columns of the items they refer to",
+    "both": "links and summary columns",
 }
-"""What the rows of a table that names others can be taken as."""
+"""Possible uses of the rows of a table with references to other tables."""
 
 _MIN_DETAIL_ROWS = 1_000
 _MAX_LEVELS = 8
@@ -39,17 +39,17 @@ _TITLE_COLUMN = "names of what it names"
 
 @dataclass(frozen=True)
 class DetailTable:
-    """A table of many rows that only say something of items of other tables.
+    """Table of many rows that describe items of other tables.
 
     Attributes
     ----------
     dataset : str
     named : tuple of str
-        The datasets whose items a row names, one for each key, so that one can stand twice.
+        Referenced datasets, one for each key, possibly repeated.
     take : {"links", "summary", "both"}
-        What its rows are best taken as, see `ROWS`.
+        Suggested use of its rows, see `ROWS`.
     weight : str
-        The column that weighs the links; empty for the number of rows.
+        Column with the weights of the links; empty for the number of rows.
     """
 
     dataset: str
@@ -59,28 +59,27 @@ class DetailTable:
 
     @property
     def sentence(self) -> str:
-        """What was found, in words."""
+        """Description in words."""
         twice = [f"{name} twice" if self.named.count(name) > 1 else name for name in self.named]
-        return f"Rows of {self.dataset} only say something of {join_words(list(dict.fromkeys(twice)))}."
+        return f"Rows of {self.dataset} only describe {join_words(list(dict.fromkeys(twice)))}."
 
 
 def detail_tables(data: HeteroData, joins: Sequence[Join]) -> list[DetailTable]:
-    """Return the tables whose rows only describe what they name, by keys.
+    """Return the tables whose rows only describe items of other tables.
 
-    Those of at least 1,000 rows that have no name of their own and name items of another dataset
-    that has fewer.
+    These have at least 1,000 rows without titles and refer to a smaller dataset.
     """
-    of = {name: [join for join in joins if _refers(join, name)] for name in data.datasets}
-    found = [
+    references = {name: [join for join in joins if _refers(join, name)] for name in data.datasets}
+    details = [
         name
-        for name, refs in of.items()
+        for name, refs in references.items()
         if len(data[name]) >= _MIN_DETAIL_ROWS
         and has_only_codes(data[name])
         and any(2 * len(data[join.target]) <= len(data[name]) for join in refs)
     ]
     out = []
-    for name in found:
-        refs = [join for join in of[name] if join.target not in found]
+    for name in details:
+        refs = [join for join in references[name] if join.target not in details]
         if refs:
             numbers = _numbers(data[name], _key_columns(refs))
             take = "summary" if len(refs) == 1 else "both" if len(numbers) > 1 else "links"
@@ -98,35 +97,34 @@ def join_tables(
     joins: Sequence[Join | Proposal] | None = None,
     rows: Mapping[str, str] | None = None,
 ) -> HeteroData:
-    """Join datasets by keys, lists and places, and make of it what the map is to show.
+    """Join datasets by keys, lists and places, and prepare them for a map.
 
     Parameters
     ----------
     data : HeteroData
     joins : sequence of Join or Proposal, optional
-        What to carry out; the proposals that are sure unless given, see `hetviz.propose_joins`.
+        Joins to apply; default: the certain proposals of `hetviz.propose_joins`.
     rows : mapping of str to {"items", "links", "summary", "both"}, optional
-        What the rows of a dataset that names others are taken as: items, as they are; links between
-        the items that they name, weighted by the number of rows, or by the one number that they
-        hold; columns of these items, such as means and shares; or the last two. A dataset that is
-        not named stays one of items.
+        Use of the rows of a dataset with references: "items"; "links" between the items they refer
+        to, weighted by the number of rows or by their only number; "summary" columns of these
+        items, such as means and shares; or "both" links and summary. Default: items.
 
     Returns
     -------
     HeteroData
-        With the links. Columns that were read as keys are no features any more, and rows whose own
-        name is a code are named by what they name. Datasets taken as links or a summary are gone.
+        Joined data. Key columns are excluded from the features, and rows with only a code get the
+        titles of the items they refer to. Datasets used as links or summary are removed.
 
     Raises
     ------
     hetviz.errors.DataError
-        If a join cannot be carried out, or rows that name nothing are to be links or a summary.
+        If a join is not possible, or rows used as links or summary have no references.
     hetviz.errors.ParameterError
-        If rows are to be taken as something else.
+        If the use of rows is unknown.
 
     Notes
     -----
-    O(rows + links), and the features of the datasets that changed are made again.
+    O(rows + links), plus new features of changed datasets.
 
     Examples
     --------
@@ -140,41 +138,45 @@ def join_tables(
     [2.5, 2.0, 3.0]
     """
     if joins is None:
-        joins = [one for one in propose_joins(data) if one.sure]
-    asked = [one.join if isinstance(one, Proposal) else one for one in joins]
-    taken = {name: how for name, how in (rows or {}).items() if how != "items"}
-    _check_rows(data, asked, rows or {})
-    matches = [(join, join.match(data)) for join in asked]
+        joins = [proposal for proposal in propose_joins(data) if proposal.sure]
+    join_list = [
+        proposal.join if isinstance(proposal, Proposal) else proposal for proposal in joins
+    ]
+    use_of = {name: use for name, use in (rows or {}).items() if use != "items"}
+    _check_rows(data, join_list, rows or {})
+    matches = [(join, join.match(data)) for join in join_list]
     out = data
     for join, match in matches:
-        if join.source in taken or join.target in taken:
+        if join.source in use_of or join.target in use_of:
             continue
         out = join.carried_out(out) if join.kind == "views" else add_match(out, match)
-    for name, how in taken.items():
+    for name, use in use_of.items():
         refs = [
             (join, match)
             for join, match in matches
-            if _refers(join, name) and join.target not in taken
+            if _refers(join, name) and join.target not in use_of
         ]
-        if how in ("links", "both"):
+        if use in ("links", "both"):
             out = out.edit().add(*_rows_as_links(data, name, refs))
-        if how in ("summary", "both"):
+        if use in ("summary", "both"):
             out = _add_summaries(out, data, name, refs)
-    out = out.edit().drop(*taken) if taken else out
+    out = out.edit().drop(*use_of) if use_of else out
     for name in out.datasets:
         if name in data.datasets:
-            mine = [(join, match) for join, match in matches if _refers(join, name)]
-            out = _add_titles(out, data, name, mine)
-            out = _drop_key_features(out, name, _key_columns([join for join, _ in mine]))
+            own_refs = [(join, match) for join, match in matches if _refers(join, name)]
+            out = _add_titles(out, data, name, own_refs)
+            out = _drop_key_features(out, name, _key_columns([join for join, _ in own_refs]))
     return out
 
 
 def has_only_codes(dataset: Dataset) -> bool:
-    """Whether the rows have no name but a code or a number."""
+    """Return whether the rows have no titles, and most ids are codes or numbers."""
     if dataset.title_column is not None:
         return False
     ids = dataset.ids.tolist()
-    return sum(_CODE.fullmatch(one) is not None for one in ids) >= _MIN_CODE_SHARE * len(ids)
+    return sum(_CODE.fullmatch(id_text) is not None for id_text in ids) >= _MIN_CODE_SHARE * len(
+        ids
+    )
 
 
 def _refers(join: Join, name: str) -> bool:
@@ -186,27 +188,27 @@ def _key_columns(joins: Sequence[Join]) -> set[str]:
 
 
 def _check_rows(data: HeteroData, joins: Sequence[Join], rows: Mapping[str, str]) -> None:
-    for name, how in rows.items():
-        if how not in ROWS:
-            known = ", ".join(ROWS)
-            raise ParameterError(f"rows of {name!r}: {how!r} is unknown. Use one of: {known}.")
-        others = {other for other, taken in rows.items() if taken != "items"}
-        n = sum(_refers(join, name) and join.target not in others for join in joins)
-        least = 2 if how in ("links", "both") else 1
-        if how != "items" and n < least:
-            what = f"its rows can be {ROWS[how]} only where they name {count(least, 'item')}"
+    for name, use in rows.items():
+        if use not in ROWS:
+            uses = ", ".join(ROWS)
+            raise ParameterError(f"rows of {name!r}: {use!r} is unknown. Use one of: {uses}.")
+        removed = {other for other, use_of_other in rows.items() if use_of_other != "items"}
+        n = sum(_refers(join, name) and join.target not in removed for join in joins)
+        min_items = 2 if use in ("links", "both") else 1
+        if use != "items" and n < min_items:
+            what = f"rows used as {ROWS[use]} must refer to {count(min_items, 'item')} or more"
             raise DataError(Problem("no-parents", f"dataset {data[name].name!r}", what, str(n)))
 
 
 def _partners(match: Match, n: int) -> Ints:
-    """Return the row that each of n rows names, -1 for none; the first where there are several."""
+    """Return the first matching row of each of n rows, -1 for none."""
     out = np.full(n, -1, dtype=np.int64)
     out[match.i[::-1]] = match.j[::-1]
     return out
 
 
 def _numbers(dataset: Dataset, keys: set[str]) -> list[str]:
-    """Return the columns of a table that measure something."""
+    """Return the numeric columns of a table with measurements."""
     if dataset.table is None:
         return []
     return [
@@ -221,34 +223,46 @@ def _numbers(dataset: Dataset, keys: set[str]) -> list[str]:
 
 
 def _is_summable(dataset: Dataset, numbers: Sequence[str]) -> bool:
-    """Whether the one number of a table can weigh links: none is below 0."""
+    """Return whether the table has one number column without negative values, for weights."""
     table = dataset.table
     return table is not None and len(numbers) == 1 and float(table[numbers[0]].min()) >= 0
 
 
 def _rows_as_links(data: HeteroData, name: str, refs: Sequence[tuple[Join, Match]]) -> list[Links]:
-    """Return links between what rows name, weighted by their share of the greatest weight."""
+    """Return links between the items that rows refer to, with weights relative to the largest."""
     dataset = data[name]
     numbers = _numbers(dataset, _key_columns([join for join, _ in refs]))
     weight = np.ones(len(dataset))
     if dataset.table is not None and numbers and _is_summable(dataset, numbers):
         weight = np.nan_to_num(dataset.table[numbers[0]].to_numpy(np.float64))
     out = []
-    for (one, first), (other, second) in combinations(refs, 2):
+    for (first_join, first), (second_join, second) in combinations(refs, 2):
         i, j = _partners(first, len(dataset)), _partners(second, len(dataset))
-        known = (i >= 0) & (j >= 0) & (weight > 0)
-        if one.target == other.target:
-            known &= i != j
-        codes, pairs = pd.factorize(i[known] * len(data[other.target]) + j[known])
+        mask = (i >= 0) & (j >= 0) & (weight > 0)
+        if first_join.target == second_join.target:
+            mask &= i != j
+        codes, pairs = pd.factorize(i[mask] * len(data[second_join.target]) + j[mask])
         if not len(pairs):
             continue
-        total = np.bincount(codes, weights=weight[known])
+        total = np.bincount(codes, weights=weight[mask])
         order = np.argsort(pairs, kind="stable")
-        kind = name if len(refs) == 2 else f"{name}: {one.source_column} - {other.source_column}"
-        rows, columns = np.divmod(pairs[order], len(data[other.target]))
+        kind = (
+            name
+            if len(refs) == 2
+            else f"{name}: {first_join.source_column} - {second_join.source_column}"
+        )
+        rows, columns = np.divmod(pairs[order], len(data[second_join.target]))
         share = total[order] / total.max()
         out.append(
-            Links(one.target, other.target, rows, columns, share, kind=kind, role="relation")
+            Links(
+                first_join.target,
+                second_join.target,
+                rows,
+                columns,
+                share,
+                kind=kind,
+                role="relation",
+            )
         )
     return out
 
@@ -256,34 +270,36 @@ def _rows_as_links(data: HeteroData, name: str, refs: Sequence[tuple[Join, Match
 def _add_summaries(
     out: HeteroData, data: HeteroData, name: str, refs: Sequence[tuple[Join, Match]]
 ) -> HeteroData:
-    """Add what rows say in the mean of the items that they name, as columns of these."""
+    """Add means and shares of rows as columns of the items that they refer to."""
     dataset, keys = data[name], _key_columns([join for join, _ in refs])
     for join, match in refs:
         parent = out[join.target]
-        # Of several keys to one dataset, each is told apart by its column.
-        again = sum(other.target == join.target for other, _ in refs) > 1
-        head = f"{name} by {join.source_column}" if again else name
+        # Several keys to one dataset are distinguished by their columns.
+        is_repeated = sum(other.target == join.target for other, _ in refs) > 1
+        head = f"{name} by {join.source_column}" if is_repeated else name
         at = _partners(match, len(dataset))
         new = _summary_columns(dataset, keys, at, len(parent), head)
-        before = (
+        table_before = (
             parent.table if parent.table is not None else pd.DataFrame(index=range(len(parent)))
         )
-        fresh = {column: values for column, values in new.items() if column not in before.columns}
-        table = pd.concat([before.reset_index(drop=True), pd.DataFrame(fresh)], axis=1)
-        # Beside vectors that came with it, nothing is a feature unless it is said so.
+        new_columns = {
+            column: values for column, values in new.items() if column not in table_before.columns
+        }
+        table = pd.concat([table_before.reset_index(drop=True), pd.DataFrame(new_columns)], axis=1)
+        # With own vectors, new columns must be selected explicitly as features.
         chosen = recipe_of(parent)["chosen"] == []
-        use = {column: {"use": True} for column in fresh} if chosen else None
+        use = {column: {"use": True} for column in new_columns} if chosen else None
         labels = [column.name for column in out.labels if column.dataset == parent.name]
-        told = replace(parent, table=table)
-        out = out.edit().replace(make_features_with_notes(told, use, None, labels)[0])
+        extended = replace(parent, table=table)
+        out = out.edit().replace(make_features_with_notes(extended, use, None, labels)[0])
     return out
 
 
 def _summary_columns(
     dataset: Dataset, keys: set[str], at: Ints, n: int, head: str
 ) -> dict[str, Floats]:
-    known = at >= 0
-    rows = np.bincount(at[known], minlength=n).astype(np.float64)
+    is_matched = at >= 0
+    rows = np.bincount(at[is_matched], minlength=n).astype(np.float64)
     out = {f"{head}: how many": rows}
     table = dataset.table
     for column in () if table is None else map(str, table.columns):
@@ -292,21 +308,21 @@ def _summary_columns(
         values = table[column]
         if column in _numbers(dataset, keys):
             x = values.to_numpy(np.float64)
-            there = known & np.isfinite(x)
-            held = np.bincount(at[there], minlength=n)
-            total = np.bincount(at[there], weights=x[there], minlength=n)
+            mask = is_matched & np.isfinite(x)
+            n_values = np.bincount(at[mask], minlength=n)
+            total = np.bincount(at[mask], weights=x[mask], minlength=n)
             with np.errstate(invalid="ignore", divide="ignore"):
-                out[f"{head}: mean {column}"] = np.where(held > 0, total / held, np.nan)
+                out[f"{head}: mean {column}"] = np.where(n_values > 0, total / n_values, np.nan)
         elif not pd.api.types.is_numeric_dtype(values) and not is_named_id(column):
             codes, levels = pd.factorize(values)
             if not 2 <= len(levels) <= _MAX_LEVELS:
                 continue
-            there = known & (codes >= 0)
-            held = np.bincount(at[there], minlength=n)
+            mask = is_matched & (codes >= 0)
+            n_values = np.bincount(at[mask], minlength=n)
             for code, level in enumerate(levels):
-                mine = np.bincount(at[there & (codes == code)], minlength=n)
+                n_level = np.bincount(at[mask & (codes == code)], minlength=n)
                 with np.errstate(invalid="ignore", divide="ignore"):
-                    share = np.where(held > 0, mine / held, np.nan)
+                    share = np.where(n_values > 0, n_level / n_values, np.nan)
                 out[f"{head}: share with {column} {level}"] = share
     return out
 
@@ -314,32 +330,34 @@ def _summary_columns(
 def _add_titles(
     out: HeteroData, data: HeteroData, name: str, refs: Sequence[tuple[Join, Match]]
 ) -> HeteroData:
-    """Name rows that have only a code by the items that they name."""
+    """Add titles to rows that have only codes, from the items that they refer to."""
     dataset = out[name]
-    spoken = [(join, match) for join, match in refs if not has_only_codes(data[join.target])]
-    if not spoken or not has_only_codes(dataset):
+    titled = [(join, match) for join, match in refs if not has_only_codes(data[join.target])]
+    if not titled or not has_only_codes(dataset):
         return out
     columns = [] if dataset.table is None else list(map(str, dataset.table.columns))
-    spoken.sort(key=lambda ref: columns.index(ref[0].source_column))
+    titled.sort(key=lambda ref: columns.index(ref[0].source_column))
     parts = []
-    for join, match in spoken[:_MAX_TITLE_PARTS]:
+    for join, match in titled[:_MAX_TITLE_PARTS]:
         titles = np.append(data[join.target].titles, "")
         parts.append(titles[_partners(match, len(dataset))].tolist())
-    named = [
+    titles_of_rows = [
         " · ".join(dict.fromkeys(part for part in row if part)) or str(dataset.ids[at])
         for at, row in enumerate(zip(*parts, strict=True))
     ]
-    before = dataset.table if dataset.table is not None else pd.DataFrame(index=range(len(dataset)))
+    table_before = (
+        dataset.table if dataset.table is not None else pd.DataFrame(index=range(len(dataset)))
+    )
     column = _TITLE_COLUMN
-    while column in before.columns:
+    while column in table_before.columns:
         column += "_"
-    table = before.assign(**{column: named})
+    table = table_before.assign(**{column: titles_of_rows})
     recipe = {**(dataset.recipe or {}), "title": column}
     return out.edit().replace(replace(dataset, table=table, recipe=recipe))
 
 
 def _drop_key_features(out: HeteroData, name: str, keys: set[str]) -> HeteroData:
-    """Have keys be no features any more: what they say is said by links now."""
+    """Exclude keys from the features, because links replace them."""
     dataset = out[name]
     used = [
         column for column in columns_used((dataset.recipe or {}).get("features")) if column in keys

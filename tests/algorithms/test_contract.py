@@ -316,7 +316,7 @@ def test_suggest_ranks_by_what_was_measured_then_by_what_is_used_never_by_the_al
         "seconds": {},
         "measuring": [1.0, 1.0],
     }
-    monkeypatch.setattr(ranking, "_table", lambda: known)
+    monkeypatch.setattr(ranking, "_measured_table", lambda: known)
     assert order()[:2] == ["umap", "pca"]
     uses = [v.uses for v in suggest(DATA) if v.suits and not {*v.card.needs} & asked]
     assert uses[2:] == sorted(uses[2:], reverse=True)

@@ -57,14 +57,14 @@ def test_a_small_part_keeps_links_comparisons_and_whole_objects() -> None:
 
 def test_what_was_measured_is_kept_for_data_of_the_same_kind() -> None:
     kind = hetviz.get_method("pca")
-    assert cost.known_seconds("pca", data()) is None
+    assert cost.stored_seconds("pca", data()) is None
     seconds = cost.measure_seconds(kind, data())
     assert seconds is not None
     assert seconds > 0
-    assert cost.known_seconds("pca", data()) == pytest.approx(seconds, rel=0.01)
-    assert cost.known_seconds("pca", data(width=9)) is None
+    assert cost.stored_seconds("pca", data()) == pytest.approx(seconds, rel=0.01)
+    assert cost.stored_seconds("pca", data(width=9)) is None
     verdicts = {verdict.card.key: verdict for verdict in hetviz.suggest(data())}
-    assert verdicts["pca"].seconds == cost.known_seconds("pca", data())
+    assert verdicts["pca"].seconds == cost.stored_seconds("pca", data())
     # of what was not measured here, what it took elsewhere
     assert verdicts["cca"].seconds == ranking.expected_seconds("cca", data().n_rows)
 
@@ -79,7 +79,7 @@ def test_a_method_that_fails_on_small_parts_has_no_estimate(
 
     monkeypatch.setattr(kind, "_fit", fail)
     assert cost.measure_seconds(kind, data()) is None
-    assert cost.known_seconds("pca", data()) is None
+    assert cost.stored_seconds("pca", data()) is None
 
 
 def test_measuring_can_be_stopped() -> None:
@@ -102,9 +102,9 @@ def test_measuring_can_be_stopped() -> None:
 )
 def test_a_broken_or_older_file_counts_as_none(folder: Path, content: str) -> None:
     (folder / "costs.json").write_text(content)
-    assert cost.known_seconds("pca", data()) is None
-    cost.keep_times("pca", data(), {400: 1.5})
-    assert cost.known_seconds("pca", data()) is not None
+    assert cost.stored_seconds("pca", data()) is None
+    cost.store_times("pca", data(), {400: 1.5})
+    assert cost.stored_seconds("pca", data()) is not None
 
 
 def test_a_folder_that_cannot_be_written_keeps_nothing(
@@ -113,5 +113,5 @@ def test_a_folder_that_cannot_be_written_keeps_nothing(
     blocked = folder / "file"
     blocked.touch()
     monkeypatch.setenv("HETVIZ_HOME", str(blocked))
-    cost.keep_times("pca", data(), {400: 1.5})
-    assert cost.known_seconds("pca", data()) is None
+    cost.store_times("pca", data(), {400: 1.5})
+    assert cost.stored_seconds("pca", data()) is None

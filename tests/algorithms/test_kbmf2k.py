@@ -118,8 +118,8 @@ def test_large_kernels_of_low_rank_come_to_the_same() -> None:
 
 
 def test_what_is_too_large_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kbmf2k, "MOST_PAIRS", 1_000)
-    monkeypatch.setattr(kbmf2k, "MOST_ROWS", 50)
+    monkeypatch.setattr(kbmf2k, "MAX_PAIRS", 1_000)
+    monkeypatch.setattr(kbmf2k, "MAX_ROWS", 50)
     with pytest.raises(NotApplicableError, match=r"1,440 pairs.*items has too many"):
         KBMF2K().fit(WORLD)
 

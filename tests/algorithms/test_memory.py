@@ -59,8 +59,8 @@ def test_fit_refuses_when_memory_is_too_small(
         fit_run(DATA, "mkpe", progress=lambda *args, **_: calls.append(args))
     (reason,) = error.value.reasons
     need = format_bytes(get_method("mkpe")().bytes_for(DATA))
-    assert reason.startswith(f"It would take about {need} of memory for 600 items")
-    assert "10 MB are free: map at most about 385 items, or choose" in reason
+    assert reason.startswith(f"It needs about {need} of memory for 600 items")
+    assert "only 10 MB are free. Map at most about 385 items, or choose" in reason
     assert calls == []
     # Another method takes less, and is made.
     assert fit_run(DATA, "pca").embedding is not None
@@ -68,7 +68,9 @@ def test_fit_refuses_when_memory_is_too_small(
 
 def test_memory_refusal_suggests_a_size_that_fits() -> None:
     message = memory_refusal(8e9, 10_000, free=2e9)
-    assert message is not None and "8 GB of memory for 10,000 items, and 2 GB are free" in message
+    assert (
+        message is not None and "8 GB of memory for 10,000 items, but only 2 GB are free" in message
+    )
     max_rows = int(message.partition("at most about ")[2].partition(" ")[0].replace(",", ""))
     quadratic = MemoryEstimate(base=0.0, per_row=0.0, per_pair=80.0)
     data = HeteroData([Dataset("a", [str(k) for k in range(max_rows)])])

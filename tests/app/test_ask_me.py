@@ -136,17 +136,17 @@ def test_it_stops_when_nothing_is_left_to_gain_and_goes_on_if_asked_to(visit: Vi
     app = visit("guidance")
     asking = app.session_state["ask-me"]
     app.run()
-    assert "Enough asked" not in html_of(app)
+    assert "Enough answers" not in html_of(app)
     asking.answers = [(-1, question) for question in asking.batch[:1] * ask_me.MIN_ANSWERS]
     app.run()
     # thousands of links are known, and no group is named
-    assert "Enough asked" in html_of(app)
+    assert "Enough answers" in html_of(app)
     assert (
         "60 more answers could raise how often a hidden link is found again by at most 0.0"
         in html_of(app)
     )
     press(app, "ask-on")
-    assert "Enough asked" not in html_of(app)
+    assert "Enough answers" not in html_of(app)
     assert question(app)
 
 

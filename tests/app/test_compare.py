@@ -217,9 +217,9 @@ def test_progress_of_each_method_is_shown_while_it_runs(
 
 def test_times_are_measured_on_request(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
     def quick(kind: Any, data: Any, progress: Any = None) -> float:
-        from hetviz.algorithms.cost import keep_times
+        from hetviz.algorithms.cost import store_times
 
-        keep_times(kind.card.key, data, {data.n_rows: 7.0})
+        store_times(kind.card.key, data, {data.n_rows: 7.0})
         return 7.0
 
     monkeypatch.setattr("hetviz.jobs.tasks.compare.measure_seconds", quick)

@@ -168,7 +168,7 @@ def test_empty_pages_say_the_next_step(
     monkeypatch.setattr(session, "FIRST_SAMPLE", "there is none")
     text = html_of(visit(page))
     assert f"<h1>{words}</h1>" in text
-    assert "Start page" in text or "open one of the samples" in text
+    assert "Start page" in text or "open a sample" in text
 
 
 def test_help_says_what_where_and_which_version(visit: Visit) -> None:

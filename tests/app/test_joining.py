@@ -47,7 +47,7 @@ def test_proposals_are_cards_that_join_with_one_click_and_undo_parts_again(visit
     assert "6 of 6 towns are in no link" in html_of(app)
     press(app, "do-join-0")
     assert kinds(workspace_of(app)) == ["tags", "same town"]
-    assert "Nothing more seems to join them" in html_of(app)
+    assert "No further joins found" in html_of(app)
     press(app, "undo")
     press(app, "undo")
     assert list(workspace_of(app).state.opened().datasets) == ["shops", "towns"]
@@ -60,7 +60,7 @@ def test_what_nothing_speaks_against_is_ticked_where_files_are_dropped(visit: Vi
         ("The entries of tags in shops become a dataset", False),
     ]
     text = html_of(app)
-    assert '<ul class="hv-belong"><li><b>shops<small>20</small></b><i>names</i>' in text
+    assert '<ul class="hv-belong"><li><b>shops<small>20</small></b><i>matches</i>' in text
     assert "It would make a dataset of its own of the entries. 40 links, such as" in text
     assert "On the map: 20 shops and 6 towns, with 20 links." in text
     press(app, "go-on")
@@ -120,7 +120,7 @@ def test_two_views_are_recognised_and_become_views(visit: Visit) -> None:
     assert "These look like two views of the same items" in html_of(app)
     press(app, "do-join-0")
     assert len(workspace_of(app).state.opened().entities) == 1
-    assert "Nothing more seems to join them" in html_of(app)
+    assert "No further joins found" in html_of(app)
 
 
 def test_lists_keys_and_places_are_linked_by_hand(visit: Visit) -> None:
@@ -132,15 +132,15 @@ def test_lists_keys_and_places_are_linked_by_hand(visit: Visit) -> None:
     press(app, "do-list")
     made = workspace_of(app).state.opened()
     assert set(made.links[-1].weight) == {1.0}
-    assert "there are already" not in html_of(app)
-    assert "a dataset has this name already" in app.warning[0].value.replace("\\", "")
+    assert "already exist" not in html_of(app)
+    assert "a dataset of this name exists already" in app.warning[0].value.replace("\\", "")
     app.segmented_control(key="join-way-3").set_value("Places").run()
     app.selectbox(key="near-source").set_value("trees").run()
     app.number_input(key="near-k").set_value(1).run()
     press(app, "do-near")
     links = workspace_of(app).state.opened().links[-1]
     assert (len(links), links.kind) == (30, "near")
-    assert "These links are there already" in html_of(app)
+    assert "These links already exist" in html_of(app)
     assert app.button(key="do-near").disabled
 
 
@@ -151,7 +151,7 @@ def test_a_key_is_compared_loosely_on_request_and_what_that_gains_is_said(visit:
     app.selectbox(key="key-source-column-shops").set_value("town").run()
     app.selectbox(key="key-target-column-towns").set_value("name").run()
     assert app.button(key="do-link").disabled
-    assert "20 more pairs where they do not count" in html_of(app)
+    assert "20 more pairs if these are ignored" in html_of(app)
     app.toggle(key="key-loose").set_value(True).run()
     press(app, "do-link")
     assert kinds(workspace_of(app)) == ["same town"]
@@ -160,10 +160,10 @@ def test_a_key_is_compared_loosely_on_request_and_what_that_gains_is_said(visit:
 @pytest.mark.parametrize(
     ("files", "words"),
     [
-        ({"towns_csv": CITIES}, "One dataset has nothing to be joined with"),
+        ({"towns_csv": CITIES}, "A single dataset has nothing to join"),
         (
             {"towns_csv": CITIES, "trees_csv": "id,height\nx,1.5\ny,2.5\nz,2\n"},
-            "No ids, columns or places agree beyond chance",
+            "No ids, columns or places match beyond chance",
         ),
     ],
 )

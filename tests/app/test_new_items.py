@@ -45,7 +45,7 @@ def test_items_of_a_file_are_placed_kept_and_taken_back(visit: Visit) -> None:
         np.testing.assert_array_equal(kept.coordinates[name][: len(Y)], Y)
     assert kept.n_unplaced == 0
     # Another file needs a map of what is there now.
-    assert "make it again on the Map page first" in html_of(app)
+    assert "Refit it on the Map page first" in html_of(app)
     assert app.button(key="undo").label == "Undo new items"
     press(app, "undo")
     assert len(workspace.state.data["plants"]) == 20  # type: ignore[index]

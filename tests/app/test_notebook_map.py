@@ -164,7 +164,7 @@ def test_a_statement_moves_the_map_and_can_be_taken_back(widget: MapWidget) -> N
     widget.take_back()
     assert widget.embedding is first
     assert widget._spec["geometry"]["id"] == places
-    with pytest.raises(ParameterError, match="nothing was said"):
+    with pytest.raises(ParameterError, match="there is no guidance to take back"):
         widget.take_back()
 
 
@@ -176,7 +176,7 @@ def test_what_is_selected_can_be_said_to_belong_together(widget: MapWidget) -> N
 @pytest.mark.parametrize(
     ("said", "why"),
     [
-        ({}, "name what belongs together"),
+        ({}, "items are needed for together"),
         ({"apart": {"dishes": [100]}}, "two groups"),
         ({"together": {"dishes": [100, 101]}, "weight": 0.0}, "weight = 0.0"),
         ({"together": ({}, {}, {})}, "not 3"),

@@ -120,16 +120,16 @@ def test_what_was_wrong_is_told_with_its_place_and_can_be_left_out(visit: Visit)
 @pytest.mark.parametrize(
     ("files", "words", "label"),
     [
-        ({"page_html": "<html></html>"}, "1 file cannot be used as it is", "Leave this file out"),
+        ({"page_html": "<html></html>"}, "1 file cannot be used.", "this file"),
         (
             {"page_html": "<html></html>", "none_csv": ""},
-            "2 files cannot be used as they are",
-            "Leave these files out",
+            "2 files cannot be used.",
+            "these files",
         ),
         (
             {"page_html": "<html></html>", "links_csv": LINKS + "plants,x,birds,b1,1\n"},
-            "2 rows or files cannot be used as they are",
-            "Leave these rows and files out",
+            "2 rows or files cannot be used.",
+            "these rows and files",
         ),
         ({"links_csv": LINKS + "plants,x,birds,b1,1\n"}, "1 row cannot", "this row"),
     ],

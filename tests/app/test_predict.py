@@ -232,7 +232,7 @@ def with_labels(visit: Visit) -> AppTest:
 def test_labels_are_predicted_answered_accepted_and_undone(with_labels: AppTest) -> None:
     app = with_labels
     text = html_of(app)
-    assert "held-out numbers are missed by about" in text
+    assert "predictions of hidden numbers are off by about" in text
     assert "Least certain" in text
     workspace = SESSIONS.find(app.session_state["sid"])
     assert workspace is not None
@@ -242,7 +242,7 @@ def test_labels_are_predicted_answered_accepted_and_undone(with_labels: AppTest)
     app.number_input(key=key).set_value(70.0).run()
     assert app.button(key="accept-labels").label == f"Accept {n - 1} labels"
     press(app, "accept-labels")
-    assert "nothing to take over" in html_of(app)
+    assert "nothing to accept" in html_of(app)
     assert [entry["op"] for entry in workspace.log][-2:] == ["set-labels", "set-labels"]
     press(press(app, "undo"), "undo")
     assert app.button(key="accept-labels").label == f"Accept {n} labels"

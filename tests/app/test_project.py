@@ -140,7 +140,7 @@ def test_export_offers_the_project_and_its_data(visit: Visit, saved: bytes) -> N
     app = go(drop(visit(), saved), "export")
     assert not app.exception
     assert {"Project", "Data with guidance"} <= set(labels(app))
-    assert "every step since the first" in html_of(app)
+    assert "groups and every step" in html_of(app)
 
 
 def test_a_project_without_a_map_can_be_saved_too(
@@ -153,7 +153,7 @@ def test_a_project_without_a_map_can_be_saved_too(
     app.button(key="go-on").click().run()
     assert workspace.state.run is None
     go(app, "export")
-    assert "No map to take along yet" in html_of(app)
+    assert "No map to export yet" in html_of(app)
     assert "Project" in labels(app)
 
 

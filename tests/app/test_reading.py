@@ -115,7 +115,7 @@ def test_what_is_said_at_once_is_all_kept(visit: Visit, monkeypatch: pytest.Monk
     recipe = TableRecipe.from_dict(kept["staged"].choices["wells.csv"]["recipes"][""])
     assert recipe.header == (2,)
     assert set(recipe.of_type("id")) == {"Owner", "Well"}
-    assert len(kept["staged"].before) == 3
+    assert len(kept["staged"].history) == 3
 
 
 def test_as_proposed_forgets_what_was_said(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:

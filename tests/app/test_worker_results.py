@@ -143,7 +143,7 @@ def test_guidance_stands_without_its_tables_until_they_are_made(
     monkeypatch.setattr(worker_results, "_WAIT_S", 0.0)
     app = visit("guidance")
     assert "4,130 links, 399 comparisons" in html_of(app)
-    assert "The links are being put in order" in html_of(app) and not app.data_editor
+    assert "Preparing the table of links" in html_of(app) and not app.data_editor
     while waiting:
         waiting.pop()()
     app.run()

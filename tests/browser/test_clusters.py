@@ -56,7 +56,7 @@ def test_clusters_are_renamed_merged_and_exported(page: Page, projects: Projects
 
     box(page, 1).locator("label").click()
     # The run that this asks for may begin after the click has returned.
-    expect(page.get_by_text("Pick one card to look closer")).to_be_hidden()
+    expect(page.get_by_text("Pick one card to see details")).to_be_hidden()
     settled(page)
     page.get_by_role("button", name="Rename").click()
     name = page.get_by_role("textbox", name="Name of the cluster")

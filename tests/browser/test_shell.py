@@ -274,7 +274,7 @@ def test_a_tab_that_was_seen_is_turned_to_without_a_run(page: Page) -> None:
     expect(page.get_by_role("button", name="Undo", exact=True)).to_be_disabled()
     assert runs(sent) == before
     # The next run keeps the tab that was turned to, and a key presses what is seen.
-    panel.get_by_text("Nothing is asked of you").click()
+    panel.get_by_text("Answers are saved right away").click()
     page.keyboard.press("y")
     expect(panel.get_by_text("1 judged, 1 of them right")).to_be_visible()
     expect(shown["Predict"]).to_be_visible()

@@ -1,1 +1,1 @@
-"""Comparisons of distances: partial orders, and embeddings that keep them."""
+"""Comparisons of distances: partial orders, and embeddings that satisfy them."""

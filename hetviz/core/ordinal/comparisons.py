@@ -1,4 +1,4 @@
-"""Comparisons between distances: a is nearer to b than to c; a and b are nearer than c and d."""
+"""Agreement of a map with comparisons: a is closer to b than to c, or than c is to d."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from hetviz._types import Floats, Ints
 
 
 def comparison_outcomes(Y: Floats, objects: Ints) -> Floats:
-    """Say of each comparison whether the map agrees: 1 yes, 1/2 a tie, 0 no, NaN not placed.
+    """Return whether a map agrees with each comparison: 1 yes, 1/2 tie, 0 no, NaN not placed.
 
     Parameters
     ----------
     Y : ndarray of shape (n, k)
-        Positions; rows with NaN have none.
+        Positions; NaN for rows without one.
     objects : ndarray of shape (t, 3) or (t, 4)
         Rows a, b, c for d(a, b) < d(a, c), or a, b, c, d for d(a, b) < d(c, d).
 
@@ -28,7 +28,7 @@ def comparison_outcomes(Y: Floats, objects: Ints) -> Floats:
 
 
 def comparison_accuracy(Y: Floats, objects: Ints, weights: Floats | None = None) -> float:
-    """Weighted share of comparisons that a map agrees with, ties half; NaN when none is placed."""
+    """Return the weighted share of satisfied comparisons, ties half; NaN if none is placed."""
     outcome = comparison_outcomes(Y, objects)
     good = np.isfinite(outcome)
     w = np.ones(len(outcome)) if weights is None else np.asarray(weights, dtype=np.float64)
@@ -38,7 +38,7 @@ def comparison_accuracy(Y: Floats, objects: Ints, weights: Floats | None = None)
 
 
 def agreeing(objects: Ints) -> float:
-    """Return the most of some comparisons that one map could keep, for those that say opposites.
+    """Return the maximum share of comparisons that a map can satisfy, given opposite ones.
 
     Parameters
     ----------
@@ -48,8 +48,8 @@ def agreeing(objects: Ints) -> float:
     Returns
     -------
     float
-        Of two opposite comparisons one can be kept. What a circle of three and more costs is not
-        counted, so that it is an upper limit.
+        One of two opposite comparisons can be satisfied. Cycles of three and more are ignored, so
+        this is an upper bound.
     """
     objects = np.asarray(objects, dtype=np.int64)
     a, b = objects[:, 0], objects[:, 1]
@@ -64,19 +64,19 @@ def agreeing(objects: Ints) -> float:
 
 
 def comparison_curve(Y: Floats, objects: Ints, at: Floats) -> Floats:
-    """Return how clearly a map keeps comparisons: the share whose near pair is so much shorter.
+    """Return the share of comparisons satisfied with a given margin.
 
     Parameters
     ----------
     Y, objects
         As in `comparison_outcomes`.
     at : ndarray of shape (p,)
-        Length of the near pair as a share of the far pair's, 0 to 1.
+        Ratio of the near pair's length to that of the far pair, 0 to 1.
 
     Returns
     -------
     ndarray of shape (p,)
-        Rises with `at`; at 1 it is `comparison_accuracy`. NaN when no comparison is placed.
+        Share with at most this ratio; at 1 it is `comparison_accuracy`. NaN if none is placed.
     """
     closer, farther = _squared(Y, objects)
     good = np.isfinite(closer) & np.isfinite(farther)
@@ -84,14 +84,14 @@ def comparison_curve(Y: Floats, objects: Ints, at: Floats) -> Floats:
         return np.full(len(at), np.nan)
     closer, farther = closer[good], farther[good]
     tied = closer == farther
-    # two pairs of no length are as long as each other
+    # Two pairs of length 0 are tied.
     ratio = np.sqrt(np.divide(closer, farther, out=np.where(tied, 1.0, np.inf), where=farther > 0))
     shorter = np.searchsorted(np.sort(ratio[~tied]), at, side="right")
     return np.asarray((shorter + 0.5 * tied.sum() * (np.asarray(at) >= 1.0)) / len(ratio))
 
 
 def _squared(Y: Floats, objects: Ints) -> tuple[Floats, Floats]:
-    """Squared lengths of the near and of the far pair of each comparison."""
+    """Return squared lengths of the near and of the far pair of each comparison."""
     objects = np.asarray(objects, dtype=np.int64)
     if not objects.size:
         return np.zeros(0), np.zeros(0)

@@ -1,7 +1,7 @@
-"""The exact map of a consistent partial order: levels as distances, shifted until they are real.
+"""Exact map of a consistent partial order: levels as distances, shifted until they are Euclidean.
 
 Pairs without a predecessor in the order, and pairs never compared, have Delta = 1; any other pair
-one more than its largest predecessor. With H = I - 11'/n and A = -1/2 H Delta H, the smallest
+has one more than its largest predecessor. With H = I - 11'/n and A = -1/2 H Delta H, the smallest
 eigenvalue lambda of A makes A - lambda H positive semi-definite, and its factor has
 |x_i - x_j|^2 = Delta_ij - 2 lambda: the order holds with a margin of 1.
 """
@@ -28,11 +28,11 @@ class Shifted:
     Attributes
     ----------
     positions : ndarray of shape (n, r)
-        Axes by falling variance.
+        Axes sorted by falling variance.
     shift : float
         lambda, 0 or below.
     levels : int
-        Levels of the order: the largest Delta.
+        Number of levels of the order: the largest Delta.
     """
 
     positions: Floats
@@ -52,7 +52,7 @@ def levels(n: int, pairs: Ints) -> Floats:
     Raises
     ------
     hetviz.errors.DataError
-        When the order has a circle; it names one.
+        If the order has a cycle, with an example.
 
     Notes
     -----
@@ -76,9 +76,9 @@ def levels(n: int, pairs: Ints) -> Floats:
             Problem(
                 "circular-order",
                 "comparisons",
-                "these pairs are each said to be nearer than the next, in a circle",
+                "these pairs contradict each other: each one is closer than the next, in a cycle",
                 words,
-                "Leave one of the comparisons out; partial_order finds which.",
+                "Remove one of the comparisons; partial_order finds a candidate.",
             )
         ) from None
     zero = np.flatnonzero(flat % (n + 1) == 0) if len(flat) else np.zeros(0, np.int64)
@@ -91,7 +91,7 @@ def levels(n: int, pairs: Ints) -> Floats:
 
 
 def constant_shift(n: int, pairs: Ints) -> Shifted:
-    """Embed a consistent partial order exactly; see the module.
+    """Embed a consistent partial order exactly; see the module docstring.
 
     Parameters
     ----------
@@ -102,12 +102,12 @@ def constant_shift(n: int, pairs: Ints) -> Shifted:
     Raises
     ------
     hetviz.errors.DataError
-        When the order has a circle.
+        If the order has a cycle.
 
     Notes
     -----
-    O(n^3 + m) time, O(n^2) memory; McFee and Lanckriet 2011, appendix A. The last equation is lost
-    in print and restored here.
+    O(n^3 + m) time, O(n^2) memory; McFee and Lanckriet 2011, appendix A. The last equation is
+    missing in the printed version.
     """
     Delta = levels(n, pairs)
     mean = Delta.mean(axis=0)
@@ -123,7 +123,7 @@ def constant_shift(n: int, pairs: Ints) -> Shifted:
 def _longest(
     n: int, generations: Iterable[Iterable[int]], near: Ints, far: Ints, zero: set[int]
 ) -> Floats:
-    """Return the level of each pair: 1, or one more than the highest before it."""
+    """Return the level of each pair: 1, or one more than its highest predecessor."""
     order = np.argsort(near, kind="stable")
     targets = np.split(far[order], np.cumsum(np.bincount(near, minlength=n))[:-1]) if n else []
     level = np.ones(n)

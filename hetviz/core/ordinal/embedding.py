@@ -1,11 +1,12 @@
-"""Partial order embedding: the map of least size that keeps comparisons, with a proof of how good.
+"""Partial order embedding: the smallest map that satisfies comparisons, with a bound on the optimum.
 
     min_{M_p >= 0}  sum_p tr M_p + sum_c b_c [margin + d_ij - d_kl]_+,
     d_ij = sum_p (phi_pi - phi_pj)' M_p (phi_pi - phi_pj)
 
 for features Phi_p of every view p. With Phi_p Phi_p' = K_p this is multiple-kernel partial order
-embedding (McFee and Lanckriet 2011, algorithm 4); with the identity as features it is generalized
-non-metric multidimensional scaling (Agarwal et al. 2007). Its dual bounds the optimum from below:
+embedding (MKPOE; McFee and Lanckriet 2011, algorithm 4); with the identity as features it is
+generalised non-metric multidimensional scaling (GNMDS; Agarwal et al. 2007). Its dual bounds the
+optimum from below:
 
     max_{0 <= a <= b}  margin sum_c a_c   subject to   Phi_p' L(a) Phi_p <= I for all p.
 """
@@ -25,7 +26,7 @@ from hetviz._types import Floats, Ints, Matrix, Sparse
 from hetviz.core.spectral.blocks import as_dense
 
 _DENSE_ENTRIES = 16
-"""Distances of all pairs are cheaper than those of listed ones up to this many per listed pair."""
+"""Up to this many pairs per listed pair, distances of all pairs are cheaper than of listed ones."""
 _DENSE_ROWS = 3_000
 
 
@@ -36,15 +37,15 @@ class Hinge:
     ----------
     n : int
     pairs : ndarray of shape (m, 4)
-        Rows i, j, k, l want d(i, j) + margin <= d(k, l).
+        Rows i, j, k, l require d(i, j) + margin <= d(k, l).
     weight : ndarray of shape (m,)
-        b, what each may pull at most.
+        b, the maximum multiplier of each comparison.
     margin : float
 
     Notes
     -----
-    An evaluation costs O(p k + m) for p distinct pairs and k axes, or O(n^2 k + m) as matrix
-    products where that is faster.
+    An evaluation costs O(p k + m) for p distinct pairs and k axes, or O(n^2 k + m) with matrix
+    products if that is faster.
     """
 
     def __init__(self, n: int, pairs: Ints, weight: Floats, margin: float = 1.0) -> None:
@@ -63,11 +64,11 @@ class Hinge:
         return len(self.weight)
 
     def short(self, G: Floats) -> Floats:
-        """Return t = margin + d(i, j) - d(k, l) of each comparison: above 0 what it lacks."""
+        """Return t = margin + d(i, j) - d(k, l) of each comparison: its violation if above 0."""
         return self.short_of(self.squared(G))
 
     def squared(self, G: Floats) -> Floats:
-        """Return squared distances of the pairs compared: shape (p,)."""
+        """Return squared distances of the compared pairs: shape (p,)."""
         if not self._dense:
             difference = G[self._i] - G[self._j]
             return np.asarray(np.einsum("ij,ij->i", difference, difference))
@@ -85,7 +86,7 @@ class Hinge:
         return float(self.weight @ np.maximum(t, 0.0))
 
     def laplacian(self, a: Floats) -> Matrix:
-        """Return L(a), shape (n, n): an array, or csr where the pairs are few."""
+        """Return L(a), shape (n, n): an array, or csr for few pairs."""
         p = len(self._flat)
         w = np.bincount(self._far, a, p) - np.bincount(self._near, a, p)
         w[self._i == self._j] = 0.0
@@ -115,7 +116,7 @@ class Hinge:
         own = np.arange(self.n)
         row = np.concatenate([self._i, self._j, own])
         column = np.concatenate([self._j, self._i, own])
-        # a pair of an object with itself has no pull; it must not share a place with the diagonal
+        # A pair of an object with itself has no effect and must not overlap with the diagonal.
         apart = np.concatenate([np.tile(self._i != self._j, 2), np.ones(self.n, dtype=bool)])
         entries = (values[apart], (row[apart], column[apart]))
         return sp.coo_array(entries, shape=(self.n, self.n)).tocsr()
@@ -142,13 +143,13 @@ class Embedded:
     Attributes
     ----------
     parts : list of ndarray of shape (r_p, k_p)
-        A_p with M_p = A_p A_p'; view p puts its rows at Phi_p A_p, axes by falling variance.
+        A_p with M_p = A_p A_p'; view p has positions Phi_p A_p, axes sorted by falling variance.
     multipliers : ndarray of shape (m,)
-        a, the pull of each comparison at the end.
+        a, the final multiplier of each comparison.
     objective, bound : float
-        Of the problem above, and the lower bound on its optimum.
+        Objective of the problem above, and the lower bound on its optimum.
     critical_beta : float
-        Up to this beta all objects in one point are optimal.
+        Up to this beta the optimum has all objects in one point.
     n_passes, n_evaluations : int
     history : list of float
         Objective after each pass.
@@ -168,18 +169,18 @@ class Embedded:
 
     @property
     def gap(self) -> float:
-        """(objective - bound) / objective: 0 is proven optimal."""
+        """(objective - bound) / objective: 0 is provably optimal."""
         return (self.objective - self.bound) / self.objective if self.objective > 0 else 0.0
 
 
 def critical_beta(views: Sequence[Features], hinge: Hinge) -> float:
-    """Return the largest beta for which all objects in one point are optimal; inf when every is.
+    """Return the largest beta whose optimum has all objects in one point; inf if every beta has.
 
     Parameters
     ----------
     views : sequence of ndarray of shape (n, r_p)
     hinge : Hinge
-        Only the proportions of its weights count.
+        Only the proportions of its weights matter.
     """
     total = float(hinge.weight.sum())
     if total <= 0:
@@ -198,7 +199,7 @@ def embed_order(
     report: Callable[[int, float, list[Floats]], object] = lambda step, gap, parts: None,
     beat: Callable[[], object] = lambda: None,
 ) -> Embedded:
-    """Solve the problem above to a relative gap.
+    """Solve the convex problem up to a relative gap.
 
     Parameters
     ----------
@@ -207,7 +208,7 @@ def embed_order(
     hinge : Hinge
         The comparisons; its weights are b_c = beta w_c / sum w.
     tol : float
-        Relative gap between objective and bound to stop at.
+        Relative gap between objective and bound at which to stop.
     max_passes : int
     report : callable
         Gets the pass, the gap and the parts, after each pass.
@@ -216,10 +217,11 @@ def embed_order(
 
     Notes
     -----
-    M_p = A_p A_p' with few axes, proximal steps on the multipliers of the comparisons (they make
-    the hinge smooth without moving its minimum), L-BFGS within, and the leading eigenvectors of
-    Phi_p' L Phi_p as new axes between, without which the factored problem could stop early. A pass
-    costs up to 60 evaluations, see `Hinge`, and an eigendecomposition of r_p x r_p.
+    M_p = A_p A_p' with few axes. Each pass takes a proximal step on the multipliers of the
+    comparisons (which smooths the hinge without moving its minimum), solved by L-BFGS, and adds the
+    leading eigenvectors of Phi_p' L Phi_p as new axes, without which the factored problem could
+    stop at a saddle point. A pass costs up to 60 evaluations, see `Hinge`, and an eigendecomposition
+    of r_p x r_p.
     """
     beta = float(hinge.weight.sum())
     critical = critical_beta(views, hinge)
@@ -247,7 +249,7 @@ def embed_order(
         if gap <= tol:
             break
         parts = [np.hstack(both) for both in zip(parts, escape, strict=True)]
-        # far multipliers below their bounds need long steps first
+        # Multipliers far below their bounds need long steps at first.
         if step == 1:
             g = max(1.0, beta * hinge.margin / objective)
             least = _LEAST * g
@@ -278,19 +280,19 @@ def embed_in(
     report: Callable[[int, Floats], object] = lambda step, A: None,
     beat: Callable[[], object] = lambda: None,
 ) -> tuple[Floats, float, int]:
-    """Solve the same problem with a fixed number of axes, from a start; only a local optimum.
+    """Find a local optimum of the same problem with a fixed number of axes, from a start.
 
     Parameters
     ----------
     Phi : ndarray of shape (n, r)
-        One view; several side by side, where axes may mix them.
+        A view; or stacked columns of several views, whose axes may then mix views.
     hinge : Hinge
     start : ndarray of shape (r, k)
     multipliers : ndarray of shape (m,), optional
-        To start from.
+        Initial multipliers.
     max_passes : int
     tol : float
-        Relative fall of the objective over a pass to stop at.
+        Relative decrease of the objective per pass at which to stop.
     report : callable
         Gets the pass and the best A so far, after each pass.
     beat : callable
@@ -300,7 +302,7 @@ def embed_in(
     -------
     A : ndarray of shape (r, k)
     objective : float
-        Never above that of the start.
+        At most that of the start.
     n_passes : int
     """
     best, objective = start, _objective([Phi], hinge, [start])
@@ -322,14 +324,14 @@ def embed_in(
 
 
 def canonical(Phi: Features, A: Floats, k: int | None = None) -> Floats:
-    """Turn the axes of Phi A so that they are uncorrelated, the widest first, with fixed signs.
+    """Rotate the axes of Phi A to uncorrelated ones, widest first, with fixed signs.
 
     Parameters
     ----------
     Phi : ndarray of shape (n, r), or None for the identity
     A : ndarray of shape (r, k')
     k : int, optional
-        Axes to keep; empty ones are filled with 0.
+        Number of axes; missing ones are filled with 0.
     """
     if A.shape[1]:
         G = _mapped(Phi, A)
@@ -396,7 +398,7 @@ def _objective(views: Sequence[Features], hinge: Hinge, parts: list[Floats]) -> 
 
 
 def _first_axes(views: Sequence[Features], hinge: Hinge) -> list[Floats]:
-    """Return a start: no axes at all is a saddle of the factored problem."""
+    """Return start axes, because no axes is a saddle point of the factored problem."""
     L = hinge.laplacian(hinge.weight)
     found = []
     for Phi in views:
@@ -409,7 +411,7 @@ def _first_axes(views: Sequence[Features], hinge: Hinge) -> list[Floats]:
 def _escaped(
     views: Sequence[Features], hinge: Hinge, parts: list[Floats], q: Floats
 ) -> tuple[list[Floats], list[Floats], float]:
-    """Return the parts without idle axes, new axes along which to descend, and the top slope."""
+    """Return the parts without empty axes, new descent axes, and the largest slope."""
     L = hinge.laplacian(hinge.weight * q)
     size = max((float(np.linalg.norm(A)) for A in parts), default=0.0) or 1.0
     slim, escape, top = [], [], 0.0

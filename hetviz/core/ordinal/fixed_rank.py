@@ -1,4 +1,4 @@
-"""A partial order embedding on few axes: from the convex optimum, on at a fixed number of axes."""
+"""Partial order embedding on few axes, optimised from the convex optimum."""
 
 from __future__ import annotations
 
@@ -25,24 +25,24 @@ Report = Callable[[int, float, list[Floats]], object]
 
 @dataclass(frozen=True, eq=False)
 class Flat:
-    """A map of k axes and the optimum it comes from.
+    """A map of k axes and the convex optimum from which it starts.
 
     Attributes
     ----------
     parts : list of ndarray of shape (r_p, k)
         The map is sum_p Phi_p @ parts[p].
     sizes : ndarray of shape (views,)
-        tr M_p of the optimum: how much each view counts in it.
+        tr M_p of the optimum: the weight of each view.
     optimal : list of ndarray of shape (r_p, K)
-        The optimum itself, sum_p Phi_p @ optimal[p], on as many axes as it has.
+        The optimum, sum_p Phi_p @ optimal[p], on all of its axes.
     objective, bound, critical_beta : float
-        Of the convex problem.
+        Results of the convex problem.
     flat_objective : float
-        Of the map of k axes, with the same penalty; its axes may mix views.
+        Objective of the map of k axes, with the same penalty; its axes may mix views.
     gap : float
         (objective - bound) / objective of the convex problem.
     rank : int
-        Axes of the optimum.
+        Number of axes of the optimum.
     n_passes : int
     history : list of float
     converged : bool
@@ -62,12 +62,12 @@ class Flat:
     converged: bool
 
     def figures(self, kept: Callable[[list[Floats]], float]) -> dict[str, float | int | None]:
-        """Return what is known of the optimum and of the map, JSON-ready.
+        """Return figures of the optimum and of the map, JSON-ready.
 
         Parameters
         ----------
         kept : callable
-            Gives the share of the comparisons that `parts` or `optimal` keeps.
+            Returns the share of the comparisons that `parts` or `optimal` satisfies.
         """
         return {
             "objective": self.objective,
@@ -82,7 +82,7 @@ class Flat:
 
 
 def critical(views: Sequence[Features], hinge: Hinge, *, diagonal: bool = False) -> float:
-    """Return the beta up to which all objects in one point are optimal; inf when always."""
+    """Return the largest beta whose optimum has all objects in one point; inf if every beta has."""
     if not diagonal:
         return critical_beta(views, hinge)
     return critical_of_columns(_stacked(views, hinge.n), hinge)
@@ -98,17 +98,17 @@ def flat_embedding(
     report: Report = lambda step, gap, parts: None,
     beat: Callable[[], object] = lambda: None,
 ) -> Flat:
-    """Solve the convex problem, then improve its k leading axes at that number of axes.
+    """Solve the convex problem, then optimise its k leading axes.
 
     Parameters
     ----------
     views : sequence of ndarray of shape (n, r_p)
-        Features; a single None stands for the identity. With `diagonal`, columns of cost 1.
+        Features; a single None is the identity. With `diagonal`, columns of cost 1.
     hinge : Hinge
     k : int
-        Axes wanted.
+        Number of axes.
     diagonal : bool
-        One weight per column instead of a full matrix per view.
+        Learn a weight per column instead of a full matrix per view.
     tol : float
         Relative gap of the convex problem.
     report : callable
@@ -118,9 +118,9 @@ def flat_embedding(
 
     Notes
     -----
-    The k leading axes of the optimum alone lose much of what many axes keep together. Views that
-    the optimum leaves out stay out. The problem on k axes is not convex: its result depends on
-    where it starts, which is why it starts there.
+    The k leading axes of the optimum alone satisfy far fewer comparisons than all of its axes.
+    Views that the optimum does not use stay unused. The problem on k axes is not convex, so its
+    result depends on this start.
     """
     widths = [hinge.n if Phi is None else Phi.shape[1] for Phi in views]
     cuts = np.cumsum(widths)[:-1]
@@ -195,7 +195,7 @@ def _stacked(views: Sequence[Features], n: int) -> Floats:
 
 
 def _spread(v: Floats) -> Floats:
-    """Return weights of columns as a map, (r, used): one axis for each column in use."""
+    """Return column weights as a map, (r, used): one axis per used column."""
     used = np.flatnonzero(v > 0)
     A = np.zeros((len(v), len(used)))
     A[used, np.arange(len(used))] = np.sqrt(v[used])
@@ -203,7 +203,7 @@ def _spread(v: Floats) -> Floats:
 
 
 def _beside(parts: list[Floats]) -> Floats:
-    """Return the axes of all views as a map of all features: block by block."""
+    """Return the axes of all views as a block diagonal map of all features."""
     A = np.zeros((sum(map(len, parts)), sum(part.shape[1] for part in parts)))
     row = column = 0
     for part in parts:
@@ -217,7 +217,7 @@ def _places(Phi: Features, A: Floats) -> Floats:
 
 
 BETAS = (3.0, 10.0, 30.0, 100.0, 300.0)
-"""Multiples of the critical beta that are tried."""
+"""Multiples of the critical beta to try."""
 USUAL = 30.0
 FOLDS = 3
 _TOL = 1e-2
@@ -225,15 +225,15 @@ _TOL = 1e-2
 
 @dataclass(frozen=True)
 class Chosen:
-    """What was tried.
+    """Result of the choice of beta.
 
     Attributes
     ----------
     factor : float
-        The multiple of the critical beta that kept most comparisons held out, if it kept more than
-        the usual one by more than one standard error of the difference; else the usual one.
+        The multiple of the critical beta that satisfies most held-out comparisons, if it beats the
+        default one by more than one standard error of the difference; else the default.
     accuracy : dict of float to float
-        Share of comparisons kept while held out, by factor.
+        Share of satisfied held-out comparisons, by factor.
     """
 
     factor: float
@@ -291,7 +291,7 @@ def choose_beta(
     return Chosen(BETAS[chosen], dict(zip(BETAS, mean.tolist(), strict=True)))
 
 
-# Partial order embedding with a weight per column: the linear programme of the diagonal variant.
+# Partial order embedding with a weight per column: the linear program of the diagonal variant.
 #
 #     min_{v >= 0}  sum_a v_a + sum_c b_c [margin + d_ij - d_kl]_+,
 #     d_ij = sum_a v_a (B_ia - B_ja)^2
@@ -309,12 +309,12 @@ _SHRINK, _LEAST = 0.7, 0.2
 
 @dataclass(frozen=True, eq=False)
 class Weighted:
-    """A solution of the problem above.
+    """Column weights with bounds on the optimum.
 
     Attributes
     ----------
     weights : ndarray of shape (r,)
-        v, most of them 0.
+        v, mostly 0.
     multipliers : ndarray of shape (m,)
     objective, bound, critical_beta : float
     n_passes, n_evaluations : int
@@ -334,7 +334,7 @@ class Weighted:
 
     @property
     def gap(self) -> float:
-        """(objective - bound) / objective: 0 is proven optimal."""
+        """(objective - bound) / objective: 0 is provably optimal."""
         return (self.objective - self.bound) / self.objective if self.objective > 0 else 0.0
 
 
@@ -347,7 +347,7 @@ def weigh_columns(
     report: Callable[[int, float, Floats], object] = lambda step, gap, v: None,
     beat: Callable[[], object] = lambda: None,
 ) -> Weighted:
-    """Solve the problem above to a relative gap.
+    """Solve the linear program up to a relative gap.
 
     Parameters
     ----------
@@ -356,7 +356,7 @@ def weigh_columns(
     hinge : Hinge
         Its weights are b_c = beta w_c / sum w.
     tol, max_passes
-        Relative gap to stop at, and the most passes.
+        Relative gap at which to stop, and maximum number of passes.
     report : callable
         Gets the pass, the gap and the weights, after each pass.
     beat : callable
@@ -364,9 +364,9 @@ def weigh_columns(
 
     Notes
     -----
-    Proximal steps on the multipliers, L-BFGS with bounds within, on the columns in use only; a
-    pass over all columns adds those that would lower the objective. O(n^2 r) a pass, and
-    O(n^2 s) for an evaluation with s columns in use.
+    Proximal steps on the multipliers, solved by L-BFGS with bounds on the used columns; a pass over
+    all columns adds those that would lower the objective. O(n^2 r) per pass, and O(n^2 s) for an
+    evaluation with s used columns.
     """
     beta = float(hinge.weight.sum())
     v, q = np.zeros(B.shape[1]), np.zeros(len(hinge))
@@ -411,14 +411,14 @@ def weigh_columns(
 
 
 def critical_of_columns(B: Floats, hinge: Hinge) -> float:
-    """Return the largest beta for which no weight at all is optimal; inf when every is."""
+    """Return the largest beta whose optimum has no weights; inf if every beta has."""
     total = float(hinge.weight.sum())
     top = float(_slopes(B, hinge, hinge.weight).max(initial=0.0))
     return total / top if top > 0 else float("inf")
 
 
 def _in_use(v: Floats, slope: Floats) -> Ints:
-    """Return columns with a weight, and those whose weight would lower the objective most."""
+    """Return columns with a weight, and those that would lower the objective most."""
     steep = np.argsort(-slope, kind="stable")[:_NEW_COLUMNS]
     return np.union1d(np.flatnonzero(v > 0), steep[slope[steep] > 1.0])
 
@@ -462,5 +462,5 @@ def _short(B: Floats, hinge: Hinge, v: Floats) -> Floats:
 
 
 def _slopes(B: Floats, hinge: Hinge, a: Floats) -> Floats:
-    """Return Z'a: how much the hinge falls for a weight on each column."""
+    """Return Z'a: the decrease of the hinge per weight of each column."""
     return np.asarray(np.einsum("ij,ij->j", B, hinge.laplacian(a) @ B))

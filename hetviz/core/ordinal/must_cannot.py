@@ -1,4 +1,4 @@
-"""What cannot hold together in links that say together and links that say apart."""
+"""Contradictions between together links and apart links."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _ENTRIES = 4_000_000
 
 @dataclass(frozen=True)
 class Chain:
-    """A link that says apart, and a shortest chain of others that put its two ends together.
+    """An apart link, and a shortest chain of together links between its two ends.
 
     Attributes
     ----------
     apart : int
-        Row of the link that says apart.
+        Row of the apart link.
     together : tuple of int
-        Rows of the chain, from one end to the other; none where both ends are one object.
+        Rows of the chain, from one end to the other; empty if both ends are one object.
     """
 
     apart: int
@@ -44,38 +44,38 @@ def contradictions(
     new: Bools | None = None,
     most: int = 100,
 ) -> tuple[int, list[Chain]]:
-    """Find pairs said to be apart that others put together, directly or by way of others.
+    """Find apart pairs that together links connect, directly or in a chain.
 
-    A link that says together with strength w lets its ends be 1 - w from each other, and one that
-    says apart with strength v wants v between them: a chain contradicts when its links leave less
-    than v. Links of full strength contradict by any chain, two of one half by none.
+    A together link of strength w allows a distance of 1 - w between its ends, and an apart link of
+    strength v requires v: a chain contradicts if its links allow less than v. Links of full
+    strength contradict for any chain, two links of strength one half never do.
 
     Parameters
     ----------
     ends : ndarray of shape (m, 2)
         The two objects of each link.
     apart : ndarray of bool, shape (m,)
-        Whether it says apart; the others say together.
+        Whether it is an apart link; the others are together links.
     n : int
         Number of objects.
     strength : ndarray of shape (m,), optional
-        From 0 to 1; all 1 when absent.
+        From 0 to 1; 1 by default.
     new : ndarray of bool, shape (m,), optional
-        Only what comes to be by these links is of interest.
+        Report only contradictions caused by these links.
     most : int
-        How many chains to work out.
+        Maximum number of chains.
 
     Returns
     -------
     n_pairs : int
-        How many pairs are said to be apart and put together.
+        Number of contradicting pairs.
     chains : list of Chain
-        The shortest first. Any link of a chain left out, it no longer contradicts by itself.
+        Shortest first. Without any of its links, a chain does not contradict by itself.
 
     Notes
     -----
-    Linear in links of full strength; others cost one walk for each object that is said to be
-    apart from one of its connected part, and each chain one more.
+    Linear for links of full strength. Otherwise one shortest-path search for each object with an
+    apart link within its connected component, and one for each chain.
     """
     ends = np.sort(np.asarray(ends, dtype=np.int64), axis=1)
     strength = np.ones(len(ends)) if strength is None else np.asarray(strength, dtype=np.float64)
@@ -83,7 +83,7 @@ def contradictions(
     wrong = _wrong(ends, apart, must, n, strength)
     fresh = np.zeros(len(ends), dtype=bool) if new is None else new
     code = ends[:, 0] * n + ends[:, 1]
-    # the strongest row of a pair stands for it, and the new of equal ones
+    # The strongest row represents a pair, and a new one among equal rows.
     order = np.flatnonzero(must)
     order = order[np.lexsort((~fresh[order], -strength[order]))]
     pairs, first = np.unique(code[order], return_index=True)
@@ -121,7 +121,7 @@ def contradictions(
 
 
 def _wrong(ends: Ints, apart: Bools, must: Bools, n: int, strength: Floats) -> Bools:
-    """Return which links that say apart have ends that others put nearer than that."""
+    """Return which apart links have ends that together links force closer than allowed."""
     part = _parts(ends[must], n)
     wrong = apart & (part[ends[:, 0]] == part[ends[:, 1]]) & (strength > 0)
     full = must & (strength >= 1.0)
@@ -141,12 +141,12 @@ def _wrong(ends: Ints, apart: Bools, must: Bools, n: int, strength: Floats) -> B
 
 
 def _room(ends: Ints, strength: Floats, n: int) -> sp.csr_array:
-    """Return how far from each other the ends of each pair may be; of one said twice the least."""
+    """Return the graph of allowed distances; the smallest one of repeated pairs."""
     code = ends[:, 0] * n + ends[:, 1]
     order = np.lexsort((-strength, code))
     _, first = np.unique(code[order], return_index=True)
     rows = order[first]
-    # a length of 0 would be no link, and of equal room fewer steps are better
+    # A length of 0 would be no link, and for equal distances fewer steps are better.
     length = 1.0 - strength[rows] + _STEP
     low, high = ends[rows].T
     graph = sp.csr_array((length, (low, high)), shape=(n, n))

@@ -1,7 +1,7 @@
-"""Comparisons as a graph over pairs of objects: what contradicts, what is implied, what remains.
+"""Comparisons as a graph over pairs of objects: contradictions, implications, and a partial order.
 
-"a and b are nearer than c and d" is an edge from the pair (a, b) to the pair (c, d). A set of
-comparisons can be true together exactly when this graph has no cycle.
+"a and b are closer than c and d" is an edge from the pair (a, b) to the pair (c, d). A set of
+comparisons is consistent exactly if this graph has no cycle.
 """
 
 from __future__ import annotations
@@ -24,29 +24,29 @@ KEPT, IMPOSSIBLE, REPEATED, CONTRADICTED, CIRCULAR, IMPLIED = range(6)
 STAGES: Mapping[int, str] = MappingProxyType(
     {
         KEPT: "kept",
-        IMPOSSIBLE: "impossible: a pair cannot be nearer than itself, or than an item to itself",
-        REPEATED: "says the same as an earlier row, which has its weight too",
-        CONTRADICTED: "another row says the opposite",
-        CIRCULAR: "closes a circle of statements that cannot all be true",
+        IMPOSSIBLE: "impossible: a pair cannot be closer than itself, or than an item to itself",
+        REPEATED: "repeats an earlier row, which gets its weight",
+        CONTRADICTED: "another row states the opposite",
+        CIRCULAR: "closes a cycle of comparisons that contradict each other",
         IMPLIED: "follows from other rows",
     }
 )
-"""What becomes of a row, and what that means in words."""
+"""Fates of a row, and their meaning on screen."""
 CONTRADICTIONS = ("prune", "majority", "keep")
 STEPS = ("process", "contradictions", "none")
 MOST_LEVELS = 64
-"""Different weights that are told apart when implied statements are left out."""
+"""Maximum number of distinct weights in the search for implied statements."""
 
 
 @dataclass(frozen=True, eq=False)
 class Conflict:
-    """Statements that cannot all be true, while any of them left out leaves the others possible.
+    """A minimal set of contradicting statements: without any one of them the others are consistent.
 
     Attributes
     ----------
     rows : tuple of tuple of int
-        One entry per statement: the rows that say it. All rows of one entry must go, or be turned
-        round, to end the conflict.
+        One entry per statement: the rows that make it. To resolve the conflict, all rows of one
+        entry must be removed or reversed.
     """
 
     rows: tuple[tuple[int, ...], ...]
@@ -57,7 +57,7 @@ class Conflict:
 
 @dataclass(frozen=True, eq=False)
 class PartialOrder:
-    """What remains of comparisons, and what became of every row.
+    """A consistent subset of comparisons, and the fate of every row.
 
     Attributes
     ----------
@@ -65,15 +65,15 @@ class PartialOrder:
         Comparisons i, j, k, l that remain: d(i, j) < d(k, l), with i <= j and k <= l.
     weight : ndarray of shape (e,)
     row : ndarray of shape (e,)
-        The first row that says it.
+        The first row of each comparison.
     fate : ndarray of shape (m,)
-        What became of each row given, one of `STAGES`.
+        Fate of each given row, one of `STAGES`.
     conflicts : tuple of Conflict
-        The smallest first; at most as many as asked for.
+        Smallest first; at most the requested number.
     n_conflicts : int
-        Statements that were set aside because of contradictions and circles.
+        Number of statements removed because of contradictions and cycles.
     reduced : bool
-        Whether implied statements were left out.
+        Whether implied statements were removed.
     """
 
     pairs: Ints
@@ -85,12 +85,12 @@ class PartialOrder:
     reduced: bool
 
     def rows(self, stage: int) -> Ints:
-        """Return the rows that met a fate, one of `STAGES`, in order."""
+        """Return the sorted rows with a fate, one of `STAGES`."""
         return np.flatnonzero(self.fate == stage)
 
     @property
     def counts(self) -> dict[str, int]:
-        """Return how many rows met each fate; the keys are plain words."""
+        """Return the number of rows with each fate, by name."""
         words = ("kept", "impossible", "repeated", "contradicted", "circular", "implied")
         found = np.bincount(self.fate, minlength=len(words))
         return {word: int(count) for word, count in zip(words, found, strict=True)}
@@ -108,29 +108,29 @@ def partial_order(
     n_restarts: int = 3,
     random_state: int = 0,
 ) -> PartialOrder:
-    """Find what can be true together in a set of comparisons.
+    """Find a consistent subset of comparisons.
 
     Parameters
     ----------
     pairs : ndarray of shape (m, 4)
-        Row i, j, k, l says d(i, j) < d(k, l). Which end of a pair comes first does not count.
+        Row i, j, k, l says d(i, j) < d(k, l). The order of the ends of a pair does not matter.
     weight : ndarray of shape (m,), optional
-        Above 0; 1 when left out.
+        Above 0; 1 by default.
     contradictions : {"prune", "majority", "keep"}
-        Of two opposite statements "prune" drops both; "majority" keeps the heavier with what it
-        has more, and neither when they weigh the same; "keep" leaves both in.
+        Of two opposite statements "prune" removes both; "majority" retains the heavier one with the
+        difference of the weights, and none if they are equal; "keep" retains both.
     steps : {"process", "contradictions", "none"}
-        "process" does everything. "contradictions" leaves circles of three and more statements in,
-        and implied ones. "none" only drops impossible rows and merges repeated ones.
+        "process" takes all steps. "contradictions" retains cycles of three and more statements, and
+        implied ones. "none" only removes impossible rows and merges repeated ones.
     multiplicity : {"sum", "set"}
         Weight of a statement made by several rows: their sum, or 1.
     reduce : bool
-        Leave out what is implied by statements of at least its own weight. What weighs more than
-        the weakest of those that imply it stays, since nothing would carry its weight.
+        Remove statements implied by others of at least the same weight. A statement with more
+        weight than the weakest of those stays, because no other one would carry its weight.
     max_conflicts : int
-        How many conflicts to work out.
+        Maximum number of conflicts to list.
     n_restarts : int
-        Random orders tried for the largest set without a circle; the best is taken.
+        Number of random orders in the search for the largest acyclic set; the best counts.
     random_state : int
 
     Returns
@@ -140,14 +140,14 @@ def partial_order(
     Raises
     ------
     hetviz.errors.ParameterError
-        For an unknown word.
+        For an unknown option.
 
     Notes
     -----
-    Without circles O(m log m) and the reduction, once for each of at most 64 different weights. The
-    set kept has at least half of the weight of the statements, and no statement set aside for a
-    circle could be added to it (McFee and Lanckriet 2011, algorithm 1, after Berger and Shor; what
-    is put back afterwards is an addition, and so is that weights count in what is implied).
+    Without cycles O(m log m), and a reduction for each of at most 64 distinct weights. The result
+    has at least half of the weight of the statements, and no statement removed for a cycle could be
+    added to it (McFee and Lanckriet 2011, algorithm 1, after Berger and Shor; adding statements
+    back, and weights in the reduction, are extensions).
     """
     _check("contradictions", contradictions, CONTRADICTIONS)
     _check("steps", steps, STEPS)
@@ -232,7 +232,7 @@ class _Statements:
         self.fate[which] = fate
 
     def opposite(self) -> Ints:
-        """Return the statement that says the opposite of each, -1 where none does."""
+        """Return the opposite of each statement, -1 if there is none."""
         if not len(self.near):
             return np.zeros(0, dtype=np.int64)
         width = int(max(self.near.max(), self.far.max())) + 1
@@ -256,8 +256,7 @@ class _Statements:
             return False
         level = _levels(self.weight[at])
         for least in np.unique(level):
-            # In an acyclic graph it does not matter that some of the way was left out as implied
-            # by what weighs as much.
+            # In an acyclic graph, a path may have edges that are implied by others of equal weight.
             some = at[level >= least]
             implied = _implied(self.near[some], self.far[some])
             self.drop(some[implied & (level[level >= least] == least)], IMPLIED)
@@ -277,9 +276,9 @@ class _Statements:
 
 
 def vertices(pairs: Ints) -> tuple[Ints, Ints, Ints]:
-    """Return the near and the far pair of each row by number, and the two ends of each pair.
+    """Return the numbers of the near and the far pair of each row, and the ends of each pair.
 
-    All pairs of an object with itself are one, at distance 0.
+    All pairs of an object with itself count as one, at distance 0.
     """
     ends = np.sort(pairs.reshape(-1, 2), axis=1)
     ends[ends[:, 0] == ends[:, 1]] = -1
@@ -293,9 +292,9 @@ def vertices(pairs: Ints) -> tuple[Ints, Ints, Ints]:
 
 
 def _levels(weight: Floats) -> Ints:
-    """Return weights as ranks, of very many different ones in steps; equal weights have one rank.
+    """Return weights as ranks, binned if there are very many; equal weights have one rank.
 
-    Within a step a lighter statement may be taken to imply a heavier one.
+    Within a bin a lighter statement may imply a heavier one.
     """
     distinct, rank = np.unique(np.round(weight / weight.max(), 12), return_inverse=True)
     steps = max(len(distinct), 1)
@@ -305,7 +304,7 @@ def _levels(weight: Floats) -> Ints:
 
 
 def _implied(near: Ints, far: Ints) -> Bools:
-    """Say of each edge of an acyclic graph whether a longer way leads from its start to its end."""
+    """Return which edges of an acyclic graph are implied by a longer path."""
     vertices, ends = np.unique(np.concatenate([near, far]), return_inverse=True)
     edges = list(zip(*ends.reshape(2, -1).tolist(), strict=True))
     graph = rx.PyDiGraph()
@@ -328,24 +327,24 @@ def _check(name: str, value: str, allowed: tuple[str, ...]) -> None:
 
 
 def circles_through(pairs: Ints, which: Ints) -> list[tuple[tuple[int, ...], ...]]:
-    """Find a shortest circle through each of some comparisons.
+    """Find a shortest cycle through each of some comparisons.
 
     Parameters
     ----------
     pairs : ndarray of shape (m, 4)
-        As for `hetviz.core.ordinal.partial_order.partial_order`.
+        As in `hetviz.core.ordinal.partial_order.partial_order`.
     which : ndarray of int
         Rows of interest.
 
     Returns
     -------
     list of tuple of tuple of int
-        Of each circle the rows that make each of its statements, the row of interest among the
-        first; rows that are on no circle give none, and no circle occurs twice.
+        For each cycle the rows of each of its statements, with the row of interest in the first
+        statement. Rows without a cycle are skipped, and no cycle occurs twice.
 
     Notes
     -----
-    O(m log m), and one search a circle.
+    O(m log m), and one search per cycle.
     """
     near, far, ends = vertices(np.asarray(pairs, dtype=np.int64).reshape(-1, 4))
     possible = np.flatnonzero((near != far) & (ends[far, 0] != ends[far, 1]))
@@ -361,13 +360,13 @@ def circles_through(pairs: Ints, which: Ints) -> list[tuple[tuple[int, ...], ...
     return list(found.values())
 
 
-# The largest part of a directed graph without a cycle, and short cycles through what is left.
+# A maximal acyclic subgraph, and short cycles through the other edges.
 
 
 def maximal_acyclic(
     edges: Ints, weight: Floats, n_restarts: int, rng: np.random.Generator
 ) -> Bools:
-    """Choose edges without a cycle, to which no other edge can be added.
+    """Return a maximal acyclic set of edges.
 
     Parameters
     ----------
@@ -376,20 +375,20 @@ def maximal_acyclic(
     weight : ndarray of shape (e,)
         Above 0.
     n_restarts : int
-        Random orders of the vertices; the heaviest result is kept.
+        Number of random orders of the vertices; the heaviest result counts.
     rng : numpy.random.Generator
 
     Returns
     -------
     ndarray of bool, shape (e,)
-        Edges chosen: at least half of the weight.
+        Chosen edges, with at least half of the weight.
 
     Notes
     -----
-    Edges between strongly connected components are on no cycle. Within each component: every
-    vertex in turn keeps its edges of the heavier direction (Berger and Shor 1990); then all edges
-    that agree with an order of the result come back; then, the heaviest first, those that still
-    close no cycle.
+    Edges between strongly connected components are on no cycle. Within each component every vertex
+    in turn retains its edges of the heavier direction (Berger and Shor 1990). Then all edges that
+    agree with an order of the result are added back, and then, heaviest first, those that close no
+    cycle.
     """
     kept = np.ones(len(edges), dtype=bool)
     if not len(edges):
@@ -409,7 +408,7 @@ def maximal_acyclic(
 
 
 def on_cycle(edges: Ints) -> Bools:
-    """Say of each edge whether it lies on a cycle, shape (e,)."""
+    """Return whether each edge lies on a cycle, shape (e,)."""
     if not len(edges):
         return np.zeros(0, dtype=bool)
     u, v, n = _renumbered(edges)

@@ -1,10 +1,10 @@
-"""Points moved freely from a map so that more comparisons hold, and what that does to the rest.
+"""Free movement of points from a map so that more comparisons hold.
 
     min_Y  sum_c w_c log(1 + exp((d_near - d_far) / s)) / sum_c w_c  +  lam |Y - Y_0|^2 / |Y_0|^2
 
-with distances d and s a fifth of their root mean square: a map that is a function of features
-cannot keep what these do not express. How far to go is told by comparisons held out. Distances are
-not squared, since squared ones are decided by the few pairs that lie farthest apart.
+with distances d, and s a fifth of their root mean square. A map that is a function of features
+cannot satisfy comparisons that these do not express. Held-out comparisons choose lam. Distances
+are not squared, because a few very long pairs would dominate squared ones.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from hetviz.core.graph.neighbors import cross_neighbors
 from hetviz.core.ordinal.comparisons import comparison_outcomes
 
 PULLS = (3.0, 1.0, 0.3, 0.1, 0.03, 0.01)
-"""Strengths of the pull to the start that are tried."""
+"""Strengths of the pull to the start to try."""
 LEAST = 50
-"""Fewer comparisons are too few to hold some out."""
+"""Minimum number of comparisons for holding some out."""
 FOLDS = 3
 MANY = 5_000
-"""Of so many comparisons a third is held out only once."""
+"""From this many comparisons on, a third is held out only once."""
 _SHARPNESS = 5.0
 _LEAST_SQUARED = 1e-6
-"""Of the mean squared distance, added to each: the slope of a distance has no bound at 0."""
+"""Share of the mean squared distance added to each, because the slope is unbounded at 0."""
 _NEAR = 8
 
 
@@ -37,17 +37,17 @@ def polished(Y: Floats, pairs: Ints, weight: Floats, pull: float) -> Floats:
     Parameters
     ----------
     Y : ndarray of shape (n, k)
-        The map to start from.
+        The initial map.
     pairs : ndarray of shape (m, 4)
         Near pair, far pair.
     weight : ndarray of shape (m,)
     pull : float
-        lam, above 0: the larger, the less points move.
+        lam, above 0: points move less for larger values.
 
     Returns
     -------
     ndarray of shape (n, k)
-        Rows in no comparison stay.
+        Rows without comparisons do not move.
 
     Notes
     -----
@@ -89,12 +89,12 @@ def choose_pull(
     rng: np.random.Generator,
     tick: Callable[[float], object] = lambda share: None,
 ) -> tuple[float | None, dict[str, float]]:
-    """Choose how hard to pull to the start, by comparisons held out in turn.
+    """Choose the strength of the pull to the start, by cross-validation over comparisons.
 
     Parameters
     ----------
     refit : callable
-        Gets the rows of `pairs` to learn from, returns the map (n, k) to start from.
+        Gets the training rows of `pairs`, returns the initial map (n, k).
     pairs, weight
         As in `polished`.
     rng : numpy.random.Generator
@@ -104,14 +104,15 @@ def choose_pull(
     Returns
     -------
     pull : float or None
-        The one that keeps most, if it keeps more than the start by more than one standard error
-        of the difference; else None: leave the map as it is. Of equals the hardest.
+        The strength that satisfies most held-out comparisons, if it beats the start by more than
+        one standard error of the difference; else None, which leaves the map unchanged. Of equal
+        ones the largest.
     accuracy : dict of str to float
-        Share of the comparisons held out that each keeps; "none" is the start.
+        Share of satisfied held-out comparisons by strength; "none" is the start.
 
     Notes
     -----
-    Three folds; of 5,000 comparisons and more a third is held out once.
+    Three folds; from 5,000 comparisons on only one.
     """
     if len(pairs) < LEAST:
         return None, {}
@@ -140,20 +141,20 @@ def choose_pull(
 
 
 def carried(Y: Floats, before: Floats, after: Floats) -> Floats:
-    """Move places that lie among points as these moved.
+    """Move positions along with nearby points that moved.
 
     Parameters
     ----------
     Y : ndarray of shape (m, k)
-        Places on the map before.
+        Positions on the map before.
     before, after : ndarray of shape (n, k)
-        Where the points were, and where they are.
+        Positions of the points before and after.
 
     Returns
     -------
     ndarray of shape (m, k)
-        Each place moves by the mean of the few points nearest to it, by inverse squared distance;
-        one that lies on a point moves with it. O(m n k).
+        Each position moves by the mean movement of its nearest points, weighted by inverse squared
+        distance; a position on a point moves with it. O(m n k).
     """
     if not len(Y) or not len(before):
         return Y

@@ -104,15 +104,15 @@ def normalise_spelling(text: str) -> str:
 
 def normalise_keys(texts: list[str]) -> list[str]:
     """Return `normalise_key` of each text; ASCII texts are processed as one string."""
-    whole = _join_ascii(texts)
-    if whole is None:
+    joined = _join_ascii(texts)
+    if joined is None:
         plain = [text for text in texts if text.isascii() and _TEXT_END not in text]
         if len(plain) == len(texts) or not plain:
             return list(map(normalise_key, texts))
-        done = dict(zip(plain, normalise_keys(plain), strict=True))
-        return [done[text] if text in done else normalise_key(text) for text in texts]
-    parts = whole.lower().split(_TEXT_END)
-    return parts if _is_tidy(whole, "  ") else [" ".join(part.split()) for part in parts]
+        normalised = dict(zip(plain, normalise_keys(plain), strict=True))
+        return [normalised[text] if text in normalised else normalise_key(text) for text in texts]
+    parts = joined.lower().split(_TEXT_END)
+    return parts if _is_tidy(joined, "  ") else [" ".join(part.split()) for part in parts]
 
 
 def strip_texts(texts: list[str]) -> list[str]:

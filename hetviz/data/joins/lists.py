@@ -76,7 +76,7 @@ def separator_of(cells: Iterable[str]) -> str | None:
     return best
 
 
-def _are_lists(held: list[str], listing: list[str], sign: str) -> bool:
+def _are_lists(cells: list[str], listing: list[str], sign: str) -> bool:
     """Return whether cells with commas or slashes are lists.
 
     Not lists are: numbers with a decimal comma, names in parts such as America/New_York or
@@ -90,14 +90,16 @@ def _are_lists(held: list[str], listing: list[str], sign: str) -> bool:
     later = {part for parts in split for part in parts[1:]}
     if sign == "/":
         ends = Counter(parts[-1] for parts in split)
-        once = sum(ends[parts[-1]] == 1 for parts in split)
-        if len(set(first)) <= _MAX_PREFIX_SHARE * len(split) and once > 0.5 * len(split):
+        n_unique_ends = sum(ends[parts[-1]] == 1 for parts in split)
+        if len(set(first)) <= _MAX_PREFIX_SHARE * len(split) and n_unique_ends > 0.5 * len(split):
             return False
-    alone = {cell.strip() for cell in held if sign not in cell}
-    if any(part in later for part in first) or any(one in alone for one in (*first, *later)):
+    single_cells = {cell.strip() for cell in cells if sign not in cell}
+    if any(part in later for part in first) or any(
+        entry in single_cells for entry in (*first, *later)
+    ):
         return True
     # No entry occurs twice: a list if the number of entries differs between cells.
-    return sign == "," and (bool(alone) or len({len(parts) for parts in split}) > 1)
+    return sign == "," and (bool(single_cells) or len({len(parts) for parts in split}) > 1)
 
 
 def _sample_cells(cells: set[str]) -> list[str]:

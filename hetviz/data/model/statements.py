@@ -195,10 +195,10 @@ def _number_alike(data: HeteroData, groups: list[tuple[Links, Texts]]) -> None:
     """Append #2, #3 ... to repeated keys, in place."""
     width = len(data[groups[0][0].target])
     code = np.concatenate([links.i * width + links.j for links, _ in groups])
-    several = np.flatnonzero(pd.Series(code).duplicated(keep=False))
-    if not len(several):
+    repeated = np.flatnonzero(pd.Series(code).duplicated(keep=False))
+    if not len(repeated):
         return
-    order = several[np.argsort(code[several], kind="stable")]
+    order = repeated[np.argsort(code[repeated], kind="stable")]
     is_first = np.diff(code[order], prepend=-1) != 0
     first, again = np.flatnonzero(is_first), np.flatnonzero(~is_first)
     number = again - first[np.searchsorted(first, again, side="right") - 1] + 1
@@ -206,12 +206,12 @@ def _number_alike(data: HeteroData, groups: list[tuple[Links, Texts]]) -> None:
     for at, count in zip(order[again].tolist(), number.tolist(), strict=True):
         group = int(np.searchsorted(starts, at, side="right")) - 1
         links, keys = groups[group]
-        own = at - int(starts[group])
+        link_row = at - int(starts[group])
         p, q = (
-            _ends_of(data[end])[row[own]]
+            _ends_of(data[end])[row[link_row]]
             for end, row in ((links.source, links.i), (links.target, links.j))
         )
-        keys[own] = f"link{p}{q}|{links.kind.translate(_TO_ESCAPE)}#{count}"
+        keys[link_row] = f"link{p}{q}|{links.kind.translate(_TO_ESCAPE)}#{count}"
 
 
 def _comparison_keys(data: HeteroData, pairs: Ints) -> Texts:

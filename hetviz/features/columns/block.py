@@ -30,32 +30,34 @@ def learn(step: Step, values: Any, model: str = "words", random_state: int = 0) 
     """
     kind = step["kind"]
     if kind == "ordered":
-        there = [value for value in dict.fromkeys(values) if value is not None]
-        if not there:
+        values_present = [value for value in dict.fromkeys(values) if value is not None]
+        if not values_present:
             return None
-        order = levels.complete_order(step["order"] or levels.proposed_order(there), there)
+        order = levels.complete_order(
+            step["order"] or levels.proposed_order(values_present), values_present
+        )
         values = levels.ranks(order, values)
-        found: Fields | None = {
+        fitted: Fields | None = {
             **numbers.learn(values, {**step, "log": False}),
             "order": list(order),
         }
     elif kind in ("category", "list"):
         separator = categories.separator_of(values) or ";" if kind == "list" else None
-        found = categories.learn(values, step, separator)
+        fitted = categories.learn(values, step, separator)
     elif kind == "text":
-        found = sentences.learn(values) if model == "sentences" else text.fit(values, random_state)
+        fitted = sentences.learn(values) if model == "sentences" else text.fit(values, random_state)
     elif kind == "latlong":
-        known = ~np.isnan(values).any(axis=1)
-        found = geographic.learn(values) if known.any() else None
+        is_known = ~np.isnan(values).any(axis=1)
+        fitted = geographic.learn(values) if is_known.any() else None
     elif kind == "picture":
-        found = images.learn(values)
+        fitted = images.learn(values)
     else:
-        found = numbers.learn(values, step)
-    if found is not None and step["impute"] == "none" and kind in _KINDS_WITH_FLAG:
-        lacking = _is_missing(values)
-        if lacking.any():
-            found["flag"] = float(lacking.mean())
-    return found
+        fitted = numbers.learn(values, step)
+    if fitted is not None and step["impute"] == "none" and kind in _KINDS_WITH_FLAG:
+        missing = _is_missing(values)
+        if missing.any():
+            fitted["flag"] = float(missing.mean())
+    return fitted
 
 
 def parts(step: Step, values: Any) -> list[Floats]:
@@ -64,33 +66,33 @@ def parts(step: Step, values: Any) -> list[Floats]:
     if kind == "ordered":
         values = levels.ranks(step["order"], values)
     if kind in ("category", "list"):
-        found = categories.parts(step, values)
+        blocks = categories.parts(step, values)
     elif kind == "text":
-        found = [(sentences if step.get("model") == "sentences" else text).apply(step, values)]
+        blocks = [(sentences if step.get("model") == "sentences" else text).apply(step, values)]
     elif kind == "latlong":
-        found = geographic.parts(step, values)
+        blocks = geographic.parts(step, values)
     elif kind == "picture":
-        found = images.parts(step, values)
+        blocks = images.parts(step, values)
     else:
-        found = numbers.parts(step, values)
+        blocks = numbers.parts(step, values)
     if "flag" in step:
-        found.append(_is_missing(values)[:, None].astype(np.float64) - step["flag"])
-    return found
+        blocks.append(_is_missing(values)[:, None].astype(np.float64) - step["flag"])
+    return blocks
 
 
-def part_factors(step: Step, found: Sequence[Floats]) -> list[float] | None:
+def part_factors(step: Step, feature_parts: Sequence[Floats]) -> list[float] | None:
     """Return the factor of each part, or None if the values are out of range.
 
     The total variance of the parts is the weight of the column, in equal shares.
     """
     out = []
-    for place, part in enumerate(found):
-        spread = step.get("spread", 0.0) if place == 0 else 0.0
+    for position, part in enumerate(feature_parts):
+        spread = step.get("spread", 0.0) if position == 0 else 0.0
         spread = spread or _spread(part)
         if not 1.0 / _MAX_SPREAD < spread < _MAX_SPREAD or not np.isfinite(part).all():
             return None
         spread = 1.0 if step["scale"] == "none" else spread
-        out.append(float(np.sqrt(step["weight"] / len(found)) / spread))
+        out.append(float(np.sqrt(step["weight"] / len(feature_parts)) / spread))
     return out
 
 
@@ -99,27 +101,29 @@ def apply(step: Step, values: object) -> Floats:
     return combine_parts(step, parts(step, values))
 
 
-def combine_parts(step: Step, found: Sequence[Floats]) -> Floats:
+def combine_parts(step: Step, feature_parts: Sequence[Floats]) -> Floats:
     """Return the scaled parts of a column as one array."""
-    return np.hstack([part * factor for part, factor in zip(found, step["factors"], strict=True)])
+    return np.hstack(
+        [part * factor for part, factor in zip(feature_parts, step["factors"], strict=True)]
+    )
 
 
 def names(step: Step) -> list[str]:
     """Return the names of the features of a column."""
     kind = step["kind"]
     if kind in ("category", "list"):
-        found = categories.names(step)
+        feature_names = categories.names(step)
     elif kind == "text":
-        found = [f"{step['column']}~{axis + 1}" for axis in range(len(step["components"]))]
+        feature_names = [f"{step['column']}~{axis + 1}" for axis in range(len(step["components"]))]
     elif kind == "vectors":
-        found = list(step["names"])
+        feature_names = list(step["names"])
     elif kind == "latlong":
-        found = geographic.names(step)
+        feature_names = geographic.names(step)
     elif kind == "picture":
-        found = images.names(step)
+        feature_names = images.names(step)
     else:
-        found = numbers.names(step)
-    return [*found, *([f"{step['column']} (missing)"] if "flag" in step else [])]
+        feature_names = numbers.names(step)
+    return [*feature_names, *([f"{step['column']} (missing)"] if "flag" in step else [])]
 
 
 def upgrade_recipe(recipe: Mapping[str, object]) -> FeatureRecipe:

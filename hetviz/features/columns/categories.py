@@ -33,42 +33,42 @@ def separator_of(cells: CellTexts) -> str | None:
     return separator_of_counts(Counter(cell for cell in cells if cell is not None))
 
 
-def separator_of_counts(known: Mapping[str, int]) -> str | None:
+def separator_of_counts(counts: Mapping[str, int]) -> str | None:
     """Return the separator as `separator_of`, from distinct cells and their counts."""
-    n = sum(known.values())
+    n = sum(counts.values())
     for separator in _SEPARATORS:
-        several = sum(count for cell, count in known.items() if separator in cell)
-        if several < max(2, 0.1 * n):
+        n_with_separator = sum(count for cell, count in counts.items() if separator in cell)
+        if n_with_separator < max(2, 0.1 * n):
             continue
         entries: Counter[str] = Counter()
-        for cell, count in known.items():
+        for cell, count in counts.items():
             for entry in entries_of(cell, separator):
                 entries[entry] += count
         if entries.total() >= 2 * len(entries) and max(map(len, entries)) <= _MAX_TOKEN_LENGTH:
             return separator
-    return "," if _is_choice_list(known, n) else None
+    return "," if _is_choice_list(counts, n) else None
 
 
-def _is_choice_list(known: Mapping[str, int], n: int) -> bool:
+def _is_choice_list(counts: Mapping[str, int], n: int) -> bool:
     """Return whether cells are lists of a few choices, separated by commas."""
-    several = sum(count for cell, count in known.items() if "," in cell)
-    if several < max(2, 0.1 * n):
+    n_with_comma = sum(count for cell, count in counts.items() if "," in cell)
+    if n_with_comma < max(2, 0.1 * n):
         return False
     first: Counter[str] = Counter()
     others: Counter[str] = Counter()
-    for cell, count in known.items():
+    for cell, count in counts.items():
         entries = entries_of(cell, ",")
-        if any(len(one) > _MAX_CHOICE_LENGTH or not one[0].isalpha() for one in entries):
+        if any(len(entry) > _MAX_CHOICE_LENGTH or not entry[0].isalpha() for entry in entries):
             return False
         first[entries[0] if entries else ""] += count
-        for one in entries[1:]:
-            others[one] += count
-    again = sum(count for one, count in others.items() if one in first)
-    alone = any("," not in cell and cell.strip() in others for cell in known)
+        for entry in entries[1:]:
+            others[entry] += count
+    n_repeated = sum(count for entry, count in others.items() if entry in first)
+    has_single = any("," not in cell and cell.strip() in others for cell in counts)
     choices = first.keys() | others.keys()
     # The last choice of a form is a first entry only in cells where it is alone.
-    many = first.total() + others.total() >= _MIN_USES_PER_CHOICE * len(choices)
-    return alone and many and again >= 0.8 * others.total() > 0
+    is_frequent = first.total() + others.total() >= _MIN_USES_PER_CHOICE * len(choices)
+    return has_single and is_frequent and n_repeated >= 0.8 * others.total() > 0
 
 
 def entries_of(cell: str | None, separator: str) -> list[str]:
@@ -96,10 +96,10 @@ def learn(cells: CellTexts, options: Mapping[str, object], separator: str | None
             entries[entry] += count
     ranked = sorted(entries, key=lambda value: (-entries[value], value))
     out["levels"] = sorted(ranked[:MAX_CATEGORIES])
-    lacking = None in counted
+    has_missing = None in counted
     if options["impute"] == "most frequent" and ranked:
         out["fill"] = ranked[0]
-    out["own"] = options["impute"] == "own category" and lacking
+    out["own"] = options["impute"] == "own category" and has_missing
     rows, X = _one_hot(out, cells)
     counts = np.bincount(rows, minlength=len(X))
     out["mean"] = (counts @ X / max(len(cells), 1)).tolist()
@@ -141,9 +141,9 @@ def _one_hot(step: Fields, cells: CellTexts) -> tuple[Ints, Floats]:
     at = {level: column for column, level in enumerate(step["levels"])}
     texts = np.empty(len(cells), dtype=object)
     texts[:] = cells
-    rows, different = pd.factorize(texts)
-    X = np.zeros((len(different) + 1, len(at) + bool(step["own"])))
-    for row, cell in enumerate([*different.tolist(), None]):
+    rows, distinct = pd.factorize(texts)
+    X = np.zeros((len(distinct) + 1, len(at) + bool(step["own"])))
+    for row, cell in enumerate([*distinct.tolist(), None]):
         if cell is None and step["own"]:
             X[row, -1] = 1.0
         for entry in _entries(filler if cell is None else cell, step.get("separator")):

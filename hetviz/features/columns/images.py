@@ -59,9 +59,9 @@ def _edge_histograms(grey: Floats) -> Floats:
     n = _SIDE // _CELL
     cell = np.arange(_SIDE) // _CELL
     place = (cell[:, None] * n + cell[None, :]) * _ANGLES + direction
-    found = np.bincount(place.ravel(), size.ravel(), n * n * _ANGLES).reshape(n * n, _ANGLES)
-    length = np.linalg.norm(found, axis=1, keepdims=True)
-    return np.asarray(found / (length + 0.1)).ravel()
+    histograms = np.bincount(place.ravel(), size.ravel(), n * n * _ANGLES).reshape(n * n, _ANGLES)
+    length = np.linalg.norm(histograms, axis=1, keepdims=True)
+    return np.asarray(histograms / (length + 0.1)).ravel()
 
 
 def _unit_length(values: Floats) -> Floats:
@@ -82,20 +82,22 @@ def describe_all(media: Sequence[object]) -> Floats:
     -----
     About 1 ms per picture.
     """
-    found = [None if one is None else describe(_read_content(one)) for one in media]
-    width = next((len(one) for one in found if one is not None), 0)
+    descriptors = [
+        None if descriptor is None else describe(_read_content(descriptor)) for descriptor in media
+    ]
+    width = next((len(descriptor) for descriptor in descriptors if descriptor is not None), 0)
     out = np.full((len(media), width), np.nan)
-    for row, one in enumerate(found):
-        if one is not None:
-            out[row] = one
+    for row, descriptor in enumerate(descriptors):
+        if descriptor is not None:
+            out[row] = descriptor
     return out
 
 
-def _read_content(one: object) -> bytes:
-    if isinstance(one, bytes):
-        return one
+def _read_content(source: object) -> bytes:
+    if isinstance(source, bytes):
+        return source
     try:
-        return Path(str(one)).read_bytes()
+        return Path(str(source)).read_bytes()
     except OSError:
         # A missing file counts as no picture.
         return b""
@@ -103,16 +105,16 @@ def _read_content(one: object) -> bytes:
 
 def learn(D: Floats) -> Fields | None:
     """Fit principal components of descriptors (n, p); None if all pictures are equal."""
-    known = D[~np.isnan(D).any(axis=1)] if D.shape[1] else D[:0]
-    return fit_principal_axes(known, N_COMPONENTS) if len(known) > 1 else None
+    present = D[~np.isnan(D).any(axis=1)] if D.shape[1] else D[:0]
+    return fit_principal_axes(present, N_COMPONENTS) if len(present) > 1 else None
 
 
 def parts(step: Fields, D: Floats) -> list[Floats]:
     """Return the components of descriptors, (n, k); 0 for missing pictures."""
     out = np.zeros((len(D), len(step["components"])))
     if D.shape[1]:
-        seen = ~np.isnan(D).any(axis=1)
-        out[seen] = project_rows(step, D[seen])
+        has_picture = ~np.isnan(D).any(axis=1)
+        out[has_picture] = project_rows(step, D[has_picture])
     return [out]
 
 

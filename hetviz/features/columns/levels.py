@@ -183,34 +183,34 @@ def known_order(values: Iterable[str]) -> tuple[str, ...] | None:
         return None
     plain = [_MARKS.sub("", name.casefold()) for name in names]
     for ranks in _RANKS:
-        found = [ranks.get(word) for word in plain]
-        places = [rank for rank in found if rank is not None]
+        word_ranks = [ranks.get(word) for word in plain]
+        places = [rank for rank in word_ranks if rank is not None]
         if len(places) == len(names) and len(set(places)) == len(names):
             return tuple(name for _, name in sorted(zip(places, names, strict=True)))
     numbers = [tuple(map(float, _NUMBER.findall(name))) for name in names]
-    around = [_NUMBER.sub("", name) for name in names]
+    surroundings = [_NUMBER.sub("", name) for name in names]
     if not all(numbers):
         return None
-    if len(set(around)) == 1:
+    if len(set(surroundings)) == 1:
         order = tuple(name for _, name in sorted(zip(numbers, names, strict=True)))
         return order if len(set(numbers)) == len(names) else None
-    return _order_open_ranges(names, numbers, around)
+    return _order_open_ranges(names, numbers, surroundings)
 
 
 def _order_open_ranges(
-    names: Sequence[str], numbers: Sequence[tuple[float, ...]], around: Sequence[str]
+    names: Sequence[str], numbers: Sequence[tuple[float, ...]], surroundings: Sequence[str]
 ) -> tuple[str, ...] | None:
     """Return the order of ranges with open ends, such as under 18, 18-24, 65+; None without one."""
-    usual, n_usual = Counter(around).most_common(1)[0]
-    below = [bool(_BELOW.search(words)) for words in around]
-    above = [bool(_ABOVE.search(words)) for words in around]
-    odd = [k for k, words in enumerate(around) if words != usual]
+    usual, n_usual = Counter(surroundings).most_common(1)[0]
+    below = [bool(_BELOW.search(words)) for words in surroundings]
+    above = [bool(_ABOVE.search(words)) for words in surroundings]
+    odd = [k for k, words in enumerate(surroundings) if words != usual]
     if n_usual < 2 or sum(below) > 1 or sum(above) > 1:
         return None
     if not all(below[k] != above[k] for k in odd):
         return None
     # "Under 18" comes before "18-24", and "65 or older" after "65".
-    places = [(one[0], above[k] - below[k]) for k, one in enumerate(numbers)]
+    places = [(range_numbers[0], above[k] - below[k]) for k, range_numbers in enumerate(numbers)]
     order = [names[k] for k in sorted(range(len(names)), key=places.__getitem__)]
     at_ends = all(
         order[0 if below[k] else -1] == names[k] for k in range(len(names)) if below[k] or above[k]
@@ -251,7 +251,7 @@ def complete_order(order: Sequence[str], values: Iterable[str]) -> tuple[str, ..
 def ranks(order: Sequence[str], cells: Sequence[str | None]) -> Floats:
     """Return the rank of each cell in an order, from 0, (n,); NaN for unknown values."""
     at = {value: float(place) for place, value in enumerate(order)}
-    codes, different = pd.factorize(np.array([*cells, None], dtype=object)[:-1])
-    places = [at.get(cell, at.get(cell.strip(), np.nan)) for cell in different.tolist()]
-    found: Floats = np.array([*places, np.nan])[codes]
-    return found
+    codes, distinct = pd.factorize(np.array([*cells, None], dtype=object)[:-1])
+    places = [at.get(cell, at.get(cell.strip(), np.nan)) for cell in distinct.tolist()]
+    result: Floats = np.array([*places, np.nan])[codes]
+    return result

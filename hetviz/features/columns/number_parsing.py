@@ -90,9 +90,11 @@ def parse(text: str, decimal: str = ".") -> ParsedNumber | None:
     text = text.strip()
     inner = strip_accounting_minus(text)
     if inner is not None:
-        found = _parse_plain(inner, decimal)
-        plain = found is not None and not found.limit and not math.copysign(1, found.value) < 0
-        return replace(found, value=-found.value) if found is not None and plain else None
+        parsed = _parse_plain(inner, decimal)
+        is_unsigned = (
+            parsed is not None and not parsed.limit and not math.copysign(1, parsed.value) < 0
+        )
+        return replace(parsed, value=-parsed.value) if parsed is not None and is_unsigned else None
     return _parse_plain(
         text.removesuffix("-").removesuffix("–") if _FRANCS.search(text) else text, decimal
     )
@@ -140,13 +142,13 @@ def detect_decimal(cells: Sequence[str], default: str = ".") -> str:
     """
     votes: Counter[str] = Counter()
     for cell in cells:
-        found = re.findall(r"[.,]\d+", cell)
-        if not found or re.search(r"[A-Za-z]{4,}", cell):
+        fractions = re.findall(r"[.,]\d+", cell)
+        if not fractions or re.search(r"[A-Za-z]{4,}", cell):
             continue
-        last = found[-1]
-        if len(last) != 4 or (len(found) > 1 and found[-2][0] != last[0]):
+        last = fractions[-1]
+        if len(last) != 4 or (len(fractions) > 1 and fractions[-2][0] != last[0]):
             votes[last[0]] += 1
-        elif len(found) > 1:
+        elif len(fractions) > 1:
             votes["," if last[0] == "." else "."] += 1
     if not votes or votes["."] == votes[","]:
         return default
@@ -218,37 +220,39 @@ def number_column(
     five if the others have few distinct texts, else 19 in 20. Numbers with leading zeros (codes)
     or with many different units do not count. O(n).
     """
-    known: dict[str, ParsedNumber | None] = {}
+    parsed: dict[str, ParsedNumber | None] = {}
     filled = [cell for text in cells if (cell := text.strip())]
     counts = Counter(filled)
     for cell in counts:
-        known[cell] = parse(cell, decimal)
+        parsed[cell] = parse(cell, decimal)
     units: Counter[str] = Counter()
-    for cell, found in known.items():
-        if found is not None:
-            units[found.unit] += counts[cell]
-    unit = max(units, key=lambda one: units[one], default="")
-    strange = [one for one in units if one not in ("", unit)]
-    if not unit and strange:
-        unit = max(strange, key=lambda one: units[one])
-        if units[unit] < 0.5 * units.total() and (len(strange) > 1 or not is_unit(unit)):
+    for cell, number in parsed.items():
+        if number is not None:
+            units[number.unit] += counts[cell]
+    unit = max(units, key=lambda candidate: units[candidate], default="")
+    foreign_units = [candidate for candidate in units if candidate not in ("", unit)]
+    if not unit and foreign_units:
+        unit = max(foreign_units, key=lambda candidate: units[candidate])
+        if units[unit] < 0.5 * units.total() and (len(foreign_units) > 1 or not is_unit(unit)):
             unit = ""
     if not force and unit and ((unit in SYMBOL_UNITS and "" in units) or not _may_be_unit(unit)):
         return None
-    for cell, found in known.items():
-        if found is not None and found.unit not in ("", unit):
-            known[cell] = None
-    behind = {
-        cell for cell, found in known.items() if found and strip_accounting_minus(cell) is not None
+    for cell, number in parsed.items():
+        if number is not None and number.unit not in ("", unit):
+            parsed[cell] = None
+    accounting = {
+        cell
+        for cell, number in parsed.items()
+        if number and strip_accounting_minus(cell) is not None
     }
-    most = 2 * sum(counts[cell] for cell in behind) >= len(filled)
-    if not force and most and not any(map(_is_amount, behind)):
+    is_majority = 2 * sum(counts[cell] for cell in accounting) >= len(filled)
+    if not force and is_majority and not any(map(_is_amount, accounting)):
         # (1) and (2) are footnotes, and 18- is an age, unless most cells are plain numbers.
-        known.update(dict.fromkeys(behind))
-        behind = set()
-    numbers = [cell for cell, found in known.items() if found is not None]
+        parsed.update(dict.fromkeys(accounting))
+        accounting = set()
+    numbers = [cell for cell, number in parsed.items() if number is not None]
     n = sum(counts[cell] for cell in numbers)
-    others = {cell: counts[cell] for cell, found in known.items() if found is None}
+    others = {cell: counts[cell] for cell, number in parsed.items() if number is None}
     if not n:
         return None
     if not force:
@@ -261,12 +265,14 @@ def number_column(
         if share < (0.5 if not unknown else words):
             return None
     limits: Counter[int] = Counter()
-    for cell, found in known.items():
-        if found is not None:
-            limits[found.limit] += counts[cell]
-    values = [None if (found := known.get(cell.strip())) is None else found.value for cell in cells]
-    grouped = any(found is not None and found.grouped for found in known.values())
-    n_behind = sum(counts[cell] for cell in behind)
+    for cell, number in parsed.items():
+        if number is not None:
+            limits[number.limit] += counts[cell]
+    values = [
+        None if (number := parsed.get(cell.strip())) is None else number.value for cell in cells
+    ]
+    grouped = any(number is not None and number.grouped for number in parsed.values())
+    n_behind = sum(counts[cell] for cell in accounting)
     return NumberColumn(values, unit, limits[-1], limits[1], others, grouped, n_behind)
 
 

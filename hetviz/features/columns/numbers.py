@@ -25,21 +25,21 @@ def learn(values: Floats, options: Mapping[str, object]) -> Fields:
         cells relative to the centre), ``spread`` (scale "robust") and ``season`` (cyclic dates);
         JSON-ready.
     """
-    known = values[~np.isnan(values)]
-    log = bool(options["log"] and known.min() >= 0)
+    present = values[~np.isnan(values)]
+    log = bool(options["log"] and present.min() >= 0)
     out: Fields = {"log": log}
-    known = np.log1p(known) if log else known
+    present = np.log1p(present) if log else present
     if options["scale"] == "rank":
-        out |= _rank_table(known)
-        known = _ranked(out, known)
-    top = float(np.abs(known).max()) or 1.0
-    mean, median = float((known / top).mean()) * top, float(np.median(known / top)) * top
+        out |= _rank_table(present)
+        present = _ranked(out, present)
+    top = float(np.abs(present).max()) or 1.0
+    mean, median = float((present / top).mean()) * top, float(np.median(present / top)) * top
     out["centre"] = median if options["scale"] == "robust" else mean
     with np.errstate(over="ignore"):
         fill = float(np.float64(median if options["impute"] == "median" else mean))
         out["fill"] = fill - out["centre"]
     if options["scale"] == "robust":
-        low, high = np.percentile(known / top, [25, 75])
+        low, high = np.percentile(present / top, [25, 75])
         out["spread"] = float((high - low) / _NORMAL_QUARTILE_RANGE) * top
     if options.get("cyclic"):
         season = _season(values)
@@ -49,17 +49,17 @@ def learn(values: Floats, options: Mapping[str, object]) -> Fields:
 
 def parts(step: Fields, values: Floats) -> list[Floats]:
     """Return the features of values (n,): parts of shape (n, 1) and, with season, (n, 2)."""
-    found = np.array(values, dtype=np.float64)
-    lacking = np.isnan(found)
+    scaled = np.array(values, dtype=np.float64)
+    is_missing = np.isnan(scaled)
     if step["log"]:
-        found = np.log1p(np.maximum(found, 0.0))
+        scaled = np.log1p(np.maximum(scaled, 0.0))
     if "knots" in step:
-        found = _ranked(step, found)
+        scaled = _ranked(step, scaled)
     with np.errstate(over="ignore"):
-        out = [np.where(lacking, float(step["fill"]), found - step["centre"])[:, None]]
+        out = [np.where(is_missing, float(step["fill"]), scaled - step["centre"])[:, None]]
     if "season" in step:
         season = _season(values) - np.array(step["season"])
-        out.append(np.where(lacking[:, None], 0.0, season))
+        out.append(np.where(is_missing[:, None], 0.0, season))
     return out
 
 
@@ -70,13 +70,13 @@ def names(step: Step) -> list[str]:
     return [name, *(season if "season" in step else [])]
 
 
-def _rank_table(known: Floats) -> Fields:
+def _rank_table(present: Floats) -> Fields:
     """Return distinct values and the share of rows below each, ties counted half."""
-    values, counts = np.unique(known, return_counts=True)
-    ranks = (np.cumsum(counts) - 0.5 * counts) / len(known)
+    values, counts = np.unique(present, return_counts=True)
+    ranks = (np.cumsum(counts) - 0.5 * counts) / len(present)
     if len(values) > MAX_KNOTS:
-        kept = np.linspace(0, len(values) - 1, MAX_KNOTS).round().astype(np.int64)
-        values, ranks = values[kept], ranks[kept]
+        selected = np.linspace(0, len(values) - 1, MAX_KNOTS).round().astype(np.int64)
+        values, ranks = values[selected], ranks[selected]
     return {"knots": values.tolist(), "ranks": ranks.tolist()}
 
 

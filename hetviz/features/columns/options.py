@@ -156,14 +156,14 @@ class FeatureRecipe(TypedDict):
 def defaults(kind: str) -> Fields:
     """Return the default options of a column type."""
     scales, imputes = _CHOICES.get(kind, _NUMBERS)
-    found: Fields = {"scale": scales[0], "weight": 1.0, "impute": imputes[0]}
+    options: Fields = {"scale": scales[0], "weight": 1.0, "impute": imputes[0]}
     if kind in ("number", "date"):
-        found["log"] = False
+        options["log"] = False
     if kind == "date":
-        found["cyclic"] = False
+        options["cyclic"] = False
     if kind == "ordered":
-        found["order"] = []
-    return found
+        options["order"] = []
+    return options
 
 
 def choices(kind: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -173,29 +173,31 @@ def choices(kind: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 def option_problems(where: str, options: Mapping[str, object]) -> list[Problem]:
     """Return the problems of options (column -> field -> value), independent of the data."""
-    found: list[Problem] = []
+    problems: list[Problem] = []
     for column, fields in options.items():
         place = f"{where}, column {column}"
         if not isinstance(fields, Mapping):
-            found.append(Problem("bad-option", place, "fields and values are needed", str(fields)))
+            problems.append(
+                Problem("bad-option", place, "fields and values are needed", str(fields))
+            )
             continue
         for name, value in fields.items():
             problem = _field_problem(place, str(name), value)
-            found += [] if problem is None else [problem]
-    return found
+            problems += [] if problem is None else [problem]
+    return problems
 
 
 def _field_problem(place: str, name: str, value: object) -> Problem | None:
     if name not in _FIELDS:
-        near = difflib.get_close_matches(name, _FIELDS, n=1)
-        hint = f"Did you mean {near[0]!r}?" if near else f"There are: {', '.join(_FIELDS)}."
+        matches = difflib.get_close_matches(name, _FIELDS, n=1)
+        hint = f"Did you mean {matches[0]!r}?" if matches else f"There are: {', '.join(_FIELDS)}."
         return Problem("bad-option", place, "unknown option", name, hint)
     kinds = _FIELDS[name]
     is_kind = isinstance(value, kinds) and (bool in kinds or not isinstance(value, bool))
     if not is_kind:
         what = f"{name} has the wrong kind of value"
         return Problem("bad-option", place, what, str(value)[:60])
-    if isinstance(value, list | tuple) and not all(isinstance(one, str) for one in value):
+    if isinstance(value, list | tuple) and not all(isinstance(entry, str) for entry in value):
         return Problem("bad-option", place, "an order must be a list of texts", str(value)[:60])
     if name == "weight" and isinstance(value, int | float) and not 0 < value <= MAX_WEIGHT:
         what = f"a weight must be above 0 and at most {MAX_WEIGHT:,.0f}"

@@ -8,17 +8,17 @@ from hetviz._types import Floats
 from hetviz.features.columns.options import Fields
 
 
-def fit_principal_axes(D: Floats, most: int) -> Fields | None:
-    """Return the mean (p,) and at most `most` principal axes (k, p) of rows (n, p).
+def fit_principal_axes(D: Floats, max_axes: int) -> Fields | None:
+    """Return the mean (p,) and at most `max_axes` principal axes (k, p) of rows (n, p).
 
     None if all rows are equal. The largest entry of each axis is positive. O(n p min(n, p)).
     """
     mean = D.mean(axis=0)
     _, sizes, directions = np.linalg.svd(D - mean, full_matrices=False)
-    kept = np.flatnonzero(sizes > 1e-9 * max(float(sizes.max(initial=0.0)), 1e-9))[:most]
-    if not len(kept):
+    retained = np.flatnonzero(sizes > 1e-9 * max(float(sizes.max(initial=0.0)), 1e-9))[:max_axes]
+    if not len(retained):
         return None
-    V = directions[kept]
+    V = directions[retained]
     largest = np.abs(V).argmax(axis=1)
     V = V * np.sign(V[np.arange(len(V)), largest])[:, None]
     return {"center": mean.tolist(), "components": V.tolist()}

@@ -45,25 +45,29 @@ def exclusion_reasons(columns: Mapping[str, Column], free: Collection[str]) -> d
     n = max((len(column.values) for column in columns.values()), default=0)
     if n < _MIN_ROWS:
         return {}
-    found: dict[str, str] = {}
+    reason_of: dict[str, str] = {}
     for name in free:
         why = _reason_alone(columns[name], n)
         if why is not None:
-            found[name] = why
-    rest = [name for name in free if name not in found]
-    return found | _duplicate_numbers(columns, rest) | _duplicate_categories(columns, rest)
+            reason_of[name] = why
+    remaining = [name for name in free if name not in reason_of]
+    return (
+        reason_of
+        | _duplicate_numbers(columns, remaining)
+        | _duplicate_categories(columns, remaining)
+    )
 
 
 def _reason_alone(column: Column, n: int) -> str | None:
-    known = n - column.n_missing
+    n_present = n - column.n_missing
     if column.kind in ("constant", "empty"):
         return None
-    if known < _MIN_FILLED_SHARE * n:
-        return f"only {known:,} of {n:,} rows have a value"
+    if n_present < _MIN_FILLED_SHARE * n:
+        return f"only {n_present:,} of {n:,} rows have a value"
     if column.kind == "number":
         if (
             column.whole
-            and known == n
+            and n_present == n
             and not is_measured(column.name)
             and _is_row_counter(column.values)
         ):
@@ -76,7 +80,7 @@ def _reason_alone(column: Column, n: int) -> str | None:
         if is_named_id(column.name) and len(uses) > MAX_KEY_LEVELS:
             return f"a key or code with {len(uses):,} different values"
         covered = sum(times for _, times in uses.most_common(MAX_CATEGORIES))
-        if covered < _MIN_COVERED_SHARE * known:
+        if covered < _MIN_COVERED_SHARE * n_present:
             return f"too many different values: {len(uses):,}"
     return None
 
@@ -92,31 +96,33 @@ def _duplicate_numbers(columns: Mapping[str, Column], names: Collection[str]) ->
     step = max(1, len(columns[numbers[0]].values) // _MAX_ROWS)
     V = np.column_stack([np.asarray(columns[name].values, dtype=np.float64) for name in numbers])
     V = V[::step]
-    known = ~np.isnan(V)
+    is_present = ~np.isnan(V)
     # Scaled first, because squares of very large numbers overflow.
     top = np.nanmax(np.abs(V), axis=0)
     W = V / np.where(top > 0, top, 1.0)
-    W = np.where(known, W - np.nanmean(W, axis=0), 0.0)
+    W = np.where(is_present, W - np.nanmean(W, axis=0), 0.0)
     size = np.sqrt((W**2).sum(axis=0))
     W = W / np.where(size > 1e-12, size, 1.0)
-    alike = np.abs(W.T @ W)
-    levels = [len(np.unique(V[known[:, at], at])) for at in range(len(numbers))]
-    found: dict[str, str] = {}
+    correlation = np.abs(W.T @ W)
+    levels = [len(np.unique(V[is_present[:, at], at])) for at in range(len(numbers))]
+    reasons: dict[str, str] = {}
     # The column with more levels stays; ties go to the first.
     order = sorted(range(len(numbers)), key=lambda at: (-levels[at], at))
-    kept: list[int] = []
+    retained: list[int] = []
     for at in order:
-        twin = next((other for other in kept if alike[at, other] >= _MIN_SAME_CORRELATION), None)
+        twin = next(
+            (other for other in retained if correlation[at, other] >= _MIN_SAME_CORRELATION), None
+        )
         if twin is None:
-            kept.append(at)
+            retained.append(at)
         else:
-            found[numbers[at]] = f"same information as {numbers[twin]}"
-    return found
+            reasons[numbers[at]] = f"same information as {numbers[twin]}"
+    return reasons
 
 
 def _duplicate_categories(columns: Mapping[str, Column], names: Collection[str]) -> dict[str, str]:
     """Return categories that are equal to another column except for their names."""
-    found: dict[str, str] = {}
+    reasons: dict[str, str] = {}
     seen: dict[bytes, str] = {}
     for name in names:
         column = columns[name]
@@ -124,7 +130,7 @@ def _duplicate_categories(columns: Mapping[str, Column], names: Collection[str])
             continue
         key = column.codes.tobytes()
         if key in seen:
-            found[name] = f"same information as {seen[key]}"
+            reasons[name] = f"same information as {seen[key]}"
         else:
             seen[key] = name
-    return found
+    return reasons

@@ -41,9 +41,9 @@ def text_vectors(texts: Sequence[str | None]) -> Floats:
     on other texts; each distinct text is computed once.
     """
     distinct = sorted({text for text in texts if text and text.strip()})
-    known = dict(zip(distinct, _embed_texts(distinct), strict=True)) if distinct else {}
-    none = np.zeros(N_VALUES)
-    return np.array([known.get(text, none) if text else none for text in texts]).reshape(
+    vector_of = dict(zip(distinct, _embed_texts(distinct), strict=True)) if distinct else {}
+    empty = np.zeros(N_VALUES)
+    return np.array([vector_of.get(text, empty) if text else empty for text in texts]).reshape(
         len(texts), N_VALUES
     )
 
@@ -51,38 +51,38 @@ def text_vectors(texts: Sequence[str | None]) -> Floats:
 def learn(texts: Sequence[str | None]) -> Fields | None:
     """Fit principal components of text embeddings; None if all texts are equal."""
     V = text_vectors(texts)
-    known = V[V.any(axis=1)]
-    found = fit_principal_axes(known, N_COMPONENTS) if len(known) > 1 else None
-    return None if found is None else {**found, "model": "sentences"}
+    present = V[V.any(axis=1)]
+    fitted = fit_principal_axes(present, N_COMPONENTS) if len(present) > 1 else None
+    return None if fitted is None else {**fitted, "model": "sentences"}
 
 
 def apply(step: Fields, texts: Sequence[str | None]) -> Floats:
     """Return the components of texts, (n, k); 0 for missing text."""
     V = text_vectors(texts)
-    there = np.asarray(V.any(axis=1))
-    return np.where(there[:, None], project_rows(step, V), 0.0)
+    has_text = np.asarray(V.any(axis=1))
+    return np.where(has_text[:, None], project_rows(step, V), 0.0)
 
 
 def _embed_texts(texts: Sequence[str]) -> list[Floats]:
     tokenizer, session = _load_model()
     encoded = tokenizer.encode_batch(list(texts))
     by_length: dict[int, list[int]] = {}
-    for place, one in enumerate(encoded):
-        by_length.setdefault(len(one.ids), []).append(place)
+    for position, encoding in enumerate(encoded):
+        by_length.setdefault(len(encoding.ids), []).append(position)
     out: list[Floats] = [np.zeros(N_VALUES)] * len(texts)
     for places in by_length.values():
         for start in range(0, len(places), _BATCH_SIZE):
             part = places[start : start + _BATCH_SIZE]
-            ids = np.array([encoded[place].ids for place in part], dtype=np.int64)
+            ids = np.array([encoded[position].ids for position in part], dtype=np.int64)
             # Texts of equal length need no padding, so a vector does not depend on its batch.
-            given = {
+            model_inputs = {
                 "input_ids": ids,
                 "attention_mask": np.ones_like(ids),
                 "token_type_ids": np.zeros_like(ids),
             }
-            means = session.run(None, given)[0].astype(np.float64).mean(axis=1)
-            for place, mean in zip(part, means, strict=True):
-                out[place] = mean / np.linalg.norm(mean)
+            means = session.run(None, model_inputs)[0].astype(np.float64).mean(axis=1)
+            for position, mean in zip(part, means, strict=True):
+                out[position] = mean / np.linalg.norm(mean)
     return out
 
 

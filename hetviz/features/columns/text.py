@@ -72,20 +72,20 @@ def apply(step: Fields, texts: Sequence[str | None]) -> Floats:
     return np.asarray(T @ np.array(step["components"]).T - np.array(step["mean"]))
 
 
-def leading_words(step: Fields, most: int = 2) -> list[list[str]]:
+def leading_words(step: Fields, max_words: int = 2) -> list[list[str]]:
     """Return the words with the largest weights in each direction; empty for sentence models."""
     if step.get("model") == "sentences":
         return [[] for _ in step["components"]]
     from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
     words = step["words"]
-    tells = np.array([word not in ENGLISH_STOP_WORDS for word in words])
-    found = []
+    is_content = np.array([word not in ENGLISH_STOP_WORDS for word in words])
+    words_of_axes = []
     for component in np.array(step["components"]):
         reach = component * np.sign(component[np.abs(component).argmax()])
-        leading = np.argsort(np.where(tells, -reach, 0.0), kind="stable")[:most]
-        found.append([words[at] for at in leading if tells[at] and reach[at] > 0])
-    return found
+        leading = np.argsort(np.where(is_content, -reach, 0.0), kind="stable")[:max_words]
+        words_of_axes.append([words[at] for at in leading if is_content[at] and reach[at] > 0])
+    return words_of_axes
 
 
 def known_words(step: Fields, text: str) -> list[str]:
@@ -93,8 +93,10 @@ def known_words(step: Fields, text: str) -> list[str]:
     from sklearn.feature_extraction.text import TfidfVectorizer
 
     split = TfidfVectorizer().build_analyzer()
-    found = set(split(text))
-    return sorted(found if step.get("model") == "sentences" else found & set(step["words"]))
+    text_words = set(split(text))
+    return sorted(
+        text_words if step.get("model") == "sentences" else text_words & set(step["words"])
+    )
 
 
 def content_words(step: Fields, text: str) -> set[str]:

@@ -131,23 +131,26 @@ def infer(name: str, cells: Sequence[object] | pd.Series, decimal: str = ".") ->
     counts = np.bincount(codes[codes >= 0], minlength=len(texts))
     blank = _missing_texts(texts)
     markers = sorted({text.strip() for text in texts if text in blank} - {""})
-    known = [None if text in blank else text for text in texts]
-    present = [text.strip() for text in known if text is not None]
-    found = _plain_numbers(present, decimal)
-    if found is not None:
-        values = np.full(len(known) + 1, np.nan)
-        values[[*(text is not None for text in known), False]] = found
+    present_texts = [None if text in blank else text for text in texts]
+    stripped = [text.strip() for text in present_texts if text is not None]
+    values_found = _plain_numbers(stripped, decimal)
+    if values_found is not None:
+        values = np.full(len(present_texts) + 1, np.nan)
+        values[[*(text is not None for text in present_texts), False]] = values_found
         return _number_column(name, values[codes], markers)
-    mixed = _numbers_with_unusable(name, known, codes, markers, decimal)
+    mixed = _numbers_with_unusable(name, present_texts, codes, markers, decimal)
     if mixed is not None:
         return mixed
-    if present and all(_DATE.fullmatch(text) for text in present):
+    if stripped and all(_DATE.fullmatch(text) for text in stripped):
         dates = pd.to_datetime(
-            pd.Series([*known, None], dtype=object), utc=True, errors="coerce", format="ISO8601"
+            pd.Series([*present_texts, None], dtype=object),
+            utc=True,
+            errors="coerce",
+            format="ISO8601",
         )
-        if dates.notna().sum() == len(present):
+        if dates.notna().sum() == len(stripped):
             return _date_column(name, dates.iloc[codes].reset_index(drop=True), markers)
-    return _text_column(name, known, codes, counts, markers)
+    return _text_column(name, present_texts, codes, counts, markers)
 
 
 def encode_texts(cells: Sequence[object] | pd.Series) -> tuple[Ints, list[str]]:
@@ -167,8 +170,12 @@ def arrow_texts(series: pd.Series) -> pa.ChunkedArray:
 
     if not isinstance(series.dtype, pd.StringDtype):
         series = series.astype(TEXT)
-    found = pa.chunked_array(series.array.__arrow_array__())
-    return found if found.type == pa.large_string() else found.cast(pa.large_string())
+    arrow_column = pa.chunked_array(series.array.__arrow_array__())
+    return (
+        arrow_column
+        if arrow_column.type == pa.large_string()
+        else arrow_column.cast(pa.large_string())
+    )
 
 
 def plain_numbers(series: pd.Series, decimal: str = ".") -> Floats | None:
@@ -200,11 +207,11 @@ def plain_columns(frame: pd.DataFrame, decimal: str = ".") -> dict[Any, Floats]:
         return {}
     if not all(isinstance(dtype, pd.StringDtype) for dtype in frame.dtypes):
         return {}
-    found: dict[Any, Floats] = {}
+    columns: dict[Any, Floats] = {}
     step = max(1, _CELLS_PER_BLOCK // n)
     for start in range(0, width, step):
-        some = frame.iloc[:, start : start + step]
-        texts = some.to_numpy(dtype=object).ravel(order="F")
+        block = frame.iloc[:, start : start + step]
+        texts = block.to_numpy(dtype=object).ravel(order="F")
         cells = pa.array(texts, pa.large_string(), from_pandas=True)
         fits = pc.fill_null(pc.match_substring_regex(cells, _PLAIN_CELL[decimal]), False)
         good = fits.to_numpy(zero_copy_only=False).reshape(-1, n).all(axis=1)
@@ -213,11 +220,11 @@ def plain_columns(frame: pd.DataFrame, decimal: str = ".") -> dict[Any, Floats]:
             cells = pc.replace_substring(cells, ",", ".")
         values = pc.if_else(pc.equal(cells, ""), None, cells).cast(pa.float64())
         for name, column in zip(
-            some.columns[good], values.to_numpy(zero_copy_only=False).reshape(-1, n), strict=True
+            block.columns[good], values.to_numpy(zero_copy_only=False).reshape(-1, n), strict=True
         ):
             if not np.isnan(column).all() and np.nanmax(np.abs(column)) <= MAX_MAGNITUDE:
-                found[name] = column
-    return found
+                columns[name] = column
+    return columns
 
 
 def infer_all(frame: pd.DataFrame, decimal: str = ".") -> dict[Any, Column]:
@@ -250,8 +257,8 @@ def _cast_numbers(cells: pa.ChunkedArray, decimal: str) -> Floats | None:
     usable = pc.all(pc.less_equal(pc.abs(values), MAX_MAGNITUDE)).as_py()
     if not usable or pc.any(pc.is_nan(values)).as_py():
         return None
-    found: Floats = values.to_numpy()
-    return found
+    result: Floats = values.to_numpy()
+    return result
 
 
 def _arrow_numbers(name: str, series: pd.Series, decimal: str) -> Column | None:
@@ -265,13 +272,13 @@ def _arrow_numbers(name: str, series: pd.Series, decimal: str) -> Column | None:
     markers: list[str] = []
     values = plain_numbers(series, decimal)
     if values is None:
-        lacks = pc.is_in(pc.ascii_lower(cells), pa.array(sorted(MISSING), pa.large_string()))
-        lacks = pc.or_kleene(lacks, pc.is_null(cells))
-        if not pc.any(lacks).as_py():
+        is_missing = pc.is_in(pc.ascii_lower(cells), pa.array(sorted(MISSING), pa.large_string()))
+        is_missing = pc.or_kleene(is_missing, pc.is_null(cells))
+        if not pc.any(is_missing).as_py():
             return None
-        found = pc.unique(pc.drop_null(cells.filter(lacks))).to_pylist()
-        markers = sorted(set(found) - {""})
-        values = _cast_numbers(pc.if_else(lacks, None, cells), decimal)
+        marker_texts = pc.unique(pc.drop_null(cells.filter(is_missing))).to_pylist()
+        markers = sorted(set(marker_texts) - {""})
+        values = _cast_numbers(pc.if_else(is_missing, None, cells), decimal)
         if values is None:
             return None
     codes = cells.filter(pc.starts_with(cells, "0"))
@@ -283,11 +290,11 @@ def _arrow_numbers(name: str, series: pd.Series, decimal: str) -> Column | None:
 def numbers(texts: Sequence[str], decimal: str = ".") -> Floats:
     """Return the number of each cell, NaN if it is no finite number."""
     stripped = [text.strip() for text in texts]
-    found = _all_numbers(stripped, decimal)
-    if found is not None:
-        return found
-    each = (number(text, decimal) for text in stripped)
-    return np.array([np.nan if value is None else value for value in each])
+    parsed = _all_numbers(stripped, decimal)
+    if parsed is not None:
+        return parsed
+    parsed_cells = (number(text, decimal) for text in stripped)
+    return np.array([np.nan if value is None else value for value in parsed_cells])
 
 
 def why_unusable(text: str, decimal: str = ".") -> str | None:
@@ -302,35 +309,35 @@ def why_unusable(text: str, decimal: str = ".") -> str | None:
 
 
 def _numbers_with_unusable(
-    name: str, known: Sequence[str | None], codes: Ints, markers: Sequence[str], decimal: str
+    name: str, texts: Sequence[str | None], codes: Ints, markers: Sequence[str], decimal: str
 ) -> Column | None:
     """Return a number column with some unusable cells, or None if it has other text.
 
     Cell r is ``known[codes[r]]``.
     """
-    present = [text.strip() for text in known if text is not None]
+    present = [text.strip() for text in texts if text is not None]
     if not present or not _NUMBER_OR_UNUSABLE[decimal].fullmatch("\n".join(present)):
         return None
-    unusable = [text is not None and why_unusable(text, decimal) is not None for text in known]
+    unusable = [text is not None and why_unusable(text, decimal) is not None for text in texts]
     usable = [
         None if text is None or bad else text.strip()
-        for text, bad in zip(known, unusable, strict=True)
+        for text, bad in zip(texts, unusable, strict=True)
     ]
-    rest = [text for text in usable if text is not None]
-    values = np.full(len(known) + 1, np.nan)
-    if rest:
-        found = _plain_numbers(rest, decimal)
-        if found is None:
+    usable_texts = [text for text in usable if text is not None]
+    values = np.full(len(texts) + 1, np.nan)
+    if usable_texts:
+        usable_values = _plain_numbers(usable_texts, decimal)
+        if usable_values is None:
             return None
-        values[[*(text is not None for text in usable), False]] = found
+        values[[*(text is not None for text in usable), False]] = usable_values
     rows = np.flatnonzero(np.array([*unusable, False])[codes])
     return replace(_number_column(name, values[codes], markers), unusable=tuple(rows.tolist()))
 
 
 def _plain_numbers(texts: Sequence[str], decimal: str) -> Floats | None:
     """Return the numbers of a column, or None if a cell is no number or looks like a code."""
-    found = _all_numbers(texts, decimal)
-    return None if found is None or _LEADING_ZERO.search("\n".join(texts)) else found
+    parsed = _all_numbers(texts, decimal)
+    return None if parsed is None or _LEADING_ZERO.search("\n".join(texts)) else parsed
 
 
 def _all_numbers(texts: Sequence[str], decimal: str) -> Floats | None:
@@ -358,24 +365,24 @@ def number(text: str, decimal: str = ".") -> float | None:
 def _missing_texts(texts: Sequence[str | None]) -> set[str]:
     """Return the texts that mark missing values."""
     distinct = {text for text in texts if text is not None}
-    found = {text for text in distinct if text.strip().lower() in MISSING}
-    others = {text for text in distinct - found if text.strip()}
+    missing = {text for text in distinct if text.strip().lower() in MISSING}
+    others = {text for text in distinct - missing if text.strip()}
     if others and all(_CODE.fullmatch(text) for text in others):
         lengths = {len(text) for text in others}
-        found = {text for text in found if not _CODE.fullmatch(text) or lengths != {len(text)}}
-    return found
+        missing = {text for text in missing if not _CODE.fullmatch(text) or lengths != {len(text)}}
+    return missing
 
 
 def _number_column(name: str, values: Array, markers: Sequence[str]) -> Column:
     values = np.where(np.abs(values) <= MAX_MAGNITUDE, values, np.nan)
-    known = values[~np.isnan(values)]
+    present = values[~np.isnan(values)]
     kind = "number"
-    if len(known) == 0:
+    if len(present) == 0:
         kind = "empty"
-    elif (known == known[0]).all():
+    elif (present == present[0]).all():
         kind = "constant"
-    whole = bool((known == np.round(known)).all()) and bool((np.abs(known) < 2**53).all())
-    return Column(name, kind, values, len(values) - len(known), tuple(markers), whole)
+    whole = bool((present == np.round(present)).all()) and bool((np.abs(present) < 2**53).all())
+    return Column(name, kind, values, len(values) - len(present), tuple(markers), whole)
 
 
 def _date_column(name: str, dates: pd.Series, markers: Sequence[str]) -> Column:
@@ -386,14 +393,14 @@ def _date_column(name: str, dates: pd.Series, markers: Sequence[str]) -> Column:
 
 
 def _text_column(
-    name: str, known: Sequence[str | None], codes: Ints, counts: Ints, markers: Sequence[str]
+    name: str, cell_texts: Sequence[str | None], codes: Ints, counts: Ints, markers: Sequence[str]
 ) -> Column:
     """Return a text column; cell r is ``known[codes[r]]``, and `counts` has the uses."""
-    texts = np.empty(len(known) + 1, dtype=object)
-    texts[: len(known)] = known
+    texts = np.empty(len(cell_texts) + 1, dtype=object)
+    texts[: len(cell_texts)] = cell_texts
     values = texts[codes]
     distinct = [
-        (text, n) for text, n in zip(known, counts.tolist(), strict=True) if text is not None
+        (text, n) for text, n in zip(cell_texts, counts.tolist(), strict=True) if text is not None
     ]
     n_present = sum(n for _, n in distinct)
     n_missing = len(values) - n_present
@@ -413,6 +420,6 @@ def _text_column(
     else:
         kind = "category"
     levels = tuple(text for text, _ in distinct)
-    places = np.full(len(known) + 1, -1, dtype=np.int64)
-    places[[*(text is not None for text in known), False]] = np.arange(len(levels))
+    places = np.full(len(cell_texts) + 1, -1, dtype=np.int64)
+    places[[*(text is not None for text in cell_texts), False]] = np.arange(len(levels))
     return Column(name, kind, values, n_missing, tuple(markers), codes=places[codes], levels=levels)

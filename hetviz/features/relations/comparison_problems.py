@@ -148,9 +148,9 @@ def scaled_view(
 ) -> ComparisonView:
     """Return features as a view, centred and scaled; see `ComparisonView`."""
     mean = np.asarray(raw.mean(axis=0), dtype=np.float64).ravel()
-    squared = float((raw.multiply(raw) if is_sparse(raw) else raw * raw).sum()) / raw.shape[0]
-    spread = squared - float(mean @ mean)
-    scale = float(np.sqrt(weight / spread)) if spread > 1e-12 * max(squared, 1e-300) else 0.0
+    mean_squared = float((raw.multiply(raw) if is_sparse(raw) else raw * raw).sum()) / raw.shape[0]
+    spread = mean_squared - float(mean @ mean)
+    scale = float(np.sqrt(weight / spread)) if spread > 1e-12 * max(mean_squared, 1e-300) else 0.0
     return ComparisonView(
         name, kind, raw, mean, scale, at, np.array(list(labels), dtype=object), of_new
     )
@@ -173,25 +173,25 @@ def solver_view(view: ComparisonView, objects: Ints, *, diagonal: bool = False) 
     The smallest map lies in the span of the n compared objects, so their inner products are
     sufficient: O(n^2 r), independent of the number of other objects.
     """
-    here = np.minimum(np.searchsorted(objects, view.at), len(objects) - 1)
-    rows = np.flatnonzero(objects[here] == view.at)
-    present = here[rows]
+    position = np.minimum(np.searchsorted(objects, view.at), len(objects) - 1)
+    rows = np.flatnonzero(objects[position] == view.at)
+    present = position[rows]
     if not len(rows):
         empty, width = np.zeros((len(objects), 0)), view.raw.shape[1]
         return SolverView(
             empty, lambda A: np.zeros((width, A.shape[1])), empty, np.zeros(len(objects))
         )
     X = view.raw[rows]
-    few = X.shape[1] <= len(rows)
-    if few or (diagonal and not view.is_kernel):
+    is_narrow = X.shape[1] <= len(rows)
+    if is_narrow or (diagonal and not view.is_kernel):
         features = np.zeros((len(objects), X.shape[1]))
         dense = X.toarray() if is_sparse(X) else np.asarray(X)
         features[present] = view.scale * (dense - view.mean)
         if not (diagonal and view.is_kernel):
             return SolverView(features, lambda A: A, None, (features**2).sum(axis=1))
     K = _inner_products(view, X)
-    own = np.zeros(len(objects))
-    own[present] = np.diag(K)
+    squared_lengths = np.zeros(len(objects))
+    squared_lengths[present] = np.diag(K)
     if diagonal:
         cost = np.sqrt(np.maximum(np.diag(K), 0.0))
         inverse = np.divide(1.0, cost, out=np.zeros_like(cost), where=cost > 1e-9)
@@ -199,19 +199,19 @@ def solver_view(view: ComparisonView, objects: Ints, *, diagonal: bool = False) 
         columns = K * inverse
     else:
         values, U = np.linalg.eigh(K)
-        kept = values > _MIN_RELATIVE_EIGENVALUE * max(float(values[-1]), 0.0)
-        columns = U[:, kept] * np.sqrt(values[kept])
-        dual = U[:, kept] / np.sqrt(values[kept])
+        positive = values > _MIN_RELATIVE_EIGENVALUE * max(float(values[-1]), 0.0)
+        columns = U[:, positive] * np.sqrt(values[positive])
+        dual = U[:, positive] / np.sqrt(values[positive])
     features = np.zeros((len(objects), columns.shape[1]))
     features[present] = columns
-    whole = np.zeros((len(objects), dual.shape[1]))
-    whole[present] = dual
+    full_dual = np.zeros((len(objects), dual.shape[1]))
+    full_dual[present] = dual
 
     def back(A: Floats) -> Floats:
         alpha = dual @ A
         return np.asarray(view.scale * (X.T @ alpha - np.outer(view.mean, alpha.sum(axis=0))))
 
-    return SolverView(features, back, whole, own)
+    return SolverView(features, back, full_dual, squared_lengths)
 
 
 def column_weights(
@@ -337,8 +337,8 @@ class ComparisonProblem:
 
     def known(self) -> ComparisonProblem:
         """Return the problem with the comparisons of described objects only."""
-        kept = np.isin(self.pairs, self.described()).all(axis=1)
-        return replace(self, rows=self.rows[kept], pairs=self.pairs[kept], weight=self.weight[kept])
+        mask = np.isin(self.pairs, self.described()).all(axis=1)
+        return replace(self, rows=self.rows[mask], pairs=self.pairs[mask], weight=self.weight[mask])
 
 
 def problems_by_entity(
@@ -364,7 +364,7 @@ def problems_by_entity(
     list of Problem
         Comparisons between different entities belong to no problem.
     """
-    found = []
+    problems = []
     for entity, rows in entity_rows(data).items():
         numbers = {name: data.object_of[data.offsets[name]] for name in data.views(entity)}
         views = tuple(
@@ -380,8 +380,8 @@ def problems_by_entity(
             and (weight := weights.get(name, 1.0) if isinstance(weights, Mapping) else 1.0) > 0
         )
         if views and len(rows):
-            found.append(_problem(data, entity, numbers, views, rows, data.object_of))
-    return found
+            problems.append(_problem(data, entity, numbers, views, rows, data.object_of))
+    return problems
 
 
 @dataclass(frozen=True, eq=False)
@@ -423,9 +423,9 @@ def joint_problem(data: HeteroData, random_state: int = 0) -> ComparisonProblem:
     view = scaled_view(
         JOINT_NAME, "linear", places[placed], placed, labels, _ProjectionPlaces(projection)
     )
-    everything = np.arange(0 if data.comparisons is None else len(data.comparisons))
-    own = np.arange(data.n_rows)
-    return _problem(data, JOINT_NAME, numbers, (view,), everything, own)
+    all_comparisons = np.arange(0 if data.comparisons is None else len(data.comparisons))
+    all_rows = np.arange(data.n_rows)
+    return _problem(data, JOINT_NAME, numbers, (view,), all_comparisons, all_rows)
 
 
 def compared_objects(data: HeteroData) -> tuple[Ints, Ints, Floats]:
@@ -573,30 +573,33 @@ class ComparisonSolution:
         self, new: Mapping[str, NewRows], k: int, fitted: Mapping[str, Dataset]
     ) -> dict[str, Floats]:
         """Return coordinates of new rows by all views of the new or fitted rows."""
-        shown: dict[str, Any] = {}
-        joint = self.problem.name == JOINT_NAME
+        coordinates: dict[str, Any] = {}
+        is_joint = self.problem.name == JOINT_NAME
         for view, B in zip(self.problem.views, self.maps, strict=True):
             for name, rows in new.items():
-                if not joint and view.name != name:
+                if not is_joint and view.name != name:
                     continue
                 Y = view.places(view.new_raw(rows), B)
                 for id, place in zip(rows.dataset.ids, Y, strict=True):
-                    key = f"{name}\0{id}" if joint else id
-                    shown[key] = shown.get(key, 0.0) + place
-            if not joint:
+                    key = f"{name}\0{id}" if is_joint else id
+                    coordinates[key] = coordinates.get(key, 0.0) + place
+            if not is_joint:
                 ids = list(dict.fromkeys(id for rows in new.values() for id in rows.dataset.ids))
                 row = fitted[view.name].find(ids)
-                there = np.flatnonzero(row >= 0)
-                Y = view.places(view.raw[row[there]], B)
-                for at, place in zip(there.tolist(), Y, strict=True):
-                    shown[ids[at]] = shown.get(ids[at], 0.0) + place
-        if shown:
-            moved = self._moved(np.array(list(shown.values())))
-            shown = dict(zip(shown, moved, strict=True))
+                fitted_ids = np.flatnonzero(row >= 0)
+                Y = view.places(view.raw[row[fitted_ids]], B)
+                for at, place in zip(fitted_ids.tolist(), Y, strict=True):
+                    coordinates[ids[at]] = coordinates.get(ids[at], 0.0) + place
+        if coordinates:
+            moved = self._moved(np.array(list(coordinates.values())))
+            coordinates = dict(zip(coordinates, moved, strict=True))
         nowhere = np.full(k, np.nan)
         return {
             name: np.array(
-                [shown.get(f"{name}\0{id}" if joint else id, nowhere) for id in rows.dataset.ids]
+                [
+                    coordinates.get(f"{name}\0{id}" if is_joint else id, nowhere)
+                    for id in rows.dataset.ids
+                ]
             ).reshape(-1, k)
             for name, rows in new.items()
         }

@@ -59,21 +59,21 @@ def comparisons_from_hierarchy(
     O(n log n + n_comparisons).
     """
     _check_count(n_comparisons)
-    part = data[dataset]
+    items = data[dataset]
     names = [column] if isinstance(column, str) else list(column)
     if not names:
         raise ParameterError("column = [] must name at least one column.")
-    read = [_texts(data, part, name) for name in names]
-    paths = list(zip(*read, strict=True))
+    texts = [_texts(data, items, name) for name in names]
+    paths = list(zip(*texts, strict=True))
     if isinstance(column, str):
         paths = [tuple(_steps(text, separator)) for (text,) in paths]
     codes = _codes(paths)
     rows = np.flatnonzero(codes[:, 0] >= 0) if codes.shape[1] else np.zeros(0, np.int64)
     order = rows[np.lexsort(codes[rows].T[::-1])]
-    drawn = _Tree(codes[order])
+    tree = _Tree(codes[order])
     what = "no two items share a group that excludes a third"
-    found = _distinct(drawn.draw, n_comparisons, random_state)
-    return _as_comparisons(data, part, names[0], order[found], what)
+    leaves = _distinct(tree.draw, n_comparisons, random_state)
+    return _as_comparisons(data, items, names[0], order[leaves], what)
 
 
 def comparisons_from_label(
@@ -128,24 +128,24 @@ def comparisons_from_rating(
     _check_count(n_comparisons)
     if not (np.isfinite(clear) and clear >= 0):
         raise ParameterError(f"clear = {clear!r} must be a number of 0 or more.")
-    part = data[dataset]
-    understood = infer(column, _cells(data, part, column))
-    if understood.kind not in ("number", "date"):
-        raise _problem(part, column, f"numbers are needed, it holds: {understood.kind}")
-    rating = np.asarray(understood.values, dtype=np.float64)
+    items = data[dataset]
+    typed = infer(column, _cells(data, items, column))
+    if typed.kind not in ("number", "date"):
+        raise _problem(items, column, f"numbers are needed, it holds: {typed.kind}")
+    rating = np.asarray(typed.values, dtype=np.float64)
     rows = np.flatnonzero(np.isfinite(rating))
     r = rating[rows]
     step = max(clear * float(r.std()), np.finfo(np.float64).tiny) if len(r) else 1.0
 
     def draw(rng: np.random.Generator, size: int) -> Ints:
         a, b, c = rng.integers(0, len(r), (3, size))
-        good = (a != b) & (np.abs(r[a] - r[c]) - np.abs(r[a] - r[b]) >= step)
-        return np.asarray(np.column_stack([a, b, c])[good])
+        is_clear = (a != b) & (np.abs(r[a] - r[c]) - np.abs(r[a] - r[b]) >= step)
+        return np.asarray(np.column_stack([a, b, c])[is_clear])
 
-    found = np.zeros((0, 3), np.int64)
+    triples = np.zeros((0, 3), np.int64)
     if len(r) > 2:
-        found = _distinct(draw, n_comparisons, random_state)
-    return _as_comparisons(data, part, column, rows[found], "its numbers do not differ clearly")
+        triples = _distinct(draw, n_comparisons, random_state)
+    return _as_comparisons(data, items, column, rows[triples], "its numbers do not differ clearly")
 
 
 def comparison_table(data: HeteroData, comparisons: Comparisons) -> pd.DataFrame:
@@ -161,8 +161,10 @@ def comparison_table(data: HeteroData, comparisons: Comparisons) -> pd.DataFrame
         dtype=object,
     )
     ends = names[comparisons.pairs].reshape(-1, 4).T
-    told = dict(zip(("near_a", "near_b", "far_a", "far_b"), ends, strict=True))
-    return pd.DataFrame({"row": np.arange(len(comparisons)), **told, "weight": comparisons.weight})
+    columns = dict(zip(("near_a", "near_b", "far_a", "far_b"), ends, strict=True))
+    return pd.DataFrame(
+        {"row": np.arange(len(comparisons)), **columns, "weight": comparisons.weight}
+    )
 
 
 class _Tree:
@@ -206,14 +208,14 @@ class _Tree:
 
 def _distinct(draw: Callable[[np.random.Generator, int], Ints], n: int, seed: int) -> Ints:
     rng = np.random.default_rng(seed)
-    found = np.zeros((0, 3), dtype=np.int64)
+    triples = np.zeros((0, 3), dtype=np.int64)
     for _ in range(_MAX_DRAWS):
-        both = np.vstack([found, draw(rng, 2 * n)])
+        both = np.vstack([triples, draw(rng, 2 * n)])
         _, first = np.unique(both, axis=0, return_index=True)
-        found = both[np.sort(first)]
-        if len(found) >= n:
-            return found[:n]
-    return found
+        triples = both[np.sort(first)]
+        if len(triples) >= n:
+            return triples[:n]
+    return triples
 
 
 def _codes(paths: list[tuple[str | None, ...]]) -> Ints:
@@ -244,23 +246,23 @@ def _texts(data: HeteroData, part: Dataset, column: str) -> list[str | None]:
     return [None if value is None else str(value) for value in understood.values]
 
 
-def _cells(data: HeteroData, part: Dataset, column: str) -> pd.Series:
+def _cells(data: HeteroData, items: Dataset, column: str) -> pd.Series:
     for label in data.labels:
-        if (label.dataset, label.name) == (part.name, column):
+        if (label.dataset, label.name) == (items.name, column):
             return pd.Series(label.values)
-    if part.table is None or column not in part.table.columns:
-        known = [label.name for label in data.labels if label.dataset == part.name]
-        known += [] if part.table is None else [str(name) for name in part.table.columns]
+    if items.table is None or column not in items.table.columns:
+        names = [label.name for label in data.labels if label.dataset == items.name]
+        names += [] if items.table is None else [str(name) for name in items.table.columns]
         raise DataError(
             Problem(
                 "unknown-column",
-                f"dataset {part.name!r}",
+                f"dataset {items.name!r}",
                 "this label or column does not exist",
                 column,
-                f"There are: {', '.join(dict.fromkeys(known)) or 'none'}.",
+                f"There are: {', '.join(dict.fromkeys(names)) or 'none'}.",
             )
         )
-    return part.table[column]
+    return items.table[column]
 
 
 def _as_comparisons(

@@ -166,13 +166,13 @@ def _links_in_turn(
     A: Ints,
     rows_b: ArrayLike | None,
     weight: float,
-    most: int | None,
+    max_pairs: int | None,
     kind: str,
     embedding: Embedding | None,
 ) -> GroupLinks:
     groups = [A] if rows_b is None else [A, _objects(data, rows_b)]
     chosen = tuple(
-        typical_rows(data, rows, most or DEFAULT_MAX_IN_TURN, embedding) for rows in groups
+        typical_rows(data, rows, max_pairs or DEFAULT_MAX_IN_TURN, embedding) for rows in groups
     )
     n_possible = _n_possible(data, *groups)
     ordered = sorted(chosen, key=len)
@@ -180,14 +180,14 @@ def _links_in_turn(
     usual = (
         DEFAULT_MAX_IN_TURN if rows_b is None or n_possible <= DEFAULT_MAX_IN_TURN else len(longest)
     )
-    k = np.arange(min(most or usual, n_possible))
+    k = np.arange(min(max_pairs or usual, n_possible))
     round_, place = np.divmod(k, len(longest))
     # Within one group each item is paired with the next one, then with the one after that.
-    turn = place + round_ + (rows_b is None)
-    p, q = _check_pairs(data, longest[place], other[turn % len(other)])
-    whole = all(len(rows) == len(group) for rows, group in zip(chosen, groups, strict=True))
-    whole = whole and len(np.union1d(p, q)) == len(np.union1d(groups[0], groups[-1]))
-    return GroupLinks(_link_blocks(data, p, q, weight, kind), n_possible, chosen, whole)
+    partner = place + round_ + (rows_b is None)
+    p, q = _check_pairs(data, longest[place], other[partner % len(other)])
+    is_complete = all(len(rows) == len(group) for rows, group in zip(chosen, groups, strict=True))
+    is_complete = is_complete and len(np.union1d(p, q)) == len(np.union1d(groups[0], groups[-1]))
+    return GroupLinks(_link_blocks(data, p, q, weight, kind), n_possible, chosen, is_complete)
 
 
 def _n_possible(data: HeteroData, A: Ints, B: Ints | None = None) -> int:

@@ -65,22 +65,22 @@ def links_from_labels(
         typical = [typical_rows(data, rows, per_class, None) for rows in ends]
         p, q = (side.ravel() for side in np.meshgrid(*typical, indexing="ij"))
         pairs.append(distinct_pairs(data, p, q))
-    together = sum(len(p) for p, _ in pairs)
-    if not together:
+    n_together = sum(len(p) for p, _ in pairs)
+    if not n_together:
         what = "no two items of different objects have the same label"
         raise DataError(Problem("no-pairs", f"labels {label!r}", what))
     if cannot:
         middle = {value: typical_rows(data, members[value], 1, None)[0] for value in shared}
         across = {value: typical_rows(data, others[value], 1, None)[0] for value in shared}
-        apart = [
+        apart_pairs = [
             (middle[a], across[b])
             for at, a in enumerate(shared)
             for b in (shared[at + 1 :] if within else shared[:at] + shared[at + 1 :])
         ]
-        p, q = np.array(apart, dtype=np.int64).reshape(-1, 2).T
+        p, q = np.array(apart_pairs, dtype=np.int64).reshape(-1, 2).T
         pairs.append((p, q))
     p, q = (np.concatenate(side) for side in zip(*pairs, strict=True))
-    weight = np.where(np.arange(len(p)) < together, 1.0, -1.0)
+    weight = np.where(np.arange(len(p)) < n_together, 1.0, -1.0)
     return Links(
         first.dataset,
         second.dataset,
@@ -97,9 +97,9 @@ def _column(data: HeteroData, label: str, dataset: str | None) -> Labels:
         if column.name == label and dataset in (None, column.dataset):
             return column
     where = "labels" if dataset is None else f"dataset {data[dataset].name!r}"
-    known = [c.name for c in data.labels if dataset in (None, c.dataset)]
-    there = f"There are: {', '.join(dict.fromkeys(known)) or 'none'}."
-    raise DataError(Problem("unknown-label", where, "this label does not exist", label, there))
+    names = [c.name for c in data.labels if dataset in (None, c.dataset)]
+    hint = f"There are: {', '.join(dict.fromkeys(names)) or 'none'}."
+    raise DataError(Problem("unknown-label", where, "this label does not exist", label, hint))
 
 
 def _classes(data: HeteroData, column: Labels) -> dict[Hashable, Ints]:
@@ -120,18 +120,18 @@ def typical_rows(data: HeteroData, rows: Ints, k: int, embedding: Embedding | No
     if k >= len(rows):
         return rows
     parts = [
-        (data[name], span.start, here)
+        (data[name], span.start, dataset_rows)
         for name, span in data.offsets.items()
-        if len(here := rows[(rows >= span.start) & (rows < span.stop)])
+        if len(dataset_rows := rows[(rows >= span.start) & (rows < span.stop)])
     ]
-    sizes = np.array([len(here) for *_, here in parts])
+    sizes = np.array([len(dataset_rows) for *_, dataset_rows in parts])
     exact = k * sizes / sizes.sum()
     counts = np.floor(exact).astype(int)
     # Largest remainders, so that the counts add up.
     counts[np.argsort(counts - exact, kind="stable")[: k - counts.sum()]] += 1
     out = [
-        _typical_in_dataset(dataset, start, here, count, embedding)
-        for (dataset, start, here), count in zip(parts, counts.tolist(), strict=True)
+        _typical_in_dataset(dataset, start, dataset_rows, count, embedding)
+        for (dataset, start, dataset_rows), count in zip(parts, counts.tolist(), strict=True)
         if count
     ]
     return np.sort(np.concatenate(out))
@@ -171,6 +171,6 @@ def distinct_pairs(data: HeteroData, p: Ints, q: Ints) -> tuple[Ints, Ints]:
     """Return the distinct pairs of different objects, in order."""
     ends = np.sort(np.column_stack([data.object_of[p], data.object_of[q]]), axis=1)
     _, first = np.unique(ends, axis=0, return_index=True)
-    kept = np.sort(first)
-    kept = kept[ends[kept, 0] != ends[kept, 1]]
-    return p[kept], q[kept]
+    selected = np.sort(first)
+    selected = selected[ends[selected, 0] != ends[selected, 1]]
+    return p[selected], q[selected]

@@ -37,19 +37,21 @@ def tree_features(dataset: Dataset, X: Matrix, label: str) -> Matrix:
         return X
     if not is_sparse(X):
         X = _with_missing(dataset, np.array(X, dtype=np.float64))
-    kept = _features_not_from(dataset, label)
-    return X if len(kept) == X.shape[1] else X[:, kept]
+    selected = _features_not_from(dataset, label)
+    return X if len(selected) == X.shape[1] else X[:, selected]
 
 
 def without_column(dataset: Dataset, name: str) -> Dataset:
     """Return the dataset without the features that were made from a column."""
     if dataset.X is None:
         return dataset
-    kept = _features_not_from(dataset, name)
-    if len(kept) == dataset.X.shape[1]:
+    selected = _features_not_from(dataset, name)
+    if len(selected) == dataset.X.shape[1]:
         return dataset
-    names = tuple((dataset.feature_names or ())[place] for place in kept)
-    return replace(dataset, X=dataset.X[:, kept] if kept else None, feature_names=names or None)
+    names = tuple((dataset.feature_names or ())[place] for place in selected)
+    return replace(
+        dataset, X=dataset.X[:, selected] if selected else None, feature_names=names or None
+    )
 
 
 def _features_not_from(dataset: Dataset, name: str) -> list[int]:
@@ -167,24 +169,24 @@ def label_column(data: HeteroData, dataset: str, name: str, task: str = "auto") 
     hetviz.errors.ParameterError
         If it cannot be learned: too many classes, or no numbers for task "number".
     """
-    found = item_columns(data, data[dataset].name)
-    if name not in found:
-        there = ", ".join(found) or "none"
+    columns = item_columns(data, data[dataset].name)
+    if name not in columns:
+        names = ", ".join(columns) or "none"
         raise DataError(
             Problem(
                 "unknown-column",
                 f"dataset {dataset!r}",
                 "this label or column does not exist",
                 name,
-                f"There are: {there}.",
+                f"There are: {names}.",
             )
         )
-    column = found[name]
+    column = columns[name]
     where = f"{dataset}:{name}"
     groups = None if task == NUMBER else _groups(column, task)
     if groups is not None:
-        known = [value for value in groups if value is not None]
-        classes = tuple(sorted(set(known)))
+        present = [value for value in groups if value is not None]
+        classes = tuple(sorted(set(present)))
         if len(classes) > MAX_CLASSES:
             raise ParameterError(
                 f"{where} has {len(classes):,} different values. At most {MAX_CLASSES} classes "
@@ -194,9 +196,9 @@ def label_column(data: HeteroData, dataset: str, name: str, task: str = "auto") 
         y = np.array([np.nan if v is None else float(place[v]) for v in groups])
         return LabelColumn(dataset, name, CLASSES, classes, y)
     if column.values.dtype == object:
-        what = {"text": "free text", "empty": "nothing", "constant": "one value only"}
+        readable = {"text": "free text", "empty": "nothing", "constant": "one value only"}
         raise ParameterError(
-            f"{where} has {what.get(column.kind, column.kind)}, but "
+            f"{where} has {readable.get(column.kind, column.kind)}, but "
             f"{'numbers' if task == NUMBER else 'classes or numbers'} are needed to learn it."
         )
     return LabelColumn(dataset, name, NUMBER, (), np.asarray(column.values, dtype=np.float64))
@@ -251,17 +253,17 @@ def label_problem(
     """
     column = label_column(data, dataset, label, task)
     entity = entity_sources(data, data[dataset].entity, features, random_state)
-    offered = [*entity.bases, *entity.graphs]
-    unknown = [name for name in sources or () if name not in offered]
+    available = [*entity.bases, *entity.graphs]
+    unknown = [name for name in sources or () if name not in available]
     if unknown:
         raise ParameterError(
             f"sources = {unknown} are unknown. The sources of {dataset!r} are: "
-            f"{', '.join(offered) or 'none'}."
+            f"{', '.join(available) or 'none'}."
         )
-    wanted = offered if sources is None else sources
+    used = available if sources is None else sources
     names, parts = [], []
     for name, basis in entity.bases.items():
-        if name not in wanted:
+        if name not in used:
             continue
         X = tree_features(data[name], basis.matrix, column.name)
         if X.shape[1]:
@@ -273,7 +275,7 @@ def label_problem(
         y,
         tuple(names),
         parts,
-        {kind: A for kind, A in entity.graphs.items() if kind in wanted},
+        {kind: A for kind, A in entity.graphs.items() if kind in used},
         entity,
     )
     views = set(entity.object_of)
@@ -289,9 +291,9 @@ def _groups(column: Column, task: str) -> Texts | None:
         return group_values(column) if column.kind != "unique" else column.values
     if column.values.dtype == object:
         return column.values
-    known = ~np.isnan(column.values)
-    out = np.full(len(known), None, dtype=object)
-    out[known] = [f"{value:g}" for value in column.values[known]]
+    is_present = ~np.isnan(column.values)
+    out = np.full(len(is_present), None, dtype=object)
+    out[is_present] = [f"{value:g}" for value in column.values[is_present]]
     return out
 
 
@@ -309,10 +311,10 @@ def _by_object(data: HeteroData, entity: EntitySources, column: LabelColumn, tas
         other = label_column(data, name, column.name, task)
         if other.task == column.task:
             codes = _recoded(other, column) if column.task == CLASSES else other.y
-            known = ~np.isnan(codes)
-            y[entity.object_of[name][known]] = codes[known]
-    known = ~np.isnan(column.y)
-    y[entity.object_of[column.dataset][known]] = column.y[known]
+            is_known = ~np.isnan(codes)
+            y[entity.object_of[name][is_known]] = codes[is_known]
+    is_known = ~np.isnan(column.y)
+    y[entity.object_of[column.dataset][is_known]] = column.y[is_known]
     return y
 
 
@@ -321,8 +323,8 @@ def _recoded(other: LabelColumn, column: LabelColumn) -> Floats:
     place = {value: float(code) for code, value in enumerate(column.classes)}
     table = np.array([place.get(value, np.nan) for value in other.classes])
     out = np.full(len(other.y), np.nan)
-    known = ~np.isnan(other.y)
-    out[known] = table[other.y[known].astype(np.int64)]
+    is_known = ~np.isnan(other.y)
+    out[is_known] = table[other.y[is_known].astype(np.int64)]
     return out
 
 
@@ -332,17 +334,17 @@ def _reasons_against(problem: LabelProblem, by_links: bool) -> list[str]:
     reasons = []
     if not problem.parts and not by_links:
         reasons.append(f"It needs features of {column.dataset}, but there are none.")
-    known = np.isfinite(problem.y)
-    recorded = np.full(len(known), by_links)
+    is_known = np.isfinite(problem.y)
+    is_described = np.full(len(is_known), by_links)
     for part in problem.parts:
-        recorded[part.rows] = True
-    known &= recorded
-    if known.sum() < MIN_KNOWN:
+        is_described[part.rows] = True
+    is_known &= is_described
+    if is_known.sum() < MIN_KNOWN:
         reasons.append(
-            f"{where} has values for {int(known.sum())} items with features. At least {MIN_KNOWN} "
+            f"{where} has values for {int(is_known.sum())} items with features. At least {MIN_KNOWN} "
             "are needed."
         )
-    elif len(np.unique(problem.y[known])) < 2:
+    elif len(np.unique(problem.y[is_known])) < 2:
         reasons.append(f"{where} has the same value for all items.")
     return reasons
 
@@ -378,8 +380,8 @@ def first_learnable_problem(
         If no label can be learned, with the reasons.
     """
     reasons: list[str] = []
-    found = _labels(data, label, key)
-    for dataset, column in found:
+    labels = _labels(data, label, key)
+    for dataset, column in labels:
         try:
             return label_problem(
                 data, dataset, column, task=task, features=features, random_state=random_state
@@ -390,7 +392,7 @@ def first_learnable_problem(
             if label is not None and ":" in label:
                 raise
             reasons.append(str(error))
-    if not found:
+    if not labels:
         reasons = [f"Dataset {label} has no label."]
     raise NotApplicableError(title, dict.fromkeys(reasons))
 

@@ -90,16 +90,16 @@ def _merged(
         if links.score is not None:
             scores.append(links.score)
         else:
-            said = links.weight if isinstance(together, str) else together
-            scores.append(np.where(links.weight > 0, said, apart))
+            positive_scores = links.weight if isinstance(together, str) else together
+            scores.append(np.where(links.weight > 0, positive_scores, apart))
         complete |= links.complete
     key, place = np.unique(np.concatenate(keys), return_inverse=True)
     s = np.bincount(place, np.concatenate(scores)) / np.bincount(place)
     if complete:
-        everything = np.arange(shape[0] * shape[1])
+        all_pairs = np.arange(shape[0] * shape[1])
         if source == target:
-            everything = everything[everything // shape[1] < everything % shape[1]]
-        zeros = np.setdiff1d(everything, key, assume_unique=True)
+            all_pairs = all_pairs[all_pairs // shape[1] < all_pairs % shape[1]]
+        zeros = np.setdiff1d(all_pairs, key, assume_unique=True)
         key, s = np.concatenate([key, zeros]), np.concatenate([s, np.zeros(len(zeros))])
     return LinkScores(source, target, key // shape[1], key % shape[1], s, complete)
 
@@ -134,14 +134,14 @@ class ScoredPairs:
                 shape = len(self.rows[name]), len(self.rows[name])
                 blocks.append(known_scores(d, d, shape, i, j, s, self.weights[name], share))
         for links in self.links:
-            mine, theirs = self.rows[links.source], self.rows[links.target]
+            source_rows, target_rows = self.rows[links.source], self.rows[links.target]
             blocks.append(
                 known_scores(
                     names.index(links.source),
                     names.index(links.target),
-                    (len(mine), len(theirs)),
-                    np.searchsorted(mine, links.i),
-                    np.searchsorted(theirs, links.j),
+                    (len(source_rows), len(target_rows)),
+                    np.searchsorted(source_rows, links.i),
+                    np.searchsorted(target_rows, links.j),
                     links.s,
                     1.0,
                 )
@@ -151,26 +151,26 @@ class ScoredPairs:
     def n_linked(self, first: str, second: str) -> int:
         """Return the number of linked pairs of two datasets."""
         ends = {first, second}
-        return sum(len(one.i) for one in self.links if {one.source, one.target} == ends)
+        return sum(len(scores.i) for scores in self.links if {scores.source, scores.target} == ends)
 
 
 def scored_pairs(
     data: HeteroData,
-    like: Mapping[str, ItemSimilarity],
+    similarity: Mapping[str, ItemSimilarity],
     weights: Mapping[str, float],
     links: Sequence[LinkScores],
 ) -> ScoredPairs:
     """Return `ScoredPairs` with the rows that have a similarity of positive weight or a link."""
     rows: dict[str, Ints] = {}
     for name, dataset in data.datasets.items():
-        there = np.arange(len(dataset))
-        if name not in like or weights[name] == 0:
-            ends = [one.i for one in links if one.source == name]
-            ends += [one.j for one in links if one.target == name]
-            there = np.unique(np.concatenate([np.empty(0, np.int64), *ends]))
-        if len(there):
-            rows[name] = there
-    return ScoredPairs(like, weights, links, rows)
+        reached = np.arange(len(dataset))
+        if name not in similarity or weights[name] == 0:
+            ends = [scores.i for scores in links if scores.source == name]
+            ends += [scores.j for scores in links if scores.target == name]
+            reached = np.unique(np.concatenate([np.empty(0, np.int64), *ends]))
+        if len(reached):
+            rows[name] = reached
+    return ScoredPairs(similarity, weights, links, rows)
 
 
 def connected_datasets(data: HeteroData, W: Sparse) -> dict[str, int]:

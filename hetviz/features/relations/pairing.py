@@ -31,11 +31,11 @@ def linked_pairs(data: HeteroData, target: str, source: str) -> Pairing:
     """Return one pair for each positive link, and for each common id of two views."""
     rows: list[tuple[Ints, Ints]] = []
     for group in [*data.links, *identity_links(data)]:
-        good = group.weight > 0
+        positive = group.weight > 0
         if (group.source, group.target) == (target, source):
-            rows.append((group.i[good], group.j[good]))
+            rows.append((group.i[positive], group.j[positive]))
         elif (group.source, group.target) == (source, target):
-            rows.append((group.j[good], group.i[good]))
+            rows.append((group.j[positive], group.i[positive]))
     pairs = np.array([np.concatenate(end) for end in zip(*rows, strict=True)], dtype=np.int64)
     distinct = np.unique(pairs.reshape(2, -1), axis=1)
     return Pairing("links", distinct[0], distinct[1])
@@ -52,12 +52,17 @@ def labelled_pairs(data: HeteroData, target: str, source: str, rng: np.random.Ge
     if shared is not None:
         first, second = shared
         for value in first.classes:
-            there = np.flatnonzero(first.values == value), np.flatnonzero(second.values == value)
-            if len(there[0]) and len(there[1]):
-                for end, rows in zip(ends, _equalised(there[0], there[1], rng), strict=True):
+            class_rows = (
+                np.flatnonzero(first.values == value),
+                np.flatnonzero(second.values == value),
+            )
+            if len(class_rows[0]) and len(class_rows[1]):
+                for end, rows in zip(
+                    ends, _equalised(class_rows[0], class_rows[1], rng), strict=True
+                ):
                     end.append(rows)
-    none = np.zeros(0, dtype=np.int64)
-    return Pairing("labels", *(np.concatenate([none, *end]) for end in ends))
+    empty = np.zeros(0, dtype=np.int64)
+    return Pairing("labels", *(np.concatenate([empty, *end]) for end in ends))
 
 
 def random_pairs(data: HeteroData, target: str, source: str, rng: np.random.Generator) -> Pairing:

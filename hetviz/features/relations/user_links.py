@@ -60,12 +60,12 @@ class TableLinks:
         """Return the links of some rows."""
         return TableLinks(sp.csr_array(self.links[mask][:, mask]), self.share[mask])
 
-    def both_hold(self, p: Ints, q: Ints, said: Sparse) -> Bools:
+    def both_hold(self, p: Ints, q: Ints, user_links: Sparse) -> Bools:
         """Return a mask of the pairs whose rows both have so many table links that they stay.
 
-        `said` are the user links of `user_link_weights`.
+        `user_links` are the user links of `user_link_weights`.
         """
-        share = self.share / np.maximum(np.diff(said.indptr), 1)
+        share = self.share / np.maximum(np.diff(user_links.indptr), 1)
         return np.asarray(np.minimum(share[p], share[q]) > HUB_LINK_RATIO)
 
 
@@ -93,13 +93,15 @@ def table_links(data: HeteroData) -> TableLinks:
 def items_set_apart(data: HeteroData, groups: Sequence[Ints]) -> list[Ints]:
     """Return, for each group, the global rows of its dataset with a negative user link to it."""
     W = _apart_matrix(data)
-    found: list[Ints] = []
+    apart: list[Ints] = []
     for group in groups:
-        own = next(rows for rows in data.offsets.values() if rows.start <= group[0] < rows.stop)
+        dataset_rows = next(
+            rows for rows in data.offsets.values() if rows.start <= group[0] < rows.stop
+        )
         ends = np.unique(W[group].indices)
-        inside = (ends >= own.start) & (ends < own.stop)
-        found.append(np.setdiff1d(ends[inside], group))
-    return found
+        inside = (ends >= dataset_rows.start) & (ends < dataset_rows.stop)
+        apart.append(np.setdiff1d(ends[inside], group))
+    return apart
 
 
 def _apart_matrix(data: HeteroData) -> Sparse:
@@ -109,23 +111,24 @@ def _apart_matrix(data: HeteroData) -> Sparse:
             apart = links.weight < 0
             i.append(links.i[apart] + data.offsets[links.source].start)
             j.append(links.j[apart] + data.offsets[links.target].start)
-    one, other = np.concatenate(i), np.concatenate(j)
+    left, right = np.concatenate(i), np.concatenate(j)
     shape = (data.n_rows, data.n_rows)
-    W = sp.csr_array((np.ones(len(one)), (one, other)), shape=shape)
+    W = sp.csr_array((np.ones(len(left)), (left, right)), shape=shape)
     return sp.csr_array(W + W.T)
 
 
-def user_groups(data: HeteroData, least: int = 2) -> list[Ints]:
+def user_groups(data: HeteroData, min_items: int = 2) -> list[Ints]:
     """Return groups of items of one dataset that positive user links connect, as global rows.
 
-    Groups of fewer than `least` items are left out; the others are sorted by their first item.
+    Groups of fewer than `min_items` items are left out; the others are sorted by their first item.
     """
     W = user_link_weights(data)
-    found: list[Ints] = []
+    groups: list[Ints] = []
     for rows in data.offsets.values():
         count, label = connected_components(W[rows][:, rows], directed=False)
         sizes = np.bincount(label, minlength=count)
-        found += [
-            np.flatnonzero(label == group) + rows.start for group in np.flatnonzero(sizes >= least)
+        groups += [
+            np.flatnonzero(label == group) + rows.start
+            for group in np.flatnonzero(sizes >= min_items)
         ]
-    return sorted(found, key=lambda group: int(group[0]))
+    return sorted(groups, key=lambda group: int(group[0]))

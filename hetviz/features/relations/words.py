@@ -36,19 +36,21 @@ def match_words(dataset: Dataset, text: str) -> Floats | None:
     where n_w of n items have word w, and q is the vector of the words of the text that any item
     has. Case is ignored.
     """
-    asked = set(_words(text))
+    query_words = set(_words(text))
     words = [_words(" ".join(parts)) for parts in zip(*_cells(dataset), strict=True)]
     n = len(words)
-    spread = Counter(word for own in words for word in set(own))
+    spread = Counter(word for item_words in words for word in set(item_words))
     rare = {word: 1.0 + np.log(n / count) for word, count in spread.items()}
-    known = {word: rare[word] for word in asked if word in rare}
-    if not known:
+    query_weights = {word: rare[word] for word in query_words if word in rare}
+    if not query_weights:
         return None
-    length = np.sqrt(sum(weight**2 for weight in known.values()))
+    length = np.sqrt(sum(weight**2 for weight in query_weights.values()))
     scores = np.zeros(n)
-    for row, own in enumerate(words):
-        t = {word: (1.0 + np.log(count)) * rare[word] for word, count in Counter(own).items()}
-        shared = sum(weight * t.get(word, 0.0) for word, weight in known.items())
+    for row, item_words in enumerate(words):
+        t = {
+            word: (1.0 + np.log(count)) * rare[word] for word, count in Counter(item_words).items()
+        }
+        shared = sum(weight * t.get(word, 0.0) for word, weight in query_weights.items())
         if shared:
             scores[row] = shared / (length * np.sqrt(sum(weight**2 for weight in t.values())))
     return scores
@@ -59,14 +61,14 @@ def _words(text: str) -> list[str]:
 
 
 def _cells(dataset: Dataset) -> list[list[str]]:
-    found = [list(map(str, dataset.titles))]
+    columns = [list(map(str, dataset.titles))]
     if dataset.table is not None:
-        found += [
+        columns += [
             dataset.table[name].fillna("").astype(str).tolist()
             for name in description_columns(dataset)
             if name != dataset.title_column
         ]
-    return found
+    return columns
 
 
 _TOKEN = re.compile(r"[^\W\d_]{3,}|[\u3040-\u9fff\uac00-\ud7af]{2,}")
@@ -98,14 +100,14 @@ def item_words(data: HeteroData) -> tuple[list[str], sp.csr_array]:
     """
     from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
-    own: list[set[str]] = [set() for _ in range(data.n_rows)]
-    written: dict[str, Counter[str]] = {}
+    words_of: list[set[str]] = [set() for _ in range(data.n_rows)]
+    spellings: dict[str, Counter[str]] = {}
 
     def note(row: int, word: str) -> None:
         key = word.casefold()
         if key not in ENGLISH_STOP_WORDS:
-            own[row].add(key)
-            written.setdefault(key, Counter())[word] += 1
+            words_of[row].add(key)
+            spellings.setdefault(key, Counter())[word] += 1
 
     named = {name: _has_names(dataset) for name, dataset in data.datasets.items()}
     for name, dataset in data.datasets.items():
@@ -123,21 +125,23 @@ def item_words(data: HeteroData) -> tuple[list[str], sp.csr_array]:
                     note(start + row, title)
     for row, title in _linked_names(data, named):
         note(row, title)
-    counts = Counter(word for words in own for word in words)
-    kept = [word for word, count in counts.most_common(_MAX_WORDS) if count >= 2]
-    place = {word: at for at, word in enumerate(sorted(kept))}
-    pairs = [(row, place[word]) for row, words in enumerate(own) for word in words if word in place]
+    counts = Counter(word for words in words_of for word in words)
+    frequent = [word for word, count in counts.most_common(_MAX_WORDS) if count >= 2]
+    place = {word: at for at, word in enumerate(sorted(frequent))}
+    pairs = [
+        (row, place[word]) for row, words in enumerate(words_of) for word in words if word in place
+    ]
     i, j = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
     M = sp.csr_array((np.ones(len(i)), (i, j)), shape=(data.n_rows, len(place)))
     M.sort_indices()
-    return [written[word].most_common(1)[0][0] for word in place], M
+    return [spellings[word].most_common(1)[0][0] for word in place], M
 
 
 def _has_names(dataset: Dataset) -> bool:
     """Return whether most titles of a dataset contain words."""
-    few = _titles(dataset)[:: max(1, len(dataset) // _N_SAMPLED_TITLES)]
-    said = sum(_LETTERS.search(title) is not None for title in few)
-    return said > len(few) / 2 and len(set(few)) > 1
+    sample = _titles(dataset)[:: max(1, len(dataset) // _N_SAMPLED_TITLES)]
+    n_with_words = sum(_LETTERS.search(title) is not None for title in sample)
+    return n_with_words > len(sample) / 2 and len(set(sample)) > 1
 
 
 def _titles(dataset: Dataset) -> list[str]:
@@ -150,8 +154,8 @@ def _is_name(title: str) -> bool:
 
 def _texts(dataset: Dataset) -> list[list[str]]:
     table = dataset.table
-    given = (dataset.recipe or {}).get("text") or []
-    names = [given] if isinstance(given, str) else list(given)
+    declared = (dataset.recipe or {}).get("text") or []
+    names = [declared] if isinstance(declared, str) else list(declared)
     if table is None:
         return []
     return [
@@ -176,19 +180,21 @@ def _describes_others(data: HeteroData, name: str) -> bool:
 
 def _linked_names(data: HeteroData, named: dict[str, bool]) -> list[tuple[int, str]]:
     """Return (row, name of the linked item) for links to a describing dataset."""
-    found = []
+    names = []
     for links in data.links:
-        by = _describing_dataset(data, links.source, links.target)
-        if links.within or not named[by]:
+        describing_dataset = _describing_dataset(data, links.source, links.target)
+        if links.within or not named[describing_dataset]:
             continue
-        other, mine, theirs = (
+        other, item_rows, describing_rows = (
             (links.target, links.j, links.i)
-            if by == links.source
+            if describing_dataset == links.source
             else (links.source, links.i, links.j)
         )
-        start, titles = data.offsets[other].start, _titles(data[by])
-        together: Bools = np.asarray(links.weight > 0)
-        for row, describing in zip(mine[together].tolist(), theirs[together].tolist(), strict=True):
+        start, titles = data.offsets[other].start, _titles(data[describing_dataset])
+        positive: Bools = np.asarray(links.weight > 0)
+        for row, describing in zip(
+            item_rows[positive].tolist(), describing_rows[positive].tolist(), strict=True
+        ):
             if _is_name(titles[describing]):
-                found.append((start + row, titles[describing]))
-    return found
+                names.append((start + row, titles[describing]))
+    return names

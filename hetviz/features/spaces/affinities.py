@@ -57,12 +57,12 @@ def description_of(dataset: Dataset, kind: str = "auto") -> str | None:
     hetviz.errors.ParameterError
         If the dataset lacks what `kind` needs.
     """
-    there = [word for word in _SPACES if getattr(dataset, word) is not None]
-    if kind == "featureless" or (kind == "auto" and not there):
+    available = [word for word in _SPACES if getattr(dataset, word) is not None]
+    if kind == "featureless" or (kind == "auto" and not available):
         return None
-    allowed = {"auto": there, "linear": ["X"], "precomputed": ["distance", "kernel"]}[kind]
+    allowed = {"auto": available, "linear": ["X"], "precomputed": ["distance", "kernel"]}[kind]
     for word in allowed:
-        if word in there:
+        if word in available:
             return word
     what = "features" if kind == "linear" else "a kernel or distances"
     raise ParameterError(
@@ -136,12 +136,12 @@ def dataset_neighbors(
         return nearest_neighbors(_SPACES[word](matrix), k, progress)
 
     content = _content(matrix)
-    found = cached_result((content, word, k, random_state), search)
-    if found.recall < 1.0:
-        _RECALL[content] = found.recall
-    report_recall(dataset.name, found.recall, len(dataset))
-    low, high = float(found.squared.min()), float(found.squared.max())
-    return None if high - low <= 1e-9 * high else found
+    neighbors = cached_result((content, word, k, random_state), search)
+    if neighbors.recall < 1.0:
+        _RECALL[content] = neighbors.recall
+    report_recall(dataset.name, neighbors.recall, len(dataset))
+    low, high = float(neighbors.squared.min()), float(neighbors.squared.max())
+    return None if high - low <= 1e-9 * high else neighbors
 
 
 def own_affinities(
@@ -172,13 +172,13 @@ def own_affinities(
 
     def compute() -> Sparse | None:
         k, allowed = neighbors_needed(n, perplexity)
-        found = dataset_neighbors(dataset, k, kind, random_state, progress)
-        return None if found is None else conditional_affinities(found, allowed)
+        affinities = dataset_neighbors(dataset, k, kind, random_state, progress)
+        return None if affinities is None else conditional_affinities(affinities, allowed)
 
     content = _content(getattr(dataset, word))
-    found = cached_result((content, word, "affinities", perplexity, random_state), compute)
+    affinities = cached_result((content, word, "affinities", perplexity, random_state), compute)
     report_recall(dataset.name, _RECALL.get(content, 1.0), n)
-    return found
+    return affinities
 
 
 def _content(matrix: Matrix) -> Hashable:

@@ -68,10 +68,10 @@ class Basis:
 
     def matrix_of(self, rows: Dataset) -> Matrix:
         """Return the features of new rows; raise if featureless."""
-        found = self.of_new(rows)
-        if found is None:
+        matrix = self.of_new(rows)
+        if matrix is None:
             raise _missing_error(rows, self.kind, "features")
-        return found
+        return matrix
 
 
 def chosen_kind(
@@ -90,12 +90,12 @@ def chosen_kind(
     kind = str(value_for(features, dataset.name, "auto"))
     if kind != "auto" or kernel is None:
         return kind
-    has: dict[str, Matrix | None] = {
+    available: dict[str, Matrix | None] = {
         "linear": dataset.X,
         "rbf": dataset.X if dataset.X is not None else dataset.distance,
         "precomputed": dataset.kernel if dataset.kernel is not None else dataset.distance,
     }
-    return "auto" if has[kernel] is None else kernel
+    return "auto" if available[kernel] is None else kernel
 
 
 def fit_basis(
@@ -167,8 +167,10 @@ def _gaussian(dataset: Dataset, random_state: int, penalty: str, weights: Floats
 
 def _from_distances(dataset: Dataset, penalty: str, weights: Floats | None) -> Basis:
     D = _distances(dataset)
-    away = D[np.triu_indices(len(D), 1)]
-    width = float(np.median(away[away > 0])) if (away > 0).any() else 1.0
+    pair_distances = D[np.triu_indices(len(D), 1)]
+    width = (
+        float(np.median(pair_distances[pair_distances > 0])) if (pair_distances > 0).any() else 1.0
+    )
     where = f"dataset {dataset.name!r}, distance"
     K = symmetric_kernel(_gaussian_of(D, width))
     fitted = kernel_map(K, penalty=penalty, weights=weights, where=where)

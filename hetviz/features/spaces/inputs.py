@@ -106,13 +106,13 @@ class UnitFeatures:
         size = float(np.sqrt((X**2).sum() / n)) or 1.0
         if isinstance(share, str):
             share = AUTO_VARIANCE_SHARE if p >= n else None
-        most = min(n, p)
-        if share is None or least > most:
+        max_axes = min(n, p)
+        if share is None or least > max_axes:
             return cls(centre, size)
         _, s, Vt = svd(X, full_matrices=False)
-        held = np.cumsum(s**2)
-        enough = int(np.searchsorted(held, share * held[-1] * (1.0 - 1e-12))) + 1
-        V = Vt[: min(max(enough, least), most)].T
+        cumulative = np.cumsum(s**2)
+        n_axes = int(np.searchsorted(cumulative, share * cumulative[-1] * (1.0 - 1e-12))) + 1
+        V = Vt[: min(max(n_axes, least), max_axes)].T
         top = V[np.abs(V).argmax(axis=0), np.arange(V.shape[1])]
         return cls(centre, size, np.ascontiguousarray(V * np.where(top < 0, -1.0, 1.0)))
 

@@ -1,4 +1,4 @@
-"""The joint axes of some data: one space of all items, from features and links of every kind."""
+"""Joint axes: one space of all items, from features and links."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from hetviz.params import value_for
 from hetviz.progress import Progress
 
 MAX_FEATURES = 32
-"""Leading axes of each dataset's own features that take part."""
+"""Number of leading axes of the features of each dataset."""
 _NEW_ROW_PERPLEXITY = 5.0
 _MAX_HOPS = 3
 _GAP = 0.15
@@ -36,7 +36,7 @@ _MAX_QUICK_OPERATIONS = 300_000_000
 def symmetric_affinities(
     dataset: Dataset, perplexity: float, kind: str, random_state: int, progress: Progress
 ) -> Sparse | None:
-    """Return near items of a dataset, symmetric: (P + P') / 2 of a perplexity."""
+    """Return the symmetric affinities of a dataset, (P + P') / 2, for a perplexity."""
     P = own_affinities(dataset, perplexity, kind, random_state, progress)
     return None if P is None else sp.csr_array((P + P.T) * 0.5)
 
@@ -44,19 +44,19 @@ def symmetric_affinities(
 def leading_features(
     data: HeteroData, kinds: str | Mapping[str, str] = "auto", random_state: int = 0
 ) -> list[Floats | None]:
-    """Return the leading principal components of every dataset, unscaled and centred.
+    """Return the leading principal components of every dataset, centred and unscaled.
 
     Parameters
     ----------
     data : HeteroData
     kinds : str or mapping of str to str
-        What to use of each dataset, see `hetviz.features.spaces.affinities.KINDS`.
+        Description of each dataset to use, see `hetviz.features.spaces.affinities.KINDS`.
     random_state : int
 
     Returns
     -------
     list of ndarray of shape (n_d, at most 32), or None
-        None where nothing describes the items, or all are described alike.
+        None without a description, or if all items are equal.
     """
     return [
         leading_components(dataset, str(value_for(kinds, name, "auto")), random_state)
@@ -79,66 +79,67 @@ def leading_components(dataset: Dataset, kind: str, random_state: int = 0) -> Fl
             -0.5 * K**2 if word == "distance" else K, MAX_FEATURES, random_state
         )
 
-    found = cached_result((digest(matrix), word, "leading", MAX_FEATURES, random_state), compute)
-    return found if found.shape[1] else None
+    components = cached_result(
+        (digest(matrix), word, "leading", MAX_FEATURES, random_state), compute
+    )
+    return components if components.shape[1] else None
 
 
 def quick_sketch(data: HeteroData, random_state: int = 0) -> Floats:
-    """Return places to look at while a map is made: of one dataset, and of the others by links.
+    """Return a quick first sketch of a map.
 
     Returns
     -------
     ndarray of shape (n_rows, 2)
-        The two leading principal components of the dataset with the most items that something
-        describes, of those that links join; each other item in the weighted mean of those it is
-        linked with, over at most three links; by its own two components where no links lead there,
-        and NaN without any.
-        Datasets that nothing joins lie side by side, each as large as the largest.
+        The two leading principal components of the largest described dataset of each connected
+        component. Other items are at the weighted mean of their linked items, over at most three
+        steps, or at their own components without such links, or NaN. Connected components are
+        placed side by side, scaled to the size of the largest.
 
     Notes
     -----
-    O(n p) for the components, which a joint map needs anyway and finds again, and O(links).
+    O(n p) for the components, which are cached for the joint map, and O(links).
     """
-    own = np.full((data.n_rows, 2), np.nan)
+    own_places = np.full((data.n_rows, 2), np.nan)
     described: dict[str, int] = {}
     features = leading_features(data, random_state=random_state)
-    for (name, span), found in zip(data.offsets.items(), features, strict=True):
-        if found is not None:
-            two = np.zeros((len(found), 2))
-            two[:, : min(2, found.shape[1])] = found[:, :2]
-            size = float(np.sqrt((two**2).sum(axis=1).mean()))
-            own[span] = two / size if size > 0 else two
-            described[name] = len(found)
+    for (name, span), components in zip(data.offsets.items(), features, strict=True):
+        if components is not None:
+            first_two = np.zeros((len(components), 2))
+            first_two[:, : min(2, components.shape[1])] = components[:, :2]
+            size = float(np.sqrt((first_two**2).sum(axis=1).mean()))
+            own_places[span] = first_two / size if size > 0 else first_two
+            described[name] = len(components)
     Y = np.full((data.n_rows, 2), np.nan)
     W = data.adjacency("+")
     sizes = [len(dataset) for dataset in data.datasets.values()]
     parts = dataset_components(W, sizes)
     part_of = dict(zip(data.datasets, parts.tolist(), strict=True))
     for part in set(parts.tolist()):
-        there = [name for name in described if part_of[name] == part]
-        if there:
-            first = data.offsets[max(there, key=lambda name: described[name])]
-            Y[first] = own[first]
+        candidates = [name for name in described if part_of[name] == part]
+        if candidates:
+            first = data.offsets[max(candidates, key=lambda name: described[name])]
+            Y[first] = own_places[first]
     for _ in range(_MAX_HOPS):
-        known = ~np.isnan(Y[:, 0])
-        weight = W @ known.astype(np.float64)
-        reached = ~known & (weight > 0)
+        is_placed = ~np.isnan(Y[:, 0])
+        weight = W @ is_placed.astype(np.float64)
+        reached = ~is_placed & (weight > 0)
         if not reached.any():
             break
-        Y[reached] = (W @ np.where(known[:, None], Y, 0.0))[reached] / weight[reached, None]
-    Y = np.where(np.isnan(Y), own, Y)
+        Y[reached] = (W @ np.where(is_placed[:, None], Y, 0.0))[reached] / weight[reached, None]
+    Y = np.where(np.isnan(Y), own_places, Y)
     if parts.any():
         _place_side_by_side(Y, np.repeat(parts, sizes))
     return Y
 
 
 def _place_side_by_side(Y: Floats, owner: Ints) -> None:
-    """Put places of the smaller owners beside those of the largest, each as large as these are."""
-    there = ~np.isnan(Y[:, 0])
-    counts = np.bincount(owner[there], minlength=int(owner.max()) + 1)
+    """Place smaller parts beside the largest one, scaled to its size, in place."""
+    is_placed = ~np.isnan(Y[:, 0])
+    counts = np.bincount(owner[is_placed], minlength=int(owner.max()) + 1)
     at = level = width = 0.0
-    for one in np.argsort(-counts, kind="stable"):
-        rows = np.flatnonzero((owner == one) & there)
+    for part in np.argsort(-counts, kind="stable"):
+        rows = np.flatnonzero((owner == part) & is_placed)
         if not len(rows):
             continue
         low, high = Y[rows].min(axis=0), Y[rows].max(axis=0)
@@ -152,23 +153,23 @@ def _place_side_by_side(Y: Floats, owner: Ints) -> None:
 
 
 def is_sketch_quick(data: HeteroData) -> bool:
-    """Whether anything is described, and `quick_sketch` takes a fraction of a second at most.
+    """Return whether `quick_sketch` is possible and takes less than a second.
 
-    By counting the multiplications of `hetviz.core.spectral.principal_scores`, without a look at a clock.
+    Estimated from the number of multiplications in `hetviz.core.spectral.principal_scores`.
     """
-    work = 0
-    described = False
+    n_operations = 0
+    has_description = False
     for dataset in data.datasets.values():
         word = description_of(dataset, "auto")
         if word is None:
             continue
-        described = True
+        has_description = True
         matrix = getattr(dataset, word)
         n_rows, n_columns = matrix.shape
         size = matrix.nnz if is_sparse(matrix) else n_rows * n_columns
         squared = word == "X" and n_columns <= MAX_DIRECT_SIZE
-        work += size * (n_columns if squared else _KERNEL_PASSES)
-    return described and work <= _MAX_QUICK_OPERATIONS
+        n_operations += size * (n_columns if squared else _KERNEL_PASSES)
+    return has_description and n_operations <= _MAX_QUICK_OPERATIONS
 
 
 def axes_of_new(
@@ -177,37 +178,39 @@ def axes_of_new(
     axes: Mapping[str, Floats],
     kind: str,
 ) -> tuple[Floats, Floats | None]:
-    """Return joint axes of new rows of a dataset, and their squared distances to fitted rows.
+    """Return joint axes of new rows, and their squared distances to fitted rows.
 
     Parameters
     ----------
     rows : NewRows
     fitted : mapping of str to Dataset
     axes : mapping of str to array of shape (n, k)
-        Of the fitted items.
+        Joint axes of the fitted items.
     kind : str
-        What makes rows alike, see `hetviz.features.spaces.affinities.KINDS`.
+        Description to compare, see `hetviz.features.spaces.affinities.KINDS`.
 
     Returns
     -------
     Z : ndarray of shape (m, k)
-        The mean direction of the few fitted rows most like each and of those linked with it, one
-        vote each; 0 where there is neither. Links that say apart are not used.
+        Mean direction of the most similar fitted rows and of the linked rows; 0 without either.
+        Negative links are not used.
     squared : ndarray of shape (m, n), or None
-        By what describes the rows; None where nothing does.
+        None without a description.
     """
     name, m = rows.dataset.name, len(rows.dataset)
-    near = sp.csr_array((m, len(fitted[name])))
+    similar = sp.csr_array((m, len(fitted[name])))
     squared = squared_to_fitted(fitted[name], rows.dataset, kind)
     if squared is not None and squared.shape[1] > 1:
         k, perplexity = neighbors_needed(squared.shape[1] + 1, _NEW_ROW_PERPLEXITY)
         index = nearest_columns(squared, k)
         weights = perplexity_weights(np.take_along_axis(squared, index, axis=1), perplexity)
         weights[np.take_along_axis(squared, index, axis=1).min(axis=1) == 0] = 0.0
-        own = np.repeat(np.arange(m), k)
-        near = near + sp.csr_array((weights.ravel(), (own, index.ravel())), shape=near.shape)
-        # rows that describe the same thing as a fitted one are that thing
-        near = near + sp.csr_array((squared == 0).astype(np.float64))
+        row_index = np.repeat(np.arange(m), k)
+        similar = similar + sp.csr_array(
+            (weights.ravel(), (row_index, index.ravel())), shape=similar.shape
+        )
+        # Rows equal to a fitted row represent the same item.
+        similar = similar + sp.csr_array((squared == 0).astype(np.float64))
     names = list(axes)
     starts = dict(zip(names, np.cumsum([0, *(len(axes[other]) for other in names)]), strict=False))
     Z = np.vstack([axes[other] for other in names])
@@ -216,5 +219,7 @@ def axes_of_new(
         [starts[str(other)] for other in rows.to[together]], dtype=np.int64
     )
     linked = sp.csr_array((rows.weight[together], (rows.row[together], columns)), shape=(m, len(Z)))
-    wide = sp.csr_array((near.data, near.indices + starts[name], near.indptr), shape=(m, len(Z)))
-    return new_axes(Z, wide, linked), squared
+    similar_all = sp.csr_array(
+        (similar.data, similar.indices + starts[name], similar.indptr), shape=(m, len(Z))
+    )
+    return new_axes(Z, similar_all, linked), squared

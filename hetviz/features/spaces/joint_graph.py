@@ -1,4 +1,4 @@
-"""The joint graph of some data: near items within each dataset, and what links say of all."""
+"""Joint graph: affinities within each dataset, and all links."""
 
 from __future__ import annotations
 
@@ -19,8 +19,7 @@ from hetviz.params import value_for
 from hetviz.progress import Progress, ProgressPart
 
 AffinityFunction = Callable[[Dataset, Progress], Sparse | None]
-"""How near the items of a dataset are to each other, (n, n); None where nothing tells them apart.
-Told the share done."""
+"""Function that returns the affinities of a dataset, (n, n), or None, and reports progress."""
 
 GRAPHS = {
     "both": "items with similar features, and linked items",
@@ -36,7 +35,7 @@ def joint_graph(
     tie_views: bool = True,
     weights: float | Mapping[str, float] = 1.0,
 ) -> JointGraph:
-    """Return who is near whom within each dataset, and all links.
+    """Return the joint graph of affinities within datasets and all links.
 
     Parameters
     ----------
@@ -44,48 +43,48 @@ def joint_graph(
     near : callable
         See `AffinityFunction`.
     progress : callable
-        Told from 0 to 1, dataset by dataset.
+        Receives shares from 0 to 1, dataset by dataset.
     tie_views : bool
         Add a link of weight 1 between the rows of one object in different views.
     weights : float or mapping of str to float
-        How much each dataset counts; a kind of links counts by the geometric mean of its two.
+        Weight of each dataset; links are weighted by the geometric mean of their two datasets.
     """
     linked = with_identity_links(data) if tie_views else data
     signed = SignedGraph.split(linked.adjacency())
-    own = _affinity_blocks(data, near, progress)
+    blocks = _affinity_blocks(data, near, progress)
     sizes = tuple(len(dataset) for dataset in data.datasets.values())
     factors = tuple(float(value_for(weights, name, 1.0)) for name in data.datasets)
     links = link_blocks(linked, factors)
-    return JointGraph(sizes, own, signed.positive, signed.negative, links, factors)
+    return JointGraph(sizes, blocks, signed.positive, signed.negative, links, factors)
 
 
 def link_blocks(data: HeteroData, weights: Sequence[float]) -> tuple[LinkBlock, ...]:
-    """Return all links, a block for each kind and pair of datasets of weight above 0."""
+    """Return all links, one block per kind and pair of datasets with positive weight."""
     order = {name: place for place, name in enumerate(data.datasets)}
     parts: dict[tuple[int, int, str], list[Sparse]] = {}
     for group in data.links:
         a, b = order[group.source], order[group.target]
-        said = group.weight != 0
-        ends = (group.i[said], group.j[said])
+        nonzero = group.weight != 0
+        ends = (group.i[nonzero], group.j[nonzero])
         if a > b:
             a, b, ends = b, a, ends[::-1]
         if a == b:
             ends = (np.minimum(*ends), np.maximum(*ends))
         shape = (len(data[group.source]), len(data[group.target]))
         shape = shape if order[group.source] == a else shape[::-1]
-        W = sp.csr_array((group.weight[said], ends), shape=shape)
+        W = sp.csr_array((group.weight[nonzero], ends), shape=shape)
         parts.setdefault((a, b, group.kind), []).append(W)
-    found = []
+    blocks = []
     for (a, b, kind), group_parts in parts.items():
         W = group_parts[0]
-        for more in group_parts[1:]:
-            W = sp.csr_array(W + more)
+        for further in group_parts[1:]:
+            W = sp.csr_array(W + further)
         W.data = np.clip(W.data, -1.0, 1.0)
         W.eliminate_zeros()
         strength = float(np.sqrt(weights[a] * weights[b]))
         if W.nnz and strength > 0:
-            found.append(LinkBlock(a, b, W, kind, strength))
-    return tuple(found)
+            blocks.append(LinkBlock(a, b, W, kind, strength))
+    return tuple(blocks)
 
 
 def neighborhood_graph(
@@ -97,29 +96,29 @@ def neighborhood_graph(
     random_state: int,
     progress: Progress,
 ) -> Sparse:
-    """Return who is near whom within each dataset, by features, links within it, or both.
+    """Return the neighbourhood graph within each dataset, by features, links, or both.
 
     Parameters
     ----------
     data : HeteroData
-        Links within a dataset that say together are edges.
+        Positive links within a dataset are edges.
     bases : mapping of str to Basis
-        Rows are near by these features; featureless datasets have links alone.
+        Features of each dataset; featureless datasets use links only.
     graph : {"both", "neighbors", "links"}
         See `GRAPHS`.
     n_neighbors : int
     heat, random_state
         See `hetviz.core.graph.neighbors.neighbor_graph`.
     progress : callable
-        Told from 0.6 to 0.8.
+        Receives shares from 0.6 to 0.8.
 
     Returns
     -------
     csr_array of shape (n_rows, n_rows)
-        Non-negative, symmetric; an edge of both kinds counts the sum, at most 1.
+        Non-negative and symmetric; edges of both kinds are summed, at most 1.
     """
-    none = sp.csr_array((data.n_rows, data.n_rows))
-    links = none
+    empty = sp.csr_array((data.n_rows, data.n_rows))
+    links = empty
     if graph != "neighbors":
         links = guidance_of(data, sign=1, tie_views=False, between=False)
     if graph == "links":
@@ -132,8 +131,8 @@ def neighborhood_graph(
         return neighbor_graph(X, n_neighbors, heat=heat, random_state=random_state, progress=tell)
 
     sizes = tuple(len(dataset) for dataset in data.datasets.values())
-    own = _affinity_blocks(data, near, ProgressPart(progress, 0.6, 0.8))
-    A = sp.csr_array(links + JointGraph(sizes, own, links, none).near())
+    blocks = _affinity_blocks(data, near, ProgressPart(progress, 0.6, 0.8))
+    A = sp.csr_array(links + JointGraph(sizes, blocks, links, empty).near())
     A.data = np.minimum(A.data, 1.0)
     return A
 
@@ -141,9 +140,9 @@ def neighborhood_graph(
 def _affinity_blocks(
     data: HeteroData, near: AffinityFunction, progress: Progress
 ) -> tuple[Sparse | None, ...]:
-    found = []
+    blocks = []
     for step, (name, dataset) in enumerate(data.datasets.items()):
         share = ProgressPart(progress, step / len(data.datasets), (step + 1) / len(data.datasets))
         share(0.0, f"Neighbours in {name}")
-        found.append(near(dataset, share))
-    return tuple(found)
+        blocks.append(near(dataset, share))
+    return tuple(blocks)

@@ -1,4 +1,4 @@
-"""What a person's statements teach of items that nobody named, as further axes."""
+"""Groups of items named by a person, and similar items learned from them, as further axes."""
 
 from __future__ import annotations
 
@@ -28,33 +28,34 @@ from hetviz.features.spaces.result_cache import cached_result, digest
 from hetviz.params import value_for
 
 MAX_FOLLOWERS = 12
-"""So many items that would follow first are named."""
+"""Largest number of listed followers."""
 _MAX_NAMED_STORED = 60
 _MIN_BELIEF = 0.5
 _MAX_REFUSALS_PER_ITEM = 2
-"""A group of which nothing was learned is given up after so many refusals for each named item."""
+"""Largest number of refusals per named item; then a group without learned axes is not asked about.
+"""
 
 
 @dataclass(frozen=True, eq=False)
 class LearnedGroups:
-    """What was learned from the groups that a person named.
+    """Learned groups of items that a person put together.
 
     Attributes
     ----------
     groups : tuple of TaughtGroup
-        One for each three or more items of a dataset that are said to belong together.
+        One for each group of three or more items of a dataset.
     """
 
     groups: tuple[LearnedGroup, ...] = ()
 
     @property
     def axes(self) -> Floats:
-        """Axes to put beside joint axes, or beside features of mean length 1: shape (n, g)."""
+        """Axes to append to joint axes, or to features of mean length 1: shape (n, g)."""
         return group_axes(self.groups)
 
     @property
     def followers(self) -> list[tuple[Ints, Ints]]:
-        """Global rows of the named of each group, and of those that are more like them than not."""
+        """Global rows of the named items of each group, and of their likely followers."""
         named = np.concatenate([np.empty(0, np.int64), *(group.rows for group in self.groups)])
         return [
             (group.rows, np.setdiff1d(np.flatnonzero(group.membership > _MIN_BELIEF), named))
@@ -65,25 +66,27 @@ class LearnedGroups:
     def unless_features_tell(
         self, data: HeteroData, kinds: str | Mapping[str, str] = "auto", random_state: int = 0
     ) -> LearnedGroups:
-        """Return the same for a map by own features, which may tell the named better by themselves.
+        """Return the groups for a map by features; ignore groups that the features predict better.
 
-        What was learned comes from joint axes. Where named items, left out, are on average found
-        better by nearness in the features of their dataset, nothing is heeded of its groups.
+        Groups of a dataset are ignored if held-out named items are found again better by distances
+        in the features of the dataset than by the learned axes.
         """
         groups = list(self.groups)
         for name, rows in data.offsets.items():
-            mine = [
+            own_groups = [
                 place
                 for place, group in enumerate(groups)
                 if group.learned and rows.start <= group.rows[0] < rows.stop
             ]
             kind = str(value_for(kinds, name, "auto"))
-            F = leading_components(data[name], kind, random_state) if mine else None
+            F = leading_components(data[name], kind, random_state) if own_groups else None
             if F is None:
                 continue
-            by_features = [auc_by_distance(F, groups[place].rows - rows.start) for place in mine]
-            if sum(by_features) > sum(groups[place].auc for place in mine):
-                for place in mine:
+            by_features = [
+                auc_by_distance(F, groups[place].rows - rows.start) for place in own_groups
+            ]
+            if sum(by_features) > sum(groups[place].auc for place in own_groups):
+                for place in own_groups:
                     groups[place] = replace(groups[place], used=False)
         return LearnedGroups(tuple(groups))
 
@@ -95,79 +98,76 @@ class LearnedGroups:
         kinds: str | Mapping[str, str] = "auto",
         random_state: int = 0,
     ) -> JointGraph:
-        """Return a joint graph whose own blocks have these axes beside the features.
+        """Return a joint graph with affinities by features and these axes.
 
         Parameters
         ----------
         data : HeteroData
         graph : JointGraph
-            Of the same data; datasets without features, or of which nothing was learned, keep
-            their blocks.
+            Joint graph of the same data; blocks of datasets without features or learned groups do
+            not change.
         near : callable
-            Makes the block of a dataset of features.
+            Returns the affinities of a dataset with features.
         kinds, random_state
-            As in `find_learned_groups`. Features are scaled to a mean squared length of 1; the leading axes
-            stand for a kernel or distances.
+            As in `find_learned_groups`. Features are scaled to a mean squared length of 1; a kernel
+            or distances are replaced by their leading axes.
         """
-        axes, own = self.axes, list(graph.own)
+        axes, blocks = self.axes, list(graph.own)
         for place, (name, rows) in enumerate(data.offsets.items() if axes.shape[1] else ()):
             kind = str(value_for(kinds, name, "auto"))
             word = description_of(data[name], kind) if axes[rows].any() else None
-            if word is None or own[place] is None:
+            if word is None or blocks[place] is None:
                 continue
             X = data[name].X if word == "X" else leading_components(data[name], kind, random_state)
             if X is not None:
-                own[place] = near(Dataset(name, data[name].ids, _append_axes(X, axes[rows])))
-        return replace(graph, own=own)
+                blocks[place] = near(Dataset(name, data[name].ids, _append_axes(X, axes[rows])))
+        return replace(graph, own=blocks)
 
     def of_items(self, data: HeteroData, aside: Ints | None = None) -> list[GroupSummary]:
-        """Return what was learned of each group by the ids of its items.
-
-        The global rows `aside` follow none, such as those of which somebody said where they belong.
-        """
+        """Return a summary of each group with ids; the global rows `aside` are no followers."""
         return [_summarise_group(group, data, aside) for group in self.groups]
 
     def account(self, data: HeteroData) -> str:
-        """Return why some groups move none but the named, a sentence each; nothing for others."""
-        told = [str(group) for group in self.of_items(data) if not group.learned]
-        aside = {
+        """Return the reasons why some groups have no followers, one sentence each."""
+        messages = [str(group) for group in self.of_items(data) if not group.learned]
+        ignored = {
             name
             for name, rows in data.offsets.items()
             for group in self.groups
             if not group.used and rows.start <= group.rows[0] < rows.stop
         }
-        if aside:
-            told.append(
-                f"What was learned of named items of {join_words(sorted(aside))} is left out: their "
-                "own features find such items again better, so only the named move."
+        if ignored:
+            messages.append(
+                f"What was learned from named items of {join_words(sorted(ignored))} is not used. "
+                "Their features predict such items better, so only the named items move."
             )
-        return " ".join(told)
+        return " ".join(messages)
 
 
 @dataclass(frozen=True)
 class GroupSummary:
-    """What items that are said to belong together have in common.
+    """Summary of a learned group.
 
     Attributes
     ----------
     dataset : str
     named : tuple of str
-        Ids of the items that are said to belong together.
+        Ids of the named items.
     auc : float
-        Chance that one of them, left out, is found before another item of the dataset.
+        Probability that a held-out named item ranks before another item of the dataset.
     needed : float
-        What 95 of 100 groups of as many items named by chance stay below.
+        95th percentile of the AUC of random groups of the same size.
     followers : tuple of str
-        Ids of up to twelve other items most like them, best first; none where nothing was learned.
+        Ids of up to twelve most similar other items, best first; empty if nothing was learned.
     certainty : tuple of float
-        How far each follower is like them, from 0 to 1.
+        Similarity of each follower, from 0 to 1.
     n_followers : int
-        How many are more like them than not, or as many as are listed.
+        Number of likely followers, at least the number of listed ones.
     label : tuple of (str, str)
-        Column and label that the named share, where they were named so; empty texts otherwise.
+        Column and label of the named items if they were named by a label, else empty.
     to_ask : tuple of (str, float)
-        Up to twelve others to ask about and how far each is like them, best first: also where
-        too little was learned for any to follow, until most answers were no.
+        Up to twelve items to ask about with their similarity, best first. Also given if nothing
+        was learned, until most answers are no.
     """
 
     dataset: str
@@ -182,11 +182,11 @@ class GroupSummary:
 
     @property
     def learned(self) -> bool:
-        """Whether the named have enough in common for others to follow."""
+        """Whether the named items have enough in common to have followers."""
         return self.auc >= self.needed
 
     def to_dict(self) -> JsonObject:
-        """Return the same, JSON-ready; of very many named the first sixty."""
+        """Return the summary JSON-ready, with at most sixty named items."""
         return {
             "dataset": self.dataset,
             "named": list(self.named[:_MAX_NAMED_STORED]),
@@ -198,36 +198,36 @@ class GroupSummary:
             "certainty": list(self.certainty),
             "n_followers": self.n_followers,
             "label": list(self.label),
-            "to_ask": [list(one) for one in self.to_ask],
+            "to_ask": [list(entry) for entry in self.to_ask],
         }
 
     @staticmethod
-    def from_dict(told: Mapping[str, Any]) -> GroupSummary:
-        """Return what `to_dict` was made of, its named as far as they are there."""
-        # Written down before others were asked about: those who followed are.
-        to_ask = told.get("to_ask", zip(told["followers"], told["certainty"], strict=True))
+    def from_dict(content: Mapping[str, Any]) -> GroupSummary:
+        """Return the summary of `to_dict`."""
+        # Older content has no `to_ask`; the followers are used instead.
+        to_ask = content.get("to_ask", zip(content["followers"], content["certainty"], strict=True))
         return GroupSummary(
-            str(told["dataset"]),
-            tuple(map(str, told["named"])),
-            float(told["auc"]),
-            float(told["needed"]),
-            tuple(map(str, told["followers"])),
-            tuple(map(float, told["certainty"])),
-            int(told["n_followers"]),
-            tuple(told.get("label", ("", ""))),
-            tuple((str(id_), float(sure)) for id_, sure in to_ask),
+            str(content["dataset"]),
+            tuple(map(str, content["named"])),
+            float(content["auc"]),
+            float(content["needed"]),
+            tuple(map(str, content["followers"])),
+            tuple(map(float, content["certainty"])),
+            int(content["n_followers"]),
+            tuple(content.get("label", ("", ""))),
+            tuple((str(id_), float(belief)) for id_, belief in to_ask),
         )
 
     def __str__(self) -> str:
-        found = (
-            f"{join_first(self.named, 3)}: left out in turn, they came within the first "
+        rank_text = (
+            f"{join_first(self.named, 3)}: held out one by one, they rank in the first "
             f"{percent(1.0 - self.auc, 2)} of {self.dataset} on average"
         )
         if self.learned:
-            return f"{found}; about {count(self.n_followers, 'item')} may be like them."
+            return f"{rank_text}. About {count(self.n_followers, 'item')} may be similar."
         return (
-            f"{found}, which {count(len(self.named), 'item')} taken by chance might. They do not "
-            "resemble one another in what is known of them, so only they move."
+            f"{rank_text}. {count(len(self.named), 'random item')} could rank as well, so these items "
+            "have too little in common and only they move."
         )
 
 
@@ -239,23 +239,23 @@ def find_learned_groups(
     random_state: int = 0,
     groups: Sequence[Ints] | None = None,
 ) -> LearnedGroups:
-    """Learn from the groups that a person named what their items have in common.
+    """Learn what the items of groups that a person named have in common.
 
     Parameters
     ----------
     data : HeteroData
     graph : JointGraph
-        Of the same data, its own blocks symmetric or not. Links that a person said do not count
-        here: whether the named are found again must not follow from what was said of them.
+        Joint graph of the same data. User links are ignored, so that they do not bias the test
+        whether named items are found again.
     kinds, n_axes, random_state
         As for the joint axes.
     groups : sequence of array of int, optional
-        Global rows of each group, of one dataset and none in two; by default what was said to
-        belong together. Groups of fewer than three with features or links are passed over.
+        Global rows of each group, disjoint and each within one dataset; default: groups of user
+        links. Groups with fewer than three described items are ignored.
 
     Notes
     -----
-    Costs the joint axes once more, see `hetviz.core.spectral.group_axes` for the rest.
+    Costs the joint axes once more, see also `hetviz.core.spectral.group_axes`.
     """
     if groups is None:
         groups = user_groups(data, MIN_MEMBERS)
@@ -264,10 +264,12 @@ def find_learned_groups(
     Z = axes_without_user_links(data, graph, kinds, n_axes, random_state)
     if not Z.shape[1]:
         return LearnedGroups()
-    known = (Z != 0).any(axis=1)
-    kept = [named for group in groups if len(named := group[known[group]]) >= MIN_MEMBERS]
-    apart = items_set_apart(data, kept)
-    return LearnedGroups(tuple(learn_groups(Z, graph.rows, kept, random_state, apart)))
+    is_described = (Z != 0).any(axis=1)
+    described_groups = [
+        items for group in groups if len(items := group[is_described[group]]) >= MIN_MEMBERS
+    ]
+    apart = items_set_apart(data, described_groups)
+    return LearnedGroups(tuple(learn_groups(Z, graph.rows, described_groups, random_state, apart)))
 
 
 def axes_without_user_links(
@@ -277,22 +279,21 @@ def axes_without_user_links(
     n_axes: int = N_AXES,
     random_state: int = 0,
 ) -> Floats:
-    """Return joint axes (n, k) for which links that a person said do not count; 0 where unknown.
-
-    The next statement finds the same axes again.
-    """
-    unsaid = replace(
+    """Return joint axes (n, k) without user links, 0 where unknown; cached for later statements."""
+    table_graph = replace(
         graph,
-        own=[None if own is None else sp.csr_array((own + own.T) * 0.5) for own in graph.own],
+        own=[
+            None if block is None else sp.csr_array((block + block.T) * 0.5) for block in graph.own
+        ],
         links=tuple(link for link in graph.links if link.kind not in USER_LINK_KINDS),
     )
     features = leading_features(data, kinds, random_state)
     key = (
-        *(digest(link.W) + bytes(repr(link.strength), "ascii") for link in unsaid.links),
-        *(b"" if part is None else digest(part) for part in (*unsaid.own, *features)),
-        ("axes of what is not said", tuple(unsaid.weights), n_axes, random_state),
+        *(digest(link.W) + bytes(repr(link.strength), "ascii") for link in table_graph.links),
+        *(b"" if part is None else digest(part) for part in (*table_graph.own, *features)),
+        ("axes of what is not said", tuple(table_graph.weights), n_axes, random_state),
     )
-    return cached_result(key, lambda: joint_axes(unsaid, features, n_axes, random_state)).Z
+    return cached_result(key, lambda: joint_axes(table_graph, features, n_axes, random_state)).Z
 
 
 def _append_axes(X: Matrix, more: Floats) -> Matrix:
@@ -306,7 +307,7 @@ def _append_axes(X: Matrix, more: Floats) -> Matrix:
     return np.hstack([dense / size, more])
 
 
-def _summarise_group(group: LearnedGroup, data: HeteroData, aside: Ints | None) -> GroupSummary:
+def _summarise_group(group: LearnedGroup, data: HeteroData, excluded: Ints | None) -> GroupSummary:
     name, rows = next(
         (name, rows)
         for name, rows in data.offsets.items()
@@ -315,15 +316,15 @@ def _summarise_group(group: LearnedGroup, data: HeteroData, aside: Ints | None) 
     ids, named = data[name].ids, group.rows - rows.start
     belief = group.membership.copy()
     belief[group.rows] = 0.0
-    if aside is not None:
-        belief[aside] = 0.0
+    if excluded is not None:
+        belief[excluded] = 0.0
     belief = belief[rows]
-    sure = int((belief > _MIN_BELIEF).sum())
-    # A group that is found again at once is believed to end with the named: then others are asked.
-    n_followers = max(sure, min(len(named), MAX_FOLLOWERS)) if group.learned else 0
-    likely = np.argsort(-belief, kind="stable")[:MAX_FOLLOWERS]
-    likely = likely[belief[likely] > 0]
-    first = likely[:n_followers]
+    n_likely = int((belief > _MIN_BELIEF).sum())
+    # A perfectly predicted group has no likely followers, so the most similar items are listed.
+    n_followers = max(n_likely, min(len(named), MAX_FOLLOWERS)) if group.learned else 0
+    candidates = np.argsort(-belief, kind="stable")[:MAX_FOLLOWERS]
+    candidates = candidates[belief[candidates] > 0]
+    first = candidates[:n_followers]
     worth_asking = group.learned or len(group.excluded) <= _MAX_REFUSALS_PER_ITEM * len(named)
     return GroupSummary(
         name,
@@ -332,6 +333,6 @@ def _summarise_group(group: LearnedGroup, data: HeteroData, aside: Ints | None) 
         float(group.needed),
         tuple(str(ids[i]) for i in first),
         tuple(float(belief[i]) for i in first),
-        max(sure if group.learned else 0, len(first)),
-        to_ask=tuple((str(ids[i]), float(belief[i])) for i in likely) if worth_asking else (),
+        max(n_likely if group.learned else 0, len(first)),
+        to_ask=tuple((str(ids[i]), float(belief[i])) for i in candidates) if worth_asking else (),
     )

@@ -1,4 +1,4 @@
-"""What neighbour maps share: which items have a place, and where new ones go."""
+"""Shared parts of neighbour maps: placed rows, and out-of-sample placement."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from hetviz.features.spaces.affinities import squared_to_fitted
 
 @dataclass(frozen=True, eq=False)
 class PlacedRows:
-    """The items that a graph of neighbours and links reaches.
+    """Rows that a graph of neighbours and links reaches.
 
     Attributes
     ----------
     mask : ndarray of shape (n_rows,)
-        Whether each global row has a place.
+        Whether each global row is placed.
     graph : csr_array of shape (n_placed, n_placed)
-        The graph of those that have.
+        Graph of the placed rows.
     components : mapping of str to int
-        Component of the graph of datasets that each dataset belongs to.
+        Connected component of each dataset in the graph of datasets.
     offsets : mapping of str to slice
         Global rows of each dataset.
     """
@@ -41,61 +41,61 @@ class PlacedRows:
 
     @classmethod
     def by(cls, graph: Sparse, data: HeteroData) -> PlacedRows:
-        """Find out, and warn of items without a place and of datasets that nothing joins."""
+        """Find the placed rows; warn about unplaced items and unconnected datasets."""
         mask = np.asarray(graph.sum(axis=1)).ravel() > 0
         missing = {name: int((~mask[rows]).sum()) for name, rows in data.offsets.items()}
         words = ", ".join(f"{count:,} of {name}" for name, count in missing.items() if count)
         if words:
-            _warn(f"{words} have neither features to compare nor a link: left off the map.")
+            _warn(f"{words} have no features and no links, so they are not on the map.")
         components = connected_datasets(data, graph)
         if len({components[name] for name, rows in data.offsets.items() if mask[rows].any()}) > 1:
             _warn(
-                "No links join all datasets: those of different parts share the picture, but "
-                "their places have nothing to do with each other."
+                "Links do not connect all datasets. Unconnected parts share the picture, but their "
+                "positions cannot be compared."
             )
         return cls(mask, _select(graph, mask), components, data.offsets)
 
     def among(self, graph: Sparse) -> Sparse:
-        """Return the part of a graph over all rows that is about placed ones."""
+        """Return the part of a graph of all rows that belongs to placed rows."""
         return _select(graph, self.mask)
 
     def whole(self, Y: Floats) -> Floats:
-        """Return places of all rows, (n_rows, k), of those that have one; NaN for the others."""
+        """Return coordinates of all rows, (n_rows, k), NaN for unplaced ones."""
         out = np.full((len(self.mask), Y.shape[1]), np.nan)
         out[self.mask] = Y
         return out
 
     def by_dataset(self, Y: Floats) -> dict[str, Floats]:
-        """Return the same, dataset by dataset."""
+        """Return coordinates of all rows by dataset, NaN for unplaced ones."""
         stacked = self.whole(Y)
         return {name: stacked[rows] for name, rows in self.offsets.items()}
 
     def earlier(self, places: Mapping[str, Floats], k: int) -> Floats | None:
-        """Return places of those of the items that have one here; None where that is no start.
+        """Return the coordinates of placed rows on a previous map, or None if it is unusable.
 
         Parameters
         ----------
         places : mapping of str to array of shape (n, k)
-            On an earlier map, of every row; NaN for rows that it lacks.
+            Coordinates of every row on the previous map; NaN for missing rows.
         k : int
-            Axes wanted.
+            Required number of axes.
         """
         stacked = np.vstack(list(places.values()))[self.mask]
-        known = np.isfinite(stacked).all(axis=1)
-        return stacked if stacked.shape[1] == k and known.any() else None
+        is_known = np.isfinite(stacked).all(axis=1)
+        return stacked if stacked.shape[1] == k and is_known.any() else None
 
     def numbers(self, groups: Sequence[tuple[Ints, Ints]]) -> list[tuple[Ints, Ints]]:
-        """Return groups of global rows as placed rows, without those that have no place."""
+        """Return groups of global rows as numbers of placed rows, without unplaced ones."""
         number = np.cumsum(self.mask) - 1
         return [(number[a[self.mask[a]]], number[b[self.mask[b]]]) for a, b in groups]
 
     def pairs(self, W: Sparse) -> tuple[Ints, Ints, Floats]:
-        """Return the entries of a symmetric matrix over all rows once each, as placed rows."""
+        """Return the distinct entries of a symmetric matrix of all rows, for placed rows."""
         entries = sp.triu(W).tocoo()
         left, right = entries.coords
-        kept = self.mask[left] & self.mask[right]
+        mask = self.mask[left] & self.mask[right]
         number = np.cumsum(self.mask) - 1
-        return number[left[kept]], number[right[kept]], entries.data[kept]
+        return number[left[mask]], number[right[mask]], entries.data[mask]
 
 
 def place_new(
@@ -106,27 +106,27 @@ def place_new(
     own: float,
     linked: Mapping[str, float],
 ) -> Floats:
-    """Place new rows of a dataset between those like them and those linked with them.
+    """Place new rows between similar fitted rows and linked ones.
 
     Parameters
     ----------
     rows : NewRows
     fitted : mapping of str to Dataset
     Y : mapping of str to array of shape (n, k)
-        Where fitted rows lie.
+        Coordinates of fitted rows.
     kind : str
-        What makes rows alike, see `hetviz.features.spaces.affinities.KINDS`.
+        Description to compare, see `hetviz.features.spaces.affinities.KINDS`.
     own : float
-        How much those like them count; 0 where features do not.
+        Weight of similar rows; 0 to ignore features.
     linked : mapping of str to float
-        How much links with a dataset count; 0 as much as likeness does.
+        Weight of links with each dataset; 0 for the weight of similar rows.
 
     Returns
     -------
     ndarray of shape (n_new, k)
-        The weighted mean of the weighted median of those alike, as in
-        `hetviz.core.layout.placement.median_places`, and the weighted mean of the linked in each
-        dataset; NaN for rows with neither. Links that say apart are not used.
+        Weighted mean of the weighted median of similar rows, see
+        `hetviz.core.layout.placement.median_places`, and of the weighted mean of linked rows in
+        each dataset; NaN for rows with neither. Negative links are not used.
     """
     n, k = len(rows.dataset), next(iter(Y.values())).shape[1]
     total, mass = np.zeros((n, k)), np.zeros(n)
@@ -134,10 +134,10 @@ def place_new(
     if own > 0:
         squared = squared_to_fitted(fitted[rows.dataset.name], rows.dataset, kind)
     if squared is not None:
-        like = median_places(squared, Y[rows.dataset.name])
-        there = np.isfinite(like).all(axis=1)
-        total[there] += own * like[there]
-        mass[there] += own
+        similar_places = median_places(squared, Y[rows.dataset.name])
+        has_similar = np.isfinite(similar_places).all(axis=1)
+        total[has_similar] += own * similar_places[has_similar]
+        mass[has_similar] += own
     for name, places in Y.items():
         ends = np.flatnonzero((rows.to == name) & (rows.weight > 0))
         ends = ends[np.isfinite(places[rows.to_row[ends]]).all(axis=1)]

@@ -1,4 +1,4 @@
-"""Datasets projected into one space by the eigenproblem that the spectral methods share."""
+"""Projection of datasets into one space by the eigenproblem of the spectral methods."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ from hetviz.features.spaces.basis import Basis, chosen_kind, fit_basis
 from hetviz.progress import Progress
 
 MAX_AXES = 5
-"""Axes of which the agreement is told."""
+"""Number of axes in the agreement diagnostic."""
 
 
 @dataclass(frozen=True, eq=False)
 class Projection:
-    """Fitted maps of all datasets, and where they put rows.
+    """Fitted maps of all datasets, and coordinates of their rows.
 
     Attributes
     ----------
     bases : mapping of str to Basis
-        What was used of each dataset.
+        Basis of each dataset.
     guided : Guided
-        The solution; datasets in the order of `bases`.
+        Solution; datasets in the order of `bases`.
     coordinates : mapping of str to array of shape (n_v, k)
-        Scaled; NaN for rows without a place.
+        Scaled coordinates; NaN for unplaced rows.
     scale : array of shape (m, k)
         Factor of each axis, by dataset.
     """
@@ -47,18 +47,20 @@ class Projection:
 
     @property
     def names(self) -> list[str]:
-        """The datasets, in order."""
+        """Names of the datasets, in order."""
         return list(self.bases)
 
     @property
     def unguided(self) -> list[str]:
-        """Datasets without any usable link; none of their rows has a place."""
-        placed = self.guided.placed
-        return [name for name, there in zip(self.names, placed, strict=True) if not there]
+        """Datasets without usable links, whose rows are not placed."""
+        placed_mask = self.guided.placed
+        return [
+            name for name, is_placed in zip(self.names, placed_mask, strict=True) if not is_placed
+        ]
 
     @property
     def components(self) -> dict[str, int]:
-        """Which datasets share the meaning of their axes."""
+        """Connected component of each dataset; axes are comparable within a component."""
         return dict(zip(self.names, self.guided.component.tolist(), strict=True))
 
     @property
@@ -73,7 +75,7 @@ class Projection:
         }
 
     def messages(self, data: HeteroData) -> list[Diagnostic]:
-        """Return what people are shown of it."""
+        """Return the diagnostics of the projection."""
         agreement = [
             (f"{name}, axis {c + 1}", float(mu))
             for name, row in zip(self.names, self.guided.mu, strict=True)
@@ -84,13 +86,13 @@ class Projection:
             make_diagnostic(
                 "agreement",
                 "Agreement with the links",
-                "How closely the items of each dataset lie to those that they are linked with, "
-                "along each axis: 1 is at the same place, 0 no closer than any two items. With two "
-                "paired datasets it is their canonical correlation.",
+                "How close the items of each dataset are to their linked items along each axis. 1 "
+                "is the same position, 0 is chance level. For two paired datasets it is their "
+                "canonical correlation.",
                 agreement,
             )
         ]
-        # For the length of what a standard deviation moves, the axes count as they are drawn.
+        # The effect of one standard deviation is measured on the scaled axes.
         moved = {
             name: np.linalg.norm(table, axis=1) for name, table in self.coefficients(data).items()
         }
@@ -99,9 +101,8 @@ class Projection:
             make_diagnostic(
                 f"features of {name}",
                 f"Weight of features of {name}",
-                "Share of each feature in what moves an item of this dataset, when every feature "
-                "changes by one standard deviation. Features that say the same thing share their "
-                "weight.",
+                "Share of each feature in the movement of an item, when every feature changes by "
+                "one standard deviation. Redundant features share their weight.",
                 zip(feature_names(data[name]), np.square(length) / whole[name], strict=True),
                 SHARE,
             )
@@ -111,7 +112,7 @@ class Projection:
         return found
 
     def coefficients(self, data: HeteroData) -> dict[str, pd.DataFrame]:
-        """Return what each feature does, see `hetviz.features.interpretation`; not for kernels."""
+        """Return the effect of each feature, see `hetviz.features.interpretation`; no kernels."""
         k = self.guided.mu.shape[1]
         axes = [f"axis {number + 1}" for number in range(k)]
         return {
@@ -121,13 +122,13 @@ class Projection:
         }
 
     def enlarged(self, factors: Mapping[str, float]) -> Projection:
-        """Return the same maps with the coordinates of each dataset times its factor."""
+        """Return the projection with the coordinates of each dataset times a factor."""
         coordinates = {name: Y * factors[name] for name, Y in self.coordinates.items()}
         scale = self.scale * np.array([[factors[name]] for name in self.names])
         return replace(self, coordinates=coordinates, scale=scale)
 
     def place(self, new: Mapping[str, NewRows]) -> dict[str, Floats]:
-        """Return coordinates of new rows: by their features, or by their links without any."""
+        """Return coordinates of new rows, by features, or by links for featureless rows."""
         out = {}
         for name, rows in new.items():
             v = self.names.index(name)
@@ -142,10 +143,10 @@ class Projection:
         return out
 
     def _by_links(self, v: int, new: NewRows) -> Floats:
-        """Place featureless rows where their own line of the eigenproblem puts them.
+        """Place featureless rows by their row of the eigenproblem.
 
-        mu (sum_j w_ij + gamma) y_i = sum_j w_ij y_j over linked rows j; links that say apart are
-        not used.
+        mu (sum_j w_ij + gamma) y_i = sum_j w_ij y_j over linked rows j; negative links are not
+        used.
         """
         mu = self.guided.mu[v]
         total = np.zeros((len(new.dataset), len(mu)))
@@ -153,8 +154,8 @@ class Projection:
         for u, name in enumerate(self.names):
             ends = np.flatnonzero((new.to == name) & (new.weight > 0))
             targets = self.guided.embeddings[u][new.to_row[ends]]
-            there = np.isfinite(targets).all(axis=1)
-            ends, targets = ends[there], targets[there]
+            is_finite = np.isfinite(targets).all(axis=1)
+            ends, targets = ends[is_finite], targets[is_finite]
             np.add.at(total, new.row[ends], new.weight[ends, None] * targets)
             np.add.at(degree, new.row[ends], new.weight[ends])
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -165,7 +166,7 @@ class Projection:
 
 
 def default_spread(n_components: int) -> float:
-    """Return the exponent "auto" stands for: 0, equal spread, for pictures; 1 for more axes."""
+    """Return the exponent of "auto": 0 (equal spread) for up to three axes, else 1."""
     return 0.0 if n_components <= 3 else 1.0
 
 
@@ -185,13 +186,13 @@ def fit_bases(
     ----------
     data : HeteroData
     progress : callable
-        Told once per dataset, from 0 to 0.6.
+        Receives a share per dataset, from 0 to 0.6.
     features, kernel
         See `hetviz.features.spaces.basis.chosen_kind`.
     random_state : int
     penalty : {"rkhs", "paper"}
     W : sparse array of shape (n_rows, n_rows), optional
-        Guidance whose degrees centre a kernel under the paper's penalty.
+        Guidance whose degrees centre a kernel with penalty "paper".
     """
     degrees = (
         None if W is None else np.asarray(abs(sp.csr_array(W)).sum(axis=1), np.float64).ravel()
@@ -229,18 +230,18 @@ def project(
     W : sparse array of shape (n_rows, n_rows)
         Signed guidance, symmetric.
     title : str
-        Of the method, for messages.
+        Title of the method, for messages.
     n_components, gamma, random_state
         See `hetviz.core.spectral.guided.guided_projection`.
     spread : "auto" or float
         Axis c is multiplied by agreement_c ** spread; "auto" is 0 for up to three axes, else 1.
     **options
-        Further ones of `hetviz.core.spectral.guided.guided_projection`.
+        Further options of `hetviz.core.spectral.guided.guided_projection`.
 
     Raises
     ------
     hetviz.errors.NotApplicableError
-        When the guidance leaves no axis.
+        If the guidance gives no axis.
     """
     guided = guided_projection(
         [basis.features for basis in bases.values()],
@@ -272,7 +273,7 @@ def guidance_of(
     between: bool = True,
     weights: float | Mapping[str, float] = 1.0,
 ) -> Sparse:
-    """Return the guidance matrix of all rows, its datasets weighted.
+    """Return the guidance matrix of all rows, weighted by dataset.
 
     Parameters
     ----------
@@ -282,9 +283,9 @@ def guidance_of(
     tie_views : bool
         Add a link of weight 1 between the rows of one object in different views.
     within, between : bool
-        Keep links within a dataset, and links between datasets.
+        Include links within a dataset, and links between datasets.
     weights : float or mapping of str to float
-        A link of datasets u and v counts sqrt(weight_u weight_v) times.
+        A link of datasets u and v is multiplied by sqrt(weight_u weight_v).
 
     Returns
     -------
@@ -295,19 +296,19 @@ def guidance_of(
         owner = np.repeat(np.arange(len(data.datasets)), [len(d) for d in data.datasets.values()])
         entries = W.tocoo()
         inside = owner[entries.coords[0]] == owner[entries.coords[1]]
-        kept = (within & inside) | (between & ~inside)
-        p, q = entries.coords[0][kept], entries.coords[1][kept]
-        W = sp.csr_array((entries.data[kept], (p, q)), shape=W.shape)
+        mask = (within & inside) | (between & ~inside)
+        p, q = entries.coords[0][mask], entries.coords[1][mask]
+        W = sp.csr_array((entries.data[mask], (p, q)), shape=W.shape)
     return weighted(W, data, weights)
 
 
 def weighted(W: Sparse, data: HeteroData, weights: float | Mapping[str, float]) -> Sparse:
-    """Return guidance in which a link of datasets u and v counts sqrt(weight_u weight_v) times."""
+    """Return guidance with links of datasets u and v multiplied by sqrt(weight_u weight_v)."""
     root = np.ones(data.n_rows)
     if isinstance(weights, Mapping):
         for name, weight in weights.items():
             root[data.offsets[name]] = np.sqrt(weight)
-    # one weight for all changes nothing but the size of the map
+    # A common weight only changes the size of the map.
     if (root == 1.0).all():
         return W
     W = sp.csr_array(sp.diags_array(root) @ W @ sp.diags_array(root))

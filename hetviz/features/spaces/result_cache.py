@@ -1,4 +1,4 @@
-"""What is computed of a dataset alone, remembered by content from one fit to the next."""
+"""Cache, by content, of results that depend on one dataset."""
 
 from __future__ import annotations
 
@@ -18,42 +18,44 @@ _MAX_BYTES = 400e6
 
 
 def cached_result(key: Hashable, make: Callable[[], T]) -> T:
-    """Return what `make` returned for this key, or call it; the least used is forgotten first."""
+    """Return the cached result of `make` for a key; least recently used results are dropped."""
     return _CACHE.get(key, make)
 
 
 def digest(matrix: Matrix) -> bytes:
     """Return a hash of the content of a dense or sparse matrix."""
-    found = hashlib.sha256(str(matrix.shape).encode())
+    sha = hashlib.sha256(str(matrix.shape).encode())
     arrays = (matrix.indptr, matrix.indices, matrix.data) if is_sparse(matrix) else (matrix,)
     for array in arrays:
-        found.update(np.ascontiguousarray(array).data)
-    return found.digest()
+        sha.update(np.ascontiguousarray(array).data)
+    return sha.digest()
 
 
 class _ResultCache:
-    """Results by key, up to so many bytes."""
+    """Least-recently-used cache with a limit in bytes."""
 
     def __init__(self, limit: float) -> None:
         self._limit = limit
         self._lock = threading.Lock()
-        self._kept: OrderedDict[Hashable, object] = OrderedDict()
+        self._results: OrderedDict[Hashable, object] = OrderedDict()
 
     def get(self, key: Hashable, make: Callable[[], T]) -> T:
         with self._lock:
-            if key in self._kept:
-                self._kept.move_to_end(key)
-                return cast("T", self._kept[key])
+            if key in self._results:
+                self._results.move_to_end(key)
+                return cast("T", self._results[key])
         value = make()
         with self._lock:
-            self._kept[key] = value
-            while len(self._kept) > 1 and sum(map(_n_bytes, self._kept.values())) > self._limit:
-                self._kept.popitem(last=False)
+            self._results[key] = value
+            while (
+                len(self._results) > 1 and sum(map(_n_bytes, self._results.values())) > self._limit
+            ):
+                self._results.popitem(last=False)
         return value
 
 
 def _n_bytes(value: object) -> int:
-    """Return the bytes of an array, a sparse matrix, or what holds some of them."""
+    """Return the bytes of an array, a sparse matrix, or an object with arrays."""
     if value is None:
         return 0
     if isinstance(value, np.ndarray):

@@ -1,4 +1,4 @@
-"""How alike the items of a dataset are, as scores from 0 to 1, and for new items."""
+"""Similarity scores from 0 to 1 between items of a dataset, and for new items."""
 
 from __future__ import annotations
 
@@ -18,28 +18,28 @@ from hetviz.features.spaces.affinities import dataset_neighbors
 from hetviz.params import value_for
 
 KINDS = {
-    "auto": "by the kernel, distances or features that the dataset came with",
-    "kernel": "by its kernel",
-    "cosine": "by the angle between features; opposite ones count as not alike at all",
-    "rbf": "by the distance of features: near items are alike",
-    "none": "not at all: links alone count",
+    "auto": "by the kernel, the distances or the features of the dataset",
+    "kernel": "by the kernel",
+    "cosine": "by the angle between features, 0 for opposite ones",
+    "rbf": "by the distance between features",
+    "none": "no similarity, only links count",
 }
 MAX_ITEMS_ALL_PAIRS = 3_000
-"""Of datasets with more items only some pairs are scored."""
+"""Largest number of items for which all pairs are scored."""
 _N_NEAR, _N_FAR = 30, 30
 _SAME_TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
 class ItemSimilarity:
-    """Scores of likeness between the items of a dataset; make it with `similarity_of`.
+    """Similarity scores between the items of a dataset, see `similarity_of`.
 
     Attributes
     ----------
     dataset : Dataset
     kind : {"kernel", "cosine", "rbf", "distance"}
     width : float
-        Of the Gaussian, of "rbf" and "distance".
+        Width of the Gaussian for "rbf" and "distance".
     """
 
     dataset: Dataset
@@ -47,12 +47,11 @@ class ItemSimilarity:
     width: float = 1.0
 
     def to_fitted(self, rows: Dataset) -> Floats:
-        """Return scores of rows with all fitted items, shape (n_rows, n); `rows` may be those.
+        """Return scores of rows with all fitted items, shape (n_rows, n).
 
-        The kernel of a new row does not say its value with itself: it is taken for the median of
-        the fitted ones, or for the least that the row allows (Cauchy-Schwarz) where that is more,
-        or where the row is that of a fitted item. Rows are then of the size of fitted ones, as
-        methods that are linear in them need.
+        The kernel value of a new row with itself is unknown. It is set to the median of the fitted
+        values, or to the Cauchy-Schwarz lower bound if that is larger, or if the row equals a
+        fitted item. Methods that are linear in the rows need this common scale.
         """
         if self.kind == "kernel":
             return self._normed(np.asarray(rows.kernel, dtype=np.float64), rows is self.dataset)
@@ -66,12 +65,10 @@ class ItemSimilarity:
         return np.asarray(np.exp(-0.5 * squared / self.width**2), dtype=np.float64)
 
     def with_twins(self, rows: Dataset) -> tuple[Floats, Ints]:
-        """Return scores of new rows, (n_new, n), and the fitted item that each is, else -1.
+        """Return scores of new rows, (n_new, n), and the fitted item equal to each, else -1.
 
-        Of a kernel, the new row's value with itself is the least that the row allows, so that it
-        scores 1 with the item nearest to it. Where a row is placed by preserving its scores among
-        places that stay, this says where it belongs: lower scores throughout would put it far
-        from all.
+        The kernel value of a new row with itself is its lower bound, so that its nearest item has
+        score 1. Lower scores would place the row far from all items.
         """
         S = self._by_least(rows) if self.kind == "kernel" else self.to_fitted(rows)
         return S, self._twins(S)
@@ -93,15 +90,15 @@ class ItemSimilarity:
         return np.asarray(np.maximum(K.diagonal(), 0.0))
 
     def _least(self, K: Floats) -> Floats:
-        """Return the least squared lengths of new rows that their kernel allows."""
+        """Return lower bounds of the squared lengths of new rows by their kernel."""
         sizes = np.broadcast_to(self._sizes(), K.shape)
         return np.asarray(_ratio(K**2, sizes).max(axis=1, initial=0))
 
     def pairs(self, random_state: int = 0) -> tuple[Ints, Ints, Floats, Floats]:
-        """Return scored pairs within the dataset: i, j, score, and how many pairs each stands for.
+        """Return scored pairs within the dataset: i, j, score, and the pairs that each represents.
 
-        All n^2 of them to 3,000 items. Above, of each item the 30 nearest, and 30 drawn at
-        random, which stand for all the others.
+        All n^2 pairs up to 3,000 items. Above, the 30 nearest items of each item, and 30 random
+        ones that represent all others.
         """
         n = len(self.dataset)
         if n <= MAX_ITEMS_ALL_PAIRS:
@@ -109,19 +106,19 @@ class ItemSimilarity:
             i, j = (part.ravel() for part in np.indices(S.shape))
             return i, j, S.ravel(), np.ones(S.size)
         rng = np.random.default_rng(random_state)
-        found = dataset_neighbors(self.dataset, _N_NEAR, random_state=random_state)
-        near = np.empty((n, 0), np.int64) if found is None else found.index.astype(np.int64)
+        neighbors = dataset_neighbors(self.dataset, _N_NEAR, random_state=random_state)
+        near = np.empty((n, 0), np.int64) if neighbors is None else neighbors.index.astype(np.int64)
         far = rng.integers(0, n, size=(n, _N_FAR))
         repeated = (far[:, :, None] == near[:, None, :]).any(axis=2)
         columns = np.hstack([near, far])
-        rest = n - near.shape[1]
+        n_far = n - near.shape[1]
         drawn = np.maximum((~repeated).sum(axis=1), 1)
         share = np.hstack(
-            [np.ones(near.shape), np.where(repeated, 0.0, (rest / drawn)[:, None])]
+            [np.ones(near.shape), np.where(repeated, 0.0, (n_far / drawn)[:, None])]
         ).ravel()
         i, j = np.repeat(np.arange(n), columns.shape[1]), columns.ravel()
-        kept = share > 0
-        i, j, share = i[kept], j[kept], share[kept]
+        mask = share > 0
+        i, j, share = i[mask], j[mask], share[mask]
         return i, j, self._of_pairs(i, j), share
 
     def _of_pairs(self, i: Ints, j: Ints) -> Floats:
@@ -142,27 +139,31 @@ class ItemSimilarity:
                 product = left.multiply(right) if is_sparse(left) else left * right
                 out[part] = np.clip(np.asarray(product.sum(axis=1)).ravel(), 0.0, 1.0)
             else:
-                away = left - right
-                squares = away.multiply(away) if is_sparse(away) else away * away
+                difference = left - right
+                squares = (
+                    difference.multiply(difference)
+                    if is_sparse(difference)
+                    else difference * difference
+                )
                 squared = np.asarray(squares.sum(axis=1), dtype=np.float64).ravel()
                 out[part] = np.exp(-0.5 * squared / self.width**2)
         return out
 
-    def _normed(self, K: Floats, own: bool) -> Floats:
-        """Divide by the lengths in feature space."""
+    def _normed(self, K: Floats, is_fitted: bool) -> Floats:
+        """Return the kernel divided by the lengths in feature space."""
         sizes = self._sizes()
-        if own:
+        if is_fitted:
             return _scaled(K, sizes, sizes)
         least = self._least(K)
-        fresh = self._twins(_scaled(K, least, sizes)) < 0
+        is_new = self._twins(_scaled(K, least, sizes)) < 0
         typical = float(np.median(sizes)) if len(sizes) else 0.0
-        return _scaled(K, np.where(fresh, np.maximum(least, typical), least), sizes)
+        return _scaled(K, np.where(is_new, np.maximum(least, typical), least), sizes)
 
 
 def similarity_of(
     dataset: Dataset, kind: str = "auto", random_state: int = 0
 ) -> ItemSimilarity | None:
-    """Choose how to score the likeness of the items of a dataset.
+    """Select the similarity score of a dataset.
 
     Parameters
     ----------
@@ -172,12 +173,12 @@ def similarity_of(
         width of "rbf" is half the median distance, so that a pair at the median scores exp(-2).
         A kernel is divided by its diagonal.
     random_state : int
-        Seeds the median of many rows.
+        Seed of the sample for the median of many rows.
 
     Returns
     -------
     Similarity, or None
-        None for "none" and, with "auto", for items without any description.
+        None for "none" and, with "auto", for featureless datasets.
 
     Raises
     ------
@@ -190,8 +191,10 @@ def similarity_of(
         return ItemSimilarity(dataset, "kernel")
     if kind in ("auto", "rbf") and dataset.distance is not None:
         D = np.asarray(dataset.distance, dtype=np.float64)
-        away = D[np.triu_indices(len(D), 1)]
-        median = float(np.median(away[away > 0])) if away.any() else 1.0
+        pair_distances = D[np.triu_indices(len(D), 1)]
+        median = (
+            float(np.median(pair_distances[pair_distances > 0])) if pair_distances.any() else 1.0
+        )
         return ItemSimilarity(dataset, "distance", median / 2)
     if kind in ("auto", "rbf", "cosine") and dataset.X is not None:
         width = 1.0 if kind == "cosine" else median_bandwidth(dataset.X, random_state) / 2
@@ -206,25 +209,12 @@ def similarity_of(
 def similarities(
     datasets: Iterable[Dataset], kind: str | Mapping[str, str] = "auto", random_state: int = 0
 ) -> dict[str, ItemSimilarity]:
-    """Return how the likeness of the items of each dataset is scored, of those that have any.
-
-    Parameters
-    ----------
-    datasets : iterable of Dataset
-    kind : str or mapping of str to str
-        For all datasets or by name.
-    random_state : int
-
-    Raises
-    ------
-    hetviz.errors.ParameterError
-        As `similarity_of`.
-    """
-    found = {
+    """Return the similarity of each dataset by name, see `similarity_of`, without empty ones."""
+    similarity_by_name = {
         dataset.name: similarity_of(dataset, value_for(kind, dataset.name, "auto"), random_state)
         for dataset in datasets
     }
-    return {name: like for name, like in found.items() if like is not None}
+    return {name: like for name, like in similarity_by_name.items() if like is not None}
 
 
 def _scaled(K: Floats, mine: Floats, sizes: Floats) -> Floats:

@@ -1,4 +1,4 @@
-"""Stochastic neighbour embedding of a graph over the rows of some data, from a start or further."""
+"""Stochastic neighbour embedding of a graph over the rows of the data."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _EXTRA_PHASE = Phase(50)
 
 
 def warm_up() -> None:
-    """Load the compiled kernels of layout and placement by running them on next to nothing."""
+    """Load the compiled kernels of layout and placement by running them on a tiny input."""
     rng = np.random.default_rng(0)
     P = sp.csr_array(np.full((8, 8), 1 / 56) - np.eye(8) / 56)
     for exact in (True, False):
@@ -51,13 +51,13 @@ def warm_up() -> None:
 
 
 def divergence_diagnostic(kl: float | None) -> Diagnostic:
-    """Return the final divergence as people are shown it."""
+    """Return the diagnostic of the final divergence."""
     return make_diagnostic(
         "divergence",
-        "What the map cannot show",
-        "How far the nearness of items on the map differs from their nearness in the data "
-        "(Kullback-Leibler divergence, in nats): 0 is not at all. Less is better between maps of "
-        "the same data and settings; maps of other data cannot be compared by it.",
+        "Distortion of the map",
+        "How much the neighbours on the map differ from those in the data (Kullback-Leibler "
+        "divergence, in nats). 0 is no distortion. Only maps of the same data and settings can be "
+        "compared.",
         {"divergence": kl},
     )
 
@@ -70,57 +70,57 @@ def sne_pulls(
     *,
     joint: bool = False,
 ) -> AttractionGraph:
-    """Return the graph that a map of P draws, by why there is an edge.
+    """Return the graph of a map of P, by the reason of each edge.
 
     Parameters
     ----------
     P : csr_array of shape (n_rows, n_rows)
         As of `SneMap`.
     links : csr_array of shape (n_rows, n_rows)
-        The part of P that is due to links.
+        Part of P from links.
     data, guidance_boost
         As of `SneMap`.
     joint : bool
         See `AttractionGraph`.
     """
-    spoken = user_link_weights(data)
-    said = guidance_affinities(P, spoken, guidance_boost, table_links(data).share)
-    # What was said stands among the links as well.
-    doubled = links.multiply(spoken > 0)
+    user_links = user_link_weights(data)
+    boosted = guidance_affinities(P, user_links, guidance_boost, table_links(data).share)
+    # User links are contained in the links too.
+    repeated = links.multiply(user_links > 0)
     near = sp.csr_array(P - links)
     near.data = np.maximum(near.data, 0.0)
     parts = {
         NEIGHBOUR: near,
-        LINK: sp.csr_array(links - doubled),
-        STATEMENT: sp.csr_array(said + doubled),
+        LINK: sp.csr_array(links - repeated),
+        STATEMENT: sp.csr_array(boosted + repeated),
     }
     return AttractionGraph(parts, sne_stiffness, joint)
 
 
 class SneMap:
-    """A neighbour map on its way.
+    """Fit of a neighbour map.
 
     Parameters
     ----------
     P : csr_array of shape (n_rows, n_rows)
-        Affinities of all rows: symmetric, of sum 1. Rows without any get no place.
+        Symmetric affinities of all rows with sum 1. Rows without affinities are not placed.
     data : HeteroData
-        What a person said of its items is heard besides.
+        Data with user links, which are boosted.
     negative : csr_array of shape (n_rows, n_rows)
-        Pairs that links say are apart.
+        Negative links.
     guidance_boost : float
-        Weight of what a person said beside all else, see
+        Weight of user links relative to all else, see
         `hetviz.core.layout.guidance_boost.guidance_affinities`.
     cannot_link_strength : float
-        How hard pairs said to be apart are pushed.
+        Strength of negative links.
 
     Attributes
     ----------
     placed : Placed
     layout : Layout
-        From `run` on.
+        Layout, available from `run` on.
     reason : str
-        Why it stopped, a sentence.
+        Reason for stopping, in words.
     """
 
     layout: SneLayout
@@ -136,16 +136,18 @@ class SneMap:
     ) -> None:
         bonds = table_links(data)
         self._strength = guidance_boost
-        self._said = guidance_affinities(P, user_link_weights(data), guidance_boost, bonds.share)
+        self._boosted_links = guidance_affinities(
+            P, user_link_weights(data), guidance_boost, bonds.share
+        )
         total = 1.0
-        if self._said.nnz:
-            whole = sp.csr_array(P + self._said)
+        if self._boosted_links.nnz:
+            whole = sp.csr_array(P + self._boosted_links)
             total = float(whole.sum())
             P = sp.csr_array(whole / total)
         self.placed = PlacedRows.by(P, data)
-        self._bonds = bonds.among(self.placed.mask)
-        left, right, part = self.placed.pairs(self._said)
-        # Named items lie beside each other, so that each can be seen.
+        self._table_links = bonds.among(self.placed.mask)
+        left, right, part = self.placed.pairs(self._boosted_links)
+        # Linked items are placed next to each other instead of on top of each other.
         self._loose = CappedPairs(left, right, part / total)
         self._apart = ApartPairs(*self.placed.pairs(negative), cannot_link_strength)
 
@@ -163,7 +165,7 @@ class SneMap:
         degree_weight: float = 0.0,
         followers: Sequence[tuple[Ints, Ints]] = (),
     ) -> None:
-        """Make the map.
+        """Fit the map.
 
         Parameters
         ----------
@@ -171,36 +173,36 @@ class SneMap:
         rng : numpy.random.Generator
         progress : callable
         earlier : mapping of str to array of shape (n, k), optional
-            Places of each row on an earlier map.
+            Coordinates of each row on a previous map.
         again : bool
-            The earlier map is of this method: only what must move does. Of those that were said to
-            be together and lie far apart the less held goes to the better held, unless both hold
-            many others, and 100 iterations follow.
+            The previous map is by this method, so that few items move: of two far items with a user
+            link, the one with fewer links moves to the other one, unless both have many links, and
+            100 iterations follow.
         n_iter : int
-            Iterations from the start; an eighth of them with exaggeration.
+            Number of iterations; an eighth of them with exaggeration.
         exaggeration : float
         paper : bool
-            The printed start and schedule of MR-SNE.
+            Use the start and schedule of the MR-SNE paper.
         degree_weight : float
-            Items repel by this power of their share of all affinities: at 1 a pair's q_ij is in
-            proportion to both shares, so that a hub may have many near it.
+            Items repel by this power of their share of all affinities. With 1, q_ij is
+            proportional to both shares, so that hubs can have many neighbours.
         followers : sequence of (array of int, array of int)
-            Rows of the named of groups, and of those that may follow them on an earlier map.
+            Rows of the named items of groups, and of the items that may follow them.
 
         Raises
         ------
         hetviz.errors.Cancelled
-            When `progress` raises it; the layout is as far as it got.
+            If `progress` raises it; the layout keeps its current state.
         """
         placed = self.placed
         progress(0.0, "Finding a start")
-        there = None if earlier is None else placed.earlier(earlier, n_components)
-        again = again and there is not None
-        Y, phases = self._start(there, again, n_components, rng, n_iter, exaggeration, paper)
+        previous = None if earlier is None else placed.earlier(earlier, n_components)
+        again = again and previous is not None
+        Y, phases = self._start(previous, again, n_components, rng, n_iter, exaggeration, paper)
         if again:
-            bonds, said = self._bonds, placed.among(self._said)
+            bonds, boosted = self._table_links, placed.among(self._boosted_links)
             Y = move_linked_together(
-                said, placed.graph, Y, bonds.links, bonds.share, self._strength
+                boosted, placed.graph, Y, bonds.links, bonds.share, self._strength
             )
             Y = move_similar_along(placed.graph, Y, placed.numbers(followers))
         mass = None
@@ -222,7 +224,7 @@ class SneMap:
 
     @property
     def diagnostics(self) -> JsonObject:
-        """The final divergence, and the share of pairs said to be apart that are."""
+        """Final divergence, and share of negative links that are far enough."""
         history = self.layout.history
         return {
             "kl": history[-1] if history else None,
@@ -231,13 +233,13 @@ class SneMap:
 
     @property
     def message(self) -> Diagnostic:
-        """What people are shown of it."""
+        """Diagnostic of the final divergence."""
         history = self.layout.history
         return divergence_diagnostic(history[-1] if history else None)
 
     def _start(
         self,
-        there: Floats | None,
+        previous: Floats | None,
         again: bool,
         k: int,
         rng: np.random.Generator,
@@ -245,20 +247,20 @@ class SneMap:
         exaggeration: float,
         paper: bool,
     ) -> tuple[Floats, tuple[Phase, ...]]:
-        """Return where to start, and the iterations to make from there."""
+        """Return the start and the phases of the iterations."""
         P = self.placed.graph
-        if there is not None and again:
-            return complete_layout(P, there, rng), REFIT_SCHEDULE
+        if previous is not None and again:
+            return complete_layout(P, previous, rng), REFIT_SCHEDULE
         if paper:
             return random_start(P.shape[0], k, rng), PAPER_SCHEDULE
-        tight, loose, rest = QUICK_SCHEDULE
+        exaggerated, relaxed, final = QUICK_SCHEDULE
         early = n_iter // 8
         phases = (
-            replace(tight, n_iter=early, exaggeration=exaggeration),
-            replace(loose, n_iter=early),
-            replace(rest, n_iter=n_iter - 2 * early),
+            replace(exaggerated, n_iter=early, exaggeration=exaggeration),
+            replace(relaxed, n_iter=early),
+            replace(final, n_iter=n_iter - 2 * early),
         )
-        if there is not None:
-            Y = complete_layout(P, there, rng)
+        if previous is not None:
+            Y = complete_layout(P, previous, rng)
             return SPREAD * (Y - Y.mean(axis=0)) / (Y.std() or 1.0), phases
         return spectral_start(P, k, rng), phases

@@ -1,4 +1,4 @@
-"""All that describes the items of one entity: its views and its relations, rows aligned by id."""
+"""Sources of one entity: its views and its links, with rows aligned by id."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from hetviz.features.spaces.basis import Basis, chosen_kind, fit_basis
 
 @dataclass(frozen=True, eq=False)
 class EntitySources:
-    """The sources of one entity; row o of each describes its object o.
+    """Sources of one entity; row o of each source describes object o.
 
     Attributes
     ----------
     entity : str
     n_objects : int
     object_of : mapping of str to array of shape (n_v,)
-        Object of each row of each dataset, featureless ones too.
+        Object of each row of each dataset, including featureless datasets.
     bases : mapping of str to Basis
-        Of the datasets with features.
+        Basis of each dataset with features.
     graphs : mapping of str to csr_array of shape (n_objects, n_objects)
-        What its links of each kind join, weights above 0 only; symmetric.
+        Symmetric adjacency of the positive links of each kind.
     """
 
     entity: str
@@ -36,7 +36,7 @@ class EntitySources:
     graphs: Mapping[str, Sparse]
 
     def aligned(self, name: str) -> tuple[Matrix, Bools]:
-        """Return the features of a dataset by object, zeros where absent, and who is present."""
+        """Return the features of a dataset by object, 0 if absent, and a mask of present ones."""
         X = self.bases[name].matrix
         rows = self.object_of[name]
         present = np.zeros(self.n_objects, dtype=bool)
@@ -55,7 +55,7 @@ def entity_sources(
     features: str | Mapping[str, str] = "auto",
     random_state: int = 0,
 ) -> EntitySources:
-    """Gather what describes the items of an entity.
+    """Return the sources of an entity.
 
     Parameters
     ----------
@@ -80,10 +80,13 @@ def entity_sources(
     for group in data.links:
         if group.source not in names or group.target not in names:
             continue
-        good = group.weight > 0
-        i, j = object_of[group.source][group.i[good]], object_of[group.target][group.j[good]]
-        different = i != j
-        entries = (group.weight[good][different], (i[different], j[different]))
+        positive = group.weight > 0
+        i, j = (
+            object_of[group.source][group.i[positive]],
+            object_of[group.target][group.j[positive]],
+        )
+        distinct = i != j
+        entries = (group.weight[positive][distinct], (i[distinct], j[distinct]))
         A = sp.csr_array(entries, shape=(n, n))
         if A.nnz:
             graphs[group.kind] = graphs.get(group.kind, sp.csr_array((n, n))) + A + A.T
@@ -93,16 +96,16 @@ def entity_sources(
 
 
 def guidance_pairs(data: HeteroData, sources: EntitySources) -> tuple[tuple[Ints, Ints], Floats]:
-    """Return what people said of pairs of an entity's items.
+    """Return the pairs of objects of an entity with guidance.
 
     Returns
     -------
     pairs : two arrays of shape (m,)
-        Objects of each pair, every pair once.
+        Distinct pairs of objects.
     signs : array of shape (m,)
-        1 for together, -1 for apart; of links with role "guidance".
+        1 for together, -1 for apart, from links with role "guidance".
     """
-    said: dict[tuple[int, int], float] = {}
+    weights: dict[tuple[int, int], float] = {}
     for group in data.links:
         if group.role != "guidance" or not {group.source, group.target} <= set(sources.object_of):
             continue
@@ -110,10 +113,10 @@ def guidance_pairs(data: HeteroData, sources: EntitySources) -> tuple[tuple[Ints
         j = sources.object_of[group.target][group.j]
         for a, b, weight in zip(np.minimum(i, j), np.maximum(i, j), group.weight, strict=True):
             if a != b:
-                said[int(a), int(b)] = said.get((int(a), int(b)), 0.0) + float(weight)
-    settled = {pair: np.sign(weight) for pair, weight in said.items() if weight != 0}
-    pairs = np.array(list(settled), dtype=np.int64).reshape(-1, 2)
-    return (pairs[:, 0], pairs[:, 1]), np.array(list(settled.values()), dtype=np.float64)
+                weights[int(a), int(b)] = weights.get((int(a), int(b)), 0.0) + float(weight)
+    signed = {pair: np.sign(weight) for pair, weight in weights.items() if weight != 0}
+    pairs = np.array(list(signed), dtype=np.int64).reshape(-1, 2)
+    return (pairs[:, 0], pairs[:, 1]), np.array(list(signed.values()), dtype=np.float64)
 
 
 def labelled_pairs(
@@ -123,17 +126,17 @@ def labelled_pairs(
     most: int,
     random_state: int,
 ) -> tuple[tuple[Ints, Ints], Floats]:
-    """Return the pairs of a seeded sample of labelled items: together when the labels are equal.
+    """Return the pairs of a seeded sample of labelled items: together if the labels are equal.
 
     Parameters
     ----------
     labels : Labels
-        Of a dataset of the entity.
+        Labels of a dataset of the entity.
     sources : EntitySources
     share : float
-        Of the labelled items to draw.
+        Share of the labelled items to draw.
     most : int
-        Draw no more than this many.
+        Largest number of items to draw.
     random_state : int
 
     Returns
@@ -141,9 +144,9 @@ def labelled_pairs(
     pairs, signs
         As from `guidance_pairs`.
     """
-    known = np.flatnonzero(labels.known)
-    count = min(max(round(share * len(known)), min(len(known), 2)), most)
-    drawn = np.sort(np.random.default_rng(random_state).choice(known, count, replace=False))
+    labelled_rows = np.flatnonzero(labels.known)
+    count = min(max(round(share * len(labelled_rows)), min(len(labelled_rows), 2)), most)
+    drawn = np.sort(np.random.default_rng(random_state).choice(labelled_rows, count, replace=False))
     _, classes = np.unique([str(labels.values[row]) for row in drawn], return_inverse=True)
     a, b = np.triu_indices(count, 1)
     objects = sources.object_of[labels.dataset][drawn]

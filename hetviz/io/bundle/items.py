@@ -129,7 +129,7 @@ def features_of_columns(
         log=[column for column in entry.log if column in text.columns],
         text=entry.text,
         decimal=table.decimal,
-        known=columns_by_name,
+        inferred=columns_by_name,
         options=entry.options,
         text_model=entry.text_model,
         media=media,

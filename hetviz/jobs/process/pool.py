@@ -53,7 +53,7 @@ class Pool:
     @property
     def worker_pids(self) -> list[int]:
         """Process ids of the running workers."""
-        return [lane.worker_pid for lane in self._workers if lane.worker_pid is not None]
+        return [worker.worker_pid for worker in self._workers if worker.worker_pid is not None]
 
     def load(self) -> tuple[int, int]:
         """Return the number of running and of waiting jobs."""
@@ -93,7 +93,7 @@ class Pool:
     def jobs(self, owner: str) -> list[Job]:
         """Return the owner's jobs, oldest first."""
         with self._lock:
-            begun = [job for lane in self._workers for job in lane.jobs(owner)]
+            begun = [job for worker in self._workers for job in worker.jobs(owner)]
             order = {id: place for place, id in enumerate(self._worker_of_job)}
             begun.sort(key=lambda job: order.get(job.id, -1))
             mine = [job for job, _ in self._waiting.values() if job.owner == owner]
@@ -106,14 +106,14 @@ class Pool:
             if job is not None and task is not None:
                 is_new = job.owner == owner and after < job.seq and task.first_frame is not None
                 return Frame(job.seq, task.first_frame or b"") if is_new else None
-        lane = self._worker_of_job.get(id)
-        return None if lane is None else lane.frame(id, owner, after)
+        worker = self._worker_of_job.get(id)
+        return None if worker is None else worker.frame(id, owner, after)
 
     def take(self, id: str, owner: str) -> Job | None:
         """Return and remove a finished job of this owner."""
         with self._lock:
-            lane = self._worker_of_job.get(id)
-            taken = None if lane is None else lane.take(id, owner)
+            worker = self._worker_of_job.get(id)
+            taken = None if worker is None else worker.take(id, owner)
             if taken is not None:
                 del self._worker_of_job[id]
             return taken
@@ -121,15 +121,15 @@ class Pool:
     def cancel(self, id: str, owner: str) -> None:
         """Ask a job of this owner to stop. A waiting job never starts."""
         with self._lock:
-            lane = self._worker_of_job.get(id)
+            worker = self._worker_of_job.get(id)
             waiting = self._waiting.get(id)
             if waiting is not None and waiting[0].owner == owner:
                 # A worker takes it as cancelled, so that its end is reported as usual.
                 job, _ = self._waiting.pop(id)
-                self._worker_of_job[id] = lane = self._workers[0]
-                lane.add_cancelled(job)
-        if lane is not None:
-            lane.cancel(id, owner)
+                self._worker_of_job[id] = worker = self._workers[0]
+                worker.add_cancelled(job)
+        if worker is not None:
+            worker.cancel(id, owner)
 
     def end_idle_workers(self, after: float) -> int:
         """End the workers, except the first, that were idle for `after` seconds."""
@@ -142,18 +142,18 @@ class Pool:
                 if now - started_at <= after
             }
             for number in range(1, len(self._workers)):
-                lane = self._workers[number]
+                worker = self._workers[number]
                 idle = number not in self._busy and now - self._idle_since[number] > after
-                if idle and lane.worker_pid is not None:
-                    lane.end_worker()
+                if idle and worker.worker_pid is not None:
+                    worker.end_worker()
                     n += 1
         return n
 
     def close(self) -> None:
         """End all workers."""
         self._closed = True
-        for lane in self._workers:
-            lane.close()
+        for worker in self._workers:
+            worker.close()
 
     def _make_worker(self, number: int) -> ProcessRunner:
         return ProcessRunner(lambda job: self._on_worker_end(number, job))
@@ -180,7 +180,7 @@ class Pool:
             job, task = self._waiting.pop(self._order()[0])
             self._busy[number], self._started_at[job.owner] = job.id, time.monotonic()
             self._worker_of_job[job.id] = self._workers[number]
-            for old in [id for id, lane in self._worker_of_job.items() if not lane.has_job(id)]:
+            for old in [id for id, worker in self._worker_of_job.items() if not worker.has_job(id)]:
                 if old != job.id:
                     del self._worker_of_job[old]
             self._workers[number].submit(job.owner, job.title, task, job.note, job.id)
@@ -208,13 +208,13 @@ class Pool:
         return order
 
     def _owner(self, id: str) -> str:
-        lane = self._worker_of_job.get(id)
-        return "" if lane is None else lane.owner_of(id)
+        worker = self._worker_of_job.get(id)
+        return "" if worker is None else worker.owner_of(id)
 
     def _with_position(self, job: Job) -> Job:
         ahead = self._order().index(job.id) + 1
         return replace(job, ahead=ahead)
 
     def _find_job(self, id: str, owner: str) -> Job | None:
-        lane = self._worker_of_job.get(id)
-        return None if lane is None else lane.get(id, owner)
+        worker = self._worker_of_job.get(id)
+        return None if worker is None else worker.get(id, owner)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from hetviz.algorithms.cost import keep_times, measure_seconds
+from hetviz.algorithms.cost import measure_seconds, store_times
 from hetviz.algorithms.registry import get_method
 from hetviz.data import Embedding, HeteroData
 from hetviz.errors import Cancelled
@@ -162,7 +162,7 @@ def _keep_times(data: HeteroData, comparison: Comparison) -> None:
             fit.seconds for fit in comparison.fits if comparison.candidate(fit.key).method == key
         ]
         if seconds:
-            keep_times(key, data, {data.n_rows: float(np.median(seconds))})
+            store_times(key, data, {data.n_rows: float(np.median(seconds))})
 
 
 def _comparison_findings(comparison: Comparison) -> Findings:

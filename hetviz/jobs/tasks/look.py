@@ -69,7 +69,7 @@ def regions_of_map(data: HeteroData, places: Floats, progress: Progress) -> tupl
 
 
 def columns(data: HeteroData, dataset: str, progress: Progress) -> dict[str, Column]:
-    """Return what each column of a dataset holds, see `hetviz.features.item_columns.item_columns`."""
+    """Return the columns of a dataset, see `hetviz.features.item_columns.item_columns`."""
     progress(0.0, "Reading columns")
     return item_columns(data, dataset)
 

@@ -92,7 +92,7 @@ def make_map(
 
     try:
         beat()
-        visible_data, held_out = fitted.scope.shown, fitted.scope.held_out
+        visible_data, held_out = fitted.scope.measured, fitted.scope.held_out
         figures = figures_of(visible_data, fitted.model.embedding_, held_out, beat)
     except Cancelled as stopped:
         # The map itself is complete.

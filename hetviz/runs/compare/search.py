@@ -11,7 +11,7 @@ import numpy as np
 
 from hetviz._text import format_seconds, join_words, per_hundred
 from hetviz._types import JsonObject
-from hetviz.algorithms.cost import known_seconds
+from hetviz.algorithms.cost import stored_seconds
 from hetviz.algorithms.registry import get_method
 from hetviz.core.grid_search import GridSearchResult, Point, Span, search_grid
 from hetviz.core.threads import one_thread
@@ -281,7 +281,7 @@ def search_cost(
     n_first = 1 + sum(len(span.values) for span in spans.values())
     if not grows and len(spans) == 1:
         most = min(most, n_first)
-    return SearchCost(min(n_first, most), most, seeds, known_seconds(method, data))
+    return SearchCost(min(n_first, most), most, seeds, stored_seconds(method, data))
 
 
 def spans_of(

@@ -16,9 +16,9 @@ from hetviz._types import Ints, JsonObject
 from hetviz.algorithms.ranking import (
     Standing,
     expected_seconds,
-    keep_choice,
     measuring_seconds,
     standings,
+    store_choice,
 )
 from hetviz.algorithms.registry import get_method, suggest
 from hetviz.core.threads import one_thread
@@ -251,7 +251,7 @@ def choose_method(
                 chosen.method,
                 *(comparison.candidate(str(key)).method for key in comparison.table.index),
             ]
-            keep_choice(data, list(dict.fromkeys(order)))
+            store_choice(data, list(dict.fromkeys(order)))
             return MethodChoice(
                 chosen.method,
                 get_method(chosen.method).card.title,

@@ -1,1 +1,1 @@
-"""Unknown links and labels, predicted."""
+"""Prediction of unknown links and labels."""

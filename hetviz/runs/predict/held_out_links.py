@@ -1,4 +1,4 @@
-"""How well a predictor finds links that it was not shown, beside plain guesses and chance."""
+"""Evaluation of link predictors on held-out links, compared with simple baselines and chance."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ _MOST_PAIRS = 10_000_000
 
 @dataclass(frozen=True)
 class HeldOutRanking:
-    """One split of the links and what was found of those held out.
+    """Ranking of the held-out links of one split.
 
     Attributes
     ----------
     auc, average_precision : mapping of str to float
-        By "method", "popularity" and, where it applies, "profiles"; see
-        `hetviz.metrics.fit.ranking`. Popularity ranks pairs by how many links both have.
+        For "method", "popularity" and, if it applies, "profiles"; see
+        `hetviz.metrics.fit.ranking`. Popularity ranks pairs by the numbers of links of both items.
     precision : mapping of str to mapping of int to float
-        The same and "chance": share of held-out links among the best k.
+        For the same and "chance": share of held-out links among the best k pairs.
     n_links, n_pairs : int
-        Held-out links, and candidate pairs that they are among.
+        Held-out links, and candidate pairs including these.
     own_scores : bool
-        Whether the method was judged by scores of its own; else by nearness on its map.
+        Whether the method was judged by its own scores; else by closeness on its map.
     """
 
     auc: Mapping[str, float]
@@ -64,33 +64,33 @@ def rank_held_out(
     items: float = 0.0,
     quick: bool = False,
 ) -> HeldOutRanking | None:
-    """Hide links, fit the method on the rest, and see how it ranks what was hidden.
+    """Hide links, fit the method on the others, and rank the hidden ones.
 
     Parameters
     ----------
     data : HeteroData
     method : str or None
-        Its key, or "stack" for the default predictor; None ranks by nearest profiles alone. Number
-        of axes of "kbmf2k", "pmvge" and "mkpe" are chosen by links hidden once more, unless said.
+        Its key, or "stack" for the default predictor; None ranks by nearest profiles alone. The
+        numbers of axes of "kbmf2k", "pmvge" and "mkpe" are chosen by an inner split, unless given.
     params : mapping
     source, target : str
-        Datasets whose links are judged; they may be the same. Links of every kind are hidden, as
-        `HeteroData.holdout` draws them.
+        Datasets whose links are judged; they may be the same. Links of all kinds are hidden, as
+        by `HeteroData.holdout`.
     share : float
-        Of the links to hide.
+        Share of the links to hide.
     seed : int
-        Of the draw and of the method.
+        Seed of the split and of the method.
     progress : callable
     items : float
-        Instead of single links, hide all links of this share of the linked items of `source`
-        with `target`, and rank the pairs of these items: what is known of items never seen linked.
+        Instead of single links, hide all links of this share of the linked items of `source` with
+        `target`, and rank the pairs of these items. This measures new items.
     quick : bool
-        Of the default predictor, see `hetviz.runs.predict.link_predictor.fit_link_predictor`.
+        For the default predictor, see `hetviz.runs.predict.link_predictor.fit_link_predictor`.
 
     Returns
     -------
     HeldOutRanking or None
-        None where no link between the two datasets could be hidden.
+        None if no link between the two datasets could be hidden.
 
     Raises
     ------
@@ -99,9 +99,8 @@ def rank_held_out(
 
     Notes
     -----
-    Candidates are all pairs of the two datasets that no remaining link tells of; a pair is taken
-    for none unless it was hidden as together. Of more than 10 million pairs, rows of `source`
-    are drawn.
+    Candidates are all pairs of the two datasets without a remaining link. Pairs that were not
+    hidden count as unlinked. With more than 10 million pairs, rows of `source` are sampled.
     """
     only: Ints | None = None
     if items:
@@ -154,7 +153,7 @@ def rank_held_out(
 
 
 def average_precision(scores: Floats, is_link: Bools) -> float:
-    """Return the mean over the links of the share of links among the pairs that score as high.
+    """Return the mean over links of the share of links among pairs with the same or higher score.
 
     Pairs of equal score count together; -inf comes last.
     """
@@ -186,7 +185,7 @@ def _without_items(
 
 
 def together(data: HeteroData, source: str, target: str) -> Ints:
-    """Return pairs that links say belong together, as numbers row * m + column."""
+    """Return linked pairs as numbers row * m + column."""
     keys = [np.empty(0, np.int64)]
     m = len(data[target])
     for links in data.links:
@@ -208,7 +207,7 @@ def candidates(
     only: Ints | None,
     most: int = _MOST_PAIRS,
 ) -> tuple[Ints, Ints]:
-    """Return rows of source to look at, and the pairs of theirs that no link tells of."""
+    """Return sampled rows of source, and their pairs without a link."""
     m = len(data[target])
     rows = np.arange(len(data[source])) if only is None else only
     if len(rows) * m > most:

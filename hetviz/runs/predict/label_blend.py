@@ -1,4 +1,4 @@
-"""A label from all that is known: own features, those of linked items, and labels along links."""
+"""Label prediction by a blend of models of own features, linked features and linked labels."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ from hetviz.runs.predict.label_result import LabelPrediction, labelled_table
 from hetviz.runs.predict.label_scores import error_table, split_labels
 
 BLEND = "blend"
-TITLE = "All that is known, weighed"
+TITLE = "Blend of all models"
 _FOLDS, _FEWER_FOLDS, _MANY_LABELS = 5, 3, 2_000
 _LEAST_BY_FOLD = 2
 _INTERVAL = 0.9
@@ -53,21 +53,21 @@ _BETTER_THAN_GUESS = 0.05
 
 @dataclass(frozen=True, eq=False)
 class Blend:
-    """Outputs of several models as one.
+    """Blended outputs of several models.
 
     Attributes
     ----------
     outputs : ndarray of shape (n, K)
         Probabilities, or numbers.
     spread : ndarray of shape (n,)
-        How far the models differ: standard deviation of their numbers, or of what they say of the
-        likeliest class.
+        Disagreement of the models: standard deviation of their numbers, or of their probabilities
+        of the likeliest class.
     weights : dict of str to float
-        Shares of sum 1.
+        Shares with sum 1.
     seen : ndarray of shape (p, K)
-        Outputs of items with a label by fits that did not see it, and
+        Cross-validated outputs of items with a label.
     rows : ndarray of int, shape (p,)
-        which items these are.
+        These items.
     each : dict of str to ndarray
         Outputs of each model.
     """
@@ -88,18 +88,18 @@ def blend(
     random_state: int,
     told: Callable[[float], None] = lambda share: None,
 ) -> Blend:
-    """Fit all models, and weigh them by cross-validation on the known labels.
+    """Fit all models, with weights from cross-validation on the known labels.
 
     Notes
     -----
-    Probabilities are multiplied, each to a weight that is learned from what the models say of
-    items of the left-out fold (`hetviz.core.prediction.blend.pool_weights`); numbers are averaged.
-    The only item of a class is not learned from: without it, no model knows the class.
+    Probabilities are multiplied, each to the power of a weight that is learned on left-out folds
+    (`hetviz.core.prediction.blend.pool_weights`). Numbers are averaged. The only item of a class
+    does not count for the weights, since without it no model knows the class.
     """
     known = np.flatnonzero(np.isfinite(y))
     described = Described.of(inputs, known, random_state)
     each = outputs_of(described, y, task, n_classes, random_state)
-    # a guess is what the others shrink to already
+    # The other models already shrink to the guess.
     names = [name for name in each if name != GUESS] or [GUESS]
     folds = _folds(y[known], task, random_state)
     unseen = {name: np.zeros((len(known), max(n_classes, 1))) for name in names}
@@ -109,7 +109,7 @@ def blend(
         part[known[hidden]] = np.nan
         found = outputs_of(described, part, task, n_classes, random_state)
         for name in names:
-            # what a model cannot learn of fewer labels it guesses
+            # A model that cannot learn from fewer labels uses the guess.
             unseen[name][hidden] = found.get(name, found[GUESS])[known[hidden]]
     kept = np.arange(len(known)) if folds else np.empty(0, np.int64)
     if task == CLASSES:
@@ -146,7 +146,7 @@ def _folds(y: Floats, task: str, random_state: int) -> list[Ints]:
         return []
     if task == CLASSES:
         with warnings.catch_warnings():
-            # a class of one item cannot be in every fold
+            # A class of one item cannot be in every fold.
             warnings.simplefilter("ignore")
             split = StratifiedKFold(count, shuffle=True, random_state=random_state)
             try:
@@ -173,7 +173,7 @@ def by_blend(
     problem = label_problem(data, dataset, label, random_state=random_state, featureless=True)
     column, y, task = problem.column, problem.y, problem.column.task
     n_classes = len(column.classes)
-    progress(0.0, "Gathering what is known")
+    progress(0.0, "Collecting features and links")
     inputs = inputs_of(data, problem, random_state)
     whole = blend(
         inputs,
@@ -181,7 +181,7 @@ def by_blend(
         task,
         n_classes,
         random_state,
-        lambda done: progress(done / (repeats + 1), "Weighed by labels held out"),
+        lambda done: progress(done / (repeats + 1), "Weighting models on hidden labels"),
     )
     errors: dict[str, list[float]] = {}
     counts: dict[str, int] = {}
@@ -195,7 +195,7 @@ def by_blend(
         for name, outputs in ways.items():
             errors.setdefault(name, []).append(_error(task, outputs[hidden], y[hidden]))
             counts[name] = len(hidden)
-        progress((repeat + 2) / (repeats + 1), "Judged by held-out labels")
+        progress((repeat + 2) / (repeats + 1), "Judging on hidden labels")
     held = error_table(errors, counts)
     rows = problem.entity.object_of[dataset]
     table = _table(data, problem, whole, rows)
@@ -226,8 +226,8 @@ def by_blend(
                 make_diagnostic(
                     "weights",
                     "Weight of models",
-                    f"How much each of the models that are blended counts in what is predicted of "
-                    f"{label}, by what it says of items whose label was hidden from it.",
+                    f"The weight of each model in the prediction of {label}, learned on hidden "
+                    "labels.",
                     whole.weights,
                     SHARE,
                 )
@@ -237,7 +237,7 @@ def by_blend(
 
 
 def _plain_ways(each: Mapping[str, Floats], task: str) -> dict[str, Floats]:
-    """Return the models to compare with, under plain names."""
+    """Return the outputs of models to compare with, by plain name."""
     names = {
         OWN: middle(OWN, task),
         NEIGHBOURS: middle(NEIGHBOURS, task),
@@ -257,7 +257,7 @@ def _error(task: str, outputs: Floats, y: Floats) -> float:
 
 
 def _table(data: HeteroData, problem: LabelProblem, found: Blend, rows: Ints) -> pd.DataFrame:
-    """Return the table of a prediction, with `decided` and, of numbers, an interval."""
+    """Return the table of a prediction, with `decided` and, for numbers, an interval."""
     column = problem.column
     outputs, nothing = found.outputs[rows], np.full(len(rows), np.nan)
     ids = data[column.dataset].ids
@@ -295,17 +295,17 @@ def _sentences(held: pd.DataFrame, table: pd.DataFrame, task: str) -> list[str]:
     unsure = int((unknown & ~table["decided"].to_numpy()).sum())
     if unsure:
         out.append(
-            f"Of {unsure:,} of the {int(unknown.sum()):,} items without the label it does not "
-            "know better than a guess."
+            f"For {unsure:,} of the {int(unknown.sum()):,} items without the label, the prediction "
+            "is no better than a guess."
         )
     if task != CLASSES and unknown.any():
         half = float((table["high"] - table["low"])[unknown].iloc[0]) / 2
-        out.append(f"Nine of ten held-out numbers lay within {half:.3g} of what was predicted.")
+        out.append(f"Nine of ten hidden numbers were within {half:.3g} of the prediction.")
     if len(held):
         errors = dict(zip(held["model"], held["error"], strict=True))
         best = min(errors, key=lambda name: errors[name])
         if best not in (BLEND, GUESS):
-            out.append(f"On labels held out, {best} alone did as well or better.")
+            out.append(f"On hidden labels, {best} alone was as good or better.")
         elif best == GUESS:
-            out.append("To guess is as good: what is known of the items does not tell this label.")
+            out.append("A guess is as good. The data do not predict this label.")
     return out

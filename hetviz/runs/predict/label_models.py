@@ -1,4 +1,4 @@
-"""The plain models that a label is predicted by together: what they see, and what each says."""
+"""Simple models for label prediction, with their inputs and outputs."""
 
 from __future__ import annotations
 
@@ -44,24 +44,24 @@ _MOST_LEARNED_FROM = 5_000
 _TREES = 100
 _CELLS_OF_CONSENSUS = 1_000_000
 _TINY = 1e-8
-# In memory: bytes of a number and of a tree's node; copies while walks are followed; columns of
-# outputs by class, with those of folds and of the tests.
+# Memory: bytes of a number and of a tree node, copies during walks, and output columns by class
+# including folds and tests.
 _NUMBER, _NODE, _WALKED_COPIES, _SAID_BY, _LEAST = 8, 64, 5, 80, 60e6
 
 
 @dataclass(frozen=True, eq=False)
 class Inputs:
-    """What describes the items of a label, item by item.
+    """Features and links of the items of a label.
 
     Attributes
     ----------
     own : list of array or csr of shape (n, p)
-        Their features, one for each view; 0 is the mean.
+        Own features, one matrix for each view; 0 is the mean.
     linked : list of array or csr of shape (n, q)
-        By way of each kind of links, and each other dataset: means of the features of linked
-        items, and with what shares these are linked.
+        For each kind of links and each other dataset: mean features of linked items, and the
+        shares of the links.
     steps : list of (A, B)
-        Graphs to spread labels over; see `hetviz.core.prediction.blend.propagate`.
+        Graphs for label propagation; see `hetviz.core.prediction.blend.propagate`.
     problem : LabelProblem
     """
 
@@ -72,11 +72,11 @@ class Inputs:
 
 
 def bytes_for(data: HeteroData, column: LabelColumn) -> float:
-    """Return about how many bytes of memory a blend takes, from above.
+    """Return an upper estimate of the memory of a blend in bytes.
 
-    Measured by ``python -m benchmarks memory``. On top of copies of all features come columns of
-    floats for each item: walks to landmarks, coordinates of each linear model, what each of these
-    says by class; and the trees of one forest, most of all where classes are many.
+    Measured by ``python -m benchmarks memory``. In addition to copies of all features there are
+    float columns for each item (walks to landmarks, coordinates and outputs of linear models) and
+    the trees of one forest, which are large with many classes.
     """
     views = data.views(data[column.dataset].entity)
     n = len(np.unique(np.concatenate([data.object_of[data.offsets[name]] for name in views])))
@@ -96,11 +96,7 @@ def bytes_for(data: HeteroData, column: LabelColumn) -> float:
 
 
 def inputs_of(data: HeteroData, problem: LabelProblem, random_state: int) -> Inputs:
-    """Gather own features, features of linked items of any dataset, and graphs.
-
-    Linked are items joined by links that say together, within their datasets or to others;
-    without `problem.graphs` of a kind, its links are left out.
-    """
+    """Collect own features, features of items linked as together, and graphs."""
     n = problem.entity.n_objects
     own = [_spread_out(_even(part.X), part.rows, n) for part in problem.parts]
     steps: list[tuple[Sparse, Sparse | None]] = []
@@ -141,7 +137,7 @@ def _links_to(data: HeteroData, problem: LabelProblem, name: str) -> Sparse:
 
 
 def _even(X: Matrix) -> Matrix:
-    """Return columns of mean 0 and spread 1, gaps at 0; rows of length 1 where sparse."""
+    """Return standardised columns with gaps at 0, or rows of length 1 for a sparse matrix."""
     if is_sparse(X):
         return unit_rows(X)
     dense = np.array(X, dtype=np.float64)
@@ -161,7 +157,7 @@ def _spread_out(X: Matrix, rows: Ints, n: int) -> Matrix:
 
 
 def _narrow(X: Matrix, width: int, random_state: int) -> Floats:
-    """Return features as few columns, by their leading directions."""
+    """Return the leading principal directions of features as columns."""
     if is_sparse(X):
         return thin_factor(sp.csr_array(X), width, random_state)
     if X.shape[1] <= width:
@@ -174,13 +170,13 @@ def _narrow(X: Matrix, width: int, random_state: int) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class Described:
-    """Items by columns that linear models and forests take.
+    """Inputs of linear models and forests.
 
     Attributes
     ----------
     linear : dict of str to ndarray of shape (n, at most 300)
-        Coordinates in which a linear model with a penalty is one on all features of some kinds,
-        each kind of the same size.
+        Coordinates for penalised linear models on all features of some kinds, with equal weight
+        for each kind.
     trees : dict of str to ndarray of shape (n, p)
     inputs : Inputs
     """
@@ -191,19 +187,10 @@ class Described:
 
     @classmethod
     def of(cls, inputs: Inputs, known: Ints, random_state: int) -> Described:
-        """Lay features out for models that learn from some items, or from part of these.
+        """Return the model inputs for labelled items `known`.
 
-        Parameters
-        ----------
-        inputs : Inputs
-        known : ndarray of int
-            Items with a label. What they span is all that a linear model with a penalty can use
-            (the representer theorem); of more than 600, as many are drawn.
-        random_state : int
-
-        Notes
-        -----
-        O(landmarks features n), and no matrix of n x n.
+        By the representer theorem a penalised linear model only uses the span of labelled items;
+        at most 600 of them are sampled. Costs O(landmarks features n) without an n x n matrix.
         """
         rng = np.random.default_rng((random_state, 31))
         n = inputs.problem.entity.n_objects
@@ -244,7 +231,7 @@ class Described:
 
 
 def _coordinates(groups: Sequence[Sequence[Matrix]], base: Ints) -> Floats:
-    """Return coordinates of the kernel that is the mean over groups, and in these over matrices.
+    """Return coordinates of the mean kernel over groups and their matrices.
 
     Each kernel is a product of rows, divided by its mean diagonal.
     """
@@ -273,20 +260,9 @@ def _coordinates(groups: Sequence[Sequence[Matrix]], base: Ints) -> Floats:
 def outputs_of(
     described: Described, y: Floats, task: str, n_classes: int, random_state: int
 ) -> dict[str, Floats]:
-    """Return what each model says of all items, learned from those with a label.
+    """Return the outputs of each model for all items: probabilities, or one column of numbers.
 
-    Parameters
-    ----------
-    described : Described
-    y : ndarray of shape (n,)
-        Classes by number, or numbers; NaN where unknown.
-    task, n_classes
-    random_state : int
-
-    Returns
-    -------
-    dict of str to ndarray of shape (n, K)
-        Probabilities, or one column of numbers.
+    The labels y, shape (n,), are class codes or numbers, with NaN where unknown.
     """
     known = np.isfinite(y)
     learn = _Learning(y, task, n_classes, random_state)
@@ -315,7 +291,7 @@ def outputs_of(
 
 
 def middle(name: str, task: str) -> str:
-    """Return the key in `outputs_of` of the linear model on features of some kinds."""
+    """Return the key in `outputs_of` of the linear model on features of a kind."""
     return f"{name} {(_STRENGTHS if task == CLASSES else _RIDGES)[0]:g}"
 
 
@@ -335,7 +311,7 @@ class _Learning:
             self.Y[self.known, y[self.known].astype(np.int64)] = 1.0
         guess = self.Y[self.known].mean(axis=0)
         if self.is_classes:
-            # one item of each class more than there are
+            # Add one pseudo item, spread evenly over the classes.
             count = len(self.known)
             guess = (guess * count + 1.0 / n_classes) / (count + 1.0)
         self.guess = np.tile(guess, (n, 1))
@@ -346,7 +322,7 @@ class _Learning:
         return (1.0 - doubt) * out + doubt * self.guess
 
     def linear(self, X: Floats, strength: float) -> Floats:
-        """Logistic or ridge regression, of as many items as are learned from in reasonable time."""
+        """Logistic or ridge regression, on a limited number of items."""
         rows, y = self.known, self.y
         if len(rows) > _MOST_LEARNED_FROM:
             rng = np.random.default_rng(self.random_state)
@@ -364,7 +340,7 @@ class _Learning:
         return self._by_class(logistic.classes_, logistic.predict_proba(X), 0.01)
 
     def forest(self, X: Floats, bagged: bool = False) -> Floats:
-        """Trees of random splits on all items, or of the best splits on items drawn."""
+        """Extra trees on all items, or a bagged random forest."""
         rows, seed = self.known, self.random_state
         if not self.is_classes:
             kind = RandomForestRegressor if bagged else ExtraTreesRegressor
@@ -376,7 +352,7 @@ class _Learning:
 
 
 def _consensus(problem: LabelProblem, y: Floats, learn: _Learning) -> Floats | None:
-    """Return what boosting under consensus says, where that takes a moment only."""
+    """Return the outputs of boosting under consensus if it is fast enough, else None."""
     Y = problem.targets(y)
     cells = sum(part.X.shape[0] * part.X.shape[1] for part in problem.parts) * Y.shape[1]
     known = np.isfinite(y)

@@ -1,4 +1,4 @@
-"""What predicting a label gives: a table of all items, errors on held-out labels, reasons."""
+"""Result of label prediction: table of items, errors on held-out labels, and reasons."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MOST_ROUNDS_TOLD = 100
 
 @dataclass(frozen=True, eq=False)
 class LabelPrediction:
-    """A label of every item of a dataset, given or predicted, and how far to trust it.
+    """Given or predicted labels of all items of a dataset, with uncertainty.
 
     Attributes
     ----------
@@ -28,25 +28,25 @@ class LabelPrediction:
         `task` is "classes" or "number".
     classes : tuple of str
     table : DataFrame
-        A row for each item: dataset, id, label (as given where known), known, probability (that
-        the model gives this label), doubt, and p_<class> for each class. Of classes, doubt is 1
-        less the probability; of numbers, how far the sources differ, in units of the label, NaN
-        where fewer than two record the item.
+        A row for each item: dataset, id, label (the given one if known), known, probability (of
+        this label by the model), doubt, and p_<class> for each class. For classes, doubt is 1
+        minus the probability. For numbers it is the disagreement of the sources in units of the
+        label, NaN with fewer than two sources.
     held_out : DataFrame
-        model, error, standard_error, n, repeats: errors on labels that no model saw, the share of
-        wrong classes or the root mean square error.
+        model, error, standard_error, n, repeats: errors on held-out labels, the share of wrong
+        classes or the root mean square error.
     weights : DataFrame
         round, source, weight; empty for a transfer.
     embedding : Embedding or None
-        A map of what is predicted.
+        A map of the predictions.
     decision : None, "accept", "caution" or "too risky"
-        Of a transfer.
+        Decision about a transfer.
     reasons : list of str
         Sentences.
     figures : dict
-        Numbers behind the decision, or behind the fit.
+        Numbers behind the decision or the fit.
     diagnostics : mapping of str to Diagnostic
-        What the method found out on its way.
+        Diagnostics of the method.
     """
 
     dataset: str
@@ -64,12 +64,12 @@ class LabelPrediction:
     diagnostics: Mapping[str, Diagnostic] = field(default_factory=dict)
 
     def to_dict(self) -> JsonObject:
-        """Return everything but the map, JSON-ready, tables as lists by column.
+        """Return everything but the map, JSON-ready, with tables as lists by column.
 
         Notes
         -----
-        Probabilities of single classes are left out above 100,000 of them, and of more than 100
-        rounds an even hundred is told.
+        More than 100,000 class probabilities are left out, and more than 100 rounds are thinned to
+        an even hundred.
         """
         table = self.table
         several = [name for name in table.columns if name.startswith("p_")]

@@ -1,4 +1,4 @@
-"""How well a label is predicted: errors on labels held out, beside plainer ways."""
+"""Errors of label prediction on held-out labels, compared with simple models."""
 
 from __future__ import annotations
 
@@ -20,21 +20,9 @@ from hetviz.progress import Progress, ProgressPart
 def split_labels(
     y: Floats, usable: Ints, share: float, task: str, random_state: int
 ) -> tuple[Ints, Ints]:
-    """Split known labels into a part to learn from and a part to judge by, class by class.
+    """Split labelled items, class by class, into a share for training and the others for testing.
 
-    Parameters
-    ----------
-    y : ndarray of shape (n,)
-    usable : ndarray of int
-        Items with a label.
-    share : float
-        Of them to learn from; at least one item of each class, and at least one to judge by.
-    task : {"number", "classes"}
-    random_state : int
-
-    Returns
-    -------
-    shown, hidden : ndarray of int
+    Training has at least one item of each class, and testing at least one item.
     """
     rng = np.random.default_rng(random_state)
     groups = np.zeros(len(usable)) if task == gbc.NUMBER else y[usable]
@@ -59,20 +47,10 @@ def error_of(task: str, margin: Floats, y: Floats) -> float:
 def baselines(
     problem: LabelProblem, y: Floats, settings: GbcSettings
 ) -> Iterator[tuple[str, Floats, Bools]]:
-    """Yield name, margins (n, K) and which items they are of, for the plainer ways.
+    """Yield name, margins (n, K) and a mask of items for the simple models.
 
-    Parameters
-    ----------
-    problem : LabelProblem
-    y : ndarray of shape (n_objects,)
-        Labels to learn from, NaN elsewhere.
-    settings : GbcSettings
-        Of the trees and rounds, which all share.
-
-    Notes
-    -----
-    Trees on each source alone, their vote with equal weights, trees on all features joined with
-    gaps where a source does not record an item, and the most frequent class or the mean.
+    These are trees on each source alone, their vote with equal weights, trees on all features
+    joined (with gaps for missing items), and the most frequent class or the mean.
     """
     plain = replace(settings, lam0=0.0, lam1=0.0, weights="equal")
     Y, task, n = problem.targets(y), problem.column.task, len(y)
@@ -98,12 +76,7 @@ def baselines(
 
 
 def joined_source(parts: Sequence[GbcSource], n: int) -> GbcSource:
-    """Return all features side by side; NaN where a source does not record an item.
-
-    Notes
-    -----
-    Where a source is sparse, all are, and an item that a source does not record has zeros in it.
-    """
+    """Return all features side by side, with NaN for items that a source lacks (0 if sparse)."""
     if any(is_sparse(part.X) for part in parts):
         blocks = []
         for part in parts:
@@ -128,26 +101,10 @@ def held_out_errors(
     random_state: int,
     progress: Progress,
 ) -> pd.DataFrame:
-    """Return the errors of the consensus and of plainer ways on labels that they did not see.
+    """Return held-out errors of the consensus and of simple models with the same settings.
 
-    Parameters
-    ----------
-    problem : LabelProblem
-    model : method with ``train(problem, y, progress)``
-    settings : GbcSettings
-        As the consensus was fitted with; the plainer ways have its trees and rounds.
-    share : float
-        Of the labels to learn from.
-    repeats : int
-        Random splits.
-    random_state : int
-    progress : callable
-
-    Returns
-    -------
-    DataFrame
-        A row for each model: model, error (`error_of`, the mean over repeats), standard_error, n
-        (labels judged by, in a repeat), repeats.
+    Each row has model, error (mean over repeats), standard_error, n (test labels in a repeat) and
+    repeats. `share` is that of the training labels.
     """
     recorded = np.zeros(len(problem.y), dtype=bool)
     for part in problem.parts:
@@ -167,7 +124,7 @@ def held_out_errors(
         for step in baselines(problem, seen, settings):
             found.append(step)
             share_done = len(found) / (len(problem.parts) + 5)
-            progress(high + (low + 1 / repeats - high) * share_done, f"Compared with {step[0]}")
+            progress(high + (low + 1 / repeats - high) * share_done, f"Comparing with {step[0]}")
         for name, margin, here in found:
             rows = hidden[here[hidden]]
             if len(rows):
@@ -187,7 +144,7 @@ def error_table(errors: dict[str, list[float]], counts: dict[str, int]) -> pd.Da
 
 
 def _guess(task: str, Y: Floats) -> Floats:
-    """Return the margin of knowing nothing of an item: the mean, or the most frequent class."""
+    """Return the margin of a guess: the mean, or the most frequent class."""
     mean = np.nanmean(Y, axis=0)
     if task == gbc.NUMBER or len(mean) == 1:
         return np.asarray(mean)

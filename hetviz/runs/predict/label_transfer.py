@@ -1,7 +1,4 @@
-"""A label learned from another dataset, and whether to trust it.
-
-One space, the rows worth learning from, and a bridge between the labels of either.
-"""
+"""Transfer of a label from another dataset, with a decision about its risk."""
 
 from __future__ import annotations
 
@@ -43,30 +40,30 @@ _USUAL_AXES, _MANY_LABELS = 10, 10
 _MOST_STEPS = 1000
 _STRENGTH = 10.0
 _TRIED_AXES = (1, 10)
-"""Numbers of axes among which held-out labels choose."""
+"""Numbers of axes that held-out labels choose from."""
 _SPLITS = 2
 DECISIONS = {"accept": "accept", "caution": "caution", "too_risky": "too risky"}
 _PAIRED = {
     "links": "by links or equal ids",
     "labels": "by equal labels",
-    "random": "at random, since nothing says which belong together",
+    "random": "at random, because the data do not tell which belong together",
 }
 
 
 @dataclass(frozen=True, eq=False)
 class Transfer:
-    """What the items of a target get from a source.
+    """Outputs for the items of a target, learned from a source.
 
     Attributes
     ----------
     outputs : ndarray of shape (n_t, Y) or None
-        Probabilities of the classes, or mean and mean square of a number; None where it is too
-        risky to learn from the source.
+        Probabilities of the classes, or mean and mean square of a number; None if learning from
+        the source is too risky.
     selection : Selection
     pairing : str
-        How rows of the two were paired: "links", "labels" or "random".
+        Pairing of rows of both: "links", "labels" or "random".
     learned_from : int
-        Source rows with a label that were used.
+        Number of labelled source rows that were used.
     embedding : Embedding
     """
 
@@ -85,28 +82,27 @@ def transferred(
     params: Mapping[str, object],
     random_state: int,
 ) -> Transfer:
-    """Predict the label of a target by what a source says of its own items.
+    """Predict the label of a target from labels of a source.
 
     Parameters
     ----------
     data : HeteroData
     target : LabelColumn
-        Its `task` and `classes` count; what is known of it, `y` says.
+        Gives `task` and `classes`.
     y : ndarray of shape (n_t,)
-        Labels of the target to learn from, NaN elsewhere. With fewer than five, predictions are in
-        the source's terms.
+        Training labels of the target, NaN elsewhere. With fewer than five, predictions are in
+        terms of the source.
     source : LabelColumn
     params : mapping
-        Of the method "hemap". Unless it says otherwise, ten axes, and one, as in the thesis, where
-        the target has five to nine labels: so few do not tell which of more axes count.
+        Parameters of the method "hemap". The default is ten axes, or one, as in the thesis, with
+        five to nine target labels, which cannot tell apart more axes.
     random_state : int
 
     Notes
     -----
-    Ten nearest neighbours in the common space say which source class (or tenth of its numbers) an
-    item has; a linear model of the target's labels there (logistic or ridge regression, which few
-    labels are enough for) says what the source's rows would be labelled;
-    `hetviz.core.prediction.transfer.bridge` joins the two (equations 5.19 and 5.20).
+    Ten nearest neighbours in the common space give the source class (or tenth of its numbers) of
+    an item. A linear model of the target's labels there (logistic or ridge regression) labels the
+    source rows. `hetviz.core.prediction.transfer.bridge` combines both (equations 5.19 and 5.20).
     """
     kind = get_method("hemap")
     given = {
@@ -124,7 +120,7 @@ def transferred(
     paired = B_T[model.pairing_.target] * B_S[model.pairing_.source]
     shared = paired.sum(axis=0) > 0
     if model.pairing_.how != "random" and shared.any():
-        # on the other joint axes pairs lie opposite: these tell the two apart, and nothing else
+        # On the other joint axes pairs are opposite; these only separate the two datasets.
         B_T, B_S = B_T[:, shared], B_S[:, shared]
         selection = select_sources(B_T, B_S, random_state)
     rows = selection.rows[np.isfinite(source.y[selection.rows])]
@@ -146,21 +142,7 @@ def transferred(
 def own_ways(
     dataset: Dataset, target: LabelColumn, y: Floats, random_state: int
 ) -> dict[str, Floats]:
-    """Return what the dataset's own features say: nearest neighbours, linear models, and a guess.
-
-    Parameters
-    ----------
-    dataset : Dataset
-    target : LabelColumn
-    y : ndarray of shape (n,)
-        Labels to learn from, NaN elsewhere; at least one.
-    random_state : int
-
-    Returns
-    -------
-    dict of str to ndarray of shape (n, Y)
-        As `Transfer.outputs`.
-    """
+    """Return outputs of models of the dataset's own features and labels, and of a guess."""
     basis = fit_basis(without_column(dataset, target.name), "auto", random_state)
     known = np.flatnonzero(np.isfinite(y))
     Y = wanted(target, y[known])
@@ -173,23 +155,23 @@ def own_ways(
     ridge = Ridge(alpha=1.0).fit(Z[known], Y).predict(Z).reshape(len(y), -1)
     ways = {OWN_NEAREST: nearest_mean(Z[known], Y, Z), OWN_RIDGE: ridge}
     if target.task == CLASSES:
-        # rows of a mean length of 1, so that the strength does not depend on how many columns
+        # Rows of mean length 1 make the strength independent of the number of columns.
         U = Z / max(float(np.sqrt((Z[known] ** 2).sum(axis=1).mean())), 1e-12)
         ways[OWN_LOGISTIC] = _target_model(target, U[known], y[known], U, strength=_STRENGTH)
     return ways | {GUESS: guess}
 
 
 def own_best(dataset: Dataset, target: LabelColumn, y: Floats, random_state: int) -> Floats:
-    """Return what to predict by without a transfer: linear models of the dataset's own labels.
+    """Return the outputs without a transfer, by linear models of the dataset's own labels.
 
-    Ten nearest neighbours would give one class to all where fewer than ten labels are known.
+    Ten nearest neighbours would give one class to all items with fewer than ten known labels.
     """
     ways = own_ways(dataset, target, y, random_state)
     return next(ways[name] for name in (OWN_LOGISTIC, OWN_RIDGE, GUESS) if name in ways)
 
 
 def wanted(column: LabelColumn, y: Floats) -> Floats:
-    """Return labels as outputs: one column for each class, or a number and its square."""
+    """Return labels as outputs: one column for each class, or the number and its square."""
     if column.task == CLASSES:
         return np.asarray(np.eye(len(column.classes))[y.astype(np.int64)])
     return np.column_stack([y, y**2])
@@ -211,7 +193,7 @@ def nearest_mean(B: Floats, outputs: Floats, at: Floats, k: int = _NEAREST) -> F
 def _target_model(
     target: LabelColumn, B: Floats, y: Floats, at: Floats, strength: float = 1.0
 ) -> Floats:
-    """Return the target's outputs at other places by a linear model of its labels."""
+    """Return the target's outputs at other coordinates by a linear model of its labels."""
     if target.task != CLASSES:
         return np.asarray(Ridge(alpha=1.0).fit(B, wanted(target, y)).predict(at))
     out = np.zeros((len(at), len(target.classes)))
@@ -225,13 +207,13 @@ def _target_model(
 
 
 def _shown(data: HeteroData, target: LabelColumn, y: Floats, source: LabelColumn) -> HeteroData:
-    """Return the two datasets with the target's labels as `y` says, and no feature made of them."""
+    """Return the two datasets with target labels `y` and without features made from them."""
     parts = [without_column(data[column.dataset], column.name) for column in (target, source)]
     bare = [part.name for part in parts if part.is_featureless]
     if bare:
         raise NotApplicableError(
             get_method("hemap").card.title,
-            [f"Nothing but the label itself describes the items of {', '.join(bare)}."],
+            [f"Only the label itself describes the items of {', '.join(bare)}."],
         )
     names = {target.dataset, source.dataset}
     links = [group for group in data.links if {group.source, group.target} <= names]
@@ -250,7 +232,7 @@ def _shown(data: HeteroData, target: LabelColumn, y: Floats, source: LabelColumn
 
 
 def unlabelled(dataset: str, name: str, n: int, source: LabelColumn) -> LabelColumn:
-    """Return a label of which nothing is known yet, in the source's terms."""
+    """Return an unknown label in terms of the source."""
     return replace(source, dataset=dataset, name=name, y=np.full(n, np.nan))
 
 
@@ -269,14 +251,14 @@ def by_transfer(
 
     Notes
     -----
-    Where it is too risky, the predictions are those of regularised logistic or ridge regression
-    on the dataset's own features and labels, and there are none where it has too few labels. What
-    these own models say is judged beside the transfer in any case.
-    Unless parameters say it, one axis or ten are taken, whichever tells hidden labels better.
+    If the transfer is too risky, the predictions come from regularised logistic or ridge
+    regression on the dataset's own features and labels, or there are none with too few labels. The
+    own models are always judged together with the transfer. Unless parameters give the number of
+    axes, it is one or ten, whichever predicts hidden labels better.
     """
     learned = label_column(data, *source)
     if not np.isfinite(learned.y).any():
-        raise NotApplicableError("Transfer", [f"{':'.join(source)} is known of no item."])
+        raise NotApplicableError("Transfer", [f"No item has a value of {':'.join(source)}."])
     target, in_its_terms = _target(data, dataset, label, learned)
     params = dict(params)
     if in_its_terms and "n_components" not in params:
@@ -331,9 +313,9 @@ def _axes(
     progress: Progress,
     params: Mapping[str, object],
 ) -> int | None:
-    """Return how many axes tell hidden labels best, 1 as in the thesis or 10; of equals 1.
+    """Return the number of axes, 1 or 10, that predicts hidden labels best; the fewer of equals.
 
-    None where half of the labels are too few to learn from.
+    None if half of the labels are too few to learn from.
     """
     usable = np.flatnonzero(np.isfinite(target.y))
     errors: dict[int, list[float]] = {axes: [] for axes in _TRIED_AXES}
@@ -345,7 +327,7 @@ def _axes(
         seen = np.full(len(target.y), np.nan)
         seen[shown] = target.y[shown]
         for axes, found in errors.items():
-            progress(0.0, "Choosing the number of axes by held-out labels")
+            progress(0.0, "Choosing the number of axes on hidden labels")
             given = {**params, "n_components": axes}
             outputs = transferred(data, target, seen, learned, given, seed).outputs
             if outputs is None:
@@ -355,7 +337,7 @@ def _axes(
 
 
 def _decision(found: Transfer) -> str:
-    """Return the decision; rows paired at random lie over each other whatever they are."""
+    """Return the decision; rows paired at random always overlap, so they need caution."""
     decision = DECISIONS[found.selection.decision]
     return "caution" if decision == "accept" and found.pairing == "random" else decision
 
@@ -363,7 +345,7 @@ def _decision(found: Transfer) -> str:
 def _target(
     data: HeteroData, dataset: str, label: str, learned: LabelColumn
 ) -> tuple[LabelColumn, bool]:
-    """Return the label to predict, and whether enough is known to predict it in its own terms."""
+    """Return the label to predict, and whether it has enough own labels."""
     if label in item_columns(data, data[dataset].name):
         column = label_column(data, dataset, label)
         if np.isfinite(column.y).sum() >= LEAST_LABELS:
@@ -397,7 +379,7 @@ def _held_out(
             error = error_of_outputs(target, outputs[hidden], target.y[hidden])
             errors.setdefault(name, []).append(error)
             counts[name] = len(hidden)
-        progress((repeat + 2) / (repeats + 1), "Judged by held-out labels")
+        progress((repeat + 2) / (repeats + 1), "Judging on hidden labels")
     return error_table(errors, counts)
 
 
@@ -419,28 +401,32 @@ def _predicted(target: LabelColumn, outputs: Floats | None) -> LabelPredictions:
 def _reasons(
     found: Transfer, dataset: str, source: tuple[str, str], in_its_terms: bool, held: pd.DataFrame
 ) -> list[str]:
-    """Say what was decided and by which figures."""
+    """Return sentences about the decision and its numbers."""
     selection = found.selection
     out = [
-        f"{selection.fraction:.0%} of {source[0]} lies among the items of {dataset} "
-        "(30 % is enough, below 10 % is too risky); rows were paired "
-        f"{_PAIRED[found.pairing]}."
+        f"{100 * selection.fraction:.0f} % of {source[0]} are among the items of {dataset}. "
+        "30 % is enough, and below 10 % is too risky. "
+        f"Rows were paired {_PAIRED[found.pairing]}."
     ]
     if selection.decision == "too_risky":
-        instead = "its own labels alone" if in_its_terms else "nothing, since it has no labels"
-        out.append(f"It is too risky to learn from {source[0]}; predictions come from {instead}.")
+        out.append(f"It is too risky to learn from {source[0]}.")
+        out.append(
+            "Predictions come from its own labels alone."
+            if in_its_terms
+            else "There are no predictions, because it has too few labels."
+        )
     elif not in_its_terms:
         out.append(
-            f"{dataset} has fewer than {LEAST_LABELS} labels of its own, so the predictions are in "
-            f"the terms of {source[0]}: {source[1]}, and nothing tells how good they are."
+            f"{dataset} has fewer than {LEAST_LABELS} labels, so the predictions are values of "
+            f"{source[1]} in {source[0]}. Their quality is unknown."
         )
     if found.pairing == "random" and selection.decision != "too_risky":
-        out.append("After pairing at random, nothing relates single items: be sceptical.")
+        out.append("Rows were paired at random, so do not trust predictions of single items.")
     errors = dict(zip(held["model"], held["error"], strict=True))
     if "hemap" in errors:
         best = min(errors, key=lambda name: errors[name])
         if best != "hemap":
-            out.append(f"On labels held out, {best} does better; the transfer adds nothing here.")
+            out.append(f"On hidden labels, {best} is better. The transfer adds nothing here.")
         else:
-            out.append("On labels held out, the transfer does better than what is known without.")
+            out.append("On hidden labels, the transfer is better than models without it.")
     return out

@@ -1,4 +1,4 @@
-"""Labels that are missing, predicted: by consensus of sources, or from another labelled dataset."""
+"""Prediction of missing labels by blended models, consensus of sources, or transfer."""
 
 from __future__ import annotations
 
@@ -42,29 +42,28 @@ def predict_labels(
     progress: Progress | None = None,
     **params: object,
 ) -> LabelPrediction:
-    """Predict a label where it is missing, with errors on labels held out.
+    """Predict missing labels, with errors on held-out labels.
 
     Parameters
     ----------
     data : HeteroData
     dataset, label : str
-        A label column, or a column of the dataset's table; features made of it are not used.
+        A label column, or a column of the dataset's table; features made from it are not used.
     method : {"blend", "gbc", "hemap"}, optional
-        "blend", the default where no parameters are given, learns from the items' own features,
-        from those of the items that they are linked with in any dataset, and from labels along
-        links, weighed by cross-validation; see `hetviz.runs.predict.label_blend`. "gbc", the
-        default where some are, learns from all that describes the items (datasets with the same
-        ids, links within them), see `hetviz.algorithms.gbc`; "hemap" from another dataset with a
-        label of its own.
+        "blend", the default without parameters, learns from the items' own features, from features
+        of linked items in any dataset, and from labels along links, weighted by cross-validation;
+        see `hetviz.runs.predict.label_blend`. "gbc", the default with parameters, learns from all
+        features and links of the items (datasets with the same ids, links within them), see
+        `hetviz.algorithms.gbc`. "hemap" learns from another dataset with its own label.
     sources : sequence of str, optional
         For "blend" and "gbc": datasets and kinds of links to learn from; all when absent.
     training_share : float, optional
-        Share of the known labels that models see when their errors are measured, 0.8 when absent.
-        The predictions come from a fit to all of them.
+        Share of the known labels for training when errors are measured, 0.8 when absent. The
+        predictions come from a fit to all labels.
     repeats : int
-        How often errors are measured; 0 leaves that out.
+        Number of splits to measure errors; 0 skips that.
     source : (dataset, label), optional
-        For "hemap", needed there: what to learn from.
+        Required for "hemap": the label to learn from.
     random_state : int
     progress : callable, optional
     **params
@@ -81,11 +80,11 @@ def predict_labels(
     hetviz.errors.ParameterError
         For an unknown method, source or parameter, or a value out of range.
     hetviz.errors.NotApplicableError
-        If there is nothing to learn from, or too much; it says why.
+        If there is nothing to learn from, or too much data, with the reasons.
 
     Notes
     -----
-    Costs 1 + 3 `repeats` fits, about: the plainer ways are fitted as often as the method.
+    Costs about 1 + 3 `repeats` fits: simple models are fitted as often as the method.
 
     Examples
     --------
@@ -102,21 +101,21 @@ def predict_labels(
     if method is None:
         method = "gbc" if params else BLEND
     if method not in METHODS:
-        raise ParameterError(f"predict_labels: method = {method!r}; one of {', '.join(METHODS)}.")
+        raise ParameterError(
+            f"predict_labels: method = {method!r}. Use one of {', '.join(METHODS)}."
+        )
     share = _SHARE if training_share is None else training_share
     if not 0.0 < share < 1.0:
-        raise ParameterError(
-            f"predict_labels: training_share = {share!r}; it must lie between 0 and 1."
-        )
+        raise ParameterError(f"predict_labels: training_share = {share!r} is not between 0 and 1.")
     if not 0 <= repeats <= 100:
         raise ParameterError(
-            f"predict_labels: repeats = {repeats!r}; it must be a whole number from 0 to 100."
+            f"predict_labels: repeats = {repeats!r} is not a whole number from 0 to 100."
         )
     if method == "hemap":
         if source is None or sources is not None:
             raise ParameterError(
-                "predict_labels: method 'hemap' learns from one other label: give "
-                "source=(dataset, label), and no sources."
+                "predict_labels: method 'hemap' learns from one other label. Give "
+                "source=(dataset, label) and no sources."
             )
         return by_transfer(
             data, dataset, label, source, share, repeats, random_state, report, params
@@ -177,7 +176,7 @@ def _by_consensus(
 
 
 def with_label(data: HeteroData, column: LabelColumn) -> HeteroData:
-    """Return the data with a column of a table as a label, where it is not one already."""
+    """Return the data with a table column as a label column, unless it is one already."""
     if any((c.dataset, c.name) == (column.dataset, column.name) for c in data.labels):
         return data
     values = [
@@ -188,13 +187,7 @@ def with_label(data: HeteroData, column: LabelColumn) -> HeteroData:
 
 
 def with_sources(data: HeteroData, dataset: str, sources: Sequence[str] | None) -> HeteroData:
-    """Return the data in which only some sources describe the items of a dataset.
-
-    Raises
-    ------
-    hetviz.errors.ParameterError
-        For a name that is neither a dataset with features nor a kind of links of these items.
-    """
+    """Return the data in which only some sources describe the items of a dataset."""
     if sources is None:
         return data
     entity = data[dataset].entity
@@ -204,7 +197,7 @@ def with_sources(data: HeteroData, dataset: str, sources: Sequence[str] | None) 
     unknown = [name for name in sources if name not in offered]
     if unknown or not sources:
         raise ParameterError(
-            f"predict_labels: sources = {list(sources)}; choose from {', '.join(offered)}."
+            f"predict_labels: sources = {list(sources)}. Choose from {', '.join(offered)}."
         )
     datasets = [
         replace(part, X=None, feature_names=None, kernel=None, distance=None)
@@ -221,22 +214,24 @@ def with_sources(data: HeteroData, dataset: str, sources: Sequence[str] | None) 
 
 
 def _sentences(held: pd.DataFrame, column: LabelColumn) -> list[str]:
-    """Say what the held-out errors mean."""
+    """Return sentences about the held-out errors."""
     if not len(held):
         return []
     errors = dict(zip(held["model"], held["error"], strict=True))
     mine = errors["gbc"]
-    said = f"{mine:.1%} wrong" if column.classes else f"off by {mine:.3g} (root mean square)"
-    first = f"On labels held out, the consensus of the sources is {said}"
+    said = (
+        f"{100 * mine:.1f} % wrong" if column.classes else f"off by {mine:.3g} (root mean square)"
+    )
+    first = f"On hidden labels, the consensus of the sources is {said}."
     whole = [name for name in ("vote", "joined features", "guess") if name in errors]
     beside = ", ".join(
-        f"{name} {errors[name]:.1%}" if column.classes else f"{name} {errors[name]:.3g}"
+        f"{name} {100 * errors[name]:.1f} %" if column.classes else f"{name} {errors[name]:.3g}"
         for name in whole
     )
-    out = [f"{first}; {beside}." if beside else f"{first}."]
+    out = [f"{first} Others: {beside}." if beside else first]
     best = min(errors, key=lambda name: errors[name])
     if best == "guess":
-        out.append("To guess is as good: what is known of the items does not tell this label.")
+        out.append("A guess is as good. The data do not predict this label.")
     elif best != "gbc" and errors[best] < mine:
-        out.append(f"The lowest error has {best}.")
+        out.append(f"The lowest error is that of {best}.")
     return out

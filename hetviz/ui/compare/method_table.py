@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from hetviz._text import format_seconds
-from hetviz.algorithms.cost import known_seconds
+from hetviz.algorithms.cost import stored_seconds
 from hetviz.algorithms.memory import format_bytes
 from hetviz.data import HeteroData
 from hetviz.ui.compare import board
@@ -36,7 +36,7 @@ def show_methods(state: State, finding: Finding | None) -> dict[str, str]:
         theme.show_note("No method suits these data yet, as they have neither features nor links.")
         return {}
     # Times measured here are newer than those of the verdicts.
-    seconds = {v.card.key: known_seconds(v.card.key, data) or v.seconds for v in suitable}
+    seconds = {v.card.key: stored_seconds(v.card.key, data) or v.seconds for v in suitable}
     compared = _compared_methods(state, finding)
     not_compared = [verdict for verdict in suitable if verdict.card.key not in compared]
     preset = set() if compared else _preset_methods(suitable, seconds)

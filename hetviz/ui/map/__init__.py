@@ -1,1 +1,1 @@
-"""The Map page and the map component."""
+"""Map page and map component."""

@@ -1,4 +1,4 @@
-"""What the map's parts are kept in: arrays for the browser, and results that depend on data."""
+"""Caches of arrays for the browser and of results that depend on the data."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from hetviz.data import HeteroData
 
 MAX_SESSION_BYTES = 96_000_000
 MAX_TOTAL_BYTES = 768_000_000
-# Below this the saving is less than the round trip's own length.
+# Smaller arrays are not worth compressing.
 MIN_GZIP_BYTES = 64_000
 _MAX_RESULTS = 64
 
@@ -30,14 +30,14 @@ ArrayType = Literal["<f4", "<i4", "|i1", "|u1"]
 
 @dataclass(frozen=True, eq=False)
 class PackedArray:
-    """An array as the browser gets it: little-endian bytes under the hash of its content.
+    """An array for the browser: little-endian bytes with the hash of their content.
 
     Attributes
     ----------
     key : str
         32 hex digits.
     kind : str
-        Type of its entries, as numpy writes it.
+        NumPy type of the entries.
     content : bytes
     """
 
@@ -54,10 +54,10 @@ class PackedArray:
 
     @cached_property
     def gzipped(self) -> bytes | None:
-        """The content with gzip, or None where that saves less than a quarter."""
+        """The compressed content, or None if compression saves less than a quarter."""
         if len(self.content) < MIN_GZIP_BYTES:
             return None
-        # A part of it tells, at a fraction of the time that coordinates would waste.
+        # A probe is enough: coordinates hardly compress.
         probe = self.content[:MIN_GZIP_BYTES]
         if len(gzip.compress(probe, 1)) > 0.75 * len(probe):
             return None
@@ -65,12 +65,12 @@ class PackedArray:
 
 
 class ArrayCache:
-    """Arrays that each session's browser may ask for; those not used for longest are dropped.
+    """Arrays for the browsers of sessions; the least recently used are dropped.
 
     Parameters
     ----------
     session_bytes, all_bytes : int
-        Most bytes kept for one session, and for all together.
+        Maximum bytes of a session and of all sessions.
     """
 
     def __init__(
@@ -82,7 +82,7 @@ class ArrayCache:
         self._lock = threading.Lock()
 
     def put(self, session: str, array: PackedArray) -> str:
-        """Keep an array for a session and return its key."""
+        """Store an array for a session and return its key."""
         with self._lock:
             place = (session, array.key)
             if place not in self._arrays:
@@ -93,7 +93,7 @@ class ArrayCache:
             return array.key
 
     def get(self, session: str, key: str) -> PackedArray | None:
-        """Return an array of a session, or None if it is not (or no longer) there."""
+        """Return an array of a session, or None."""
         with self._lock:
             array = self._arrays.get((session, key))
             if array is not None:
@@ -108,11 +108,11 @@ class ArrayCache:
 
     @property
     def n_bytes(self) -> int:
-        """Bytes kept for all sessions."""
+        """Bytes of all sessions."""
         return sum(self._bytes.values())
 
     def _evict(self, session: str) -> None:
-        # The newest stays even if it is larger than all the room there is.
+        # The newest array stays even if it is larger than the limit.
         places = [place for place in self._arrays if place[0] == session][:-1]
         while places and self._bytes[session] > self._session_bytes:
             self._drop(places.pop(0))
@@ -127,7 +127,7 @@ class ArrayCache:
 
 ARRAY_CACHE = ArrayCache()
 
-# By identity of the data, which never change; what is kept must not hold the data itself alive.
+# Keyed by the identity of the data, which are immutable. Results must not refer to the data.
 _CACHE: WeakKeyDictionary[HeteroData, OrderedDict[Hashable, tuple[object, Any, float]]] = (
     WeakKeyDictionary()
 )
@@ -137,16 +137,16 @@ _LOCK = threading.Lock()
 def get_or_compute(
     data: HeteroData, key: Hashable, make: Callable[[], T], keep_alive: object = None
 ) -> T:
-    """Return what `make` gives, kept as long as `data` live, the 64 used last.
+    """Return the result of `make`, cached while `data` live; the 64 last used are kept.
 
     Parameters
     ----------
     data : HeteroData
     key : hashable
     make : callable
-        Its result must not refer to `data`. It may run twice when two threads ask at once.
+        Its result must not refer to `data`. It may run twice in two threads.
     keep_alive : object, optional
-        Kept alive with the result, so that `key` may name it by its identity.
+        Kept alive with the result, so that `key` may hold its id.
     """
     with _LOCK:
         store = _CACHE.setdefault(data, OrderedDict())
@@ -165,7 +165,7 @@ def get_or_compute(
 
 
 def get_cached(data: HeteroData, key: Hashable) -> Any:
-    """Return what `get_or_compute` keeps under a key, None where that is nothing."""
+    """Return the cached result of a key, or None."""
     with _LOCK:
         store = _CACHE.get(data, OrderedDict())
         if key not in store:
@@ -177,15 +177,15 @@ def get_cached(data: HeteroData, key: Hashable) -> Any:
 
 
 def drop_cached(data: HeteroData, key: Hashable) -> None:
-    """Let go of what `get_or_compute` keeps under a key."""
+    """Drop the cached result of a key."""
     with _LOCK:
         _CACHE.get(data, OrderedDict()).pop(key, None)
 
 
 def drop_unused(after: float) -> None:
-    """Let go of what `get_or_compute` kept and nobody asked for in so many seconds.
+    """Drop results that were not used for `after` seconds.
 
-    Data that outlive their visitors, as those of samples do, would keep each one's maps alive.
+    Data of samples outlive their visitors and would keep all maps alive.
     """
     oldest = time.monotonic() - after
     with _LOCK:

@@ -1,7 +1,6 @@
-"""What the map in the browser is told: a small JSON object that names arrays by their hashes.
+"""Description of a map for the component: a small JSON object with hashes of arrays.
 
-Everything that depends on the data alone is kept as long as they live, so that a rerun of the page
-only looks things up.
+Results that depend on the data alone are cached, so that a rerun of the page only looks them up.
 """
 
 from __future__ import annotations
@@ -63,30 +62,30 @@ def map_spec(
     version: int = 0,
     live: Job | None = None,
 ) -> dict[str, Any]:
-    """Return what the map component draws, JSON-ready.
+    """Return the description of a map for the component, JSON-ready.
 
     Parameters
     ----------
     state : State
-        With data; its view says colour and layers, its filters which rows are seen.
+        With data. Its view has the colour and layers, its filters the visible rows.
     run : Run or None
-        The map; None where there is none yet, for the partial maps of `live`.
+        The map, or None for the partial maps of `live`.
     session : str
-        Whose browser may ask for the arrays.
+        Session whose browser gets the arrays.
     mode : {"work", "look"}
     selection : array of int
         Global rows.
     camera : mapping, optional
         ``{"x": [low, high], "y": [low, high]}``.
     version : int
-        Of the selection; the browser takes it over where it is higher than its own.
+        Version of the selection; the browser adopts higher versions.
     live : Job, optional
-        Whose partial maps to draw.
+        Job whose partial maps are drawn.
 
     Raises
     ------
     hetviz.errors.DataError
-        If a filter names what is not there.
+        If a filter names an unknown column.
     """
     data = data_of(state)
     colours = layers.colours_of(state, run, session)
@@ -115,7 +114,7 @@ def map_spec(
             "stretch": frame.stretch,
         },
         "outside": frame.outside,
-        # A map that is being made tells of its places itself.
+        # A running job reports its positions itself.
         "unplaced": 0 if run is None else int(unplaced.sum()),
         "notes": [*_method_note(run), *form.notes, *_unjoined_datasets(data, run, hidden)],
         "datasets": get_or_compute(data, "datasets", lambda: _dataset_specs(data)),
@@ -132,7 +131,7 @@ def map_spec(
             "version": version,
         },
         "camera": _valid_camera(camera),
-        # The map was made for what was just said.
+        # The map was refitted for the last statements.
         "answers": bool(run is not None and (run.figures or {}).get("consequences")),
         "live": None if live is None else {"job": live.id, "title": live.title},
         "tokens": {name: asdict(tokens(name)) for name in THEMES},
@@ -145,7 +144,7 @@ def map_spec(
 
 
 def map_places(state: State, run: Run | None, session: str) -> dict[str, Any]:
-    """Return the keys of the arrays of a map's places."""
+    """Return the keys of the position arrays of a map."""
     form = get_geometry(state, run)
     return {
         "id": form.id,
@@ -155,9 +154,9 @@ def map_places(state: State, run: Run | None, session: str) -> dict[str, Any]:
 
 
 def _link_reach(state: State, run: Run | None) -> list[list[float | None]] | None:
-    """Return how far apart the ends of a link may lie to count as kept, for each two datasets."""
+    """Return the largest distance of close links for each pair of datasets."""
     embedding = None if run is None else state.embedding(run)
-    # Of a map of more axes than are drawn, the lengths that are seen are others.
+    # Distances on the screen differ from those of maps with more axes.
     if embedding is None or any(Y.shape[1] != 2 for Y in embedding.coordinates.values()):
         return None
     reach = map_parts.link_reach(state, run)
@@ -167,20 +166,20 @@ def _link_reach(state: State, run: Run | None) -> list[list[float | None]] | Non
 
 
 def map_urls(session: str) -> dict[str, str]:
-    """Return the map's addresses, relative to the app's root; those ending in / take one part."""
+    """Return the addresses of the map, relative to the root of the app."""
     quoted = quote(session, safe="")
     parts = {name: f"hv/{name}/{quoted}/" for name in ("array", "frame", "item")}
     return parts | {name: f"hv/{name}/{quoted}" for name in ("items", "search", "links", "atlas")}
 
 
 def _method_note(run: Run | None) -> list[str]:
-    """Return what the method itself says must be known of its map, after its title and a colon."""
+    """Return the note of the method, which follows its title and a colon."""
     note = "" if run is None else run.embedding.note.partition(": ")[2]
     return [f"{note[:1].upper()}{note[1:].rstrip('.')}."] if note else []
 
 
 def _unjoined_datasets(data: HeteroData, run: Run | None, hidden: tuple[str, ...]) -> list[str]:
-    """Say which datasets share the picture only."""
+    """Return notes about datasets without links to the others."""
     if run is None:
         return []
     gone = set(run.embedding.coordinates) - set(data.datasets)
@@ -211,7 +210,7 @@ def _dataset_specs(data: HeteroData) -> list[dict[str, object]]:
 
 def _colour_spec(data: HeteroData, colours: Colouring, session: str) -> dict[str, object]:
     numbers = colours.option.kind == "numbers"
-    # Layers of different maps have the same key.
+    # Layers of different maps have equal keys.
     colours_id = id(colours)
     values = get_or_compute(data, ("colour", colours_id), lambda: _pack_colour(colours), colours)
     low, high = get_or_compute(
@@ -246,7 +245,7 @@ def _pack_colour(colours: Colouring) -> PackedArray:
 
 
 def _category_counts(colours: Colouring) -> dict[str, object]:
-    """Return how many rows each category has, how many others there are, and rows without."""
+    """Return the numbers of rows by category, of other categories and without a value."""
     if colours.option.kind == "numbers":
         return {"categories": [], "other": 0, "none": int(np.isnan(colours.value).sum())}
     sizes = np.bincount(colours.code + 2, minlength=2 + len(colours.categories))
@@ -258,7 +257,7 @@ def _category_counts(colours: Colouring) -> dict[str, object]:
 
 
 def _category_names(state: State, run: Run | None, colours: Colouring) -> list[dict[str, object]]:
-    """Return the name of each category, and where it may stand, best first."""
+    """Return the name of each category with its possible positions, the best first."""
     data = data_of(state)
 
     def make() -> list[tuple[str, int, list[list[float]]]]:

@@ -1,4 +1,4 @@
-"""What the method of a map found out on its way: each finding as bars, with what it says."""
+"""Diagnostics of a fit as bars with explanations."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ _MAX_BARS, _MAX_NAME = 8, 60
 
 
 def show_diagnostics(figures: Mapping[str, object]) -> None:
-    """Show what was kept with a map, folded away; nothing where nothing was."""
+    """Show the diagnostics of a map in an expander, if it has any."""
     diagnostics = from_json(figures.get("diagnostics"))
     if not diagnostics:
         return
-    with st.expander("What the method found out"):
+    with st.expander("Diagnostics of the method"):
         for diagnostic, says in without_repeated_text(diagnostics.values()):
             theme.show_section(diagnostic.title, _n_shown_text(diagnostic))
             if says:
@@ -32,11 +32,7 @@ def _n_shown_text(diagnostic: Diagnostic) -> str:
 
 
 def draw_bars(diagnostic: Diagnostic, max_name: int = _MAX_NAME) -> None:
-    """Draw the values of a finding as bars from 0, the largest as long as there is room.
-
-    Where some are below 0 their bars have another colour. A single value is only written. Names
-    have `max_name` letters at most.
-    """
+    """Draw the values of a diagnostic as bars from 0; a single value is written as text."""
     rows = list(diagnostic.values.items())
     if len(rows) > _MAX_BARS:
         rows = sorted(rows, key=lambda pair: -abs(pair[1]))[:_MAX_BARS]
@@ -53,4 +49,5 @@ def draw_bars(diagnostic: Diagnostic, max_name: int = _MAX_NAME) -> None:
 def _bar_html(name: str, value: float, largest: float, diagnostic: Diagnostic) -> str:
     kind = ' class="below"' if value < 0 else ""
     bar = f'<u{kind}><i style="width:{abs(value) / largest:.1%}"></i></u>'
-    return f"<li><span>{theme.escape_html(name)}</span>{bar}<b>{theme.escape_html(diagnostic.format_value(value))}</b></li>"
+    text = theme.escape_html(diagnostic.format_value(value))
+    return f"<li><span>{theme.escape_html(name)}</span>{bar}<b>{text}</b></li>"

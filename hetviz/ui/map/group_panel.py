@@ -1,4 +1,4 @@
-"""The panel of several selected items: how many of each, what sets them apart, what to do."""
+"""Panel of several selected items: counts, differences, links and actions."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _MAX_IDS_COPIED = 2000
 
 
 def show_group(state: State, rows: Ints) -> None:
-    """Show several items."""
+    """Show the panel."""
     data = state.data
     if data is None:
         return
@@ -56,14 +56,14 @@ def _show_actions(state: State, data: HeteroData, rows: Ints) -> None:
         st.button(
             "Only these",
             key="only-these",
-            help="Hide all other items. A filter above the map; undo or remove it there.",
+            help="Hides all other items. Remove the filter above the map to show them.",
             on_click=filters.show_only,
             args=(rows.tolist(),),
         )
         st.button(
             "Map only these",
             key="map-only-these",
-            help="Make a new map of these items alone, with the method and settings below.",
+            help="Makes a new map of these items only, with the method and settings below.",
             disabled=not new_map.can_make(state),
             on_click=new_map.make_map,
             args=(rows,),
@@ -82,14 +82,14 @@ def _show_ids(data: HeteroData, rows: Ints) -> None:
         key="download-ids",
     )
     if len(rows) <= _MAX_IDS_COPIED:
-        theme.show_note("Or copy them with the button at the corner:")
+        theme.show_note("Or copy them with the button in the corner:")
         st.code(rows_csv(data, rows.tolist()), language=None, height=220)
     else:
-        theme.show_note(f"Copying is for up to {_MAX_IDS_COPIED:,} items.")
+        theme.show_note(f"At most {_MAX_IDS_COPIED:,} items can be copied.")
 
 
 def _show_differences(data: HeteroData, rows: Ints) -> None:
-    """Say what sets them apart, dataset by dataset."""
+    """Show the columns that differ from the other items, by dataset."""
     differences: list[tuple[str, Difference]] = []
     is_comparable = False
     for name, span in data.offsets.items():
@@ -101,11 +101,11 @@ def _show_differences(data: HeteroData, rows: Ints) -> None:
         return
     if any(item_text.is_loading(data, name) for name in data.datasets):
         theme.show_section("What sets them apart")
-        theme.show_note("The columns are being read.")
+        theme.show_note("Reading the columns.")
         return
-    theme.show_section("What sets them apart", "here, and elsewhere")
+    theme.show_section("What sets them apart", "here and elsewhere")
     if not differences:
-        theme.show_note("No column tells these items from the others of their datasets.")
+        theme.show_note("No column differs clearly between these items and the others.")
         return
     many = len({name for name, _ in differences}) > 1
     theme.show_table(
@@ -153,14 +153,12 @@ def _show_links(data: HeteroData, rows: Ints) -> None:
         ("Links to other items", f"{int((together & ~touching_links.inside).sum()):,}"),
     ]
     if apart.any():
-        lines.append(
-            ("Said to be apart, among them", f"{int((apart & touching_links.inside).sum()):,}")
-        )
+        lines.append(("Links apart among them", f"{int((apart & touching_links.inside).sum()):,}"))
     theme.show_section("Their links")
     theme.show_pairs(lines)
     linked = [*rows.tolist(), *touching_links.leads_to().tolist()]
     st.button(
-        "Add what they are linked to",
+        "Add linked items",
         key="pick-linked",
         disabled=len(linked) == len(rows),
         on_click=selection.select_rows,

@@ -1,4 +1,4 @@
-"""The maps made so far: choose, name, star and remove them, and what each was made with."""
+"""List of maps: choose, rename, star and remove them."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _LIST_HEIGHT = 300
 
 
 def show_history(state: State) -> None:
-    """Show the list; starred maps first, then the newest."""
+    """Show the list of maps."""
     if not state.runs:
         return
-    theme.show_section("Maps made so far", f"{len(state.runs):,}")
+    theme.show_section("Maps", f"{len(state.runs):,}")
     runs = sort_runs(state)
     height: int | Literal["content"] = (
         _LIST_HEIGHT if len(runs) >= _MIN_RUNS_SCROLLED else "content"
@@ -35,7 +35,7 @@ def show_history(state: State) -> None:
 
 
 def sort_runs(state: State) -> list[Run]:
-    """Return the maps, the starred ones first, then the newest."""
+    """Return the maps, starred ones first, then the newest."""
     newest = list(reversed(state.runs))
     return [run for run in newest if run.starred] + [run for run in newest if not run.starred]
 
@@ -60,11 +60,9 @@ def _show_run(state: State, run: Run) -> None:
                 ChooseRun(run.id),
                 disabled=is_shown,
             )
-            star = ("★", "Take the star away") if run.starred else ("☆", "Keep at the top")
+            star = ("★", "Remove the star") if run.starred else ("☆", "Keep at the top")
             _run_button(star[0], f"star-{run.id}", StarRun(run.id, not run.starred), star[1])
-            _run_button(
-                "×", f"drop-{run.id}", DropRun(run.id), "Remove this map; undo brings it back"
-            )
+            _run_button("×", f"drop-{run.id}", DropRun(run.id), "Remove this map. You can undo it.")
         theme.show_note(" · ".join(run_facts(state, run)))
 
 
@@ -88,10 +86,10 @@ def _run_button(
 
 
 def run_facts(state: State, run: Run) -> list[str]:
-    """Say where a map comes from and how well it does, one short phrase each."""
+    """Return short texts about the origin and the scores of a map."""
     method = _find_method(run.method)
     texts = [] if method is None or method[0] == run.title else [method[0]]
-    texts += [time_text(run.when)] if run.when else ["came with the data"]
+    texts += [time_text(run.when)] if run.when else ["original map"]
     scores = (run.figures or {}).get("scores", {})
     if "guidance_area" in scores:
         kept = f"links kept {scores['guidance_area']:.2f}"
@@ -105,7 +103,7 @@ def run_facts(state: State, run: Run) -> list[str]:
 
 
 def changed_settings(data: HeteroData | None, run: Run) -> list[str]:
-    """Say which settings differ from the method's own, in plain words."""
+    """Return texts about the parameters that differ from their defaults."""
     method = _find_method(run.method)
     declared = {} if method is None else method[1]
     texts = [
@@ -129,7 +127,7 @@ def _find_method(key: str) -> tuple[str, dict[str, Param]] | None:
     try:
         method = get_method(key)
     except ParameterError:
-        # A map that came with the data may be of a method that this version lacks.
+        # The original map may have a method that this version lacks.
         return None
     return method.card.title, dict(method.params)
 
@@ -149,7 +147,7 @@ def _value_text(param: Param, value: object) -> str:
 
 
 def time_text(text: str) -> str:
-    """Return a moment as the visitor's clock shows it."""
+    """Return a time in the time zone of the visitor."""
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:

@@ -1,4 +1,4 @@
-"""One row of all: which dataset it is of, and what to call it."""
+"""Item of a global row: its dataset, row and title."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from hetviz.plots.palette import shape_of
 
 @dataclass(frozen=True, eq=False)
 class MapItem:
-    """One row, found.
+    """An item.
 
     Attributes
     ----------
     dataset : Dataset
     place : int
-        Of the dataset among all.
+        Position of the dataset.
     row : int
-        Within the dataset.
+        Row in the dataset.
     """
 
     dataset: Dataset
@@ -29,17 +29,17 @@ class MapItem:
 
     @property
     def title(self) -> str:
-        """What to call it."""
+        """Title of the item."""
         return str(self.dataset.titles[self.row])
 
     @property
     def glyph(self) -> str:
-        """The shape of its dataset."""
+        """Shape of its dataset."""
         return shape_of(self.place)[1]
 
 
 def find_item(data: HeteroData, row: int) -> MapItem:
-    """Find a global row."""
+    """Return the item of a global row."""
     starts = [rows.start for rows in data.offsets.values()]
     place = int(np.searchsorted(starts, row, side="right")) - 1
     name = list(data.datasets)[place]

@@ -1,4 +1,4 @@
-"""What the map says of single items: names to write, and the card that hovering shows."""
+"""Names of items on the map and the card shown on hovering."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _MAX_FACTS = 40
 
 
 def item_names(data: HeteroData, rows: Iterable[int]) -> list[dict[str, Any]]:
-    """Return name and dataset of rows, whether the name is one, and whether it fits on the map."""
+    """Return the titles and datasets of rows, and which titles fit on the map."""
     specs = []
     for row in rows:
         item = find_item(data, row)
@@ -43,7 +43,7 @@ def item_names(data: HeteroData, rows: Iterable[int]) -> list[dict[str, Any]]:
 
 
 def item_card(data: HeteroData, row: int, colours: Colouring, session: str) -> dict[str, Any]:
-    """Return what is known of one row, for its card.
+    """Return the card of a row.
 
     Parameters
     ----------
@@ -51,9 +51,9 @@ def item_card(data: HeteroData, row: int, colours: Colouring, session: str) -> d
     row : int
         Global.
     colours : Colouring
-        Of these data; its value of the row is told.
+        Colouring whose value of the row is shown.
     session : str
-        For the address of the picture.
+        Session in the address of the picture.
     """
     item = find_item(data, row)
     name = item.dataset.name
@@ -70,7 +70,7 @@ def item_card(data: HeteroData, row: int, colours: Colouring, session: str) -> d
 
 
 def link_counts(data: HeteroData) -> Ints:
-    """Return how many links each row has, of either sign, shape (n_rows,)."""
+    """Return the number of links of each row, of either sign, shape (n_rows,)."""
     total = np.zeros(data.n_rows, dtype=np.int64)
     for links in data.links:
         for name, ends in ((links.source, links.i), (links.target, links.j)):
@@ -99,7 +99,7 @@ def _iter_facts(data: HeteroData, item: MapItem) -> Iterator[tuple[str, str]]:
 
 
 def value_text(value: object) -> str:
-    """Return a cell in words: six digits at most, yes and no, empty where it is missing."""
+    """Return a cell as text: at most six digits, yes or no, empty if missing."""
     if is_missing(value):
         return ""
     if isinstance(value, bool | np.bool_):
@@ -129,7 +129,7 @@ def _item_text(item: MapItem) -> str | None:
 
 
 def _colour_value(colours: Colouring, row: int) -> dict[str, object] | None:
-    """Return what the colour of a row says, or None where it has no value."""
+    """Return the value of a row that its colour shows, or None."""
     title = colours.option.title
     if colours.option.kind == "numbers":
         value = float(colours.value[row])

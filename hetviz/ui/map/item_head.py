@@ -1,7 +1,7 @@
-"""The first lines of an item's card: what it is, its picture, and what it is linked with.
+"""Head of the item panel: title, picture and linked items.
 
-The panel shows them; the map in the browser asks for them when an item is pointed at, and shows
-them from a press on until the panel has come.
+The browser requests it when the pointer is on an item, and shows it on a click until the panel
+arrives.
 """
 
 from __future__ import annotations
@@ -30,24 +30,23 @@ _MAX_NAME_CHARS, _MAX_LINKED_PICTURES = 44, 4
 
 
 def item_head(state: State, run: Run, row: int, session: str) -> dict[str, Any] | None:
-    """Return what the browser shows of an item before the panel has come, JSON-ready.
+    """Return the head of the item panel, JSON-ready.
 
     Parameters
     ----------
     state : State
         With data.
     run : Run
-        The map that is seen.
+        The shown map.
     row : int
         Global.
     session : str
-        For addresses of pictures.
+        Session in the addresses of pictures.
 
     Returns
     -------
     dict or None
-        None of an item without a place, and of more than 20,000 items, where it takes longer than a
-        pointer rests.
+        None for items without a position, and for more than 20,000 items, where it is too slow.
     """
     data = state.data
     embedding = None if data is None else state.embedding(run)
@@ -78,7 +77,7 @@ def item_head(state: State, run: Run, row: int, session: str) -> dict[str, Any] 
 def nearest_items(
     state: State, run: Run, row: int, n: int = N_NEAREST, links: TouchingLinks | None = None
 ) -> dict[str, Nearest]:
-    """Return the nearest of each dataset, with what counts as near everywhere in the app."""
+    """Return the nearest items of each dataset, with the distance that counts as close."""
     embedding = state.embedding(run)
     if embedding is None:
         return {}
@@ -86,33 +85,40 @@ def nearest_items(
 
 
 def linked_sections(nearest_by_dataset: dict[str, Nearest]) -> list[tuple[str, Nearest, str, str]]:
-    """Return each dataset that the item is linked with, its title, and how many links are kept."""
+    """Return the linked datasets with a title and the number of close links."""
     linked = {name: items for name, items in nearest_by_dataset.items() if len(items.ends)}
     return [
         (
             name,
             items,
             "Linked with" if len(linked) == 1 else f"Linked {name}",
-            f"{int(items.met().sum()):,} of {len(items.ends):,} kept",
+            f"{int(items.met().sum()):,} of {len(items.ends):,} {_met_text(items)}",
         )
         for name, items in linked.items()
     ]
 
 
+def _met_text(items: Nearest) -> str:
+    return "as linked" if (items.weight < 0).any() else "close"
+
+
 def bar_legend(name: str, items: Nearest) -> str:
-    """Say what the bars of the ends mean."""
+    """Return the legend of the bars of linked items."""
     if not items.n_near:
-        return f"How many {name} lie nearer. None lies near enough for a link to count as kept."
-    return f"How many {name} lie nearer. The mark: the {items.n_near:,} that count as near."
+        return f"The number of {name} that are closer. None is near enough to count as close."
+    return (
+        f"The number of {name} that are closer. Up to the mark, the nearest {items.n_near:,}, "
+        "items count as close."
+    )
 
 
 def n_unlisted(items: Nearest) -> int:
-    """Return how many ends are not listed."""
+    """Return the number of linked items that are not listed."""
     return max(len(items.ends) - MAX_LINKED, 0)
 
 
 def linked_items(data: HeteroData, linked: Nearest, session: str) -> list[dict[str, Any]]:
-    """Return what of one dataset the item is linked with, the nearest first."""
+    """Return the linked items of a dataset, the nearest first."""
     rows = []
     for row, nearer, weight, met in zip(
         linked.ends[:MAX_LINKED].tolist(),
@@ -138,10 +144,7 @@ def linked_items(data: HeteroData, linked: Nearest, session: str) -> list[dict[s
 
 
 def bar_length(nearer: int, n_near: int, n_others: int) -> float:
-    """Return how long a bar stands for a rank: 1 for the nearest, one half where near ends.
-
-    By the logarithm of the rank, so that the first few differ as much as the last hundreds.
-    """
+    """Return the bar length of a rank on a log scale: 1 for the nearest, 0.5 at the close limit."""
     edge = log1p(n_near)
     if nearer < n_near:
         return 1.0 - 0.5 * log1p(nearer) / edge
@@ -150,7 +153,7 @@ def bar_length(nearer: int, n_near: int, n_others: int) -> float:
 
 
 def item_line(data: HeteroData, item: MapItem, row: int, colours: Colouring) -> str:
-    """Say what it is: its dataset, and the group that its colour on the map stands for."""
+    """Return the dataset of an item and the category of its colour."""
     dataset = item.dataset
     text = dataset.name
     if dataset.entity != dataset.name and len(data.views(dataset.entity)) > 1:
@@ -159,17 +162,14 @@ def item_line(data: HeteroData, item: MapItem, row: int, colours: Colouring) -> 
     if code < 0:
         return text
     group = spoken(colours.categories[code])
-    # A bare number says nothing without its column.
+    # A number needs the title of its column.
     return f"{text} · {group if group[:1].isalpha() else f'{colours.option.title} {group}'}"
 
 
 def picture_addresses(
     data: HeteroData, item: MapItem, session: str, links: TouchingLinks | None = None
 ) -> list[str]:
-    """Return the address of an item's picture; without one, of those it is linked with most.
-
-    One address for its own, up to four for those; none where there is none.
-    """
+    """Return the address of an item's picture, or up to four of its most strongly linked items."""
     own_address = pictures.picture_address(session, data, item.dataset.name, item.row)
     if own_address:
         return [own_address]
@@ -189,6 +189,6 @@ def picture_addresses(
 
 
 def has_picture(data: HeteroData, item: MapItem) -> bool:
-    """Whether an item has a picture of its own."""
+    """Return whether an item has a picture."""
     media = item.dataset.media
     return media is not None and media[item.row] is not None

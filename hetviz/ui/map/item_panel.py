@@ -1,4 +1,4 @@
-"""The panel of one selected item: what it is, what lies nearest, and what its links lead to."""
+"""Panel of one selected item: columns, neighbours, links and explanations."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _N_FACTS, _MAX_TEXT_CHARS = 5, 400
 
 
 def show_item(state: State, row: int) -> None:
-    """Show one item."""
+    """Show the panel."""
     data, run = state.data, state.run
     if data is None:
         return
@@ -31,9 +31,9 @@ def show_item(state: State, row: int) -> None:
     )
     nearest_by_dataset = {} if run is None else _find_nearest(state, run, row)
     if run is not None and not nearest_by_dataset:
-        theme.show_note("This item has no place on this map.")
+        theme.show_note("This item has no position on this map.")
     _show_links(state, row, links, nearest_by_dataset)
-    # The browser shows head and links by itself until they are here.
+    # The browser shows head and links until this element arrives.
     st.html(f'<i class="hv-of" data-of="{row}"></i>')
     for name, nearest_items in nearest_by_dataset.items():
         _show_neighbours(data, name, nearest_items)
@@ -52,7 +52,7 @@ def show_item(state: State, row: int) -> None:
 
 
 def _show_facts(data: HeteroData, item: MapItem) -> None:
-    """Show the row's columns: few at once, all on request, long texts as text."""
+    """Show the first columns, with all columns and long texts in an expander."""
     dataset = item.dataset
     hidden = {dataset.title_column, (dataset.recipe or {}).get("media")}
     facts: list[tuple[str, str]] = []
@@ -69,7 +69,7 @@ def _show_facts(data: HeteroData, item: MapItem) -> None:
     if id_text != item.title:
         facts.append(("Id", shorten(id_text, 40)))
     if facts or texts:
-        theme.show_section("What is known of it")
+        theme.show_section("Columns")
     if facts:
         theme.show_pairs(facts[:_N_FACTS])
     for _, text in texts[:1]:
@@ -79,9 +79,8 @@ def _show_facts(data: HeteroData, item: MapItem) -> None:
         with st.expander(f"All {theme.count(len(facts) + len(texts), 'column')}"):
             theme.show_pairs(facts)
             for name, text in texts:
-                st.html(
-                    f'<p class="hv-text"><b>{theme.escape_html(spoken(name))}</b> {theme.escape_html(text)}</p>'
-                )
+                title, content = theme.escape_html(spoken(name)), theme.escape_html(text)
+                st.html(f'<p class="hv-text"><b>{title}</b> {content}</p>')
 
 
 def _find_nearest(state: State, run: Run, row: int) -> dict[str, Nearest]:
@@ -101,7 +100,9 @@ def _show_neighbours(data: HeteroData, name: str, nearest_items: Nearest) -> Non
     mostly = sum(address is not None for address in pictures) > len(rows) / 2
     rows = rows if mostly else rows[:_MAX_NAMES]
     marked = set(nearest_items.rows[nearest_items.linked].tolist())
-    aside = f"{len(rows)} of {nearest_items.n_others:,}" + ("; outlined: linked" if marked else "")
+    aside = f"{len(rows)} of {nearest_items.n_others:,}" + (
+        ", outlined if linked" if marked else ""
+    )
     theme.show_section(f"Nearest {name}", aside)
     (item_chip.show_pictures if mostly else item_chip.show_names)(data, rows.tolist(), marked)
 
@@ -109,7 +110,7 @@ def _show_neighbours(data: HeteroData, name: str, nearest_items: Nearest) -> Non
 def _show_links(
     state: State, row: int, links: TouchingLinks, nearest_by_dataset: dict[str, Nearest]
 ) -> None:
-    """Say what it is linked with, and how near that lies on the map."""
+    """Show the linked items and how close they are."""
     data = state.data
     if data is None:
         return
@@ -119,11 +120,9 @@ def _show_links(
         theme.show_section("Linked with", theme.count(len(links), "link"))
         return
     if not len(links) and held_out is not None:
-        theme.show_note(
-            "Its links are held out: the map is judged by them and was not made from them."
-        )
+        theme.show_note("Its links are hidden: they score the map but were not used to make it.")
     elif not len(links) and data.links:
-        theme.show_note("No link touches this item.")
+        theme.show_note("This item has no links.")
     for name, nearest_items, title, n_close_text in sections:
         theme.show_section(title, n_close_text)
         _show_linked(data, name, nearest_items)
@@ -132,7 +131,7 @@ def _show_links(
         theme.show_pairs(
             [
                 (
-                    f"Held-out {name} among the {nearest_items.n_near:,} that count as near",
+                    f"Hidden links to {name} that are close",
                     _n_near_text(nearest_items),
                 )
                 for name, nearest_items in unseen.items()
@@ -146,7 +145,7 @@ def _n_near_text(nearest_items: Nearest) -> str:
 
 
 def _held_out_links(state: State, row: int) -> TouchingLinks | None:
-    """Return the links that came with the data to judge a map by, of this item."""
+    """Return the held-out links of this item."""
     held_out = state.held_out
     if held_out is None or state.data is None or held_out.n_rows != state.data.n_rows:
         return None
@@ -159,7 +158,7 @@ def _select_button(label: str, key: str, rows: list[int], enabled: bool) -> None
 
 
 def _show_linked(data: HeteroData, name: str, nearest_items: Nearest) -> None:
-    """List what of one dataset the item is linked with, the nearest first."""
+    """List the linked items of a dataset, the nearest first."""
     theme.show_note(item_head.bar_legend(name, nearest_items))
     rows = []
     for end in item_head.linked_items(data, nearest_items, str(st.session_state["sid"])):

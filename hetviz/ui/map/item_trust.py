@@ -1,4 +1,4 @@
-"""What the map gets right and wrong around one item, in sentences."""
+"""Sentences about the reliability of the map around an item."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hetviz.workspace import Run, State
 
 
 def show_item_trust(state: State, run: Run, row: int) -> None:
-    """Say what can be believed of an item's surroundings."""
+    """Show how reliable the map is around an item."""
     data, embedding = state.guided, charts.embedding_of(state, run)
     if data is None or embedding is None:
         return
@@ -29,14 +29,14 @@ def show_item_trust(state: State, run: Run, row: int) -> None:
         )
     texts = None if result is None else trust_sentences(result[0], row, result[1], result[2])
     if texts:
-        theme.show_section("What the map gets wrong here" if texts[0] else "The map is right here")
+        theme.show_section("How reliable is this spot?")
         theme.show_note(" ".join([*texts[0], *texts[1]]))
 
 
 def trust_sentences(
     trust: Trust, row: int, broken: int, n_statements: int
 ) -> tuple[list[str], list[str]] | None:
-    """Return what is wrong around a row and what is right; None where nothing can be said."""
+    """Return sentences about errors and about correct neighbours of a row, or None."""
     wrong: list[str] = []
     right: list[str] = []
 
@@ -49,34 +49,33 @@ def trust_sentences(
         )
         if false:
             wrong.append(
-                f"{false} of its {k} nearest here {_is_or_are(false)} not near in the data."
+                f"{false} of its {k} neighbours {_is_or_are(false)} not similar in the data."
             )
         if missing:
-            wrong.append(
-                f"{missing} of its {k} nearest in the data {_is_or_are(missing)} far here."
-            )
+            wrong.append(f"{missing} of its {k} most similar items {_is_or_are(missing)} far away.")
         if not false and not missing:
-            right.append(f"Its {k} nearest here are near in the data, and the other way round.")
+            right.append(f"Its {k} neighbours are its {k} most similar items in the data.")
     if math.isfinite(count("of_across")):
         k, false = round(count("of_across")), round(count("false_across"))
         missing = round(count("missing_across"))
         if false:
             wrong.append(
-                f"Of the {k} nearest in another dataset, no link speaks for {_about_text(false, k)}."
+                f"{_share_text(false, k)} of its neighbours in another dataset have no link in common."
             )
         if missing:
             wrong.append(
-                "Of the items that its links, or links of items like it, lead to, "
-                f"{_about_text(missing, k)} {_is_or_are(missing)} far here."
+                f"{_share_text(missing, k)} of the items linked to it or to similar items are far away."
             )
     if n_statements:
         if broken:
             wrong.append(
-                f"The map breaks {broken:,} of {theme.count(n_statements, 'thing')} said about it."
+                f"The map contradicts {broken:,} of {theme.count(n_statements, 'statement')} about it."
             )
         else:
-            kept = "the one thing" if n_statements == 1 else f"all {n_statements:,} things"
-            right.append(f"The map keeps {kept} said about it.")
+            n_text = (
+                "the only statement" if n_statements == 1 else f"all {n_statements:,} statements"
+            )
+            right.append(f"The map follows {n_text} about it.")
     return (wrong, right) if wrong or right else None
 
 
@@ -84,5 +83,5 @@ def _is_or_are(count: int) -> str:
     return "is" if count == 1 else "are"
 
 
-def _about_text(count: int, k: int) -> str:
-    return "nearly all" if count >= k else f"about {count} in {k}"
+def _share_text(count: int, k: int) -> str:
+    return "Nearly all" if count >= k else f"About {100 * count / k:.0f} %"

@@ -1,4 +1,4 @@
-"""What lies over the map where one works on it: what is missing, tools, maps, bar, and panel."""
+"""Elements over the map: errors, tools, list of maps, statement bar and panel."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hetviz.workspace import State
 
 
 def show_map_page(tab: str | None = None) -> None:
-    """Show it; the address of a tab opens the panel there."""
+    """Show the elements; `tab` opens the panel at that tab."""
     state = session.workspace().state
     if state.data is None:
         with st.container(key="page"):
@@ -48,7 +48,7 @@ def show_map_page(tab: str | None = None) -> None:
 
 
 def _show_tools(state: State) -> None:
-    """Show what chooses among the items, below the legend."""
+    """Show the filters and errors below the legend."""
     with st.container(horizontal=True, vertical_alignment="center", key="tools", gap="small"):
         filters.add_button(state)
         filters.show_chips(state)
@@ -61,11 +61,11 @@ def _show_tools(state: State) -> None:
 
 
 def _show_new_map(state: State) -> None:
-    """Show the button that opens the form for another map, and the list of those made.
+    """Show the form for a new map and the list of maps.
 
-    It loads the numerical libraries, so it comes after the map.
+    It loads the numerical libraries, so it runs after the map.
     """
-    # Another key once a map was started: that closes it, and the map can be seen to move.
+    # A new key after a start closes the popover.
     key = f"maker-{st.session_state.get(maker.N_STARTED, 0)}"
     with (
         st.container(key="new-map"),

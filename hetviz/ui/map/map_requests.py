@@ -1,7 +1,7 @@
-"""What the map in the browser asks for, and the answer, however they travel.
+"""Requests of the map component and their responses, for the app and for notebooks.
 
-The app answers over routes (`hetviz.ui.map.routes`), a notebook over its kernel
-(`hetviz.ui.notebook`); both ask here, so that neither can say what the other does not.
+The app serves them over routes (`hetviz.ui.map.routes`), a notebook over its kernel
+(`hetviz.ui.notebook`).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from hetviz.workspace import Run, State
 MAX_ITEMS = 400
 _MAX_LIST_CHARS = 12 * MAX_ITEMS
 
-# How long a browser may keep an answer; never anybody between.
+# Cache-Control headers. Only browsers may cache, never proxies.
 CACHE_FOREVER = "private, max-age=31536000, immutable"
 CACHE_BRIEFLY = "private, max-age=600"
 REVALIDATE = "private, no-cache"
@@ -36,13 +36,13 @@ _MAX_ROW = 2**31
 
 
 class RequestError(Exception):
-    """A request that cannot be answered.
+    """A request that gets no content.
 
     Parameters
     ----------
     status : int
-        404 for what is not there, 202 for what is still being found out, 204 for rows that are not
-        there any more, 400 for what means nothing, 413 for what is too long.
+        404 if not found, 202 while it is computed, 204 for rows of other data, 400 if invalid,
+        413 if too long.
     """
 
     def __init__(self, status: int = 404) -> None:
@@ -50,8 +50,8 @@ class RequestError(Exception):
 
 
 def parse_integer(text: str, low: int, high: int) -> int:
-    """Read a whole number from `low` to `high`, in plain digits."""
-    # isdecimal holds for digits of other scripts too, which int reads.
+    """Parse an integer of ASCII digits from `low` to `high`."""
+    # isdecimal accepts digits of other scripts, which int parses.
     if not text.isascii() or not text.isdecimal() or len(text) > 16:
         raise RequestError(400)
     number = int(text)
@@ -62,7 +62,7 @@ def parse_integer(text: str, low: int, high: int) -> int:
 
 @dataclass(frozen=True, eq=False)
 class OpenProject:
-    """What a session has open."""
+    """Open project of a session."""
 
     session: str
     state: State
@@ -70,28 +70,28 @@ class OpenProject:
 
     @property
     def run(self) -> Run | None:
-        """The map that is chosen."""
+        """Chosen map."""
         return self.state.run
 
     def rows(self, texts: Sequence[str], max_rows: int) -> list[int]:
-        """Return global rows, given as text."""
+        """Parse global rows."""
         if not texts or len(texts) > max_rows:
             raise RequestError(400)
         rows = [parse_integer(text, 0, _MAX_ROW) for text in texts]
         if max(rows) >= self.data.n_rows:
-            # The page asked before it heard of other data; a browser logs every 404 as an error.
+            # The page has older data. Not 404, since browsers log these as errors.
             raise RequestError(204)
         return rows
 
 
 @dataclass(frozen=True, eq=False)
 class MapRequest:
-    """A question.
+    """A request of the map component.
 
     Attributes
     ----------
     part : str
-        What stands after the session in the address; empty where nothing does.
+        Rest of the address after the session, may be empty.
     query : mapping of str to str
     body : bytes
     """
@@ -101,11 +101,11 @@ class MapRequest:
     body: bytes = b""
 
     def get(self, name: str, default: str = "") -> str:
-        """Return a value of the query."""
+        """Return a query parameter."""
         return (self.query or {}).get(name, default)
 
     def get_list(self, name: str) -> list[str]:
-        """Return a value of the query that is a list."""
+        """Return a query parameter that is a list."""
         text = self.get(name)
         if not text or len(text) > _MAX_LIST_CHARS:
             raise RequestError(400)
@@ -114,14 +114,14 @@ class MapRequest:
 
 @dataclass(frozen=True, eq=False)
 class MapResponse:
-    """An answer.
+    """A response to a request.
 
     Attributes
     ----------
     content : object
-        Bytes of the media type `media_type`; an array (`PackedArray`); else what is sent as JSON.
+        Bytes of the media type, an array (`PackedArray`), or an object sent as JSON.
     cache_control : str
-        How long a browser may keep it.
+        Cache-Control header.
     media_type : str
     """
 
@@ -131,7 +131,7 @@ class MapResponse:
 
 
 def find_array(session: str, key: str) -> PackedArray:
-    """Return an array that a session may have."""
+    """Return an array of a session."""
     array = ARRAY_CACHE.get(session, key)
     if array is None:
         raise RequestError
@@ -186,7 +186,7 @@ def _respond_trust(opened: OpenProject, request: MapRequest) -> MapResponse:
     try:
         overlay = layers.trust_overlay(opened.state, opened.run, opened.session)
     except HetvizError as error:
-        # The page says why; a browser logs every 404 as an error.
+        # The page shows the error. Not 404, since browsers log these as errors.
         raise RequestError(204) from error
     if overlay is None:
         raise RequestError(202)
@@ -194,16 +194,16 @@ def _respond_trust(opened: OpenProject, request: MapRequest) -> MapResponse:
 
 
 def _respond_regions(opened: OpenProject, request: MapRequest) -> MapResponse:
-    """Answer with the regions of the chosen map, if that is the one that is asked for."""
+    """Return the regions of the chosen map if the request is for it."""
     run = opened.run
     if run is None or map_parts.get_geometry(opened.state, run).id != request.get("of"):
-        # Another map was chosen meanwhile; the browser hears of it and asks again.
+        # Another map was chosen. The browser requests its regions.
         return MapResponse({"levels": []}, REVALIDATE)
     failed = False
     try:
         levels = layers.find_regions(opened.state, run, opened.session, redraw=False)
     except HetvizError:
-        # A map is seen without names too; the page says why, and the browser asks again with it.
+        # The map works without names. The page shows the error and a button to retry.
         levels, failed = (), True
     specs = [
         {
@@ -216,7 +216,7 @@ def _respond_regions(opened: OpenProject, request: MapRequest) -> MapResponse:
 
 
 def _respond_clusters(opened: OpenProject, request: MapRequest) -> MapResponse:
-    """Answer with the number of the cluster of each item, -1 for none."""
+    """Return the cluster number of each item, -1 for none."""
     clustering = opened.state.clustering
     if clustering is None:
         raise RequestError
@@ -234,4 +234,4 @@ HANDLERS: Mapping[str, Callable[[OpenProject, MapRequest], MapResponse]] = {
     "regions": _respond_regions,
     "clusters": _respond_clusters,
 }
-"""What is asked of an open project, by the first word of its address after ``hv``."""
+"""Handlers by the first part of the address after ``hv``."""

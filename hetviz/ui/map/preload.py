@@ -1,4 +1,4 @@
-"""What the first act on many items would wait for, made ready while the map is looked at."""
+"""Preloading of results for the first statement on many items."""
 
 from __future__ import annotations
 
@@ -13,14 +13,7 @@ _STARTED: WeakSet[Dataset] = WeakSet()
 
 
 def start_preload(data: HeteroData, embedding: Embedding | None) -> None:
-    """Make ready what search, the table of links and the first statement need, once for its items.
-
-    Parameters
-    ----------
-    data : HeteroData
-    embedding : Embedding or None
-        The map that is shown, of the rows that are there.
-    """
+    """Compute results for search, the table of links and the first statement, once per dataset."""
     first = next(iter(data.datasets.values()), None)
     if first is None or first in _STARTED or not worker_results.is_large(data):
         return

@@ -1,4 +1,4 @@
-"""Small pictures of many rows in one image, so that the map asks once and not for each."""
+"""Thumbnails of many rows in one image, so that the map sends a single request."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ MAX_CELLS = 200
 CELL_SIZE_RANGE = (16, 192)
 _FORMATS = ("PNG", "JPEG", "GIF", "WEBP")
 _MAX_CACHE_BYTES = 64_000_000
-# A side of a WEBP may have no more pixels.
+# Maximum side of a WEBP image in pixels.
 _MAX_WEBP_SIDE = 16_383
 _CORNER_SHARE = 0.16
 
 
 class _ThumbnailCache:
-    """Pictures already made small; those not used for longest are dropped."""
+    """Cache of thumbnails; the least recently used are dropped."""
 
     def __init__(self) -> None:
         self._tiles: OrderedDict[tuple[bytes, int], Image | None] = OrderedDict()
@@ -36,7 +36,7 @@ class _ThumbnailCache:
         self._lock = threading.Lock()
 
     def get(self, data: HeteroData, row: int, size: int) -> Image | None:
-        """Return the picture of a global row, at most `size` wide and high, or None."""
+        """Return the thumbnail of a global row, at most `size` pixels wide and high, or None."""
         item = find_item(data, row)
         media = None if item.dataset.media is None else item.dataset.media[item.row]
         content = pictures.read_picture(media)
@@ -62,7 +62,7 @@ THUMBNAILS = _ThumbnailCache()
 
 
 def thumbnail_strip(data: HeteroData, rows: Sequence[int], size: int) -> tuple[bytes, str]:
-    """Return one image of ``len(rows)`` square cells side by side, and its media type.
+    """Return one image of ``len(rows)`` square cells in a row, and its media type.
 
     Parameters
     ----------
@@ -88,12 +88,10 @@ def thumbnail_strip(data: HeteroData, rows: Sequence[int], size: int) -> tuple[b
 
 
 def make_thumbnail(content: bytes, size: int) -> Image | None:
-    """Return a picture fitted into ``size`` x ``size``, or None where it cannot be read.
+    """Return a picture fitted into ``size`` x ``size``, or None if it cannot be read.
 
-    Notes
-    -----
-    The number of pixels is bounded before any is unpacked. An opaque picture gets round corners:
-    its square edges would look like a hole in a map of the other theme.
+    The number of pixels is checked before decoding. An opaque picture gets round corners, since
+    square edges look like a hole in a map of the other theme.
     """
     from PIL import Image, UnidentifiedImageError
 
@@ -117,7 +115,7 @@ def make_thumbnail(content: bytes, size: int) -> Image | None:
         return None
     grown = size / max(picture.size)
     fitted = [max(1, round(side * grown)) for side in picture.size]
-    # Pictures of few pixels, such as digits of 8 x 8, keep their pixels.
+    # Small pictures such as digits of 8 x 8 are not smoothed.
     resampling = Image.Resampling.NEAREST if grown >= 2 else Image.Resampling.LANCZOS
     tile = picture.resize((fitted[0], fitted[1]), resampling)
     return _round_corners(tile) if _is_opaque(tile) else tile

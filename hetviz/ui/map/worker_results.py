@@ -1,7 +1,6 @@
-"""What takes the longer the more items there are: worked out in the worker, kept with the data.
+"""Results that depend on all items, computed in a worker and cached.
 
-Of small data it is worked out at once. Without the app (in a notebook) there is no worker, and of
-large data too.
+For small data, and in notebooks, they are computed at once.
 """
 
 from __future__ import annotations
@@ -26,44 +25,44 @@ T = TypeVar("T")
 
 _TASK_TITLES = {
     "columns": "Reading the columns",
-    "effects": "Finding out how far the map agrees with each column",
-    "prices": "Finding out what it would cost to keep these",
-    "proposals": "Looking for what joins these tables",
-    "questions": "Working out the next questions",
+    "effects": "Comparing the map with each column",
+    "prices": "Computing what it would take to satisfy these",
+    "proposals": "Looking for columns that match these tables",
+    "questions": "Choosing the next questions",
     "recipe_of_features": "Reading the columns",
-    "regions_of_map": "Reading the regions of the map",
-    "report": "Looking through what was said",
-    "trust_of_row": "Finding out where this item's surroundings can be trusted",
-    "trust_of_rows": "Finding out where this map can be trusted",
+    "regions_of_map": "Finding the regions of the map",
+    "report": "Checking the guidance",
+    "trust_of_row": "Checking how reliable the map is around this item",
+    "trust_of_rows": "Checking where the map is reliable",
     "preview": "Drawing the figure",
 }
 
 LARGE_SIZE = 60_000
-"""Items and links together, from which on nobody waits for what depends on all of them."""
+"""Number of items plus links from which on results are computed in a worker."""
 
-# Takes the session, an id for the job and the task; says whether the job was taken on. The app's.
+# Submits a task for a session under a job id and returns whether it was accepted. Set by the app.
 SEND_TASK: list[Callable[[str, str, Task], bool]] = []
 
-# Takes what is to be done beside the page: a thread of its own, unless a test would rather wait.
+# Runs a function in a background thread. Tests replace it to wait for the result.
 START_THREAD: list[Callable[[Callable[[], None]], object]] = [
     lambda work: threading.Thread(target=work, name="make-ready", daemon=True).start()
 ]
-# What one of them makes another may need, and would make a second time.
+# Background functions share results, so they run one at a time.
 BACKGROUND_LOCK = threading.Lock()
 _WAIT_S = 0.3
-"""Seconds that a page waits for what is made beside it, so that it need not be drawn twice."""
+"""Seconds that a page waits for a background thread, so that it is often drawn only once."""
 
 
 class WorkerError(HetvizError):
-    """A worker could not find something out.
+    """A worker failed to compute a result.
 
     Attributes
     ----------
     activity : str
-        What it was doing, in words.
+        Description of the task.
     reason : str
     retry : callable
-        Forgets it, so that it is asked for once more when the page is drawn.
+        Drops the error, so that the next run of the page computes the result again.
     """
 
     def __init__(self, activity: str, reason: str, retry: Callable[[], None]) -> None:
@@ -87,7 +86,7 @@ _LOCK = threading.Lock()
 
 
 def is_large(data: HeteroData) -> bool:
-    """Whether what depends on all items or links is left to the worker."""
+    """Return whether results that depend on all items are computed in a worker."""
     return data.n_rows + sum(map(len, data.links)) > LARGE_SIZE
 
 
@@ -101,24 +100,24 @@ def fetch_from_worker(
     *,
     redraw: bool = True,
 ) -> Any:
-    """Return what a task finds out about data; None while a worker is at it.
+    """Return the result of a task about data, or None while a worker computes it.
 
     Parameters
     ----------
     session : str
-        Whose wish it is.
+        Session that requests it.
     data : HeteroData
     key : hashable
-        What it is kept under; `also` is kept alive with it, see `array_cache.kept`.
+        Cache key; `also` is kept alive with it, see `array_cache.get_or_compute`.
     task : str
         ``"hetviz.jobs.tasks.<module>:<function>"``, called with the data and the arguments.
     redraw : bool
-        Whether the page shall be drawn anew once it is there.
+        Whether the page runs again when the result arrives.
 
     Raises
     ------
-    Failed
-        Where the worker could not find it out.
+    WorkerError
+        If the worker failed.
     """
     if not SEND_TASK or not is_large(data):
         work = Task(task, {"data": data, **arguments})
@@ -143,7 +142,7 @@ def fetch_from_worker(
 
 
 def find_failure(data: HeteroData, key: Hashable, task: str) -> WorkerError | None:
-    """Return why a worker could not find something out, if that is known; nobody is sent for it."""
+    """Return the cached error of a task, if any, without starting it."""
     result = get_cached(data, key)
     if not isinstance(result, HetvizError):
         return None
@@ -154,21 +153,21 @@ def find_failure(data: HeteroData, key: Hashable, task: str) -> WorkerError | No
 def compute_in_thread(
     session: str, data: HeteroData, key: Hashable, make: Callable[[], T], also: object
 ) -> T:
-    """Return what `make` gives, made beside the page where data are large; None until it is there.
+    """Return the result of `make`, computed in a thread for large data; None until it is ready.
 
-    For what the page itself must hold, and a worker would take as long to send as to make. `make`
-    may not ask for the session that a page has; the others as in `fetch_from_worker`.
+    For results that a worker takes as long to send as to compute. `make` must not use the session
+    of a page. Other parameters are those of `fetch_from_worker`.
 
     Raises
     ------
-    Failed
-        Where it could not be made.
+    WorkerError
+        If it failed.
     """
     if not SEND_TASK or not is_large(data):
         return get_or_compute(data, key, make, also)
     result = get_cached(data, key)
     if isinstance(result, HetvizError):
-        raise WorkerError("Reading what was said", str(result), partial(drop_cached, data, key))
+        raise WorkerError("Reading the guidance", str(result), partial(drop_cached, data, key))
     if result is None:
         id, over = _job_id(session, data, key), threading.Event()
 
@@ -180,9 +179,9 @@ def compute_in_thread(
                 except HetvizError as error:
                     computed = error
                 except Exception:
-                    log.exception("What a page waits for could not be made")
+                    log.exception("A result for a page could not be computed")
                     computed = HetvizError(
-                        "the app came to an end of its own here; its log says why"
+                        "an unexpected error occurred, see the log of the server"
                     )
             _store_result(id, computed)
             over.set()
@@ -205,12 +204,12 @@ def _job_id(session: str, data: HeteroData, key: Hashable) -> str:
 
 
 def data_identity(data: HeteroData) -> int:
-    """Return what tells this object of data from others that live."""
+    """Return the identity of a data object."""
     return id(data)
 
 
 def on_job_end(job: Job) -> None:
-    """Keep what a job found, whether or not anybody is looking."""
+    """Cache the result of a job."""
     if job.state == "cancelled":
         with _LOCK:
             _PENDING.pop(job.id, None)
@@ -224,12 +223,12 @@ def _store_result(id: str, result: object) -> None:
     data = None if asked is None else asked.data_ref()
     if asked is not None and data is not None:
         get_or_compute(data, asked.key, lambda: result, asked.also)
-    # Only now: who sees that nobody is at it any more finds it there.
+    # Removed after the result is cached, so that readers find one or the other.
     with _LOCK:
         asked = _PENDING.pop(id, None)
         if asked is None:
             return
-        # What failed is told on the page, whoever asked for it.
+        # Errors are always shown on the page.
         if asked.redraw or isinstance(result, HetvizError):
             _N_ARRIVED[asked.session] = _N_ARRIVED.get(asked.session, 0) + 1
             while len(_N_ARRIVED) > _MAX_COUNTED_SESSIONS:
@@ -237,11 +236,11 @@ def _store_result(id: str, result: object) -> None:
 
 
 def n_arrived(session: str) -> int:
-    """Return how much has been found out for a session; the page shows it once it is more."""
+    """Return the number of results for a session; the page runs again when it grows."""
     return _N_ARRIVED.get(session, 0)
 
 
 def is_working(session: str) -> bool:
-    """Whether something is being found out that the page of a session waits for."""
+    """Return whether a result is computed that the page of a session waits for."""
     with _LOCK:
         return any(pending.session == session and pending.redraw for pending in _PENDING.values())

@@ -181,16 +181,17 @@ def _progress_html(job: Job) -> str:
         else job.title
     )
     if job.state == "waiting":
-        help_texts = f"waiting, {theme.count(job.ahead, 'map')} ahead" if job.ahead else "starting"
+        text = f"waiting, {theme.count(job.ahead, 'map')} ahead" if job.ahead else "starting"
     else:
         left = job.seconds_left
-        help_texts = f"{job.fraction:.0%}".replace("%", " %")
+        text = f"{job.fraction:.0%}".replace("%", " %")
         if left is not None:
-            help_texts += f", {max(1, round(left))} s left"
+            text += f", {max(1, round(left))} s left"
     return (
         f'<div class="hv-job" role="status">'
         f'<span class="title" title="{theme.escape_html(title)}">{theme.escape_html(title)}</span>'
-        f'<span class="bar"><i style="width:{job.fraction:.0%}"></i></span>{theme.escape_html(help_texts)}</div>'
+        f'<span class="bar"><i style="width:{job.fraction:.0%}"></i></span>'
+        f"{theme.escape_html(text)}</div>"
     )
 
 
@@ -215,19 +216,20 @@ def _idle_html(dot: str, text: str) -> str:
     """Return the idle text; the style sheet shows *Working* instead on a slow page."""
     return (
         f'<div class="hv-job hv-rest"><span class="dot {dot}"></span>'
-        f'<span class="at-rest">{help_texts}</span><span class="at-work" role="status">Working …</span>'
+        f'<span class="at-rest">{text}</span>'
+        '<span class="at-work" role="status">Working …</span>'
         "</div>"
     )
 
 
 def _show_outcome(pending: PendingJob) -> None:
     """Show how the last job without a result ended, until the user dismisses it."""
-    help_texts = f"{pending.title} {_OUTCOME_TEXTS[str(pending.outcome)]}. {pending.message}"
+    text = f"{pending.title} {_OUTCOME_TEXTS[str(pending.outcome)]}. {pending.message}"
     with st.container(horizontal=True, vertical_alignment="center", key="ending", gap="small"):
         if pending.outcome == "failed":
-            st.error(theme.escape_markdown(help_texts), icon=":material/error:")
+            st.error(theme.escape_markdown(text), icon=":material/error:")
         else:
-            st.info(theme.escape_markdown(help_texts), icon=":material/info:")
+            st.info(theme.escape_markdown(text), icon=":material/info:")
         if pending.note:
             st.button("Start again", key="again", on_click=background.restart_job, args=(pending,))
         st.button(
@@ -291,7 +293,8 @@ def _show_help() -> None:
 def _limit_texts() -> tuple[str, str]:
     return (
         f"Reading one file may take {process.MAX_PROCESSOR_S} seconds of processor time and "
-        f"{process.MAX_RESIDENT_BYTES // limits.MB:,} MB of memory. For larger data, take a sample of the rows.",
+        f"{process.MAX_RESIDENT_BYTES // limits.MB:,} MB of memory. For larger data, "
+        "take a sample of the rows.",
         f"A project may hold {MAX_BYTES // limits.MB} MB. Up to {MAX_CACHE_BYTES // limits.MB} MB "
         "of it are a cache of large files, which is deleted first when space is needed.",
     )
@@ -299,7 +302,8 @@ def _limit_texts() -> tuple[str, str]:
 
 def _terms_html(title: str, pairs: tuple[tuple[str, str], ...] | list[tuple[str, str]]) -> str:
     lines = "".join(
-        f'<div class="hv-found-row"><dt>{theme.escape_html(name)}</dt><dd>{theme.escape_html(meaning)}</dd></div>'
+        f'<div class="hv-found-row"><dt>{theme.escape_html(name)}</dt>'
+        f"<dd>{theme.escape_html(meaning)}</dd></div>"
         for name, meaning in pairs
     )
     return f'<section class="hv-help"><h3>{theme.escape_html(title)}</h3><dl>{lines}</dl></section>'

@@ -72,9 +72,8 @@ def show_headline(title: str, text: str = "") -> None:
 
 def show_section(title: str, aside: str = "") -> None:
     """Show the heading of a section; `aside` is grey and at the right."""
-    st.html(
-        f'<div class="hv-sec"><span>{escape_html(title)}</span><small>{escape_html(aside)}</small></div>'
-    )
+    texts = f"<span>{escape_html(title)}</span><small>{escape_html(aside)}</small>"
+    st.html(f'<div class="hv-sec">{texts}</div>')
 
 
 def show_note(text: str) -> None:

@@ -70,7 +70,7 @@ class ReadCache:
                 replace_file(self.folder / name, content)
 
     def view(self, name: str) -> memoryview | None:
-        """Return a memory map of an entry, or None. It stays readable after the entry is removed."""
+        """Return a memory map of an entry or None; it survives the removal of the entry."""
         try:
             with (self.folder / name).open("rb") as file:
                 content = map_file(file)

@@ -126,9 +126,9 @@ def read_files(
 ) -> Loaded:
     """Read uploaded files, as additions to `base` if given.
 
-    Anything but small text is read in a process of its own, which makes the features and finds how
-    the tables belong together as well. What that found is kept in `cache`, of one session, so that
-    a log is replayed without reading its files again. `on_progress` is told how far it has come.
+    Files other than small text are read in an isolated process, which also makes features and
+    proposes joins. `cache` stores the result, so that replaying a log does not read the files
+    again. `on_progress` gets the progress.
 
     Raises
     ------
@@ -205,9 +205,9 @@ def look_at_files(
 ) -> tuple[TablePreview, ...]:
     """Return previews of the tables in uploaded files, and how they are read.
 
-    Anything but small text is looked at in a process of its own, which reads it as well: `cache`
-    keeps that for `read_files`, and the cells, so that no file is parsed again where only some
-    columns are read otherwise than `previous`: looks at the same files, and what was said then.
+    Files other than small text are read in an isolated process. `cache` stores the result for
+    `read_files`, and the cells, so that files are not parsed again when only some columns change
+    since `previous` (earlier looks at the same files, and the choices then).
 
     Raises
     ------

@@ -93,9 +93,8 @@ def save_project(workspace: Workspace) -> bytes:
     raise gate.refusal(
         "too-large",
         "project",
-        f"its files and maps hold {size:,.0f} MB, and a file that can be opened again may have "
-        f"{limit} when packed",
-        remedy="Take the data as guided instead: they hold what is used now and nothing older.",
+        f"its files and maps need {size:,.0f} MB, but a packed project file may have {limit}",
+        remedy="Download the data with guidance instead: it has no older files and maps.",
     )
 
 

@@ -53,8 +53,8 @@ class Sessions:
     Parameters
     ----------
     folder : Path, optional
-        Where the sessions' folders lie; the folder ``sessions`` in `home_folder` when absent. Where that
-        cannot be written, a temporary folder that is removed when the process ends.
+        Folder of the sessions, by default ``sessions`` in the home folder. If it is not writable,
+        a temporary folder that is removed when the process ends.
     """
 
     def __init__(self, folder: Path | None = None) -> None:

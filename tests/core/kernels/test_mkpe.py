@@ -226,7 +226,7 @@ def test_starts_are_compared_and_the_best_kept() -> None:
     assert result.history[-1] == min(result.finals) < max(result.finals)
     fixed = minimise(domains, blocks, 2, np.random.default_rng(0), n_iter=7)
     assert len(fixed.history) == 8
-    assert fixed.reason == "7 sweeps made"
+    assert fixed.reason == "maximum of 7 sweeps reached"
 
 
 def test_a_stop_hands_back_what_there_is() -> None:

@@ -77,7 +77,7 @@ def test_placing_all_by_landmarks_can_be_stopped_between_blocks(
             raise Cancelled("Stopped.")
 
     with pytest.raises(Cancelled):
-        place_by_landmarks(data, rows, X[rows, :2], [X, None], beat=stop)
+        place_by_landmarks(data, rows, X[rows, :2], [X, None], check_cancelled=stop)
     assert len(beats) == 3
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import hetviz
-from hetviz.algorithms.cost import known_seconds
+from hetviz.algorithms.cost import stored_seconds
 from hetviz.data import Dataset, HeteroData, Links
 from hetviz.errors import Cancelled
 from hetviz.jobs.tasks import compare
@@ -51,7 +51,7 @@ def test_real_times_are_kept_for_the_next_estimate() -> None:
     before = {v.card.key: v.seconds for v in hetviz.suggest(data())}
     compare.compare_methods(data(), ["pca"], 1, 0.2, ignore_progress)
     seconds = {v.card.key: v.seconds for v in hetviz.suggest(data())}
-    assert seconds["pca"] == known_seconds("pca", data())
+    assert seconds["pca"] == stored_seconds("pca", data())
     assert seconds["pca"] != before["pca"]
     assert seconds["cdmca"] == before["cdmca"]
 

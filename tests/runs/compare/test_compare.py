@@ -59,7 +59,7 @@ def test_compare_uses_the_same_splits_for_all_methods() -> None:
     assert [(fit.key, fit.seed) for fit in found.fits] == [(k, s) for s in (0, 1) for k in QUICK]
     for seed in (0, 1):
         alone = fit_run(data, "cdmca", {}, seed, hold_out=0.2)
-        expected = hetviz.evaluate(alone.scope.shown, alone.embedding, alone.scope.held_out)
+        expected = hetviz.evaluate(alone.scope.measured, alone.embedding, alone.scope.held_out)
         fit = next(fit for fit in found.fits if (fit.key, fit.seed) == ("cdmca", seed))
         assert {k: fit.scores[k] for k in expected.to_dict()} == expected.to_dict()
 
@@ -255,7 +255,7 @@ def test_compare_rejects_bad_arguments(wrong: dict[str, Any]) -> None:
         hetviz.compare(paired_views(), **({"methods": ["pca"]} | wrong))
 
 
-# --- recommendation ---------------------------------------------------------------------------------
+# --- recommendation -------------------------------------------------------------------------------
 
 
 def test_recommendation_of_a_clear_winner() -> None:

@@ -36,7 +36,7 @@ def table(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
         "seconds": {"pca": [0.1, 1.0], "cdmca": [0.1, 1.0], "mr-sne": [1e9, 1.0]},
         "measuring": [0.1, 1.0],
     }
-    monkeypatch.setattr(ranking, "_table", lambda: ranking_table)
+    monkeypatch.setattr(ranking, "_measured_table", lambda: ranking_table)
     return ranking_table
 
 

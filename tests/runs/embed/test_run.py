@@ -52,7 +52,7 @@ def test_embed_suggests_names_for_typos(data):
 
 def test_embed_rejects_only_negative_guidance(data):
     apart = HeteroData(data.datasets, Links("a", "b", [0, 1], [0, 1], -1.0))
-    with pytest.raises(NotApplicableError, match="All guidance says apart"):
+    with pytest.raises(NotApplicableError, match="All links keep items apart"):
         hetviz.embed(apart, "guided-projection")
 
 

@@ -44,7 +44,7 @@ def some() -> list[int]:
 
 def test_scope_of_everything_passes_data_unchanged(data: HeteroData) -> None:
     scope = scope_of(data)
-    assert scope.shown is data
+    assert scope.measured is data
     assert scope.seen is data
     assert scope.held_out is None
 
@@ -54,7 +54,7 @@ def test_scope_scales_weights_only_for_the_method(data: HeteroData, some: list[i
     assert {name: len(part) for name, part in scope.seen.datasets.items()} == {"a": 12, "b": 14}
     assert scope.held_out is not None
     assert sum(map(len, scope.held_out.links)) == 3
-    (seen,), (shown,) = scope.seen.links, scope.shown.links
+    (seen,), (shown,) = scope.seen.links, scope.measured.links
     assert set(seen.weight) == {0.5}
     assert set(shown.weight) == {1.0}
 
@@ -187,8 +187,8 @@ def test_write_run_restricts_held_out_links_to_rows(
     [
         ({"weights": {"a|b|lnk": 1}}, "Did you mean"),
         ({"weights": {"a|b|link": 2}}, "from 0 to 1"),
-        ({"only": []}, "no items were chosen"),
-        ({"only": [60]}, "no such row"),
+        ({"only": []}, "no items are selected"),
+        ({"only": [60]}, "this row does not exist"),
     ],
 )
 def test_fit_run_rejects_bad_scopes(data: HeteroData, special: dict[str, Any], words: str) -> None:
@@ -219,7 +219,7 @@ def test_rows_table_round_trip(data: HeteroData, some: list[int]) -> None:
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        (b"dataset,id\na,a99\nb,b1\nfish,x\n", "no item of this id"),
+        (b"dataset,id\na,a99\nb,b1\nfish,x\n", "no item with this id"),
         (b"dataset,name\na,a1\n", "needs the columns"),
         (b"id\na1\n", "needs the columns"),
     ],
