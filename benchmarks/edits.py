@@ -3,7 +3,7 @@
 Eight times two items that lie far apart are said to belong together, twice two that are neighbours
 to be apart, in the largest dataset. CPU seconds on one thread pass from the statement to the first
 places to draw and to the map at rest. Told besides: where the two lie before and after, and how far
-all others move, in shares of the map's extent, see `hetviz.metrics.fit.moved`. Kernels are
+all others move, in shares of the map's extent, see `hetviz.metrics.fit.displacement`. Kernels are
 compiled and the map before lies in memory, as in the app's worker.
 """
 
@@ -21,7 +21,7 @@ from benchmarks.first_maps import things_and_shops
 from benchmarks.harness import report
 from hetviz import Embedding, HeteroData, Links
 from hetviz.core.threads import one_thread
-from hetviz.metrics.fit.moved import moved
+from hetviz.metrics.fit.displacement import moved
 
 SAMPLES = ("emoji", "world", "digits")
 TOGETHER, APART = 8, 2

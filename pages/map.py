@@ -1,4 +1,4 @@
-"""Map: the work place."""
+"""Map page."""
 
 from hetviz.ui.map import map_page
 

@@ -24,7 +24,7 @@ else:
     with st.container(key="start-main"):
         theme.show_headline(*gallery.map_headline(state))
         if state.data is not None and state.run is None:
-            theme.show_note("These data have no map yet. The Map page makes one.")
+            theme.show_note("These data have no map yet. Make one on the Map page.")
     if state.data is not None:
         with st.container(
             key="start-foot", horizontal=True, vertical_alignment="center", gap="medium"

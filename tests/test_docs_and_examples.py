@@ -32,7 +32,7 @@ def tool() -> ModuleType:
     return module
 
 
-def test_every_method_has_a_page_with_all_that_its_card_says(tmp_path: Path) -> None:
+def test_method_pages_match_cards(tmp_path: Path) -> None:
     made = tool()
     files = made.write_methods(tmp_path)
     cards = hetviz.methods()
@@ -54,7 +54,7 @@ def test_every_method_has_a_page_with_all_that_its_card_says(tmp_path: Path) -> 
         assert mathml(card.equation) in page
 
 
-def test_the_site_names_every_page_and_method() -> None:
+def test_site_lists_all_pages() -> None:
     settings = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
     pages = {page.relative_to(DOCS).as_posix() for page in DOCS.rglob("*.md")}
     named = set(re.findall(r"[\w/-]+\.md", settings)) - {"reference/library.md"}
@@ -63,7 +63,7 @@ def test_the_site_names_every_page_and_method() -> None:
     assert set(about) == {card.key for card in hetviz.methods()}
 
 
-def test_links_between_pages_lead_somewhere() -> None:
+def test_page_links_are_valid() -> None:
     made = ("api/", "methods/index.md", "reference/library.md")
     lost = []
     for page in [*DOCS.rglob("*.md"), ROOT / "README.md"]:
@@ -76,7 +76,7 @@ def test_links_between_pages_lead_somewhere() -> None:
     assert lost == []
 
 
-def test_what_became_of_the_claims_is_counted_alike_wherever_it_is_told() -> None:
+def test_claim_counts_agree() -> None:
     summary = (DOCS / "papers" / "summary.md").read_text(encoding="utf-8")
     told = re.search(
         r"(\d+) claims\. holds in part: (\d+), holds: (\d+), does not hold here: (\d+), "
@@ -107,7 +107,7 @@ PAGES = [
 @pytest.mark.filterwarnings("ignore::hetviz.errors.DataWarning")
 @pytest.mark.filterwarnings("ignore::hetviz.errors.ConvergenceWarning")
 @pytest.mark.parametrize("page", PAGES)
-def test_what_a_page_shows_runs(
+def test_page_code_runs(
     page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     # What a page shows does not depend on how many digits there are.
@@ -145,7 +145,7 @@ def cli(arguments: list[str]) -> int:
         return int(ended.code or 0)
 
 
-def test_commands_that_are_only_shown_exist() -> None:
+def test_shown_commands_exist() -> None:
     from hetviz.cli import COMMANDS
 
     unknown = []
@@ -160,7 +160,7 @@ def test_commands_that_are_only_shown_exist() -> None:
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::hetviz.errors.DataWarning")
-def test_the_notebook_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_notebook_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     book = json.loads((ROOT / "examples" / "ten_things.ipynb").read_text(encoding="utf-8"))
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {"__name__": "notebook"}
@@ -172,7 +172,7 @@ def test_the_notebook_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert len(heads) == 11  # the three lines, and ten more things
 
 
-def test_the_reference_knows_every_public_name() -> None:
+def test_reference_is_complete() -> None:
     pdoc = pytest.importorskip("pdoc.doc")
     for name in hetviz.__all__:
         assert getattr(hetviz, name).__doc__

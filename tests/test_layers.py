@@ -69,13 +69,15 @@ BANNED_CALLS = frozenset(
 )
 # Keywords that may only have the value given here.
 SAFE_KEYWORDS = {"allow_pickle": False, "unsafe_allow_html": False, "resolve_entities": False}
-MOST_PAGE_LINES = 79
+MAX_PAGE_LINES = 79
 # A third of those that there were when they were first counted.
-MOST_ANY = 232
+MAX_ANY = 232
 # Methods of a class of the data that are written in a higher layer: the only way around the order,
 # and the only names that no circle is made of.
-DOORS = "hetviz._higher_layers"
-MAY_OPEN_DOORS = frozenset({"hetviz/data/model/heterodata.py", "hetviz/data/model/embedding.py"})
+HIGHER_LAYERS = "hetviz._higher_layers"
+MAY_CALL_HIGHER_LAYERS = frozenset(
+    {"hetviz/data/model/heterodata.py", "hetviz/data/model/embedding.py"}
+)
 
 
 def sources() -> list[Path]:
@@ -94,7 +96,7 @@ def layer_of(path: Path) -> str:
     return path.parts[1].removesuffix(".py")
 
 
-def faults(path: Path, source: str) -> list[str]:
+def find_violations(path: Path, source: str) -> list[str]:
     """List what a file does against the rules; `path` is relative to the repository."""
     layer = layer_of(path)
     if layer not in RANK:
@@ -102,10 +104,10 @@ def faults(path: Path, source: str) -> list[str]:
     found = []
     for node in ast.walk(ast.parse(source)):
         for module in imported_modules(node, path):
-            if fault := import_fault(layer, path, module):
+            if fault := import_violation(layer, path, module):
                 found.append(f"{path}:{node.lineno}: {fault}")
         if isinstance(node, ast.Call):
-            found += [f"{path}:{node.lineno}: {fault}" for fault in call_faults(node)]
+            found += [f"{path}:{node.lineno}: {fault}" for fault in call_violations(node)]
     return found
 
 
@@ -124,7 +126,7 @@ def imported_modules(node: ast.AST, path: Path) -> Iterator[str]:
             yield f"{module}.{alias.name}" if module in packages else module
 
 
-def import_fault(layer: str, path: Path, module: str) -> str | None:
+def import_violation(layer: str, path: Path, module: str) -> str | None:
     first, _, rest = module.partition(".")
     if first in BANNED_MODULES and (first, path.as_posix()) != ("pickle", MAY_PICKLE):
         return f"imports {first}, which can run what it reads"
@@ -149,7 +151,7 @@ def import_fault(layer: str, path: Path, module: str) -> str | None:
     return None
 
 
-def call_faults(node: ast.Call) -> Iterator[str]:
+def call_violations(node: ast.Call) -> Iterator[str]:
     name = ast.unparse(node.func)
     for banned in BANNED_CALLS:
         # A plain name is banned as a function and as anybody's method, a dotted one as it stands.
@@ -178,7 +180,7 @@ def module_graph(sources: Mapping[str, str]) -> networkx.DiGraph:
     graph = networkx.DiGraph()
     for name, source in sources.items():
         graph.add_node(name)
-        if name == DOORS:
+        if name == HIGHER_LAYERS:
             continue
         tree = ast.parse(source)
         named = {*stated_imports(tree, sources), *late_imports(tree, sources)}
@@ -221,27 +223,27 @@ def late_imports(tree: ast.AST, modules: Mapping[str, str]) -> Iterator[str]:
             yield from (name for name in modules if name.rpartition(".")[0] == folder)
 
 
-def circles(sources: Mapping[str, str]) -> list[list[str]]:
+def find_cycles(sources: Mapping[str, str]) -> list[list[str]]:
     """Return the modules that import each other, in groups."""
     groups = networkx.strongly_connected_components(module_graph(sources))
     return sorted(sorted(group) for group in groups if len(group) > 1)
 
 
-def test_every_source_keeps_the_rules() -> None:
+def test_sources_follow_rules() -> None:
     paths = {path.relative_to(ROOT): path for path in sources()}
     assert Path("hetviz/errors.py") in paths
     found = [
         fault
         for name, path in paths.items()
-        for fault in faults(name, path.read_text(encoding="utf-8"))
+        for fault in find_violations(name, path.read_text(encoding="utf-8"))
     ]
     assert found == []
 
 
-def test_no_modules_import_each_other_in_a_circle() -> None:
+def test_no_import_cycles() -> None:
     found = package_sources()
     assert "hetviz.data.model.links" in found
-    assert circles(found) == []
+    assert find_cycles(found) == []
 
 
 @pytest.mark.parametrize(
@@ -255,28 +257,28 @@ def test_no_modules_import_each_other_in_a_circle() -> None:
         ("run('hetviz.two:task')", "import hetviz.one"),
     ],
 )
-def test_a_circle_is_found(source: str, other: str) -> None:
+def test_cycle_is_detected(source: str, other: str) -> None:
     modules = {"hetviz": "", "hetviz.one": source, "hetviz.two": other}
-    assert circles(modules) == [["hetviz.one", "hetviz.two"]]
-    assert circles({**modules, "hetviz.two": "import numpy"}) == []
+    assert find_cycles(modules) == [["hetviz.one", "hetviz.two"]]
+    assert find_cycles({**modules, "hetviz.two": "import numpy"}) == []
 
 
-def test_a_folder_that_is_searched_is_in_the_circle() -> None:
+def test_searched_package_is_in_cycle() -> None:
     modules = {
         "hetviz.found": "from hetviz import some\npkgutil.iter_modules(some.__path__)",
         "hetviz.some": "",
         "hetviz.some.one": "import hetviz.found",
     }
-    assert circles(modules) == [["hetviz.found", "hetviz.some.one"]]
+    assert find_cycles(modules) == [["hetviz.found", "hetviz.some.one"]]
 
 
-def test_doors_are_opened_by_the_data_only_and_lead_somewhere() -> None:
+def test_higher_layer_implementations_exist() -> None:
     users = {
         path.relative_to(ROOT).as_posix()
         for path in sources()
-        if DOORS in path.read_text(encoding="utf-8")
+        if HIGHER_LAYERS in path.read_text(encoding="utf-8")
     }
-    assert users == MAY_OPEN_DOORS
+    assert users == MAY_CALL_HIGHER_LAYERS
     for way in doors.IMPLEMENTATIONS.values():
         module, _, function = way.partition(":")
         assert callable(getattr(importlib.import_module(module), function)), way
@@ -287,7 +289,7 @@ def test_pages_are_thin() -> None:
         path.name: len(path.read_text(encoding="utf-8").splitlines())
         for path in (ROOT / "pages").glob("*.py")
     }
-    assert {name: n for name, n in lines.items() if n > MOST_PAGE_LINES} == {}
+    assert {name: n for name, n in lines.items() if n > MAX_PAGE_LINES} == {}
 
 
 @pytest.mark.parametrize(
@@ -333,8 +335,8 @@ def test_pages_are_thin() -> None:
         ("hetviz/helpers.py", "", "in no layer"),
     ],
 )
-def test_violation_is_caught(path: str, source: str, fault: str) -> None:
-    found = faults(Path(path), source)
+def test_violation_is_detected(path: str, source: str, fault: str) -> None:
+    found = find_violations(Path(path), source)
     assert len(found) == 1
     assert fault in found[0]
 
@@ -355,11 +357,11 @@ def test_violation_is_caught(path: str, source: str, fault: str) -> None:
         ("pages/map.py", "import hetviz\nfrom hetviz.ui import state"),
     ],
 )
-def test_what_is_allowed_passes(path: str, source: str) -> None:
-    assert faults(Path(path), source) == []
+def test_allowed_code_passes(path: str, source: str) -> None:
+    assert find_violations(Path(path), source) == []
 
 
-def test_the_map_of_the_house_names_every_room() -> None:
+def test_architecture_page_lists_all_packages() -> None:
     text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     rows = text[text.index("## The map of the house") : text.index("## Rules that a test")]
     named = {
@@ -396,8 +398,8 @@ def annotations(function: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[as
     yield from (one for one in [*stated, function.returns] if one is not None)
 
 
-def test_few_signatures_say_any() -> None:
+def test_any_is_rare() -> None:
     assert signatures_with_any("def f(a: list[Any], b: int = Any) -> Any: ...") == 1
     assert signatures_with_any("def f(a: object) -> int:\n    b: Any = a") == 0
     naming = [source for source in package_sources().values() if re.search(r"\bAny\b", source)]
-    assert sum(map(signatures_with_any, naming)) <= MOST_ANY
+    assert sum(map(signatures_with_any, naming)) <= MAX_ANY

@@ -22,12 +22,12 @@ def names(requirements: list[str]) -> set[str]:
     return {re.match(r"[\w-]+", one).group().lower() for one in requirements}  # type: ignore[union-attr]
 
 
-def test_the_engine_needs_nothing_of_the_app() -> None:
+def test_library_needs_no_app_packages() -> None:
     assert not names(PROJECT["dependencies"]) & names(EXTRAS["app"])
     assert {"streamlit", "plotly"} <= names(EXTRAS["app"])
 
 
-def test_all_is_all_of_them_and_the_tests_have_it() -> None:
+def test_all_extra_is_complete() -> None:
     # PyTorch takes gigabytes, and nothing needs it.
     parts = [EXTRAS[name] for name in EXTRAS if name not in ("all", "dev", "gpu")]
     assert sorted(EXTRAS["all"]) == sorted(one for part in parts for one in part)
@@ -36,7 +36,7 @@ def test_all_is_all_of_them_and_the_tests_have_it() -> None:
     assert not names(EXTRAS["gpu"]) & (names(EXTRAS["dev"]) | names(PROJECT["dependencies"]))
 
 
-def test_every_bound_is_met_by_the_pins() -> None:
+def test_pins_meet_bounds() -> None:
     pins = {}
     for file in ("requirements.txt", "requirements-dev.txt"):
         for line in (ROOT / file).read_text(encoding="utf-8").splitlines():
@@ -57,7 +57,7 @@ def test_every_bound_is_met_by_the_pins() -> None:
     assert early == []
 
 
-def test_one_version_everywhere() -> None:
+def test_versions_agree() -> None:
     cited = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
     assert f"version: {hetviz.__version__}\n" in cited
     changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
@@ -68,7 +68,7 @@ def test_one_version_everywhere() -> None:
     assert f"date-released: {released[2]}\n" in cited
 
 
-def test_the_readme_of_the_package_leads_nowhere_that_it_has_not(
+def test_package_readme_links(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     # hatchling is there when a package is built, not where tests run.

@@ -42,7 +42,7 @@ class Derived(Base):
     not_one: int = 3
 
 
-def test_the_constructor_stores_fields_in_their_order() -> None:
+def test_constructor_stores_fields() -> None:
     assert list(inspect.signature(Derived).parameters) == ["count", "width", "kind"]
     assert Derived(5, kind="b").get_params() == {"count": 5, "width": 1.0, "kind": "b"}
     assert inspect.signature(Derived).parameters["count"].annotation is int
@@ -52,7 +52,7 @@ def test_the_constructor_stores_fields_in_their_order() -> None:
         Base(1, 2, 3)
 
 
-def test_scikit_learn_knows_the_parameters() -> None:
+def test_sklearn_params() -> None:
     model = Derived(count=7)
     assert repr(model) == "Derived(count=7)"
     assert clone(model).get_params() == model.get_params()
@@ -63,7 +63,7 @@ def test_scikit_learn_knows_the_parameters() -> None:
         model.set_params(not_one=4)
 
 
-def test_declarations_know_their_default() -> None:
+def test_declarations_have_defaults() -> None:
     assert list(Base.params) == ["count", "width"]
     assert {name: param.default for name, param in Derived.params.items()} == Derived().get_params()
     kind = Derived.params["kind"]
@@ -73,7 +73,7 @@ def test_declarations_know_their_default() -> None:
         Derived.params["kind"] = kind  # type: ignore[index]
 
 
-def test_the_docstring_says_what_is_declared() -> None:
+def test_docstring_lists_params() -> None:
     assert Base.__doc__ is not None
     assert Derived.__doc__ is not None
     before, after = Base.__doc__.split("\nNotes\n-----\n")
@@ -86,14 +86,14 @@ def test_the_docstring_says_what_is_declared() -> None:
     assert "    Kind. Which. See the paper.\n\n    - 'a': an a\n" in Derived.__doc__
 
 
-def test_a_field_needs_a_default() -> None:
+def test_field_needs_default() -> None:
     with pytest.raises(TypeError, match=r"Wrong\.count needs a default"):
 
         class Wrong(HasParams):
             count: Count
 
 
-def test_a_constructor_of_ones_own_stays() -> None:
+def test_own_constructor_stays() -> None:
     class Own(Base):
         more: Count = 1
 
@@ -103,7 +103,7 @@ def test_a_constructor_of_ones_own_stays() -> None:
     assert Own().count == 9
 
 
-def test_old_names_go_on_being_understood() -> None:
+def test_earlier_names_are_accepted() -> None:
     assert Base(breadth=4.0).width == 4.0
     assert params.check("base", Base.params, {"breadth": 4.0}) == {"count": 2, "width": 4.0}
     with pytest.raises(ParameterError, match=r"base: width = -1; it must be a number of 0 or more"):

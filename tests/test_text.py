@@ -23,7 +23,7 @@ from hetviz._text import format_number, is_name
         (4.2e17, "4.2e+17"),
     ],
 )
-def test_a_number_has_as_many_digits_as_are_read(value: float, words: str) -> None:
+def test_format_number_digits(value: float, words: str) -> None:
     assert format_number(value) == words
 
 
@@ -41,5 +41,5 @@ def test_a_number_has_as_many_digits_as_are_read(value: float, words: str) -> No
         ("17", "17", False),
     ],
 )
-def test_neither_a_file_nor_an_id_is_a_name(title: str, own_id: str, is_one: bool) -> None:
+def test_is_name_rejects_files_and_ids(title: str, own_id: str, is_one: bool) -> None:
     assert is_name(title, own_id) == is_one

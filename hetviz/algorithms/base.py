@@ -64,7 +64,15 @@ from hetviz.progress import Progress, ProgressPart, ignore_progress
 FitInput: TypeAlias = Any
 """HeteroData, HoldoutSplits, or a table or matrix of the rows of one dataset."""
 
-__all__ = ["BaseEmbedder", "Capability", "Fit", "MethodCard", "Need", "Reference", "note"]
+__all__ = [
+    "BaseEmbedder",
+    "Capability",
+    "Fit",
+    "MethodCard",
+    "Need",
+    "Reference",
+    "warn_about_data",
+]
 
 MAX_PLOTTED_AXES = 2
 """Maps with at most this many axes are plotted directly."""
@@ -862,7 +870,8 @@ def _landmark_messages(error: PlacementError | None) -> list[Diagnostic]:
             "placement error",
             "Placement error of landmarks",
             "The map started from a few thousand items, the landmarks. All other items were placed "
-            "by them before all moved together. This is how far landmarks land from their own place "
+            "by them before all moved together. This is how far landmarks land from their own "
+            "place "
             "when placed the same way, as a share of the usual distance between two items.",
             {"half of them, at most": error.median, "nine in ten, at most": error.most},
             SHARE,

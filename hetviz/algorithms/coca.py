@@ -240,7 +240,8 @@ class CoCA(BaseEmbedder):
             isinstance(value, str) for value in self.weights.values()
         ):
             raise ParameterError(
-                "coca: weights by dataset must be numbers. 'equal' and 'learned' apply to all datasets."
+                "coca: weights by dataset must be numbers. 'equal' and 'learned' apply to all "
+                "datasets."
             )
         self._maps: dict[str, tuple[Basis, LinearMap]] = {}
         self.weights_: dict[str, dict[str, float]] = {}
@@ -324,7 +325,8 @@ class CoCA(BaseEmbedder):
             column = next((c for c in data.labels if c.dataset in sources.object_of), None)
             if column is None:
                 warn_about_data(
-                    f"{sources.entity} has no labels to learn weights from. All sources count the same."
+                    f"{sources.entity} has no labels to learn weights from. All sources count the "
+                    "same."
                 )
                 return None
             pairs, signs = labelled_pairs(

@@ -97,7 +97,8 @@ class GradientBoostingConsensus(BasePredictor):
         caveats=(
             "If sources lack items it was far better than trees on joined features, and better "
             "than a plain vote. With one source it equals trees on its features.",
-            "Linked items are pulled to the same label. This hurts if links do not follow the label.",
+            "Linked items are pulled to the same label. This hurts if links do not follow the "
+            "label.",
             "Distances on the map are differences of predictions, not of features.",
         ),
         cost="About a second for 50 million numbers times classes times rounds.",

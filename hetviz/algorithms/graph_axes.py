@@ -72,7 +72,8 @@ class GraphAxes(BaseEmbedder):
         ),
         caveats=(
             "Keeps links close, but shows fewer true neighbours than other neighbour maps.",
-            "Close items are similar. Gaps between far groups and the size of a group mean nothing.",
+            "Close items are similar. Gaps between far groups and the size of a group mean "
+            "nothing.",
         ),
         cost="A second for 2,000 items, half a minute for 20,000.",
         former_titles=("Graph axes, then a map",),

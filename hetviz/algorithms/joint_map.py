@@ -126,7 +126,8 @@ class JointMap(BaseEmbedder):
             "items without features find their place too."
         ),
         caveats=(
-            "Close items are similar. Gaps between far groups and the size of a group mean nothing.",
+            "Close items are similar. Gaps between far groups and the size of a group mean "
+            "nothing.",
             "Kinds of links that predict no better than chance count little. The notes of the map "
             "name them.",
             "Datasets without links between them share the picture but are not compared.",
@@ -377,7 +378,8 @@ class JointMap(BaseEmbedder):
         if not weak_kinds:
             return graph
         warn_about_data(
-            f"Hidden links of {join_words(weak_kinds)} were found again little better than by chance, so "
+            f"Hidden links of {join_words(weak_kinds)} were found again little better than by "
+            "chance, so "
             "these links count less. Switch off Check links first to count them in full."
         )
         return replace(graph, links=tuple(links))

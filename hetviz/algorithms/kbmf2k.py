@@ -239,7 +239,8 @@ class KBMF2K(BaseEmbedder):
         too_large = [name for name, part in data.datasets.items() if len(part) > MAX_ROWS]
         if too_large:
             reasons.append(
-                f"It needs the similarities of all items, and {', '.join(too_large)} has too many items."
+                f"It needs the similarities of all items, and {', '.join(too_large)} has too many "
+                "items."
             )
         return reasons
 

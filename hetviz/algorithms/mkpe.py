@@ -318,7 +318,8 @@ class MKPE(BaseEmbedder):
         out_of_range = [link for link in links if ((link.s < 0) | (link.s > 1)).any()]
         if out_of_range:
             warn_about_data(
-                f"Scores of {', '.join(f'{link.source} - {link.target}' for link in out_of_range)} are "
+                f"Scores of {', '.join(f'{link.source} - {link.target}' for link in out_of_range)} "
+                "are "
                 "below 0 or above 1. Scale them to the range from 0 to 1."
             )
         similarity_by_dataset = similarities(data.datasets.values(), self.within, self.random_state)
@@ -372,7 +373,8 @@ class MKPE(BaseEmbedder):
             raise NotApplicableError(
                 self.card.title,
                 [
-                    f"{name} has only {smallest.size} {unit}. Use at most {smallest.size} axes, or leave "
+                    f"{name} has only {smallest.size} {unit}. Use at most {smallest.size} axes, or "
+                    "leave "
                     "the dataset out."
                 ],
             )

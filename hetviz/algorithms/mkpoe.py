@@ -171,7 +171,8 @@ class MKPOE(BaseEmbedder):
             inner=Real(low=0.0, high=100.0),
             advanced=True,
             details=(
-                "Factor of the kernel of each view. With one weight above 0 it is the method with a "
+                "Factor of the kernel of each view. With one weight above 0 it is the method with "
+                "a "
                 "single kernel."
             ),
         ),
@@ -257,7 +258,8 @@ class MKPOE(BaseEmbedder):
         n_given = 0 if data.comparisons is None else len(data.comparisons)
         if n_used < n_given:
             warn_about_data(
-                f"{n_given - n_used:,} of {n_given:,} comparisons are ignored. They are across different "
+                f"{n_given - n_used:,} of {n_given:,} comparisons are ignored. They are across "
+                "different "
                 "kinds of items or have an item without features."
             )
         used_datasets = {name for problem in problems for name in problem.numbers}

@@ -114,7 +114,8 @@ class MRSNE(BaseEmbedder):
             "picture. Shows groups that linear axes cannot show."
         ),
         caveats=(
-            "Close items are similar. Gaps between far groups and the size of a group mean nothing.",
+            "Close items are similar. Gaps between far groups and the size of a group mean "
+            "nothing.",
             "Datasets without links between them share the picture but are not compared.",
             "A higher link strength keeps more links close, but shows fewer true neighbours.",
         ),
@@ -130,8 +131,10 @@ class MRSNE(BaseEmbedder):
             low=1,
             high=50,
             details=(
-                f"More than two axes use exact repulsion of all pairs, for at most {MAX_ROWS_ABOVE_TWO_AXES:,} "
-                "items. Three axes find hidden links a little better than two (AUC .813 and .789 on "
+                "More than two axes use exact repulsion of all pairs, for at most "
+                f"{MAX_ROWS_ABOVE_TWO_AXES:,} "
+                "items. Three axes find hidden links a little better than two (AUC .813 and .789 "
+                "on "
                 "debian, .750 and .717 on emoji, 3 splits each) and hardly more true neighbours "
                 "(trustworthiness .904 and .880, .895 and .884)."
             ),

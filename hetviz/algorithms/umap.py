@@ -115,7 +115,8 @@ class UMAP(BaseEmbedder):
             "between them. A well-known method to compare others with."
         ),
         caveats=(
-            "Close items are similar. Gaps between far groups and the size of a group mean nothing.",
+            "Close items are similar. Gaps between far groups and the size of a group mean "
+            "nothing.",
             "Datasets without links between them share the picture but are not compared.",
         ),
         cost="A few seconds for 2,000 items, a minute for 20,000.",

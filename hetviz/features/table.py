@@ -618,7 +618,7 @@ def transform_leniently(
     media: Sequence[object] | None,
     problems: list[Problem],
 ) -> Floats:
-    """Make the same features, (n, p); invalid cells count as missing and are added to `problems`."""
+    """Return the features, (n, p); invalid cells count as missing and are added to `problems`."""
     out = [np.zeros((len(table), 0))]
     for step in blocks.upgrade_recipe(recipe)["columns"]:
         values = _step_values(step, table, media, problems)

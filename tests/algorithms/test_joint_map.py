@@ -15,7 +15,7 @@ from hetviz.core.measures.neighborhoods import preservation
 from hetviz.core.spectral.evidence import LinkEvidence
 from hetviz.data import Dataset, HeteroData, Labels, Links
 from hetviz.errors import Cancelled, DataWarning, NotApplicableError
-from hetviz.metrics.fit.moved import moved
+from hetviz.metrics.fit.displacement import moved
 from hetviz.metrics.fit.nearest import nearest
 from hetviz.metrics.fit.summary import evaluate
 

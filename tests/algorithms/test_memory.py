@@ -88,7 +88,8 @@ def test_memory_estimate_caps_rows_of_large_datasets() -> None:
 
 def test_available_bytes_respects_the_process_limit() -> None:
     code = (
-        "from hetviz.algorithms.memory import available_bytes; from hetviz.io.sandbox import confine; "
+        "from hetviz.algorithms.memory import available_bytes; from hetviz.io.sandbox import "
+        "confine; "
         "assert confine.limit_memory(3_000); print(available_bytes())"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

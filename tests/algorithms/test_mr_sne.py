@@ -15,7 +15,7 @@ from hetviz.core.layout.procrustes import align
 from hetviz.core.measures.neighborhoods import preservation
 from hetviz.data import Dataset, Embedding, HeteroData, Links
 from hetviz.errors import Cancelled, DataWarning, NotApplicableError, ParameterError
-from hetviz.metrics.fit.moved import moved
+from hetviz.metrics.fit.displacement import moved
 from hetviz.metrics.fit.summary import evaluate
 
 GROUPS = 5

@@ -17,22 +17,22 @@ from benchmarks.papers.p004_drugs_and_receptors import crossings, likeness
         ([False], "does not hold here"),
     ],
 )
-def test_a_claim_needs_a_quarter_of_its_parts(parts, verdict):
+def test_verdict_needs_quarter_of_parts(parts, verdict):
     assert judged(parts) == verdict
 
 
-def test_runs_that_are_not_paired_differ_by_two_errors_of_both():
+def test_unpaired_difference_uses_both_errors():
     low, high = [1.0, 1.2, 0.8, 1.1], [2.0, 2.2, 1.9, 2.1, 2.0]
     assert (apart(high, low), apart(low, high), apart(low, low)) == (1, -1, 0)
     assert apart([1.0, 3.0], [1.5, 3.5]) == 0
     assert apart([float("nan")], low) == 0
 
 
-def test_figures_by_something_are_told_with_their_errors():
+def test_figures_include_standard_errors():
     assert told_by("error", [("2 axes", [1.0, 3.0])], 1) == "error: 2 axes 2.0 ± 1.0"
 
 
-def test_links_cross_where_they_share_no_end():
+def test_crossing_links_share_no_end():
     drugs = np.array([[0.0, 0.0], [1.0, 0.0]])
     targets = np.array([[0.0, 1.0], [1.0, 1.0]])
     assert crossings(drugs, targets, np.array([[0.0, 1.0], [1.0, 0.0]])) == 1
@@ -40,13 +40,13 @@ def test_links_cross_where_they_share_no_end():
     assert crossings(drugs, targets, np.array([[1.0, 1.0], [0.0, 0.0]])) == 0
 
 
-def test_likeness_is_that_of_the_most_alike_known_link():
+def test_link_similarity_uses_most_similar_known_link():
     K, L = np.array([[1.0, 0.5], [0.5, 1.0]]), np.array([[1.0, 0.2], [0.2, 1.0]])
     links = np.array([[1.0, 0.0], [0.0, 0.0]])
     assert likeness(links, K, L) == pytest.approx(np.array([[1.0, 0.2], [0.5, 0.1]]))
 
 
-def test_objects_to_judge_by_are_none_to_learn_from():
+def test_test_objects_not_in_training():
     train, test = divided(np.arange(10, 30), 0.25, 0)
     assert len(test) == 5
     assert sorted([*train, *test]) == list(range(10, 30))

@@ -23,7 +23,7 @@ def opened(folder: Path, *, quick: bool = True, resume: bool = True) -> Out:
     return Out(folder, "An experiment", quick=quick, resume=resume, stream=io.StringIO())
 
 
-def test_a_step_is_done_once_and_comes_back_as_it_was(tmp_path):
+def test_step_is_cached(tmp_path):
     calls = []
 
     def work():
@@ -44,26 +44,26 @@ def test_a_step_is_done_once_and_comes_back_as_it_was(tmp_path):
 @pytest.mark.parametrize(
     "other", [{"resume": False}, {"quick": False}], ids=["anew", "of another size"]
 )
-def test_steps_are_made_again_unless_they_fit(tmp_path, other):
+def test_changed_step_runs_again(tmp_path, other):
     opened(tmp_path / "p900_a").step("split 1", lambda: 1)
     assert opened(tmp_path / "p900_a", **other).step("split 1", lambda: 2) == 2
 
 
-def test_two_steps_never_share_a_file(tmp_path):
+def test_steps_have_distinct_files(tmp_path):
     out = opened(tmp_path / "p900_a")
     out.step("split 1", lambda: 1)
     with pytest.raises(ValueError, match="share a file"):
         out.step("split/1", lambda: 2)
 
 
-def test_a_verdict_is_one_of_four(tmp_path):
+def test_verdict_has_four_values(tmp_path):
     with pytest.raises(ValueError, match="holds in part"):
         opened(tmp_path / "p900_a").verdict(
             "A claim", paper="1", ours="1", verdict="maybe", how_chosen="not at all"
         )
 
 
-def test_the_summary_holds_every_experiment_kept(tmp_path):
+def test_summary_lists_all_experiments(tmp_path):
     for name in ("p900_a", "p901_b"):
         out = opened(tmp_path / name)
         figure, axes = panels(1)
@@ -86,7 +86,7 @@ def test_the_summary_holds_every_experiment_kept(tmp_path):
     assert (tmp_path / "page" / "p900-curve.png").stat().st_size > 1_000
 
 
-def test_a_page_keeps_what_was_not_run_again(tmp_path):
+def test_page_keeps_earlier_results(tmp_path):
     row = "| Claim | 1 | 2 | holds | (a) |"
     before = f"# Page\n\n## Paper 9\n\nWhole run.\n\n{row}\n\n## Other\n\nText\n"
     (tmp_path / "summary.md").write_text(before, encoding="utf-8")
@@ -98,7 +98,7 @@ def test_a_page_keeps_what_was_not_run_again(tmp_path):
         assert "## Other" not in text
 
 
-def test_a_failure_is_recorded_with_what_was_missing(tmp_path, capsys):
+def test_failure_records_missing_package(tmp_path, capsys):
     module = ModuleType("p900_a")
     module.TITLE = "An experiment"
     module.NEEDS = (Source("mfeat", "digits", "from UCI", "mfeat"),)
@@ -117,7 +117,7 @@ def test_a_failure_is_recorded_with_what_was_missing(tmp_path, capsys):
     assert "Left out: mfeat" in text
 
 
-def test_a_difference_counts_from_two_standard_errors_on():
+def test_difference_needs_two_standard_errors():
     b = np.array([0.1, 0.2, 0.3])
     assert stats.above(b + np.array([0.1, 0.11, 0.09]), b) == 1
     assert stats.above(b - np.array([0.1, 0.11, 0.09]), b) == -1
@@ -126,7 +126,7 @@ def test_a_difference_counts_from_two_standard_errors_on():
     assert stats.told([1.0], 2) == "1.00 (one run)"
 
 
-def test_paper_000_runs_and_tells_methods_apart(tmp_path, monkeypatch):
+def test_paper_000_distinguishes_methods(tmp_path, monkeypatch):
     smaller = {"QUICK_OBJECTS": 80, "QUICK_SPLITS": 2, "SHARES": (0.2, 0.8)}
     smaller["SOURCES"] = p000_guided_projection.SOURCES[:1]
     for name, value in smaller.items():

@@ -8,5 +8,5 @@ from tests.samples import read_once
 
 
 @pytest.fixture(autouse=True)
-def samples_are_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def cache_samples(monkeypatch: pytest.MonkeyPatch) -> None:
     read_once(monkeypatch)

@@ -9,7 +9,7 @@ from hetviz import cli
 from hetviz.runs.ask.gain import Gain
 
 
-def test_questions_are_printed_and_are_about_items_of_the_data(
+def test_ask_prints_questions_about_items(
     tmp_path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     data = hetviz.load("digits")

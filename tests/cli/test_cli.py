@@ -54,7 +54,7 @@ def ids_written(out):
     return [line.split(",")[1] for line in lines]
 
 
-def test_embed_evaluate_and_run(run, folder, tmp_path):
+def test_embed_evaluate_run(run, folder, tmp_path):
     out = tmp_path / "out"
     code, text, _ = embed(run, folder(), out, "--seed", 3, "--json")
     assert code == 0
@@ -75,7 +75,7 @@ def test_embed_evaluate_and_run(run, folder, tmp_path):
     ).read_bytes()
 
 
-def test_methods_and_samples(run, folder):
+def test_methods_samples_list(run, folder):
     code, text, _ = run("methods", "--json")
     assert code == 0
     assert [card["key"] for card in json.loads(text)] == [card.key for card in hetviz.methods()]
@@ -87,7 +87,7 @@ def test_methods_and_samples(run, folder):
 
 
 @pytest.mark.parametrize("command", ["app", "samples", "methods", "embed", "evaluate", "run"])
-def test_every_command_has_help_with_an_example(command, capsys):
+def test_help_has_example(command, capsys):
     with pytest.raises(SystemExit) as caught:
         cli.main([command, "--help"])
     assert caught.value.code == 0
@@ -103,7 +103,7 @@ def test_every_command_has_help_with_an_example(command, capsys):
         ["embed", "x", "--method", "pca", "--out", "y", "--set", "z"],
     ],
 )
-def test_wrong_usage_exits_with_2(arguments, capsys):
+def test_wrong_usage_exits_2(arguments, capsys):
     with pytest.raises(SystemExit) as caught:
         cli.main(arguments)
     assert caught.value.code == 2
@@ -121,7 +121,7 @@ def test_wrong_usage_exits_with_2(arguments, capsys):
         ({"links": b"PK\x03\x04 xl/workbook.xml"}, ["links.csv", "a zip inside of another"]),
     ],
 )
-def test_bad_input_is_told_and_exits_with_1(run, folder, tmp_path, files, words):
+def test_bad_input_exits_1(run, folder, tmp_path, files, words):
     code, _, told = embed(run, folder(**files), tmp_path / "out")
     assert code == 1
     for word in words:
@@ -139,13 +139,13 @@ def test_bad_input_is_told_and_exits_with_1(run, folder, tmp_path, files, words)
     ],
     ids=["semicolons", "latin-1", "constant column", "missing value"],
 )
-def test_odd_input_gives_the_right_result(run, folder, tmp_path, files):
+def test_unusual_input_is_read(run, folder, tmp_path, files):
     code, _, _ = embed(run, folder(**files), tmp_path / "out")
     assert code == 0
     assert ids_written(tmp_path / "out")[:3] == ["007", "NA", "1e5"]
 
 
-def test_one_row_has_a_result_or_a_reason(run, folder, tmp_path):
+def test_single_row_gives_result_or_error(run, folder, tmp_path):
     one = folder(drugs="id,mass\n007,1.5\n", links=LINKS + "drugs,007,targets,t1,1\n")
     code, _, told = embed(run, one, tmp_path / "out")
     assert code == 1
@@ -165,7 +165,7 @@ def test_one_row_has_a_result_or_a_reason(run, folder, tmp_path):
         (["evaluate", "digits", "--coordinates", "nowhere.csv"], "no such file"),
     ],
 )
-def test_wrong_names_exit_with_1(run, arguments, word):
+def test_unknown_names_exit_1(run, arguments, word):
     code, _, told = run(*arguments)
     assert code == 1
     assert word in told
@@ -180,7 +180,7 @@ def test_errors_as_json(run, folder, tmp_path):
     assert record["problems"][0]["code"] == "unknown-id"
 
 
-def test_as_a_program():
+def test_module_runs_as_program():
     done = subprocess.run(
         [sys.executable, "-m", "hetviz", "methods"], capture_output=True, text=True, check=True
     )
@@ -193,7 +193,7 @@ def free_port():
         return probe.getsockname()[1]
 
 
-def answers(port):
+def is_serving(port):
     try:
         with urllib.request.urlopen(f"http://127.0.0.1:{port}/_stcore/health", timeout=5) as reply:
             return reply.read() == b"ok"
@@ -201,7 +201,7 @@ def answers(port):
         return False
 
 
-def test_app_serves_from_an_empty_folder_until_it_is_told_to_stop(tmp_path):
+def test_app_serves_until_terminated(tmp_path):
     port = free_port()
     app = subprocess.Popen(
         [sys.executable, "-m", "hetviz", "app", "--port", str(port), "--headless"],
@@ -210,16 +210,16 @@ def test_app_serves_from_an_empty_folder_until_it_is_told_to_stop(tmp_path):
         stdout=subprocess.DEVNULL,
     )
     try:
-        while not answers(port):
+        while not is_serving(port):
             assert app.poll() is None
             time.sleep(0.1)
     finally:
         app.terminate()
         app.wait(30)
-    assert not answers(port)
+    assert not is_serving(port)
 
 
-def test_embed_without_a_method_takes_the_best_of_a_few_and_says_why(run, folder, tmp_path):
+def test_embed_default_method_is_explained(run, folder, tmp_path):
     code, text, _ = run("embed", folder(), "--out", tmp_path / "out")
     assert code == 0
     why, placed = text.splitlines()[:2]
@@ -231,7 +231,7 @@ def test_embed_without_a_method_takes_the_best_of_a_few_and_says_why(run, folder
     assert "--set needs --method" in told
 
 
-def test_embed_of_some_rows_with_weighed_and_held_out_links(run, folder, tmp_path):
+def test_embed_only_rows_weights_hold_out(run, folder, tmp_path):
     source = folder(links=LINKS + GOOD + "drugs,008,targets,t4,1\n")
     choice = tmp_path / "choice" / "rows.csv"
     choice.parent.mkdir()
@@ -261,7 +261,7 @@ def test_embed_of_some_rows_with_weighed_and_held_out_links(run, folder, tmp_pat
         (["--hold-out", "1"], "a share from 0 to below 1"),
     ],
 )
-def test_wrong_parts_exit_with_1(run, folder, tmp_path, special, word):
+def test_bad_options_exit_1(run, folder, tmp_path, special, word):
     code, _, told = embed(run, folder(), tmp_path / "out", *special)
     assert code == 1
     assert word in told
@@ -269,7 +269,7 @@ def test_wrong_parts_exit_with_1(run, folder, tmp_path, special, word):
 
 
 @pytest.mark.parametrize("word", ["x", "a|b|c=", "a|b|c=much"])
-def test_a_weight_that_is_none_exits_with_2(word, capsys):
+def test_bad_weight_exits_2(word, capsys):
     with pytest.raises(SystemExit) as caught:
         cli.main(["embed", "emoji", "--method", "pca", "--out", "x", "--weigh", word])
     assert caught.value.code == 2
@@ -279,7 +279,7 @@ def test_a_weight_that_is_none_exits_with_2(word, capsys):
 COMPARE = ("--methods", "pca,guided-projection", "--seeds", 2, "--hold-out", 0.3)
 
 
-def test_compare_prints_the_table_and_the_advice(run, folder, tmp_path):
+def test_compare_prints_table_and_recommendation(run, folder, tmp_path):
     code, text, _ = run("compare", folder(), *COMPARE)
     assert code == 0
     lines = text.splitlines()
@@ -295,6 +295,6 @@ def test_compare_prints_the_table_and_the_advice(run, folder, tmp_path):
     assert len((out / "compare.csv").read_text().splitlines()) == 3
 
 
-def test_compare_refuses_what_it_cannot_do(run, folder):
+def test_compare_rejects_bad_options(run, folder):
     assert run("compare", folder(), "--methods", "pac")[0] == 1
     assert run("compare", folder(), "--hold-out", 2)[0] == 1

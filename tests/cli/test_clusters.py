@@ -11,7 +11,7 @@ import pytest
 from hetviz.cli import main
 
 
-def test_clusters_are_told_and_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_clusters_prints_and_writes_csv(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "clusters.csv"
     assert main(["clusters", "digits", "--number", "4", "--out", str(out)]) == 0
     lines = capsys.readouterr().out.splitlines()
@@ -22,7 +22,7 @@ def test_clusters_are_told_and_written(tmp_path: Path, capsys: pytest.CaptureFix
     assert set(frame["cluster"]) == {1, 2, 3, 4}
 
 
-def test_a_label_as_json_and_what_is_wrong(capsys: pytest.CaptureFixture[str]) -> None:
+def test_clusters_json_and_errors(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["clusters", "digits", "--by", "label", "--label", "digit", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["names"][0] == "Digit 0"
     assert main(["clusters", "digits", "--by", "spectral"]) == 1

@@ -90,11 +90,11 @@ def filled(words: list[str], made: Path, out: Path) -> list[str]:
     return found
 
 
-def test_all_commands_are_looked_at() -> None:
+def test_all_commands_are_covered() -> None:
     assert set(SMALL) | SERVES == set(cli.COMMANDS)
 
 
-def test_help_tells_of_exit_codes(capsys: pytest.CaptureFixture[str]) -> None:
+def test_help_lists_exit_codes(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as left:
         cli.main(["--help"])
     text = " ".join(capsys.readouterr().out.split())
@@ -104,7 +104,7 @@ def test_help_tells_of_exit_codes(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.parametrize("command", cli.COMMANDS)
-def test_command_has_an_example_that_it_takes_and_refuses_others(
+def test_command_example_parses(
     command: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Else the example may be broken at a hyphen.
@@ -124,16 +124,14 @@ def test_command_has_an_example_that_it_takes_and_refuses_others(
 
 
 @pytest.mark.parametrize("command", SMALL)
-def test_json_is_all_that_is_on_the_output(
-    command: str, run: Run, made: Path, tmp_path: Path
-) -> None:
+def test_json_is_only_output(command: str, run: Run, made: Path, tmp_path: Path) -> None:
     code, out, _ = run(command, *filled(SMALL[command], made, tmp_path / "out"), "--json")
     assert code == 0
     assert isinstance(json.loads(out), dict | list)
 
 
 @pytest.mark.parametrize("fitted", ["run", "run/recipe.toml", "run.zip"])
-def test_place_writes_the_new_items_only(fitted: str, run: Run, made: Path, tmp_path: Path) -> None:
+def test_place_writes_new_items(fitted: str, run: Run, made: Path, tmp_path: Path) -> None:
     out = tmp_path / "placed.csv"
     new = str(made / "new.csv")
     code, text, notes = run(
@@ -149,7 +147,7 @@ def test_place_writes_the_new_items_only(fitted: str, run: Run, made: Path, tmp_
     assert all(row["x"] and row["doubt"] and row["nearest_birds"] for row in rows)
 
 
-def test_place_refuses(run: Run, made: Path, tmp_path: Path) -> None:
+def test_place_rejects_bad_input(run: Run, made: Path, tmp_path: Path) -> None:
     data, new = str(made / "data"), str(made / "new.csv")
     code, _, err = run("place", data, str(made / "run"), new, "--dataset", "fish")
     assert (code, "birds, plants" in err) == (1, True)
@@ -159,9 +157,7 @@ def test_place_refuses(run: Run, made: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("fitted", ["run", "run.zip"])
-def test_place_refuses_a_run_made_on_other_data(
-    fitted: str, run: Run, made: Path, tmp_path: Path
-) -> None:
+def test_place_rejects_run_of_other_data(fitted: str, run: Run, made: Path, tmp_path: Path) -> None:
     whole = hetviz.load(str(made / "data"))
     half = {name: range(1, len(dataset)) for name, dataset in whole.datasets.items()}
     hetviz.save(whole.edit().subset({name: [*rows] for name, rows in half.items()}), tmp_path / "d")
@@ -172,7 +168,7 @@ def test_place_refuses_a_run_made_on_other_data(
     assert "other data" in err
 
 
-def test_stopping_it_has_a_code_of_its_own(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_interrupt_exits_130(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     def stop() -> list[str]:
         raise KeyboardInterrupt
 

@@ -25,7 +25,7 @@ def run(capsys: pytest.CaptureFixture[str]) -> Run:
     return call
 
 
-def test_the_report_names_contradictions_and_what_is_reached(run: Run) -> None:
+def test_report_lists_contradictions_and_coverage(run: Run) -> None:
     code, text, _ = run("emoji")
     assert code == 0
     assert "15 contradictions" in text
@@ -35,7 +35,7 @@ def test_the_report_names_contradictions_and_what_is_reached(run: Run) -> None:
     assert len(json.loads(text)["conflicts"]) == 15
 
 
-def test_what_was_learned_of_groups_is_told(run: Run, tmp_path: Path) -> None:
+def test_learned_lists_groups(run: Run, tmp_path: Path) -> None:
     digits = hetviz.load("digits")
     named = [row for row, name in enumerate(digits.labels[0].values) if str(name) == "0"][:9]
     ring = hetviz.links_between(digits, named, None, 1.0)
@@ -52,7 +52,7 @@ def test_what_was_learned_of_groups_is_told(run: Run, tmp_path: Path) -> None:
     assert {group["label"][0] for group in json.loads(text)} == {digits.labels[0].name}
 
 
-def test_what_a_set_of_statements_did_is_told(run: Run, tmp_path: Path) -> None:
+def test_did_reports_consequences(run: Run, tmp_path: Path) -> None:
     digits = hetviz.load("digits")
     Y = np.random.default_rng(0).normal(size=(digits.n_rows, 2))
     lines = [
@@ -76,7 +76,7 @@ def test_what_a_set_of_statements_did_is_told(run: Run, tmp_path: Path) -> None:
     assert "there is no such set" in told
 
 
-def test_what_is_exported_is_imported_into_a_bundle(run: Run, tmp_path: Path) -> None:
+def test_export_import_round_trip(run: Run, tmp_path: Path) -> None:
     file, out = tmp_path / "said.csv", tmp_path / "with.zip"
     code, text, _ = run("digits", "--export", file)
     assert (code, "753 statements" in text) == (0, True)
@@ -93,7 +93,7 @@ def test_what_is_exported_is_imported_into_a_bundle(run: Run, tmp_path: Path) ->
     assert hetviz.load(out).fingerprint() == hetviz.load("digits").fingerprint()
 
 
-def test_two_files_are_merged_and_differences_told(run: Run, tmp_path: Path) -> None:
+def test_merge_reports_differences(run: Run, tmp_path: Path) -> None:
     header = "source_dataset,source_id,target_dataset,target_id,weight\n"
     ours, theirs, out = (tmp_path / name for name in ("a.csv", "b.csv", "out.csv"))
     ours.write_text(header + "pixels,p0005,pixels,p0018,1\n", encoding="utf-8")
@@ -108,7 +108,7 @@ def test_two_files_are_merged_and_differences_told(run: Run, tmp_path: Path) -> 
     assert len(out.read_text(encoding="utf-8").splitlines()) == 3
 
 
-def test_what_is_missing_is_told(run: Run, tmp_path: Path) -> None:
+def test_missing_options_are_errors(run: Run, tmp_path: Path) -> None:
     code, _, told = run("digits", "--import", tmp_path / "x.csv")
     assert (code, "--out BUNDLE" in told) == (1, True)
     code, _, told = run("digits", "--export", tmp_path / "no" / "x.csv")

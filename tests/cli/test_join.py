@@ -28,7 +28,7 @@ def tables(tmp_path: Path) -> Path:
     return folder
 
 
-def test_proposals_are_listed_and_carried_out(
+def test_join_lists_and_applies_proposals(
     tables: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["join", str(tables)]) == 0
@@ -49,7 +49,7 @@ def test_proposals_are_listed_and_carried_out(
     assert [(links.source, len(links)) for links in hetviz.load(out).links] == [("shops", 20)]
 
 
-def test_links_that_are_too_many_and_items_without_any_are_left_out(
+def test_join_unlink_and_leave_unlinked(
     tables: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "joined"
@@ -67,9 +67,7 @@ def test_links_that_are_too_many_and_items_without_any_are_left_out(
     assert "--leave-unlinked needs --out PATH" in capsys.readouterr().err
 
 
-def test_what_cannot_be_accepted_is_refused(
-    tables: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_join_rejects_bad_options(tables: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["join", str(tables), "--accept", "1"]) == 1
     assert main(["join", str(tables), "--sure"]) == 1
     assert main(["join", str(tables), "--out", "x"]) == 1

@@ -25,7 +25,7 @@ print("\\n", *sorted({{name.partition(".")[0] for name in sys.modules}}))
 
 
 @pytest.mark.parametrize("words", [["--version"], ["methods"], ["samples", "--json"]])
-def test_telling_needs_no_numerics(words: list[str]) -> None:
+def test_listing_imports_no_numerics(words: list[str]) -> None:
     done = subprocess.run(
         [sys.executable, "-c", SCRIPT.format(words=words)],
         capture_output=True,
@@ -36,7 +36,7 @@ def test_telling_needs_no_numerics(words: list[str]) -> None:
     assert HEAVY.isdisjoint(done.stdout.splitlines()[-1].split())
 
 
-def test_cards_as_written_are_the_cards() -> None:
+def test_read_cards_equal_cards() -> None:
     real = [
         {"key": card.key, "title": card.title, "family": card.family, "summary": card.summary}
         for card in hetviz.methods()
@@ -44,7 +44,7 @@ def test_cards_as_written_are_the_cards() -> None:
     assert read_cards() == real
 
 
-def test_samples_have_their_titles(capsys: pytest.CaptureFixture[str]) -> None:
+def test_samples_have_titles(capsys: pytest.CaptureFixture[str]) -> None:
     from hetviz.cli import main
 
     assert main(["samples", "--json"]) == 0

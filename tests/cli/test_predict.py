@@ -26,7 +26,7 @@ def run(capsys: pytest.CaptureFixture[str]) -> Run:
     return call
 
 
-def test_links_are_ranked_tested_and_written(run: Run, tmp_path: Path) -> None:
+def test_predict_links_ranks_tests_writes(run: Run, tmp_path: Path) -> None:
     out = tmp_path / "links.csv"
     code, text, _ = run(*LINKS, "--method", "cdmca", "--top", 3, "--hold-out", 0.2, "--out", out)
     assert code == 0
@@ -39,7 +39,7 @@ def test_links_are_ranked_tested_and_written(run: Run, tmp_path: Path) -> None:
     assert len(json.loads(text)["candidates"]) == 2
 
 
-def test_labels_are_filled_in(run: Run, tmp_path: Path) -> None:
+def test_predict_labels(run: Run, tmp_path: Path) -> None:
     out = tmp_path / "labels.json"
     given = ("predict", "labels", "world", "--label", "countries:life_expectancy")
     settings = ("--repeats", 1, "--set", "n_rounds=20")
@@ -61,13 +61,13 @@ def test_labels_are_filled_in(run: Run, tmp_path: Path) -> None:
         ("predict", "labels", "world", "--label", "countries:nope"),
     ],
 )
-def test_what_is_wrong_is_said_with_exit_code_1(run: Run, arguments: tuple[object, ...]) -> None:
+def test_bad_input_exits_1(run: Run, arguments: tuple[object, ...]) -> None:
     code, _, errors = run(*arguments)
     assert code == 1
     assert errors.startswith("Error: ")
 
 
-def test_a_wrong_command_is_exit_code_2(run: Run) -> None:
+def test_wrong_usage_exits_2(run: Run) -> None:
     with pytest.raises(SystemExit) as stopped:
         run("predict", "labels", "world", "--label", "countries")
     assert stopped.value.code == 2

@@ -7,7 +7,7 @@ import pytest
 from hetviz.cli import main
 
 
-def test_search_tells_its_cost_and_what_it_found(capsys, tmp_path):
+def test_search_prints_cost_and_result(capsys, tmp_path):
     words = ["search", "digits", "--method", "cca", "--try", "gamma=0.01,0.1", "--seeds", "1"]
     assert main([*words, "--cost"]) == 0
     assert "From 3 to 40 settings" in capsys.readouterr().out
@@ -20,12 +20,12 @@ def test_search_tells_its_cost_and_what_it_found(capsys, tmp_path):
     assert len(found["tried"]["candidates"]) <= 4
 
 
-def test_search_names_a_setting_that_does_not_exist(capsys):
+def test_search_rejects_unknown_setting(capsys):
     assert main(["search", "digits", "--method", "cca", "--try", "gama"]) == 1
     assert "no parameter 'gama'" in capsys.readouterr().err
 
 
-def test_search_reads_names_alone(capsys):
+def test_search_accepts_names_without_values(capsys):
     words = ["search", "digits", "--method", "cca", "--try", "axis_scale", "--cost", "--json"]
     assert main(words) == 0
     assert json.loads(capsys.readouterr().out)["n_first"] == pytest.approx(5)

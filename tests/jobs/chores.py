@@ -39,7 +39,7 @@ def pid(progress: Progress) -> int:
     return os.getpid()
 
 
-def surroundings(progress: Progress) -> dict[str, Any]:
+def process_environment(progress: Progress) -> dict[str, Any]:
     return {
         "threads": os.environ["OPENBLAS_NUM_THREADS"],
         "nice": os.nice(0),
@@ -52,7 +52,7 @@ def nap(seconds: float, progress: Progress) -> None:
     time.sleep(seconds)
 
 
-def call(port: int, progress: Progress) -> tuple[bool, bool]:
+def call_path(port: int, progress: Progress) -> tuple[bool, bool]:
     """Try to reach a port of this machine; say too whether the network is another than ours."""
     own, other = (os.readlink(f"/proc/{one}/ns/net") for one in ("self", os.getppid()))
     try:
@@ -62,7 +62,7 @@ def call(port: int, progress: Progress) -> tuple[bool, bool]:
     return True, own != other
 
 
-def until_stopped(progress: Progress, started: str = "") -> None:
+def run_until_cancelled(progress: Progress, started: str = "") -> None:
     """Turn until it is stopped; makes the file `started` first."""
     if started:
         Path(started).touch()
@@ -72,15 +72,15 @@ def until_stopped(progress: Progress, started: str = "") -> None:
         time.sleep(0.01)
 
 
-def until_stopped_with_something(progress: Progress) -> None:
+def run_until_cancelled_with_partial(progress: Progress) -> None:
     try:
-        until_stopped(progress)
+        run_until_cancelled(progress)
     except Cancelled as stopped:
         stopped.partial = {"so far": 3}
         raise
 
 
-def until_there(path: str, progress: Progress) -> str:
+def wait_for_file(path: str, progress: Progress) -> str:
     end = time.monotonic() + LONG_S
     while not Path(path).exists() and time.monotonic() < end:
         progress(0.1, "waiting")
@@ -88,7 +88,7 @@ def until_there(path: str, progress: Progress) -> str:
     return "there"
 
 
-def deaf(started: str, progress: Progress) -> None:
+def ignore_cancel(started: str, progress: Progress) -> None:
     """Make one long native call that keeps the interpreter: no other thread runs meanwhile."""
     Path(started).touch()
     ctypes.PyDLL(None).sleep(int(LONG_S) * 3)
@@ -131,15 +131,15 @@ def crash(progress: Progress) -> None:
     raise ZeroDivisionError("secret detail")
 
 
-def leave(progress: Progress) -> None:
+def exit_process(progress: Progress) -> None:
     raise SystemExit(3)
 
 
-def hoard(progress: Progress) -> None:
+def use_memory(progress: Progress) -> None:
     np.ones(2**50)
 
 
-class Untellable(HetvizError):
+class UnpicklableError(HetvizError):
     """An error with a field that cannot travel."""
 
     def __init__(self, text: str) -> None:
@@ -147,8 +147,8 @@ class Untellable(HetvizError):
         self.lock = lambda: None
 
 
-def refuse_untellably(progress: Progress) -> None:
-    raise Untellable("No.")
+def raise_unpicklable(progress: Progress) -> None:
+    raise UnpicklableError("No.")
 
 
 def unpicklable(progress: Progress) -> Any:
@@ -178,10 +178,10 @@ def in_parts(gate: str, progress: Progress) -> str:
     """Tell of two parts, then of a step without telling of them again, and wait for a file."""
     progress(0.1, "both", parts=[("First", 0.25, "running"), ["Second", 7, "waiting"]])
     progress(0.2, "one step of the first")
-    return until_there(gate, progress)
+    return wait_for_file(gate, progress)
 
 
-def storm(progress: Progress) -> None:
+def report_rapidly(progress: Progress) -> None:
     """Report far more often than anybody can look."""
     for k in range(20_000):
         progress(k / 20_000, f"step {k}", layout=lambda: np.zeros((10, 2)))

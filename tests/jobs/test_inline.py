@@ -30,7 +30,7 @@ def crash(progress: Progress) -> None:
     raise ZeroDivisionError("secret detail")
 
 
-def hoard(progress: Progress) -> None:
+def use_memory(progress: Progress) -> None:
     raise MemoryError("512 GiB")
 
 
@@ -45,7 +45,7 @@ def show_badly(progress: Progress) -> None:
 
 
 @pytest.fixture(autouse=True)
-def this_module_is_importable(monkeypatch: pytest.MonkeyPatch) -> None:
+def importable_module(monkeypatch: pytest.MonkeyPatch) -> None:
     import sys
 
     monkeypatch.setitem(sys.modules, HERE, sys.modules.get(HERE) or _this_module())
@@ -68,14 +68,14 @@ def runner() -> Runner:
     return InlineRunner()
 
 
-def test_a_result_comes_back_with_its_note(runner: Runner) -> None:
+def test_result_has_note(runner: Runner) -> None:
     id = runner.submit("me", "Doubling", task("double", value=21), {"seed": 3})
     job = runner.get(id, "me")
     assert job is not None
     assert (job.state, job.result, job.fraction, job.note) == ("done", 42, 1.0, {"seed": 3})
 
 
-def test_an_error_in_plain_words_is_kept_as_it_is(runner: Runner) -> None:
+def test_hetviz_error_is_kept(runner: Runner) -> None:
     id = runner.submit("me", "Refusing", task("refuse"))
     job = runner.get(id, "me")
     assert job is not None
@@ -84,7 +84,7 @@ def test_an_error_in_plain_words_is_kept_as_it_is(runner: Runner) -> None:
     assert str(job.error) == "gamma must be positive"
 
 
-def test_an_unexpected_failure_shows_no_internals(runner: Runner) -> None:
+def test_unexpected_error_is_hidden(runner: Runner) -> None:
     id = runner.submit("me", "Crashing", task("crash"))
     job = runner.get(id, "me")
     assert job is not None
@@ -92,14 +92,14 @@ def test_an_unexpected_failure_shows_no_internals(runner: Runner) -> None:
     assert str(job.error) == UNEXPECTED
 
 
-def test_too_little_memory_is_said_plainly(runner: Runner) -> None:
+def test_memory_error_message(runner: Runner) -> None:
     id = runner.submit("me", "Hoarding", task("hoard"))
     job = runner.get(id, "me")
     assert job is not None
     assert (job.state, str(job.error)) == ("failed", NO_MEMORY)
 
 
-def test_the_newest_layout_is_kept(runner: Runner) -> None:
+def test_newest_frame_is_kept(runner: Runner) -> None:
     id = runner.submit("me", "Showing", task("show"))
     job, frame = runner.get(id, "me"), runner.frame(id, "me", after=1)
     assert job is not None and frame is not None
@@ -110,7 +110,7 @@ def test_the_newest_layout_is_kept(runner: Runner) -> None:
     assert runner.frame(id, "you") is None
 
 
-def test_the_parts_of_a_job_are_kept(runner: Runner, tmp_path: Path) -> None:
+def test_parts_are_kept(runner: Runner, tmp_path: Path) -> None:
     (tmp_path / "gate").touch()
     call = Task("tests.jobs.chores:in_parts", {"gate": str(tmp_path / "gate")})
     job = runner.take(runner.submit("me", "parts", call), "me")
@@ -118,14 +118,14 @@ def test_the_parts_of_a_job_are_kept(runner: Runner, tmp_path: Path) -> None:
     assert job.parts == (("First", 0.25, "running"), ("Second", 1.0, "waiting"))
 
 
-def test_a_layout_of_another_shape_is_a_fault_of_the_method(runner: Runner) -> None:
+def test_bad_layout_shape_is_error(runner: Runner) -> None:
     id = runner.submit("me", "Showing", task("show_badly"))
     job = runner.get(id, "me")
     assert job is not None
     assert (job.state, str(job.error)) == ("failed", UNEXPECTED)
 
 
-def test_the_end_of_an_inline_job_is_told_before_it_is_seen() -> None:
+def test_on_end_is_called_before_publication() -> None:
     ends: list[Job] = []
 
     def on_end(job: Job) -> None:
@@ -139,7 +139,7 @@ def test_the_end_of_an_inline_job_is_told_before_it_is_seen() -> None:
     assert [(job.id, job.state, job.result) for job in ends] == [("mine", "done", 4)]
 
 
-def test_only_the_owner_sees_a_job(runner: Runner) -> None:
+def test_job_visible_to_owner_only(runner: Runner) -> None:
     id = runner.submit("me", "Doubling", task("double", value=1))
     assert runner.get(id, "you") is None
     assert runner.jobs("you") == []
@@ -152,7 +152,7 @@ def test_only_the_owner_sees_a_job(runner: Runner) -> None:
     assert runner.jobs("me") == []
 
 
-def test_time_left_follows_from_the_share_done() -> None:
+def test_seconds_left() -> None:
     assert seconds_left(0.25, 10.0) == pytest.approx(30.0)
     assert seconds_left(0.0, 10.0) is None
     assert seconds_left(0.5, 0.1) is None

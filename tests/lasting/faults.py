@@ -18,7 +18,7 @@ import numpy as np
 
 from hetviz.workspace import Sessions, State
 from tests.browser.harness import ROOT, Server, serve, session_members, wait_until
-from tests.lasting.visitor import PATIENCE, Gone, Visitor
+from tests.lasting.visitor import PATIENCE, ServerGone, Visitor
 
 KILLED = ("save", "fit", "upload", "project")
 SURVIVED = ("worker", "reload", "tabs")
@@ -85,16 +85,16 @@ def moments(home: Path, kind: str, n: int, seed: int = 0, standing: Server | Non
         sid = visitor.sid
         tally.faults += 1
         tally.acts += len(told)
-        state = kept(home, sid) if standing is None else _kept_so_far(home, sid)
-        tally.lost += sum(not _holds(state, act) for act in told[-1:])
+        state = acknowledged(home, sid) if standing is None else _acknowledged_so_far(home, sid)
+        tally.lost += sum(not _has_steps(state, act) for act in told[-1:])
         if kind == "project":
             # Whatever was opened is whole; what was on its way is no project.
             for journal in sorted((home / "sessions").glob("*/journal.jsonl")):
-                kept(home, journal.parent.name)
+                acknowledged(home, journal.parent.name)
     return tally
 
 
-def kept(home: Path, sid: str) -> State:
+def acknowledged(home: Path, sid: str) -> State:
     """Return the project as it is on the disk."""
     sessions = Sessions(home / "sessions")
     try:
@@ -105,24 +105,24 @@ def kept(home: Path, sid: str) -> State:
         sessions.close()
 
 
-def _kept_so_far(home: Path, sid: str) -> State:
+def _acknowledged_so_far(home: Path, sid: str) -> State:
     """Return the project as it would be found if its server ended now."""
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder)
         shutil.copytree(home / "sessions" / sid, copy / "sessions" / sid)
-        return kept(copy, sid)
+        return acknowledged(copy, sid)
 
 
-def _holds(state: State, act: str) -> bool:
+def _has_steps(state: State, act: str) -> bool:
     what, _, name = act.partition(" ")
     # The one after it may have been on its way.
-    there = (name, _next(name))
+    there = (name, _next_edit(name))
     if what == "title":
         return state.title in there
     return state.data is not None and any(one in state.data.datasets for one in there)
 
 
-def _next(name: str) -> str:
+def _next_edit(name: str) -> str:
     head, number = _NUMBERED.fullmatch(name).groups()  # type: ignore[union-attr]
     return f"{head}{int(number) + 1}"
 
@@ -131,7 +131,7 @@ def _until_killed(kind: str, server: Server, visitor: Visitor, wait: float, k: i
     """Work until the server is killed; return what it had acknowledged."""
     told: list[str] = []
     if kind == "fit":
-        _map_own(visitor, k)
+        _map_upload(visitor, k)
         told.append(f"data things{k}")
     killer = threading.Timer(wait, os.kill, (server.pid, signal.SIGKILL))
     killer.start()
@@ -149,14 +149,14 @@ def _until_killed(kind: str, server: Server, visitor: Visitor, wait: float, k: i
                 visitor.say("Project name", title)
                 assert visitor.has(title)
                 told.append(f"title {title}")
-    except (Gone, OSError):
+    except (ServerGone, OSError):
         pass
     killer.join()
     assert wait_until(lambda: not session_members(server.pid), 20), "the worker outlived its server"
     return told
 
 
-def _map_own(visitor: Visitor, k: int) -> None:
+def _map_upload(visitor: Visitor, k: int) -> None:
     visitor.go("home")
     visitor.upload({f"things{k}.csv": table(400, k)})
     visitor.press("Map them")
@@ -185,7 +185,7 @@ def _as_a_file(visitor: Visitor, title: str, told: list[str]) -> None:
 
 def _worker_killed(server: Server, visitor: Visitor, wait: float, k: int) -> list[str]:
     """Kill the worker in the middle of a fit: it is told, and another makes the next map."""
-    _map_own(visitor, k)
+    _map_upload(visitor, k)
     visitor.press("Make map")
     time.sleep(wait)
     for pid in session_members(server.pid):
@@ -203,7 +203,7 @@ def _worker_killed(server: Server, visitor: Visitor, wait: float, k: int) -> lis
 
 def _reloaded(server: Server, visitor: Visitor, wait: float, k: int) -> list[str]:
     """Leave in the middle of a fit; the map is there for who comes back."""
-    _map_own(visitor, k)
+    _map_upload(visitor, k)
     visitor.press("Make map")
     time.sleep(wait)
     visitor.leave()

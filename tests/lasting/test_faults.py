@@ -15,7 +15,7 @@ ONE_SERVER = pytest.mark.xdist_group("standing-server")
 
 
 @pytest.fixture(scope="module")
-def standing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, Server]]:
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, Server]]:
     """Serve for all tests whose fault a server outlives; gives the folder that it keeps all in."""
     home = tmp_path_factory.mktemp("standing")
     with running(home) as server:
@@ -23,9 +23,7 @@ def standing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, S
 
 
 @pytest.mark.parametrize("kind", KILLED)
-def test_what_was_acknowledged_is_there_after_the_server_was_killed(
-    kind: str, tmp_path: Path
-) -> None:
+def test_acknowledged_steps_survive_killed_server(kind: str, tmp_path: Path) -> None:
     tally = moments(tmp_path, kind, n=1, seed=1)
     print(f"{kind}: {tally}")
     assert tally.lost == 0
@@ -34,7 +32,7 @@ def test_what_was_acknowledged_is_there_after_the_server_was_killed(
 
 @ONE_SERVER
 @pytest.mark.parametrize("kind", SURVIVED)
-def test_what_was_acknowledged_is_there_after(kind: str, standing: tuple[Path, Server]) -> None:
+def test_acknowledged_steps_survive_fault(kind: str, standing: tuple[Path, Server]) -> None:
     home, server = standing
     tally = moments(home, kind, n=1, seed=1, standing=server)
     print(f"{kind}: {tally}")
@@ -44,7 +42,7 @@ def test_what_was_acknowledged_is_there_after(kind: str, standing: tuple[Path, S
 
 
 @ONE_SERVER
-def test_nothing_of_one_visitor_is_heard_by_another(standing: tuple[Path, Server]) -> None:
+def test_visitors_are_isolated(standing: tuple[Path, Server]) -> None:
     _, server = standing
     visitors = [Visitor(server.url).come() for _ in range(3)]
     words = [f"canary{n}x7Qz" for n in range(3)]

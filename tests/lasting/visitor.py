@@ -21,7 +21,7 @@ PATIENCE = 60.0
 _ONCE = "$$STREAMLIT_INTERNAL_KEY"
 
 
-class Gone(Exception):
+class ServerGone(Exception):
     """The server does not answer any more."""
 
 
@@ -327,10 +327,10 @@ class Visitor:
         try:
             self._socket.send(message.SerializeToString())
         except OSError as error:
-            raise Gone from error
+            raise ServerGone from error
         except Exception as error:
             if type(error).__module__.startswith("websockets"):
-                raise Gone from error
+                raise ServerGone from error
             raise
 
     def _next(self) -> ForwardMsg:
@@ -341,7 +341,7 @@ class Visitor:
             raise
         except Exception as error:
             if isinstance(error, OSError) or type(error).__module__.startswith("websockets"):
-                raise Gone from error
+                raise ServerGone from error
             raise
         assert isinstance(raw, bytes)
         self.heard.append(raw)

@@ -10,7 +10,7 @@ from starlette.types import ASGIApp, Message
 
 
 @dataclass(frozen=True)
-class Heard:
+class Response:
     status: int
     headers: dict[str, str]
     body: bytes
@@ -18,7 +18,7 @@ class Heard:
 
 def ask(
     app: ASGIApp, path: str, headers: dict[str, str] | None = None, kind: str = "http"
-) -> Heard:
+) -> Response:
     """Make a request; a web socket that is taken has status 101, a refused one 403."""
     sent: list[Message] = []
 
@@ -54,7 +54,7 @@ def ask(
     start = sent[0]
     if kind == "websocket":
         status = {"websocket.accept": 101, "websocket.close": 403}[start["type"]]
-        return Heard(status, {}, b"")
+        return Response(status, {}, b"")
     body = b"".join(one.get("body", b"") for one in sent[1:])
     answered = {name.decode().lower(): value.decode() for name, value in start["headers"]}
-    return Heard(start["status"], answered, body)
+    return Response(start["status"], answered, body)

@@ -25,7 +25,7 @@ workers = 3
 """
 
 
-def written(folder: Path, text: str) -> Path:
+def config_file(folder: Path, text: str) -> Path:
     path = folder / "server.toml"
     path.write_text(text)
     return path
@@ -33,18 +33,18 @@ def written(folder: Path, text: str) -> Path:
 
 def problems(folder: Path, text: str, **environment: str) -> str:
     with pytest.raises(DataError) as caught:
-        read_settings(written(folder, text), environment)
+        read_settings(config_file(folder, text), environment)
     return "\n".join(map(str, caught.value.problems))
 
 
-def test_nothing_said_is_a_server_for_this_machine() -> None:
+def test_default_settings_are_local() -> None:
     found = read_settings(None, {})
     assert found == ServerSettings()
     assert (found.auth, found.address, found.metrics) == ("none", "127.0.0.1", False)
 
 
-def test_the_environment_goes_over_the_file(tmp_path: Path) -> None:
-    path = written(tmp_path, OIDC)
+def test_environment_overrides_file(tmp_path: Path) -> None:
+    path = config_file(tmp_path, OIDC)
     found = read_settings(
         path, {"HETVIZ_WORK_WORKERS": "5", "HETVIZ_HOSTS": "a.org, b.org", "PATH": "x"}
     )
@@ -53,15 +53,15 @@ def test_the_environment_goes_over_the_file(tmp_path: Path) -> None:
     assert found.base == "/tools/hetviz"
 
 
-def test_settings_go_through_the_environment_unchanged(tmp_path: Path) -> None:
-    found = read_settings(written(tmp_path, OIDC), {})
+def test_settings_environment_round_trip(tmp_path: Path) -> None:
+    found = read_settings(config_file(tmp_path, OIDC), {})
     assert read_settings(None, as_environment(found)) == found
     assert read_settings(None, as_environment(ServerSettings(metrics=True))) == ServerSettings(
         metrics=True
     )
 
 
-def test_all_that_is_wrong_is_told_at_once(tmp_path: Path) -> None:
+def test_all_errors_are_listed(tmp_path: Path) -> None:
     told = problems(
         tmp_path,
         'autth = "none"\nport = 0\nlog = "xml"\nbase_path = "/a/../b"\nhosts = ["a b", "x:80"]\n'
@@ -86,7 +86,7 @@ def test_all_that_is_wrong_is_told_at_once(tmp_path: Path) -> None:
         assert words in told
 
 
-def test_listening_to_others_needs_names_to_answer_to(tmp_path: Path) -> None:
+def test_public_address_needs_hosts(tmp_path: Path) -> None:
     assert "hosts has only names of this machine" in problems(tmp_path, 'address = "0.0.0.0"\n')
     assert "hosts is empty" in problems(tmp_path, "hosts = []\n")
 
@@ -100,7 +100,7 @@ def test_listening_to_others_needs_names_to_answer_to(tmp_path: Path) -> None:
         ('client_id = ""', "client_id is needed"),
     ],
 )
-def test_a_log_in_that_cannot_work_is_refused(tmp_path: Path, line: str, words: str) -> None:
+def test_incomplete_oidc_is_error(tmp_path: Path, line: str, words: str) -> None:
     key = line.split(" =", maxsplit=1)[0]
     text = "\n".join(line if old.startswith(f"{key} =") else old for old in OIDC.splitlines())
     told = problems(tmp_path, text)
@@ -108,12 +108,12 @@ def test_a_log_in_that_cannot_work_is_refused(tmp_path: Path, line: str, words: 
     assert "short-and-seen" not in told
 
 
-def test_secrets_are_in_no_printed_form(tmp_path: Path) -> None:
-    found = read_settings(written(tmp_path, OIDC), {})
+def test_secrets_are_not_printed(tmp_path: Path) -> None:
+    found = read_settings(config_file(tmp_path, OIDC), {})
     assert "hush" not in repr(found) and found.oidc.cookie_secret not in repr(found)
 
 
-def test_a_file_that_is_none_is_told(tmp_path: Path) -> None:
+def test_bad_file_is_error(tmp_path: Path) -> None:
     assert "not valid TOML" in problems(tmp_path, "port = = 3")
     with pytest.raises(DataError, match="cannot be read"):
         read_settings(tmp_path / "none.toml", {})

@@ -29,7 +29,7 @@ from tests.browser.harness import ROOT, free_port, wait_until
 DEPLOY = ROOT / "deploy"
 
 
-def test_the_example_of_settings_is_valid_and_names_all_but_secrets() -> None:
+def test_example_settings_are_valid_and_complete() -> None:
     path = DEPLOY / "server.toml"
     found = read_settings(path, {})
     assert found.home == "/var/lib/hetviz" and found.log == "json"
@@ -45,7 +45,7 @@ def test_the_example_of_settings_is_valid_and_names_all_but_secrets() -> None:
         assert said == known
 
 
-def test_compose_and_container_run_commands_that_are_there() -> None:
+def test_container_commands_exist() -> None:
     compose = yaml.safe_load((DEPLOY / "compose.yaml").read_text())
     service = compose["services"]["hetviz"]
     known = set(as_environment(ServerSettings())) | {
@@ -61,7 +61,7 @@ def test_compose_and_container_run_commands_that_are_there() -> None:
     assert main(["serve", "--check"]) == 0
 
 
-def _said_in_container() -> dict[str, str]:
+def _container_instructions() -> dict[str, str]:
     """Return the variables of the image, and of compose with only the host named."""
     image = (DEPLOY / "Containerfile").read_text()
     env = dict(re.findall(r"(HETVIZ_[A-Z_]+)=(\S+)", image))
@@ -73,13 +73,13 @@ def _said_in_container() -> dict[str, str]:
 
 
 @pytest.mark.timeout(180)
-def test_the_command_of_the_container_serves_and_is_found_healthy(tmp_path: Path) -> None:
+def test_container_command_is_healthy(tmp_path: Path) -> None:
     image = (DEPLOY / "Containerfile").read_text()
     command = json.loads(re.findall(r"^CMD (.*)$", image, re.M)[-1])
     healthy = json.loads(re.findall(r"^    CMD (.*)$", image, re.M)[0])
     assert command[0] == healthy[0] == "hetviz"
     port = free_port()
-    env = {**os.environ, **_said_in_container(), "HETVIZ_HOME": str(tmp_path)}
+    env = {**os.environ, **_container_instructions(), "HETVIZ_HOME": str(tmp_path)}
     # A container has its port to itself.
     env |= {"HETVIZ_PORT": str(port), "HETVIZ_ADDRESS": "127.0.0.1", "PYTHONPATH": str(ROOT)}
     hetviz = [sys.executable, "-m", "hetviz"]
@@ -112,7 +112,7 @@ def _answer(port: int, host: str) -> int:
         connection.close()
 
 
-def test_proxies_pass_on_the_host_and_web_sockets() -> None:
+def test_proxies_forward_host_and_websockets() -> None:
     nginx = (DEPLOY / "nginx.conf").read_text()
     for line in ("Host $http_host", "Upgrade $http_upgrade", "proxy_read_timeout 1d"):
         assert line in nginx
@@ -123,7 +123,7 @@ def test_proxies_pass_on_the_host_and_web_sockets() -> None:
     assert "hetviz serve --config" in unit and "NoNewPrivileges=true" in unit
 
 
-def test_each_test_that_the_page_on_security_names_is_there() -> None:
+def test_security_page_names_existing_tests() -> None:
     named = re.findall(r"`([a-z_/]*test_\w+\.py)`", (ROOT / "SECURITY.md").read_text("utf-8"))
     assert len(named) > 30
     assert [name for name in named if not (ROOT / "tests" / name).is_file()] == []

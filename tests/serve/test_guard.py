@@ -13,7 +13,7 @@ from starlette.types import Receive, Scope, Send
 
 from hetviz.serve.config import ServerSettings
 from hetviz.serve.guard import RequestGuard, content_policy, is_host_allowed
-from tests.serve.asgi import Heard, ask
+from tests.serve.asgi import Response, ask
 
 KEY = "AbCdEfGhIjKlMnOpQrStUv"
 
@@ -31,7 +31,7 @@ async def app(scope: Scope, receive: Receive, send: Send) -> None:
 
 def get(
     path: str = "/", kind: str = "http", settings: ServerSettings | None = None, **h: str
-) -> Heard:
+) -> Response:
     headers = {name.replace("_", "-"): value for name, value in h.items()}
     return ask(RequestGuard(app, settings or ServerSettings()), path, headers, kind)
 
@@ -53,13 +53,13 @@ def get(
         ("", False),
     ],
 )
-def test_only_our_own_names_are_answered(kind: str, host: str, taken: bool) -> None:
+def test_unknown_hosts_are_rejected(kind: str, host: str, taken: bool) -> None:
     assert get(kind=kind, Host=host).status == (
         {"http": 200, "websocket": 101}[kind] if taken else {"http": 421, "websocket": 403}[kind]
     )
 
 
-def test_names_below_a_name() -> None:
+def test_wildcard_hosts() -> None:
     assert is_host_allowed("a.lab.org:80", ["*.lab.org"])
     assert not is_host_allowed("lab.org", ["*.lab.org"])
     assert not is_host_allowed("xlab.org", ["*.lab.org"])
@@ -77,7 +77,7 @@ def test_names_below_a_name() -> None:
         ("null", False),
     ],
 )
-def test_no_other_site_may_ask(kind: str, origin: str, taken: bool) -> None:
+def test_foreign_origins_are_rejected(kind: str, origin: str, taken: bool) -> None:
     good = {"http": 200, "websocket": 101}[kind]
     assert get(kind=kind, Origin=origin).status == (good if taken else 403)
 
@@ -87,13 +87,13 @@ def test_no_other_site_may_ask(kind: str, origin: str, taken: bool) -> None:
     "path",
     ["/_stcore/metrics", "/_stcore/agent/openapi.json", "/_stcore/script-health-check"],
 )
-def test_what_no_page_needs_is_closed(base: str, path: str) -> None:
+def test_blocked_paths(base: str, path: str) -> None:
     settings = ServerSettings(base_path=base)
     assert get(settings.base + path, settings=settings).status == 404
     assert get(f"{settings.base}/_stcore/health", settings=settings).status == 200
 
 
-def test_own_addresses_are_found_below_the_base_path() -> None:
+def test_base_path_is_removed() -> None:
     settings = ServerSettings(base_path="tools/hetviz")
     assert get("/tools/hetviz/hv/array/x/y", settings=settings).body == b"/hv/array/x/y"
     assert get("/tools/hetviz/healthz", settings=settings).body == b"/healthz"
@@ -102,7 +102,7 @@ def test_own_addresses_are_found_below_the_base_path() -> None:
     assert get("/tools/hetvizhv/x", settings=settings).body == b"/tools/hetvizhv/x"
 
 
-def test_headers_of_every_answer() -> None:
+def test_response_headers() -> None:
     found = get().headers
     assert found["x-content-type-options"] == "nosniff"
     assert found["referrer-policy"] == "no-referrer"
@@ -114,7 +114,7 @@ def test_headers_of_every_answer() -> None:
     assert refused["content-security-policy"] == found["content-security-policy"]
 
 
-def test_the_policy_lets_in_the_one_script_of_the_page_by_its_hash_and_no_other() -> None:
+def test_policy_allows_inline_script_by_hash() -> None:
     policy = content_policy()
     scripts = policy.partition("script-src ")[2].partition(";")[0]
     page = resources.files("streamlit").joinpath("static", "index.html").read_text()
@@ -124,7 +124,7 @@ def test_the_policy_lets_in_the_one_script_of_the_page_by_its_hash_and_no_other(
     assert scripts.split() == ["'self'", "blob:", f"'sha256-{digest}'"]
 
 
-def test_a_request_has_an_id_and_the_log_has_no_key(caplog: pytest.LogCaptureFixture) -> None:
+def test_log_has_request_id_without_key(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.INFO, logger="hetviz.access"):
         found = get(f"/hv/array/{KEY}/x?s={KEY}")
     (record,) = caplog.records
@@ -134,7 +134,7 @@ def test_a_request_has_an_id_and_the_log_has_no_key(caplog: pytest.LogCaptureFix
     assert KEY not in caplog.text and KEY not in str(about)
 
 
-def test_the_id_of_a_proxy_is_taken_only_where_it_is_trusted() -> None:
+def test_proxy_request_id_needs_trust() -> None:
     trusting = ServerSettings(trust_proxy=True)
     assert get(settings=trusting, X_Request_ID="proxy-0001").headers["x-request-id"] == "proxy-0001"
     assert get(X_Request_ID="proxy-0001").headers["x-request-id"] != "proxy-0001"

@@ -24,7 +24,7 @@ CLIENT, SECRET = "hetviz", "a-secret-of-the-client"
 COOKIE_SECRET = "0123456789abcdef" * 4
 
 
-def is_there(url: str) -> bool:
+def has_text(url: str) -> bool:
     try:
         with urllib.request.urlopen(url, timeout=2) as answer:
             return bool(answer.status == 200)
@@ -39,7 +39,7 @@ def provider() -> Iterator[str]:
     process = subprocess.Popen(command, cwd=ROOT)
     url = f"http://127.0.0.1:{port}"
     try:
-        assert wait_until(lambda: is_there(f"{url}/.well-known/openid-configuration"), 60)
+        assert wait_until(lambda: has_text(f"{url}/.well-known/openid-configuration"), 60)
         yield url
     finally:
         process.terminate()
@@ -47,7 +47,7 @@ def provider() -> Iterator[str]:
 
 
 @contextmanager
-def guarded(home: Path, issuer: str) -> Iterator[Server]:
+def oidc_server(home: Path, issuer: str) -> Iterator[Server]:
     port = free_port()
     env = {
         "HETVIZ_HOME": str(home),
@@ -65,7 +65,7 @@ def guarded(home: Path, issuer: str) -> Iterator[Server]:
         yield server
 
 
-def come(server: Server, issuer: str, name: str) -> Visitor:
+def log_in(server: Server, issuer: str, name: str) -> Visitor:
     """Return somebody who has logged in."""
     visitor = Visitor(server.url, "data")
     visitor.come()
@@ -97,9 +97,9 @@ def status(visitor: Visitor, path: str) -> int:
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)
-def test_two_people_share_a_project_and_a_link_is_taken_back(tmp_path: Path) -> None:
-    with provider() as issuer, guarded(tmp_path, issuer) as server:
-        ada, bob = come(server, issuer, "ada"), come(server, issuer, "bob")
+def test_project_is_shared_and_revoked(tmp_path: Path) -> None:
+    with provider() as issuer, oidc_server(tmp_path, issuer) as server:
+        ada, bob = log_in(server, issuer, "ada"), log_in(server, issuer, "bob")
         assert ada.has("Ada") and bob.has("Bob") and ada.sid != bob.sid
         items = f"/hv/search/{ada.sid}?q=a"
         assert status(ada, items) == 200
@@ -147,7 +147,7 @@ def test_two_people_share_a_project_and_a_link_is_taken_back(tmp_path: Path) -> 
         assert ada.has("By both of us") and not bob.has("New edit link")
 
         # Known to the provider, but without the role.
-        eve = come(server, issuer, "eve")
+        eve = log_in(server, issuer, "eve")
         assert eve.has("no role that may use hetviz") and not eve.sid
 
         # Signed out.

@@ -22,7 +22,7 @@ def made(
     return figures, RequestGuard(app, ServerSettings(base_path="maps"), figures)
 
 
-def test_health_tells_of_worker_and_disk_under_any_name(tmp_path: Path) -> None:
+def test_health_for_any_host(tmp_path: Path) -> None:
     _, app = made(tmp_path)
     found = ask(app, "/maps/healthz", {"Host": "10.0.0.7"})
     assert found.status == 200
@@ -31,15 +31,13 @@ def test_health_tells_of_worker_and_disk_under_any_name(tmp_path: Path) -> None:
     assert ask(app, "/healthz").status == 503
 
 
-def test_a_folder_that_cannot_be_written_is_no_health(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_read_only_folder_is_unhealthy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("hetviz.serve.metrics.os.access", lambda *_: False)
     _, app = made(tmp_path)
     assert json.loads(ask(app, "/healthz").body)["disk"] is False
 
 
-def test_figures_are_told_only_when_asked_for(tmp_path: Path) -> None:
+def test_metrics_are_optional(tmp_path: Path) -> None:
     _, app = made(tmp_path, metrics=False)
     assert ask(app, "/metrics").status == 404
     figures, app = made(tmp_path)

@@ -22,7 +22,7 @@ def people(tmp_path: Path) -> Iterator[People]:
     made.close()
 
 
-def test_a_project_is_its_owners_alone_until_shared(people: People) -> None:
+def test_new_project_is_private(people: People) -> None:
     project = new_session_id()
     people.set_owner("ada", project)
     assert people.permission("ada", project) == "own"
@@ -40,7 +40,7 @@ def test_a_project_is_its_owners_alone_until_shared(people: People) -> None:
     assert people.comments("bob", project) == []
 
 
-def test_a_link_grants_what_it_says_and_no_more_once_taken_back(people: People) -> None:
+def test_link_grants_until_revoked(people: People) -> None:
     project = new_session_id()
     people.set_owner("ada", project)
     look, edit = (
@@ -65,14 +65,14 @@ def test_a_link_grants_what_it_says_and_no_more_once_taken_back(people: People) 
     assert people.permission("bob", project) is None and people.permission("ada", project) == "own"
 
 
-def test_the_owner_stays_owner_by_any_link(people: People) -> None:
+def test_owner_stays_owner(people: People) -> None:
     project = new_session_id()
     people.set_owner("ada", project)
     people.accept_link("ada", people.create_link("ada", project, "look"))
     assert people.permission("ada", project) == "own"
 
 
-def test_keys_of_links_are_kept_nowhere(people: People, tmp_path: Path) -> None:
+def test_link_keys_are_not_stored(people: People, tmp_path: Path) -> None:
     project = new_session_id()
     people.set_owner("ada", project)
     key = people.create_link("ada", project, "look")
@@ -81,13 +81,13 @@ def test_keys_of_links_are_kept_nowhere(people: People, tmp_path: Path) -> None:
     assert stat.S_IMODE(os.stat(people.path).st_mode) == 0o600
 
 
-def test_a_person_has_no_more_projects_than_allowed(people: People) -> None:
+def test_project_quota(people: People) -> None:
     people.set_owner("ada", new_session_id(), max_projects=1)
     with pytest.raises(PermissionDeniedError, match="1 are allowed"):
         people.set_owner("ada", new_session_id(), max_projects=1)
 
 
-def test_comments_are_seen_by_all_and_removed_by_author_or_owner(people: People) -> None:
+def test_comments(people: People) -> None:
     project = new_session_id()
     people.set_owner("ada", project)
     people.accept_link("bob", people.create_link("ada", project, "look"))
@@ -105,7 +105,7 @@ def test_comments_are_seen_by_all_and_removed_by_author_or_owner(people: People)
             people.add_comment("ada", project, bad)
 
 
-def test_all_of_a_person_is_told_and_goes(people: People) -> None:
+def test_person_export_and_deletion(people: People) -> None:
     mine, other = new_session_id(), new_session_id()
     people.record_visit(Person("ada", "Ada"))
     people.set_owner("ada", mine)
@@ -121,7 +121,7 @@ def test_all_of_a_person_is_told_and_goes(people: People) -> None:
     assert people.comments("bob", other) == []
 
 
-def test_what_a_later_version_wrote_is_left_alone(tmp_path: Path) -> None:
+def test_newer_file_is_not_changed(tmp_path: Path) -> None:
     people = People(tmp_path)
     people.set_owner("ada", new_session_id())
     people.close()
@@ -142,11 +142,11 @@ def test_what_a_later_version_wrote_is_left_alone(tmp_path: Path) -> None:
         ({}, "x.y", []),
     ],
 )
-def test_roles_come_from_a_claim(claims: dict[str, object], claim: str, roles: list[str]) -> None:
+def test_roles_of_claim(claims: dict[str, object], claim: str, roles: list[str]) -> None:
     assert roles_of(claims, claim) == roles
 
 
-def test_a_person_is_issuer_and_subject_and_never_an_email() -> None:
+def test_person_id_is_issuer_and_subject() -> None:
     claims = {"iss": "https://a", "sub": "7", "email": "x@y", "roles": ["boss"]}
     assert person_of(claims, "roles", "boss") == Person("https://a|7", "x@y", True)
     assert person_of(claims | {"iss": "https://b"}, "roles", "").id == "https://b|7"  # type: ignore[union-attr]

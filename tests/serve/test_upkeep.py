@@ -23,7 +23,7 @@ Made = tuple[Path, Sessions, str]
 
 
 @pytest.fixture
-def made(tmp_path: Path) -> Made:
+def stored_project(tmp_path: Path) -> Made:
     """Give a home with one open project of three titles."""
     home = tmp_path / "home"
     sessions, sid = Sessions(home / "sessions"), new_session_id()
@@ -33,9 +33,7 @@ def made(tmp_path: Path) -> Made:
     return home, sessions, sid
 
 
-def test_projects_are_listed_without_their_keys(
-    made: Made, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_list_hides_keys(made: Made, capsys: pytest.CaptureFixture[str]) -> None:
     home, _, sid = made
     (found,) = upkeep.list_projects(home)
     assert (found.title, found.steps, found.format, found.id) == ("Title 2", 3, 1, sid)
@@ -53,9 +51,7 @@ def test_projects_are_listed_without_their_keys(
         upkeep.find_project(home, "nothing")
 
 
-def test_a_backup_while_someone_works_has_all_that_was_acknowledged_before(
-    made: Made, tmp_path: Path
-) -> None:
+def test_backup_of_running_server_is_complete(made: Made, tmp_path: Path) -> None:
     home, sessions, sid = made
     done: list[int] = []
     stop = threading.Event()
@@ -88,7 +84,7 @@ def test_a_backup_while_someone_works_has_all_that_was_acknowledged_before(
         sessions.close()
 
 
-def test_people_and_records_are_backed_up_too(made: Made, tmp_path: Path) -> None:
+def test_backup_has_people_and_audit_log(made: Made, tmp_path: Path) -> None:
     home, _, sid = made
     people = People(home)
     people.set_owner("ada", sid)
@@ -100,7 +96,7 @@ def test_people_and_records_are_backed_up_too(made: Made, tmp_path: Path) -> Non
     assert Audit(tmp_path / "backup").lines()[0]["event"] == "begin"
 
 
-def test_only_whole_and_sound_backups_are_put_back(made: Made, tmp_path: Path) -> None:
+def test_restore_rejects_damaged_backup(made: Made, tmp_path: Path) -> None:
     home, sessions, sid = made
     backup = tmp_path / "backup"
     key = sessions.get(sid).blobs.put(b"content of a file")
@@ -124,7 +120,7 @@ def test_only_whole_and_sound_backups_are_put_back(made: Made, tmp_path: Path) -
     assert upkeep.restore(tmp_path / "second", home) == 0
 
 
-def test_what_is_open_is_neither_pruned_nor_removed(made: Made) -> None:
+def test_open_projects_are_not_removed(made: Made) -> None:
     home, sessions, sid = made
     folder = home / "sessions" / sid
     old = time.time() - 90 * 86_400
@@ -138,7 +134,7 @@ def test_what_is_open_is_neither_pruned_nor_removed(made: Made) -> None:
     assert upkeep.list_projects(home) == []
 
 
-def test_migrating_tells_of_each_state(made: Made) -> None:
+def test_migrate_counts_states(made: Made) -> None:
     home, _, _ = made
     later = home / "sessions" / new_session_id()
     later.mkdir()
@@ -148,9 +144,7 @@ def test_migrating_tells_of_each_state(made: Made) -> None:
     assert Journal(later / JOURNAL.replace("journal", "new")).lines == []
 
 
-def test_links_are_taken_back_and_projects_given_by_the_operator(
-    made: Made, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_admin_revoke_and_give(made: Made, capsys: pytest.CaptureFixture[str]) -> None:
     home, _, sid = made
     people = People(home)
     people.set_owner("ada", sid)
@@ -166,9 +160,7 @@ def test_links_are_taken_back_and_projects_given_by_the_operator(
     assert "takes 1 to 1 names" in capsys.readouterr().err
 
 
-def test_a_project_is_deleted_by_the_operator_once_nobody_has_it_open(
-    made: Made, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_admin_delete_needs_closed_project(made: Made, capsys: pytest.CaptureFixture[str]) -> None:
     home, sessions, sid = made
     people = People(home)
     people.set_owner("ada", sid)
@@ -186,14 +178,14 @@ def test_a_project_is_deleted_by_the_operator_once_nobody_has_it_open(
     assert "no project" in capsys.readouterr().err
 
 
-def test_deleting_begins_no_list_of_people_where_nobody_logs_in(made: Made) -> None:
+def test_admin_delete_creates_no_people_file(made: Made) -> None:
     home, sessions, sid = made
     sessions.close()
     assert cli.main(["admin", "delete", sid, "--home", str(home)]) == 0
     assert {path.name for path in home.iterdir()} == {"sessions", "audit.jsonl"}
 
 
-def test_costs_are_counted_by_person(made: Made, capsys: pytest.CaptureFixture[str]) -> None:
+def test_costs_by_person(made: Made, capsys: pytest.CaptureFixture[str]) -> None:
     home, _, sid = made
     audit = Audit(home)
     for who, seconds in (("ada", 2.0), ("bob", 5.0), ("ada", 1.5), ("", 0.5)):

@@ -394,6 +394,7 @@ def _match_messages(
         top = int(uses.max())
         messages.append(
             f"Entries used up to {_MAX_FULL_WEIGHT_USES} times have weight 1. More frequent entries "
-            f"count less, down to {float(rarity_weights(np.array([top]))[0]):.2g} for {top:,} uses."
+            f"count less, down to {float(rarity_weights(np.array([top]))[0]):.2g} for {top:,} "
+            "uses."
         )
     return tuple(messages)

@@ -100,8 +100,8 @@ def match_by_key(
         Columns of their tables; empty for the ids. Surrounding blanks are ignored, and 7 and 7.0
         are the same key.
     loose : bool or "spelling"
-        Compare as `hetviz.data.joins.keys.normalise_key` does: case, blanks and Unicode forms do not
-        count; with "spelling", accents and punctuation of words do not either.
+        Ignore case, blanks and Unicode forms, see `hetviz.data.joins.keys.normalise_key`; with
+        "spelling", also accents and punctuation of words.
     also : sequence of (str, str)
         Further columns of `source` and `target` that must agree too.
 
@@ -130,9 +130,9 @@ def match_by_key(
         worst = int(np.argmax(n_pairs))
         raise_too_many_pairs(
             f"links {source} - {target} by key",
-            f"the keys name {pairs:,} pairs of {len(data[source]):,} and {len(data[target]):,} "
-            f"rows ({_readable_key(left.distinct[keys[worst]])!r} alone stands in {uses[0][worst]:,} rows "
-            f"of {source} and {uses[1][worst]:,} of {target})",
+            f"the keys give {pairs:,} pairs of {len(data[source]):,} and {len(data[target]):,} "
+            f"rows ({_readable_key(left.distinct[keys[worst]])!r} alone occurs in "
+            f"{uses[0][worst]:,} rows of {source} and {uses[1][worst]:,} of {target})",
             "Choose a column with more distinct values.",
         )
     i, j = matching_pairs(np.append(position, -1)[left.at], right.at)
@@ -261,8 +261,8 @@ def _match_messages(
         repeated = sorted(map(_readable_key, keys[crossed].tolist()))
         is_single = len(repeated) == 1
         return (
-            f"{len(repeated):,} {'key occurs' if is_single else 'keys occur'} in several rows of both "
-            f"({quote_values(repeated)}). All combinations are paired: "
+            f"{len(repeated):,} {'key occurs' if is_single else 'keys occur'} in several rows of "
+            f"both ({quote_values(repeated)}). All combinations are paired: "
             f"{int(n_pairs[crossed].sum()):,} of {int(n_pairs.sum()):,} pairs.",
         )
     most_a, most_b = (int(side.max()) for side in uses)

@@ -891,8 +891,8 @@ def _drafts_by_tags(data: HeteroData, columns: list[KeyColumn]) -> Iterator[_Dra
         name = _unused_name(data, column.column)
         evidence = (
             f"{column.rows:,} of {n:,} {column.dataset} have entries: {len(column.keys):,} "
-            f"different ones, {uses / column.rows:.1f} per row. {round_percent(n_repeated / uses)} of "
-            "the entries occur more than once.",
+            f"different ones, {uses / column.rows:.1f} per row. "
+            f"{round_percent(n_repeated / uses)} of the entries occur more than once.",
         )
         join = Join("tags", column.dataset, name, column.column, "", column.separator, loose=True)
         yield _Draft(join, score, evidence)

@@ -85,8 +85,8 @@ def make_diagnostic(
     key, title, says, unit : str
         See `Diagnostic`.
     values : mapping or pairs of str to number
-        None and non-finite numbers are left out. Of more than `max_values` values the largest absolute
-        ones stay, in decreasing order; fewer stay in the given order.
+        None and non-finite numbers are left out. Of more than `max_values` values the largest
+        absolute ones stay, in decreasing order; fewer stay in the given order.
     max_values : int
     """
     pairs = values.items() if isinstance(values, Mapping) else values

@@ -116,8 +116,8 @@ class Reach:
             return ()
         words = (
             f"{hub.title} ({hub.dataset}) alone has {hub.links:,} of {self.n_links:,} links, "
-            f"{round_percent(hub.share)} of their weight, and pulls its linked items to one spot. Give these "
-            "links less weight when you make the map, or remove them."
+            f"{round_percent(hub.share)} of their weight, and pulls its linked items to one "
+            "spot. Give these links less weight when you make the map, or remove them."
         )
         return (LinkWarning("crowded", words, hub.dataset, hub.id),)
 

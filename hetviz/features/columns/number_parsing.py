@@ -101,7 +101,7 @@ def parse(text: str, decimal: str = ".") -> ParsedNumber | None:
 
 
 def strip_accounting_minus(text: str) -> str | None:
-    """Return a number in accounting notation, (1,234.50) or 1,234.50-, without its minus; else None."""
+    """Return a number in accounting notation, (12.50) or 12.50-, without its minus; else None."""
     if text[:1] == "(" and text[-1:] == ")":
         return text[1:-1].strip()
     if text[-1:] in ("-", "\u2212") and text[-2:-1].isdigit():

@@ -341,8 +341,8 @@ def _reasons_against(problem: LabelProblem, by_links: bool) -> list[str]:
     is_known &= is_described
     if is_known.sum() < MIN_KNOWN:
         reasons.append(
-            f"{where} has values for {int(is_known.sum())} items with features. At least {MIN_KNOWN} "
-            "are needed."
+            f"{where} has values for {int(is_known.sum())} items with features. "
+            f"At least {MIN_KNOWN} are needed."
         )
     elif len(np.unique(problem.y[is_known])) < 2:
         reasons.append(f"{where} has the same value for all items.")

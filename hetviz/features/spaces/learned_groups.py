@@ -226,8 +226,8 @@ class GroupSummary:
         if self.learned:
             return f"{rank_text}. About {count(self.n_followers, 'item')} may be similar."
         return (
-            f"{rank_text}. {count(len(self.named), 'random item')} could rank as well, so these items "
-            "have too little in common and only they move."
+            f"{rank_text}. {count(len(self.named), 'random item')} could rank as well, so these "
+            "items have too little in common and only they move."
         )
 
 

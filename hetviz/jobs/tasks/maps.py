@@ -11,11 +11,11 @@ from hetviz.data import Embedding, HeteroData
 from hetviz.data.model.diagnostics import to_json
 from hetviz.errors import Cancelled
 from hetviz.jobs.results import MadeMap
+from hetviz.metrics.color_choice import most_telling
 from hetviz.metrics.fit.consequences import consequences
 from hetviz.metrics.fit.curves import measured_curves
-from hetviz.metrics.fit.measured import Measured
+from hetviz.metrics.fit.measured_map import Measured
 from hetviz.metrics.fit.summary import scores_of
-from hetviz.metrics.telling import most_telling
 from hetviz.progress import Progress, ProgressPart
 from hetviz.runs.embed.first_map import FirstMap, first_map
 from hetviz.runs.embed.run import fit_run, notes_of

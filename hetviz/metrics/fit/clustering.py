@@ -11,7 +11,7 @@ import numpy as np
 from hetviz._types import Floats, Ints
 from hetviz.core.threads import one_thread
 from hetviz.data import HeteroData
-from hetviz.metrics.fit.measured import Measured, Values
+from hetviz.metrics.fit.measured_map import Measured, Values
 
 DEFAULT_GROUPS = 10
 _MOST_FITTED = 20_000

@@ -16,7 +16,7 @@ from hetviz.data import Embedding, HeteroData
 from hetviz.data.model.statements import statement_positions, statement_rows
 from hetviz.errors import ParameterError
 from hetviz.features.relations.user_links import table_links, user_link_weights
-from hetviz.metrics.fit.moved import moved
+from hetviz.metrics.fit.displacement import moved
 from hetviz.metrics.fit.nearest import comparison_nearness, link_nearness
 from hetviz.metrics.trust.trust import trust
 

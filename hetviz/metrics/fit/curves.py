@@ -12,7 +12,7 @@ from hetviz.core.ordinal.comparisons import comparison_curve
 from hetviz.core.threads import one_thread
 from hetviz.data import Embedding, HeteroData
 from hetviz.metrics.fit.guidance import BlockScore
-from hetviz.metrics.fit.measured import Measured
+from hetviz.metrics.fit.measured_map import Measured
 
 Curves = dict[str, dict[str, list[list[float]]]]
 

@@ -21,7 +21,7 @@ from hetviz.core.measures.ranking import (
 from hetviz.core.measures.resolution import error_of_mean
 from hetviz.data import Embedding, HeteroData, Labels
 from hetviz.metrics.fit.clustering import label_codes
-from hetviz.metrics.fit.measured import (
+from hetviz.metrics.fit.measured_map import (
     EXACT_QUERIES,
     SAMPLED_QUERIES,
     Measured,

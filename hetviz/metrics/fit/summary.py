@@ -27,7 +27,7 @@ from hetviz.metrics.fit.guidance import (
     pooled_error,
     same_against_different,
 )
-from hetviz.metrics.fit.measured import Measured, Values
+from hetviz.metrics.fit.measured_map import Measured, Values
 from hetviz.metrics.fit.ranking import (
     label_neighbors,
     labels_across,

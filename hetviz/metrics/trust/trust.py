@@ -10,8 +10,8 @@ import numpy as np
 from hetviz._types import Floats, Ints
 from hetviz.core.threads import one_thread
 from hetviz.data import Embedding, HeteroData
-from hetviz.metrics.trust.across import across, broken
-from hetviz.metrics.trust.vicinity import NEAR, Vicinity
+from hetviz.metrics.trust.cross_dataset import across, broken
+from hetviz.metrics.trust.neighborhoods import NEAR, Vicinity
 
 
 @dataclass(frozen=True, eq=False, repr=False)

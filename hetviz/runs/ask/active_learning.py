@@ -440,7 +440,7 @@ def stopping_hint(history: Sequence[tuple[int, float]]) -> str | None:
     ----------
     history : sequence of (int, float)
         For each refit, oldest first: the number of new answers, and the share of items that moved
-        noticeably (`hetviz.metrics.fit.moved`, more than 5 % of the width).
+        noticeably (`hetviz.metrics.fit.displacement`, more than 5 % of the width).
 
     Returns
     -------

@@ -168,7 +168,8 @@ class _MainLabel:
         if self.classes and self.shares[0] >= _MIN_CLASS_SHARE:
             return self.classes[0]
         if len(self.classes) > 1 and sum(self.shares[:2]) >= _MIN_TWO_CLASSES_SHARE:
-            return f"{self.classes[0]} or {self.classes[1].removeprefix(_plain_text(self.column)).strip()}"
+            second = self.classes[1].removeprefix(_plain_text(self.column)).strip()
+            return f"{self.classes[0]} or {second}"
         return ""
 
 
@@ -307,7 +308,7 @@ def _make_name(
 def top_categories(
     table: pd.DataFrame, excluded_column: str = "", max_categories: int = 2
 ) -> list[str]:
-    """Return the first categories of a card as distinct words, without the column `excluded_column`."""
+    """Return the first categories of a card as distinct words, without one column."""
     categories: list[str] = []
     for thing in table[table["inside"] >= _MIN_CATEGORY_SHARE]["thing"]:
         column, _, value = str(thing).partition(": ")

@@ -42,7 +42,7 @@ class KnownLabel:
 
 
 class Contrasts:
-    """Words, categories and numbers of items, read once; holds only a weak reference to the data."""
+    """Words, categories and numbers of items, read once, with a weak reference to the data."""
 
     def __init__(self, data: HeteroData) -> None:
         self._data = weakref.ref(data)

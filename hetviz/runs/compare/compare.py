@@ -22,7 +22,7 @@ from hetviz.data import Embedding, HeteroData
 from hetviz.errors import Cancelled, HetvizError, ParameterError
 from hetviz.metrics.fit.curves import measured_curves
 from hetviz.metrics.fit.guidance import guidance_curve
-from hetviz.metrics.fit.measured import Measured
+from hetviz.metrics.fit.measured_map import Measured
 from hetviz.metrics.fit.rows import coordinates_of
 from hetviz.metrics.fit.summary import scores_of
 from hetviz.progress import Progress, ignore_progress

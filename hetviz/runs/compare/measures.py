@@ -48,8 +48,8 @@ MEASURES: Mapping[str, DecidingMeasure] = {
             "Overall",
             "showing links, neighbours and labels",
             None,
-            "The mean over hidden links, hidden comparisons, neighbours and labels, where there are "
-            "any.",
+            "The mean over hidden links, hidden comparisons, neighbours and labels, where there "
+            "are any.",
         ),
         DecidingMeasure(
             "links_kept_held_out",

@@ -99,7 +99,7 @@ class LabelPrediction:
 def labelled_table(
     frame: pd.DataFrame, column: LabelColumn, given: Mapping[str, object]
 ) -> pd.DataFrame:
-    """Put known labels in the place of predicted ones; see `LabelPrediction.table`.
+    """Return a table with known labels in place of predicted ones; see `LabelPrediction.table`.
 
     Parameters
     ----------

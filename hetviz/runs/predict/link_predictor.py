@@ -1,4 +1,4 @@
-"""The default link predictor: several plain scores, weighed by how well they find hidden links."""
+"""Default link predictor: simple scores combined with weights learned on hidden links."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ from hetviz.errors import HetvizError, NotApplicableError, ParameterError
 from hetviz.features.spaces.affinities import own_affinities
 from hetviz.progress import Progress, ignore_progress
 
-TITLE = "Known links and likeness, weighed"
+TITLE = "Links and similarity combined"
 STACK = "stack"
 FEATURES, MIXED, LINKS_ALONE = "features", "features and links", "links alone"
 NEAREST_SOURCE, NEAREST_TARGET = "nearest profiles of source", "nearest profiles of target"
@@ -63,7 +63,7 @@ _PERPLEXITY = 5.0
 _FEW_LINKS, _MANY_LINKS, _VERY_MANY_LINKS = 500, 5_000, 50_000
 _COMPARED_IN_CELLS, _TINY = 8_000, 1e-9
 _MOST_WALKED = 12_000
-# Nothing of it grows with all pairs: 340 MB were measured for 1,500 items and as much for 6,000.
+# Memory does not grow with the number of pairs: 340 MB were measured for 1,500 and 6,000 items.
 _MEMORY_ESTIMATE = MemoryEstimate(base=400e6)
 _SMALL = 30_000
 _ROWS_JUDGED, _PAIRS_JUDGED, _LINKS_JUDGED = 1_500, 20_000, 5_000
@@ -76,10 +76,7 @@ _SPARING: Mapping[str, Mapping[str, object]] = {"kbmf2k": {"n_iter": 60}}
 
 @dataclass(frozen=True, eq=False)
 class _Pairs:
-    """Pairs to choose by: rows of both datasets, which are hidden links, and whom each stands for.
-
-    ``counts`` says how many candidate pairs each stands for, 1 for a hidden link.
-    """
+    """Sampled pairs with hidden links; `counts` is the number of candidates that each represents."""
 
     i: Ints
     j: Ints
@@ -89,7 +86,7 @@ class _Pairs:
 
 @dataclass(frozen=True, eq=False)
 class _Likeness:
-    """How the items of a dataset are alike by what describes them, as a kernel of mean 1."""
+    """Similarity of the items of a dataset by features, as a kernel with mean diagonal 1."""
 
     K: Floats | None
     factor: Floats | None
@@ -105,7 +102,7 @@ class _Likeness:
         return cls(None, F, None if F is None else Spectrum.of_factor(F))
 
     def with_profiles(self, profiles: Sparse, shares: Sequence[float]) -> list[Spectrum]:
-        """Return the spectra of this likeness mixed with that of profiles of links, by share."""
+        """Return the spectra of mixtures with the similarity of link profiles, by share."""
         n = profiles.shape[0]
         if n <= MAX_EXACT_ROWS:
             G = profile_kernel(profiles)
@@ -130,7 +127,7 @@ class _Likeness:
 
 
 def _kernel(dataset: Dataset, random_state: int) -> Floats | None:
-    """Return how alike items are, 1 with itself: by kernel, distances, cosine or a Gaussian."""
+    """Return the similarity of items, 1 on the diagonal, by kernel, distances or features."""
     if dataset.kernel is not None:
         K = np.asarray(dataset.kernel, dtype=np.float64)
         K = (K + K.T) / 2
@@ -150,13 +147,13 @@ def _kernel(dataset: Dataset, random_state: int) -> Floats | None:
 
 
 def _factor(dataset: Dataset, random_state: int) -> Floats | None:
-    """Return rows whose inner products are near `_kernel`, for datasets too large for it."""
+    """Return rows whose inner products approximate `_kernel`, for large datasets."""
     X = dataset.X
     if X is None:
         if dataset.is_featureless:
             return None
         K = _kernel(dataset, random_state)
-        assert K is not None  # noqa: S101 - the dataset is described
+        assert K is not None  # noqa: S101 - the dataset has a kernel or distances
         return thin_factor(
             sp.csr_array(np.linalg.cholesky(K + 1e-6 * np.eye(len(K)))), rank_for(len(K))
         )
@@ -168,7 +165,7 @@ def _factor(dataset: Dataset, random_state: int) -> Floats | None:
 
 
 def _nearness(dataset: Dataset, random_state: int) -> Sparse | None:
-    """Return the shares with which items take their nearest, (n, n); of many about the nearest."""
+    """Return affinities to the nearest items, (n, n), approximate for many items."""
     n, X = len(dataset), dataset.X
     if X is None or n <= _COMPARED_IN_CELLS:
         return own_affinities(dataset, _PERPLEXITY)
@@ -179,7 +176,7 @@ def _nearness(dataset: Dataset, random_state: int) -> Sparse | None:
 
 
 class _Problem:
-    """What is known of two datasets whatever is hidden: likeness, and the rest of the graph."""
+    """Similarity and other links of two datasets, which do not depend on hidden links."""
 
     def __init__(self, data: HeteroData, source: str, target: str, random_state: int) -> None:
         self.data, self.source, self.target = data, data[source].name, data[target].name
@@ -204,13 +201,13 @@ class _Problem:
 
     @property
     def n_links(self) -> int:
-        """Pairs that are linked, each once."""
+        """Number of linked pairs, each counted once."""
         count = int((self.Y.data > 0).sum())
         return count // 2 if self.within else count
 
     @property
     def has_bare_items(self) -> bool:
-        """Whether an item of either dataset has no link to the other."""
+        """Whether an item of either dataset has no link to the other dataset."""
         together = self.Y > 0
         return any(bool((together.sum(axis=axis) == 0).any()) for axis in (0, 1))
 
@@ -223,7 +220,7 @@ class _Problem:
         return Y.coords[0][kept].astype(np.int64), Y.coords[1][kept].astype(np.int64)
 
     def without(self, i: Ints, j: Ints) -> Sparse:
-        """Return what is known without some pairs."""
+        """Return the signed links without some pairs."""
         hidden = sp.csr_array((np.ones(len(i)), (i, j)), shape=self.shape)
         if self.within:
             hidden = sp.csr_array(hidden + hidden.T)
@@ -234,7 +231,7 @@ class _Problem:
 
 @dataclass(frozen=True, eq=False)
 class _Fit:
-    """Scores of each kind, learned from some of the links."""
+    """Fitted scores of each kind, learned from some of the links."""
 
     problem: _Problem
     Y: Sparse
@@ -248,7 +245,7 @@ class _Fit:
     chosen: Mapping[str, float] = field(default_factory=dict)
 
     def block(self, rows: Ints) -> dict[str, Floats]:
-        """Return scores of rows of source with all of target by kind, not yet scaled."""
+        """Return unscaled scores of rows of source with all rows of target, by kind."""
         problem = self.problem
         out: dict[str, Floats] = {}
         for name, by_ridge in self.ridges.items():
@@ -272,7 +269,7 @@ class _Fit:
         return out
 
     def of_pairs(self, i: Ints, j: Ints) -> dict[str, Floats]:
-        """Return scores of pairs by kind, not yet scaled."""
+        """Return unscaled scores of pairs, by kind."""
         out: dict[str, Floats] = {}
         for name, by_ridge in self.ridges.items():
             for ridge, scores in by_ridge.items():
@@ -293,7 +290,7 @@ class _Fit:
         return out
 
     def _by_rows(self, i: Ints, j: Ints) -> dict[str, Floats]:
-        """Return scores of pairs by the kinds that are known of whole rows only."""
+        """Return scores of pairs for the kinds that are computed for whole rows."""
         rows, at = np.unique(i, return_inverse=True)
         order = np.argsort(at, kind="stable")
         parts: dict[str, list[Floats]] = {}
@@ -316,27 +313,27 @@ class _Fit:
         return out
 
     def cold(self, i: Ints, j: Ints) -> Bools:
-        """Say which pairs have an item without any link between the two datasets."""
+        """Return a mask of pairs with an item that has no link between the two datasets."""
         return np.asarray((self.degrees[0][i] == 0) | (self.degrees[1][j] == 0))
 
 
 @dataclass(frozen=True, eq=False)
 class LinkPredictor:
-    """Probabilities of links between two datasets; make it with `fit_link_predictor`.
+    """Probabilities of links between two datasets, from `fit_link_predictor`.
 
     Attributes
     ----------
     data : HeteroData
     source, target : str
     weights : mapping of str to float
-        How much each kind of score counts, for a rise from the middle pair to the best hundredth.
-    judged : mapping of str to mapping of str to float
-        Average precision on hidden links of each kind of score and of the whole, "all";
-        empty where there were too few links to hide any.
+        Weight of each kind of score, for a rise from the median pair to the best hundredth.
+    judged : mapping of str to float
+        Average precision on hidden links of each kind of score and of their combination, "all";
+        empty with too few links to hide any.
     once : tuple of bool
-        Whether an item of source, of target, has one link at most, as the known links say.
+        Whether each item of source, and of target, has at most one link in the known links.
     n_links : int
-        Known links that it learned from.
+        Number of known links for learning.
     """
 
     data: HeteroData
@@ -353,8 +350,8 @@ class LinkPredictor:
     def scores(self, rows: Ints) -> Floats:
         """Return probabilities of rows of source with all rows of target, shape (rows, m).
 
-        The probability that a pair is one of the links that are missing, if as many are missing
-        as were hidden to learn it: a fifth.
+        It is the probability that a pair is a missing link, if a fifth of all links is missing, as
+        during learning.
         """
         rows = np.asarray(rows, dtype=np.int64)
         i = np.repeat(rows[:, None], self._fit.problem.shape[1], axis=1)
@@ -362,7 +359,7 @@ class LinkPredictor:
         return self._probability(self._fit.block(rows), i, j)
 
     def pair_scores(self, i: Ints, j: Ints) -> Floats:
-        """Return probabilities of pairs, shape (p,), as `scores`."""
+        """Return probabilities of pairs, shape (p,); see `scores`."""
         return self._probability(self._fit.of_pairs(i, j), i, j)
 
     def _probability(self, raw: Mapping[str, Floats], i: Ints, j: Ints) -> Floats:
@@ -377,11 +374,10 @@ class LinkPredictor:
         return p
 
     def likely(self, rows: Ints, count: int, known: Ints) -> tuple[Ints, Ints]:
-        """Return pairs that one kind of score puts first, without those that are known.
+        """Return the `count` best unknown pairs by each weighted kind of score.
 
-        Known are numbers i * m + j in order. The `count` best by each ridge that counts, and of
-        nearest profiles, found without keeping all scores: bounded memory, and of many pairs only
-        those of promising cells are looked at (`hetviz.core.prediction.link_ridge.best_products`).
+        Known pairs are sorted numbers i * m + j. Memory is bounded, and of many pairs only those
+        in promising cells are computed (`hetviz.core.prediction.link_ridge.best_products`).
         """
         found: list[Ints] = []
         m = self._fit.problem.shape[1]
@@ -401,15 +397,15 @@ class LinkPredictor:
 
     @cached_property
     def places(self) -> tuple[Floats, Floats]:
-        """Rows of both datasets as the predictor compares them within each."""
+        """Coordinates of the rows of both datasets that the predictor compares within each."""
         solved = self._fit.solved[MIXED]
         return solved.a.features, solved.b.features
 
     def carried_by(self, i: int, j: int, count: int = 3) -> list[tuple[int, int, float]]:
-        """Return the known links that speak most for a pair, with their shares of the score.
+        """Return the known links that support a pair most, with their shares of the score.
 
-        Of the ridge on likeness and links, whose score of (i, j) is a sum over known links (k, l)
-        of K_a(i, k) A_kl K_b(l, j).
+        The ridge on features and links scores (i, j) as a sum over known links (k, l) of
+        K_a(i, k) A_kl K_b(l, j).
         """
         k, l_, weight = self._carriers
         a, b = self.places
@@ -420,13 +416,13 @@ class LinkPredictor:
 
     @cached_property
     def _carriers(self) -> tuple[Ints, Ints, Floats]:
-        """Known links, and the coefficient that the ridge gives to each."""
+        """Known links with their coefficients in the ridge."""
         k, l_ = (rows.astype(np.int64) for rows in self._fit.Y.tocoo().coords)
         dual = self._fit.solved[MIXED].weights(self._fit.chosen[MIXED])
         return k, l_, dual.pairs(k, l_)
 
     def alike(self, side: str, row: int, count: int = 5) -> Ints:
-        """Return the rows most alike to a row of "source" or "target", the nearest first."""
+        """Return the rows most similar to a row of "source" or "target"."""
         likeness = self._fit.problem.a if side == "source" else self._fit.problem.b
         F = likeness.own.features if likeness.own is not None else None
         if F is None:
@@ -437,7 +433,7 @@ class LinkPredictor:
 
 
 def signed_links(data: HeteroData, source: str, target: str) -> Sparse:
-    """Return the known links of two datasets, (n, m): 1 together, -1 apart; symmetric in one."""
+    """Return the links of two datasets, (n, m): 1 together, -1 apart; symmetric within one."""
     Y = sp.csr_array((len(data[source]), len(data[target])))
     for links in data.links:
         sign = np.sign(links.weight)
@@ -464,7 +460,7 @@ def fit_link_predictor(
     random_state: int = 0,
     progress: Progress | None = None,
 ) -> LinkPredictor:
-    """Learn which items of two datasets are linked, from their likeness and from known links.
+    """Learn which items of two datasets are linked, from similarity and known links.
 
     Parameters
     ----------
@@ -472,10 +468,10 @@ def fit_link_predictor(
     source, target : str
         Datasets; they may be the same.
     members : sequence of str, optional
-        Methods whose own scores join the stack: "kbmf2k", "pmvge". When absent both, where the two
-        datasets have at most 30,000 pairs; other data would wait minutes for them.
+        Methods whose own scores are added: "kbmf2k", "pmvge". When absent both, if the two datasets
+        have at most 30,000 pairs; with more they would take minutes.
     quick : bool
-        Hide links once instead of several times, and leave the methods out.
+        Hide links only once, and skip these methods.
     random_state : int
     progress : callable, optional
 
@@ -490,34 +486,34 @@ def fit_link_predictor(
     hetviz.errors.ParameterError
         For an unknown member.
     hetviz.errors.NotApplicableError
-        If no link between the two datasets is known, or there is not enough memory.
+        If the two datasets have no link, or memory is too small.
 
     Notes
     -----
-    The scores are: Kronecker ridge with kernels of what describes the items, of what they are
-    linked with (Gaussian interaction profiles over the links to all datasets), and of both
-    (van Laarhoven et al. 2011); weighted nearest profiles, which also stand in for the profile of
-    an item without links; walks over all links of the data; within a dataset likeness itself;
-    and how many links each item has. A fifth of the links is hidden, one to five times; strength of
-    the ridges and weights of a logistic regression are those that find the hidden ones, and where
-    a single score finds them better than the whole, it is used alone. For items without any link
-    where there are such, the weights are learned by hiding all links of some items.
+    The scores are: Kronecker ridge with kernels of features, of links (Gaussian interaction
+    profiles over the links to all datasets), and of both (van Laarhoven et al. 2011); weighted
+    nearest profiles, which also replace the profile of an item without links; random walks over
+    all links of the data; within a dataset the similarity itself; and the number of links of each
+    item. A fifth of the links is hidden, one to five times. The strengths of the ridges and the
+    weights of a logistic regression are chosen on the hidden links, and if a single score is
+    better than the combination, it is used alone. For items without any link, the weights are
+    learned by hiding all links of some items.
 
-    Two eigenproblems for each ridge, O(n^3 + m^3) up to 800 items and O(n r^2) with r from 512
-    down to 96 above; walks cost O(links n) for all pairs and are left out above 12,000 items. Above
-    8,000 items of a dataset the nearest by features are looked for in cells around each.
+    Costs two eigenproblems for each ridge, O(n^3 + m^3) up to 800 items and O(n r^2) with r from
+    512 down to 96 above. Walks cost O(links n) for all pairs and are skipped above 12,000 items.
+    Above 8,000 items of a dataset, nearest items by features are approximate.
     """
     report = ignore_progress if progress is None else progress
     unknown = [name for name in members or () if name not in FACTORISATIONS]
     if unknown:
         raise ParameterError(
-            f"fit_link_predictor: members = {list(members or ())}; any of "
+            f"fit_link_predictor: members = {list(members or ())}. Choose from "
             f"{', '.join(FACTORISATIONS)}."
         )
     report(0.0, "Comparing items")
     problem = _Problem(data, source, target, random_state)
     if not problem.n_links:
-        reason = f"It needs links between {source} and {target}, and none is known."
+        reason = f"It needs links between {source} and {target}, and there are none."
         raise NotApplicableError(TITLE, [reason])
     if (too_much := memory_refusal(_MEMORY_ESTIMATE.total_bytes(data), data.n_rows)) is not None:
         raise NotApplicableError(TITLE, [too_much])
@@ -534,10 +530,10 @@ def fit_link_predictor(
     if enough:
         settings = {name: _axes(problem, name, _SPARING.get(name, {})) for name in members}
         for number in range(rounds):
-            report(number / steps, "Hiding links to choose by")
+            report(number / steps, "Learning from hidden links")
             tests.append(_hidden_links(problem, settings, random_state + number))
         if problem.has_bare_items:
-            report(rounds / steps, "Hiding items to choose by")
+            report(rounds / steps, "Learning from hidden items")
             colds.append(_hidden_items(problem, settings, random_state))
     report((steps - 1) / steps, "Learning from all links")
     final = _fit(problem, problem.Y, settings)
@@ -565,7 +561,7 @@ def fit_link_predictor(
 
 @dataclass(frozen=True, eq=False)
 class _Test:
-    """Pairs of which some are hidden links, with the scores of a fit that did not see them."""
+    """Pairs with hidden links, and the scores of a fit that did not see these."""
 
     pairs: _Pairs
     scores: Mapping[str, Floats]
@@ -621,7 +617,7 @@ def _fit(problem: _Problem, Y: Sparse, settings: Mapping[str, int]) -> _Fit:
 
 
 def _filled(profiles: Sparse, near: Sparse | None) -> Sparse:
-    """Give items without any link the mean profile of the items most like them."""
+    """Give items without any link the mean profile of their most similar items."""
     bare = np.asarray(abs(profiles).sum(axis=1)).ravel() == 0
     if near is None or not bare.any():
         return profiles
@@ -630,7 +626,7 @@ def _filled(profiles: Sparse, near: Sparse | None) -> Sparse:
 
 
 def _profiles_elsewhere(data: HeteroData, name: str, other: str) -> Sparse | None:
-    """Return what the items of a dataset are linked with in all datasets but one."""
+    """Return the links of the items of a dataset to all datasets but one."""
     parts = []
     for third in data.datasets:
         if third == other:
@@ -644,7 +640,7 @@ def _profiles_elsewhere(data: HeteroData, name: str, other: str) -> Sparse | Non
 
 
 def _rest_of_graph(data: HeteroData, source: str, target: str) -> Sparse:
-    """Return the graph of all links that say together but those between two datasets."""
+    """Return the graph of all positive links except those between two datasets."""
     ends = ({source, target},)
     rest = [group for group in data.links if {group.source, group.target} not in ends]
     W = HeteroData(data.datasets, rest).adjacency(1)
@@ -661,7 +657,7 @@ def _rest_of_graph(data: HeteroData, source: str, target: str) -> Sparse:
 
 
 def _joined_graph(problem: _Problem, together: Sparse) -> Sparse:
-    assert problem.base is not None  # noqa: S101 - asked for only then
+    assert problem.base is not None  # noqa: S101 - callers check it
     Y = together.tocoo()
     p, q = Y.coords[0] + problem.spaces[0].start, Y.coords[1] + problem.spaces[1].start
     W = sp.csr_array((Y.data, (p, q)), shape=problem.base.shape)
@@ -669,7 +665,7 @@ def _joined_graph(problem: _Problem, together: Sparse) -> Sparse:
 
 
 def _data_with(problem: _Problem, Y: Sparse) -> HeteroData:
-    """Return the data in which the two datasets are linked as `Y` says."""
+    """Return the data with the links `Y` between the two datasets."""
     ends = {problem.source, problem.target}
     rest = [group for group in problem.data.links if {group.source, group.target} != ends]
     known = Y.tocoo()
@@ -682,7 +678,7 @@ def _data_with(problem: _Problem, Y: Sparse) -> HeteroData:
 def _factorised(
     data: HeteroData, key: str, params: Mapping[str, object], seed: int
 ) -> BaseEmbedder | None:
-    """Return a fitted method, or None where it does not suit the links that are left."""
+    """Return a fitted method, or None if it does not suit the remaining links."""
     kind = get_method(key)
     given = {**params, "random_state": seed}
     try:
@@ -712,21 +708,21 @@ def choose_axes(
     params: Mapping[str, object] | None = None,
     random_state: int = 0,
 ) -> int:
-    """Return how many axes of a method find most hidden links: 2, 5, 10 or 20.
+    """Return the number of axes of a method that finds most hidden links: 2, 5, 10 or 20.
 
     Parameters
     ----------
     data : HeteroData
     key : str
-        Of a method with scores of its own, such as "kbmf2k", "pmvge" or "mkpe".
+        Key of a method with its own scores, such as "kbmf2k", "pmvge" or "mkpe".
     source, target : str
     params : mapping, optional
-        Of the method, but for its axes.
+        Parameters of the method, except its axes.
     random_state : int
 
     Notes
     -----
-    By average precision on a fifth of the links, hidden once; the fewest of equals. Four fits.
+    Uses average precision on a hidden fifth of the links; the fewest of equals. Costs four fits.
     """
     problem = _Problem(data, source, target, random_state)
     if problem.n_links < _LEAST_LINKS:
@@ -742,7 +738,7 @@ def with_chosen_axes(
     params: Mapping[str, object],
     random_state: int,
 ) -> dict[str, object]:
-    """Return parameters of a method with as many axes as find links best, unless they say so."""
+    """Return parameters of a method with the best number of axes, unless they give one."""
     if key not in AXES_CHOSEN or "n_components" in params:
         return dict(params)
     axes = choose_axes(data, key, source, target, params, random_state)
@@ -764,7 +760,7 @@ def _axes(problem: _Problem, key: str, params: Mapping[str, object]) -> int:
 
 
 def _hiding(problem: _Problem, seed: int) -> tuple[Ints, Ints, _Pairs]:
-    """Draw links to hide, and the pairs to judge by: these and others that no link tells of."""
+    """Sample links to hide, and pairs to judge: these and pairs without a link."""
     rng = np.random.default_rng((seed, 17))
     i, j = problem.links()
     hidden = np.sort(rng.permutation(len(i))[: max(1, round(SHARE * len(i)))])
@@ -829,7 +825,7 @@ def _hidden_items(problem: _Problem, settings: Mapping[str, int], seed: int) -> 
             rows = drawn
     if out.all() or (~out).sum() < _LEAST_LINKS:
         return None
-    # Other rows meet the hidden columns: as many of them as there are hidden rows, or more.
+    # Other rows are needed for the hidden columns, at least as many as hidden rows.
     more = rng.permutation(problem.shape[0])[: max(len(rows), min(_ROWS_JUDGED, problem.shape[0]))]
     judged = np.unique(np.concatenate([rows, more]))
     pairs = _judged_pairs(problem, i[out], j[out], rng, judged)
@@ -864,7 +860,7 @@ def _with_scales(fit: _Fit) -> _Fit:
 
 
 def _best_ridges(fit: _Fit, tests: Sequence[_Test]) -> dict[str, float]:
-    """Return the strength of each ridge that finds most hidden links; 1 where none were hidden."""
+    """Return the strength of each ridge that finds most hidden links; 1 without hidden links."""
     chosen = {}
     for name in fit.ridges:
         found = {
@@ -879,7 +875,7 @@ def _best_ridges(fit: _Fit, tests: Sequence[_Test]) -> dict[str, float]:
 
 
 def _chosen(test: _Test, chosen: Mapping[str, float]) -> _Test:
-    """Keep the chosen ridges, under their plain names, and put all scores on their scales."""
+    """Keep the chosen ridges under their plain names, and scale all scores."""
     plain = {_with_ridge(name, ridge): (name, ridge) for name in chosen for ridge in _RIDGES}
     scores: dict[str, Floats] = {}
     for key, S in test.scores.items():
@@ -894,7 +890,7 @@ def _with_ridge(name: str, ridge: float) -> str:
 
 
 def _weighed(tests: Sequence[_Test]) -> tuple[ScoreStack, dict[str, float]]:
-    """Return a stack of all scores, or of one alone where this finds hidden links better."""
+    """Return a stack of all scores, or of a single one if it finds hidden links better."""
     usable = [test for test in tests if test.pairs.is_link.any()]
     if not usable:
         return ScoreStack((MIXED,), np.ones(1), float(logit(0.01))), {}
@@ -932,7 +928,7 @@ def _stacked(names: Sequence[str], columns: Sequence[Floats], tests: Sequence[_T
 def _for_items_without_links(
     tests: Sequence[_Test], colds: Sequence[_Test], warm: ScoreStack, n_targets: int
 ) -> ScoreStack:
-    """Return the stack for pairs with an item that has no link, at their own rate of links."""
+    """Return the stack for pairs with an item without links, calibrated to their own rate."""
     seen = [t for t in (_only_cold(test) for test in tests) if t is not None]
     found = [t for t in (_only_cold(test) for test in colds) if t is not None] + seen
     if sum(int(t.pairs.is_link.sum()) for t in found) < _LEAST_COLD:
@@ -943,8 +939,7 @@ def _for_items_without_links(
         return stack
     counts = np.concatenate([t.pairs.counts for t in seen])
     links = float(sum(int(t.pairs.is_link.sum()) for t in seen))
-    # A few items without links tell little of how often such items get one: until many are seen,
-    # their rate is that of items like the others.
+    # Few items without links tell little about their rate of links, so the usual rate is mixed in.
     guess = np.concatenate([stack.probability(t.scores) for t in seen])
     usual = float(np.average(guess, weights=counts))
     doubt = _ITEMS_TO_LEARN_A_RATE * n_targets

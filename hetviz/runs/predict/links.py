@@ -1,4 +1,4 @@
-"""Links that a map or a method suggests: pairs not linked yet that look as if they should be."""
+"""Link suggestions from several predictors."""
 
 from __future__ import annotations
 
@@ -46,39 +46,38 @@ def predict_links(
     evidence: int = 3,
     random_state: int = 0,
 ) -> pd.DataFrame:
-    """Rank pairs of items that no link tells of, the likeliest first.
+    """Rank pairs of items without a link, the likeliest first.
 
     Parameters
     ----------
     data : HeteroData
-        Rows that a fitted method does not know yet are placed first, where it can place new rows.
+        Rows that are new to a fitted method are placed first, if it can place new rows.
     source, target : str
         Datasets; they may be the same.
     top : int
-        How many pairs.
+        Number of pairs.
     by : str, fitted method, LinkPredictor, Embedding, PairScorer, or a sequence of fitted ones
-        "stack", the default, is the predictor of `fit_link_predictor`; "profiles" guesses from
-        what the items most alike are linked with. On a map, a pair scores by how near it lies. Of
-        several fits (starts of one method, say) the scores are averaged, and the best and worst
-        rank among them is told.
+        "stack", the default, is the predictor of `fit_link_predictor`. "profiles" uses the links of
+        the most similar items. On a map, closer pairs score higher. The scores of several fits
+        (such as starts of one method) are averaged, and the best and worst ranks are given.
     only : sequence of str, optional
-        Ids of `source` to which to keep.
+        Ids of `source` to consider.
     evidence : int
-        How many known links to name on each side.
+        Number of known links to name on each side.
     random_state : int
-        Seeds the default predictor.
+        Seed of the default predictor.
 
     Returns
     -------
     DataFrame
-        Columns source_id, target_id, score (higher is likelier; a probability of the default
+        Columns source_id, target_id, score (higher is likelier; a probability for the default
         predictor), rank (from 1); rank_best and rank_worst over several fits; source_evidence, ids
-        of `target` that the source item is linked with, those nearest the target item first;
-        target_evidence, ids of `source` that the target item is linked with, those nearest the
-        source item first. Of a `LinkPredictor` also carried_by, the known links (source id,
-        target id) that speak most for the pair; alike_linked and alike_not_linked, those of the
-        five items most like the source item that are linked with the target item and those that
-        are linked with others only; shared_features, columns by which the first of them is like it.
+        of `target` that the source item links to, closest to the target item first;
+        target_evidence, ids of `source` that the target item links to, closest to the source item
+        first. For a `LinkPredictor` also carried_by, the known links (source id, target id) that
+        support the pair most; alike_linked and alike_not_linked, those of the five items most
+        similar to the source item that link to the target item, and those that link only to
+        others; shared_features, columns in which the first of them is similar.
 
     Raises
     ------
@@ -87,19 +86,19 @@ def predict_links(
     hetviz.errors.ParameterError
         For `top` below 1, or nothing to predict from.
     hetviz.errors.NotApplicableError
-        If the default predictor finds no known link to learn from.
+        If the default predictor has no link to learn from.
 
     Notes
     -----
-    A method that scores links itself is taken at its word, as a probability or a kernel; the
-    score of a place on any other map is the share of all pairs of the two datasets that lie
-    farther apart. Pairs that any link tells of, together or apart, are no candidates, and neither
-    are rows of one object nor rows without a place. Where every item of a side has at most one
-    link, the default predictor gives it no second one, and names it once.
+    Own scores of a method, probabilities or kernels, are used unchanged. On any other map the
+    score is the share of all pairs of the two datasets that are farther from each other. Pairs with
+    any link, together or apart, rows of one object and rows without a place are no candidates. If
+    every item of a side has at most one link, the default predictor suggests no second one, and
+    each item only once.
 
-    On a map of up to eight axes the nearest pairs are found by a tree, O((n + top) log m); of other
-    scores all n m are computed in blocks, O(n m k) and little memory. Above 20 million pairs the
-    default predictor computes only those that one of its parts puts first.
+    On a map of up to eight axes a tree finds the closest pairs, O((n + top) log m). Other scores are
+    computed in blocks for all n m pairs, O(n m k) with little memory. Above 20 million pairs the
+    default predictor computes only the best pairs by each of its parts.
 
     Examples
     --------
@@ -111,11 +110,11 @@ def predict_links(
     """
     if not isinstance(source, str):
         raise ParameterError(
-            "predict_links: name the two datasets first, and give what to predict by as by=..."
+            "predict_links: give the two datasets first, and the predictor as by=..."
         )
     for word, number in (("top", top), ("evidence", evidence)):
         if number < (1 if word == "top" else 0):
-            raise ParameterError(f"predict_links: {word} = {number}; it must be 1 or more.")
+            raise ParameterError(f"predict_links: {word} = {number} is too small.")
     chosen = np.arange(len(data[source]))
     if only is not None:
         chosen = np.array([data[source].position(text) for text in only], dtype=np.int64)
@@ -155,7 +154,7 @@ def _scorers(
             return [PairScorer.of_profiles(data, source, target)]
         if by != STACK:
             raise ParameterError(
-                f"predict_links: by = {by!r}; {STACK!r}, {PROFILES!r}, or what was fitted."
+                f"predict_links: by = {by!r}. Use {STACK!r}, {PROFILES!r} or a fitted method."
             )
         fits: Sequence[Fitted] = [
             fit_link_predictor(data, source, target, random_state=random_state)
@@ -170,7 +169,7 @@ def _scorers(
 def _blocks(
     scorers: Sequence[PairScorer], known: Ints, chosen: Ints, m: int, within: bool
 ) -> Iterator[tuple[Ints, Floats]]:
-    """Yield rows and the mean of their scores (rows, m); -inf for what is no candidate."""
+    """Yield rows and their mean scores (rows, m), -inf for pairs that are no candidates."""
     size = max(1, _BLOCK // max(m, 1))
     for start in range(0, len(chosen), size):
         rows = chosen[start : start + size]
@@ -179,7 +178,7 @@ def _blocks(
             low, high = np.searchsorted(known, (row * m, (row + 1) * m))
             S[place, known[low:high] - row * m] = -np.inf
             if within and len(chosen) > 1:
-                # of (i, j) and (j, i) one is enough, where both would come
+                # One of (i, j) and (j, i) is enough.
                 mirrored = chosen[chosen < row]
                 S[place, mirrored] = -np.inf
         yield rows, S
@@ -223,7 +222,7 @@ def _best_of_all(
 
 
 def _ordered(i: Ints, j: Ints, scores: Floats, top: int) -> pd.DataFrame:
-    """Return the best pairs, of equal ones those of the first rows first."""
+    """Return the best pairs, with ties in order of rows."""
     order = np.lexsort((j, i, -scores))[:top]
     return pd.DataFrame({"i": i[order], "j": j[order], "score": scores[order]})
 
@@ -231,7 +230,7 @@ def _ordered(i: Ints, j: Ints, scores: Floats, top: int) -> pd.DataFrame:
 def _candidates(
     i: Ints, j: Ints, known: Ints, chosen: Ints, m: int, within: bool
 ) -> tuple[Ints, Ints]:
-    """Leave out pairs that a link tells of, and the second of two that are one."""
+    """Return pairs without a link, each once within a dataset."""
     kept = ~np.isin(i * m + j, known)
     if within and len(chosen) > 1:
         kept &= (i <= j) | ~np.isin(j, chosen)
@@ -239,7 +238,7 @@ def _candidates(
 
 
 def _named_once(found: pd.DataFrame, once: tuple[bool, bool]) -> pd.DataFrame:
-    """Keep the likeliest pair of each item that has one link at most."""
+    """Keep the likeliest pair of each item that has at most one link."""
     used: tuple[set[int], set[int]] = (set(), set())
     kept = []
     for place, pair in enumerate(zip(found["i"].tolist(), found["j"].tolist(), strict=True)):
@@ -254,10 +253,10 @@ def _named_once(found: pd.DataFrame, once: tuple[bool, bool]) -> pd.DataFrame:
 def _nearest_on_map(
     scorer: PairScorer, known: Ints, chosen: Ints, top: int, within: bool
 ) -> pd.DataFrame | None:
-    """Return the nearest pairs on a map by a tree; None where it has too many axes, or equal rows.
+    """Return the closest pairs on a map by a tree; None with too many axes or equal rows.
 
-    Of each row so many nearest are asked for as may be among the best of all; of many rows some
-    tell first how far these lie apart at most.
+    The number of neighbours of each row grows until the best pairs are certain. With many rows a
+    sample gives an upper bound of the distance first.
     """
     Y, Z, share = scorer.Y, scorer.Z, scorer.share
     m, axes = Z.shape
@@ -265,8 +264,7 @@ def _nearest_on_map(
     open_ = np.sort(chosen[np.isfinite(Y[chosen]).all(axis=1)])
     if share is None or axes > _TREE_AXES or not len(there) or not len(open_):
         return None
-    # Neither rows nor targets come in an order of places: a tree of many would be read from main
-    # memory at every step.
+    # The z-order keeps neighbours together in memory, which makes large trees much faster.
     there = there[z_order(Z[there])]
     tree = cKDTree(Z[there])
     i, j, away = np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0)
@@ -274,10 +272,10 @@ def _nearest_on_map(
     ordered = np.sort(known)
 
     def found(rows: Ints, k: int, most: float) -> tuple[Ints, Ints, Floats, Floats]:
-        """Return pairs of rows with their k nearest, at most so far; and the last distances."""
+        """Return pairs of rows with their k nearest within a distance, and the last distances."""
         D, index = np.empty((len(rows), k)), np.empty((len(rows), k), dtype=np.int64)
         order = z_order(Y[rows])
-        # A tree leaves out what is exactly as far, and it squares: of 0 nothing would be found.
+        # The tree excludes its bound and squares it, so the bound must be above 0.
         limit = max(np.nextafter(most, np.inf), _NOWHERE)
         lengths, places = tree.query(Y[rows[order]], k=k, distance_upper_bound=limit)
         D[order], index[order] = (np.reshape(part, (-1, k)) for part in (lengths, places))
@@ -309,7 +307,7 @@ def _nearest_on_map(
 
 
 def _among(values: Ints, ordered: Ints) -> Bools:
-    """Say which values are among others that are in order; of few values quicker than a hash."""
+    """Return a mask of values that are in a sorted array; faster than a hash for few values."""
     if not len(ordered):
         return np.zeros(len(values), dtype=bool)
     at = np.minimum(np.searchsorted(ordered, values), len(ordered) - 1)
@@ -331,7 +329,7 @@ def _ranks(scorer: PairScorer, known: Ints, chosen: Ints, best: pd.DataFrame, wi
 def _reasons(
     data: HeteroData, predictor: LinkPredictor, near: _Evidence, i: int, j: int, count: int
 ) -> tuple[tuple[object, ...], ...]:
-    """Return what speaks for a pair and against it, as the columns of `REASONS`."""
+    """Return the evidence for and against a pair, as the columns of `REASONS`."""
     source, target = data[predictor.source], data[predictor.target]
     carried = tuple(
         (str(source.ids[k]), str(target.ids[other]))
@@ -350,16 +348,9 @@ def _reasons(
 
 
 def shared_features(dataset: Dataset, i: int, k: int, count: int = 3) -> tuple[str, ...]:
-    """Return the features by which two rows are most alike: both far from the mean, on one side.
+    """Return the features in which rows i and k are most similar, far from the mean on one side.
 
-    Of directions found in texts, the words that both texts have.
-
-    Parameters
-    ----------
-    dataset : Dataset
-    i, k : int
-        Rows.
-    count : int
+    For directions found in texts, return the words that both texts have.
     """
     if dataset.X is None or dataset.feature_names is None:
         return ()
@@ -373,7 +364,7 @@ def shared_features(dataset: Dataset, i: int, k: int, count: int = 3) -> tuple[s
     said: dict[str, None] = {}
     for place in best[alike[best] > 0.25]:
         own = dataset.feature_names[place]
-        # Two that both lack a category are not said to be alike by it.
+        # Two rows that both lack a category are not similar because of it.
         if "=" in own and Z[0, place] < 0:
             continue
         column = own.rpartition("~")[0]
@@ -395,7 +386,7 @@ def column_moments(X: Matrix) -> tuple[Floats, Floats]:
 
 
 class _Evidence:
-    """The known links nearest to a pair."""
+    """The known links that are closest to a pair."""
 
     def __init__(
         self, data: HeteroData, scorer: PairScorer, source: str, target: str, count: int
@@ -409,20 +400,20 @@ class _Evidence:
         self._linked[1].sort_indices()
 
     def linked(self, i: int, j: int) -> bool:
-        """Whether a link says that two rows belong together."""
+        """Return whether two rows are linked."""
         return j in self._row(0, i)
 
     def has_links(self, i: int) -> bool:
-        """Whether a row of source has a link."""
+        """Return whether a row of source has a link."""
         return bool(len(self._row(0, i)))
 
     def _row(self, side: int, row: int) -> Ints:
-        """Return what a row of source (0) or target (1) is linked with."""
+        """Return the rows that a row of source (0) or target (1) links to."""
         Y = self._linked[side]
         return np.asarray(Y.indices[Y.indptr[row] : Y.indptr[row + 1]], dtype=np.int64)
 
     def of(self, i: int, j: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Return ids on the target's side, then on the source's."""
+        """Return ids of target, then of source."""
         Y, Z = self._Y
         left = self._nearest(self._row(0, i), Z, Z[j])
         right = self._nearest(self._row(1, j), Y, Y[i])

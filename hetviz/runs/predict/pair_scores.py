@@ -1,4 +1,4 @@
-"""Scores of pairs of rows by a fitted method or a map, and which pairs are known already."""
+"""Scores of pairs of rows by a fitted method or a map, and known pairs."""
 
 from __future__ import annotations
 
@@ -19,36 +19,36 @@ from hetviz.metrics.fit.rows import coordinates_of
 from hetviz.runs.predict.link_predictor import LinkPredictor
 
 PROFILES = "profiles"
-PROFILES_TITLE = "Like links like"
+PROFILES_TITLE = "Links of similar items"
 _SAMPLED_PAIRS = 1_000_000
 
 
 @runtime_checkable
 class ScoresLinks(Protocol):
-    """A fitted method with scores of its own for pairs."""
+    """A fitted method with its own scores for pairs."""
 
     def link_scores(
         self, source: Dataset, target: Dataset, Y_source: Floats, Y_target: Floats
     ) -> Floats:
-        """Score pairs of rows that lie at Y_source (n, k) and Y_target (m, k): shape (n, m)."""
+        """Return scores (n, m) of rows at Y_source (n, k) with rows at Y_target (m, k)."""
         ...
 
 
 @dataclass(frozen=True, eq=False)
 class Share:
-    """A score of distances on a map: the share of pairs that lie farther apart.
+    """Score of distances on a map: the share of pairs that are farther from each other.
 
     Attributes
     ----------
     ordered : ndarray
-        Distances of all pairs, or of a million drawn at random, the least first.
+        Sorted distances of all pairs, or of a million random ones.
     """
 
     ordered: Floats
 
     @classmethod
     def of(cls, Y: Floats, Z: Floats) -> Share:
-        """Learn the distances between places (n, k) and (m, k); rows of NaN are left out."""
+        """Return the score for coordinates (n, k) and (m, k); rows of NaN are left out."""
         here, there = (np.flatnonzero(np.isfinite(part).all(axis=1)) for part in (Y, Z))
         if not len(here) or not len(there):
             return cls(np.empty(0))
@@ -66,18 +66,18 @@ class Share:
 
 @dataclass(frozen=True, eq=False)
 class PairScorer:
-    """Scores by rows of two datasets, and where the rows lie.
+    """Scores of pairs of two datasets, with coordinates of the rows.
 
     Attributes
     ----------
     Y, Z : array of shape (n, k) and (m, k)
-        Places of all rows of source and target; NaN for rows without one.
+        Coordinates of all rows of source and target, NaN without a place.
     score : callable
-        Gets rows of source, gives their scores with all rows of target, shape (rows, m).
-    share : Share, optional
-        Of a map: the score as a function of the distance, so that the nearest pairs are the best.
+        Takes rows of source, returns their scores with all rows of target, shape (rows, m).
+    share : DistanceScore, optional
+        For a map: the score as a function of the distance, so the closest pairs are the best.
     predictor : LinkPredictor, optional
-        Whose scores they are.
+        The predictor of the scores.
     """
 
     Y: Floats
@@ -88,13 +88,7 @@ class PairScorer:
 
     @classmethod
     def of(cls, data: HeteroData, fit: Fitted, source: str, target: str) -> PairScorer:
-        """Return the scores of a fitted method, new rows placed first, or of a map.
-
-        Raises
-        ------
-        hetviz.errors.HetvizError
-            If the method is not fitted, or a dataset is unknown.
-        """
+        """Return the scores of a fitted method, which places new rows first, or of a map."""
         if isinstance(fit, PairScorer):
             return fit
         if isinstance(fit, LinkPredictor):
@@ -126,13 +120,7 @@ class PairScorer:
 
     @classmethod
     def of_profiles(cls, data: HeteroData, source: str, target: str) -> PairScorer:
-        """Return the scores of nearest profiles (`hetviz.features.relations.profiles`).
-
-        Raises
-        ------
-        hetviz.errors.NotApplicableError
-            If no link between the two datasets is known, or neither has features.
-        """
+        """Return the scores of nearest profiles (`hetviz.features.relations.profiles`)."""
         plain = NearestProfiles(data, source, target)
         if not plain.applies:
             reason = "It needs links between the two datasets, and features in one of them."
@@ -140,7 +128,7 @@ class PairScorer:
         return cls(_described(data[source]), _described(data[target]), plain.scores)
 
     def scores(self, rows: Ints) -> Floats:
-        """Return scores of rows with all targets, (rows, m); -inf where one has no place."""
+        """Return scores of rows with all targets, (rows, m), -inf without a place."""
         S = np.array(self.score(rows), dtype=np.float64)
         S[~np.isfinite(self.Y[rows]).all(axis=1)] = -np.inf
         S[:, ~np.isfinite(self.Z).all(axis=1)] = -np.inf
@@ -156,7 +144,7 @@ def _described(dataset: Dataset) -> Floats:
 
 
 def _with_new(data: HeteroData, model: BaseEmbedder, names: tuple[str, str]) -> Embedding:
-    """Return the embedding of a fitted method with the rows of the data that it lacks."""
+    """Return the embedding of a fitted method, extended by rows that are new to it."""
     known = {name: set(ids) for name, ids in model.embedding_.ids.items()}
     fresh = {
         name: np.array([row for row, text in enumerate(data[name].ids) if text not in ids])
@@ -176,7 +164,7 @@ def _with_new(data: HeteroData, model: BaseEmbedder, names: tuple[str, str]) -> 
                 Problem(
                     "missing-rows",
                     f"dataset {name!r}",
-                    "new rows need their kernel or distance with every fitted row",
+                    "new rows need a kernel or distance to every fitted row",
                     remedy="Keep the fitted rows in the data.",
                 )
             )
@@ -201,7 +189,7 @@ def _links_of_new(
 
 
 def known_pairs(data: HeteroData, source: str, target: str) -> Ints:
-    """Return pairs that need no prediction, as sorted numbers row * m + column."""
+    """Return linked pairs and pairs of one object, as sorted numbers row * m + column."""
     m = len(data[target])
     keys = [np.empty(0, np.int64)]
     for links in data.links:
@@ -215,6 +203,6 @@ def known_pairs(data: HeteroData, source: str, target: str) -> Ints:
         rows = data[target].find(data[source].ids)
         same = np.flatnonzero(rows >= 0)
         keys.append(same * m + rows[same])
-    # As np.unique does, which asks a hash table first: of millions that takes ten times as long.
+    # np.unique uses a hash table, which takes ten times as long for millions of numbers.
     both = np.sort(np.concatenate(keys))
     return both[np.diff(both, prepend=-1) > 0]

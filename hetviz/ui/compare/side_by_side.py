@@ -15,7 +15,7 @@ from hetviz._types import Floats, Ints
 from hetviz.core.layout.procrustes import align
 from hetviz.data import Embedding, HeteroData
 from hetviz.errors import HetvizError
-from hetviz.metrics.fit.moved import moved
+from hetviz.metrics.fit.displacement import moved
 from hetviz.plots.colour import spoken
 from hetviz.plots.palette import shape_of
 from hetviz.plots.planar import drawn

@@ -54,23 +54,26 @@ def trust_sentences(
         if missing:
             wrong.append(f"{missing} of its {k} most similar items {_is_or_are(missing)} far away.")
         if not false and not missing:
-            right.append(f"Its {k} neighbours are its {k} most similar items in the data.")
+            right.append(
+                f"Its {k} neighbours are similar in the data, and no similar item is far away."
+            )
     if math.isfinite(count("of_across")):
         k, false = round(count("of_across")), round(count("false_across"))
         missing = round(count("missing_across"))
         if false:
             wrong.append(
-                f"{_share_text(false, k)} of its neighbours in another dataset have no link in common."
+                f"{_share_text(false, k)} of its neighbours in another dataset are not supported by "
+                "links."
             )
         if missing:
             wrong.append(
-                f"{_share_text(missing, k)} of the items linked to it or to similar items are far away."
+                f"{_share_text(missing, k)} of the items linked to it or to similar items are far "
+                "away."
             )
     if n_statements:
         if broken:
-            wrong.append(
-                f"The map contradicts {broken:,} of {theme.count(n_statements, 'statement')} about it."
-            )
+            n_text = theme.count(n_statements, "statement")
+            wrong.append(f"The map contradicts {broken:,} of {n_text} about it.")
         else:
             n_text = (
                 "the only statement" if n_statements == 1 else f"all {n_statements:,} statements"

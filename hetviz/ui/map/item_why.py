@@ -1,4 +1,4 @@
-"""Why the selected item lies where it lies: what holds it there, and what would move it."""
+"""Explanation of the position of an item: what holds it and what would move it."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from hetviz.ui.widgets import charts
 from hetviz.workspace import Run, State
 
 MAX_ROWS_AT_ONCE = 3_000
-"""Up to so many rows it is told without being asked for: the first answer takes a part of a fit."""
+"""Largest number of rows for which the explanation is computed without a click."""
 _MAX_REASONS, _MAX_TITLE_CHARS = 5, 45
-_KIND_TEXTS = {LINK: "linked", STATEMENT: "said"}
+_KIND_TEXTS = {LINK: "linked", STATEMENT: "your guidance"}
 
 
 def show_item_why(state: State, run: Run, row: int) -> None:
-    """Say why an item lies where it lies."""
+    """Show why an item is where it is."""
     if state.guided is None or not run.method:
         return
     theme.show_section("Why it is here", get_method(run.method).card.title)
@@ -50,17 +50,17 @@ def show_item_why(state: State, run: Run, row: int) -> None:
     _show_reasons(explanation, _named_columns(state, explanation.dataset))
     if not quick:
         theme.show_note(
-            "What each feature and link does to it takes a fit anew: the command `hetviz why` "
-            "tells, of a map that was saved."
+            "The effect of each feature and link needs a new fit. The command `hetviz why` computes "
+            "it for a saved map."
         )
     if not state.is_current(run):
         theme.show_note(
-            "The data are others than those of this map; it is told by what they are now."
+            "The data changed after this map was made. The explanation uses the current data."
         )
 
 
 def _is_quick(state: State, run: Run) -> bool:
-    """Whether it can be told here: of a graph, or of a closed form of not too many rows."""
+    """Return whether the explanation is fast: a graph method, or a closed form of few rows."""
     card = get_method(run.method).card
     if Explainer.draws_graph(run.method):
         return True
@@ -84,7 +84,7 @@ def _make_explainer(state: State, run: Run) -> Explainer:
 
 
 def _named_columns(state: State, name: str) -> set[str]:
-    """Return the columns that a person knows; numbers of a vector tell nobody anything."""
+    """Return the named columns of a dataset; entries of vectors have no useful names."""
     table = None if state.data is None else state.data[name].table
     return set() if table is None else set(map(str, table.columns))
 
@@ -95,22 +95,20 @@ def _show_reasons(explanation: Why, columns: set[str]) -> None:
     features = tuple(reason for reason in explanation.features if reason.title in columns)
     if features:
         theme.show_section(
-            "Columns that make it like them" if explanation.holds else "By its columns"
+            "Columns that make it similar" if explanation.holds else "Because of its columns"
         )
         _show_bars(features)
     elif explanation.features:
         theme.show_note("Its features are numbers without names, so they are not listed.")
     if explanation.elsewhere:
         titles = [reason.title for reason in explanation.elsewhere[:3]]
-        lie = "lies" if len(titles) == 1 else "lie"
-        theme.show_note(
-            f"Pulled elsewhere: it belongs near {join_words(titles)} too, which {lie} far away."
-        )
+        are = "is" if len(titles) == 1 else "are"
+        theme.show_note(f"It is also linked to {join_words(titles)}, which {are} far away.")
     movers = [reason for reason in explanation.would_move if reason.moves >= 0.005][:3]
     if movers:
         texts = [f"{reason.title} ({round_percent(reason.moves)})" for reason in movers]
         theme.show_note(
-            f"Without these it would move most, in shares of the map's width: {join_words(texts)}."
+            f"Without these it would move most (in % of the width of the map): {join_words(texts)}."
         )
     if explanation.note:
         theme.show_note(explanation.note)

@@ -1,7 +1,4 @@
-"""Colours that belong to a map and not to its data: clusters, trust, stability, and the fog.
-
-Taken when they are first asked for, and kept as long as the data live.
-"""
+"""Layers of a map: colours by cluster, trust and stability, regions, and the trust overlay."""
 
 from __future__ import annotations
 
@@ -36,7 +33,7 @@ UNKNOWN_TRUST = 255
 
 
 def layer_options(state: State, run: Run | None) -> list[ColourOption]:
-    """Return the layers that the map can be coloured by."""
+    """Return the layers that can colour the map."""
     if run is None or state.data is None:
         return []
     clusters = [] if state.clustering is None else [CLUSTER]
@@ -48,13 +45,10 @@ def layer_options(state: State, run: Run | None) -> list[ColourOption]:
 
 
 def colours_of(state: State, run: Run | None, session: str = "") -> Colouring:
-    """Return the colouring that the view asks for; that of the data where it has no such layer.
-
-    Of a large map it is that of the data too until `session` has what it asks to be found out.
-    """
+    """Return the colouring of the view, or a colouring of the data until a layer is computed."""
     data, key = parts.data_of(state), state.view.colour or _best_colour(state)
     if key is None and run is None and len(data.datasets) > 1:
-        # Of a map that is being made no column is known to be told by it.
+        # The best column of a map is unknown while it is made.
         key = BY_DATASET
     if key == CLUSTER.key and run is not None and state.clustering is not None:
         clustering = state.clustering
@@ -82,10 +76,10 @@ def colours_of(state: State, run: Run | None, session: str = "") -> Colouring:
     try:
         trusted = find_trust(state, run, session)
     except worker_results.WorkerError:
-        # It is told beside the map.
+        # The page shows the error.
         trusted = None
     if trusted is None:
-        # Until it is known the map has the colours that need not be found out.
+        # The data's colours are used until the trust is computed.
         return parts.get_colouring(data, None)
     return get_or_compute(
         data, ("trust colours", id(run), state.off), lambda: layer_colouring("trust", trusted), run
@@ -93,16 +87,16 @@ def colours_of(state: State, run: Run | None, session: str = "") -> Colouring:
 
 
 def _best_colour(state: State) -> str | None:
-    """Return the colour that the first map was found to tell most about, if that is known."""
+    """Return the colour whose values cluster best on the first map, if known."""
     colours = (run.figures.get("colour") for run in state.runs if run.figures)
     return next((str(key) for key in colours if key), None)
 
 
 def get_contrasts(data: HeteroData) -> Contrasts:
-    """Return what the items of the data can be told apart by, read once."""
+    """Return the contrasts between the items of the data, computed once."""
 
     def make() -> Contrasts:
-        # It loads scipy's distributions, which nothing before the first clusters needs.
+        # Imported here because it loads the distributions of SciPy.
         from hetviz.runs.cluster.contrast import Contrasts
 
         return Contrasts(data)
@@ -113,7 +107,7 @@ def get_contrasts(data: HeteroData) -> Contrasts:
 def find_regions(
     state: State, run: Run, session: str, *, redraw: bool = True
 ) -> tuple[RegionLevel, ...] | None:
-    """Return the regions of a map, at two levels, with their names; None while they are read."""
+    """Return the named regions of a map at two levels, or None while they are computed."""
     places = parts.get_geometry(state, run).points.astype(np.float64)
     levels: tuple[RegionLevel, ...] | None = worker_results.fetch_from_worker(
         session,
@@ -128,7 +122,7 @@ def find_regions(
 
 
 def cluster_part_names(state: State, run: Run | None) -> list[PartName]:
-    """Return names for the parts of the clusters, for who looks nearer."""
+    """Return names for the parts of the clusters, shown at a closer zoom."""
     data, clustering = parts.data_of(state), state.clustering
     if run is None or clustering is None:
         return []
@@ -143,10 +137,7 @@ def cluster_part_names(state: State, run: Run | None) -> list[PartName]:
 
 
 def find_trust(state: State, run: Run, session: str, *, redraw: bool = True) -> Floats | None:
-    """Return how far the surroundings of each row can be believed, 0 to 1; NaN where unknown.
-
-    None while that is being found out.
-    """
+    """Return the trust of each row, 0 to 1, NaN if unknown; None while it is computed."""
     data = parts.data_of(state)
     embedding = state.embedding(run)
     if embedding is None:
@@ -164,7 +155,7 @@ def find_trust(state: State, run: Run, session: str, *, redraw: bool = True) -> 
 
 
 def find_failures(state: State, run: Run | None) -> dict[str, worker_results.WorkerError]:
-    """Return why a map has no names of regions, or no colours and haze of trust, by place."""
+    """Return the errors of the region names and of the trust of a map."""
     if run is None:
         return {}
     data = parts.data_of(state)
@@ -177,10 +168,7 @@ def find_failures(state: State, run: Run | None) -> dict[str, worker_results.Wor
 
 
 def trust_overlay(state: State, run: Run, session: str) -> PackedArray | None:
-    """Return the trust of each row for the browser: 0 to 200, 255 where it is unknown.
-
-    None while that is being found out.
-    """
+    """Return the trust of each row for the browser, 0 to 200, 255 if unknown; None if not ready."""
     score = find_trust(state, run, session, redraw=False)
     if score is None:
         return None
@@ -189,9 +177,9 @@ def trust_overlay(state: State, run: Run, session: str) -> PackedArray | None:
 
 
 def _comparable_runs(state: State, run: Run) -> tuple[Run, ...]:
-    """Return the maps of the data as they are now to compare a map with, itself among them.
+    """Return the current maps to compare a map with, including itself.
 
-    Those of its own method where there are several, else of any; all with as many axes.
+    They have the same number of axes, and the same method if several maps have it.
     """
     axes = run.embedding.n_components
     current = tuple(

@@ -1,4 +1,4 @@
-"""The links that touch some rows, the strongest first; which of them were held out."""
+"""Links of given rows, the strongest first, with those that were held out."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class LinkEnds:
     p, q : array of int, shape (m,)
     weight : array of shape (m,)
     is_held_out : array of bool, shape (m,)
-        Whether the method of a run did not see the link.
+        Whether the link was hidden from the method.
     """
 
     p: Ints
@@ -39,24 +39,24 @@ class LinkEnds:
 def strongest_links(
     state: State, run: Run | None, rows: Ints, max_links: int | None = None
 ) -> dict[str, object]:
-    """Return links that have an end among `rows`, JSON-ready.
+    """Return the links with an end in `rows`, JSON-ready.
 
     Parameters
     ----------
     state : State
         With data.
     run : Run or None
-        The map that is seen.
+        The shown map.
     rows : array of int
         Global.
     max_links : int, optional
-        300 where the rows are few; 5,000 of more than 12, whose links are counted and not drawn.
+        By default 300 for up to 12 rows, else 5,000 links, which are counted and not drawn.
 
     Returns
     -------
     dict
-        ``links``: lists of p, q, weight and "given" or "held", by |weight|; among equal ones they
-        are spread over all that there are. ``total``: how many touch the rows.
+        ``links``: lists of p, q, weight and "given" or "held", by |weight|, ties in hashed order.
+        ``total``: number of links of the rows.
     """
     data = state.data
     assert data is not None  # noqa: S101 - the caller has looked
@@ -66,7 +66,7 @@ def strongest_links(
     member = np.zeros(data.n_rows, dtype=bool)
     member[rows] = True
     touched = np.flatnonzero(member[ends.p] | member[ends.q])
-    # Weights are mostly 1: without this the first rows of the file would take all places.
+    # Weights are mostly 1. Without hashed ties only the first rows of the file would be drawn.
     tie = (touched * _HASH_FACTOR % 2**32) / 2**32
     strength = np.abs(ends.weight[touched]) + 1e-9 * tie
     if len(touched) > max_links:
@@ -113,7 +113,7 @@ def _link_ends(state: State, run: Run | None) -> LinkEnds:
 
 
 def links_hidden_from(data: HeteroData, run: Run) -> HeteroData | None:
-    """Return the links that the method of a run did not see: the same draw as then."""
+    """Return the links that were hidden from the method of a run, drawn with its seed."""
     if not run.hold_out or run.fingerprint != data.fingerprint():
         return None
     from hetviz.runs.embed.scope import scope_of
@@ -121,12 +121,12 @@ def links_hidden_from(data: HeteroData, run: Run) -> HeteroData | None:
     try:
         return scope_of(data, run.weights, run.only, run.hold_out, run.seed).held_out
     except HetvizError:
-        # What cannot be drawn again is not marked; the links are shown all the same.
+        # If the draw cannot be repeated, the links are shown without marks.
         return None
 
 
 def _global_links(data: HeteroData, other: HeteroData) -> tuple[Ints, Ints, Floats]:
-    """Return the links of `other` between rows of `data`, found by dataset and id."""
+    """Return the links of `other` as global rows of `data`, matched by dataset and id."""
     row_of: dict[str, Ints] = {}
     for name, part in other.datasets.items():
         if name not in data.datasets:

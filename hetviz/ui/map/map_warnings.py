@@ -1,8 +1,4 @@
-"""What is amiss with data, joins or a map, each with the act that mends it.
-
-There is no warning without an act: a `MapWarning` is not made without one. What an act does to the
-data is a step that undo takes back; how the map is seen is changed back in its legend.
-"""
+"""Warnings about data, joins and maps, each with an action that fixes the problem."""
 
 from __future__ import annotations
 
@@ -52,18 +48,18 @@ WARNING_KINDS: tuple[WarningKind, ...] = get_args(WarningKind)
 
 @dataclass(frozen=True)
 class MapWarning:
-    """A warning with what mends it: something that is done, or the page where it is.
+    """A warning with an action, or with the page that has one.
 
     Attributes
     ----------
     kind : Kind
     text, label : str
-        What is amiss, and what the act is called.
+        Message and label of the action.
     action : callable, optional
     page : str
-        File of a page, where there is no `action`.
+        File of a page, if there is no `action`.
     subject : str
-        What tells it from others of its kind.
+        Distinguishes warnings of the same kind.
     """
 
     kind: WarningKind
@@ -75,11 +71,11 @@ class MapWarning:
 
     def __post_init__(self) -> None:
         if (self.action is None) == (not self.page):
-            raise ValueError(f"{self.kind}: a warning has one act")
+            raise ValueError(f"{self.kind}: a warning needs either an action or a page")
 
 
 def show_warnings(warnings: Iterable[MapWarning], place: str = "") -> None:
-    """Show warnings, each with its act below; `place` tells apart where they stand."""
+    """Show warnings with their actions; `place` makes the widget keys unique."""
     for warning in warnings:
         st.html(f'<div class="hv-conflict"><p>{theme.escape_html(warning.text)}</p></div>')
         if warning.action is None:
@@ -94,7 +90,7 @@ def show_warnings(warnings: Iterable[MapWarning], place: str = "") -> None:
 
 
 def link_warnings(state: State) -> list[MapWarning]:
-    """Return what is amiss with the links of the open data."""
+    """Return warnings about the links of the open data."""
     data = state.data
     if data is None or not data.links:
         return []
@@ -105,7 +101,7 @@ def link_warnings(state: State) -> list[MapWarning]:
 def _caution_warning(link_reach: Reach, caution: LinkWarning) -> MapWarning:
     name = caution.dataset
     if caution.kind == "crowded":
-        act, label = LeaveLinks(name, caution.id), "Leave its links out"
+        act, label = LeaveLinks(name, caution.id), "Remove its links"
         return MapWarning("crowded", caution.words, label, _run_on_click(act), subject=name)
     if link_reach.linked[name]:
         label = f"Leave {link_reach.n_unlinked(name):,} {name} out"
@@ -119,12 +115,12 @@ def _caution_warning(link_reach: Reach, caution: LinkWarning) -> MapWarning:
 
 
 def join_warnings(command: Command, link_reach: Reach, about: str) -> list[MapWarning]:
-    """Return what would be amiss with links that a command makes."""
+    """Return warnings about the links that a command would make."""
     return [
         MapWarning(
             "crowded-join",
             caution.words,
-            "Link all but those",
+            "Link all others",
             _run_on_click(
                 Act(
                     [command.to_dict(), LeaveLinks(caution.dataset, caution.id).to_dict()],
@@ -138,17 +134,17 @@ def join_warnings(command: Command, link_reach: Reach, about: str) -> list[MapWa
 
 
 def unjoinable_warning(text: str, ticks: Iterable[str]) -> MapWarning:
-    """Return that what is ticked cannot be joined, with the keys of the ticks."""
+    """Return a warning about ticked columns that cannot be joined."""
 
     def untick() -> None:
         for key in ticks:
             st.session_state[key] = False
 
-    return MapWarning("not-joined", text, "Untick them all", untick)
+    return MapWarning("not-joined", text, "Clear all ticks", untick)
 
 
 def map_warnings(state: State, run: Run, figures: Mapping[str, object]) -> list[MapWarning]:
-    """Return what is amiss with a map, what matters most first."""
+    """Return warnings about a map, the most important first."""
     if state.data is None:
         return []
     links = link_warnings(state)
@@ -157,7 +153,7 @@ def map_warnings(state: State, run: Run, figures: Mapping[str, object]) -> list[
     )
     notes = _note_warnings(figures)
     if unplaced or links:
-        # Whom nothing places was said, with an act of its own.
+        # Another warning with an action says it already.
         notes = [warning for warning in notes if not warning.text.endswith("left off the map.")]
     return [
         *_stale_warnings(state, run),
@@ -182,7 +178,7 @@ def _stale_warnings(state: State, run: Run) -> list[MapWarning]:
 
 
 def _make_map_again() -> None:
-    # Where the method is not known here, as of a map that came with the data, it is chosen anew.
+    # The method of the original map may be unknown, then one is chosen.
     if not background.refit(session.workspace().state):
         background.make_first_map()
 
@@ -190,13 +186,13 @@ def _make_map_again() -> None:
 def _unjoined_warnings(state: State, run: Run) -> list[MapWarning]:
     embedding = state.embedding(run)
     texts = [] if embedding is None else unjoined(embedding, state.view.hidden)
-    return [MapWarning("unjoined", text, "Join them", page="data.py") for text in texts]
+    return [MapWarning("unjoined", text, "Link them", page="data.py") for text in texts]
 
 
 def _unplaced_warnings(state: State, run: Run, reported: Collection[str]) -> list[MapWarning]:
-    """Return that items have no place, but for datasets of which that was told already."""
+    """Return a warning about items without a position, except in reported datasets."""
     data = state.data
-    # Of a map of some items alone the others have no place because that was asked for.
+    # A map of selected items leaves out the others on purpose.
     if data is None or run.only is not None:
         return []
     mask = parts.visible_mask(state) & ~parts.get_geometry(state, run).placed
@@ -206,16 +202,16 @@ def _unplaced_warnings(state: State, run: Run, reported: Collection[str]) -> lis
     if not len(rows):
         return []
     have = "has" if len(rows) == 1 else "have"
-    text = f"{theme.count(len(rows), 'item')} {have} no place on this map."
+    text = f"{theme.count(len(rows), 'item')} {have} no position on this map."
     return [
-        MapWarning("unplaced", text, "Show which", partial(selection.select_rows, rows.tolist()))
+        MapWarning("unplaced", text, "Select them", partial(selection.select_rows, rows.tolist()))
     ]
 
 
 def _colour_warnings(state: State, run: Run, figures: Mapping[str, object]) -> list[MapWarning]:
-    """Return that neighbours are not alike in the colour, and in which one they are."""
-    # It loads scikit-learn, which nothing before the first map needs.
-    from hetviz.metrics.telling import LEAST_SCORE, tells
+    """Return a warning if neighbours differ in the current colour, with a better colour."""
+    # Imported here because it loads scikit-learn.
+    from hetviz.metrics.color_choice import LEAST_SCORE, tells
 
     data, current, best = state.data, state.view.colour, figures.get("colour")
     if data is None or current is None or best is None or current == best:
@@ -230,7 +226,7 @@ def _colour_warnings(state: State, run: Run, figures: Mapping[str, object]) -> l
     )
     if score >= LEAST_SCORE:
         return []
-    text = f"This map tells nothing of “{titles[current]}”: neighbours share it as by chance."
+    text = f"“{titles[current]}” does not match this map: neighbours share it as if by chance."
     return [
         MapWarning(
             "little-told", text, f"Colour by “{titles[best]}”", _run_on_click(SetView(colour=best))
@@ -239,14 +235,14 @@ def _colour_warnings(state: State, run: Run, figures: Mapping[str, object]) -> l
 
 
 def _neighbour_warnings(state: State, run: Run, figures: Mapping[str, Any]) -> list[MapWarning]:
-    """Return that another map that was tried has truer neighbours, and what it would cost."""
+    """Return a warning if another map has better neighbours, with the links it loses."""
     best = figures.get("best_neighbours") or {}
-    # Maps of earlier versions do not say how that one is made.
+    # Maps of earlier versions lack the parameters of the other map.
     if not best.get("offered"):
         return []
     text = (
-        f"Neighbours are less true here ({best['chosen']:.2f}) than on another map that was "
-        f"tried, {best['title']} ({best['score']:.2f})."
+        f"The neighbours are less similar in the data here ({best['chosen']:.2f}) than on another "
+        f"map, {best['title']} ({best['score']:.2f})."
     )
     kept, mine_kept = best.get("kept"), best.get("chosen_kept")
     if kept is not None and mine_kept is not None:
@@ -281,7 +277,7 @@ def _enlarged_warnings(state: State, run: Run) -> list[MapWarning]:
 
 
 def _note_warnings(figures: Mapping[str, Any]) -> list[MapWarning]:
-    """Return what the method warned of."""
+    """Return the warnings of the method."""
     early = set(figures.get("unsettled", ()))
     return [
         MapWarning("unsettled", str(text), "Try another method", page="compare.py")

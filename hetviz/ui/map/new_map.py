@@ -1,4 +1,4 @@
-"""Making a map: choice of method, its settings, the weights of what is known, and the button."""
+"""Form for a new map: method, parameters and weights."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from hetviz.workspace import State
 if TYPE_CHECKING:
     from hetviz.algorithms.registry import Verdict
 
-# In the session: what the form says, and how many maps were started from it.
+# Session keys of the state of the form and of the number of maps started.
 _FORM_STATE, N_STARTED = "recipe", "maps-started"
 
 
 def show_form(state: State) -> None:
-    """Show the choice of method, its form, and the button that makes a map."""
-    # The catalogue loads the numerical libraries; the map is drawn by then.
+    """Show the form."""
+    # Imported after the map is drawn, because they load the numerical libraries.
     from hetviz.algorithms.base import too_few_axes_reason
     from hetviz.algorithms.registry import get_method
 
@@ -85,7 +85,7 @@ def show_form(state: State) -> None:
 
 
 def make_map(only: Ints | None = None) -> None:
-    """Start making the map that the form describes, of all items or of these global rows."""
+    """Start making the map of the form, of all items or of these global rows."""
     recipe: Mapping[str, Any] | None = st.session_state.get(_FORM_STATE)
     if recipe is not None:
         background.make_map(**recipe, only=only)
@@ -93,14 +93,14 @@ def make_map(only: Ints | None = None) -> None:
 
 
 def can_make(state: State) -> bool:
-    """Whether a map could be started now."""
+    """Return whether a map can be started now."""
     return background.running_job() is None and any(
         verdict.suits for verdict in rank_methods(state)
     )
 
 
 def rank_methods(state: State) -> list[Verdict]:
-    """Return what each method says of the open data, the best first."""
+    """Return the suitability of each method for the open data, the best first."""
     from hetviz.algorithms.registry import suggest
 
     data = state.data
@@ -113,17 +113,14 @@ def rank_methods(state: State) -> list[Verdict]:
 
 
 def show_no_map(state: State) -> None:
-    """Say why there is no map, and what to do."""
+    """Show why there is no map and what to do."""
     if any(verdict.suits for verdict in rank_methods(state)):
-        theme.show_headline(
-            "No map yet", "Choose a method under Item, beside the map, and make one."
-        )
+        theme.show_headline("No map yet", "Choose a method in the Item tab and make one.")
     else:
         theme.show_headline(
             "These data cannot be mapped yet",
-            "A map needs at least two items that differ in a column of numbers or words, or links "
-            "that say which items belong together. Add a file on the Data page, or open other data "
-            "on the Start page.",
+            "A map needs links, or at least two items that differ in a column of numbers or words. "
+            "Add a file on the Data page, or open other data on the Start page.",
         )
         st.page_link(PAGES / "data.py", label="Add a file", query_params=session.url_params())
         st.page_link(PAGES / "start.py", label="Open other data", query_params=session.url_params())
@@ -134,13 +131,13 @@ def _held_out_share(data: HeteroData) -> float:
     if not kinds:
         return 0.0
     is_on = st.toggle(
-        f"Hold out 20 % of the {theme.join_words(kinds)}",
+        f"Hide 20 % of the {theme.join_words(kinds)}",
         key="hold",
-        help="The method does not see them; how many the map keeps anyway tells how far to "
+        help="The method does not see them. The more of them the map finds again, the more you can "
         "trust it.",
     )
     return 0.2 if is_on else 0.0
 
 
 def _method_title(title: str, suits: bool) -> str:
-    return title if suits else f"{title} (does not suit)"
+    return title if suits else f"{title} (not suitable)"

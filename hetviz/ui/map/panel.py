@@ -1,4 +1,4 @@
-"""The panel beside the map, with its tabs: the item, guidance, clusters, predictions."""
+"""Panel next to the map with the tabs Item, Guidance, Clusters and Predict."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from hetviz.workspace import State
 _KEY = "panel-tabs"
 
 _HINTS = (
-    "Click an item to see what is near and linked.",
+    "Click an item to see what is close and linked.",
     "Draw around several to see what sets them apart.",
     "Scroll to zoom, double-click to see all.",
 )
 _FIRST_MAP_TEXTS = (
-    "At first items lie where features and links alone would put them. Then one method draws them, "
-    "others are tried on held-out links and neighbours, and the best map of these stays.",
-    "Cancel keeps the map that was drawn by then, if one was.",
+    "A quick first sketch. A better map is being made, and you can already look around.",
+    "Several methods are compared by hidden links and neighbours, and the best map stays.",
+    "Cancel keeps the latest map, if there is one.",
 )
 _FIRST_KEYS = ("Shift + drag", "A, B", "T, X", "N and P", "/", "Esc", "?")
 
@@ -47,9 +47,9 @@ def show_panel() -> None:
 
 @st.fragment
 def _show_body() -> None:
-    """Show the tabs that are seen; what changes within one of them runs this part alone."""
+    """Show the tabs; a change within a tab runs only this fragment."""
     if _page_state() != st.session_state.get("panel-stamp") or "go-to" in st.session_state:
-        # Something was changed from here that the map and the bar above show too.
+        # The map and the top bar need the change as well.
         st.rerun()
     state, view = session.workspace().state, get_panel_view()
     tabs = view.update_tabs({tab: _tab_state(tab) for tab in TABS})
@@ -77,7 +77,7 @@ def _show_body() -> None:
 
 
 def _tab_state(tab: str) -> tuple[object, ...]:
-    """Return what a tab depends on: where that is another now, the tab is drawn anew when asked."""
+    """Return the state that a tab depends on; the tab is redrawn when it differs."""
     workspace = session.workspace()
     return (
         workspace.version,
@@ -87,14 +87,14 @@ def _tab_state(tab: str) -> tuple[object, ...]:
 
 
 def _shares_close(state: State) -> dict[str, int]:
-    """Return how many of 100 links the shown map keeps, for its picture below the map."""
+    """Return the percentage of close links of the shown map, by run."""
     run = state.run
     curve = None if run is None else charts.run_figures(state, run)["curves"].get("given")
     return {} if run is None or curve is None else {run.id: round(100 * kept_at(curve))}
 
 
 def note_drawn() -> None:
-    """Note what the whole page, of which the panel is a part, was drawn for."""
+    """Record the state that the page was drawn for."""
     st.session_state["panel-stamp"] = _page_state()
 
 
@@ -119,7 +119,7 @@ def _show_item_tab(state: State) -> None:
     rows = selection.selected_rows(state)
     groups = statement_draft.get_groups(state)
     named = not len(rows) or any(np.array_equal(rows, group) for group in groups.values())
-    # While something else is being said, what the last statement did would be taken for its doing.
+    # The effects of the last statement are hidden while another is drafted.
     if named and draft_panel.show_draft(state):
         return
     if state.run is not None:
@@ -135,7 +135,7 @@ def _show_item_tab(state: State) -> None:
     elif background.running_job() is None:
         new_map.show_form(state)
     else:
-        # The form loads the numerical libraries, and while a map is made no other one can be.
+        # The form would load the numerical libraries, and no other map can be started now.
         theme.show_section("The first map is being made")
         for text in _FIRST_MAP_TEXTS:
             theme.show_note(text)

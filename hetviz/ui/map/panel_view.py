@@ -1,4 +1,4 @@
-"""Which tab of the panel a reader looks at, and which others lie ready behind it."""
+"""State of the panel: the current tab and the tabs drawn in advance."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ TABS = ("Item", "Guidance", "Clusters", "Predict")
 
 @dataclass(eq=False)
 class PanelView:
-    """What the panel shows; kept in the session.
+    """State of the panel in a session.
 
     Attributes
     ----------
     tab : str
     wide : bool
-        Whether it is as wide as a table needs.
+        Whether it is wide enough for tables.
     turn : int
-        Counts what the server changed; the browser follows where it is higher than it knows.
+        Counts changes by the server; the browser follows higher numbers.
     opens_panel : bool
-        Whether the last change also opens a panel that is closed.
+        Whether the last change opens a closed panel.
     drawn_states : dict of str to object
-        By tab, what it showed when it was last drawn. A tab that would show the same lies ready
-        behind the one that is looked at, and the browser turns to it without asking.
+        State of each tab when it was last drawn. The browser switches to an unchanged tab without
+        a request.
     token : str
-        Name of this view for the browser, which says by it where it turned without asking.
+        Key with which the browser reports such a switch.
     """
 
     tab: str = TABS[0]
@@ -40,12 +40,12 @@ class PanelView:
     token: str = field(default_factory=lambda: secrets.token_urlsafe(12))
 
     def update_tabs(self, states: Mapping[str, object]) -> list[str]:
-        """Return which tabs to draw: the one that is looked at, then those that lie ready.
+        """Return the tabs to draw: the current one, then unchanged ones.
 
         Parameters
         ----------
         states : mapping of str to object
-            By tab, what it shows now.
+            Current state of each tab.
         """
         self.drawn_states = {
             tab: state
@@ -59,7 +59,7 @@ _VIEWS: weakref.WeakValueDictionary[str, PanelView] = weakref.WeakValueDictionar
 
 
 def get_panel_view() -> PanelView:
-    """Return the view of the running session."""
+    """Return the panel state of the session."""
     view = st.session_state.get("panel-view")
     if not isinstance(view, PanelView):
         view = st.session_state["panel-view"] = PanelView()
@@ -68,7 +68,7 @@ def get_panel_view() -> PanelView:
 
 
 def note_tab(token: str, tab: str) -> bool:
-    """Note that the browser turned to a tab without asking; False where there is no such view."""
+    """Record a switch of the browser to a tab; return False for unknown tokens."""
     view = _VIEWS.get(token)
     if view is None or tab not in TABS:
         return False

@@ -1,7 +1,6 @@
-"""What a map is made of: places, frame, colours, which rows are seen, which come first.
+"""Parts of a drawn map: positions, frame, colours, visible rows and naming order.
 
-Each part depends on the data, the run and the view alone and is kept as long as the data live, so
-that a rerun of the page only looks it up.
+Each part depends only on data, run and view, and is cached while the data live.
 """
 
 from __future__ import annotations
@@ -27,22 +26,22 @@ from hetviz.workspace import Run, State
 
 T = TypeVar("T")
 
-# Above so many rows only a sample of them can get a picture or a word.
+# With more rows, only a sample of them can get a picture or a name.
 MAX_ROWS_ALL_NAMED = 100_000
-# Places travel in pieces of so many rows, so that a large map grows before one's eyes.
+# Rows per piece of the positions, so that a large map appears step by step.
 PIECE_ROWS = 250_000
-# Whole numbers of 20 bits; the largest stands for no place.
+# Positions are integers of 20 bits. The largest one means no position.
 GRID_STEPS = 2**20 - 2
 
 
 @dataclass(frozen=True, eq=False)
 class Geometry:
-    """A map as it is drawn, and as the browser gets it.
+    """Positions of a map as drawn and as sent to the browser.
 
     Attributes
     ----------
     points : float32 array of shape (n_rows, 2)
-        The very numbers that the browser draws: of a grid of 2^20 lines each way.
+        Positions that the browser draws, on a grid of 2^20 lines each way.
     placed : array of bool, shape (n_rows,)
     notes : tuple of str
     pieces : tuple of Packed
@@ -60,12 +59,12 @@ class Geometry:
 
     @property
     def id(self) -> str:
-        """What tells this layout from others."""
+        """Identity of the layout."""
         return self.pieces[0].key
 
 
 def get_geometry(state: State, run: Run | None) -> Geometry:
-    """Return the map of a run as it is drawn; no row has a place without a run."""
+    """Return the positions of a run as drawn; without a run no row has one."""
     data = data_of(state)
 
     def make() -> Geometry:
@@ -81,9 +80,9 @@ def get_geometry(state: State, run: Run | None) -> Geometry:
 
 
 def link_reach(state: State, run: Run | None) -> Floats | None:
-    """Return the distance up to which a link counts as kept, for each two datasets that it joins.
+    """Return the largest distance of close links, shape (n_datasets, n_datasets).
 
-    Of shape (n_datasets, n_datasets), NaN of two that no link joins; None without a map.
+    NaN for datasets without links; None without a map.
     """
     data, held_out = data_of(state), state.held_out
     embedding = None if run is None else state.embedding(run)
@@ -102,7 +101,7 @@ def _round_to_grid(form: Drawn) -> Geometry:
     high = np.where(high > low, high, low + 1.0)
     steps = np.full(form.points.shape, GRID_STEPS + 1, dtype=np.int64)
     steps[form.placed] = np.rint((points_placed - low) / (high - low) * GRID_STEPS)
-    # As the browser computes them, so that both mean the same numbers.
+    # The browser uses the same formula, so that both have the same numbers.
     points = np.where(form.placed[:, None], low + steps * (high - low) / GRID_STEPS, np.nan)
     number = max(1, -(-len(steps) // PIECE_ROWS))
     pieces = tuple(PackedArray.pack(_byte_planes(steps[k::number]), "|u1") for k in range(number))
@@ -117,7 +116,7 @@ def _byte_planes(steps: Ints) -> NDArray[np.uint8]:
 
 
 def frame_of(state: State, run: Run | None) -> Frame:
-    """Return the part of the plane to begin with: around what is placed on shown layers."""
+    """Return the initial frame around the positions of the shown datasets."""
     data = data_of(state)
     form = get_geometry(state, run)
 
@@ -128,7 +127,7 @@ def frame_of(state: State, run: Run | None) -> Frame:
 
 
 def get_colouring(data: HeteroData, key: str | None) -> Colouring:
-    """Return a colouring of the data, made once."""
+    """Return a cached colouring of the data."""
     return get_or_compute(data, ("colouring", key), lambda: colouring(data, key))
 
 
@@ -141,7 +140,7 @@ def filter_mask(state: State) -> Bools | None:
 
 
 def named_sample(state: State, run: Run | None) -> Ints:
-    """Return the rows of a large map that may get a picture or a word, in order."""
+    """Return the sampled rows of a large map that may get a picture or a name, in order."""
     data = data_of(state)
     form = get_geometry(state, run)
 
@@ -149,14 +148,14 @@ def named_sample(state: State, run: Run | None) -> Ints:
         return priority.sample_rows(form.points, visible_mask(state) & form.placed)
 
     key = ("sample", id(run), hidden_layers(state), tuple(state.filters))
-    # A filter may ask for what is said of items; without one their places alone matter.
+    # Filters may use guidance. Without filters only the positions matter.
     return (get_or_compute if state.filters else _compute_for_items)(data, key, make, run)
 
 
 def _compute_for_items(
     data: HeteroData, key: Hashable, make: Callable[[], T], run: Run | None
 ) -> T:
-    """Return what the items and a map alone make, kept for all data that say more of the same."""
+    """Return a result of items and map alone, cached for all data with the same items."""
     if not data.datasets:
         return get_or_compute(data, key, make, run)
     return cached_for_items(data.datasets.values(), key, make, run)
@@ -168,7 +167,7 @@ def data_of(state: State) -> HeteroData:
     Raises
     ------
     ValueError
-        If none are open: a map is asked for only where they are.
+        If no data are open.
     """
     if state.data is None:
         raise ValueError("no data are open")
@@ -197,7 +196,7 @@ def visible_mask(state: State) -> Bools:
 
 
 def pack_filter_mask(state: State) -> PackedArray:
-    """Return which rows pass the filters, for the browser; asked for only with filters."""
+    """Return the filter mask for the browser; only called with filters."""
     passes = filter_mask(state)
     assert passes is not None  # noqa: S101 - as the caller promised
     return get_or_compute(
@@ -206,7 +205,7 @@ def pack_filter_mask(state: State) -> PackedArray:
 
 
 def naming_order(state: State, run: Run | None) -> PackedArray:
-    """Return the rows in the order in which they get a picture or a word."""
+    """Return the rows in the order in which they get a picture or a name."""
     data = data_of(state)
     form = get_geometry(state, run)
     if data.n_rows > MAX_ROWS_ALL_NAMED:

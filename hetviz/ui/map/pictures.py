@@ -1,8 +1,4 @@
-"""Pictures of items: an address for each, and what is there.
-
-The address carries the session's id, which is what allows it, so a picture of one session cannot
-be had from another.
-"""
+"""Pictures of items and their addresses, which contain the session id as the access key."""
 
 from __future__ import annotations
 
@@ -25,18 +21,18 @@ def picture_address(session: str, data: HeteroData, dataset: str, row: int) -> s
     media = data[dataset].media
     if media is None or media[row] is None:
         return None
-    # The fingerprint makes a changed dataset a new address, so that browsers may keep pictures.
+    # The fingerprint changes with the data, so that browsers may cache pictures.
     return f"/picture/{session}/{row}/{quote(dataset, safe='')}?v={data.fingerprint()[:8]}"
 
 
 def read_picture(media: Any) -> tuple[bytes, str] | None:
-    """Return a picture's bytes and type, or None if it is no picture we know."""
+    """Return a picture's bytes and type, or None if its format is unknown."""
     if media is None:
         return None
     try:
         raw = media if isinstance(media, bytes) else Path(media).read_bytes()
     except OSError:
-        # A file that was named by its path, and is gone.
+        # The file was deleted.
         return None
     kind = next((kind for start, kind in _TYPES if raw.startswith(start)), None)
     return None if kind is None else (raw, kind)

@@ -1,4 +1,4 @@
-"""Which rows come first: for a picture or a word, and among points too many to draw."""
+"""Order in which rows get a picture or a name, and samples of many points."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _COARSE, _FINE = 24, 160
 
 
 def sum_link_weights(data: HeteroData) -> Floats:
-    """Return the weights of the links of each row that say together, summed, shape (n_rows,)."""
+    """Return the summed positive link weights of each row, shape (n_rows,)."""
     total = np.zeros(data.n_rows)
     for links in data.links:
         weight = np.maximum(links.weight, 0.0)
@@ -24,16 +24,15 @@ def sum_link_weights(data: HeteroData) -> Floats:
 
 
 def sort_by_importance(rows: Ints, points: Reals, weight: Floats) -> Ints:
-    """Return `rows`, the first of every part of the map first, then the second of every part.
+    """Return `rows` ordered so that all parts of the map come in turn.
 
     Parameters
     ----------
     rows : array of int
-        Global rows that have a place.
+        Global rows with a position.
     points : array of shape (n_rows, 2)
     weight : array of shape (n_rows,)
-        Within a part of the map, and among rows of the same place in their part, those of most
-        weight come first.
+        Rows of larger weight come first within a part of the map and among rows of equal rank.
     """
     if not len(rows):
         return rows
@@ -43,12 +42,7 @@ def sort_by_importance(rows: Ints, points: Reals, weight: Floats) -> Ints:
 
 
 def sample_rows(points: Reals, mask: Bools, max_rows: int = MAX_SAMPLE) -> Ints:
-    """Return at most `max_rows` rows of `mask`, at least one of every small cell that holds any.
-
-    Notes
-    -----
-    The same rows for the same points: the draw is seeded.
-    """
+    """Return at most `max_rows` rows of `mask`, at least one per non-empty cell; seeded."""
     rows = np.flatnonzero(mask)
     if len(rows) <= max_rows:
         return rows
@@ -59,7 +53,7 @@ def sample_rows(points: Reals, mask: Bools, max_rows: int = MAX_SAMPLE) -> Ints:
 
 
 def _grid_cells(points: Reals, n: int) -> Ints:
-    """Return the cell of each point on an n x n grid over all but the outermost of them."""
+    """Return the cell of each point on an n x n grid without the outermost points."""
     low, high = np.quantile(points, [0.006, 0.994], axis=0)
     share = (points - low) / np.where(high > low, high - low, 1.0)
     column, row = np.clip(share * n, 0, n - 1).astype(np.int64).T
@@ -68,7 +62,7 @@ def _grid_cells(points: Reals, n: int) -> Ints:
 
 
 def _rank_in_group(group: Ints, key: Floats) -> Ints:
-    """Return the place of each entry within its group, the smallest `key` at 0."""
+    """Return the rank of each entry within its group, the smallest `key` at 0."""
     order = np.lexsort((key, group))
     ordered = group[order]
     starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))

@@ -1,4 +1,4 @@
-"""How well a map does: its satisfaction curves and its figures, each said in words."""
+"""Quality of a map: warnings, curves and measures with explanations."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from hetviz.workspace import Run, State
 
 
 def show_quality(state: State, run: Run) -> None:
-    """Show the satisfaction curves and the figures of a map."""
+    """Show the curves and measures of a map."""
     if state.data is None:
         return
     figures = charts.run_figures(state, run)
-    # What must not be read off the map stands before any figure of it.
+    # Warnings come before the measures.
     map_warnings.show_warnings(map_warnings.map_warnings(state, run, figures))
     if figures.get("choice"):
         theme.show_section("Why this method")
@@ -34,33 +34,33 @@ def show_quality(state: State, run: Run) -> None:
         st.page_link(PAGES / "compare.py", label="Try another", query_params=session.url_params())
     links = sum(int((group.weight > 0).sum()) for group in state.data.links)
     if figures["curves"] or figures.get("kinds"):
-        theme.show_section("What the map keeps", theme.count(links, "link"))
+        theme.show_section("Links on the map", theme.count(links, "link"))
         curves, kind = charts.choose_curve(figures)
         charts.show_curve(curves, kind)
         theme.show_note(charts.curve_sentence(curves, kind))
         st.page_link(
             PAGES / "guidance.py",
-            label="What it breaks, and what that would cost",
+            label="Links that are far apart, and what fixing them would take",
             query_params=session.url_params(),
         )
     else:
-        theme.show_section("How well it does")
-        theme.show_note("No links yet that say together, so there are none to keep.")
+        theme.show_section("Quality")
+        theme.show_note("No links that pull items together yet.")
     _show_figures(figures["scores"], figures.get("errors") or {})
     _show_neighbour_baselines(figures)
     diagnostics.show_diagnostics(figures)
 
 
 def _show_neighbour_baselines(figures: Mapping[str, Any]) -> None:
-    """Say what a map of no use, and the best of those tried, get where this one stands."""
+    """Show the neighbour score next to that of a random map and of the best map tried."""
     score = figures["scores"].get("trustworthiness")
     if score is None:
         return
-    text = f"Neighbours that are true: {score:.2f} here; about 0.50 for places at random"
+    text = f"Similar neighbours: {score:.2f} (random map: 0.50)."
     best = figures.get("best_neighbours")
     if best is not None:
-        text += f"; {best['score']:.2f} for the best of the maps tried, {best['title']}"
-    theme.show_note(f"{text}.")
+        text += f" The best map tried, {best['title']}, has {best['score']:.2f}."
+    theme.show_note(text)
 
 
 def _show_figures(scores: Mapping[str, object], errors: Mapping[str, object]) -> None:
@@ -70,7 +70,7 @@ def _show_figures(scores: Mapping[str, object], errors: Mapping[str, object]) ->
         _show_measures("0.5 is chance, 1 is best", first, scores, {})
     if not available:
         return
-    with st.expander("All figures, and what they say"):
+    with st.expander("All measures"):
         for title, keys in GROUPS.items():
             available_keys = [key for key in keys if key in available]
             if available_keys:
@@ -84,7 +84,7 @@ def _show_figures(scores: Mapping[str, object], errors: Mapping[str, object]) ->
         if any(key.endswith("_held_out") for key in scores):
             _show_terms(list(COLUMNS.items()))
         if errors:
-            theme.show_note("± is the standard error of what was measured on a sample.")
+            theme.show_note("± is the standard error of measures computed on a sample.")
 
 
 def _show_measures(

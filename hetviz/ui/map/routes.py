@@ -1,7 +1,6 @@
-"""What the map in the browser asks for beside the page: arrays, frames, cards, pictures.
+"""HTTP routes of the map component: arrays, frames, cards and pictures.
 
-Every address carries the session's id, which is what allows it; what belongs to no session, or to
-another, is not found. Nothing here runs a page's script.
+Every address contains the session id, which is the access key. No route runs the script of a page.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ _CACHE_ONE_DAY = "private, max-age=86400"
 
 
 def map_routes() -> list[BaseRoute]:
-    """Return the routes to serve beside the pages."""
+    """Return the routes of the map component."""
     simple_names = [name for name in HANDLERS if name not in ("item", "links")]
     return [
         Route("/hv/plotly.js", _guarded(_plotly)),
@@ -72,7 +71,7 @@ def _guarded(handler: Callable[[Request], Response]) -> Callable[[Request], Resp
 
 
 def _project_handler(name: str) -> Callable[[Request], Response]:
-    """Return the handler of a question about what a session has open."""
+    """Return the handler of a request about the open project of a session."""
 
     def handler(request: Request) -> Response:
         part = str(request.path_params.get("part", ""))
@@ -107,7 +106,7 @@ def _plotly(request: Request) -> Response:
 @cache
 def _plotly_script() -> tuple[bytes, bytes]:
     script = resources.files("plotly").joinpath("package_data", "plotly.min.js").read_bytes()
-    # The first visitor waits for this.
+    # The first visitor waits for it, so compression is fast.
     return script, gzip.compress(script, 1, mtime=0)
 
 
@@ -115,7 +114,7 @@ def _asset(request: Request) -> Response:
     asset = asset_response(request.path_params["file"])
     if asset is None:
         raise RequestError
-    # A page of an older version gets the newer file, but may not keep it under that name.
+    # A page of an older version gets the newer file, but must not cache it under that address.
     is_current = request.path_params["version"] == asset_version()
     return send_content(
         request, asset[0], None, asset[1], CACHE_FOREVER if is_current else REVALIDATE
@@ -130,7 +129,7 @@ def _array(request: Request) -> Response:
 
 
 async def _frame(request: Request) -> Response:
-    """Answer when there is a partial map later than `after`, when the job is over, or after 5 s."""
+    """Respond when a partial map after `after` is ready, the job ended, or 5 s passed."""
     session, job = request.path_params["session"], request.path_params["job"]
     try:
         after = parse_integer(request.query_params.get("after", "0"), 0, 2**53)
@@ -140,7 +139,7 @@ async def _frame(request: Request) -> Response:
     while True:
         result = _find_frame(job, session, after)
         if result is None:
-            # Over and taken, or of another session. A browser logs every 404 as an error.
+            # The job ended or is of another session. Browsers log 404 as errors.
             return Response(
                 status_code=204, headers=response_headers(NO_STORE) | {"X-State": "gone"}
             )
@@ -156,7 +155,7 @@ async def _frame(request: Request) -> Response:
     }
     if frame is None:
         return Response(status_code=204, headers=headers)
-    # Coordinates hardly get smaller; said so that nobody else tries.
+    # Coordinates hardly compress. The header keeps middleware from trying.
     headers["Content-Encoding"] = "identity"
     return Response(frame.layout, media_type=BINARY, headers=headers)
 
@@ -170,7 +169,7 @@ def _find_frame(job: str, session: str, after: int) -> tuple[Job, Frame | None] 
 
 async def _links(request: Request) -> Response:
     try:
-        # Finding a session may read it from disk.
+        # Opening a session may read from disk.
         opened = await run_in_threadpool(_open_project, request)
         body = await _read_body(request, 4 * opened.data.n_rows)
         response = await run_in_threadpool(HANDLERS["links"], opened, MapRequest(body=body))
@@ -180,7 +179,7 @@ async def _links(request: Request) -> Response:
 
 
 def _tab(request: Request) -> Response:
-    """Note which tab of the panel is looked at, for the next time that the panel is drawn."""
+    """Record the current tab of the panel."""
     if not panel_view.note_tab(request.path_params["view"], request.path_params["tab"]):
         raise RequestError
     return Response(status_code=204, headers=response_headers(NO_STORE))
@@ -218,13 +217,13 @@ async def _read_body(request: Request, max_bytes: int) -> bytes:
 
 
 def error_response(error: RequestError) -> Response:
-    """Return the answer to a request that was refused."""
+    """Return the response to a request that failed."""
     return Response(status_code=error.status, headers=response_headers(NO_STORE))
 
 
 def json_response(request: Request, value: object, cache_control: str) -> Response:
-    """Return a value as JSON, packed where it is long and the browser takes it."""
-    # ASCII, so that half a surrogate pair in somebody's data cannot fail here.
+    """Return a value as JSON, compressed if it is long and the browser accepts it."""
+    # ASCII, since data may contain unpaired surrogates.
     text = json.dumps(value, separators=(",", ":"), allow_nan=False).encode("ascii")
     large = len(text) > MIN_GZIP_BYTES and accepts_gzip(request)
     zipped = gzip.compress(text, 4, mtime=0) if large else None
@@ -234,25 +233,25 @@ def json_response(request: Request, value: object, cache_control: str) -> Respon
 def send_content(
     request: Request, plain: bytes, zipped: bytes | None, media_type: str, cache_control: str
 ) -> Response:
-    """Return content of a media type, in its packed form if there is one and it is accepted."""
+    """Return content of a media type, compressed if possible and accepted."""
     headers = response_headers(cache_control) | {"Vary": "Accept-Encoding"}
     if zipped is not None and accepts_gzip(request):
         return Response(
             zipped, media_type=media_type, headers=headers | {"Content-Encoding": "gzip"}
         )
     if len(plain) > MIN_GZIP_BYTES and media_type == BINARY:
-        # It was tried and not worth it; said so that nobody tries again.
+        # Compression saves too little. The header keeps middleware from trying.
         headers["Content-Encoding"] = "identity"
     return Response(plain, media_type=media_type, headers=headers)
 
 
 def accepts_gzip(request: Request) -> bool:
-    """Whether the browser takes packed answers."""
+    """Return whether the browser accepts gzip."""
     return "gzip" in request.headers.get("Accept-Encoding", "")
 
 
 def response_headers(cache_control: str) -> dict[str, str]:
-    """Return the headers of every answer: who may keep it, and that it is only what it says."""
+    """Return the caching and security headers of a response."""
     return {
         "Cache-Control": cache_control,
         "X-Content-Type-Options": "nosniff",

@@ -1,4 +1,4 @@
-"""Finding an item by what it is called, whatever the case and accents."""
+"""Search for items by title or id, ignoring case and accents."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from hetviz.data.queries.filters import fold_text
 
 MAX_HITS = 12
 MAX_QUERY_CHARS = 100
-# Hits looked at for each way to match, of which the shortest names are kept.
+# Hits checked for each kind of match. The shortest names among them are returned.
 _MAX_HITS_CHECKED = 300
 _MAX_NAME_CHARS = 300
-# White space that is no single space between words; line breaks part the texts.
+# White space other than single spaces; line breaks separate the texts.
 _UNTIDY = re.compile(r"[^\S \n]|  |\n | \n")
 
 
 @dataclass(frozen=True, eq=False)
 class TextIndex:
-    """Texts joined into one, each after a line break, so that one search runs over all.
+    """Texts joined by line breaks, so that one search covers all.
 
     Attributes
     ----------
     text : str
-        Folded.
+        Text without case and accents.
     starts : array of int, shape (n,)
-        Where each text begins, the line break included.
+        Start of each text, including its line break.
     """
 
     text: str
@@ -40,26 +40,26 @@ class TextIndex:
 
     @classmethod
     def build(cls, texts: Iterable[str]) -> TextIndex:
-        """Return the index of texts, their rows in order."""
+        """Return the index of texts."""
         lines = list(texts)
         joined = "\n".join(lines)
         tidy = joined.count("\n") == len(lines) - 1 and not _UNTIDY.search(f"\n{joined}\n")
         if not tidy or max(map(len, lines)) > _MAX_NAME_CHARS:
             lines = [" ".join(text[:_MAX_NAME_CHARS].split()) for text in lines]
             joined = "\n".join(lines)
-        # Folded all at once, which is much quicker; it keeps line breaks and makes none.
+        # Folding all texts at once is faster. It keeps line breaks and adds none.
         folded_text = "\n" + fold_text(joined)
         lengths = np.fromiter(map(len, folded_text.split("\n")[1:]), dtype=np.int64) + 1
         starts = np.concatenate([[0], np.cumsum(lengths)[:-1]])
         return cls(folded_text + "\n", starts[: len(lines)])
 
     def find_rows(self, needle: str) -> list[int]:
-        """Return rows of texts that hold `needle`, the shortest texts first."""
+        """Return the rows of texts that contain `needle`, the shortest texts first."""
         rows = list(dict.fromkeys(self._iter_hits(needle)))
         return sorted(rows, key=lambda row: (self._length(row), row))
 
     def find_all_rows(self, needle: str) -> Ints:
-        """Return all rows of texts that hold `needle`, in order."""
+        """Return all rows of texts that contain `needle`, in order."""
         at = [match.start() for match in re.finditer(re.escape(needle), self.text)]
         return np.unique(np.searchsorted(self.starts, at, side="right") - 1)
 
@@ -70,7 +70,7 @@ class TextIndex:
                 return
             row = bisect_right(self.starts, at) - 1
             yield row
-            # One hit of each text is enough.
+            # One hit per text is enough.
             after = self.starts[row + 1] if row + 1 < len(self.starts) else len(self.text)
             at = self.text.find(needle, int(after))
 
@@ -81,7 +81,7 @@ class TextIndex:
 
 @dataclass(frozen=True, eq=False)
 class NameIndex:
-    """Indexes of the titles of all rows, and of the ids of those whose title is another text."""
+    """Indexes of all titles and of the ids that differ from the titles."""
 
     titles: TextIndex
     ids: TextIndex
@@ -89,7 +89,7 @@ class NameIndex:
 
 
 def get_name_index(data: HeteroData) -> NameIndex:
-    """Return the indexes of the data, made once; O(characters)."""
+    """Return the cached indexes of the data; O(characters)."""
 
     def make() -> NameIndex:
         titles = [str(t) for dataset in data.datasets.values() for t in dataset.titles]
@@ -103,17 +103,15 @@ def get_name_index(data: HeteroData) -> NameIndex:
 
 
 def rows_with_title(data: HeteroData, text: str) -> Ints:
-    """Return all global rows whose title holds a text that is folded already."""
+    """Return all global rows whose title contains a folded text."""
     return get_name_index(data).titles.find_all_rows(text)
 
 
 def search_items(data: HeteroData, query: str, max_hits: int = MAX_HITS) -> list[int]:
-    """Return global rows that fit a query, best first.
+    """Return global rows that match a query, the best first.
 
-    Notes
-    -----
-    Whole titles come first, then titles that begin with the query, ids that do, titles in which a
-    word does, titles that hold it anywhere, ids that do; among equals the shorter name.
+    Equal titles come first, then titles and ids that begin with the query, titles with a word that
+    does, titles and ids that contain it. Shorter names come first.
     """
     needle = " ".join(fold_text(query[:MAX_QUERY_CHARS]).split())
     if not needle:

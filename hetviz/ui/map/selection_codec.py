@@ -1,4 +1,4 @@
-"""Selections as they come from the browser: rows as bits."""
+"""Encoding of selections as bits of rows."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from hetviz.errors import DataError, Problem
 
 
 def pack_rows(rows: ArrayLike, n: int) -> NDArray[np.uint8]:
-    """Return the rows as bits, the first row in the lowest bit, shape (ceil(n / 8),)."""
+    """Return rows as bits, the first row in the lowest bit, shape (ceil(n / 8),)."""
     bits = np.zeros(n, dtype=bool)
     bits[np.asarray(rows, dtype=np.int64)] = True
     return np.packbits(bits, bitorder="little")
 
 
 def unpack_rows(packed: object, n: int) -> Ints:
-    """Return the rows that base64 text of their bits names, in order.
+    """Return the rows of base64-encoded bits, in order.
 
     Raises
     ------
@@ -31,40 +31,39 @@ def unpack_rows(packed: object, n: int) -> Ints:
     """
     n_bytes = (n + 7) // 8
     try:
-        # Checked before decoding, so that its length bounds the work.
+        # The length is checked before decoding to limit the work.
         if not isinstance(packed, str) or len(packed) != 4 * ((n_bytes + 2) // 3):
             raise ValueError
         raw = base64.b64decode(packed, validate=True)
     except (ValueError, binascii.Error):
-        raise selection_error("the rows do not fit the data") from None
+        raise selection_error("its rows do not match the data") from None
     bits = np.unpackbits(np.frombuffer(raw, dtype=np.uint8), bitorder="little")
     if len(raw) != n_bytes or bits[n:].any():
-        raise selection_error("the rows do not fit the data")
+        raise selection_error("its rows do not match the data")
     return np.flatnonzero(bits)
 
 
 def read_selection(value: object, data: HeteroData) -> Ints:
-    """Return the rows that a selection of the browser means, in order.
+    """Return the rows of a selection of the browser, in order.
 
     Parameters
     ----------
     value : mapping
-        ``{"packed": base64 of the rows' bits}``. ``"fingerprint"``, where given, is of the data it
-        was made on.
+        ``{"packed": base64 of the rows' bits}``, optionally with the ``"fingerprint"`` of its data.
     data : HeteroData
 
     Raises
     ------
     hetviz.errors.DataError
-        If it is no selection, or one on other data.
+        If it is invalid or of other data.
     """
     if not isinstance(value, Mapping):
-        raise selection_error("this is no selection")
+        raise selection_error("it is not a selection")
     if value.get("fingerprint") not in (None, data.fingerprint()):
         raise selection_error("it was made before the data changed")
     return unpack_rows(value.get("packed"), data.n_rows)
 
 
 def selection_error(reason: str) -> DataError:
-    """Return the refusal of a selection."""
+    """Return the error of an invalid selection."""
     return DataError(Problem("bad-selection", "selection", reason, ""))

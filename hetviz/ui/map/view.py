@@ -1,4 +1,4 @@
-"""The one map of all places, and what the browser says of it."""
+"""Map of all pages and its callbacks."""
 
 from __future__ import annotations
 
@@ -23,10 +23,7 @@ _MAX_FILM = 6
 
 
 def show_map(state: State, place: str) -> None:
-    """Show the one map of all places: to work with, to look at on the start page, else hidden.
-
-    Where there are no data, or no map and none in the making, there is none.
-    """
+    """Show the map: interactive, as a preview on the Start page, or hidden on other pages."""
     job = background.running_job()
     if state.data is None or (state.run is None and (job is None or not job.seq)):
         return
@@ -34,7 +31,7 @@ def show_map(state: State, place: str) -> None:
     work = place != "start"
     sid = str(st.session_state["sid"])
     if work and state.view.colour in LAYERS:
-        with st.spinner("Finding out where this map can be trusted"):
+        with st.spinner("Checking where this map is reliable"):
             layers.colours_of(state, state.run, sid)
     spec = description.map_spec(
         state,
@@ -56,7 +53,7 @@ def show_map(state: State, place: str) -> None:
                 "name": _STAGE,
                 "stage": True,
                 "place": place,
-                # Another number has the browser ask again for what it did not get.
+                # A changed number makes the browser repeat failed requests.
                 "failed": len(layers.find_failures(state, state.run)),
                 "acts": messages.draft_spec(state, sid),
                 "film": _film_spec(state, sid),
@@ -74,7 +71,7 @@ def show_map(state: State, place: str) -> None:
 
 
 def _film_spec(state: State, sid: str) -> list[dict[str, object]]:
-    """Return the maps made so far, as the browser draws them small."""
+    """Return the latest maps for the thumbnails."""
     specs = []
     for run in state.runs[-_MAX_FILM:]:
         places = description.map_places(state, run, sid)
@@ -96,18 +93,17 @@ def _film_spec(state: State, sid: str) -> list[dict[str, object]]:
 def _map_notes(spec: dict[str, Any]) -> list[str]:
     notes = list(spec["notes"])
     if spec["unplaced"]:
-        notes.append(f"{look.count(spec['unplaced'], 'item')} without a place on this map.")
+        notes.append(f"{look.count(spec['unplaced'], 'item')} without a position on this map.")
     return notes
 
 
 def _component_key(name: str) -> str:
-    # A map of its own for each project that this tab opens. Streamlit refuses keys with two
-    # underscores, which an id may have.
+    # One map per project. The id is encoded because Streamlit refuses keys with two underscores.
     return f"{name}-{st.session_state['sid'].encode().hex()[:16]}"
 
 
 def _browser_value(name: str) -> Any:
-    """Return what the browser last said of a state of the map, or None."""
+    """Return the last value of a state of the component, or None."""
     result = st.session_state.get(_component_key(_STAGE))
     return None if result is None else result.get(name)
 
@@ -123,7 +119,7 @@ def _on_selection() -> None:
         if len(rows):
             panel.open_tab("Item", opens=False)
     except HetvizError:
-        # Made on data or a map that is no longer there: the browser is told what is selected now.
+        # The selection is of other data, so the browser gets the current one.
         workspace.set_view_state(selection=workspace.view_state.selection)
 
 

@@ -12,7 +12,7 @@ from hetviz._types import Floats
 from hetviz.data import HeteroData
 from hetviz.errors import HetvizError
 from hetviz.metrics.fit.consequences import consequences_from
-from hetviz.metrics.fit.moved import moved
+from hetviz.metrics.fit.displacement import moved
 from hetviz.ui.shell import selection, session, theme
 from hetviz.ui.statements import actions
 from hetviz.ui.widgets import charts, item_chip

@@ -49,12 +49,12 @@ def pool(ended: list[Job]) -> Iterator[Pool]:
     made.close()
 
 
-def test_there_are_as_many_as_asked_or_as_the_processors_bear() -> None:
+def test_n_workers_default_and_requested() -> None:
     assert n_workers(3) == 3
     assert 2 <= n_workers() <= 8
 
 
-def test_a_visitor_of_many_jobs_holds_up_nobody_else(pool: Pool, ended: list[Job]) -> None:
+def test_pool_is_fair_to_visitors(pool: Pool, ended: list[Job]) -> None:
     heavy = [pool.submit("heavy", f"Heavy {k}", task("nap", seconds=1.5)) for k in range(4)]
     light = pool.submit("light", "Light", task("double", value=4))
     # Before the waiting ones of the heavy visitor, although it came last.
@@ -74,7 +74,7 @@ def test_a_visitor_of_many_jobs_holds_up_nobody_else(pool: Pool, ended: list[Job
     assert {job.id for job in ended} >= {light, *heavy}
 
 
-def test_jobs_are_seen_by_their_owner_and_taken_once(pool: Pool) -> None:
+def test_jobs_visible_to_owner_only(pool: Pool) -> None:
     id = pool.submit("alone", "One", task("double", value=1))
     wait_for(lambda: not see(pool, id, "alone").is_active)
     assert pool.get(id, "you") is None and pool.jobs("you") == [] and pool.take(id, "you") is None
@@ -86,7 +86,7 @@ def test_jobs_are_seen_by_their_owner_and_taken_once(pool: Pool) -> None:
     assert pool.take(id, "alone") is None and pool.get(id, "alone") is None
 
 
-def test_what_is_to_be_seen_at_once_is_seen_while_a_job_waits_and_when_it_begins(
+def test_first_frame_is_available_at_once(
     pool: Pool,
 ) -> None:
     for k in range(2):
@@ -106,7 +106,7 @@ def test_what_is_to_be_seen_at_once_is_seen_while_a_job_waits_and_when_it_begins
     wait_for(lambda: pool.load() == (0, 0))
 
 
-def test_a_worker_reaches_no_network(pool: Pool) -> None:
+def test_worker_has_no_network(pool: Pool) -> None:
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
         listening.listen()
@@ -124,14 +124,14 @@ def filtered() -> None:
 
 
 @pytest.mark.usefixtures("filtered")
-def test_a_worker_is_refused_sockets_programs_and_signals(pool: Pool) -> None:
+def test_worker_system_calls_are_filtered(pool: Pool) -> None:
     id = pool.submit("me", "Trying", task("forbidden"))
     wait_for(lambda: not see(pool, id, "me").is_active)
     refused = dict.fromkeys(("a socket", "a program", "a signal"), errno.EPERM)
     assert see(pool, id, "me").result == {**refused, "a file": 0}
 
 
-def test_every_method_makes_its_map_in_a_worker(pool: Pool) -> None:
+def test_all_methods_fit_in_worker(pool: Pool) -> None:
     id = pool.submit("me", "All methods", task("fit_all"))
     wait_for(lambda: not see(pool, id, "me").is_active)
     found = see(pool, id, "me").result
@@ -146,7 +146,7 @@ def nap(pool: Pool) -> list[str]:
     return [see(pool, id, f"v{k}").state for k, id in enumerate(ids)]
 
 
-def test_idle_workers_beyond_the_first_end_and_come_back(pool: Pool) -> None:
+def test_idle_workers_end_and_restart(pool: Pool) -> None:
     wait_for(lambda: pool.load() == (0, 0))
     assert nap(pool) == ["done", "done"]
     n = len(pool.worker_pids)
@@ -156,7 +156,7 @@ def test_idle_workers_beyond_the_first_end_and_come_back(pool: Pool) -> None:
     assert nap(pool) == ["done", "done"]
 
 
-def test_workers_are_handed_no_secret_and_nothing_of_the_servers_own(
+def test_worker_environment_has_no_secrets(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("HETVIZ_OIDC_CLIENT_SECRET", "hush")

@@ -80,21 +80,21 @@ def runner() -> Iterator[ProcessRunner]:
 # What comes back
 
 
-def test_a_result_comes_back_with_its_note(shared: ProcessRunner) -> None:
+def test_result_has_note(shared: ProcessRunner) -> None:
     id = shared.submit("me", "Doubling", task("double", value=21), {"seed": 3})
     job = over(shared, id)
     assert (job.state, job.result, job.fraction, job.note) == ("done", 42, 1.0, {"seed": 3})
     assert (job.message, job.ahead, job.error, job.title) == ("half way", 0, None, "Doubling")
 
 
-def test_the_caller_may_choose_the_id_of_a_job(shared: ProcessRunner) -> None:
+def test_submit_accepts_id(shared: ProcessRunner) -> None:
     assert shared.submit("me", "Doubling", task("double", value=1), id="chosen") == "chosen"
     assert over(shared, "chosen").result == 2
     with pytest.raises(ValueError, match="chosen"):
         shared.submit("me", "Doubling", task("double", value=1), id="chosen")
 
 
-def test_the_work_is_done_elsewhere_and_gives_way(shared: ProcessRunner) -> None:
+def test_worker_is_separate_low_priority_process(shared: ProcessRunner) -> None:
     job = do(shared, "pid")
     assert job.result == shared.worker_pid != os.getpid()
     found = do(shared, "surroundings").result
@@ -104,7 +104,7 @@ def test_the_work_is_done_elsewhere_and_gives_way(shared: ProcessRunner) -> None
     assert not found["streamlit"]
 
 
-def test_only_the_owner_sees_a_job(shared: ProcessRunner) -> None:
+def test_job_visible_to_owner_only(shared: ProcessRunner) -> None:
     id = shared.submit("alone", "Showing", task("layouts", number=1, n=3))
     wait_for(lambda: not see(shared, id, "alone").is_active)
     assert shared.get(id, "you") is None
@@ -123,9 +123,7 @@ def test_only_the_owner_sees_a_job(shared: ProcessRunner) -> None:
 
 
 @pytest.mark.parametrize("kind", ["parameter", "data", "method"])
-def test_an_error_in_plain_words_keeps_its_class_and_fields(
-    shared: ProcessRunner, kind: str
-) -> None:
+def test_hetviz_error_keeps_class_and_fields(shared: ProcessRunner, kind: str) -> None:
     job = do(shared, "refuse", kind=kind)
     assert job.state == "failed"
     if kind == "parameter":
@@ -150,7 +148,7 @@ def test_an_error_in_plain_words_keeps_its_class_and_fields(
         ("no_such_task", "no_such_task"),
     ],
 )
-def test_an_unexpected_failure_is_logged_and_shows_no_internals(
+def test_unexpected_error_is_logged_and_hidden(
     shared: ProcessRunner, caplog: pytest.LogCaptureFixture, name: str, trace: str
 ) -> None:
     worker = shared.worker_pid
@@ -162,17 +160,17 @@ def test_an_unexpected_failure_is_logged_and_shows_no_internals(
     assert worker in (None, shared.worker_pid)
 
 
-def test_an_error_that_cannot_travel_still_says_its_sentence(shared: ProcessRunner) -> None:
+def test_unpicklable_error_keeps_message(shared: ProcessRunner) -> None:
     job = do(shared, "refuse_untellably")
     assert (job.state, str(job.error)) == ("failed", "No.")
 
 
-def test_too_little_memory_is_said_plainly(shared: ProcessRunner) -> None:
+def test_memory_error_message(shared: ProcessRunner) -> None:
     job = do(shared, "hoard")
     assert (job.state, str(job.error)) == ("failed", NO_MEMORY)
 
 
-def test_arguments_that_cannot_be_sent_fail_their_job_only(
+def test_unpicklable_arguments_fail_one_job(
     shared: ProcessRunner, caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level(logging.ERROR):
@@ -185,7 +183,7 @@ def test_arguments_that_cannot_be_sent_fail_their_job_only(
 # Progress and layouts
 
 
-def test_layouts_come_while_it_runs_and_the_newest_counts(shared: ProcessRunner) -> None:
+def test_newest_frame_is_returned(shared: ProcessRunner) -> None:
     id = shared.submit("me", "Showing", task("layouts", number=4, n=5))
     seen = []
     while see(shared, id).is_active:
@@ -205,7 +203,7 @@ def test_layouts_come_while_it_runs_and_the_newest_counts(shared: ProcessRunner)
     assert [frame.seq for frame in seen] == sorted({frame.seq for frame in seen})
 
 
-def test_the_parts_of_a_job_are_told_and_stay(shared: ProcessRunner, tmp_path: Path) -> None:
+def test_parts_are_reported(shared: ProcessRunner, tmp_path: Path) -> None:
     gate = tmp_path / "gate"
     id = shared.submit("me", "parts", task("in_parts", gate=str(gate)))
     wait_for(lambda: see(shared, id).message == "waiting")
@@ -214,7 +212,7 @@ def test_the_parts_of_a_job_are_told_and_stay(shared: ProcessRunner, tmp_path: P
     assert over(shared, id).parts == (("First", 0.25, "running"), ("Second", 1.0, "waiting"))
 
 
-def test_reports_without_pause_are_thinned_out(shared: ProcessRunner) -> None:
+def test_reports_are_rate_limited(shared: ProcessRunner) -> None:
     began = time.monotonic()
     job = do(shared, "storm")
     assert job.state == "done"
@@ -230,7 +228,7 @@ def some_data(media: str) -> HeteroData:
     return HeteroData([Dataset("a", list("wxyz"), X, media=[media] * 4)])
 
 
-def test_data_arrive_whole_and_read_only_and_are_sent_once(shared: ProcessRunner) -> None:
+def test_data_are_sent_once(shared: ProcessRunner) -> None:
     data, other = some_data("one"), some_data("other")
     first, again = (do(shared, "describe", data=data).result for _ in range(2))
     assert first["fingerprint"] == data.fingerprint()
@@ -244,14 +242,14 @@ def test_data_arrive_whole_and_read_only_and_are_sent_once(shared: ProcessRunner
     assert do(shared, "describe", data=data).result == first
 
 
-def test_a_new_worker_gets_the_data_again(runner: ProcessRunner) -> None:
+def test_new_worker_gets_data(runner: ProcessRunner) -> None:
     data = some_data("one")
     assert do(runner, "describe", data=data).state == "done"
     assert do(runner, "exit_at_once").state == "failed"
     assert do(runner, "describe", data=data).state == "done"
 
 
-def test_large_arguments_and_results_pass(shared: ProcessRunner) -> None:
+def test_large_arguments_and_results(shared: ProcessRunner) -> None:
     n = 8_000_000
     X = do(shared, "large", n=n).result
     assert X.shape == (n,)
@@ -262,7 +260,7 @@ def test_large_arguments_and_results_pass(shared: ProcessRunner) -> None:
 # The queue
 
 
-def test_waiting_jobs_know_their_place_and_move_up(shared: ProcessRunner, tmp_path: Path) -> None:
+def test_waiting_jobs_have_positions(shared: ProcessRunner, tmp_path: Path) -> None:
     gate = tmp_path / "gate"
     first = shared.submit("me", "First", task("until_there", path=str(gate)))
     wait_for(lambda: see(shared, first).state == "running")
@@ -279,7 +277,7 @@ def test_waiting_jobs_know_their_place_and_move_up(shared: ProcessRunner, tmp_pa
     assert see(shared, first).result == "there"
 
 
-def test_the_end_of_each_job_is_told_once_before_it_is_seen(tmp_path: Path) -> None:
+def test_on_end_is_called_before_publication(tmp_path: Path) -> None:
     ends: list[Job] = []
     seen_live: list[bool] = []
     threads: list[str] = []
@@ -308,9 +306,7 @@ def test_the_end_of_each_job_is_told_once_before_it_is_seen(tmp_path: Path) -> N
     assert set(threads) == {"hetviz-jobs"}
 
 
-def test_jobs_that_nobody_takes_are_forgotten_in_the_end(
-    shared: ProcessRunner, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_finished_jobs_are_limited(shared: ProcessRunner, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("hetviz.jobs.process.job_table._MAX_FINISHED", 3)
     ids = [shared.submit("many", "Doubling", task("double", value=k)) for k in range(6)]
     wait_for(lambda: shared.get(ids[0], "many") is None)
@@ -321,7 +317,7 @@ def test_jobs_that_nobody_takes_are_forgotten_in_the_end(
 # Cancel
 
 
-def test_cancel_stops_a_running_job_and_keeps_the_worker(shared: ProcessRunner) -> None:
+def test_cancel_keeps_worker(shared: ProcessRunner) -> None:
     id = shared.submit("me", "Turning", task("until_stopped"))
     after = shared.submit("me", "Asking", task("pid"))
     wait_for(lambda: see(shared, id).message == "turning")
@@ -334,7 +330,7 @@ def test_cancel_stops_a_running_job_and_keeps_the_worker(shared: ProcessRunner) 
     assert over(shared, after).result == worker
 
 
-def test_what_there_was_when_it_stopped_is_kept(shared: ProcessRunner) -> None:
+def test_cancelled_job_keeps_partial_result(shared: ProcessRunner) -> None:
     id = shared.submit("me", "Turning", task("until_stopped_with_something"))
     wait_for(lambda: see(shared, id).message == "turning")
     shared.cancel(id, "me")
@@ -343,9 +339,7 @@ def test_what_there_was_when_it_stopped_is_kept(shared: ProcessRunner) -> None:
 
 
 @pytest.mark.parametrize("name", ["deaf", "factor", "stubborn"])
-def test_a_job_that_does_not_stop_is_ended_with_its_worker(
-    runner: ProcessRunner, tmp_path: Path, name: str
-) -> None:
+def test_unresponsive_worker_is_killed(runner: ProcessRunner, tmp_path: Path, name: str) -> None:
     started = tmp_path / "started"
     id = runner.submit("me", name, task(name, started=str(started)))
     after = runner.submit("me", "Asking", task("pid"))
@@ -358,7 +352,7 @@ def test_a_job_that_does_not_stop_is_ended_with_its_worker(
     assert over(runner, after).result not in (None, worker)
 
 
-def test_cancel_is_not_held_up_by_arguments_on_their_way(runner: ProcessRunner) -> None:
+def test_cancel_during_send(runner: ProcessRunner) -> None:
     assert do(runner, "double", value=1).result == 2
     worker = runner.worker_pid
     assert worker is not None
@@ -376,7 +370,7 @@ def test_cancel_is_not_held_up_by_arguments_on_their_way(runner: ProcessRunner) 
 
 
 @pytest.mark.parametrize(("name", "words"), [("fault", "SIGSEGV"), ("exit_at_once", "exit code 7")])
-def test_a_worker_that_dies_fails_its_job_and_the_queue_goes_on(
+def test_worker_crash_fails_one_job(
     runner: ProcessRunner, caplog: pytest.LogCaptureFixture, name: str, words: str
 ) -> None:
     with caplog.at_level(logging.ERROR):
@@ -389,7 +383,7 @@ def test_a_worker_that_dies_fails_its_job_and_the_queue_goes_on(
     assert over(runner, after).result == 6
 
 
-def test_a_worker_killed_from_outside_is_told_as_want_of_memory(runner: ProcessRunner) -> None:
+def test_killed_worker_reports_memory(runner: ProcessRunner) -> None:
     id = runner.submit("me", "Turning", task("until_stopped"))
     after = runner.submit("me", "Doubling", task("double", value=3))
     wait_for(lambda: see(runner, id).message == "turning")
@@ -400,7 +394,7 @@ def test_a_worker_killed_from_outside_is_told_as_want_of_memory(runner: ProcessR
     assert over(runner, after).result == 6
 
 
-def test_a_worker_killed_while_idle_is_replaced_before_it_is_needed(
+def test_idle_worker_is_replaced(
     runner: ProcessRunner,
 ) -> None:
     first = do(runner, "pid").result
@@ -409,7 +403,7 @@ def test_a_worker_killed_while_idle_is_replaced_before_it_is_needed(
     assert do(runner, "pid").result != first
 
 
-def test_a_job_that_a_dying_worker_never_took_up_goes_to_the_next(runner: ProcessRunner) -> None:
+def test_unstarted_job_is_sent_again(runner: ProcessRunner) -> None:
     first = do(runner, "pid").result
     # What is stopped takes nothing up, as what is killed on a busy machine.
     os.kill(first, signal.SIGSTOP)
@@ -421,7 +415,7 @@ def test_a_job_that_a_dying_worker_never_took_up_goes_to_the_next(runner: Proces
     assert job.result != first
 
 
-def test_a_worker_that_cannot_start_fails_the_jobs_and_does_not_start_for_ever(
+def test_failed_starts_are_limited(
     runner: ProcessRunner, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     starts = []
@@ -442,7 +436,7 @@ def test_a_worker_that_cannot_start_fails_the_jobs_and_does_not_start_for_ever(
     assert do(runner, "double", value=1).result == 2
 
 
-def test_a_worker_that_ends_before_it_is_ready_counts_as_not_started(
+def test_exit_before_ready_is_failed_start(
     runner: ProcessRunner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys, "executable", "/bin/false")
@@ -453,7 +447,7 @@ def test_a_worker_that_ends_before_it_is_ready_counts_as_not_started(
 # The start and the end
 
 
-def test_nothing_starts_before_it_is_wanted(runner: ProcessRunner) -> None:
+def test_worker_starts_on_demand(runner: ProcessRunner) -> None:
     assert runner.worker_pid is None
     runner.warm()
     wait_for(lambda: runner.worker_pid is not None)
@@ -462,7 +456,7 @@ def test_nothing_starts_before_it_is_wanted(runner: ProcessRunner) -> None:
     assert do(runner, "pid").result == worker
 
 
-def test_the_worker_outlives_the_thread_that_asked_for_it(runner: ProcessRunner) -> None:
+def test_worker_survives_calling_thread(runner: ProcessRunner) -> None:
     asking = threading.Thread(target=runner.warm)
     asking.start()
     asking.join()
@@ -503,7 +497,7 @@ SERVER = """
         ),
     ],
 )
-def test_no_worker_outlives_its_server(tmp_path: Path, name: str, end: str) -> None:
+def test_worker_ends_with_server(tmp_path: Path, name: str, end: str) -> None:
     started = tmp_path / "started"
     then = "sys.stdin.readline()" if end == "return" else "time.sleep(600)"
     server = subprocess.Popen(
@@ -535,7 +529,7 @@ def test_no_worker_outlives_its_server(tmp_path: Path, name: str, end: str) -> N
             server.kill()
 
 
-def test_the_runner_loads_no_numerics() -> None:
+def test_runner_imports_no_numerics() -> None:
     script = "import sys, hetviz.jobs; print(*sys.modules)"
     done = subprocess.run(
         [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True

@@ -40,7 +40,7 @@ class Drip(socket.socket):
         return super().recv_into(memoryview(buffer)[:3])
 
 
-def test_messages_are_whole_however_they_are_cut() -> None:
+def test_messages_in_pieces() -> None:
     ours, theirs = socket.socketpair()
     drip = Drip(fileno=theirs.detach())
     reader = MessageReader()
@@ -58,7 +58,7 @@ def test_messages_are_whole_however_they_are_cut() -> None:
         assert reader.ready(drip) == ([], False)
 
 
-def test_an_outbox_sends_what_is_taken_and_never_waits() -> None:
+def test_outbox_never_blocks() -> None:
     ours, theirs = socket.socketpair()
     ours.setblocking(False)
     theirs.setblocking(False)
@@ -79,14 +79,14 @@ def test_an_outbox_sends_what_is_taken_and_never_waits() -> None:
         assert not outbox
 
 
-def test_large_arrays_are_not_copied_to_be_sent() -> None:
+def test_arrays_are_not_copied() -> None:
     X = np.zeros(1000)
     parts = pickle_value({"X": X})
     X[7] = 3.0
     assert np.frombuffer(parts[1])[7] == 3.0
 
 
-def test_data_keep_all_they_have_and_stay_read_only() -> None:
+def test_data_round_trip_read_only() -> None:
     X = np.asfortranarray(np.arange(6.0).reshape(3, 2))
     table = pd.DataFrame({"name": ["a", None, "c"], "size": [1.0, np.nan, 3.0]})
     a = Dataset("a", ["x", "y", "z"], X, table=table, media=[b"1", b"2", None])
@@ -108,7 +108,7 @@ def test_data_keep_all_they_have_and_stay_read_only() -> None:
         assert not array.flags.writeable
 
 
-def test_a_read_only_array_with_gaps_stays_read_only() -> None:
+def test_strided_array_stays_read_only() -> None:
     X = np.arange(12.0).reshape(3, 4)
     X.flags.writeable = False
     back = through(X[:, ::2])
@@ -116,7 +116,7 @@ def test_a_read_only_array_with_gaps_stays_read_only() -> None:
     assert not back.flags.writeable
 
 
-def test_an_embedding_comes_back_as_it_was() -> None:
+def test_embedding_round_trip() -> None:
     embedding = Embedding({"a": [[0.0, 1.0], [np.nan, np.nan]]}, {"a": ["x", "y"]}, note="made")
     back = through(embedding)
     assert np.array_equal(back.stacked(), embedding.stacked(), equal_nan=True)
@@ -141,20 +141,20 @@ ERRORS = [
 
 
 @pytest.mark.parametrize("error", ERRORS, ids=lambda error: type(error).__name__)
-def test_an_error_travels_with_its_class_message_and_fields(error: HetvizError) -> None:
+def test_error_round_trip(error: HetvizError) -> None:
     for back in (through(error), copy.copy(error)):
         assert type(back) is type(error)
         assert str(back) == str(error)
         assert (back.args, vars(back)) == (error.args, vars(error))
 
 
-def test_every_error_of_ours_is_tried_above() -> None:
+def test_all_errors_are_covered() -> None:
     classes = [item for item in vars(errors).values() if isinstance(item, type)]
     ours = {item for item in classes if issubclass(item, HetvizError)}
     assert {type(error) for error in ERRORS} == ours
 
 
-def test_the_shelf_holds_the_last_two_data() -> None:
+def test_array_cache_holds_last_two() -> None:
     numbers, shelf = ArrayNumbers(), ArrayCache()
     data = [HeteroData([Dataset(name, ["x"])]) for name in "abc"]
 
@@ -178,7 +178,7 @@ def test_the_shelf_holds_the_last_two_data() -> None:
     assert send(data[1])[0]
 
 
-def test_numbers_do_not_keep_data_alive() -> None:
+def test_numbers_are_weak_references() -> None:
     numbers = ArrayNumbers()
     numbers.wrap({"data": HeteroData([Dataset("a", ["x"])])}, [])
     assert len(numbers._known) == 0

@@ -86,7 +86,7 @@ def rig(tmp_path: Path) -> Iterator[Rig]:
         rig.process.kill()
 
 
-def test_a_task_waits_for_one_step_of_getting_ready_at_most(rig: Rig) -> None:
+def test_task_waits_for_one_warm_up_step(rig: Rig) -> None:
     assert rig.hear().kind == "ready"
     rig.wait_for("first")
     rig.submit("1", "pid")
@@ -104,13 +104,13 @@ def test_a_task_waits_for_one_step_of_getting_ready_at_most(rig: Rig) -> None:
     rig.wait_for("last")
 
 
-def test_the_worker_ends_when_its_server_lets_go(rig: Rig) -> None:
+def test_worker_ends_when_socket_closes(rig: Rig) -> None:
     assert rig.hear().kind == "ready"
     rig.socket.close()
     assert rig.process.wait(120) == 0
 
 
-def test_the_worker_ends_at_once_under_another_parent() -> None:
+def test_worker_ends_under_other_parent() -> None:
     ours, theirs = socket.socketpair()
     with ours, theirs:
         command = [sys.executable, "-m", "hetviz.jobs.process.worker", str(theirs.fileno()), "1"]
@@ -123,7 +123,7 @@ def test_the_worker_ends_at_once_under_another_parent() -> None:
     assert done.returncode == 0
 
 
-def test_methods_that_can_warm_up_do_so_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_methods_warm_up(monkeypatch: pytest.MonkeyPatch) -> None:
     done = []
 
     class Plain:
@@ -149,7 +149,7 @@ def test_methods_that_can_warm_up_do_so_one_by_one(monkeypatch: pytest.MonkeyPat
     assert after_each[-3:] == [0, 1, 2]
 
 
-def test_the_worker_has_fewer_threads_unless_told_otherwise(
+def test_worker_threads_are_limited(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(runner, "_n_processors", lambda: 3)
@@ -161,9 +161,7 @@ def test_the_worker_has_fewer_threads_unless_told_otherwise(
     assert runner.worker_environment()["OPENBLAS_NUM_THREADS"] == "1"
 
 
-def test_compiled_code_goes_to_a_private_folder_where_the_package_cannot_be_written(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_numba_cache_folder_is_private(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     assert "NUMBA_CACHE_DIR" not in runner.worker_environment()

@@ -32,7 +32,7 @@ def data(n: int = 30) -> HeteroData:
     return HeteroData([a, b], [Links("a", "b", range(n), range(n))])
 
 
-def test_findings_hold_the_comparison_and_the_map_of_each_method() -> None:
+def test_findings_have_comparison_and_maps() -> None:
     made = compare.compare_methods(data(), ["pca", "cdmca", "gnmds"], 2, 0.2, ignore_progress)
     assert made.kind == "compare"
     content = json.loads(json.dumps(made.content, allow_nan=False))
@@ -47,7 +47,7 @@ def test_findings_hold_the_comparison_and_the_map_of_each_method() -> None:
     assert np.array_equal(again.embedding.stacked(), chosen.embedding.stacked())
 
 
-def test_real_times_are_kept_for_the_next_estimate() -> None:
+def test_measured_times_are_stored() -> None:
     before = {v.card.key: v.seconds for v in hetviz.suggest(data())}
     compare.compare_methods(data(), ["pca"], 1, 0.2, ignore_progress)
     seconds = {v.card.key: v.seconds for v in hetviz.suggest(data())}
@@ -56,7 +56,7 @@ def test_real_times_are_kept_for_the_next_estimate() -> None:
     assert seconds["cdmca"] == before["cdmca"]
 
 
-def test_a_stopped_comparison_keeps_what_was_complete() -> None:
+def test_cancelled_comparison_keeps_complete_fits() -> None:
     def stop(fraction: float, message: str = "", **figures: Any) -> None:
         if fraction > 0.55:
             raise Cancelled("Stopped.")
@@ -68,7 +68,7 @@ def test_a_stopped_comparison_keeps_what_was_complete() -> None:
     assert len(made.maps) == 2
 
 
-def test_a_comparison_stopped_before_anything_was_complete_leaves_nothing() -> None:
+def test_early_cancelled_comparison_has_no_partial() -> None:
     def stop(fraction: float, message: str = "", **figures: Any) -> None:
         raise Cancelled("Stopped.")
 
@@ -77,7 +77,7 @@ def test_a_comparison_stopped_before_anything_was_complete_leaves_nothing() -> N
     assert stopped.value.partial is None
 
 
-def test_a_search_keeps_small_pictures_instead_of_maps() -> None:
+def test_search_has_stills_instead_of_maps() -> None:
     values = {"kernel": [None, "linear"]}
     made = compare.search(data(), "guided-projection", values, 1, True, 10, ignore_progress)
     assert made.kind == "sweep"
@@ -92,7 +92,7 @@ def test_a_search_keeps_small_pictures_instead_of_maps() -> None:
     assert max(map(abs, x + y)) == 1.0
 
 
-def test_costs_are_measured_part_by_part() -> None:
+def test_costs_report_parts() -> None:
     told: list[Any] = []
     made = compare.measure_costs(
         data(), ["pca", "cdmca"], lambda fraction, message="", **figures: told.append(figures)

@@ -23,7 +23,7 @@ def linked(n: int = 50) -> HeteroData:
     return HeteroData([a, b], [Links("a", "b", np.arange(n), np.arange(n))])
 
 
-def test_held_out_links_are_measured_apart() -> None:
+def test_held_out_links_are_measured_separately() -> None:
     seen: list[float] = []
 
     def progress(fraction: float, message: str = "", **figures: object) -> None:
@@ -37,7 +37,7 @@ def test_held_out_links_are_measured_apart() -> None:
     assert seen[-1] == 1.0
 
 
-def test_the_same_seed_gives_the_same_map_and_figures_are_json() -> None:
+def test_make_map_is_reproducible() -> None:
     first, second = (
         make_map(linked(), "guided-projection", {}, 1, 0.2, ignore_progress) for _ in range(2)
     )
@@ -45,7 +45,7 @@ def test_the_same_seed_gives_the_same_map_and_figures_are_json() -> None:
     assert json.dumps(first.figures) == json.dumps(second.figures)
 
 
-def test_curves_start_at_nothing_and_end_at_everything() -> None:
+def test_curves_go_from_0_to_1() -> None:
     made = make_map(linked(), "pca", {}, 0, 0.0, ignore_progress)
     (x, y) = made.figures["curves"]["given"]
     assert (x[0], x[-1]) == (0.0, 1.0)
@@ -53,24 +53,24 @@ def test_curves_start_at_nothing_and_end_at_everything() -> None:
     assert all(b >= a for a, b in itertools.pairwise(y))
 
 
-def test_notes_of_the_method_are_kept() -> None:
+def test_figures_have_notes() -> None:
     data = linked().edit().add(Dataset("lonely", ["x", "y", "z"], np.eye(3)))
     made = make_map(data, "guided-projection", {}, 0, 0.0, ignore_progress)
     assert any("lonely" in note for note in made.figures["notes"])
 
 
-def test_a_wrong_setting_is_refused() -> None:
+def test_bad_setting_is_error() -> None:
     with pytest.raises(ParameterError, match="gamma"):
         make_map(linked(), "guided-projection", {"gamma": -1.0}, 0, 0.0, ignore_progress)
 
 
-def test_the_first_map_is_measured() -> None:
+def test_first_map_has_figures() -> None:
     made = make_first_map(linked(), ignore_progress)
     assert made.figures["scores"]["guidance_area"] > 0.8
     assert made.figures["choice"].startswith(made.title)
 
 
-def test_a_first_map_that_is_stopped_while_others_are_tried_is_kept() -> None:
+def test_cancelled_first_map_is_partial() -> None:
     def stop(fraction: float, message: str = "", **figures: object) -> None:
         if message.startswith("Comparing"):
             raise Cancelled("Stopped.")
@@ -82,7 +82,7 @@ def test_a_first_map_that_is_stopped_while_others_are_tried_is_kept() -> None:
     assert kept.embedding.stacked_placed().all()
 
 
-def stop_while_measuring(after: int) -> Progress:
+def cancel_while_measuring(after: int) -> Progress:
     """Return a progress that cancels when measures have gone on for so many steps."""
     steps = 0
 
@@ -97,11 +97,11 @@ def stop_while_measuring(after: int) -> Progress:
 
 
 @pytest.mark.parametrize("after", [0, 3])
-def test_a_map_that_is_stopped_while_it_is_measured_is_kept(after: int) -> None:
+def test_map_cancelled_while_measured_is_partial(after: int) -> None:
     with pytest.raises(Cancelled) as first:
-        make_first_map(linked(), stop_while_measuring(after))
+        make_first_map(linked(), cancel_while_measuring(after))
     with pytest.raises(Cancelled) as other:
-        make_map(linked(), "guided-projection", {}, 0, 0.2, stop_while_measuring(after))
+        make_map(linked(), "guided-projection", {}, 0, 0.2, cancel_while_measuring(after))
     for caught in (first, other):
         kept = caught.value.partial
         assert not kept.title.endswith(", stopped early")
@@ -112,7 +112,7 @@ def test_a_map_that_is_stopped_while_it_is_measured_is_kept(after: int) -> None:
     assert other.value.partial.figures is None
 
 
-def test_a_map_of_some_rows_is_measured_on_them() -> None:
+def test_map_of_only_rows() -> None:
     data = linked()
     only = np.array([*range(30), *range(50, 80)])
     made = make_map(data, "guided-projection", {}, 0, 0.2, ignore_progress, only=only)
@@ -122,7 +122,7 @@ def test_a_map_of_some_rows_is_measured_on_them() -> None:
     assert made.figures == alone.figures
 
 
-def test_a_map_with_weighed_links_is_measured_by_the_links_as_given() -> None:
+def test_weighted_map_uses_original_links_for_measures() -> None:
     data = linked()
     apart = Links("a", "b", np.arange(50), (np.arange(50) + 7) % 50, -0.9, kind="apart")
     data = data.edit().add(apart)
@@ -134,7 +134,7 @@ def test_a_map_with_weighed_links_is_measured_by_the_links_as_given() -> None:
     assert not np.allclose(weighed.embedding.stacked(), given.embedding.stacked())
 
 
-def test_a_stopped_map_is_kept_as_far_as_it_got() -> None:
+def test_cancelled_map_is_partial() -> None:
     def stop(fraction: float, message: str = "", **figures: object) -> None:
         if "layout" in figures and fraction > 0.2:
             raise Cancelled("Stopped.")
@@ -148,7 +148,7 @@ def test_a_stopped_map_is_kept_as_far_as_it_got() -> None:
     assert np.flatnonzero(made.embedding.stacked_placed()).tolist() == only.tolist()
 
 
-def test_a_map_that_goes_on_tells_what_was_said_since_and_what_it_learned() -> None:
+def test_refit_has_consequences_and_learned_groups() -> None:
     rng = np.random.default_rng(0)
     X = np.eye(4)[np.arange(80) % 4] * 4 + rng.normal(size=(80, 4))
     data = HeteroData([Dataset("a", [f"a{k}" for k in range(80)], X)])

@@ -31,7 +31,7 @@ def clustered(links: int = 2) -> HeteroData:
 
 
 @pytest.mark.parametrize("method", ["guided-projection", "profiles"])
-def test_hidden_links_are_found_again_and_what_is_found_is_json(method: str) -> None:
+def test_find_links_recovers_hidden_links(method: str) -> None:
     seen: list[float] = []
 
     def progress(fraction: float, message: str = "", **figures: object) -> None:
@@ -57,7 +57,7 @@ def test_hidden_links_are_found_again_and_what_is_found_is_json(method: str) -> 
     assert seen[-1] == 1.0
 
 
-def test_a_map_that_is_there_ranks_by_its_own_places() -> None:
+def test_find_links_uses_given_map() -> None:
     data = clustered()
     places = {"a": np.arange(N, dtype=float)[:, None], "b": np.arange(12, dtype=float)[:, None]}
     embedding = Embedding(places, {name: part.ids for name, part in data.datasets.items()})
@@ -69,7 +69,7 @@ def test_a_map_that_is_there_ranks_by_its_own_places() -> None:
     assert found.maps == ()
 
 
-def test_without_links_nothing_is_tested_and_a_plain_guess_is_refused() -> None:
+def test_find_links_without_links() -> None:
     data = clustered()
     bare = HeteroData(data.datasets)
     found = find_links(bare, "a", "a", "pca", {}, [0], 0.2, ignore_progress, top=3)

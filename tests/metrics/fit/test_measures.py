@@ -20,7 +20,7 @@ from hetviz.data import Comparisons, Dataset, Embedding, HeteroData, Labels, Lin
 from hetviz.metrics.fit.clustering import groups_of_map, label_codes
 from hetviz.metrics.fit.curves import curves
 from hetviz.metrics.fit.guidance import guidance_curve
-from hetviz.metrics.fit.measured import Measured
+from hetviz.metrics.fit.measured_map import Measured
 from hetviz.metrics.fit.ranking import (
     AT,
     _shared,

@@ -1,4 +1,4 @@
-"""The component's files for the browser, named by their content so that they can be kept."""
+"""Files of the component for the browser, addressed by a hash so that they can be cached."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 from hetviz.plots.points import modules
 
-# Looked up once: while other visitors' pages start, the folders of packages are in motion.
+# Read once at import, since reading package folders is slow under load.
 PLOTLY = version("plotly")
 _FOLDER = Path(__file__).parent / "assets"
 _MEDIA = {".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8"}
@@ -28,7 +28,7 @@ def _files() -> dict[str, tuple[bytes, str]]:
 
 @functools.cache
 def asset_version() -> str:
-    """Return the hash of all files together, 16 characters: the folder in their address."""
+    """Return the hash of all files, 16 characters, which is the folder in their address."""
     digest = hashlib.sha256()
     for name, (content, _) in _files().items():
         digest.update(f"{name}:{len(content)}:".encode() + content)
@@ -36,7 +36,7 @@ def asset_version() -> str:
 
 
 def asset_response(name: str) -> tuple[bytes, str] | None:
-    """Return content and media type of a file, or None where there is no such file."""
+    """Return content and media type of a file, or None if there is no such file."""
     return _files().get(name)
 
 
@@ -46,5 +46,5 @@ def text_assets() -> dict[str, str]:
 
 
 def plotly_address() -> str:
-    """Return where the page finds Plotly's script, relative to the app's root."""
+    """Return the address of the Plotly script, relative to the root of the app."""
     return f"hv/plotly.js?v={PLOTLY}"

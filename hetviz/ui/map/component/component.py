@@ -1,4 +1,4 @@
-"""Put the map on a page."""
+"""Streamlit components: map, tabs, search box and dashed proposals."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ import streamlit as st
 
 from hetviz.ui.map.component.assets import asset_version, plotly_address
 
-# The page's own copy of the code is this loader; the rest comes from the asset route, once.
-# What could not be fetched (the server was restarting) is asked for again: under a folder of
-# another name, since some browsers never ask again for an address that a module once failed from.
+# The page contains only this loader. It imports the rest from the asset route, and retries under
+# another folder name, since some browsers never repeat a failed module import.
 _LOADER = """
 const load = (folder, tries, again = "") => import(`${folder}${again}/FILE.js`).catch((error) => {
   if (!tries) throw error;
@@ -40,7 +39,7 @@ _FINDER = "hetviz_finder"
 
 
 def _nothing() -> None:
-    """Stand in for a callback: Streamlit keeps a state only where there is one."""
+    """Do nothing: Streamlit stores a component state only if it has a callback."""
 
 
 def draw_map(
@@ -56,29 +55,27 @@ def draw_map(
     on_colour: Callable[[], None] | None = None,
     on_run: Callable[[], None] | None = None,
 ) -> object:
-    """Draw the map and return what the browser last said.
+    """Draw the map and return the states of the component.
 
     Parameters
     ----------
     spec : mapping
-        What to draw, as `hetviz.ui.map.description.map_spec` gives it; small, with keys of arrays.
+        Description of the map from `hetviz.ui.map.description.map_spec`.
     key : str
-        Identity of this map on the page. While it stays, selection and camera stay.
+        Identity of the map on the page, which keeps selection and camera.
     height : str
-        Height of the whole component, tools and legend included, in CSS.
+        CSS height of the component with tools and legend.
     on_selection, on_camera, on_hidden, on_missing, on_act, on_colour, on_run : callable, optional
-        Called before the page runs again, when the browser selected, moved, hid a dataset, asked
-        for an array the server no longer has, wished something of groups, chose what the colours
-        mean, or chose another map.
+        Called before the page runs again, when the user selected items, moved the map, hid a
+        dataset, acted on groups, chose a colour or a map, or when an array is missing.
 
     Returns
     -------
     result
-        With attributes `selection`, `camera`, `hidden` (states; None until set) and
-        `missing` (the key of an array), `act` (a wish), `colour` (a key), `run` (the id of a
-        map), each for one run.
+        States `selection`, `camera` and `hidden` (None until set), and triggers `missing` (key of
+        an array), `act`, `colour` (key) and `run` (id of a map).
     """
-    # Registered at each run: the registry belongs to the server that runs, not to the process.
+    # Registered at each run, since the registry belongs to the running server.
     component = st.components.v2.component(
         _NAME,
         html='<div class="hv-map"></div>',
@@ -110,13 +107,11 @@ def show_tabs(data: Mapping[str, object], key: str, on_view: Callable[[], None])
     Parameters
     ----------
     data : mapping
-        ``tab``; ``wide``, whether the panel is as wide as a table needs; ``turn``, the number of
-        what the server changed last, which the browser follows once; ``open``, whether that opens
-        the panel; ``chosen``, whether something is selected.
+        ``tab``; ``wide``, whether the panel is wide; ``turn``, the number of the last change by the
+        server; ``open``, whether it opens the panel; ``chosen``, whether items are selected.
     key : str
     on_view : callable
-        Called when the reader turned to another tab or widened the panel; the component's state
-        `view` has both.
+        Called when the user switched the tab or the width; both are in the state `view`.
     """
     component = st.components.v2.component(
         _TABS,
@@ -132,13 +127,13 @@ def show_tabs(data: Mapping[str, object], key: str, on_view: Callable[[], None])
 
 
 def show_finder(key: str, within: str) -> None:
-    """Show a box that leaves only those rows of a container in sight that hold what is written.
+    """Show a search box that filters the rows of a container.
 
     Parameters
     ----------
     key : str
     within : str
-        Key of the container, which the box is in; its rows have the class ``hv-found-row``.
+        Key of the container around the box. Its rows have the class ``hv-found-row``.
     """
     component = st.components.v2.component(
         _FINDER,
@@ -156,7 +151,7 @@ def draw_proposals(
     n_asked: int = 1,
     candidates: Sequence[tuple[int, float]] = (),
 ) -> None:
-    """Draw pairs on the map by dashed lines, while a tab of the panel is looked at.
+    """Draw pairs as dashed lines on the map while a tab of the panel is open.
 
     Parameters
     ----------
@@ -165,9 +160,9 @@ def draw_proposals(
     key : str
     tab : str
     n_asked : int
-        So many, the first, are asked about: their ends are ringed and named.
+        Number of pairs in question, the first ones: their ends get a ring and a name.
     candidates : sequence of (row, certainty)
-        Others that may be asked about: each has a ring as far round as it is sure, from 0 to 1.
+        Candidates whose ring is an arc of the certainty, from 0 to 1.
     """
     component = st.components.v2.component(
         _PROPOSED,

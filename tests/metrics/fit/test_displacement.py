@@ -7,7 +7,7 @@ import pytest
 
 from hetviz.data import Embedding
 from hetviz.errors import HetvizError
-from hetviz.metrics.fit.moved import moved
+from hetviz.metrics.fit.displacement import moved
 
 
 def embedding(Y: np.ndarray) -> Embedding:

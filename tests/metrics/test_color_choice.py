@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from hetviz.data import Dataset, Embedding, HeteroData
-from hetviz.metrics.telling import most_telling
+from hetviz.metrics.color_choice import most_telling
 
 
 def test_the_column_that_neighbours_agree_on_is_told_and_no_code_or_chance() -> None:

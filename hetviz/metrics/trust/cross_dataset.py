@@ -12,9 +12,9 @@ from hetviz.core.measures.ranking import linked
 from hetviz.core.measures.satisfaction import NEAR
 from hetviz.data import Embedding, HeteroData
 from hetviz.data.model.statements import statement_rows
-from hetviz.metrics.fit.measured import cross_links
+from hetviz.metrics.fit.measured_map import cross_links
 from hetviz.metrics.fit.nearest import comparison_nearness, link_nearness
-from hetviz.metrics.trust.vicinity import Vicinity
+from hetviz.metrics.trust.neighborhoods import Vicinity
 
 _ENTRIES = 500_000
 _ROWS = 50_000
