@@ -257,7 +257,7 @@ def test_methods_are_scikit_learn_estimators(key: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("call", "error"),
+    ("call_path", "error"),
     [
         (lambda: Dataset("a", ["x"], [[np.nan]]), DataError),
         (lambda: Dataset("a", ["x"], [[np.inf]]), DataError),

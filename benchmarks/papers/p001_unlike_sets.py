@@ -27,8 +27,8 @@ from hetviz.runs.predict.label_transfer import (
     OWN_NEAREST,
     OWN_RIDGE,
     error_of_outputs,
-    own_ways,
-    transferred,
+    own_models,
+    transfer_labels,
 )
 
 TITLE = "Paper 001: heterogeneous learning, HeMap from sets of other features"
@@ -209,8 +209,8 @@ def once(
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        ways = own_ways(pair.data[TARGET], target, seen, seed)
-        found = transferred(pair.data, target, seen, source, params, seed)
+        ways = own_models(pair.data[TARGET], target, seen, seed)
+        found = transfer_labels(pair.data, target, seen, source, params, seed)
     own = {name: error(outputs) for name, outputs in ways.items()}
     return {
         # A refusal has no error of its own: nothing stands in for it.

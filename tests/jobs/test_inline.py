@@ -93,7 +93,7 @@ def test_unexpected_error_is_hidden(runner: Runner) -> None:
 
 
 def test_memory_error_message(runner: Runner) -> None:
-    id = runner.submit("me", "Hoarding", task("hoard"))
+    id = runner.submit("me", "Hoarding", task("use_memory"))
     job = runner.get(id, "me")
     assert job is not None
     assert (job.state, str(job.error)) == ("failed", NO_MEMORY)

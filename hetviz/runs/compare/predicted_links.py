@@ -15,7 +15,7 @@ from hetviz.algorithms.base import BaseEmbedder
 from hetviz.data import Embedding, HeteroData
 from hetviz.features.relations.profiles import NearestProfiles
 from hetviz.metrics.fit.ranking import link_ranking
-from hetviz.runs.predict.held_out_links import average_precision, candidates, together
+from hetviz.runs.predict.held_out_links import average_precision, candidate_pairs, linked_pairs
 from hetviz.runs.predict.link_predictor import signed_links
 from hetviz.runs.predict.pair_scores import PairScorer, ScoresLinks
 
@@ -183,8 +183,8 @@ def _splits_by_datasets(
     if held_out is None:
         return
     for source, target in _linked_pairs(held_out):
-        rows, pairs = candidates(train, source, target, seed, None, _MAX_PAIRS)
-        is_link = np.isin(pairs, together(held_out, source, target))
+        rows, pairs = candidate_pairs(train, source, target, seed, None, _MAX_PAIRS)
+        is_link = np.isin(pairs, linked_pairs(held_out, source, target))
         if is_link.any() and not is_link.all():
             yield source, target, rows, pairs, is_link
 

@@ -21,9 +21,9 @@ from hetviz.runs.predict.link_predictor import (
 )
 from hetviz.runs.predict.pair_scores import PROFILES, PairScorer, known_pairs
 
-COUNTS = (1, 3, 10, 30, 100, 300)
+TOP_COUNTS = (1, 3, 10, 30, 100, 300)
 METHOD, POPULARITY, CHANCE = "method", "popularity", "chance"
-_MOST_PAIRS = 10_000_000
+_MAX_PAIRS = 10_000_000
 
 
 @dataclass(frozen=True)
@@ -106,50 +106,54 @@ def rank_held_out(
     if items:
         train, positive, only = _without_items(data, source, target, items, seed)
     else:
-        train, held = data.holdout(links=share, random_state=seed)
-        positive = together(held, source, target)
+        train, held_out = data.holdout(links=share, random_state=seed)
+        positive = linked_pairs(held_out, source, target)
     positive = np.setdiff1d(positive, known_pairs(train, source, target))
     if not len(positive):
         return None
-    plain = NearestProfiles(train, source, target)
+    profiles = NearestProfiles(train, source, target)
     degrees = [
         np.asarray((signed_links(train, *ends) > 0).sum(axis=1), dtype=np.float64).ravel()
         for ends in ((source, target), (target, source))
     ]
-    asked: dict[str, Callable[[Ints], Floats]] = {}
-    own = True
+    scorers: dict[str, Callable[[Ints], Floats]] = {}
+    has_own_scores = True
     if method == STACK:
         model = fit_link_predictor(
             train, source, target, quick=quick, random_state=seed, progress=progress
         )
-        asked[METHOD] = PairScorer.of(train, model, source, target).scores
+        scorers[METHOD] = PairScorer.of(train, model, source, target).scores
     elif method is not None:
-        chosen = with_chosen_axes(train, method, source, target, params, seed)
-        fitted = fit_run(train, method, chosen, seed, ProgressPart(progress, 0.3, 1.0)).model
+        params_with_axes = with_chosen_axes(train, method, source, target, params, seed)
+        fitted = fit_run(
+            train, method, params_with_axes, seed, ProgressPart(progress, 0.3, 1.0)
+        ).model
         scorer = PairScorer.of(train, fitted, source, target)
-        asked[METHOD], own = scorer.scores, scorer.share is None
-    if plain.applies:
-        asked[METHOD if method is None else PROFILES] = plain.scores
-    asked[POPULARITY] = lambda rows: np.add.outer(np.log1p(degrees[0][rows]), np.log1p(degrees[1]))
-    rows, kept = candidates(train, source, target, seed, only)
-    is_link = np.isin(kept, positive)
+        scorers[METHOD], has_own_scores = scorer.scores, scorer.share is None
+    if profiles.applies:
+        scorers[METHOD if method is None else PROFILES] = profiles.scores
+    scorers[POPULARITY] = lambda rows: np.add.outer(
+        np.log1p(degrees[0][rows]), np.log1p(degrees[1])
+    )
+    rows, pairs = candidate_pairs(train, source, target, seed, only)
+    is_link = np.isin(pairs, positive)
     m = len(train[target])
-    if METHOD not in asked or not is_link.any() or is_link.all():
+    if METHOD not in scorers or not is_link.any() or is_link.all():
         return None
     auc: dict[str, float] = {}
-    precise: dict[str, float] = {}
+    average: dict[str, float] = {}
     precision: dict[str, Mapping[int, float]] = {
-        CHANCE: dict.fromkeys(COUNTS, float(is_link.mean()))
+        CHANCE: dict.fromkeys(TOP_COUNTS, float(is_link.mean()))
     }
-    for name, scores in asked.items():
+    for name, scores in scorers.items():
         S = np.empty((len(train[source]), m), dtype=np.float32)
         for start in range(0, len(rows), 500):
             part = rows[start : start + 500]
             S[part] = scores(part)
-        found = S.ravel()[kept].astype(np.float64)
-        auc[name], precision[name] = link_ranking(found, is_link, COUNTS)
-        precise[name] = average_precision(found, is_link)
-    return HeldOutRanking(auc, precision, int(is_link.sum()), len(kept), precise, own)
+        pair_scores = S.ravel()[pairs].astype(np.float64)
+        auc[name], precision[name] = link_ranking(pair_scores, is_link, TOP_COUNTS)
+        average[name] = average_precision(pair_scores, is_link)
+    return HeldOutRanking(auc, precision, int(is_link.sum()), len(pairs), average, has_own_scores)
 
 
 def average_precision(scores: Floats, is_link: Bools) -> float:
@@ -169,22 +173,26 @@ def _without_items(
     Y = signed_links(data, source, target)
     linked = np.flatnonzero(np.asarray((Y > 0).sum(axis=1)).ravel())
     rng = np.random.default_rng((seed, 29))
-    drawn = np.sort(rng.permutation(linked)[: max(1, round(share * len(linked)))]).astype(np.int64)
-    out = np.isin(np.arange(len(data[source])), drawn)
+    hidden_items = np.sort(rng.permutation(linked)[: max(1, round(share * len(linked)))]).astype(
+        np.int64
+    )
+    is_hidden = np.isin(np.arange(len(data[source])), hidden_items)
     groups = []
     for links in data.links:
-        gone = np.zeros(len(links), dtype=bool)
+        dropped = np.zeros(len(links), dtype=bool)
         if (links.source, links.target) == (source, target):
-            gone |= out[links.i]
+            dropped |= is_hidden[links.i]
         if (links.target, links.source) == (source, target):
-            gone |= out[links.j]
-        groups.append(links.take(~gone))
-    hidden = (Y[drawn] > 0).tocoo()
-    positive = (drawn[hidden.coords[0]] * len(data[target]) + hidden.coords[1]).astype(np.int64)
-    return HeteroData(data.datasets, groups, data.comparisons, data.labels), positive, drawn
+            dropped |= is_hidden[links.j]
+        groups.append(links.take(~dropped))
+    hidden = (Y[hidden_items] > 0).tocoo()
+    positive = (hidden_items[hidden.coords[0]] * len(data[target]) + hidden.coords[1]).astype(
+        np.int64
+    )
+    return HeteroData(data.datasets, groups, data.comparisons, data.labels), positive, hidden_items
 
 
-def together(data: HeteroData, source: str, target: str) -> Ints:
+def linked_pairs(data: HeteroData, source: str, target: str) -> Ints:
     """Return linked pairs as numbers row * m + column."""
     keys = [np.empty(0, np.int64)]
     m = len(data[target])
@@ -199,20 +207,20 @@ def together(data: HeteroData, source: str, target: str) -> Ints:
     return np.unique(np.concatenate(keys))
 
 
-def candidates(
+def candidate_pairs(
     data: HeteroData,
     source: str,
     target: str,
     seed: int,
     only: Ints | None,
-    most: int = _MOST_PAIRS,
+    max_pairs: int = _MAX_PAIRS,
 ) -> tuple[Ints, Ints]:
     """Return sampled rows of source, and their pairs without a link."""
     m = len(data[target])
     rows = np.arange(len(data[source])) if only is None else only
-    if len(rows) * m > most:
+    if len(rows) * m > max_pairs:
         rng = np.random.default_rng(seed)
-        rows = np.sort(rng.choice(rows, max(1, most // m), replace=False))
+        rows = np.sort(rng.choice(rows, max(1, max_pairs // m), replace=False))
     pairs = (rows[:, None] * m + np.arange(m)[None, :]).ravel()
     if source == target and only is None:
         pairs = pairs[pairs // m < pairs % m]

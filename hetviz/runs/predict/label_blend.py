@@ -29,15 +29,15 @@ from hetviz.runs.predict.label_models import (
     CONSENSUS,
     FOREST,
     GUESS,
+    LINKED_FEATURES,
     LINKED_FOREST,
-    NEIGHBOURS,
-    OWN,
+    OWN_FEATURES,
     PROPAGATED,
-    Described,
-    Inputs,
+    LabelInputs,
+    ModelInputs,
     bytes_for,
     inputs_of,
-    middle,
+    linear_key,
     outputs_of,
 )
 from hetviz.runs.predict.label_result import LabelPrediction, labelled_table
@@ -45,14 +45,14 @@ from hetviz.runs.predict.label_scores import error_table, split_labels
 
 BLEND = "blend"
 TITLE = "Blend of all models"
-_FOLDS, _FEWER_FOLDS, _MANY_LABELS = 5, 3, 2_000
-_LEAST_BY_FOLD = 2
+_FOLDS, _FEWER_FOLDS, _MAX_LABELS_FOR_FOLDS = 5, 3, 2_000
+_MIN_FOLDS = 2
 _INTERVAL = 0.9
-_BETTER_THAN_GUESS = 0.05
+_MIN_GAIN_OVER_GUESS = 0.05
 
 
 @dataclass(frozen=True, eq=False)
-class Blend:
+class BlendedOutputs:
     """Blended outputs of several models.
 
     Attributes
@@ -81,13 +81,13 @@ class Blend:
 
 
 def blend(
-    inputs: Inputs,
+    inputs: LabelInputs,
     y: Floats,
     task: str,
     n_classes: int,
     random_state: int,
-    told: Callable[[float], None] = lambda share: None,
-) -> Blend:
+    on_progress: Callable[[float], None] = lambda share: None,
+) -> BlendedOutputs:
     """Fit all models, with weights from cross-validation on the known labels.
 
     Notes
@@ -96,44 +96,53 @@ def blend(
     (`hetviz.core.prediction.blend.pool_weights`). Numbers are averaged. The only item of a class
     does not count for the weights, since without it no model knows the class.
     """
-    known = np.flatnonzero(np.isfinite(y))
-    described = Described.of(inputs, known, random_state)
-    each = outputs_of(described, y, task, n_classes, random_state)
+    labelled = np.flatnonzero(np.isfinite(y))
+    described = ModelInputs.of(inputs, labelled, random_state)
+    outputs_by_model = outputs_of(described, y, task, n_classes, random_state)
     # The other models already shrink to the guess.
-    names = [name for name in each if name != GUESS] or [GUESS]
-    folds = _folds(y[known], task, random_state)
-    unseen = {name: np.zeros((len(known), max(n_classes, 1))) for name in names}
+    names = [name for name in outputs_by_model if name != GUESS] or [GUESS]
+    folds = _folds(y[labelled], task, random_state)
+    cross_validated = {name: np.zeros((len(labelled), max(n_classes, 1))) for name in names}
     for number, hidden in enumerate(folds):
-        told((number + 1) / (len(folds) + 1))
-        part = y.copy()
-        part[known[hidden]] = np.nan
-        found = outputs_of(described, part, task, n_classes, random_state)
+        on_progress((number + 1) / (len(folds) + 1))
+        training_y = y.copy()
+        training_y[labelled[hidden]] = np.nan
+        fold_outputs = outputs_of(described, training_y, task, n_classes, random_state)
         for name in names:
             # A model that cannot learn from fewer labels uses the guess.
-            unseen[name][hidden] = found.get(name, found[GUESS])[known[hidden]]
-    kept = np.arange(len(known)) if folds else np.empty(0, np.int64)
+            cross_validated[name][hidden] = fold_outputs.get(name, fold_outputs[GUESS])[
+                labelled[hidden]
+            ]
+    usable = np.arange(len(labelled)) if folds else np.empty(0, np.int64)
     if task == CLASSES:
-        codes = y[known].astype(np.int64)
-        kept = kept[np.bincount(codes)[codes][kept] > 1]
-        w = pool_weights([unseen[name][kept] for name in names], codes[kept])
-        seen = pool_probabilities([unseen[name][kept] for name in names], w)
-        outputs = pool_probabilities([each[name] for name in names], w)
+        codes = y[labelled].astype(np.int64)
+        usable = usable[np.bincount(codes)[codes][usable] > 1]
+        w = pool_weights([cross_validated[name][usable] for name in names], codes[usable])
+        blended = pool_probabilities([cross_validated[name][usable] for name in names], w)
+        outputs = pool_probabilities([outputs_by_model[name] for name in names], w)
         at = outputs.argmax(axis=1)
-        said = np.column_stack([each[name][np.arange(len(y)), at] for name in names])
+        opinions = np.column_stack(
+            [outputs_by_model[name][np.arange(len(y)), at] for name in names]
+        )
     else:
         w = np.full(len(names), 1.0 / len(names))
-        if len(kept):
-            w = mean_weights([unseen[name][kept, 0] for name in names], y[known[kept]])
-        seen, outputs = _summed(unseen, names, w)[kept], _summed(each, names, w)
-        said = np.column_stack([each[name][:, 0] for name in names])
+        if len(usable):
+            w = mean_weights(
+                [cross_validated[name][usable, 0] for name in names], y[labelled[usable]]
+            )
+        blended, outputs = (
+            _weighted_sum(cross_validated, names, w)[usable],
+            _weighted_sum(outputs_by_model, names, w),
+        )
+        opinions = np.column_stack([outputs_by_model[name][:, 0] for name in names])
     shares = w / max(float(w.sum()), 1e-12)
-    centre = said @ shares
-    spread = np.sqrt(np.maximum(((said - centre[:, None]) ** 2) @ shares, 0.0))
+    centre = opinions @ shares
+    spread = np.sqrt(np.maximum(((opinions - centre[:, None]) ** 2) @ shares, 0.0))
     weights = dict(zip(names, shares.tolist(), strict=True))
-    return Blend(outputs, spread, weights, seen, known[kept], each)
+    return BlendedOutputs(outputs, spread, weights, blended, labelled[usable], outputs_by_model)
 
 
-def _summed(parts: Mapping[str, Floats], names: list[str], w: Floats) -> Floats:
+def _weighted_sum(parts: Mapping[str, Floats], names: list[str], w: Floats) -> Floats:
     out = np.zeros_like(parts[names[0]])
     for name, weight in zip(names, w, strict=True):
         out += weight * parts[name]
@@ -141,8 +150,8 @@ def _summed(parts: Mapping[str, Floats], names: list[str], w: Floats) -> Floats:
 
 
 def _folds(y: Floats, task: str, random_state: int) -> list[Ints]:
-    count = min(_FOLDS if len(y) <= _MANY_LABELS else _FEWER_FOLDS, len(y) // 2)
-    if count < _LEAST_BY_FOLD:
+    count = min(_FOLDS if len(y) <= _MAX_LABELS_FOR_FOLDS else _FEWER_FOLDS, len(y) // 2)
+    if count < _MIN_FOLDS:
         return []
     if task == CLASSES:
         with warnings.catch_warnings():
@@ -157,7 +166,7 @@ def _folds(y: Floats, task: str, random_state: int) -> list[Ints]:
     return [hidden for _, hidden in split_any.split(y)]
 
 
-def by_blend(
+def predict_by_blend(
     data: HeteroData,
     dataset: str,
     label: str,
@@ -167,15 +176,15 @@ def by_blend(
     progress: Progress,
 ) -> LabelPrediction:
     """Predict a label by the blend; see `hetviz.predict_labels`."""
-    need = bytes_for(data, label_column(data, dataset, label))
-    if (too_much := memory_refusal(need, data.n_rows)) is not None:
+    needed_bytes = bytes_for(data, label_column(data, dataset, label))
+    if (too_much := memory_refusal(needed_bytes, data.n_rows)) is not None:
         raise NotApplicableError(TITLE, [too_much])
     problem = label_problem(data, dataset, label, random_state=random_state, featureless=True)
     column, y, task = problem.column, problem.y, problem.column.task
     n_classes = len(column.classes)
     progress(0.0, "Collecting features and links")
     inputs = inputs_of(data, problem, random_state)
-    whole = blend(
+    final = blend(
         inputs,
         y,
         task,
@@ -187,28 +196,28 @@ def by_blend(
     counts: dict[str, int] = {}
     usable = np.flatnonzero(np.isfinite(y))
     for repeat in range(repeats):
-        shown, hidden = split_labels(y, usable, share, task, random_state + repeat)
-        part = np.full(len(y), np.nan)
-        part[shown] = y[shown]
-        found = blend(inputs, part, task, n_classes, random_state + repeat)
-        ways = {BLEND: found.outputs, **_plain_ways(found.each, task)}
-        for name, outputs in ways.items():
+        training, hidden = split_labels(y, usable, share, task, random_state + repeat)
+        training_y = np.full(len(y), np.nan)
+        training_y[training] = y[training]
+        fitted = blend(inputs, training_y, task, n_classes, random_state + repeat)
+        by_model = {BLEND: fitted.outputs, **_simple_models(fitted.each, task)}
+        for name, outputs in by_model.items():
             errors.setdefault(name, []).append(_error(task, outputs[hidden], y[hidden]))
             counts[name] = len(hidden)
         progress((repeat + 2) / (repeats + 1), "Judging on hidden labels")
-    held = error_table(errors, counts)
+    held_out = error_table(errors, counts)
     rows = problem.entity.object_of[dataset]
-    table = _table(data, problem, whole, rows)
+    table = _table(data, problem, final, rows)
     progress(1.0, "Done")
     figures: dict[str, object] = {
-        "weights": {name: weight for name, weight in whole.weights.items() if weight > 0.005}
+        "weights": {name: weight for name, weight in final.weights.items() if weight > 0.005}
     }
     if task == CLASSES:
-        codes = y[whole.rows].astype(np.int64)
-        figures["reliability"] = reliability(whole.seen, codes)
+        codes = y[final.rows].astype(np.int64)
+        figures["reliability"] = reliability(final.seen, codes)
     else:
-        away = np.abs(whole.seen[:, 0] - y[whole.rows])
-        figures["interval"] = float(np.quantile(away, _INTERVAL))
+        deviations = np.abs(final.seen[:, 0] - y[final.rows])
+        figures["interval"] = float(np.quantile(deviations, _INTERVAL))
     return LabelPrediction(
         dataset,
         label,
@@ -216,10 +225,10 @@ def by_blend(
         task,
         column.classes,
         table,
-        held,
+        held_out,
         pd.DataFrame({"round": [], "source": [], "weight": []}),
         None,
-        reasons=_sentences(held, table, task),
+        reasons=_sentences(held_out, table, task),
         figures=figures,
         diagnostics=by_key(
             [
@@ -228,7 +237,7 @@ def by_blend(
                     "Weight of models",
                     f"The weight of each model in the prediction of {label}, learned on hidden "
                     "labels.",
-                    whole.weights,
+                    final.weights,
                     SHARE,
                 )
             ]
@@ -236,11 +245,11 @@ def by_blend(
     )
 
 
-def _plain_ways(each: Mapping[str, Floats], task: str) -> dict[str, Floats]:
+def _simple_models(each: Mapping[str, Floats], task: str) -> dict[str, Floats]:
     """Return the outputs of models to compare with, by plain name."""
     names = {
-        OWN: middle(OWN, task),
-        NEIGHBOURS: middle(NEIGHBOURS, task),
+        OWN_FEATURES: linear_key(OWN_FEATURES, task),
+        LINKED_FEATURES: linear_key(LINKED_FEATURES, task),
         PROPAGATED: PROPAGATED,
         FOREST: FOREST,
         LINKED_FOREST: LINKED_FOREST,
@@ -256,56 +265,58 @@ def _error(task: str, outputs: Floats, y: Floats) -> float:
     return float(np.sqrt(((outputs[:, 0] - y) ** 2).mean()))
 
 
-def _table(data: HeteroData, problem: LabelProblem, found: Blend, rows: Ints) -> pd.DataFrame:
+def _table(
+    data: HeteroData, problem: LabelProblem, blended: BlendedOutputs, rows: Ints
+) -> pd.DataFrame:
     """Return the table of a prediction, with `decided` and, for numbers, an interval."""
     column = problem.column
-    outputs, nothing = found.outputs[rows], np.full(len(rows), np.nan)
+    outputs, missing = blended.outputs[rows], np.full(len(rows), np.nan)
     ids = data[column.dataset].ids
     if column.task == CLASSES:
         names = np.array(column.classes, dtype=object)
         predicted = LabelPredictions(
-            names[outputs.argmax(axis=1)], outputs.max(axis=1), found.spread[rows], outputs
+            names[outputs.argmax(axis=1)], outputs.max(axis=1), blended.spread[rows], outputs
         )
         share = np.bincount(column.y[np.isfinite(column.y)].astype(np.int64)).max()
-        usual = share / max(np.isfinite(column.y).sum(), 1)
-        decided = outputs.max(axis=1) > usual + _BETTER_THAN_GUESS
+        majority_share = share / max(np.isfinite(column.y).sum(), 1)
+        decided = outputs.max(axis=1) > majority_share + _MIN_GAIN_OVER_GUESS
     else:
         predicted = LabelPredictions(
-            outputs[:, 0].astype(object), nothing, found.spread[rows], None
+            outputs[:, 0].astype(object), missing, blended.spread[rows], None
         )
-        away = np.abs(found.seen[:, 0] - problem.y[found.rows])
-        guess = np.abs(problem.y[found.rows] - np.mean(problem.y[found.rows]))
-        useful = float(np.mean(away**2)) < float(np.mean(guess**2))
+        deviations = np.abs(blended.seen[:, 0] - problem.y[blended.rows])
+        guess = np.abs(problem.y[blended.rows] - np.mean(problem.y[blended.rows]))
+        useful = float(np.mean(deviations**2)) < float(np.mean(guess**2))
         decided = np.full(len(rows), useful)
     frame = predicted.frame(column.dataset, ids, column.classes)
     table = labelled_table(frame, column, values_by_class(data, column))
-    known = table["known"].to_numpy()
-    table["decided"] = decided | known
+    is_known = table["known"].to_numpy()
+    table["decided"] = decided | is_known
     if column.task != CLASSES:
-        half = float(np.quantile(away, _INTERVAL))
-        table["low"] = np.where(known, column.y, outputs[:, 0] - half)
-        table["high"] = np.where(known, column.y, outputs[:, 0] + half)
-        table.loc[known, "doubt"] = 0.0
+        half = float(np.quantile(deviations, _INTERVAL))
+        table["low"] = np.where(is_known, column.y, outputs[:, 0] - half)
+        table["high"] = np.where(is_known, column.y, outputs[:, 0] + half)
+        table.loc[is_known, "doubt"] = 0.0
     return table
 
 
-def _sentences(held: pd.DataFrame, table: pd.DataFrame, task: str) -> list[str]:
-    out = []
+def _sentences(held_out: pd.DataFrame, table: pd.DataFrame, task: str) -> list[str]:
+    sentences = []
     unknown = ~table["known"].to_numpy()
     unsure = int((unknown & ~table["decided"].to_numpy()).sum())
     if unsure:
-        out.append(
+        sentences.append(
             f"For {unsure:,} of the {int(unknown.sum()):,} items without the label, the prediction "
             "is no better than a guess."
         )
     if task != CLASSES and unknown.any():
         half = float((table["high"] - table["low"])[unknown].iloc[0]) / 2
-        out.append(f"Nine of ten hidden numbers were within {half:.3g} of the prediction.")
-    if len(held):
-        errors = dict(zip(held["model"], held["error"], strict=True))
+        sentences.append(f"Nine of ten hidden numbers were within {half:.3g} of the prediction.")
+    if len(held_out):
+        errors = dict(zip(held_out["model"], held_out["error"], strict=True))
         best = min(errors, key=lambda name: errors[name])
         if best not in (BLEND, GUESS):
-            out.append(f"On hidden labels, {best} alone was as good or better.")
+            sentences.append(f"On hidden labels, {best} alone was as good or better.")
         elif best == GUESS:
-            out.append("A guess is as good. The data do not predict this label.")
-    return out
+            sentences.append("A guess is as good. The data do not predict this label.")
+    return sentences

@@ -26,7 +26,7 @@ from hetviz.data import HeteroData
 from hetviz.features.relations.label_problems import LabelColumn, LabelProblem
 from hetviz.features.spaces.basis import chosen_kind, fit_basis
 
-OWN, NEIGHBOURS, WALKED, EVERYTHING = (
+OWN_FEATURES, LINKED_FEATURES, WALKED_FEATURES, ALL_FEATURES = (
     "own features",
     "own and linked features",
     "features along links",
@@ -38,19 +38,19 @@ PROPAGATED, CONSENSUS, GUESS = "labels along links", "boosting consensus", "gues
 _STRENGTHS = (10.0, 1_000.0)
 _RIDGES = (0.1, 0.01)
 _WIDTH, _LINKED_WIDTH = 200, 50
-_LANDMARKS, _LANDMARKS_OF_MANY, _MANY = 600, 100, 20_000
+_LANDMARKS, _LANDMARKS_OF_MANY_ITEMS, _MANY_ITEMS = 600, 100, 20_000
 _RANK = 300
-_MOST_LEARNED_FROM = 5_000
+_MAX_TRAINING_ITEMS = 5_000
 _TREES = 100
-_CELLS_OF_CONSENSUS = 1_000_000
+_MAX_CONSENSUS_CELLS = 1_000_000
 _TINY = 1e-8
 # Memory: bytes of a number and of a tree node, copies during walks, and output columns by class
 # including folds and tests.
-_NUMBER, _NODE, _WALKED_COPIES, _SAID_BY, _LEAST = 8, 64, 5, 80, 60e6
+_NUMBER, _NODE, _WALKED_COPIES, _OUTPUT_COPIES, _BASE_BYTES = 8, 64, 5, 80, 60e6
 
 
 @dataclass(frozen=True, eq=False)
-class Inputs:
+class LabelInputs:
     """Features and links of the items of a label.
 
     Attributes
@@ -85,20 +85,22 @@ def bytes_for(data: HeteroData, column: LabelColumn) -> float:
     linked = any({links.source, links.target} & set(views) for links in data.links)
     columns = (len(views) + 1) * _RANK
     if linked:
-        landmarks = _LANDMARKS if n <= _MANY else _LANDMARKS_OF_MANY
+        landmarks = _LANDMARKS if n <= _MANY_ITEMS else _LANDMARKS_OF_MANY_ITEMS
         columns += _WALKED_COPIES * (landmarks + len(views) * _WIDTH) + 3 * _RANK
-    columns += _SAID_BY * n_classes
+    columns += _OUTPUT_COPIES * n_classes
     leaves = n_known if column.classes else n_known / 2
     trees = _TREES * 2 * leaves * (_NODE + _NUMBER * n_classes)
     return (
-        MemoryEstimate(base=_LEAST, per_row=0.0).total_bytes(data) + _NUMBER * columns * n + trees
+        MemoryEstimate(base=_BASE_BYTES, per_row=0.0).total_bytes(data)
+        + _NUMBER * columns * n
+        + trees
     )
 
 
-def inputs_of(data: HeteroData, problem: LabelProblem, random_state: int) -> Inputs:
+def inputs_of(data: HeteroData, problem: LabelProblem, random_state: int) -> LabelInputs:
     """Collect own features, features of items linked as together, and graphs."""
     n = problem.entity.n_objects
-    own = [_spread_out(_even(part.X), part.rows, n) for part in problem.parts]
+    own = [_scatter_rows(_standardise(part.X), part.rows, n) for part in problem.parts]
     steps: list[tuple[Sparse, Sparse | None]] = []
     linked: list[Matrix] = []
     for A in problem.graphs.values():
@@ -117,8 +119,8 @@ def inputs_of(data: HeteroData, problem: LabelProblem, random_state: int) -> Inp
         linked.append(T)
         kind = chosen_kind(other)
         if kind != "featureless" and not other.is_featureless:
-            linked.append(T @ _even(fit_basis(other, kind, random_state).matrix))
-    return Inputs(own, linked, steps, problem)
+            linked.append(T @ _standardise(fit_basis(other, kind, random_state).matrix))
+    return LabelInputs(own, linked, steps, problem)
 
 
 def _links_to(data: HeteroData, problem: LabelProblem, name: str) -> Sparse:
@@ -136,7 +138,7 @@ def _links_to(data: HeteroData, problem: LabelProblem, name: str) -> Sparse:
     return sp.csr_array(B)
 
 
-def _even(X: Matrix) -> Matrix:
+def _standardise(X: Matrix) -> Matrix:
     """Return standardised columns with gaps at 0, or rows of length 1 for a sparse matrix."""
     if is_sparse(X):
         return unit_rows(X)
@@ -150,13 +152,15 @@ def _even(X: Matrix) -> Matrix:
     return np.asarray((dense - dense.mean(axis=0)) / np.where(spread > 0, spread, np.inf))
 
 
-def _spread_out(X: Matrix, rows: Ints, n: int) -> Matrix:
-    place = sp.csr_array((np.ones(len(rows)), (rows, np.arange(len(rows)))), shape=(n, len(rows)))
-    found = place @ X
-    return sp.csr_array(found) if is_sparse(X) else np.asarray(found)
+def _scatter_rows(X: Matrix, rows: Ints, n: int) -> Matrix:
+    selector = sp.csr_array(
+        (np.ones(len(rows)), (rows, np.arange(len(rows)))), shape=(n, len(rows))
+    )
+    scattered = selector @ X
+    return sp.csr_array(scattered) if is_sparse(X) else np.asarray(scattered)
 
 
-def _narrow(X: Matrix, width: int, random_state: int) -> Floats:
+def _leading_columns(X: Matrix, width: int, random_state: int) -> Floats:
     """Return the leading principal directions of features as columns."""
     if is_sparse(X):
         return thin_factor(sp.csr_array(X), width, random_state)
@@ -169,7 +173,7 @@ def _narrow(X: Matrix, width: int, random_state: int) -> Floats:
 
 
 @dataclass(frozen=True, eq=False)
-class Described:
+class ModelInputs:
     """Inputs of linear models and forests.
 
     Attributes
@@ -183,21 +187,25 @@ class Described:
 
     linear: dict[str, Floats]
     trees: dict[str, Floats]
-    inputs: Inputs
+    inputs: LabelInputs
 
     @classmethod
-    def of(cls, inputs: Inputs, known: Ints, random_state: int) -> Described:
-        """Return the model inputs for labelled items `known`.
+    def of(cls, inputs: LabelInputs, labelled: Ints, random_state: int) -> ModelInputs:
+        """Return the model inputs for labelled items `labelled`.
 
         By the representer theorem a penalised linear model only uses the span of labelled items;
         at most 600 of them are sampled. Costs O(landmarks features n) without an n x n matrix.
         """
         rng = np.random.default_rng((random_state, 31))
         n = inputs.problem.entity.n_objects
-        most = _LANDMARKS if n <= _MANY else _LANDMARKS_OF_MANY
-        base = known if len(known) <= _LANDMARKS else np.sort(rng.permutation(known)[:_LANDMARKS])
-        others = rng.permutation(np.setdiff1d(np.arange(n), base))
-        ends = np.concatenate([base, others])[:most]
+        max_landmarks = _LANDMARKS if n <= _MANY_ITEMS else _LANDMARKS_OF_MANY_ITEMS
+        training_base = (
+            labelled
+            if len(labelled) <= _LANDMARKS
+            else np.sort(rng.permutation(labelled)[:_LANDMARKS])
+        )
+        others = rng.permutation(np.setdiff1d(np.arange(n), training_base))
+        ends = np.concatenate([training_base, others])[:max_landmarks]
         own, linked = inputs.own, inputs.linked
         walked: list[list[Matrix]] = []
         if inputs.steps:
@@ -206,27 +214,32 @@ class Described:
             reached = walk_features(inputs.steps, start)
             walked.append([reached / np.sqrt(reached.sum(axis=0) + 1e-9)])
             if own:
-                narrow = [_narrow(X, _WIDTH, random_state) for X in own]
-                walked.append([walk_features(inputs.steps, X) for X in narrow])
+                reduced = [_leading_columns(X, _WIDTH, random_state) for X in own]
+                walked.append([walk_features(inputs.steps, X) for X in reduced])
         kinds: dict[str, list[list[Matrix]]] = {}
         if own:
-            kinds[OWN] = [own]
+            kinds[OWN_FEATURES] = [own]
         if linked:
-            kinds[NEIGHBOURS] = [*([own] if own else []), linked]
-            kinds[WALKED] = walked
-            kinds[EVERYTHING] = [*kinds[NEIGHBOURS], *walked]
+            kinds[LINKED_FEATURES] = [*([own] if own else []), linked]
+            kinds[WALKED_FEATURES] = walked
+            kinds[ALL_FEATURES] = [*kinds[LINKED_FEATURES], *walked]
         if len(own) > 1:
             names = inputs.problem.names
-            kinds |= {f"{OWN}, {name}": [[X]] for name, X in zip(names, own, strict=True)}
-        linear = {name: _coordinates(groups, base) for name, groups in kinds.items()}
+            kinds |= {f"{OWN_FEATURES}, {name}": [[X]] for name, X in zip(names, own, strict=True)}
+        linear = {name: _coordinates(groups, training_base) for name, groups in kinds.items()}
         trees = {}
         if own:
-            trees[OWN] = np.hstack([_narrow(X, _WIDTH, random_state) for X in own])
+            trees[OWN_FEATURES] = np.hstack(
+                [_leading_columns(X, _WIDTH, random_state) for X in own]
+            )
         if linked:
-            more = [
-                _narrow(X, _LINKED_WIDTH if is_sparse(X) else _WIDTH, random_state) for X in linked
+            reduced_linked = [
+                _leading_columns(X, _LINKED_WIDTH if is_sparse(X) else _WIDTH, random_state)
+                for X in linked
             ]
-            trees[NEIGHBOURS] = np.hstack([*([trees[OWN]] if own else []), *more])
+            trees[LINKED_FEATURES] = np.hstack(
+                [*([trees[OWN_FEATURES]] if own else []), *reduced_linked]
+            )
         return cls(linear, trees, inputs)
 
 
@@ -248,9 +261,9 @@ def _coordinates(groups: Sequence[Sequence[Matrix]], base: Ints) -> Floats:
     for share, X in parts:
         K += share * as_dense(X[base] @ X[base].T)
     values, V = np.linalg.eigh(K)
-    kept = values > _TINY * max(float(values[-1]), 1e-300)
-    kept[: max(0, len(values) - _RANK)] = False
-    V = V[:, kept] / np.sqrt(values[kept])
+    is_positive = values > _TINY * max(float(values[-1]), 1e-300)
+    is_positive[: max(0, len(values) - _RANK)] = False
+    V = V[:, is_positive] / np.sqrt(values[is_positive])
     out = np.zeros((n, V.shape[1]))
     for share, X in parts:
         out += share * np.asarray(X @ np.asarray(X[base].T @ V))
@@ -258,44 +271,46 @@ def _coordinates(groups: Sequence[Sequence[Matrix]], base: Ints) -> Floats:
 
 
 def outputs_of(
-    described: Described, y: Floats, task: str, n_classes: int, random_state: int
+    described: ModelInputs, y: Floats, task: str, n_classes: int, random_state: int
 ) -> dict[str, Floats]:
     """Return the outputs of each model for all items: probabilities, or one column of numbers.
 
     The labels y, shape (n,), are class codes or numbers, with NaN where unknown.
     """
-    known = np.isfinite(y)
-    learn = _Learning(y, task, n_classes, random_state)
-    out = {GUESS: learn.guess}
+    is_known = np.isfinite(y)
+    trainer = _Trainer(y, task, n_classes, random_state)
+    outputs = {GUESS: trainer.guess}
     for name, X in described.linear.items():
-        strengths = learn.strengths
+        strengths = trainer.strengths
         for strength in strengths if "," not in name else strengths[:1]:
-            out[f"{name} {strength:g}"] = learn.linear(X, strength)
-    if OWN in described.trees:
-        out[FOREST] = learn.forest(described.trees[OWN])
-        out[OTHER_FOREST] = learn.forest(described.trees[OWN], bagged=True)
-    if NEIGHBOURS in described.trees:
-        out[LINKED_FOREST] = learn.forest(described.trees[NEIGHBOURS])
+            outputs[f"{name} {strength:g}"] = trainer.linear(X, strength)
+    if OWN_FEATURES in described.trees:
+        outputs[FOREST] = trainer.forest(described.trees[OWN_FEATURES])
+        outputs[OTHER_FOREST] = trainer.forest(described.trees[OWN_FEATURES], bagged=True)
+    if LINKED_FEATURES in described.trees:
+        outputs[LINKED_FOREST] = trainer.forest(described.trees[LINKED_FEATURES])
     inputs = described.inputs
     if inputs.steps:
-        start = np.where(known[:, None], learn.Y, learn.guess)
-        out[PROPAGATED] = propagate(inputs.steps, start, known)
-        for name in [key for key in out if key.startswith((f"{OWN} ", f"{NEIGHBOURS} "))]:
-            start = np.where(known[:, None], learn.Y, out[name])
-            out[f"{name}, then links"] = propagate(inputs.steps, start, known, 0.6, 8)
+        start = np.where(is_known[:, None], trainer.Y, trainer.guess)
+        outputs[PROPAGATED] = propagate(inputs.steps, start, is_known)
+        for name in [
+            key for key in outputs if key.startswith((f"{OWN_FEATURES} ", f"{LINKED_FEATURES} "))
+        ]:
+            start = np.where(is_known[:, None], trainer.Y, outputs[name])
+            outputs[f"{name}, then links"] = propagate(inputs.steps, start, is_known, 0.6, 8)
     if inputs.problem.graphs and inputs.problem.parts:
-        found = _consensus(inputs.problem, y, learn)
-        if found is not None:
-            out[CONSENSUS] = found
-    return out
+        consensus = _consensus(inputs.problem, y, trainer)
+        if consensus is not None:
+            outputs[CONSENSUS] = consensus
+    return outputs
 
 
-def middle(name: str, task: str) -> str:
+def linear_key(name: str, task: str) -> str:
     """Return the key in `outputs_of` of the linear model on features of a kind."""
     return f"{name} {(_STRENGTHS if task == CLASSES else _RIDGES)[0]:g}"
 
 
-class _Learning:
+class _Trainer:
     """Models of one set of known labels."""
 
     def __init__(self, y: Floats, task: str, n_classes: int, random_state: int) -> None:
@@ -324,9 +339,9 @@ class _Learning:
     def linear(self, X: Floats, strength: float) -> Floats:
         """Logistic or ridge regression, on a limited number of items."""
         rows, y = self.known, self.y
-        if len(rows) > _MOST_LEARNED_FROM:
+        if len(rows) > _MAX_TRAINING_ITEMS:
             rng = np.random.default_rng(self.random_state)
-            rows = np.sort(rng.permutation(rows)[:_MOST_LEARNED_FROM])
+            rows = np.sort(rng.permutation(rows)[:_MAX_TRAINING_ITEMS])
         if not self.is_classes:
             centred = X - X[rows].mean(axis=0)
             model = Ridge(alpha=strength * len(rows) / 100.0).fit(centred[rows], y[rows])
@@ -351,16 +366,16 @@ class _Learning:
         return self._by_class(model.classes_, model.predict_proba(X), 0.05)
 
 
-def _consensus(problem: LabelProblem, y: Floats, learn: _Learning) -> Floats | None:
+def _consensus(problem: LabelProblem, y: Floats, trainer: _Trainer) -> Floats | None:
     """Return the outputs of boosting under consensus if it is fast enough, else None."""
     Y = problem.targets(y)
     cells = sum(part.X.shape[0] * part.X.shape[1] for part in problem.parts) * Y.shape[1]
-    known = np.isfinite(y)
-    if cells > _CELLS_OF_CONSENSUS or not any(known[part.rows].any() for part in problem.parts):
+    is_known = np.isfinite(y)
+    if cells > _MAX_CONSENSUS_CELLS or not any(is_known[part.rows].any() for part in problem.parts):
         return None
     settings = GbcSettings()
-    model = fit_gbc(problem.parts, list(problem.graphs.values()), Y, learn.task, settings)
-    if not learn.is_classes:
+    model = fit_gbc(problem.parts, list(problem.graphs.values()), Y, trainer.task, settings)
+    if not trainer.is_classes:
         return model.joint
     P = probabilities(model.joint)
-    return np.asarray(0.95 * P + 0.05 * learn.guess)
+    return np.asarray(0.95 * P + 0.05 * trainer.guess)

@@ -14,8 +14,8 @@ from hetviz.data import Embedding
 from hetviz.data.model.diagnostics import Diagnostic, to_json
 from hetviz.features.relations.label_problems import LabelColumn
 
-_MOST_NUMBERS = 100_000
-_MOST_ROUNDS_TOLD = 100
+_MAX_NUMBERS = 100_000
+_MAX_ROUNDS = 100
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,14 +72,14 @@ class LabelPrediction:
         an even hundred.
         """
         table = self.table
-        several = [name for name in table.columns if name.startswith("p_")]
-        if len(several) * len(table) > _MOST_NUMBERS:
-            table = table.drop(columns=several)
+        probability_columns = [name for name in table.columns if name.startswith("p_")]
+        if len(probability_columns) * len(table) > _MAX_NUMBERS:
+            table = table.drop(columns=probability_columns)
         weights = self.weights
         rounds = weights["round"].unique()
-        if len(rounds) > _MOST_ROUNDS_TOLD:
-            places = np.linspace(0, len(rounds) - 1, _MOST_ROUNDS_TOLD).round().astype(int)
-            weights = weights[weights["round"].isin(rounds[places])]
+        if len(rounds) > _MAX_ROUNDS:
+            positions = np.linspace(0, len(rounds) - 1, _MAX_ROUNDS).round().astype(int)
+            weights = weights[weights["round"].isin(rounds[positions])]
         return {
             "dataset": self.dataset,
             "label": self.label,
@@ -97,7 +97,7 @@ class LabelPrediction:
 
 
 def labelled_table(
-    frame: pd.DataFrame, column: LabelColumn, given: Mapping[str, object]
+    frame: pd.DataFrame, column: LabelColumn, given_values: Mapping[str, object]
 ) -> pd.DataFrame:
     """Return a table with known labels in place of predicted ones; see `LabelPrediction.table`.
 
@@ -106,35 +106,37 @@ def labelled_table(
     frame : DataFrame
         From `hetviz.algorithms.predictor.LabelPredictions.frame`.
     column : LabelColumn
-    given : mapping
+    given_values : mapping
         From `hetviz.features.relations.label_problems.values_by_class`.
     """
-    known = np.isfinite(column.y)
+    is_known = np.isfinite(column.y)
     label = frame["label"].to_numpy(dtype=object).copy()
     probability = frame["probability"].to_numpy(dtype=np.float64).copy()
-    for row in np.flatnonzero(known):
+    for row in np.flatnonzero(is_known):
         value = column.y[row]
         label[row] = column.classes[int(value)] if column.classes else float(value)
         if column.classes:
             probability[row] = float(frame[f"p_{label[row]}"].iloc[row])
     if column.classes:
-        label[:] = [given.get(text, text) for text in label]
-    doubt = 1.0 - probability if column.classes else frame["spread"].to_numpy(dtype=np.float64)
-    rest = frame.drop(columns=["dataset", "id", "label", "probability", "spread"])
+        label[:] = [given_values.get(text, text) for text in label]
+    uncertainty = (
+        1.0 - probability if column.classes else frame["spread"].to_numpy(dtype=np.float64)
+    )
+    others = frame.drop(columns=["dataset", "id", "label", "probability", "spread"])
     table = pd.DataFrame({"dataset": frame["dataset"], "id": frame["id"], "label": label})
-    table["known"], table["probability"], table["doubt"] = known, probability, doubt
-    return pd.concat([table, rest], axis=1)
+    table["known"], table["probability"], table["doubt"] = is_known, probability, uncertainty
+    return pd.concat([table, others], axis=1)
 
 
 def _columns(table: pd.DataFrame) -> dict[str, list[Json]]:
     out: dict[str, list[Any]] = {}
     for name in table.columns:
         values = table[name].tolist()
-        out[str(name)] = [_plain(value) for value in values]
+        out[str(name)] = [_json_value(value) for value in values]
     return out
 
 
-def _plain(value: Json) -> Json:
+def _json_value(value: Json) -> Json:
     if isinstance(value, float):
         return round(value, 6) if np.isfinite(value) else None
     return value

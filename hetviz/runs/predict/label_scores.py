@@ -26,15 +26,15 @@ def split_labels(
     """
     rng = np.random.default_rng(random_state)
     groups = np.zeros(len(usable)) if task == gbc.NUMBER else y[usable]
-    shown = []
+    training_parts = []
     for value in np.unique(groups):
-        mine = rng.permutation(usable[groups == value])
-        shown.append(mine[: min(max(round(share * len(mine)), 1), len(mine))])
-    kept = np.sort(np.concatenate(shown))
-    hidden = np.setdiff1d(usable, kept)
+        members = rng.permutation(usable[groups == value])
+        training_parts.append(members[: min(max(round(share * len(members)), 1), len(members))])
+    training = np.sort(np.concatenate(training_parts))
+    hidden = np.setdiff1d(usable, training)
     if not len(hidden):
-        hidden, kept = kept[-1:], kept[:-1]
-    return kept, hidden
+        hidden, training = training[-1:], training[:-1]
+    return training, hidden
 
 
 def error_of(task: str, margin: Floats, y: Floats) -> float:
@@ -55,20 +55,20 @@ def baselines(
     plain = replace(settings, lam0=0.0, lam1=0.0, weights="equal")
     Y, task, n = problem.targets(y), problem.column.task, len(y)
     margins: list[Floats] = []
-    learned = []
+    used_parts = []
     for name, part in zip(problem.names, problem.parts, strict=True):
         if not np.isfinite(y[part.rows]).any():
             continue
-        alone = fit_gbc([part], [], Y, task, plain)
-        here = np.zeros(n, dtype=bool)
-        here[part.rows] = True
-        margins.append(alone.margins[0])
-        learned.append(part)
-        yield f"{name} alone", alone.joint, here
+        single = fit_gbc([part], [], Y, task, plain)
+        is_covered = np.zeros(n, dtype=bool)
+        is_covered[part.rows] = True
+        margins.append(single.margins[0])
+        used_parts.append(part)
+        yield f"{name} alone", single.joint, is_covered
     if len(problem.parts) > 1:
-        rows = [part.rows for part in learned]
+        rows = [part.rows for part in used_parts]
         E = gbc.consensus(margins, rows, np.full(len(rows), 1.0 / len(rows)), n)
-        prior = alone.prior
+        prior = single.prior
         yield "vote", np.where(np.isnan(E), prior, E), np.ones(n, dtype=bool)
         joined = fit_gbc([joined_source(problem.parts, n)], [], Y, task, plain)
         yield "joined features", joined.joint, np.ones(n, dtype=bool)
@@ -114,19 +114,19 @@ def held_out_errors(
     counts: dict[str, int] = {}
     task = problem.column.task
     for repeat in range(repeats):
-        shown, hidden = split_labels(problem.y, usable, share, task, random_state + repeat)
-        seen = np.full(len(problem.y), np.nan)
-        seen[shown] = problem.y[shown]
+        training, hidden = split_labels(problem.y, usable, share, task, random_state + repeat)
+        training_y = np.full(len(problem.y), np.nan)
+        training_y[training] = problem.y[training]
         low, high = repeat / repeats, (repeat + 0.5) / repeats
-        _, fitted = model.train(problem, seen, ProgressPart(progress, low, high))
-        everything = np.ones(len(seen), dtype=bool)
-        found = [("gbc", fitted.joint, everything)]
-        for step in baselines(problem, seen, settings):
-            found.append(step)
-            share_done = len(found) / (len(problem.parts) + 5)
+        _, fitted = model.train(problem, training_y, ProgressPart(progress, low, high))
+        all_items = np.ones(len(training_y), dtype=bool)
+        results = [("gbc", fitted.joint, all_items)]
+        for step in baselines(problem, training_y, settings):
+            results.append(step)
+            share_done = len(results) / (len(problem.parts) + 5)
             progress(high + (low + 1 / repeats - high) * share_done, f"Comparing with {step[0]}")
-        for name, margin, here in found:
-            rows = hidden[here[hidden]]
+        for name, margin, is_covered in results:
+            rows = hidden[is_covered[hidden]]
             if len(rows):
                 errors.setdefault(name, []).append(error_of(task, margin[rows], problem.y[rows]))
                 counts[name] = len(rows)

@@ -17,13 +17,13 @@ from hetviz.errors import ParameterError
 from hetviz.features.relations.label_problems import LabelColumn, label_column, values_by_class
 from hetviz.features.spaces.sources import entity_sources
 from hetviz.progress import Progress, ProgressPart, ignore_progress
-from hetviz.runs.predict.label_blend import BLEND, by_blend
+from hetviz.runs.predict.label_blend import BLEND, predict_by_blend
 from hetviz.runs.predict.label_result import LabelPrediction, labelled_table
 from hetviz.runs.predict.label_scores import error_table, held_out_errors
-from hetviz.runs.predict.label_transfer import by_transfer
+from hetviz.runs.predict.label_transfer import predict_by_transfer
 
 METHODS = (BLEND, "gbc", "hemap")
-_SHARE = 0.8
+_TRAINING_SHARE = 0.8
 _REPEATS = 3
 
 
@@ -104,7 +104,7 @@ def predict_labels(
         raise ParameterError(
             f"predict_labels: method = {method!r}. Use one of {', '.join(METHODS)}."
         )
-    share = _SHARE if training_share is None else training_share
+    share = _TRAINING_SHARE if training_share is None else training_share
     if not 0.0 < share < 1.0:
         raise ParameterError(f"predict_labels: training_share = {share!r} is not between 0 and 1.")
     if not 0 <= repeats <= 100:
@@ -117,22 +117,22 @@ def predict_labels(
                 "predict_labels: method 'hemap' learns from one other label. Give "
                 "source=(dataset, label) and no sources."
             )
-        return by_transfer(
+        return predict_by_transfer(
             data, dataset, label, source, share, repeats, random_state, report, params
         )
     if method == BLEND:
         if params:
-            given = ", ".join(params)
-            raise ParameterError(f"predict_labels: method {BLEND!r} has no parameter {given}.")
+            names = ", ".join(params)
+            raise ParameterError(f"predict_labels: method {BLEND!r} has no parameter {names}.")
         column = label_column(data, dataset, label)
-        seen = with_label(with_sources(data, dataset, sources), column)
-        return by_blend(seen, dataset, label, share, repeats, random_state, report)
-    return _by_consensus(
+        restricted = with_label(with_sources(data, dataset, sources), column)
+        return predict_by_blend(restricted, dataset, label, share, repeats, random_state, report)
+    return _predict_by_consensus(
         data, dataset, label, sources, share, repeats, random_state, report, params
     )
 
 
-def _by_consensus(
+def _predict_by_consensus(
     data: HeteroData,
     dataset: str,
     label: str,
@@ -144,15 +144,15 @@ def _by_consensus(
     params: Mapping[str, object],
 ) -> LabelPrediction:
     kind = get_method("gbc")
-    given = {**params, "label": f"{dataset}:{label}", "random_state": random_state}
+    gbc_params = {**params, "label": f"{dataset}:{label}", "random_state": random_state}
     column = label_column(data, dataset, label, str(params.get("task", "auto")))
-    model: Any = kind(**parameters.check("gbc", kind.params, given))
-    seen = with_label(with_sources(data, dataset, sources), column)
-    model.fit(seen, ProgressPart(progress, 0.0, 0.3 if repeats else 1.0))
-    held = error_table({}, {})
+    model: Any = kind(**parameters.check("gbc", kind.params, gbc_params))
+    restricted = with_label(with_sources(data, dataset, sources), column)
+    model.fit(restricted, ProgressPart(progress, 0.0, 0.3 if repeats else 1.0))
+    held_out = error_table({}, {})
     if repeats:
         part = ProgressPart(progress, 0.3, 1.0)
-        held = held_out_errors(
+        held_out = held_out_errors(
             model.problem_, model, model.settings_, share, repeats, random_state, part
         )
     weights = pd.DataFrame(model.weight_table(), columns=["round", "source", "weight"])
@@ -166,10 +166,10 @@ def _by_consensus(
         column.task,
         column.classes,
         table,
-        held,
+        held_out,
         weights,
         model.embedding_,
-        reasons=_sentences(held, column),
+        reasons=_sentences(held_out, column),
         figures=model.diagnostics_,
         diagnostics=model.embedding_.diagnostics,
     )
@@ -200,10 +200,10 @@ def with_sources(data: HeteroData, dataset: str, sources: Sequence[str] | None) 
             f"predict_labels: sources = {list(sources)}. Choose from {', '.join(offered)}."
         )
     datasets = [
-        replace(part, X=None, feature_names=None, kernel=None, distance=None)
+        replace(part_of_data, X=None, feature_names=None, kernel=None, distance=None)
         if name in views and name not in sources
-        else part
-        for name, part in data.datasets.items()
+        else part_of_data
+        for name, part_of_data in data.datasets.items()
     ]
     links = [
         group
@@ -213,25 +213,27 @@ def with_sources(data: HeteroData, dataset: str, sources: Sequence[str] | None) 
     return HeteroData(datasets, links, data.comparisons, data.labels)
 
 
-def _sentences(held: pd.DataFrame, column: LabelColumn) -> list[str]:
+def _sentences(held_out: pd.DataFrame, column: LabelColumn) -> list[str]:
     """Return sentences about the held-out errors."""
-    if not len(held):
+    if not len(held_out):
         return []
-    errors = dict(zip(held["model"], held["error"], strict=True))
-    mine = errors["gbc"]
-    said = (
-        f"{100 * mine:.1f} % wrong" if column.classes else f"off by {mine:.3g} (root mean square)"
+    errors = dict(zip(held_out["model"], held_out["error"], strict=True))
+    own_error = errors["gbc"]
+    error_text = (
+        f"{100 * own_error:.1f} % wrong"
+        if column.classes
+        else f"off by {own_error:.3g} (root mean square)"
     )
-    first = f"On hidden labels, the consensus of the sources is {said}."
-    whole = [name for name in ("vote", "joined features", "guess") if name in errors]
-    beside = ", ".join(
+    sentence = f"On hidden labels, the consensus of the sources is {error_text}."
+    shown_models = [name for name in ("vote", "joined features", "guess") if name in errors]
+    others = ", ".join(
         f"{name} {100 * errors[name]:.1f} %" if column.classes else f"{name} {errors[name]:.3g}"
-        for name in whole
+        for name in shown_models
     )
-    out = [f"{first} Others: {beside}." if beside else first]
+    sentences = [f"{sentence} Others: {others}." if others else sentence]
     best = min(errors, key=lambda name: errors[name])
     if best == "guess":
-        out.append("A guess is as good. The data do not predict this label.")
-    elif best != "gbc" and errors[best] < mine:
-        out.append(f"The lowest error is that of {best}.")
-    return out
+        sentences.append("A guess is as good. The data do not predict this label.")
+    elif best != "gbc" and errors[best] < own_error:
+        sentences.append(f"The lowest error is that of {best}.")
+    return sentences

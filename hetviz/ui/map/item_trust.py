@@ -62,8 +62,8 @@ def trust_sentences(
         missing = round(count("missing_across"))
         if false:
             wrong.append(
-                f"{_share_text(false, k)} of its neighbours in another dataset are not supported by "
-                "links."
+                f"{_share_text(false, k)} of its neighbours in another dataset are not supported "
+                "by links."
             )
         if missing:
             wrong.append(

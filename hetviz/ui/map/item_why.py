@@ -50,8 +50,8 @@ def show_item_why(state: State, run: Run, row: int) -> None:
     _show_reasons(explanation, _named_columns(state, explanation.dataset))
     if not quick:
         theme.show_note(
-            "The effect of each feature and link needs a new fit. The command `hetviz why` computes "
-            "it for a saved map."
+            "The effect of each feature and link needs a new fit. The command `hetviz why` "
+            "computes it for a saved map."
         )
     if not state.is_current(run):
         theme.show_note(

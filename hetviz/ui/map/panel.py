@@ -33,7 +33,7 @@ _FIRST_KEYS = ("Shift + drag", "A, B", "T, X", "N and P", "/", "Esc", "?")
 
 
 def open_tab(tab: str, *, opens: bool = True, wide: bool = False) -> None:
-    """Turn to a tab; with `opens_panel`, open the panel too."""
+    """Switch to a tab; with `opens`, open the panel too."""
     view = get_panel_view()
     if (tab, wide, opens) != (view.tab, view.wide, False):
         view.tab, view.wide, view.opens_panel = tab, wide, opens

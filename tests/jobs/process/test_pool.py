@@ -110,7 +110,7 @@ def test_worker_has_no_network(pool: Pool) -> None:
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
         listening.listen()
-        id = pool.submit("me", "Calling", task("call", port=listening.getsockname()[1]))
+        id = pool.submit("me", "Calling", task("call_path", port=listening.getsockname()[1]))
         wait_for(lambda: not see(pool, id, "me").is_active)
     reached, confined = see(pool, id, "me").result
     # Where the system gives no namespace the worker says so, and this is not held.

@@ -97,7 +97,7 @@ def test_submit_accepts_id(shared: ProcessRunner) -> None:
 def test_worker_is_separate_low_priority_process(shared: ProcessRunner) -> None:
     job = do(shared, "pid")
     assert job.result == shared.worker_pid != os.getpid()
-    found = do(shared, "surroundings").result
+    found = do(shared, "process_environment").result
     assert int(found["threads"]) >= 1
     assert found["nice"] > os.nice(0) or found["nice"] == 19
     assert found["interrupt"]
@@ -143,7 +143,7 @@ def test_hetviz_error_keeps_class_and_fields(shared: ProcessRunner, kind: str) -
     ("name", "trace"),
     [
         ("crash", "ZeroDivisionError: secret detail"),
-        ("leave", "SystemExit: 3"),
+        ("exit_process", "SystemExit: 3"),
         ("unpicklable", "lambda"),
         ("no_such_task", "no_such_task"),
     ],
@@ -161,12 +161,12 @@ def test_unexpected_error_is_logged_and_hidden(
 
 
 def test_unpicklable_error_keeps_message(shared: ProcessRunner) -> None:
-    job = do(shared, "refuse_untellably")
+    job = do(shared, "raise_unpicklable")
     assert (job.state, str(job.error)) == ("failed", "No.")
 
 
 def test_memory_error_message(shared: ProcessRunner) -> None:
-    job = do(shared, "hoard")
+    job = do(shared, "use_memory")
     assert (job.state, str(job.error)) == ("failed", NO_MEMORY)
 
 
@@ -214,7 +214,7 @@ def test_parts_are_reported(shared: ProcessRunner, tmp_path: Path) -> None:
 
 def test_reports_are_rate_limited(shared: ProcessRunner) -> None:
     began = time.monotonic()
-    job = do(shared, "storm")
+    job = do(shared, "report_rapidly")
     assert job.state == "done"
     # 8 a second at most, and one at once.
     assert 1 <= job.seq <= 2 + 8 * (time.monotonic() - began)
@@ -262,7 +262,7 @@ def test_large_arguments_and_results(shared: ProcessRunner) -> None:
 
 def test_waiting_jobs_have_positions(shared: ProcessRunner, tmp_path: Path) -> None:
     gate = tmp_path / "gate"
-    first = shared.submit("me", "First", task("until_there", path=str(gate)))
+    first = shared.submit("me", "First", task("wait_for_file", path=str(gate)))
     wait_for(lambda: see(shared, first).state == "running")
     second = shared.submit("you", "Second", task("double", value=2))
     third = shared.submit("me", "Third", task("double", value=3))
@@ -292,7 +292,7 @@ def test_on_end_is_called_before_publication(tmp_path: Path) -> None:
     runner = ProcessRunner(on_end)
     try:
         done = runner.submit("me", "Doubling", task("double", value=1))
-        gone = runner.submit("me", "Turning", task("until_stopped"))
+        gone = runner.submit("me", "Turning", task("run_until_cancelled"))
         runner.cancel(gone, "me")
         failed = runner.submit("me", "Refusing", task("refuse", kind="data"))
         assert over(runner, failed).state == "failed"
@@ -318,7 +318,7 @@ def test_finished_jobs_are_limited(shared: ProcessRunner, monkeypatch: pytest.Mo
 
 
 def test_cancel_keeps_worker(shared: ProcessRunner) -> None:
-    id = shared.submit("me", "Turning", task("until_stopped"))
+    id = shared.submit("me", "Turning", task("run_until_cancelled"))
     after = shared.submit("me", "Asking", task("pid"))
     wait_for(lambda: see(shared, id).message == "turning")
     worker = shared.worker_pid
@@ -331,7 +331,7 @@ def test_cancel_keeps_worker(shared: ProcessRunner) -> None:
 
 
 def test_cancelled_job_keeps_partial_result(shared: ProcessRunner) -> None:
-    id = shared.submit("me", "Turning", task("until_stopped_with_something"))
+    id = shared.submit("me", "Turning", task("run_until_cancelled_with_partial"))
     wait_for(lambda: see(shared, id).message == "turning")
     shared.cancel(id, "me")
     job = over(shared, id)
@@ -384,7 +384,7 @@ def test_worker_crash_fails_one_job(
 
 
 def test_killed_worker_reports_memory(runner: ProcessRunner) -> None:
-    id = runner.submit("me", "Turning", task("until_stopped"))
+    id = runner.submit("me", "Turning", task("run_until_cancelled"))
     after = runner.submit("me", "Doubling", task("double", value=3))
     wait_for(lambda: see(runner, id).message == "turning")
     assert runner.worker_pid is not None
@@ -482,17 +482,17 @@ SERVER = """
 @pytest.mark.parametrize(
     ("name", "end"),
     [
-        ("until_stopped", "SIGTERM"),
-        ("deaf", "SIGKILL"),
-        ("deaf", "SIGINT"),
-        ("until_stopped", "return"),
+        ("run_until_cancelled", "SIGTERM"),
+        ("ignore_cancel", "SIGKILL"),
+        ("ignore_cancel", "SIGINT"),
+        ("run_until_cancelled", "return"),
         *(
             pytest.param(*one, marks=pytest.mark.soak)
             for one in (
-                ("until_stopped", "SIGKILL"),
-                ("until_stopped", "SIGINT"),
-                ("deaf", "SIGTERM"),
-                ("deaf", "return"),
+                ("run_until_cancelled", "SIGKILL"),
+                ("run_until_cancelled", "SIGINT"),
+                ("ignore_cancel", "SIGTERM"),
+                ("ignore_cancel", "return"),
             )
         ),
     ],
