@@ -21,7 +21,7 @@ from benchmarks.first_maps import things_and_shops
 from benchmarks.harness import report
 from hetviz import Embedding, HeteroData, Links
 from hetviz.core.threads import one_thread
-from hetviz.metrics.fit.displacement import moved
+from hetviz.metrics.fit.displacement import displacements
 
 SAMPLES = ("emoji", "world", "digits")
 TOGETHER, APART = 8, 2
@@ -59,7 +59,7 @@ def stated(name: str, data: HeteroData, seed: int) -> dict[str, Any]:
             )
             data = data.edit().add(link)
             after, first, rest = _again(data, before)
-            way = moved(before, after)
+            way = displacements(before, after)
             others = np.delete(way, [span.start + i, span.start + j])
             kind = "together" if together else "apart"
             for key, value in {

@@ -112,7 +112,7 @@ def test_page_code_runs(
 ) -> None:
     # What a page shows does not depend on how many digits there are.
     read_once(monkeypatch, few=True)
-    monkeypatch.setattr(link_predictor, "_SPARING", dict.fromkeys(("kbmf2k", "pmvge"), SOON))
+    monkeypatch.setattr(link_predictor, "_FAST_PARAMS", dict.fromkeys(("kbmf2k", "pmvge"), SOON))
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {"__name__": "page"}
     if page == "README.md":

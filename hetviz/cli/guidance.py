@@ -123,11 +123,13 @@ def _consequences(args: argparse.Namespace, data: HeteroData) -> int:
         data, before, after, statements.loc[statements["set"] == name, "key"]
     )
     lines = [f"{name}:", *changes.sentences()]
-    if changes.falser:
+    if changes.has_more_false_neighbors:
         lines.append(
             "The map became less accurate: fewer neighbours of these items are similar in the data."
         )
-    print_result(args, {"set": name, "falser": changes.falser, **changes.to_dict()}, lines)
+    print_result(
+        args, {"set": name, "falser": changes.has_more_false_neighbors, **changes.to_dict()}, lines
+    )
     return 0
 
 

@@ -11,20 +11,20 @@ from hetviz._types import Bools, Floats, Ints
 from hetviz.data import Embedding, HeteroData
 from hetviz.features.columns.names import is_named_id
 
-_MOST_VALUES = 8
-_NEIGHBOURS = 10
-_MOST_ROWS = 3_000
-_MOST_COLUMNS = 150
-_LEAST_ROWS = 12
+_MAX_VALUES = 8
+_N_NEIGHBORS = 10
+_MAX_ROWS = 3_000
+_MAX_COLUMNS = 150
+_MIN_ROWS = 12
 # Numbers of no more different values are categories.
-_FEW_NUMBERS = 12
-LEAST_SCORE = 0.05
+_MAX_CATEGORY_NUMBERS = 12
+MIN_COLOR_SCORE = 0.05
 """Below this a map tells nothing of a column, but what chance would have it."""
 # How much less a colour is worth that few of the items have.
-_SHARED = 0.25
+_COVERAGE_EXPONENT = 0.25
 
 
-def most_telling(data: HeteroData, embedding: Embedding) -> str | None:
+def find_best_color(data: HeteroData, embedding: Embedding) -> str | None:
     """Return the key of the colour by which neighbours on a map are most alike.
 
     Parameters
@@ -48,21 +48,21 @@ def most_telling(data: HeteroData, embedding: Embedding) -> str | None:
     """
     best: tuple[float, str] | None = None
     for name, dataset in data.datasets.items():
-        columns = _columns(data, name)
+        columns = _color_columns(data, name)
         if name not in embedding.coordinates or not columns:
             continue
-        rows, nearest = _neighbours(embedding.coordinates[name], embedding.placed[name])
-        share = (len(dataset) / data.n_rows) ** _SHARED
+        rows, nearest = _sampled_neighbors(embedding.coordinates[name], embedding.placed[name])
+        weight = (len(dataset) / data.n_rows) ** _COVERAGE_EXPONENT
         for column, values in columns.items():
             if column == dataset.title_column or is_named_id(column):
                 continue
-            score = share * _told(values.iloc[rows].reset_index(drop=True), nearest)
-            if score > (LEAST_SCORE if best is None else best[0] + 1e-9):
+            score = weight * _agreement(values.iloc[rows].reset_index(drop=True), nearest)
+            if score > (MIN_COLOR_SCORE if best is None else best[0] + 1e-9):
                 best = score, json.dumps([name, column])
     return None if best is None else best[1]
 
 
-def tells(data: HeteroData, embedding: Embedding, key: str) -> float:
+def color_agreement(data: HeteroData, embedding: Embedding, key: str) -> float:
     """Return how far neighbours on a map are alike in the colour of a key: 0 is chance, 1 always.
 
     Parameters
@@ -78,64 +78,66 @@ def tells(data: HeteroData, embedding: Embedding, key: str) -> float:
         dataset = data.datasets[name]
     except (ValueError, TypeError, KeyError):
         return 1.0
-    values = _columns(data, name).get(column)
+    values = _color_columns(data, name).get(column)
     if values is None or name not in embedding.coordinates:
         return 1.0
     numbers = pd.to_numeric(values, errors="coerce")
     levels = values.nunique()
-    if levels > _MOST_VALUES and (numbers.isna() & values.notna()).any():
+    if levels > _MAX_VALUES and (numbers.isna() & values.notna()).any():
         return 1.0
     placed = embedding.placed[name]
     if len(placed) != len(dataset):
         return 1.0
-    rows, nearest = _neighbours(embedding.coordinates[name], placed)
+    rows, nearest = _sampled_neighbors(embedding.coordinates[name], placed)
     if not len(rows):
         return 1.0
-    return _told(values.iloc[rows].reset_index(drop=True), nearest)
+    return _agreement(values.iloc[rows].reset_index(drop=True), nearest)
 
 
-def _columns(data: HeteroData, name: str) -> dict[str, pd.Series]:
+def _color_columns(data: HeteroData, name: str) -> dict[str, pd.Series]:
     """Return what items of a dataset can be coloured by: its labels first."""
     dataset = data[name]
-    columns = {one.name: pd.Series(one.values) for one in data.labels if one.dataset == name}
+    columns = {
+        label.name: pd.Series(label.values) for label in data.labels if label.dataset == name
+    }
     if dataset.table is not None:
-        for column in map(str, dataset.table.columns[:_MOST_COLUMNS]):
+        for column in map(str, dataset.table.columns[:_MAX_COLUMNS]):
             columns.setdefault(column, dataset.table[column])
     return columns
 
 
-def _neighbours(Y: Floats, placed: Bools) -> tuple[Ints, Ints]:
+def _sampled_neighbors(Y: Floats, placed: Bools) -> tuple[Ints, Ints]:
     """Return some placed rows, evenly from all, and of each the nearest of these."""
     from sklearn.neighbors import NearestNeighbors
 
     rows = np.flatnonzero(placed)
-    rows = rows[:: max(1, len(rows) // _MOST_ROWS)]
-    k = min(_NEIGHBOURS, len(rows) - 1)
-    if len(rows) < _LEAST_ROWS or k < 1:
+    rows = rows[:: max(1, len(rows) // _MAX_ROWS)]
+    k = min(_N_NEIGHBORS, len(rows) - 1)
+    if len(rows) < _MIN_ROWS or k < 1:
         return rows[:0], np.zeros((0, 1), dtype=np.int64)
-    found = NearestNeighbors(n_neighbors=k).fit(Y[rows]).kneighbors(return_distance=False)
-    return rows, np.asarray(found, dtype=np.int64)
+    nearest = NearestNeighbors(n_neighbors=k).fit(Y[rows]).kneighbors(return_distance=False)
+    return rows, np.asarray(nearest, dtype=np.int64)
 
 
-def _told(values: pd.Series, nearest: Ints) -> float:
+def _agreement(values: pd.Series, nearest: Ints) -> float:
     """Return how far neighbours have the same value, 0 as chance would have it, 1 always."""
-    known = values.notna().to_numpy()
-    if known.sum() < _LEAST_ROWS:
+    is_known = values.notna().to_numpy()
+    if is_known.sum() < _MIN_ROWS:
         return 0.0
-    pairs = known[:, None] & known[nearest]
+    pairs = is_known[:, None] & is_known[nearest]
     if not pairs.any():
         return 0.0
-    covered = float(known.mean()) ** _SHARED
+    coverage = float(is_known.mean()) ** _COVERAGE_EXPONENT
     numbers = pd.to_numeric(values, errors="coerce")
-    if bool(numbers[known].notna().all()) and numbers.nunique() > _FEW_NUMBERS:
+    if bool(numbers[is_known].notna().all()) and numbers.nunique() > _MAX_CATEGORY_NUMBERS:
         x = numbers.rank().to_numpy(np.float64)
         x = x - np.nanmean(x)
         spread = float(np.nanmean(x**2))
-        together = float((x[:, None] * x[nearest])[pairs].mean())
-        return covered * together / spread if spread > 0 else 0.0
-    codes, levels = pd.factorize(values.astype(str).where(known))
-    if not 2 <= len(levels) <= _MOST_VALUES:
+        covariance = float((x[:, None] * x[nearest])[pairs].mean())
+        return coverage * covariance / spread if spread > 0 else 0.0
+    codes, levels = pd.factorize(values.astype(str).where(is_known))
+    if not 2 <= len(levels) <= _MAX_VALUES:
         return 0.0
-    same = float((codes[:, None] == codes[nearest])[pairs].mean())
-    chance = float(((np.bincount(codes[known]) / known.sum()) ** 2).sum())
-    return covered * (same - chance) / (1 - chance) if chance < 1 else 0.0
+    share_same = float((codes[:, None] == codes[nearest])[pairs].mean())
+    chance = float(((np.bincount(codes[is_known]) / is_known.sum()) ** 2).sum())
+    return coverage * (share_same - chance) / (1 - chance) if chance < 1 else 0.0

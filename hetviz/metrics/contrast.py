@@ -15,12 +15,12 @@ from hetviz._types import Bools, Floats, Ints, Texts
 from hetviz.features.columns.types import Column
 from hetviz.features.item_columns import group_values
 
-LEAST_ITEMS = 3
-_LEAST_Z = 3.0
-_LEAST_SHARE = 0.1
-_LEAST_RATIO = 1.5
-_LEAST_AUC = 0.65
-_VALUES_A_COLUMN = 2
+MIN_ITEMS = 3
+_MIN_Z = 3.0
+_MIN_SHARE = 0.1
+_MIN_RATIO = 1.5
+_MIN_AUC = 0.65
+_MAX_VALUES_PER_COLUMN = 2
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,9 @@ class Difference:
     z: float
 
 
-def contrast(columns: Mapping[str, Column], chosen: Bools, most: int = 6) -> list[Difference]:
+def find_differences(
+    columns: Mapping[str, Column], chosen: Bools, max_items: int = 6
+) -> list[Difference]:
     """Return what sets chosen rows of a dataset apart from its other rows, the clearest first.
 
     Parameters
@@ -57,7 +59,7 @@ def contrast(columns: Mapping[str, Column], chosen: Bools, most: int = 6) -> lis
     columns : mapping of str to Column
         What is known of each row, see `hetviz.features.item_columns.item_columns`.
     chosen : array of bool, shape (n,)
-    most : int
+    max_items : int
         How many to return.
 
     Returns
@@ -73,64 +75,64 @@ def contrast(columns: Mapping[str, Column], chosen: Bools, most: int = 6) -> lis
     (1947) with its normal approximation. Many columns are looked at, so a difference of 3 standard
     errors shows where to look and proves nothing. Costs O(n log n) a column.
     """
-    if min(chosen.sum(), (~chosen).sum()) < LEAST_ITEMS:
+    if min(chosen.sum(), (~chosen).sum()) < MIN_ITEMS:
         return []
-    found: list[Difference] = []
+    differences: list[Difference] = []
     for name, column in columns.items():
         groups = group_values(column)
         if groups is not None:
-            found += list(_of_groups(name, groups, chosen))[:_VALUES_A_COLUMN]
+            differences += list(_group_differences(name, groups, chosen))[:_MAX_VALUES_PER_COLUMN]
         elif column.kind in ("number", "date"):
-            found += _of_numbers(name, column, chosen)
-    return sorted(found, key=lambda difference: -difference.z)[:most]
+            differences += _number_differences(name, column, chosen)
+    return sorted(differences, key=lambda difference: -difference.z)[:max_items]
 
 
-def _of_groups(name: str, groups: Texts, chosen: Bools) -> Iterator[Difference]:
-    known = np.array([value is not None for value in groups])
-    n_in, n_out = int((known & chosen).sum()), int((known & ~chosen).sum())
-    if min(n_in, n_out) < LEAST_ITEMS:
+def _group_differences(name: str, groups: Texts, chosen: Bools) -> Iterator[Difference]:
+    is_known = np.array([value is not None for value in groups])
+    n_in, n_out = int((is_known & chosen).sum()), int((is_known & ~chosen).sum())
+    if min(n_in, n_out) < MIN_ITEMS:
         return
-    outside = Counter(groups[known & ~chosen])
-    for value, count in Counter(groups[known & chosen]).most_common():
+    outside = Counter(groups[is_known & ~chosen])
+    for value, count in Counter(groups[is_known & chosen]).most_common():
         p_in, p_out = count / n_in, outside[value] / n_out
         pooled = (count + outside[value]) / (n_in + n_out)
         error = np.sqrt(pooled * (1 - pooled) * (1 / n_in + 1 / n_out))
-        if p_in < _LEAST_SHARE or p_in < _LEAST_RATIO * p_out or error == 0:
+        if p_in < _MIN_SHARE or p_in < _MIN_RATIO * p_out or error == 0:
             continue
         z = float((p_in - p_out) / error)
-        if z >= _LEAST_Z:
+        if z >= _MIN_Z:
             yield Difference(name, str(value), p_in, p_out, "category", z)
 
 
-def _of_numbers(name: str, column: Column, chosen: Bools) -> list[Difference]:
-    known = ~np.isnan(column.values)
-    values, mine = column.values[known], chosen[known]
-    n_in, n_out = int(mine.sum()), int((~mine).sum())
-    if min(n_in, n_out) < LEAST_ITEMS:
+def _number_differences(name: str, column: Column, chosen: Bools) -> list[Difference]:
+    is_known = ~np.isnan(column.values)
+    values, is_chosen = column.values[is_known], chosen[is_known]
+    n_in, n_out = int(is_chosen.sum()), int((~is_chosen).sum())
+    if min(n_in, n_out) < MIN_ITEMS:
         return []
     ranks = rankdata(values)
-    auc = (float(ranks[mine].sum()) - n_in * (n_in + 1) / 2) / (n_in * n_out)
+    auc = (float(ranks[is_chosen].sum()) - n_in * (n_in + 1) / 2) / (n_in * n_out)
     _, ties = np.unique(values, return_counts=True)
     n = n_in + n_out
     spread = (n + 1) - float((ties.astype(float) ** 3 - ties).sum()) / (n * (n - 1))
-    if spread <= 0 or max(auc, 1 - auc) < _LEAST_AUC:
+    if spread <= 0 or max(auc, 1 - auc) < _MIN_AUC:
         return []
     z = abs(auc - 0.5) / np.sqrt(spread / (12 * n_in * n_out))
-    if z < _LEAST_Z:
+    if z < _MIN_Z:
         return []
-    inside, outside = float(np.median(values[mine])), float(np.median(values[~mine]))
+    inside, outside = float(np.median(values[is_chosen])), float(np.median(values[~is_chosen]))
     return [Difference(name, None, inside, outside, column.kind, float(z))]
 
 
 # What sets each of several groups apart: how strongly, and whether chance would do as much.
 
 
-LEAST_INSIDE = 2
-_WORTH_TELLING = 0.05
+MIN_INSIDE = 2
+_MAX_REPORTED_P = 0.05
 COLUMNS = ["group", "thing", "inside", "outside", "effect", "p"]
 
 
-def more_often(M: sp.csr_array, code: Ints, n_groups: int) -> pd.DataFrame:
+def find_frequent_things(M: sp.csr_array, code: Ints, n_groups: int) -> pd.DataFrame:
     """Return what the rows of each group have more often than the others.
 
     Parameters
@@ -152,9 +154,9 @@ def more_often(M: sp.csr_array, code: Ints, n_groups: int) -> pd.DataFrame:
     -----
     Cohen (1988), h = 2 arcsin sqrt(p) - 2 arcsin sqrt(q). Costs O(nonzeros + groups x things).
     """
-    known = np.flatnonzero(np.diff(M.indptr))
-    M, code = sp.csr_array(M[known]), code[known]
-    n = len(known)
+    rows_with_things = np.flatnonzero(np.diff(M.indptr))
+    M, code = sp.csr_array(M[rows_with_things]), code[rows_with_things]
+    n = len(rows_with_things)
     rows = np.flatnonzero(code >= 0)
     member = sp.csr_array((np.ones(len(rows)), (code[rows], rows)), shape=(n_groups, n))
     sizes = np.bincount(code[rows], minlength=n_groups).astype(np.float64)
@@ -164,24 +166,24 @@ def more_often(M: sp.csr_array, code: Ints, n_groups: int) -> pd.DataFrame:
     out_of = n - sizes[group]
     p_in = inside / sizes[group]
     p_out = (total[thing] - inside) / np.maximum(out_of, 1.0)
-    kept = (inside >= LEAST_INSIDE) & (p_in > p_out) & (out_of > 0)
-    group, thing, inside = group[kept], thing[kept], inside[kept]
+    mask = (inside >= MIN_INSIDE) & (p_in > p_out) & (out_of > 0)
+    group, thing, inside = group[mask], thing[mask], inside[mask]
     p = hypergeom.sf(inside - 1, n, total[thing], sizes[group])
-    found = pd.DataFrame(
+    table = pd.DataFrame(
         {
             "group": group.astype(np.int64),
             "thing": thing.astype(np.int64),
-            "inside": p_in[kept],
-            "outside": p_out[kept],
-            "effect": 2 * (np.arcsin(np.sqrt(p_in[kept])) - np.arcsin(np.sqrt(p_out[kept]))),
+            "inside": p_in[mask],
+            "outside": p_out[mask],
+            "effect": 2 * (np.arcsin(np.sqrt(p_in[mask])) - np.arcsin(np.sqrt(p_out[mask]))),
             "p": np.asarray(p, dtype=np.float64),
         }
     )
-    found.attrs["tests"] = n_groups * int((total > 0).sum())
-    return found
+    table.attrs["tests"] = n_groups * int((total > 0).sum())
+    return table
 
 
-def higher_or_lower(X: Floats, code: Ints, n_groups: int) -> pd.DataFrame:
+def find_shifted_numbers(X: Floats, code: Ints, n_groups: int) -> pd.DataFrame:
     """Return how the numbers of each group differ from those of the other rows.
 
     Parameters
@@ -207,31 +209,33 @@ def higher_or_lower(X: Floats, code: Ints, n_groups: int) -> pd.DataFrame:
     """
     parts, tests = [], 0
     for thing in range(X.shape[1]):
-        known = np.isfinite(X[:, thing])
-        values, mine = X[known, thing], code[known]
+        is_known = np.isfinite(X[:, thing])
+        values, group_of_row = X[is_known, thing], code[is_known]
         n = len(values)
         ranks = rankdata(values)
         _, ties = np.unique(values, return_counts=True)
         spread = (n + 1) - float((ties.astype(float) ** 3 - ties).sum()) / max(n * (n - 1), 1)
-        n_in = np.bincount(mine[mine >= 0], minlength=n_groups).astype(np.float64)
-        sums = np.bincount(mine[mine >= 0], weights=ranks[mine >= 0], minlength=n_groups)
-        told = np.minimum(n_in, n - n_in) >= LEAST_INSIDE
-        if spread <= 1e-9 or not told.any():
+        n_in = np.bincount(group_of_row[group_of_row >= 0], minlength=n_groups).astype(np.float64)
+        sums = np.bincount(
+            group_of_row[group_of_row >= 0], weights=ranks[group_of_row >= 0], minlength=n_groups
+        )
+        is_large_enough = np.minimum(n_in, n - n_in) >= MIN_INSIDE
+        if spread <= 1e-9 or not is_large_enough.any():
             continue
-        tests += int(told.sum())
-        pairs = np.where(told, n_in * (n - n_in), 1.0)
+        tests += int(is_large_enough.sum())
+        pairs = np.where(is_large_enough, n_in * (n - n_in), 1.0)
         auc = (sums - n_in * (n_in + 1) / 2) / pairs
         p = 2 * norm.sf(np.abs(auc - 0.5) / np.sqrt(spread / (12 * pairs)))
-        for group in np.flatnonzero(told & (p <= _WORTH_TELLING)).tolist():
-            here = mine == group
-            medians = float(np.median(values[here])), float(np.median(values[~here]))
+        for group in np.flatnonzero(is_large_enough & (p <= _MAX_REPORTED_P)).tolist():
+            in_group = group_of_row == group
+            medians = float(np.median(values[in_group])), float(np.median(values[~in_group]))
             parts.append((group, thing, *medians, 2 * float(auc[group]) - 1, float(p[group])))
-    found = pd.DataFrame(parts, columns=COLUMNS)
-    found.attrs["tests"] = tests
-    return found
+    table = pd.DataFrame(parts, columns=COLUMNS)
+    table.attrs["tests"] = tests
+    return table
 
 
-def corrected(p: Floats, tests: int | None = None) -> Floats:
+def correct_p_values(p: Floats, tests: int | None = None) -> Floats:
     """Return p values corrected for having made many tests, so that q <= .05 finds 5 % by chance.
 
     Parameters
@@ -245,7 +249,7 @@ def corrected(p: Floats, tests: int | None = None) -> Floats:
     Benjamini and Hochberg (1995): q(i) = min over j >= i of p(j) tests / j.
     """
     order = np.argsort(p, kind="stable")
-    raised = p[order] * (tests or len(p)) / np.arange(1, len(p) + 1)
+    adjusted = p[order] * (tests or len(p)) / np.arange(1, len(p) + 1)
     out = np.empty(len(p))
-    out[order] = np.minimum(np.minimum.accumulate(raised[::-1])[::-1], 1.0)
+    out[order] = np.minimum(np.minimum.accumulate(adjusted[::-1])[::-1], 1.0)
     return out

@@ -15,7 +15,7 @@ from hetviz.core.measures.neighborhoods import preservation
 from hetviz.core.spectral.evidence import LinkEvidence
 from hetviz.data import Dataset, HeteroData, Labels, Links
 from hetviz.errors import Cancelled, DataWarning, NotApplicableError
-from hetviz.metrics.fit.displacement import moved
+from hetviz.metrics.fit.displacement import displacements
 from hetviz.metrics.fit.nearest import nearest
 from hetviz.metrics.fit.summary import evaluate
 
@@ -245,7 +245,7 @@ def test_what_is_said_is_heard_from_an_earlier_map_and_the_rest_stays() -> None:
     again = quick().fit(guided, start=first)
     Y = again.embedding_.coordinates["items"]
     assert np.linalg.norm(Y[a] - Y[b]) < 0.1 * far
-    assert np.median(np.delete(moved(first, again.embedding_), [a, b])) < 0.05
+    assert np.median(np.delete(displacements(first, again.embedding_), [a, b])) < 0.05
     # a person's word counts in full whatever is foretold of it
     assert again.diagnostics_["links foretold"]["items - items, said"]["counts"] == 1.0
 

@@ -168,7 +168,7 @@ def test_followers_are_of_the_kind_that_was_named() -> None:
         assert not set(group.followers) & set(group.named)
         assert (kind[followers] == value).mean() > 0.8
         assert list(group.certainty) == sorted(group.certainty, reverse=True)
-        assert "may be like them" in str(group)
+        assert "may be similar" in str(group)
     json.dumps([group.to_dict() for group in found])
 
 
@@ -289,7 +289,7 @@ def test_what_was_said_places_items_too_few_to_have_neighbours() -> None:
     people = Dataset("people", ["ann", "bob"])
     known = Links("people", "people", [0], [1], kind="said")
     more = HeteroData([*data.datasets.values(), people], [*data.links, known])
-    with pytest.warns(DataWarning, match="No links join"):
+    with pytest.warns(DataWarning, match="Links do not connect"):
         Y = fitted("joint-map", more, n_iter=50).embedding_.stacked()
     assert np.isfinite(Y).all()
 

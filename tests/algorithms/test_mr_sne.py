@@ -15,7 +15,7 @@ from hetviz.core.layout.procrustes import align
 from hetviz.core.measures.neighborhoods import preservation
 from hetviz.data import Dataset, Embedding, HeteroData, Links
 from hetviz.errors import Cancelled, DataWarning, NotApplicableError, ParameterError
-from hetviz.metrics.fit.displacement import moved
+from hetviz.metrics.fit.displacement import displacements
 from hetviz.metrics.fit.summary import evaluate
 
 GROUPS = 5
@@ -97,7 +97,7 @@ def test_items_without_features_and_links_have_no_place_and_are_told() -> None:
 
 def test_datasets_that_nothing_joins_are_different_components() -> None:
     data = HeteroData(WORLD.datasets.values())
-    with pytest.warns(DataWarning, match="No links join all datasets"):
+    with pytest.warns(DataWarning, match="Links do not connect all datasets"):
         embedding = quick().fit(data).embedding_
     assert len(set(embedding.components.values())) == 2
     assert embedding.n_unplaced == 0
@@ -288,7 +288,7 @@ def test_what_is_said_is_heard_from_an_earlier_map_and_the_rest_stays() -> None:
         again = quick(guidance_boost=strength).fit(guided, start=first).embedding_
         Y = again.coordinates["items"]
         left[strength] = float(np.linalg.norm(Y[a] - Y[b])) / far
-        assert np.median(np.delete(moved(first, again), [a, b])) < 0.05
+        assert np.median(np.delete(displacements(first, again), [a, b])) < 0.05
     assert left[1.0] < 0.1
     assert left[0.0] > 0.5
 
@@ -304,7 +304,7 @@ def test_three_axes_keep_more_go_on_and_place_new_items() -> None:
     assert found[3] < found[2]
     again = quick(n_components=3).fit(WORLD, start=method.embedding_)
     assert again.n_iter_ == 100
-    assert np.median(moved(method.embedding_, again.embedding_)) < 0.1
+    assert np.median(displacements(method.embedding_, again.embedding_)) < 0.1
     twin = Dataset("items", ["new"], np.asarray(WORLD["items"].X)[:1])
     placed = method.transform(twin).coordinates["items"][0]
     np.testing.assert_allclose(placed, method.embedding_.coordinates["items"][0], atol=1e-9)

@@ -34,7 +34,7 @@ def test_proposals_are_cards_that_join_with_one_click_and_undo_parts_again(visit
     text = html_of(app)
     assert "<h3>tags of shops as a dataset: 40 links</h3>" in text
     assert "<h3>town of shops = name of towns</h3>" in text
-    assert "20 of 20 shops and 5 of 6 towns find each other" in text
+    assert "20 of 20 shops and 5 of 6 towns match" in text
     assert "5 of 6 towns</dt>" in text
     # The pairs, by name, before anything is linked.
     assert "<em>with</em>" in text
@@ -44,7 +44,7 @@ def test_proposals_are_cards_that_join_with_one_click_and_undo_parts_again(visit
     assert sorted(data["tags"].ids) == ["books", "food", "late"]
     assert "as a dataset: 40 links" not in html_of(app)
     # Beneath: whom no link reaches.
-    assert "6 of 6 towns are in no link" in html_of(app)
+    assert "6 of 6 towns have no links" in html_of(app)
     press(app, "do-join-0")
     assert kinds(workspace_of(app)) == ["tags", "same town"]
     assert "No further joins found" in html_of(app)

@@ -143,7 +143,7 @@ def unsettled(app: AppTest, _: pytest.MonkeyPatch) -> AppTest:
 SCENES: dict[WarningKind, tuple[Callable[[AppTest, pytest.MonkeyPatch], AppTest], str, str]] = {
     "stale": (stale, "The data changed since this map was made.", "Make it again"),
     "unjoined": (unjoined, "Nothing joins goods and shops here", "Join them"),
-    "unlinked": (unlinked, "30 of 60 goods are in no link", "Leave 30 goods out"),
+    "unlinked": (unlinked, "30 of 60 goods have no links", "Leave 30 goods out"),
     "crowded": (crowded, "s0 (shops) alone holds 50 of 60 links", "Leave its links out"),
     "crowded-join": (crowded_join, "(towns) alone holds 60 of 80 links", "Link all but those"),
     "not-joined": (not_joined, "there would be too many links", "Untick them all"),
@@ -260,9 +260,9 @@ def test_what_nothing_places_is_told_once(visit: Visit) -> None:
     data = HeteroData([Dataset("goods", bare), data["shops"]], data.links)
     off = np.arange(2 * N, dtype=float).reshape(N, 2)
     off[30:] = np.nan
-    said = ["30 of goods have neither features to compare nor a link: left off the map."]
+    said = ["30 of goods have no features and no links, so they are left off the map."]
     app = shown(visit(), data, places={"goods": off}, figures={"notes": said})
-    assert "30 of 60 goods are in no link: nothing places them" in html_of(app)
+    assert "30 of 60 goods have no links and cannot be placed" in html_of(app)
     assert "items have no place" not in html_of(app)
     assert said[0] not in html_of(app)
 
@@ -271,7 +271,7 @@ def test_what_no_link_reaches_at_all_can_be_left_out_whole(visit: Visit) -> None
     data = goods()
     data = data.edit().add(Dataset("parks", ["p", "q"], np.eye(2)))
     app = shown(visit(), data, page="data")
-    assert "2 of 2 parks are in no link" in html_of(app)
+    assert "2 of 2 parks have no links" in html_of(app)
     (act,) = [one for one in app.button if str(one.key).startswith("mend-unlinked-parks")]
     assert act.label.replace("\\", "") == "Leave parks out"
     act.click().run()

@@ -154,7 +154,7 @@ def test_the_default_is_judged_on_hidden_links_and_on_items_never_linked(
     # Six predictors, each judged on hidden links, and two of them fitted dozens of times: their
     # last iterations change no more than the scores.
     soon = {"n_iter": 5}
-    monkeypatch.setattr(link_predictor, "_SPARING", {"kbmf2k": soon, "pmvge": soon})
+    monkeypatch.setattr(link_predictor, "_FAST_PARAMS", {"kbmf2k": soon, "pmvge": soon})
     app = own_data(visit)
     app.button(key="find-links").click().run(timeout=250)
     content = workspace_of(app).state.findings["links"].content

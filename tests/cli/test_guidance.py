@@ -42,7 +42,7 @@ def test_learned_lists_groups(run: Run, tmp_path: Path) -> None:
     hetviz.save(digits.edit().add(*ring), tmp_path / "said.zip")
     code, text, _ = run(tmp_path / "said.zip", "--learned")
     assert code == 0
-    assert "may be like them" in text
+    assert "may be similar" in text
     _, text, _ = run(tmp_path / "said.zip", "--learned", "--json")
     (group,) = (g for g in json.loads(text) if g["n_named"] == 9)
     assert group["learned"]
@@ -73,7 +73,7 @@ def test_did_reports_consequences(run: Run, tmp_path: Path) -> None:
     assert found["n_moved"] == 0
     code, _, told = run(tmp_path / "said.zip", "--did", before, after, "--set", "yours")
     assert code != 0
-    assert "there is no such set" in told
+    assert "this set does not exist" in told
 
 
 def test_export_import_round_trip(run: Run, tmp_path: Path) -> None:

@@ -34,7 +34,7 @@ def test_join_lists_and_applies_proposals(
     assert main(["join", str(tables)]) == 0
     text = capsys.readouterr().out
     assert "shops: town = towns: name" in text
-    assert "What shops list in tags, as a dataset of its own" in text
+    assert "New dataset of the entries of tags in shops" in text
     assert main(["join", str(tables), "--json"]) == 0
     told = json.loads(capsys.readouterr().out)["proposals"]
     assert {one["join"]["kind"] for one in told} == {"key", "tags"}

@@ -56,10 +56,10 @@ def test_they_are_plain_correlations_also_of_sparse_features_and_over_placed_row
 
 def test_what_has_no_columns_or_no_direction_is_refused() -> None:
     dataset, Y = described()
-    with pytest.raises(ParameterError, match="'tags' has no columns"):
+    with pytest.raises(ParameterError, match="'tags' has no features"):
         columns_along(Dataset("tags", ["x"]), np.zeros((1, 2)), [1.0, 0.0])
     for direction in ([0.0, 0.0], [1.0], [np.nan, 1.0]):
-        with pytest.raises(ParameterError, match="2 numbers are needed"):
+        with pytest.raises(ParameterError, match="must have 2 numbers"):
             columns_along(dataset, Y, direction)
     assert columns_along(dataset, np.zeros_like(Y), [1.0, 0.0]).empty
 

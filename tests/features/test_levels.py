@@ -82,7 +82,7 @@ def test_the_order_that_is_said_holds_and_what_it_lacks_stands_at_its_end():
     X = table.transform_leniently(made.recipe, new, None, problems)
     assert [problem.code for problem in problems] == ["unknown-category"]
     np.testing.assert_allclose(X[0], made.X[0])
-    with pytest.raises(DataError, match="an order is a list of text"):
+    with pytest.raises(DataError, match="an order must be a list of texts"):
         table.fit(GRADES, options={"grade": {"kind": "ordered", "order": [1, 2]}})
     plain = table.fit(GRADES, options={"grade": {"order": ["high"], "kind": "category"}})
     assert plain.X.shape == (18, 3)

@@ -225,7 +225,7 @@ def test_new_rows_that_do_not_fit_count_as_missing_and_are_told():
     np.testing.assert_allclose(X[:, at], found.X[2, at])
     at = found.feature_names.index("born")
     np.testing.assert_allclose(X[:, at], found.X[4, at])
-    with pytest.raises(DataError, match="no such column"):
+    with pytest.raises(DataError, match="this column does not exist"):
         hetviz.transform_features(found, pd.DataFrame({"other": [1]}))
     with pytest.raises(DataError, match="recipe"):
         hetviz.transform_features(hetviz.Dataset("d", ["a"], [[1.0]]), frame())
@@ -279,27 +279,24 @@ def test_own_vectors_stay_and_columns_join_them(sparse):
         hetviz.make_features(given, {"(own vectors)": {"use": False}})
     with pytest.raises(DataError, match="vectors of shape"):
         hetviz.transform_features(again, frame())
-    assert (
-        describe_sources(recipe_of(found))
-        == "made from own vectors and 1 column, by what they hold"
-    )
+    assert describe_sources(recipe_of(found)) == "made from own vectors and 1 column"
 
 
 @pytest.mark.parametrize(
     ("said", "words"),
     [
         ({"size": {"scales": "rank"}}, "Did you mean 'scale'"),
-        ({"size": {"scale": "big"}}, "no such value"),
+        ({"size": {"scale": "big"}}, "unknown value of scale"),
         ({"size": {"weight": 0}}, "above 0"),
         ({"size": {"weight": True}}, "wrong kind"),
         ({"size": {"use": 1}}, "wrong kind"),
         ({"colour": {"scale": "rank"}}, "does not suit categories"),
         ({"colour": {"log": True}}, "does not suit categories"),
-        ({"text": {"kind": "number"}}, "cannot be taken as numbers"),
-        ({"size": {"kind": "latlong"}}, "no other column"),
-        ({"no column": {"use": True}}, "no such column"),
+        ({"text": {"kind": "number"}}, "cannot be used as numbers"),
+        ({"size": {"kind": "latlong"}}, "no matching column"),
+        ({"no column": {"use": True}}, "this column does not exist"),
         ({"(pictures)": {"use": True}}, "no pictures"),
-        ({"(own vectors)": {"weight": 2.0}}, "without vectors"),
+        ({"(own vectors)": {"weight": 2.0}}, "no own vectors"),
         ({"size": 3}, "fields and values"),
     ],
 )

@@ -117,7 +117,7 @@ def test_new_rows():
 
 def test_new_rows_that_do_not_fit_are_refused():
     made = features.fit(frame())
-    with pytest.raises(DataError, match="no such column"):
+    with pytest.raises(DataError, match="this column does not exist"):
         transform(made.recipe, frame().drop(columns="size"))
     with pytest.raises(DataError, match="numbers"):
         transform(made.recipe, frame().assign(size="large"))

@@ -108,7 +108,7 @@ def test_what_cannot_be_done_is_refused() -> None:
     data = tables()
     with pytest.raises(ParameterError, match="Use one of: items, links"):
         join_tables(data, [FROM], {"flights": "points"})
-    with pytest.raises(DataError, match="only where they name 2 items"):
+    with pytest.raises(DataError, match="must refer to 2 items"):
         join_tables(data, [FROM], {"flights": "links"})
-    with pytest.raises(DataError, match="only where they name 1 item"):
+    with pytest.raises(DataError, match="must refer to 1 item"):
         join_tables(data, [], {"flights": "summary"})

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from hetviz.data import Dataset, Embedding, HeteroData
-from hetviz.metrics.color_choice import most_telling
+from hetviz.metrics.color_choice import find_best_color
 
 
 def test_the_column_that_neighbours_agree_on_is_told_and_no_code_or_chance() -> None:
@@ -34,7 +34,7 @@ def test_the_column_that_neighbours_agree_on_is_told_and_no_code_or_chance() -> 
     def found(data: HeteroData) -> str | None:
         names = {name: part.ids for name, part in data.datasets.items()}
         kinds = {name: name for name in data.datasets}
-        return most_telling(data, Embedding(places, names, kinds))
+        return find_best_color(data, Embedding(places, names, kinds))
 
     assert found(data) == json.dumps(["many", "kind"])
     # Of numbers too: what grows along the map.

@@ -8,14 +8,19 @@ from scipy.stats import fisher_exact, mannwhitneyu
 
 from hetviz.features.columns.types import infer
 from hetviz.features.item_columns import group_values
-from hetviz.metrics.contrast import contrast, corrected, higher_or_lower, more_often
+from hetviz.metrics.contrast import (
+    correct_p_values,
+    find_differences,
+    find_frequent_things,
+    find_shifted_numbers,
+)
 
 CHOSEN = np.arange(200) < 40
 
 
 def test_a_value_that_the_chosen_have_more_often_is_found() -> None:
     kind = ["cake"] * 30 + ["tree"] * 10 + ["cake"] * 16 + ["tree"] * 144
-    (found,) = contrast({"kind": infer("kind", kind)}, CHOSEN)
+    (found,) = find_differences({"kind": infer("kind", kind)}, CHOSEN)
     assert (found.column, found.value, found.inside, found.outside) == ("kind", "cake", 0.75, 0.1)
     pooled = 46 / 200
     assert found.z == pytest.approx(0.65 / np.sqrt(pooled * (1 - pooled) * (1 / 40 + 1 / 160)))
@@ -25,7 +30,7 @@ def test_numbers_are_compared_by_ranks() -> None:
     rng = np.random.default_rng(1)
     size = np.round(np.where(CHOSEN, 3.0, 0.0) + rng.normal(size=200), 1)
     size[[3, 150]] = np.nan
-    (found,) = contrast({"size": infer("size", size)}, CHOSEN)
+    (found,) = find_differences({"size": infer("size", size)}, CHOSEN)
     assert found.value is None
     assert found.inside == np.nanmedian(size[:40])
     assert found.outside == np.nanmedian(size[40:])
@@ -44,10 +49,10 @@ def test_chance_and_small_selections_say_nothing() -> None:
         "a": infer("a", rng.normal(size=200)),
         "b": infer("b", rng.choice(["x", "y"], size=200)),
     }
-    assert contrast(columns, CHOSEN) == []
+    assert find_differences(columns, CHOSEN) == []
     few = np.arange(200) < 2
-    assert contrast({"c": infer("c", ["x"] * 2 + ["y"] * 198)}, few) == []
-    assert contrast({"c": infer("c", ["x"] * 2 + ["y"] * 198)}, np.ones(200, bool)) == []
+    assert find_differences({"c": infer("c", ["x"] * 2 + ["y"] * 198)}, few) == []
+    assert find_differences({"c": infer("c", ["x"] * 2 + ["y"] * 198)}, np.ones(200, bool)) == []
 
 
 def test_few_whole_numbers_are_groups_and_many_are_not() -> None:
@@ -62,7 +67,7 @@ def test_shares_effect_and_p_are_those_of_fisher() -> None:
     has = np.array([1, 1, 1, 0, 0, 0, 0, 1, 0, 0])
     M = sp.csr_array(np.c_[has, 1 - has].astype(float))
     code = np.array([0, 0, 0, 0, 1, 1, 1, 1, -1, -1])
-    found = more_often(M, code, 2)
+    found = find_frequent_things(M, code, 2)
     row = found[(found.group == 0) & (found.thing == 0)].iloc[0]
     assert (row.inside, row.outside) == (0.75, pytest.approx(1 / 6))
     assert row.p == pytest.approx(fisher_exact([[3, 1], [1, 5]], alternative="greater").pvalue)
@@ -75,7 +80,7 @@ def test_shares_effect_and_p_are_those_of_fisher() -> None:
 
 def test_rows_without_anything_take_no_part() -> None:
     M = sp.csr_array(np.array([[1.0], [1.0], [0.0], [0.0]]))
-    found = more_often(M, np.array([0, 0, 1, 1]), 2)
+    found = find_frequent_things(M, np.array([0, 0, 1, 1]), 2)
     assert found.empty
 
 
@@ -85,7 +90,7 @@ def test_numbers_by_the_rank_sum() -> None:
     code = np.repeat([0, 1, -1], 20)
     x[code == 0] += 1.5
     x[3] = np.nan
-    found = higher_or_lower(x[:, None], code, 2)
+    found = find_shifted_numbers(x[:, None], code, 2)
     row = found[found.group == 0].iloc[0]
     inside, outside = x[code == 0], x[code != 0]
     inside = inside[~np.isnan(inside)]
@@ -97,11 +102,13 @@ def test_numbers_by_the_rank_sum() -> None:
 
 
 def test_a_constant_column_and_none_tell_nothing() -> None:
-    assert higher_or_lower(np.ones((6, 1)), np.array([0, 0, 0, 1, 1, 1]), 2).empty
-    assert higher_or_lower(np.zeros((6, 0)), np.zeros(6, dtype=np.int64), 1).empty
+    assert find_shifted_numbers(np.ones((6, 1)), np.array([0, 0, 0, 1, 1, 1]), 2).empty
+    assert find_shifted_numbers(np.zeros((6, 0)), np.zeros(6, dtype=np.int64), 1).empty
 
 
 def test_correction_by_hand() -> None:
-    assert corrected(np.array([0.04, 0.01, 0.03])).tolist() == pytest.approx([0.04, 0.03, 0.04])
-    assert corrected(np.array([0.01]), 10).tolist() == pytest.approx([0.1])
-    assert corrected(np.empty(0)).tolist() == []
+    assert correct_p_values(np.array([0.04, 0.01, 0.03])).tolist() == pytest.approx(
+        [0.04, 0.03, 0.04]
+    )
+    assert correct_p_values(np.array([0.01]), 10).tolist() == pytest.approx([0.1])
+    assert correct_p_values(np.empty(0)).tolist() == []

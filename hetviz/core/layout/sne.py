@@ -253,7 +253,7 @@ class SneLayout:
                 remaining -= steps
                 done += steps
                 if self.n_iter % _LOSS_EVERY == 0 or done == total:
-                    self.history.append(self._with_checked_links(self.kl()))
+                    self.history.append(self._checked(self.kl()))
                 progress(
                     done / total,
                     f"Iteration {done:,} of {total:,}",

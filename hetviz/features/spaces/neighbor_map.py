@@ -46,7 +46,7 @@ class PlacedRows:
         missing = {name: int((~mask[rows]).sum()) for name, rows in data.offsets.items()}
         words = ", ".join(f"{count:,} of {name}" for name, count in missing.items() if count)
         if words:
-            _warn(f"{words} have no features and no links, so they are not on the map.")
+            _warn(f"{words} have no features and no links, so they are left off the map.")
         components = connected_datasets(data, graph)
         if len({components[name] for name, rows in data.offsets.items() if mask[rows].any()}) > 1:
             _warn(

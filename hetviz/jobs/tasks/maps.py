@@ -11,11 +11,11 @@ from hetviz.data import Embedding, HeteroData
 from hetviz.data.model.diagnostics import to_json
 from hetviz.errors import Cancelled
 from hetviz.jobs.results import MadeMap
-from hetviz.metrics.color_choice import most_telling
+from hetviz.metrics.color_choice import find_best_color
 from hetviz.metrics.fit.consequences import consequences
-from hetviz.metrics.fit.curves import measured_curves
-from hetviz.metrics.fit.measured_map import Measured
-from hetviz.metrics.fit.summary import scores_of
+from hetviz.metrics.fit.curves import curves_of_map
+from hetviz.metrics.fit.measured_map import MeasuredMap
+from hetviz.metrics.fit.summary import evaluate_measured
 from hetviz.progress import Progress, ProgressPart
 from hetviz.runs.embed.first_map import FirstMap, first_map
 from hetviz.runs.embed.run import fit_run, notes_of
@@ -160,7 +160,7 @@ def make_first_map(data: HeteroData, progress: Progress) -> MadeMap:
         params = dict(first.params)
         stopped.partial = MadeMap(first.method, first.title, params, first.embedding, facts)
         raise
-    if (colour := most_telling(data, first.embedding)) is not None:
+    if (colour := find_best_color(data, first.embedding)) is not None:
         figures["colour"] = colour
     progress(1.0, "Done")
     return MadeMap(first.method, first.title, dict(first.params), first.embedding, figures)
@@ -181,8 +181,8 @@ def figures_of(
         ``kinds`` as from `hetviz.metrics.fit.curves`; ``curves`` of all positive links: "given"
         and, with held-out links, "held_out".
     """
-    measured = Measured(data, embedding, held_out, beat=beat)
-    scores, kinds = scores_of(measured), measured_curves(measured)
+    measured = MeasuredMap(data, embedding, held_out, beat=beat)
+    scores, kinds = evaluate_measured(measured), curves_of_map(measured)
     return {
         "scores": scores.to_dict(),
         "errors": dict(scores.standard_errors),

@@ -27,7 +27,7 @@ from hetviz.runs.predict.link_predictor import (
 )
 from hetviz.runs.predict.link_predictor import TITLE as STACK_TITLE
 from hetviz.runs.predict.links import predict_links
-from hetviz.runs.predict.pair_scores import PROFILES, PROFILES_TITLE, Fitted
+from hetviz.runs.predict.pair_scores import PROFILES, PROFILES_TITLE, FittedPredictor
 
 LINKS = "links"
 TOP = 200
@@ -131,7 +131,7 @@ def find_links(
             ]
             results += [ranking for ranking in rankings if ranking is not None]
         progress((steps - 1) / steps, "Ranking pairs")
-        by: str | Fitted | Sequence[Fitted] = models if start is None else start
+        by: str | FittedPredictor | Sequence[FittedPredictor] = models if start is None else start
         if method == STACK:
             by = predictor = fit_link_predictor(
                 data, source, target, quick=quick, random_state=seeds[0], progress=part()

@@ -11,15 +11,15 @@ import numpy as np
 from hetviz._types import Floats, Ints
 from hetviz.core.threads import one_thread
 from hetviz.data import HeteroData
-from hetviz.metrics.fit.measured_map import Measured, Values
+from hetviz.metrics.fit.measured_map import MeasuredMap, MeasureValues
 
-DEFAULT_GROUPS = 10
-_MOST_FITTED = 20_000
-_STARTS = 10
+DEFAULT_N_CLUSTERS = 10
+_MAX_FITTED_ROWS = 20_000
+_N_STARTS = 10
 
 
 @dataclass(frozen=True, eq=False)
-class Groups:
+class MapClusters:
     """Groups of the rows of a map.
 
     Attributes
@@ -32,16 +32,16 @@ class Groups:
     code: Ints
     centres: Floats
 
-    def of(self, Y: Floats) -> Ints:
+    def nearest_cluster(self, Y: Floats) -> Ints:
         """Return the group with the nearest centre, -1 where a row has no place."""
         code = np.full(len(Y), -1)
-        there = np.isfinite(Y).all(axis=1)
-        D = ((Y[there][:, None, :] - self.centres) ** 2).sum(axis=2)
-        code[there] = D.argmin(axis=1)
+        is_placed = np.isfinite(Y).all(axis=1)
+        D = ((Y[is_placed][:, None, :] - self.centres) ** 2).sum(axis=2)
+        code[is_placed] = D.argmin(axis=1)
         return code
 
 
-def groups_of_map(measured: Measured) -> Groups | None:
+def cluster_map(measured: MeasuredMap) -> MapClusters | None:
     """Group the rows of a map by k-means, k as many as the first label has classes, else 10.
 
     Ten starts, fitted to 20,000 rows at most. None without places.
@@ -52,19 +52,19 @@ def groups_of_map(measured: Measured) -> Groups | None:
     placed = np.flatnonzero(measured.placed)
     if not len(placed):
         return None
-    known = label_codes(measured.data)
+    labels = label_codes(measured.data)
     rng = np.random.default_rng(measured.random_state)
-    chosen = placed
-    if len(placed) > _MOST_FITTED:
-        chosen = np.sort(rng.choice(placed, _MOST_FITTED, replace=False))
-    Y = measured.stacked[chosen]
-    k = min(DEFAULT_GROUPS if known is None else len(known[1]), len(np.unique(Y, axis=0)))
+    sampled = placed
+    if len(placed) > _MAX_FITTED_ROWS:
+        sampled = np.sort(rng.choice(placed, _MAX_FITTED_ROWS, replace=False))
+    Y = measured.stacked[sampled]
+    k = min(DEFAULT_N_CLUSTERS if labels is None else len(labels[1]), len(np.unique(Y, axis=0)))
     with one_thread(), warnings.catch_warnings():
         # Points that differ by rounding alone leave a group empty, which is as good.
         warnings.simplefilter("ignore", ConvergenceWarning)
-        model = KMeans(n_clusters=k, n_init=_STARTS, random_state=measured.random_state).fit(Y)
-    groups = Groups(np.zeros(0, np.int64), np.asarray(model.cluster_centers_))
-    return Groups(groups.of(measured.stacked), groups.centres)
+        model = KMeans(n_clusters=k, n_init=_N_STARTS, random_state=measured.random_state).fit(Y)
+    clusters = MapClusters(np.zeros(0, np.int64), np.asarray(model.cluster_centers_))
+    return MapClusters(clusters.nearest_cluster(measured.stacked), clusters.centres)
 
 
 def label_codes(data: HeteroData) -> tuple[Ints, list[str]] | None:
@@ -85,19 +85,19 @@ def label_codes(data: HeteroData) -> tuple[Ints, list[str]] | None:
     for column in data.labels:
         if column.name == first.name:
             values[data.offsets[column.dataset]] = column.values
-    known = np.flatnonzero([value is not None for value in values])
-    present = values[known]
+    known_rows = np.flatnonzero([value is not None for value in values])
+    present = values[known_rows]
     if any(isinstance(value, float) and not value.is_integer() for value in present):
         return None
     classes, code = np.unique([str(value) for value in present], return_inverse=True)
-    if not 2 <= len(classes) <= max(len(known) // 2, 2):
+    if not 2 <= len(classes) <= max(len(known_rows) // 2, 2):
         return None
     codes = np.full(data.n_rows, -1)
-    codes[known] = code
+    codes[known_rows] = code
     return codes, classes.tolist()
 
 
-def group_measures(measured: Measured) -> Values:
+def cluster_measures(measured: MeasuredMap) -> MeasureValues:
     """Return rand_index, rand_index_pairs and nmi: k-means groups against links and labels.
 
     rand_index is the share of links kept: together in one group, apart in two; of held-out links
@@ -105,26 +105,26 @@ def group_measures(measured: Measured) -> Values:
     rand_index_pairs takes all pairs of two linked datasets, linked or not. nmi is the mutual
     information of groups and classes over the mean of their entropies.
     """
-    groups = groups_of_map(measured)
-    if groups is None:
+    clusters = cluster_map(measured)
+    if clusters is None:
         return {}
-    found: Values = {}
-    shares = [("rand_index", rand_on_links(measured.data, groups.code))]
-    held = measured.held_out
-    if held is not None:
-        code = groups.of(np.vstack(list(measured.places_held.values())))
-        shares.append(("rand_index_held_out", rand_on_links(held, code)))
-    shares += [("rand_index_pairs", rand_on_pairs(measured, groups.code))]
-    found |= {name: (share, 0.0) for name, share in shares if share is not None}
-    known = label_codes(measured.data)
-    if known is not None:
+    values: MeasureValues = {}
+    shares = [("rand_index", rand_on_links(measured.data, clusters.code))]
+    held_out = measured.held_out
+    if held_out is not None:
+        code = clusters.nearest_cluster(np.vstack(list(measured.held_out_places.values())))
+        shares.append(("rand_index_held_out", rand_on_links(held_out, code)))
+    shares += [("rand_index_pairs", rand_on_pairs(measured, clusters.code))]
+    values |= {name: (share, 0.0) for name, share in shares if share is not None}
+    labels = label_codes(measured.data)
+    if labels is not None:
         from sklearn.metrics import normalized_mutual_info_score
 
-        both = (known[0] >= 0) & measured.placed
+        both = (labels[0] >= 0) & measured.placed
         if both.any():
-            nmi = normalized_mutual_info_score(known[0][both], groups.code[both])
-            found["nmi"] = (float(nmi), 0.0)
-    return found
+            nmi = normalized_mutual_info_score(labels[0][both], clusters.code[both])
+            values["nmi"] = (float(nmi), 0.0)
+    return values
 
 
 def rand_on_links(data: HeteroData, code: Ints) -> float | None:
@@ -139,7 +139,7 @@ def rand_on_links(data: HeteroData, code: Ints) -> float | None:
     return float((same == (weight > 0))[counted].mean())
 
 
-def rand_on_pairs(measured: Measured, code: Ints) -> float | None:
+def rand_on_pairs(measured: MeasuredMap, code: Ints) -> float | None:
     """Return the Rand index over all pairs of rows of two linked datasets, None without links.
 
     A pair is right when it is linked and in one group, or not linked and in two. O(rows + links):
@@ -147,7 +147,7 @@ def rand_on_pairs(measured: Measured, code: Ints) -> float | None:
     """
     offsets = measured.data.offsets
     right = total = 0.0
-    for (source, target), W in measured.cross.items():
+    for (source, target), W in measured.cross_links.items():
         if offsets[source].start > offsets[target].start:
             continue
         a, b = code[offsets[source]], code[offsets[target]]
@@ -165,30 +165,30 @@ def rand_on_pairs(measured: Measured, code: Ints) -> float | None:
     return right / total if total else None
 
 
-def spread_ratio(measured: Measured) -> Values:
+def variance_ratio(measured: MeasuredMap) -> MeasureValues:
     """Return variance_ratio: how much wider one dataset lies than another; 1 is alike.
 
     The variance of the first over that of the second; of three and more datasets the one that
     differs most, over the variance of all.
     """
-    spreads = spread_of(measured.places)
+    spreads = variance_by_dataset(measured.places)
     if len(spreads) < 2:
         return {}
     if len(spreads) == 2:
         first, second = spreads.values()
         return {"variance_ratio": (first / second, 0.0)}
-    pooled = spread_of({"all": measured.stacked})["all"]
+    pooled = variance_by_dataset({"all": measured.stacked})["all"]
     ratios = [spread / pooled for spread in spreads.values()]
     return {"variance_ratio": (max(ratios, key=lambda ratio: abs(np.log(ratio))), 0.0)}
 
 
-def spread_of(Y: Mapping[str, Floats]) -> dict[str, float]:
+def variance_by_dataset(Y: Mapping[str, Floats]) -> dict[str, float]:
     """Return the variance of each dataset, summed over axes; without those at a single place."""
-    found = {}
+    variances = {}
     for name, places in Y.items():
-        there = places[np.isfinite(places).all(axis=1)]
-        if len(there) > 1:
-            spread = float(there.var(axis=0, ddof=1).sum())
-            if spread > 0:
-                found[name] = spread
-    return found
+        placed = places[np.isfinite(places).all(axis=1)]
+        if len(placed) > 1:
+            variance = float(placed.var(axis=0, ddof=1).sum())
+            if variance > 0:
+                variances[name] = variance
+    return variances

@@ -16,15 +16,15 @@ from hetviz.data import Embedding, HeteroData
 from hetviz.data.model.statements import statement_positions, statement_rows
 from hetviz.errors import ParameterError
 from hetviz.features.relations.user_links import table_links, user_link_weights
-from hetviz.metrics.fit.displacement import moved
+from hetviz.metrics.fit.displacement import displacements
 from hetviz.metrics.fit.nearest import comparison_nearness, link_nearness
 from hetviz.metrics.trust.trust import trust
 
-NOTICED = 0.05
+MOVED_THRESHOLD = 0.05
 """Share of the map's extent from which on an item counts as having moved."""
-_FALSER = 0.15
-_NEIGHBOURS = 10
-_MOST_ROWS = 20
+_MAX_TRUST_LOSS = 0.15
+_N_NEIGHBORS = 10
+_MAX_ROWS = 20
 
 
 @dataclass(frozen=True)
@@ -69,35 +69,37 @@ class Consequences:
     n_hubs: int = 0
 
     @property
-    def falser(self) -> bool:
+    def has_more_false_neighbors(self) -> bool:
         """Whether many more neighbours of the named items are false than were."""
-        return bool(self.true_after < self.true_before - _FALSER)
+        return bool(self.true_after < self.true_before - _MAX_TRUST_LOSS)
 
     def sentences(self) -> list[str]:
         """Return what happened, the statement itself first."""
-        said = "statement" if np.isnan(self.apart_after) else "pair"
-        told = [
-            f"The map keeps {self.kept_after:,} of {count(self.n_said, said)} "
+        unit = "statement" if np.isnan(self.apart_after) else "pair"
+        sentences = [
+            f"The map keeps {self.kept_after:,} of {count(self.n_said, unit)} "
             f"({self.kept_before:,} before)."
         ]
         if self.n_hubs:
-            which = "They are" if self.n_hubs == self.n_said else f"{self.n_hubs:,} of them are"
-            told.append(f"{which} of two items that each hold many others, and stay with these.")
+            subject = "They are" if self.n_hubs == self.n_said else f"{self.n_hubs:,} of them are"
+            sentences.append(
+                f"{subject} of two items that each hold many others, and stay with these."
+            )
         if np.isfinite([self.apart_before, self.apart_after]).all():
-            told.append(
-                f"They lie {_share(self.apart_after)} of the map's width apart "
-                f"({_share(self.apart_before)} before)."
+            sentences.append(
+                f"They lie {_percent_text(self.apart_after)} of the map's width apart "
+                f"({_percent_text(self.apart_before)} before)."
             )
         if np.isfinite([self.true_before, self.true_after]).all():
-            told.append(
-                f"Of their ten nearest, {_of_ten(self.true_after)} are near in the data "
-                f"({_of_ten(self.true_before)} before)."
+            sentences.append(
+                f"Of their ten nearest, {_of_ten_text(self.true_after)} are near in the data "
+                f"({_of_ten_text(self.true_before)} before)."
             )
         if self.links_won or self.links_lost:
-            won, lost = (count(n, "other link") for n in (self.links_won, self.links_lost))
-            told.append(f"{won} newly kept, {lost} no longer.")
-        told.append(f"{self.n_moved:,} of {count(self.n_others, 'other item')} moved.")
-        return told
+            closer, farther = (count(n, "other link") for n in (self.links_won, self.links_lost))
+            sentences.append(f"{closer} newly kept, {farther} no longer.")
+        sentences.append(f"{self.n_moved:,} of {count(self.n_others, 'other item')} moved.")
+        return sentences
 
     def to_dict(self) -> JsonObject:
         """Return the same, JSON-ready; what cannot be said is null."""
@@ -107,10 +109,10 @@ class Consequences:
         }
 
 
-def consequences_from(told: Mapping[str, object]) -> Consequences:
+def consequences_from_dict(values: Mapping[str, object]) -> Consequences:
     """Return what `Consequences.to_dict` was made of."""
     fields: dict[str, Any] = {
-        name: float("nan") if value is None else value for name, value in told.items()
+        name: float("nan") if value is None else value for name, value in values.items()
     }
     return Consequences(**fields)
 
@@ -148,73 +150,81 @@ def consequences(
     O(n) for the maps, O(m) for m links and O(n d) for each named item; see `hetviz.trust` for what
     is near in the data.
     """
-    places = statement_positions(data, said)
-    if not len(places):
+    positions = statement_positions(data, said)
+    if not len(positions):
         raise ParameterError("consequences: said names no statement; see hetviz.statements.")
-    ends = statement_rows(data)
-    named = np.unique(ends[places])
+    rows = statement_rows(data)
+    named = np.unique(rows[positions])
     named = named[named >= 0]
-    far = moved(before, after)
-    mine = np.zeros(len(ends), dtype=bool)
-    mine[places] = True
-    was, now = _kept(data, before), _kept(data, after)
+    displacement = displacements(before, after)
+    is_named = np.zeros(len(rows), dtype=bool)
+    is_named[positions] = True
+    satisfied_before, satisfied_after = _satisfied_mask(data, before), _satisfied_mask(data, after)
     n_links = sum(map(len, data.links))
-    is_link = np.arange(len(ends)) < n_links
-    others = is_link & ~mine
-    pairs = ends[is_link & mine][:, :2]
-    apart = [_apart(data, one, pairs) for one in (before, after)]
-    looked = np.random.default_rng(0).permutation(named)[:_MOST_ROWS]
-    true = [_true(data, one, named, looked) for one in (before, after)]
-    torn = np.flatnonzero(mine & is_link & ~now)
-    together = np.concatenate([np.empty(0), *(links.weight for links in data.links)])
-    torn = torn[together[torn] > 0]
-    hubs = table_links(data).both_hold(ends[torn, 0], ends[torn, 1], user_link_weights(data))
-    rest = np.isfinite(far)
-    rest[named] = False
+    is_link = np.arange(len(rows)) < n_links
+    others = is_link & ~is_named
+    pairs = rows[is_link & is_named][:, :2]
+    pair_distance = [_mean_pair_distance(data, embedding, pairs) for embedding in (before, after)]
+    sampled_rows = np.random.default_rng(0).permutation(named)[:_MAX_ROWS]
+    share_true = [
+        _share_true_neighbors(data, embedding, named, sampled_rows) for embedding in (before, after)
+    ]
+    unsatisfied = np.flatnonzero(is_named & is_link & ~satisfied_after)
+    link_weight = np.concatenate([np.empty(0), *(links.weight for links in data.links)])
+    unsatisfied = unsatisfied[link_weight[unsatisfied] > 0]
+    hubs = table_links(data).both_hold(
+        rows[unsatisfied, 0], rows[unsatisfied, 1], user_link_weights(data)
+    )
+    is_other = np.isfinite(displacement)
+    is_other[named] = False
     return Consequences(
         n_items=len(named),
-        n_said=len(places),
-        kept_before=int(was[mine].sum()),
-        kept_after=int(now[mine].sum()),
-        apart_before=apart[0],
-        apart_after=apart[1],
-        true_before=true[0],
-        true_after=true[1],
-        links_won=int((now & ~was & others).sum()),
-        links_lost=int((was & ~now & others).sum()),
-        n_moved=int((far[rest] >= NOTICED).sum()),
-        n_others=int(rest.sum()),
+        n_said=len(positions),
+        kept_before=int(satisfied_before[is_named].sum()),
+        kept_after=int(satisfied_after[is_named].sum()),
+        apart_before=pair_distance[0],
+        apart_after=pair_distance[1],
+        true_before=share_true[0],
+        true_after=share_true[1],
+        links_won=int((satisfied_after & ~satisfied_before & others).sum()),
+        links_lost=int((satisfied_before & ~satisfied_after & others).sum()),
+        n_moved=int((displacement[is_other] >= MOVED_THRESHOLD).sum()),
+        n_others=int(is_other.sum()),
         n_hubs=int(hubs.sum()),
     )
 
 
-def _kept(data: HeteroData, embedding: Embedding) -> Bools:
+def _satisfied_mask(data: HeteroData, embedding: Embedding) -> Bools:
     """Say of each statement whether a map keeps it."""
-    together = np.concatenate([np.empty(0), *(links.weight for links in data.links)]) > 0
+    is_positive = np.concatenate([np.empty(0), *(links.weight for links in data.links)]) > 0
     links: Floats = link_nearness(data, embedding)
-    kept = np.isfinite(links) & (together == (links >= 1.0 - NEAR))
-    return np.concatenate([kept, comparison_nearness(data, embedding) > 0.5])
+    satisfied = np.isfinite(links) & (is_positive == (links >= 1.0 - NEAR))
+    return np.concatenate([satisfied, comparison_nearness(data, embedding) > 0.5])
 
 
-def _apart(data: HeteroData, embedding: Embedding, pairs: Ints) -> float:
+def _mean_pair_distance(data: HeteroData, embedding: Embedding, pairs: Ints) -> float:
     Y = np.vstack([embedding.coordinates[name] for name in data.datasets])
     extent = float(np.max(np.nanmax(Y, axis=0) - np.nanmin(Y, axis=0))) or 1.0
     distance = np.linalg.norm(Y[pairs[:, 0]] - Y[pairs[:, 1]], axis=1)
-    there = distance[np.isfinite(distance)]
-    return float(there.mean() / extent) if len(there) else float("nan")
+    finite = distance[np.isfinite(distance)]
+    return float(finite.mean() / extent) if len(finite) else float("nan")
 
 
-def _true(data: HeteroData, embedding: Embedding, named: Ints, looked: Ints) -> float:
+def _share_true_neighbors(
+    data: HeteroData, embedding: Embedding, named: Ints, sampled_rows: Ints
+) -> float:
     """Return the share of true neighbours of some of the named, who do not count for each other."""
     shares = []
-    for row in looked.tolist():
-        found = trust(data, _without(data, embedding, named[named != row]), _NEIGHBOURS, rows=[row])
-        shares.append(1.0 - found.false_within[row] / found.of_within[row])
-    there = np.array(shares)[np.isfinite(shares)]
-    return float(there.mean()) if len(there) else float("nan")
+    for row in sampled_rows.tolist():
+        result = trust(
+            data, _without_rows(data, embedding, named[named != row]), _N_NEIGHBORS, rows=[row]
+        )
+        shares.append(1.0 - result.false_within[row] / result.of_within[row])
+    finite = np.array(shares)[np.isfinite(shares)]
+    return float(finite.mean()) if len(finite) else float("nan")
 
 
-def _without(data: HeteroData, embedding: Embedding, rows: Ints) -> Embedding:
+def _without_rows(data: HeteroData, embedding: Embedding, rows: Ints) -> Embedding:
     """Return a map without the places of some global rows."""
     Y = {name: embedding.coordinates[name].copy() for name in data.datasets}
     for name, span in data.offsets.items():
@@ -222,9 +232,9 @@ def _without(data: HeteroData, embedding: Embedding, rows: Ints) -> Embedding:
     return Embedding(Y, embedding.ids, embedding.entity)
 
 
-def _share(value: float) -> str:
+def _percent_text(value: float) -> str:
     return "under 1 %" if value < 0.01 else round_percent(value)
 
 
-def _of_ten(share: float) -> str:
+def _of_ten_text(share: float) -> str:
     return f"{10 * share:.1f}".removesuffix(".0")

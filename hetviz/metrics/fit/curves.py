@@ -12,13 +12,13 @@ from hetviz.core.ordinal.comparisons import comparison_curve
 from hetviz.core.threads import one_thread
 from hetviz.data import Embedding, HeteroData
 from hetviz.metrics.fit.guidance import BlockScore
-from hetviz.metrics.fit.measured_map import Measured
+from hetviz.metrics.fit.measured_map import MeasuredMap
 
 Curves = dict[str, dict[str, list[list[float]]]]
 
 # Evenly spread on the logarithmic axis that shares of pairs are drawn on.
 _SHARES = np.concatenate([[0.0], np.geomspace(1e-4, 1.0, 121)])
-_LENGTHS = np.linspace(0.0, 1.0, 101)
+_LENGTH_RATIOS = np.linspace(0.0, 1.0, 101)
 
 
 @one_thread()
@@ -61,33 +61,33 @@ def curves(
     Exact to 20,000,000 pairs a block, above that within 0.0014 in 95 of 100 cases (Dvoretzky,
     Kiefer and Wolfowitz 1956; Massart 1990).
     """
-    return measured_curves(Measured(data, embedding, held_out, random_state))
+    return curves_of_map(MeasuredMap(data, embedding, held_out, random_state))
 
 
-def measured_curves(measured: Measured) -> Curves:
+def curves_of_map(measured: MeasuredMap) -> Curves:
     """Return `curves` of a map that other measures are taken of too."""
-    found: Curves = {}
+    curves_by_kind: Curves = {}
     parts = zip(("given", "held_out"), measured.blocks, strict=True)
     for part, blocks in parts:
-        for kind, (sign, chosen) in _kinds(blocks).items():
+        for kind, (sign, chosen) in _blocks_by_kind(blocks).items():
             F = np.concatenate([block.F for block in chosen])
             if np.isfinite(F).any():
                 y = satisfaction_curve(F, sign, at=_SHARES)[1]
-                found.setdefault(kind, {})[part] = _listed(_SHARES, y)
-    said = (
+                curves_by_kind.setdefault(kind, {})[part] = _rounded_points(_SHARES, y)
+    comparison_parts = (
         ("given", measured.data, measured.places),
-        ("held_out", measured.held_out, measured.places_held),
+        ("held_out", measured.held_out, measured.held_out_places),
     )
-    for part, data, Y in said:
+    for part, data, Y in comparison_parts:
         if data is None or data.comparisons is None:
             continue
-        y = comparison_curve(np.vstack(list(Y.values())), data.comparisons.objects, _LENGTHS)
+        y = comparison_curve(np.vstack(list(Y.values())), data.comparisons.objects, _LENGTH_RATIOS)
         if np.isfinite(y).all():
-            found.setdefault("comparisons", {})[part] = _listed(_LENGTHS, y)
-    return found
+            curves_by_kind.setdefault("comparisons", {})[part] = _rounded_points(_LENGTH_RATIOS, y)
+    return curves_by_kind
 
 
-def _kinds(blocks: list[BlockScore]) -> Mapping[str, tuple[int, list[BlockScore]]]:
+def _blocks_by_kind(blocks: list[BlockScore]) -> Mapping[str, tuple[int, list[BlockScore]]]:
     kinds: dict[str, tuple[int, list[BlockScore]]] = {}
     for sign, name in ((1, "links"), (-1, "apart")):
         chosen = [block for block in blocks if block.sign == sign]
@@ -99,5 +99,5 @@ def _kinds(blocks: list[BlockScore]) -> Mapping[str, tuple[int, list[BlockScore]
     return kinds
 
 
-def _listed(x: Floats, y: Floats) -> list[list[float]]:
+def _rounded_points(x: Floats, y: Floats) -> list[list[float]]:
     return [np.round(x, 6).tolist(), np.round(y, 6).tolist()]

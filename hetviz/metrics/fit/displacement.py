@@ -9,10 +9,10 @@ from hetviz.core.layout.procrustes import align
 from hetviz.data import Embedding
 from hetviz.errors import HetvizError
 
-_QUIET_SHARE = 0.8
+_STILL_SHARE = 0.8
 
 
-def moved(before: Embedding, after: Embedding) -> Floats:
+def displacements(before: Embedding, after: Embedding) -> Floats:
     """Return the distance between an item's places on two maps as a share of the map's extent.
 
     Parameters
@@ -49,6 +49,6 @@ def moved(before: Embedding, after: Embedding) -> Floats:
         return np.full(len(B), np.nan)
     extent = float((np.nanmax(B, axis=0) - np.nanmin(B, axis=0)).max()) or 1.0
     distance = np.linalg.norm(align(A, B)(A) - B, axis=1)
-    quiet = distance <= np.nanquantile(distance, _QUIET_SHARE)
-    fit = align(np.where(quiet[:, None], A, np.nan), B)
+    is_still = distance <= np.nanquantile(distance, _STILL_SHARE)
+    fit = align(np.where(is_still[:, None], A, np.nan), B)
     return np.asarray(np.linalg.norm(fit(A) - B, axis=1) / extent)

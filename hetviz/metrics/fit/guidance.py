@@ -84,7 +84,7 @@ class BlockScore:
         """Chance that a linked pair lies closer than a pair not linked, ties half."""
         return link_auc(self.distinct, self.candidates)
 
-    def error_of(self, measure: str) -> float:
+    def standard_error_of(self, measure: str) -> float:
         """Return the standard error over the links of "area", "auc", "degree_auc" or "kept"."""
         ends = self.ends or ()
         if measure == "degree_auc":
@@ -103,7 +103,7 @@ class BlockScore:
         return 1.0 - 0.5 * min(linked / max(self.candidates, 1), 1.0)
 
     @property
-    def kept(self) -> float:
+    def share_close(self) -> float:
         """Share of links among the nearest 5 % of the candidate pairs, of all links.
 
         A link that has an end without a place is not kept.
@@ -111,8 +111,8 @@ class BlockScore:
         return float((self.F <= NEAR).sum() / len(self.F)) if len(self.F) else float("nan")
 
     @property
-    def kept_ceiling(self) -> float:
-        """The most that `kept` could be: the nearest 5 % of the pairs may be fewer than links."""
+    def share_close_ceiling(self) -> float:
+        """The most that `share_close` could be: the nearest 5 % of the pairs may be fewer than links."""
         linked = len(self.distinct)
         return min(1.0, NEAR * self.candidates / linked) if linked else float("nan")
 
@@ -125,13 +125,13 @@ def block_scores(data: HeteroData, embedding: Embedding, random_state: int = 0) 
     Links of all kinds and both directions between two datasets form one block. Exact to
     20,000,000 candidate pairs, sampled above. O(candidates) time, bounded memory.
     """
-    (found,) = scores_of_parts(coordinates_of(data, embedding), [data.links], random_state)
-    return found
+    (scores,) = block_scores_of_parts(coordinates_of(data, embedding), [data.links], random_state)
+    return scores
 
 
-def scores_of_parts(
+def block_scores_of_parts(
     Y: Mapping[str, Floats],
-    parts: Sequence[Iterable[Links]],
+    link_groups: Sequence[Iterable[Links]],
     seed: int,
     beat: Callable[[], None] = lambda: None,
 ) -> list[list[BlockScore]]:
@@ -142,7 +142,7 @@ def scores_of_parts(
     """
     order = {name: position for position, name in enumerate(Y)}
     pairs: dict[tuple[str, str], list[tuple[int, int, Ints, Ints]]] = {}
-    for part, links in enumerate(parts):
+    for part, links in enumerate(link_groups):
         for group in links:
             forward = order[group.source] <= order[group.target]
             source, target = sorted((group.source, group.target), key=order.__getitem__)
@@ -151,34 +151,38 @@ def scores_of_parts(
                 mask = group.weight * sign > 0
                 if mask.any():
                     pairs.setdefault((source, target), []).append((part, sign, i[mask], j[mask]))
-    found: list[list[BlockScore]] = [[] for _ in parts]
-    for (source, target), said in pairs.items():
-        i, j = (np.concatenate([entry[end] for entry in said]) for end in (2, 3))
+    scores: list[list[BlockScore]] = [[] for _ in link_groups]
+    for (source, target), entries in pairs.items():
+        i, j = (np.concatenate([entry[end] for entry in entries]) for end in (2, 3))
         if source == target:
             i, j = np.minimum(i, j), np.maximum(i, j)
         other = None if source == target else Y[target]
         beat()
         ranked = distance_percentiles(Y[source], i, j, other, random_state=seed)
-        owner = np.concatenate(
-            [np.full(len(entry[2]), 2 * entry[0] + (entry[1] < 0)) for entry in said]
+        block_code = np.concatenate(
+            [np.full(len(entry[2]), 2 * entry[0] + (entry[1] < 0)) for entry in entries]
         )
-        together = owner % 2 == 0
-        for one in np.unique(owner):
-            mine = owner == one
-            F = ranked.values[mine]
-            _, first = np.unique(np.column_stack([i[mine], j[mine]]), axis=0, return_index=True)
-            part, sign = int(one) // 2, -1 if one % 2 else 1
+        is_positive = block_code % 2 == 0
+        for code in np.unique(block_code):
+            in_block = block_code == code
+            F = ranked.values[in_block]
+            _, first_index = np.unique(
+                np.column_stack([i[in_block], j[in_block]]), axis=0, return_index=True
+            )
+            part, sign = int(code) // 2, -1 if code % 2 else 1
             degree: tuple[float, float] = (float("nan"), 0.0)
-            spread = float("nan")
+            degree_spread = float("nan")
             if sign > 0:
-                known = (i[together], j[together])
-                ends = (i[mine][first], j[mine][first])
+                positive_pairs = (i[is_positive], j[is_positive])
+                ends = (i[in_block][first_index], j[in_block][first_index])
                 beat()
-                closer, error = degree_placements(Y[source], *ends, other, known, random_state=seed)
+                closer, error = degree_placements(
+                    Y[source], *ends, other, positive_pairs, random_state=seed
+                )
                 if np.isfinite(closer).any():
                     degree = (float(np.nanmean(closer)), error)
-                    spread = error_of_mean(closer, *ends)
-            found[part].append(
+                    degree_spread = error_of_mean(closer, *ends)
+            scores[part].append(
                 BlockScore(
                     source,
                     target,
@@ -186,25 +190,27 @@ def scores_of_parts(
                     F,
                     ranked.candidates,
                     ranked.standard_error,
-                    F[first],
+                    F[first_index],
                     *degree,
-                    (i[mine], j[mine]),
-                    spread,
+                    (i[in_block], j[in_block]),
+                    degree_spread,
                 )
             )
-    return found
+    return scores
 
 
-def pooled(blocks: Iterable[BlockScore], measure: str, sign: int) -> float | None:
+def weighted_mean(blocks: Iterable[BlockScore], measure: str, sign: int) -> float | None:
     """Return the mean of a measure over blocks of one sign, weighted by links; None without any.
 
     What is about all links counts those without a place too, the rest those with one alone.
     """
-    whole = measure in ("kept", "kept_ceiling")
+    counts_unplaced = measure in ("kept", "kept_ceiling")
     rows = [
-        (getattr(block, measure), len(block.F) if whole else block.n_links)
+        (getattr(block, measure), len(block.F) if counts_unplaced else block.n_links)
         for block in blocks
-        if block.sign == sign and (whole or block.n_links) and np.isfinite(getattr(block, measure))
+        if block.sign == sign
+        and (counts_unplaced or block.n_links)
+        and np.isfinite(getattr(block, measure))
     ]
     if not rows:
         return None
@@ -212,10 +218,10 @@ def pooled(blocks: Iterable[BlockScore], measure: str, sign: int) -> float | Non
     return float(np.average(values, weights=weights))
 
 
-def pooled_error(blocks: Iterable[BlockScore], measure: str, sign: int) -> float:
-    """Return the standard error over the links of what `pooled` returns; NaN where none follows."""
+def weighted_mean_error(blocks: Iterable[BlockScore], measure: str, sign: int) -> float:
+    """Return the standard error over the links of what `weighted_mean` returns; NaN where none follows."""
     rows = [
-        (block.error_of(measure), len(block.F) if measure == "kept" else block.n_links)
+        (block.standard_error_of(measure), len(block.F) if measure == "kept" else block.n_links)
         for block in blocks
         if block.sign == sign and block.n_links and np.isfinite(getattr(block, measure))
     ]
@@ -226,7 +232,7 @@ def pooled_error(blocks: Iterable[BlockScore], measure: str, sign: int) -> float
     return float(np.sqrt(((weights * errors) ** 2).sum()) / weights.sum())
 
 
-def same_against_different(blocks: Sequence[BlockScore]) -> tuple[float, float] | None:
+def apart_auc(blocks: Sequence[BlockScore]) -> tuple[float, float] | None:
     """Return how often a pair said to be apart lies farther than one said to be together.
 
     Returns
@@ -239,40 +245,42 @@ def same_against_different(blocks: Sequence[BlockScore]) -> tuple[float, float] 
 
     None where no pair of datasets has both.
     """
-    found: list[tuple[float, float, int]] = []
+    results: list[tuple[float, float, int]] = []
     for apart in blocks:
-        same = [
-            one
-            for one in blocks
-            if one.sign > 0 > apart.sign
-            and (one.source, one.target) == (apart.source, apart.target)
-            and one.n_links
+        positive_blocks = [
+            block
+            for block in blocks
+            if block.sign > 0 > apart.sign
+            and (block.source, block.target) == (apart.source, apart.target)
+            and block.n_links
         ]
-        if apart.sign > 0 or not same or not apart.n_links:
+        if apart.sign > 0 or not positive_blocks or not apart.n_links:
             continue
-        together = same[0]
-        farther = _above(apart.F, together.F)
-        nearer = 1.0 - _above(together.F, apart.F)
+        positive = positive_blocks[0]
+        farther = _share_smaller(apart.F, positive.F)
+        nearer = 1.0 - _share_smaller(positive.F, apart.F)
         errors = [
             error_of_mean(farther, *(apart.ends or ())),
-            error_of_mean(nearer, *(together.ends or ())),
+            error_of_mean(nearer, *(positive.ends or ())),
         ]
         error = float(np.sqrt(np.square(np.nan_to_num(errors, nan=0.5)).sum()))
-        found.append((float(np.nanmean(farther)), error, apart.n_links))
-    if not found:
+        results.append((float(np.nanmean(farther)), error, apart.n_links))
+    if not results:
         return None
-    values, errors_, weights = (
-        np.array(column, dtype=np.float64) for column in zip(*found, strict=True)
+    values, errors_array, weights = (
+        np.array(column, dtype=np.float64) for column in zip(*results, strict=True)
     )
-    error = float(np.sqrt(((weights * errors_) ** 2).sum()) / weights.sum())
+    error = float(np.sqrt(((weights * errors_array) ** 2).sum()) / weights.sum())
     return float(np.average(values, weights=weights)), error
 
 
-def _above(F: Floats, others: Floats) -> Floats:
+def _share_smaller(F: Floats, others: Floats) -> Floats:
     """Return of each entry the share of others that are smaller, ties half; NaN stays NaN."""
-    sorted_ = np.sort(others[np.isfinite(others)])
-    twice = np.searchsorted(sorted_, F, side="left") + np.searchsorted(sorted_, F, side="right")
-    return np.where(np.isfinite(F), twice / (2 * len(sorted_)), np.nan)
+    sorted_others = np.sort(others[np.isfinite(others)])
+    double_count = np.searchsorted(sorted_others, F, side="left") + np.searchsorted(
+        sorted_others, F, side="right"
+    )
+    return np.where(np.isfinite(F), double_count / (2 * len(sorted_others)), np.nan)
 
 
 @one_thread()
@@ -310,7 +318,7 @@ def guidance_curve(
         blocks = block_scores(data_or_links, embedding)
     else:
         links = [data_or_links] if isinstance(data_or_links, Links) else list(data_or_links)
-        gate = ProblemCollector()
+        collector = ProblemCollector()
         for group in links:
             for name in (group.source, group.target):
                 if name not in embedding.coordinates:
@@ -319,19 +327,19 @@ def guidance_curve(
                             "unknown-dataset", "links", "the embedding lacks this dataset", name
                         )
                     )
-            check_positions(gate, "links, source", group.i, len(embedding.ids[group.source]))
-            check_positions(gate, "links, target", group.j, len(embedding.ids[group.target]))
-        gate.close()
-        (blocks,) = scores_of_parts(embedding.coordinates, [links], 0)
-    chosen = [block.F for block in blocks if block.sign == sign and block.n_links]
-    if not chosen:
-        word = "together" if sign > 0 else "apart"
+            check_positions(collector, "links, source", group.i, len(embedding.ids[group.source]))
+            check_positions(collector, "links, target", group.j, len(embedding.ids[group.target]))
+        collector.close()
+        (blocks,) = block_scores_of_parts(embedding.coordinates, [links], 0)
+    percentiles = [block.F for block in blocks if block.sign == sign and block.n_links]
+    if not percentiles:
+        kind = "together" if sign > 0 else "apart"
         raise DataError(
             Problem(
                 "no-links",
                 "guidance curve",
-                f"there is no link that says {word} between items with a place",
+                f"there is no link that says {kind} between items with a place",
                 remedy="Add links, or place more items.",
             )
         )
-    return satisfaction_curve(np.concatenate(chosen), sign, n_points=n_points)
+    return satisfaction_curve(np.concatenate(percentiles), sign, n_points=n_points)

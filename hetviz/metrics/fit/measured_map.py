@@ -11,20 +11,20 @@ import scipy.sparse as sp
 from hetviz._types import Bools, Floats, Ints
 from hetviz.core.measures.ranking import nearest_places
 from hetviz.data import Embedding, HeteroData
-from hetviz.metrics.fit.guidance import BlockScore, scores_of_parts
+from hetviz.metrics.fit.guidance import BlockScore, block_scores_of_parts
 from hetviz.metrics.fit.rows import coordinates_of
 
-Values = dict[str, tuple[float, float]]
+MeasureValues = dict[str, tuple[float, float]]
 """Name of a measure to its value and the standard error of that value, 0 where it is exact."""
 
-EXACT_QUERIES = 20_000
+MAX_EXACT_QUERIES = 20_000
 """Up to this many items each is a query; above it a sample is."""
-SAMPLED_QUERIES = 5_000
-_FEW_AXES = 4
-_FEW_QUERIES = 1_000
+N_SAMPLED_QUERIES = 5_000
+_MAX_EXACT_AXES = 4
+_N_QUERIES_MANY_AXES = 1_000
 
 
-class Measured:
+class MeasuredMap:
     """A map, the data it was made from, and what was held out.
 
     Parameters
@@ -51,7 +51,7 @@ class Measured:
         self.random_state, self.beat = random_state, beat
         self.errors: dict[str, float] = {}
         """Standard error of each measure over the links, comparisons or items it is a mean of."""
-        self._near: dict[tuple[str, str], tuple[Ints, Ints]] = {}
+        self._nearest_cache: dict[tuple[str, str], tuple[Ints, Ints]] = {}
 
     @cached_property
     def places(self) -> dict[str, Floats]:
@@ -59,11 +59,11 @@ class Measured:
         return coordinates_of(self.data, self.embedding)
 
     @cached_property
-    def places_held(self) -> dict[str, Floats]:
+    def held_out_places(self) -> dict[str, Floats]:
         """Places of the rows of what was held out; the very same where the rows are the same."""
         if self.held_out is None:
             return {}
-        if same_rows(self.data, self.held_out):
+        if has_same_rows(self.data, self.held_out):
             return self.places
         return coordinates_of(self.held_out, self.embedding)
 
@@ -80,26 +80,28 @@ class Measured:
     @cached_property
     def blocks(self) -> tuple[list[BlockScore], list[BlockScore]]:
         """The links given and held out, each ranked among all pairs of its two datasets."""
-        held = self.held_out
-        if held is None:
-            (given,) = scores_of_parts(self.places, [self.data.links], self.random_state, self.beat)
-            return given, []
-        if self.places_held is self.places:
-            given, kept_back = scores_of_parts(
-                self.places, [self.data.links, held.links], self.random_state, self.beat
+        held_out = self.held_out
+        if held_out is None:
+            (given,) = block_scores_of_parts(
+                self.places, [self.data.links], self.random_state, self.beat
             )
-            return given, kept_back
+            return given, []
+        if self.held_out_places is self.places:
+            given, hidden = block_scores_of_parts(
+                self.places, [self.data.links, held_out.links], self.random_state, self.beat
+            )
+            return given, hidden
         seed, beat = self.random_state, self.beat
-        (given,) = scores_of_parts(self.places, [self.data.links], seed, beat)
-        (kept_back,) = scores_of_parts(self.places_held, [held.links], seed, beat)
-        return given, kept_back
+        (given,) = block_scores_of_parts(self.places, [self.data.links], seed, beat)
+        (hidden,) = block_scores_of_parts(self.held_out_places, [held_out.links], seed, beat)
+        return given, hidden
 
     @cached_property
-    def cross(self) -> dict[tuple[str, str], sp.csr_array]:
+    def cross_links(self) -> dict[tuple[str, str], sp.csr_array]:
         """Which rows of two datasets are linked (together), {(s, t): (n_s, n_t)}, both ways."""
-        return cross_links(self.data)
+        return cross_dataset_links(self.data)
 
-    def near(self, source: str, target: str, k: int) -> tuple[Ints, Ints]:
+    def nearest(self, source: str, target: str, k: int) -> tuple[Ints, Ints]:
         """Return the k nearest rows of one dataset on the map for rows of another.
 
         Returns
@@ -109,62 +111,68 @@ class Measured:
         index : array of shape (q, min(k, n))
             Rows of `target` that have a place, the nearest first.
         """
-        known = self._near.get((source, target))
-        if known is None or known[1].shape[1] < k:
-            known = self._near[source, target] = self._found(source, target, k)
-        return known[0], known[1][:, :k]
+        cached = self._nearest_cache.get((source, target))
+        if cached is None or cached[1].shape[1] < k:
+            cached = self._nearest_cache[source, target] = self._find_nearest(source, target, k)
+        return cached[0], cached[1][:, :k]
 
-    def near_within(self, source: str, target: str, k: int) -> tuple[Ints, Ints]:
-        """Return the k nearest rows of their own dataset, for the queries of `near`.
+    def nearest_within(self, source: str, target: str, k: int) -> tuple[Ints, Ints]:
+        """Return the k nearest rows of their own dataset, for the queries of `nearest`.
 
         Returns
         -------
         queries : array of shape (q,)
-            As `near`.
+            As `nearest`.
         index : array of shape (q, min(k, n - 1))
             Rows of `source` that have a place, without the row asked, the nearest first.
         """
-        queries, A = self._asked(source, target), self.places[source]
-        there = np.flatnonzero(np.isfinite(A).all(axis=1))
-        wanted = min(k, len(there) - 1)
-        if not len(queries) or wanted < 1:
+        queries, A = self._queries(source, target), self.places[source]
+        placed = np.flatnonzero(np.isfinite(A).all(axis=1))
+        n_neighbors = min(k, len(placed) - 1)
+        if not len(queries) or n_neighbors < 1:
             return queries, np.zeros((len(queries), 0), dtype=np.int64)
-        index = there[nearest_places(A[queries], A[there], wanted + 1)]
-        itself = index == queries[:, None]
+        index = placed[nearest_places(A[queries], A[placed], n_neighbors + 1)]
+        is_query = index == queries[:, None]
         # where many rows lie at one place, a row need not be among its own nearest
-        itself[~itself.any(axis=1), -1] = True
-        return queries, index[~itself].reshape(len(queries), wanted)
+        is_query[~is_query.any(axis=1), -1] = True
+        return queries, index[~is_query].reshape(len(queries), n_neighbors)
 
-    def _asked(self, source: str, target: str) -> Ints:
+    def _queries(self, source: str, target: str) -> Ints:
         """Return the rows with a place and a link to one with a place; a sample of very many."""
         A, B = self.places[source], self.places[target]
         reachable = np.zeros(len(B))
         reachable[np.isfinite(B).all(axis=1)] = 1.0
-        linked = np.asarray(self.cross[source, target] @ reachable) > 0
+        linked = np.asarray(self.cross_links[source, target] @ reachable) > 0
         queries = np.flatnonzero(np.isfinite(A).all(axis=1) & linked)
-        few = A.shape[1] <= _FEW_AXES
-        if len(queries) > EXACT_QUERIES or (not few and len(queries) > 2 * _FEW_QUERIES):
+        has_few_axes = A.shape[1] <= _MAX_EXACT_AXES
+        if len(queries) > MAX_EXACT_QUERIES or (
+            not has_few_axes and len(queries) > 2 * _N_QUERIES_MANY_AXES
+        ):
             rng = np.random.default_rng(self.random_state)
-            size = SAMPLED_QUERIES if few else _FEW_QUERIES
+            size = N_SAMPLED_QUERIES if has_few_axes else _N_QUERIES_MANY_AXES
             queries = np.sort(rng.choice(queries, size, replace=False))
         return queries
 
-    def _found(self, source: str, target: str, k: int) -> tuple[Ints, Ints]:
-        queries = self._asked(source, target)
+    def _find_nearest(self, source: str, target: str, k: int) -> tuple[Ints, Ints]:
+        queries = self._queries(source, target)
         A, B = self.places[source], self.places[target]
-        there = np.flatnonzero(np.isfinite(B).all(axis=1))
+        placed = np.flatnonzero(np.isfinite(B).all(axis=1))
         if not len(queries):
-            return queries, np.zeros((0, min(k, len(there))), dtype=np.int64)
-        return queries, there[nearest_places(A[queries], B[there], min(k, len(there)))]
+            return queries, np.zeros((0, min(k, len(placed))), dtype=np.int64)
+        return queries, placed[nearest_places(A[queries], B[placed], min(k, len(placed)))]
 
-    def n_linked(self, source: str, target: str) -> int:
-        """Return how many rows of `source` could be queries of `near`."""
-        there = np.asarray(np.isfinite(self.places[target]).all(axis=1), dtype=np.float64)
-        here = np.isfinite(self.places[source]).all(axis=1)
-        return int((here & (np.asarray(self.cross[source, target] @ there) > 0)).sum())
+    def n_queries(self, source: str, target: str) -> int:
+        """Return how many rows of `source` could be queries of `nearest`."""
+        target_placed = np.asarray(np.isfinite(self.places[target]).all(axis=1), dtype=np.float64)
+        source_placed = np.isfinite(self.places[source]).all(axis=1)
+        return int(
+            (
+                source_placed & (np.asarray(self.cross_links[source, target] @ target_placed) > 0)
+            ).sum()
+        )
 
 
-def cross_links(data: HeteroData) -> dict[tuple[str, str], sp.csr_array]:
+def cross_dataset_links(data: HeteroData) -> dict[tuple[str, str], sp.csr_array]:
     """Return which rows of two different datasets are linked (together), both ways.
 
     Returns
@@ -172,26 +180,26 @@ def cross_links(data: HeteroData) -> dict[tuple[str, str], sp.csr_array]:
     dict of (str, str) to csr_array of shape (n_s, n_t)
         Entries are 1, indices sorted; pairs of datasets without such links are absent.
     """
-    parts: dict[tuple[str, str], list[tuple[Ints, Ints]]] = {}
+    pairs_by_datasets: dict[tuple[str, str], list[tuple[Ints, Ints]]] = {}
     for links in data.links:
-        together = links.weight > 0
-        if links.within or not together.any():
+        positive = links.weight > 0
+        if links.within or not positive.any():
             continue
-        i, j = links.i[together], links.j[together]
-        parts.setdefault((links.source, links.target), []).append((i, j))
-        parts.setdefault((links.target, links.source), []).append((j, i))
-    found = {}
-    for (source, target), pairs in parts.items():
+        i, j = links.i[positive], links.j[positive]
+        pairs_by_datasets.setdefault((links.source, links.target), []).append((i, j))
+        pairs_by_datasets.setdefault((links.target, links.source), []).append((j, i))
+    links_by_pair = {}
+    for (source, target), pairs in pairs_by_datasets.items():
         rows, columns = (np.concatenate([pair[end] for pair in pairs]) for end in (0, 1))
         shape = (len(data[source]), len(data[target]))
         W = sp.coo_array((np.ones(len(rows)), (rows, columns)), shape=shape).tocsr()
         W.sum_duplicates()
         W.data[:] = 1.0
-        found[source, target] = W
-    return found
+        links_by_pair[source, target] = W
+    return links_by_pair
 
 
-def same_rows(data: HeteroData, other: HeteroData) -> bool:
+def has_same_rows(data: HeteroData, other: HeteroData) -> bool:
     """Whether two data have the same datasets with the same rows in the same order."""
     return list(data.datasets) == list(other.datasets) and all(
         np.array_equal(data[name].ids, other[name].ids) for name in data.datasets

@@ -22,11 +22,11 @@ from hetviz.core.measures.resolution import error_of_mean
 from hetviz.data import Embedding, HeteroData, Labels
 from hetviz.metrics.fit.clustering import label_codes
 from hetviz.metrics.fit.measured_map import (
-    EXACT_QUERIES,
-    SAMPLED_QUERIES,
-    Measured,
-    Values,
-    cross_links,
+    MAX_EXACT_QUERIES,
+    N_SAMPLED_QUERIES,
+    MeasuredMap,
+    MeasureValues,
+    cross_dataset_links,
 )
 
 AT = (1, 5, 10, 20, 50)
@@ -36,14 +36,14 @@ _MOST_ANSWERS = 20_000_000
 _CURVE_POINTS = 201
 
 
-def tag_prediction(measured: Measured) -> Values:
+def tag_prediction(measured: MeasuredMap) -> MeasureValues:
     """Return ndcg and ndcg_guess: whether an item's nearest tags are its own.
 
     An item with q tags gets its q nearest ones as answers, held-out tags those nearest among the
     ones not given. Tags are the dataset without features of two that are linked; where both or
     none have features each asks for the other. The guess answers with the tags most often given.
     """
-    found: Values = {}
+    found: MeasureValues = {}
     held = measured.held_out
     parts: list[tuple[str, HeteroData | None]] = [("", measured.data), ("_held_out", held)]
     for ending, part in parts:
@@ -59,12 +59,12 @@ def tag_prediction(measured: Measured) -> Values:
 
 
 def _answers(
-    measured: Measured, part: HeteroData, held: bool
+    measured: MeasuredMap, part: HeteroData, held: bool
 ) -> Iterator[tuple[tuple[Floats, Floats], int]]:
     """Yield gains of the map and of the guess, and how many queries there could be."""
     data = measured.data
-    places = measured.places_held if held else measured.places
-    own = cross_links(part) if held else measured.cross
+    places = measured.held_out_places if held else measured.places
+    own = cross_dataset_links(part) if held else measured.cross_links
     for source, target in own:
         if target not in data.datasets or not _asked(data, source, target):
             continue
@@ -75,7 +75,7 @@ def _answers(
             W = _columns_moved(W, data[target].find(part[target].ids), len(B))
             known = _known(measured, part, source, target)
         # How often each tag was given, the most frequent first.
-        given = measured.cross.get((source, target))
+        given = measured.cross_links.get((source, target))
         often = np.zeros(len(B)) if given is None else np.asarray(given.sum(axis=0)).ravel()
         there = np.flatnonzero(np.isfinite(B).all(axis=1))
         frequent = there[np.argsort(-often[there], kind="stable")]
@@ -101,9 +101,11 @@ def _columns_moved(W: sp.csr_array, to: Ints, n: int) -> sp.csr_array:
     return moved
 
 
-def _known(measured: Measured, part: HeteroData, source: str, target: str) -> sp.csr_array | None:
+def _known(
+    measured: MeasuredMap, part: HeteroData, source: str, target: str
+) -> sp.csr_array | None:
     """Return the tags that were given to the rows of what is held out."""
-    given = measured.cross.get((source, target))
+    given = measured.cross_links.get((source, target))
     if given is None:
         return None
     rows = measured.data[source].find(part[source].ids)
@@ -132,8 +134,8 @@ def _gains(
     n_all = len(queries)
     if not n_all:
         return None
-    if n_all > EXACT_QUERIES or needed[queries].sum() > _MOST_ANSWERS:
-        size = min(SAMPLED_QUERIES, n_all)
+    if n_all > MAX_EXACT_QUERIES or needed[queries].sum() > _MOST_ANSWERS:
+        size = min(N_SAMPLED_QUERIES, n_all)
         queries = np.sort(np.random.default_rng(seed).choice(queries, size, replace=False))
     mapped, guessed = np.zeros(len(queries)), np.zeros(len(queries))
     # Items with about as many tags are answered together.
@@ -151,22 +153,22 @@ def _gains(
     return (mapped, guessed), n_all
 
 
-def linked_nearby(measured: Measured) -> Values:
+def linked_nearby(measured: MeasuredMap) -> MeasureValues:
     """Return metric_1@k and metric_2@k: linked items among the k nearest of another dataset.
 
     The first is the share of items with at least one there, the second how many there are on
     average; over all items that have a link to the dataset, of every pair of datasets.
     """
     hits: list[tuple[Bools, int, int]] = []
-    for source, target in measured.cross:
-        queries, index = measured.near(source, target, max(AT))
+    for source, target in measured.cross_links:
+        queries, index = measured.nearest(source, target, max(AT))
         if len(queries):
-            there = linked(measured.cross[source, target], queries, index)
-            hits.append((there, measured.n_linked(source, target), index.shape[1]))
+            there = linked(measured.cross_links[source, target], queries, index)
+            hits.append((there, measured.n_queries(source, target), index.shape[1]))
     return _at_each(measured, hits, "metric_1", "metric_2")
 
 
-def sharing_nearby(measured: Measured) -> Values:
+def sharing_nearby(measured: MeasuredMap) -> MeasureValues:
     """Return metric_1_within@k and metric_2_within@k: items that share a link, of one's own kind.
 
     Two items of a dataset share a link if both are linked with the same item of another. The first
@@ -185,11 +187,11 @@ def sharing_nearby(measured: Measured) -> Values:
     O(q k) rows of links are read for q items asked; no table of pairs is made.
     """
     hits: list[tuple[Bools, int, int]] = []
-    for source, target in measured.cross:
-        queries, index = measured.near_within(source, target, max(AT))
+    for source, target in measured.cross_links:
+        queries, index = measured.nearest_within(source, target, max(AT))
         if index.shape[1]:
-            there = _shared(measured.cross[source, target], queries, index)
-            hits.append((there, measured.n_linked(source, target), index.shape[1]))
+            there = _shared(measured.cross_links[source, target], queries, index)
+            hits.append((there, measured.n_queries(source, target), index.shape[1]))
     return _at_each(measured, hits, "metric_1_within", "metric_2_within")
 
 
@@ -206,10 +208,10 @@ def _shared(W: sp.csr_array, rows: Ints, columns: Ints) -> Bools:
 
 
 def _at_each(
-    measured: Measured, hits: Sequence[tuple[Bools, int, int]], first: str, second: str
-) -> Values:
+    measured: MeasuredMap, hits: Sequence[tuple[Bools, int, int]], first: str, second: str
+) -> MeasureValues:
     """Return by k the share of items with a hit among the k nearest, and the mean number."""
-    found: Values = {}
+    found: MeasureValues = {}
     for k in AT:
         if any(width >= k for _, _, width in hits):
             some = [(there[:, :k].any(axis=1).astype(float), n) for there, n, _ in hits]
@@ -220,7 +222,7 @@ def _at_each(
     return found
 
 
-def reconstruction(measured: Measured) -> Values:
+def reconstruction(measured: MeasuredMap) -> MeasureValues:
     """Return graph_auc: whether linked items of other datasets come before all others."""
     ranked = _ranked(measured)
     if ranked is None or not np.isfinite(ranked.auc):
@@ -247,7 +249,7 @@ def roc_curve(
         From 0 to 1: each item with a link to another dataset calls its first k other items linked,
         for k from 0 to all. None without such links.
     """
-    ranked = _ranked(Measured(data, embedding, None, random_state))
+    ranked = _ranked(MeasuredMap(data, embedding, None, random_state))
     if ranked is None:
         return None
     points = np.geomspace(1, max(ranked.n_others, 2), _CURVE_POINTS)
@@ -255,10 +257,10 @@ def roc_curve(
     return ranked.curve(np.minimum(at, ranked.n_others))
 
 
-def _ranked(measured: Measured) -> Ranked | None:
+def _ranked(measured: MeasuredMap) -> Ranked | None:
     rows, columns = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
     offsets = measured.data.offsets
-    for (source, target), W in measured.cross.items():
+    for (source, target), W in measured.cross_links.items():
         pairs = W.tocoo()
         rows.append(pairs.row + offsets[source].start)
         columns.append(pairs.col + offsets[target].start)
@@ -273,7 +275,7 @@ def _ranked(measured: Measured) -> Ranked | None:
     return rank_partners(measured.stacked[placed], W, random_state=measured.random_state)
 
 
-def label_neighbors(measured: Measured) -> Values:
+def label_neighbors(measured: MeasuredMap) -> MeasureValues:
     """Return label_knn_accuracy: whether most of the 5 nearest labelled items share a label."""
     found = label_codes(measured.data)
     if found is None:
@@ -287,7 +289,7 @@ def label_neighbors(measured: Measured) -> Values:
     return {"label_knn_accuracy": (float(agrees.mean()), 0.0)}
 
 
-def labels_across(measured: Measured) -> Values:
+def labels_across(measured: MeasuredMap) -> MeasureValues:
     """Return label_across_accuracy: the label of an item by its neighbours in other datasets.
 
     The share of items whose 5 nearest labelled items of other datasets mostly have their label.

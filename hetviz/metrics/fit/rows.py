@@ -12,26 +12,26 @@ from hetviz.data import Embedding, HeteroData
 
 def coordinates_of(data: HeteroData, embedding: Embedding) -> dict[str, Floats]:
     """Return the coordinates of each row of `data`, {dataset: (n_i, k)}; NaN where it has none."""
-    return _matched(data, embedding, embedding.coordinates, embedding.n_components)
+    return _match_rows(data, embedding, embedding.coordinates, embedding.n_components)
 
 
 def drawn_of(data: HeteroData, embedding: Embedding) -> dict[str, Floats] | None:
     """Return the same of `Embedding.drawn`, {dataset: (n_i, 2)}; None where there is none."""
-    return None if embedding.drawn is None else _matched(data, embedding, embedding.drawn, 2)
+    return None if embedding.drawn is None else _match_rows(data, embedding, embedding.drawn, 2)
 
 
-def _matched(
+def _match_rows(
     data: HeteroData, embedding: Embedding, places: Mapping[str, Floats], k: int
 ) -> dict[str, Floats]:
     out: dict[str, Floats] = {}
     for name, dataset in data.datasets.items():
         Y = np.full((len(dataset), k), np.nan)
         if name in places:
-            known = embedding.ids[name]
-            if np.array_equal(known, dataset.ids):
+            embedding_ids = embedding.ids[name]
+            if np.array_equal(embedding_ids, dataset.ids):
                 Y = np.array(places[name])
             else:
-                row_of = {text: row for row, text in enumerate(known)}
+                row_of = {text: row for row, text in enumerate(embedding_ids)}
                 rows = np.array([row_of.get(text, -1) for text in dataset.ids], dtype=np.int64)
                 Y[rows >= 0] = places[name][rows[rows >= 0]]
         out[name] = Y

@@ -20,14 +20,14 @@ from hetviz.data import Embedding, HeteroData
 from hetviz.data.model.immutable import Immutable
 from hetviz.errors import DataWarning
 from hetviz.features.spaces.affinities import space_of
-from hetviz.metrics.fit.clustering import group_measures, label_codes, spread_ratio
+from hetviz.metrics.fit.clustering import cluster_measures, label_codes, variance_ratio
 from hetviz.metrics.fit.guidance import (
     BlockScore,
-    pooled,
-    pooled_error,
-    same_against_different,
+    apart_auc,
+    weighted_mean,
+    weighted_mean_error,
 )
-from hetviz.metrics.fit.measured_map import Measured, Values
+from hetviz.metrics.fit.measured_map import MeasuredMap, MeasureValues
 from hetviz.metrics.fit.ranking import (
     label_neighbors,
     labels_across,
@@ -50,7 +50,7 @@ _COLUMNS = [
     "kept",
     "kept_ceiling",
 ]
-_OF_LINKS = (
+_LINK_MEASURES = (
     ("guidance_area", "area", 1),
     ("negative_guidance_area", "area", -1),
     ("link_auc", "auc", 1),
@@ -104,10 +104,10 @@ class Scores(Immutable):
         rows = []
         for name, value in self.values.items():
             error = self.standard_errors.get(name)
-            told = "" if error is None else f"\u00b1 {error:.3f}"
-            most, least = self.ceiling(name), self.resolutions.get(name, float("nan"))
-            limits = ("" if np.isnan(limit) else f"{limit:.3f}" for limit in (most, least))
-            rows.append((name, f"{value:.3f}", told, *limits))
+            error_text = "" if error is None else f"\u00b1 {error:.3f}"
+            ceiling, resolution = self.ceiling(name), self.resolutions.get(name, float("nan"))
+            limits = ("" if np.isnan(limit) else f"{limit:.3f}" for limit in (ceiling, resolution))
+            rows.append((name, f"{value:.3f}", error_text, *limits))
         head = ("measure", "", "standard error", "at most", "can tell")
         return html_table("Scores", rows, head, self.note)
 
@@ -196,167 +196,171 @@ def evaluate(
     rows for graph_auc and neighbourhoods; sampled above with a standard error. Memory stays
     bounded: no n x n matrix.
     """
-    return scores_of(Measured(data, embedding, held_out, random_state))
+    return evaluate_measured(MeasuredMap(data, embedding, held_out, random_state))
 
 
-def scores_of(measured: Measured) -> Scores:
+def evaluate_measured(measured: MeasuredMap) -> Scores:
     """Return all that applies, as `evaluate`, of a map that other measures are taken of too."""
-    found: Values = {}
-    note = "" if measured.placed.any() else _nothing_shared(measured)
+    values: MeasureValues = {}
+    note = "" if measured.placed.any() else _no_common_items_note(measured)
     if note:
         warnings.warn(note, DataWarning, stacklevel=3)
     else:
-        for measure in _MEASURES:
+        for measure in _MEASURE_FUNCTIONS:
             measured.beat()
-            found |= measure(measured)
-    given, held = measured.blocks
-    tables = [_table(given, False)]
+            values |= measure(measured)
+    given_blocks, hidden_blocks = measured.blocks
+    tables = [_block_table(given_blocks, False)]
     if measured.held_out is not None:
-        tables.append(_table(held, True))
+        tables.append(_block_table(hidden_blocks, True))
     return Scores(
-        MappingProxyType({name: value for name, (value, _) in found.items()}),
-        MappingProxyType({name: error for name, (_, error) in found.items() if error > 0}),
+        MappingProxyType({name: value for name, (value, _) in values.items()}),
+        MappingProxyType({name: error for name, (_, error) in values.items() if error > 0}),
         pd.concat(tables, ignore_index=True),
-        MappingProxyType({k: v for k, v in _ceilings(measured, found).items() if k in found}),
+        MappingProxyType({k: v for k, v in _ceilings(measured, values).items() if k in values}),
         note,
         MappingProxyType(
             {
                 name: between_two(error)
                 for name, error in measured.errors.items()
-                if name in found and np.isfinite(error)
+                if name in values and np.isfinite(error)
             }
         ),
     )
 
 
-def _nothing_shared(measured: Measured) -> str:
+def _no_common_items_note(measured: MeasuredMap) -> str:
     """Say why a map places none of the items of the data."""
     data, embedding = measured.data, measured.embedding
-    shared = [name for name in data.datasets if name in embedding.coordinates]
-    if not shared:
+    common = [name for name in data.datasets if name in embedding.coordinates]
+    if not common:
         return (
             f"Nothing to measure: the map is of {join_words(list(embedding.coordinates))}, the data of "
             f"{join_words(list(data.datasets))}. Name the datasets alike."
         )
-    name = shared[0]
-    mine, theirs = data[name].ids, embedding.ids[name]
-    if not set(mine.tolist()) & set(theirs.tolist()):
+    name = common[0]
+    data_ids, map_ids = data[name].ids, embedding.ids[name]
+    if not set(data_ids.tolist()) & set(map_ids.tolist()):
         return (
             f"Nothing to measure: the map shares no id with the data. In {name} the data have "
-            f"{mine[0]!r}, the map {theirs[0]!r}; ids are compared as text."
+            f"{data_ids[0]!r}, the map {map_ids[0]!r}; ids are compared as text."
         )
     return "Nothing to measure: no item of the data has a place on the map."
 
 
-def _ceilings(measured: Measured, values: Values) -> dict[str, float]:
-    found: dict[str, float] = {}
+def _ceilings(measured: MeasuredMap, values: MeasureValues) -> dict[str, float]:
+    ceilings: dict[str, float] = {}
     for blocks, ending in zip(measured.blocks, ("", "_held_out"), strict=True):
         for name, measure, sign in (
             ("links_kept", "kept_ceiling", 1),
             ("guidance_area", "area_ceiling", 1),
             ("negative_guidance_area", "area_ceiling", -1),
         ):
-            most = pooled(blocks, measure, sign)
-            if most is not None and most < 1.0:
-                found[name + ending] = most
-    for part, ending in ((measured.data, ""), (measured.held_out, "_held_out")):
-        if part is not None and part.comparisons is not None and len(part.comparisons):
-            most = agreeing(part.comparisons.objects)
-            if most < 1.0:
-                found["comparison_accuracy" + ending] = most
+            ceiling = weighted_mean(blocks, measure, sign)
+            if ceiling is not None and ceiling < 1.0:
+                ceilings[name + ending] = ceiling
+    for dataset, ending in ((measured.data, ""), (measured.held_out, "_held_out")):
+        if dataset is not None and dataset.comparisons is not None and len(dataset.comparisons):
+            ceiling = agreeing(dataset.comparisons.objects)
+            if ceiling < 1.0:
+                ceilings["comparison_accuracy" + ending] = ceiling
     # Counts: as many as are looked at.
-    found |= {name: float(name.partition("@")[2]) for name in values if name.startswith("metric_2")}
-    found["variance_ratio"] = float("nan")
-    known = label_codes(measured.data)
-    if known is not None:
-        codes = known[0][(known[0] >= 0) & measured.placed]
-        alone = np.bincount(codes, minlength=1)[codes] < 2
-        if alone.any():
-            found["label_knn_accuracy"] = float(1.0 - alone.mean())
-    return found
+    ceilings |= {
+        name: float(name.partition("@")[2]) for name in values if name.startswith("metric_2")
+    }
+    ceilings["variance_ratio"] = float("nan")
+    labels = label_codes(measured.data)
+    if labels is not None:
+        codes = labels[0][(labels[0] >= 0) & measured.placed]
+        is_single = np.bincount(codes, minlength=1)[codes] < 2
+        if is_single.any():
+            ceilings["label_knn_accuracy"] = float(1.0 - is_single.mean())
+    return ceilings
 
 
-def links_kept(measured: Measured) -> Values:
+def link_measures(measured: MeasuredMap) -> MeasureValues:
     """Return how links are kept: the first six of `evaluate`."""
-    found: Values = {}
+    values: MeasureValues = {}
     for blocks, ending in zip(measured.blocks, ("", "_held_out"), strict=True):
-        for name, measure, sign in _OF_LINKS:
-            value = pooled(blocks, measure, sign)
+        for name, measure, sign in _LINK_MEASURES:
+            value = weighted_mean(blocks, measure, sign)
             if value is not None:
-                which = "degree_error" if measure == "degree_auc" else "standard_error"
-                error = max(getattr(block, which) for block in blocks if block.sign == sign)
-                found[name + ending] = (value, error)
-                measured.errors[name + ending] = pooled_error(blocks, measure, sign)
-        both = same_against_different(blocks)
-        if both is not None:
-            found["apart_auc" + ending] = (both[0], 0.0)
-            measured.errors["apart_auc" + ending] = both[1]
-    return found
+                error_name = "degree_error" if measure == "degree_auc" else "standard_error"
+                error = max(getattr(block, error_name) for block in blocks if block.sign == sign)
+                values[name + ending] = (value, error)
+                measured.errors[name + ending] = weighted_mean_error(blocks, measure, sign)
+        apart = apart_auc(blocks)
+        if apart is not None:
+            values["apart_auc" + ending] = (apart[0], 0.0)
+            measured.errors["apart_auc" + ending] = apart[1]
+    return values
 
 
-def comparisons_kept(measured: Measured) -> Values:
+def comparison_measures(measured: MeasuredMap) -> MeasureValues:
     """Return comparison_accuracy."""
-    found: Values = {}
+    values: MeasureValues = {}
     parts = (
         (measured.data, measured.places, ""),
-        (measured.held_out, measured.places_held, "_held_out"),
+        (measured.held_out, measured.held_out_places, "_held_out"),
     )
     for data, Y, ending in parts:
         if data is None or data.comparisons is None or not len(data.comparisons):
             continue
         objects = data.comparisons.objects
-        kept = comparison_outcomes(np.vstack(list(Y.values())), objects)
-        if np.isfinite(kept).any():
-            found["comparison_accuracy" + ending] = (float(np.nanmean(kept)), 0.0)
-            measured.errors["comparison_accuracy" + ending] = error_of_mean(kept, objects[:, 0])
-    return found
+        outcomes = comparison_outcomes(np.vstack(list(Y.values())), objects)
+        if np.isfinite(outcomes).any():
+            values["comparison_accuracy" + ending] = (float(np.nanmean(outcomes)), 0.0)
+            measured.errors["comparison_accuracy" + ending] = error_of_mean(outcomes, objects[:, 0])
+    return values
 
 
-def neighbors_kept(measured: Measured) -> Values:
+def neighborhood_measures(measured: MeasuredMap) -> MeasureValues:
     """Return trustworthiness and continuity, datasets by their rows.
 
     Of datasets with features, or distances or a kernel, and at least 4 placed rows; queries are
     sampled above 2,500 rows.
     """
     data = measured.data
-    kept: dict[str, Preservation] = {}
+    preservations: dict[str, Preservation] = {}
     for name, Y in measured.places.items():
         space = space_of(data[name])
         if space is not None:
             measured.beat()
-            found_here = preservation(space, Y, random_state=measured.random_state)
-            if np.isfinite(found_here.trustworthiness):
-                kept[name] = found_here
-    found: Values = {}
-    if kept:
-        weights = np.array([len(data[name]) for name in kept], dtype=np.float64)
+            result = preservation(space, Y, random_state=measured.random_state)
+            if np.isfinite(result.trustworthiness):
+                preservations[name] = result
+    values: MeasureValues = {}
+    if preservations:
+        weights = np.array([len(data[name]) for name in preservations], dtype=np.float64)
         weights /= weights.sum()
         for measure in ("trustworthiness", "continuity"):
-            each = np.array([getattr(part, measure) for part in kept.values()])
-            error = np.array([getattr(part, f"{measure}_error") for part in kept.values()])
+            per_dataset = np.array([getattr(item, measure) for item in preservations.values()])
+            error = np.array([getattr(item, f"{measure}_error") for item in preservations.values()])
             spread = float(np.sqrt(((weights * error) ** 2).sum()))
-            found[measure] = (float(weights @ each), spread)
-            over = np.array([getattr(part, f"{measure}_spread") for part in kept.values()])
-            measured.errors[measure] = float(np.sqrt(((weights * over) ** 2).sum()))
-    return found
+            values[measure] = (float(weights @ per_dataset), spread)
+            spreads = np.array(
+                [getattr(item, f"{measure}_spread") for item in preservations.values()]
+            )
+            measured.errors[measure] = float(np.sqrt(((weights * spreads) ** 2).sum()))
+    return values
 
 
-_MEASURES: tuple[Callable[[Measured], Values], ...] = (
-    links_kept,
-    comparisons_kept,
+_MEASURE_FUNCTIONS: tuple[Callable[[MeasuredMap], MeasureValues], ...] = (
+    link_measures,
+    comparison_measures,
     tag_prediction,
     linked_nearby,
     sharing_nearby,
     reconstruction,
-    neighbors_kept,
-    spread_ratio,
-    group_measures,
+    neighborhood_measures,
+    variance_ratio,
+    cluster_measures,
     label_neighbors,
     labels_across,
 )
 
 
-def _table(blocks: list[BlockScore], held_out: bool) -> pd.DataFrame:
+def _block_table(blocks: list[BlockScore], held_out: bool) -> pd.DataFrame:
     rows = [[getattr(block, column) for column in _COLUMNS] for block in blocks]
     table = pd.DataFrame(rows, columns=_COLUMNS)
     table.insert(3, "held_out", held_out)

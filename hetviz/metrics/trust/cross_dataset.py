@@ -12,7 +12,7 @@ from hetviz.core.measures.ranking import linked
 from hetviz.core.measures.satisfaction import NEAR
 from hetviz.data import Embedding, HeteroData
 from hetviz.data.model.statements import statement_rows
-from hetviz.metrics.fit.measured_map import cross_links
+from hetviz.metrics.fit.measured_map import cross_dataset_links
 from hetviz.metrics.fit.nearest import comparison_nearness, link_nearness
 from hetviz.metrics.trust.neighborhoods import Vicinity
 
@@ -61,7 +61,7 @@ def across(vicinity: Vicinity) -> tuple[Floats, Floats]:
 def _partners(vicinity: Vicinity) -> dict[tuple[str, str], sp.csr_array]:
     """Return links that say together between placed rows of datasets, and identical objects."""
     data = vicinity.data
-    found = cross_links(data)
+    found = cross_dataset_links(data)
     for source, a in data.offsets.items():
         for target, b in data.offsets.items():
             if source == target or data[source].entity != data[target].entity:

@@ -16,7 +16,7 @@ from hetviz.features.columns.types import Column
 from hetviz.features.interpretation import feature_names
 from hetviz.features.item_columns import group_values, item_columns
 from hetviz.features.relations.words import item_words
-from hetviz.metrics.contrast import corrected, higher_or_lower, more_often
+from hetviz.metrics.contrast import correct_p_values, find_frequent_things, find_shifted_numbers
 
 _MAX_VALUES = 200
 _MAX_NUMBERS = 300
@@ -103,7 +103,7 @@ class Contrasts:
         """
         words, M = self._words
         rows = np.arange(len(codes)) if among is None else np.flatnonzero(among)
-        word_table = more_often(sp.csr_array(M[rows]), codes[rows], n_clusters)
+        word_table = find_frequent_things(sp.csr_array(M[rows]), codes[rows], n_clusters)
         tests = word_table.attrs["tests"]
         word_table["thing"] = [words[thing] for thing in word_table["thing"]]
         word_table["dataset"] = ""
@@ -135,7 +135,7 @@ class Contrasts:
             M = sp.csr_array(
                 (np.ones(len(known_rows)), (known_rows, at)), shape=(len(own_codes), len(distinct))
             )
-            table = more_often(M, own_codes, n_clusters)
+            table = find_frequent_things(M, own_codes, n_clusters)
             tests += table.attrs["tests"]
             table["thing"] = [f"{column.name}: {distinct[thing]}" for thing in table["thing"]]
             parts.append(table)
@@ -144,7 +144,9 @@ class Contrasts:
     def _numbers(self, name: str, codes: Ints, n_clusters: int, rows: Ints) -> pd.DataFrame:
         own_rows = self._own_rows(name, rows)
         names, X = self._numeric[name]
-        table = higher_or_lower(X[own_rows], codes[self.data.offsets[name]][own_rows], n_clusters)
+        table = find_shifted_numbers(
+            X[own_rows], codes[self.data.offsets[name]][own_rows], n_clusters
+        )
         tests = table.attrs["tests"]
         table["thing"] = [names[thing] for thing in table["thing"]]
         return _join_tables([table], name, tests)
@@ -197,7 +199,7 @@ def _with_corrected_p(parts: list[pd.DataFrame], tests: int) -> pd.DataFrame:
     for part in nonempty:
         part.attrs.clear()
     out = pd.concat([part[columns] for part in nonempty], ignore_index=True)
-    out["q"] = corrected(out["p"].to_numpy(np.float64), tests)
+    out["q"] = correct_p_values(out["p"].to_numpy(np.float64), tests)
     return out
 
 

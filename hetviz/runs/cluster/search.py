@@ -22,7 +22,7 @@ from hetviz.data import Embedding, HeteroData
 from hetviz.errors import Cancelled, HetvizError, ParameterError
 from hetviz.features.item_columns import item_columns
 from hetviz.metrics.fit.clustering import rand_on_links
-from hetviz.metrics.fit.measured_map import same_rows
+from hetviz.metrics.fit.measured_map import has_same_rows
 from hetviz.metrics.fit.rows import coordinates_of
 from hetviz.progress import Progress, ProgressPart, ignore_progress
 from hetviz.runs.cluster.cards import capital, value_words
@@ -217,7 +217,7 @@ def _link_agreement(
     agreement_held_out = None
     if held_out is not None:
         held_out_code = code
-        if not same_rows(data, held_out):
+        if not has_same_rows(data, held_out):
             held_out_code = _nearest_codes(data, embedding, held_out, code)
         agreement_held_out = rand_on_links(held_out, held_out_code)
     return (np.nan if agreement is None else agreement), (

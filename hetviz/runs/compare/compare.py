@@ -20,11 +20,11 @@ from hetviz.algorithms.registry import get_method, simplicity, suggest
 from hetviz.core.threads import one_thread
 from hetviz.data import Embedding, HeteroData
 from hetviz.errors import Cancelled, HetvizError, ParameterError
-from hetviz.metrics.fit.curves import measured_curves
+from hetviz.metrics.fit.curves import curves_of_map
 from hetviz.metrics.fit.guidance import guidance_curve
-from hetviz.metrics.fit.measured_map import Measured
+from hetviz.metrics.fit.measured_map import MeasuredMap
 from hetviz.metrics.fit.rows import coordinates_of
-from hetviz.metrics.fit.summary import scores_of
+from hetviz.metrics.fit.summary import evaluate_measured
 from hetviz.progress import Progress, ignore_progress
 from hetviz.runs.compare.comparison import Candidate, Comparison, FitScores, LinkCurve
 from hetviz.runs.compare.measures import CLOSE_SHARE, overall
@@ -326,13 +326,13 @@ def measure_map_with_limits(
     beat: Callable[[], None] = lambda: None,
 ) -> tuple[dict[str, float], dict[str, LinkCurve], tuple[dict[str, float], dict[str, float]]]:
     """Return `measure_map` with the ceilings and the smallest visible differences of measures."""
-    measured = Measured(train, embedding, held_out, beat=beat)
-    measures = scores_of(measured)
+    measured = MeasuredMap(train, embedding, held_out, beat=beat)
+    measures = evaluate_measured(measured)
     scores = measures.to_dict()
     ceilings = {key: ceiling for key, ceiling in measures.ceilings.items() if np.isfinite(ceiling)}
     scores["placed"] = float(embedding.stacked_placed().mean())
     curves: dict[str, LinkCurve] = {}
-    link_curves = measured_curves(measured).get("links", {})
+    link_curves = curves_of_map(measured).get("links", {})
     for kind, ending, links_data in (("given", "", train), ("held_out", "_held_out", held_out)):
         if links_data is None or not any((group.weight > 0).any() for group in links_data.links):
             continue

@@ -49,33 +49,33 @@ TITLE = "Links and similarity combined"
 STACK = "stack"
 FEATURES, MIXED, LINKS_ALONE = "features", "features and links", "links alone"
 NEAREST_SOURCE, NEAREST_TARGET = "nearest profiles of source", "nearest profiles of target"
-WALKS, LIKENESS = "walks", "likeness"
+WALKS, SIMILARITY = "walks", "likeness"
 LINKS_OF_SOURCE, LINKS_OF_TARGET = "links of source", "links of target"
 ALL = "all"
 FACTORISATIONS = ("kbmf2k", "pmvge")
 AXES = (2, 5, 10, 20)
 AXES_CHOSEN = ("kbmf2k", "pmvge", "mkpe")
-SHARE = 0.2
+HIDDEN_SHARE = 0.2
 
 _SHARES_OF_PROFILES = {FEATURES: 0.0, MIXED: 0.5, LINKS_ALONE: 1.0}
 _RIDGES = (0.1, 1.0, 10.0)
 _PERPLEXITY = 5.0
-_FEW_LINKS, _MANY_LINKS, _VERY_MANY_LINKS = 500, 5_000, 50_000
-_COMPARED_IN_CELLS, _TINY = 8_000, 1e-9
-_MOST_WALKED = 12_000
+_FEW_LINKS_LIMIT, _MANY_LINKS_LIMIT, _VERY_MANY_LINKS_LIMIT = 500, 5_000, 50_000
+_MAX_EXACT_NEIGHBORS, _TINY = 8_000, 1e-9
+_MAX_WALK_ITEMS = 12_000
 # Memory does not grow with the number of pairs: 340 MB were measured for 1,500 and 6,000 items.
 _MEMORY_ESTIMATE = MemoryEstimate(base=400e6)
-_SMALL = 30_000
-_ROWS_JUDGED, _PAIRS_JUDGED, _LINKS_JUDGED = 1_500, 20_000, 5_000
-_LEAST_LINKS = 10
-_LEAST_COLD = 5
-_ITEMS_TO_LEARN_A_RATE = 5
+_MAX_PAIRS_FOR_MEMBERS = 30_000
+_MAX_JUDGED_ROWS, _MAX_JUDGED_PAIRS, _MAX_JUDGED_LINKS = 1_500, 20_000, 5_000
+_MIN_LINKS = 10
+_MIN_COLD_LINKS = 5
+_PRIOR_ITEMS = 5
 _ENTRIES = 4_000_000
-_SPARING: Mapping[str, Mapping[str, object]] = {"kbmf2k": {"n_iter": 60}}
+_FAST_PARAMS: Mapping[str, Mapping[str, object]] = {"kbmf2k": {"n_iter": 60}}
 
 
 @dataclass(frozen=True, eq=False)
-class _Pairs:
+class _SampledPairs:
     """Sampled pairs with hidden links; `counts` is the number of candidates that each represents."""
 
     i: Ints
@@ -85,7 +85,7 @@ class _Pairs:
 
 
 @dataclass(frozen=True, eq=False)
-class _Likeness:
+class _ItemSimilarity:
     """Similarity of the items of a dataset by features, as a kernel with mean diagonal 1."""
 
     K: Floats | None
@@ -93,7 +93,7 @@ class _Likeness:
     own: Spectrum | None
 
     @classmethod
-    def of(cls, dataset: Dataset, random_state: int) -> _Likeness:
+    def of(cls, dataset: Dataset, random_state: int) -> _ItemSimilarity:
         n = len(dataset)
         if n <= MAX_EXACT_ROWS:
             K = _kernel(dataset, random_state)
@@ -112,18 +112,18 @@ class _Likeness:
                 self.own if share == 0.0 and self.own is not None else Spectrum.of_kernel(mixed)
                 for share, mixed in zip(shares, kernels, strict=True)
             ]
-        F, own = self.factor, self.own
+        F, spectrum = self.factor, self.own
         G = thin_factor(sp.csr_array(unit_rows(profiles)), rank_for(n))
-        out = []
+        spectra = []
         for share in shares:
-            if F is None or own is None or share == 1.0:
-                out.append(Spectrum.of_factor(G))
+            if F is None or spectrum is None or share == 1.0:
+                spectra.append(Spectrum.of_factor(G))
             elif share == 0.0:
-                out.append(own)
+                spectra.append(spectrum)
             else:
-                both = np.hstack([np.sqrt(1 - share) * F, np.sqrt(share) * G])
-                out.append(Spectrum.of_factor(both))
-        return out
+                combined = np.hstack([np.sqrt(1 - share) * F, np.sqrt(share) * G])
+                spectra.append(Spectrum.of_factor(combined))
+        return spectra
 
 
 def _kernel(dataset: Dataset, random_state: int) -> Floats | None:
@@ -135,8 +135,8 @@ def _kernel(dataset: Dataset, random_state: int) -> Floats | None:
         return np.asarray(K / np.multiply.outer(size, size))
     if dataset.distance is not None:
         D = np.asarray(dataset.distance, dtype=np.float64)
-        away = D[np.triu_indices(len(D), 1)]
-        width = float(np.median(away[away > 0])) if (away > 0).any() else 1.0
+        distances = D[np.triu_indices(len(D), 1)]
+        width = float(np.median(distances[distances > 0])) if (distances > 0).any() else 1.0
         return np.asarray(np.exp(-0.5 * ((D + D.T) / 2 / width) ** 2))
     if dataset.X is None:
         return None
@@ -164,18 +164,18 @@ def _factor(dataset: Dataset, random_state: int) -> Floats | None:
     return fitted(kernel(X, X[fitted.landmarks]))
 
 
-def _nearness(dataset: Dataset, random_state: int) -> Sparse | None:
+def _nearest_affinities(dataset: Dataset, random_state: int) -> Sparse | None:
     """Return affinities to the nearest items, (n, n), approximate for many items."""
     n, X = len(dataset), dataset.X
-    if X is None or n <= _COMPARED_IN_CELLS:
+    if X is None or n <= _MAX_EXACT_NEIGHBORS:
         return own_affinities(dataset, _PERPLEXITY)
     k, allowed = neighbors_needed(n, _PERPLEXITY)
-    found = neighbors_by_cells(X, k, random_state)
-    differ = float(np.ptp(found.squared)) > _TINY * float(found.squared.max())
-    return conditional_affinities(found, allowed) if differ else None
+    neighbors = neighbors_by_cells(X, k, random_state)
+    differ = float(np.ptp(neighbors.squared)) > _TINY * float(neighbors.squared.max())
+    return conditional_affinities(neighbors, allowed) if differ else None
 
 
-class _Problem:
+class _LinkProblem:
     """Similarity and other links of two datasets, which do not depend on hidden links."""
 
     def __init__(self, data: HeteroData, source: str, target: str, random_state: int) -> None:
@@ -184,20 +184,20 @@ class _Problem:
         self.shape = len(data[source]), len(data[target])
         self.random_state = random_state
         self.Y = signed_links(data, source, target)
-        self.P = _nearness(data[source], random_state)
-        self.Q = self.P if self.within else _nearness(data[target], random_state)
-        self.a = _Likeness.of(data[source], random_state)
-        self.b = self.a if self.within else _Likeness.of(data[target], random_state)
+        self.P = _nearest_affinities(data[source], random_state)
+        self.Q = self.P if self.within else _nearest_affinities(data[target], random_state)
+        self.a = _ItemSimilarity.of(data[source], random_state)
+        self.b = self.a if self.within else _ItemSimilarity.of(data[target], random_state)
         self.others = [
-            _profiles_elsewhere(data, name, other)
+            _profiles_of_other_links(data, name, other)
             for name, other in ((self.source, self.target), (self.target, self.source))
         ]
         together = sp.csr_array(self.Y > 0).astype(np.float64)
         self.once = (has_exclusive_rows(together), has_exclusive_rows(sp.csr_array(together.T)))
         self.spaces = data.offsets[self.source], data.offsets[self.target]
         self.base: Sparse | None = None
-        if data.n_rows <= _MOST_WALKED:
-            self.base = _rest_of_graph(data, self.source, self.target)
+        if data.n_rows <= _MAX_WALK_ITEMS:
+            self.base = _graph_of_other_links(data, self.source, self.target)
 
     @property
     def n_links(self) -> int:
@@ -214,26 +214,26 @@ class _Problem:
     def links(self) -> tuple[Ints, Ints]:
         """Return the linked pairs, each once."""
         Y = self.Y.tocoo()
-        kept = Y.data > 0
+        is_link = Y.data > 0
         if self.within:
-            kept &= Y.coords[0] < Y.coords[1]
-        return Y.coords[0][kept].astype(np.int64), Y.coords[1][kept].astype(np.int64)
+            is_link &= Y.coords[0] < Y.coords[1]
+        return Y.coords[0][is_link].astype(np.int64), Y.coords[1][is_link].astype(np.int64)
 
     def without(self, i: Ints, j: Ints) -> Sparse:
         """Return the signed links without some pairs."""
         hidden = sp.csr_array((np.ones(len(i)), (i, j)), shape=self.shape)
         if self.within:
             hidden = sp.csr_array(hidden + hidden.T)
-        left = sp.csr_array(self.Y - self.Y.multiply(hidden > 0))
-        left.eliminate_zeros()
-        return left
+        remaining = sp.csr_array(self.Y - self.Y.multiply(hidden > 0))
+        remaining.eliminate_zeros()
+        return remaining
 
 
 @dataclass(frozen=True, eq=False)
-class _Fit:
+class _FittedScores:
     """Fitted scores of each kind, learned from some of the links."""
 
-    problem: _Problem
+    problem: _LinkProblem
     Y: Sparse
     ridges: Mapping[str, Mapping[float, LowRankScores]]
     solved: Mapping[str, KroneckerRidge]
@@ -244,14 +244,14 @@ class _Fit:
     scales: Mapping[str, ScoreScale] = field(default_factory=dict)
     chosen: Mapping[str, float] = field(default_factory=dict)
 
-    def block(self, rows: Ints) -> dict[str, Floats]:
+    def scores_of_rows(self, rows: Ints) -> dict[str, Floats]:
         """Return unscaled scores of rows of source with all rows of target, by kind."""
         problem = self.problem
         out: dict[str, Floats] = {}
         for name, by_ridge in self.ridges.items():
             for ridge, scores in by_ridge.items():
                 if name not in self.chosen or self.chosen[name] == ridge:
-                    out[name if name in self.chosen else _with_ridge(name, ridge)] = scores.rows(
+                    out[name if name in self.chosen else _ridge_name(name, ridge)] = scores.rows(
                         rows
                     )
         for name, S in self.nearest.items():
@@ -259,7 +259,7 @@ class _Fit:
         out |= self._whole_rows(rows)
         if problem.within and problem.a.own is not None:
             F = problem.a.own.features
-            out[LIKENESS] = F[rows] @ F.T
+            out[SIMILARITY] = F[rows] @ F.T
         ones = np.ones((len(rows), problem.shape[1]))
         out[LINKS_OF_SOURCE] = ones * np.log1p(self.degrees[0][rows])[:, None]
         out[LINKS_OF_TARGET] = ones * np.log1p(self.degrees[1])[None, :]
@@ -268,13 +268,13 @@ class _Fit:
             out[LINKS_OF_TARGET] = both
         return out
 
-    def of_pairs(self, i: Ints, j: Ints) -> dict[str, Floats]:
+    def scores_of_pairs(self, i: Ints, j: Ints) -> dict[str, Floats]:
         """Return unscaled scores of pairs, by kind."""
         out: dict[str, Floats] = {}
         for name, by_ridge in self.ridges.items():
             for ridge, scores in by_ridge.items():
                 if name not in self.chosen or self.chosen[name] == ridge:
-                    key = name if name in self.chosen else _with_ridge(name, ridge)
+                    key = name if name in self.chosen else _ridge_name(name, ridge)
                     out[key] = scores.pairs(i, j)
         for name, S in self.nearest.items():
             out[name] = np.asarray(S[i, j]).ravel()
@@ -282,7 +282,7 @@ class _Fit:
             out |= self._by_rows(i, j)
         if self.problem.within and self.problem.a.own is not None:
             F = self.problem.a.own.features
-            out[LIKENESS] = LowRankScores(F, F).pairs(i, j)
+            out[SIMILARITY] = LowRankScores(F, F).pairs(i, j)
         out[LINKS_OF_SOURCE] = np.log1p(self.degrees[0][i])
         out[LINKS_OF_TARGET] = np.log1p(self.degrees[1][j])
         if self.problem.within:
@@ -301,7 +301,7 @@ class _Fit:
             for name, S in self._whole_rows(rows[start : start + step]).items():
                 parts.setdefault(name, []).append(S[at[inside] - start, j[inside]])
         back = np.argsort(order)
-        return {name: np.concatenate(found)[back] for name, found in parts.items()}
+        return {name: np.concatenate(pieces)[back] for name, pieces in parts.items()}
 
     def _whole_rows(self, rows: Ints) -> dict[str, Floats]:
         problem, out = self.problem, {}
@@ -312,7 +312,7 @@ class _Fit:
             out[name] = _model_scores(problem.data, model, problem.source, problem.target, rows)
         return out
 
-    def cold(self, i: Ints, j: Ints) -> Bools:
+    def is_cold(self, i: Ints, j: Ints) -> Bools:
         """Return a mask of pairs with an item that has no link between the two datasets."""
         return np.asarray((self.degrees[0][i] == 0) | (self.degrees[1][j] == 0))
 
@@ -343,7 +343,7 @@ class LinkPredictor:
     judged: Mapping[str, float]
     once: tuple[bool, bool]
     n_links: int
-    _fit: _Fit
+    _fit: _FittedScores
     _warm: ScoreStack
     _cold: ScoreStack
 
@@ -356,43 +356,43 @@ class LinkPredictor:
         rows = np.asarray(rows, dtype=np.int64)
         i = np.repeat(rows[:, None], self._fit.problem.shape[1], axis=1)
         j = np.broadcast_to(np.arange(i.shape[1]), i.shape)
-        return self._probability(self._fit.block(rows), i, j)
+        return self._probability(self._fit.scores_of_rows(rows), i, j)
 
     def pair_scores(self, i: Ints, j: Ints) -> Floats:
         """Return probabilities of pairs, shape (p,); see `scores`."""
-        return self._probability(self._fit.of_pairs(i, j), i, j)
+        return self._probability(self._fit.scores_of_pairs(i, j), i, j)
 
     def _probability(self, raw: Mapping[str, Floats], i: Ints, j: Ints) -> Floats:
         scaled = {name: self._fit.scales[name](S) for name, S in raw.items()}
         degrees = self._fit.degrees
-        cold = self._fit.cold(i, j)
-        p = np.where(cold, self._cold.probability(scaled), self._warm.probability(scaled))
+        is_cold = self._fit.is_cold(i, j)
+        p = np.where(is_cold, self._cold.probability(scaled), self._warm.probability(scaled))
         if self.once[0]:
             p[degrees[0][i] > 0] = 0.0
         if self.once[1]:
             p[degrees[1][j] > 0] = 0.0
         return p
 
-    def likely(self, rows: Ints, count: int, known: Ints) -> tuple[Ints, Ints]:
+    def best_pairs(self, rows: Ints, count: int, known: Ints) -> tuple[Ints, Ints]:
         """Return the `count` best unknown pairs by each weighted kind of score.
 
         Known pairs are sorted numbers i * m + j. Memory is bounded, and of many pairs only those
         in promising cells are computed (`hetviz.core.prediction.link_ridge.best_products`).
         """
-        found: list[Ints] = []
+        candidates: list[Ints] = []
         m = self._fit.problem.shape[1]
         for name in self._fit.ridges:
             if self.weights.get(name, 0.0) > 0.0:
                 scores = self._fit.ridges[name][self._fit.chosen[name]]
                 i, j = best_products(scores.left, scores.right, rows, count, known)
-                found.append(i * m + j)
+                candidates.append(i * m + j)
         for name, S in self._fit.nearest.items():
             if self.weights.get(name, 0.0) > 0.0:
                 part = sp.csr_array(S[rows]).tocoo()
                 numbers = rows[part.coords[0]] * m + part.coords[1]
-                free = ~np.isin(numbers, known)
-                found.append(numbers[free][largest(part.data[free], count)])
-        pairs = np.unique(np.concatenate(found)) if found else np.empty(0, np.int64)
+                is_unknown = ~np.isin(numbers, known)
+                candidates.append(numbers[is_unknown][largest(part.data[is_unknown], count)])
+        pairs = np.unique(np.concatenate(candidates)) if candidates else np.empty(0, np.int64)
         return pairs // m, pairs % m
 
     @cached_property
@@ -401,13 +401,13 @@ class LinkPredictor:
         solved = self._fit.solved[MIXED]
         return solved.a.features, solved.b.features
 
-    def carried_by(self, i: int, j: int, count: int = 3) -> list[tuple[int, int, float]]:
+    def supporting_links(self, i: int, j: int, count: int = 3) -> list[tuple[int, int, float]]:
         """Return the known links that support a pair most, with their shares of the score.
 
         The ridge on features and links scores (i, j) as a sum over known links (k, l) of
         K_a(i, k) A_kl K_b(l, j).
         """
-        k, l_, weight = self._carriers
+        k, l_, weight = self._link_coefficients
         a, b = self.places
         part = (a @ a[i])[k] * weight * (b @ b[j])[l_]
         total = float(np.abs(part).sum()) or 1.0
@@ -415,21 +415,21 @@ class LinkPredictor:
         return [(int(k[r]), int(l_[r]), float(part[r]) / total) for r in best if part[r] > 0]
 
     @cached_property
-    def _carriers(self) -> tuple[Ints, Ints, Floats]:
+    def _link_coefficients(self) -> tuple[Ints, Ints, Floats]:
         """Known links with their coefficients in the ridge."""
         k, l_ = (rows.astype(np.int64) for rows in self._fit.Y.tocoo().coords)
         dual = self._fit.solved[MIXED].weights(self._fit.chosen[MIXED])
         return k, l_, dual.pairs(k, l_)
 
-    def alike(self, side: str, row: int, count: int = 5) -> Ints:
+    def most_similar(self, side: str, row: int, count: int = 5) -> Ints:
         """Return the rows most similar to a row of "source" or "target"."""
-        likeness = self._fit.problem.a if side == "source" else self._fit.problem.b
-        F = likeness.own.features if likeness.own is not None else None
+        similarity = self._fit.problem.a if side == "source" else self._fit.problem.b
+        F = similarity.own.features if similarity.own is not None else None
         if F is None:
             F = self.places[0 if side == "source" else 1]
-        near = F @ F[row]
-        near[row] = -np.inf
-        return largest(near, count)
+        scores = F @ F[row]
+        scores[row] = -np.inf
+        return largest(scores, count)
 
 
 def signed_links(data: HeteroData, source: str, target: str) -> Sparse:
@@ -511,38 +511,38 @@ def fit_link_predictor(
             f"{', '.join(FACTORISATIONS)}."
         )
     report(0.0, "Comparing items")
-    problem = _Problem(data, source, target, random_state)
+    problem = _LinkProblem(data, source, target, random_state)
     if not problem.n_links:
         reason = f"It needs links between {source} and {target}, and there are none."
         raise NotApplicableError(TITLE, [reason])
     if (too_much := memory_refusal(_MEMORY_ESTIMATE.total_bytes(data), data.n_rows)) is not None:
         raise NotApplicableError(TITLE, [too_much])
     if members is None:
-        small = not quick and problem.shape[0] * problem.shape[1] <= _SMALL
-        members = FACTORISATIONS if small and not problem.within else ()
-    rounds = 1 if quick else 5 if problem.n_links < _FEW_LINKS else 3
-    if problem.n_links > _MANY_LINKS:
-        rounds = min(rounds, 2 if problem.n_links <= _VERY_MANY_LINKS else 1)
+        is_small = not quick and problem.shape[0] * problem.shape[1] <= _MAX_PAIRS_FOR_MEMBERS
+        members = FACTORISATIONS if is_small and not problem.within else ()
+    rounds = 1 if quick else 5 if problem.n_links < _FEW_LINKS_LIMIT else 3
+    if problem.n_links > _MANY_LINKS_LIMIT:
+        rounds = min(rounds, 2 if problem.n_links <= _VERY_MANY_LINKS_LIMIT else 1)
     tests, colds = [], []
     settings: dict[str, int] = {}
-    enough = problem.n_links >= _LEAST_LINKS
-    steps = (rounds + 1 if enough else 0) + 1
-    if enough:
-        settings = {name: _axes(problem, name, _SPARING.get(name, {})) for name in members}
+    has_enough_links = problem.n_links >= _MIN_LINKS
+    steps = (rounds + 1 if has_enough_links else 0) + 1
+    if has_enough_links:
+        settings = {name: _best_axes(problem, name, _FAST_PARAMS.get(name, {})) for name in members}
         for number in range(rounds):
             report(number / steps, "Learning from hidden links")
-            tests.append(_hidden_links(problem, settings, random_state + number))
+            tests.append(_test_hidden_links(problem, settings, random_state + number))
         if problem.has_bare_items:
             report(rounds / steps, "Learning from hidden items")
-            colds.append(_hidden_items(problem, settings, random_state))
+            colds.append(_test_hidden_items(problem, settings, random_state))
     report((steps - 1) / steps, "Learning from all links")
-    final = _fit(problem, problem.Y, settings)
-    chosen = _best_ridges(final, tests)
-    final = _with_scales(replace(final, chosen=chosen))
-    tests = [_chosen(test, chosen) for test in tests]
-    cold_tests = [_chosen(test, chosen) for test in colds if test is not None]
-    warm, judged = _weighed(tests)
-    cold = _for_items_without_links(tests, cold_tests, warm, problem.shape[1])
+    final = _fit_scores(problem, problem.Y, settings)
+    ridges = _best_ridges(final, tests)
+    final = _add_scales(replace(final, chosen=ridges))
+    tests = [_keep_chosen_ridges(test, ridges) for test in tests]
+    cold_tests = [_keep_chosen_ridges(test, ridges) for test in colds if test is not None]
+    warm, judged = _fit_stack(tests)
+    cold = _fit_cold_stack(tests, cold_tests, warm, problem.shape[1])
     report(1.0, "Done")
     weights = dict(zip(warm.names, warm.weights.tolist(), strict=True))
     return LinkPredictor(
@@ -560,35 +560,43 @@ def fit_link_predictor(
 
 
 @dataclass(frozen=True, eq=False)
-class _Test:
+class _HiddenTest:
     """Pairs with hidden links, and the scores of a fit that did not see these."""
 
-    pairs: _Pairs
+    pairs: _SampledPairs
     scores: Mapping[str, Floats]
     cold: Bools
     scales: Mapping[str, ScoreScale]
 
 
-def _fit(problem: _Problem, Y: Sparse, settings: Mapping[str, int]) -> _Fit:
+def _fit_scores(problem: _LinkProblem, Y: Sparse, settings: Mapping[str, int]) -> _FittedScores:
     together = sp.csr_array(Y > 0).astype(np.float64)
     degrees = (
         np.asarray(together.sum(axis=1), dtype=np.float64).ravel(),
         np.asarray(together.sum(axis=0), dtype=np.float64).ravel(),
     )
-    shown = together
+    together_or_same = together
     if problem.within:
-        shown = sp.csr_array(together + sp.eye_array(problem.shape[0]))
+        together_or_same = sp.csr_array(together + sp.eye_array(problem.shape[0]))
     profiles = [
-        _filled(sp.csr_array(sp.hstack([part, rest])) if rest is not None else part, near)
-        for part, rest, near in zip(
-            (shown, sp.csr_array(shown.T)), problem.others, (problem.P, problem.Q), strict=True
+        _fill_empty_profiles(
+            sp.csr_array(sp.hstack([part, other_profiles])) if other_profiles is not None else part,
+            nearest_links,
+        )
+        for part, other_profiles, nearest_links in zip(
+            (together_or_same, sp.csr_array(together_or_same.T)),
+            problem.others,
+            (problem.P, problem.Q),
+            strict=True,
         )
     ]
     solved: dict[str, KroneckerRidge] = {}
     target = sp.csr_array(Y + sp.eye_array(problem.shape[0])) if problem.within else Y
-    bare = problem.a.own is None and problem.b.own is None
+    no_features = problem.a.own is None and problem.b.own is None
     kinds = {
-        name: share for name, share in _SHARES_OF_PROFILES.items() if not bare or name == MIXED
+        name: share
+        for name, share in _SHARES_OF_PROFILES.items()
+        if not no_features or name == MIXED
     }
     left = problem.a.with_profiles(profiles[0], list(kinds.values()))
     right = left
@@ -596,36 +604,41 @@ def _fit(problem: _Problem, Y: Sparse, settings: Mapping[str, int]) -> _Fit:
         right = problem.b.with_profiles(profiles[1], list(kinds.values()))
     for name, a, b in zip(kinds, left, right, strict=True):
         solved[name] = KroneckerRidge.of(target, a, b)
-    ridges = {name: {ridge: one.scores(ridge) for ridge in _RIDGES} for name, one in solved.items()}
+    ridges = {
+        name: {ridge: ridge_fit.scores(ridge) for ridge in _RIDGES}
+        for name, ridge_fit in solved.items()
+    }
     nearest = {}
     if problem.P is not None:
-        near = sp.csr_array(problem.P @ together)
-        nearest[NEAREST_SOURCE] = sp.csr_array((near + near.T) / 2) if problem.within else near
+        nearest_links = sp.csr_array(problem.P @ together)
+        nearest[NEAREST_SOURCE] = (
+            sp.csr_array((nearest_links + nearest_links.T) / 2) if problem.within else nearest_links
+        )
     if problem.Q is not None and not problem.within:
         nearest[NEAREST_TARGET] = sp.csr_array(together @ problem.Q.T)
     walk = None
     if problem.base is not None:
         walk = walk_matrix(_joined_graph(problem, together))
     models = {}
-    seen = _data_with(problem, Y) if settings else problem.data
+    data_with_links = _data_with_links(problem, Y) if settings else problem.data
     for name, axes in settings.items():
-        given = {**_SPARING.get(name, {}), "n_components": axes}
-        model = _factorised(seen, name, given, problem.random_state)
+        params = {**_FAST_PARAMS.get(name, {}), "n_components": axes}
+        model = _fit_quietly(data_with_links, name, params, problem.random_state)
         if model is not None:
             models[name] = model
-    return _Fit(problem, Y, ridges, solved, nearest, walk, models, degrees)
+    return _FittedScores(problem, Y, ridges, solved, nearest, walk, models, degrees)
 
 
-def _filled(profiles: Sparse, near: Sparse | None) -> Sparse:
+def _fill_empty_profiles(profiles: Sparse, affinities: Sparse | None) -> Sparse:
     """Give items without any link the mean profile of their most similar items."""
-    bare = np.asarray(abs(profiles).sum(axis=1)).ravel() == 0
-    if near is None or not bare.any():
+    is_empty = np.asarray(abs(profiles).sum(axis=1)).ravel() == 0
+    if affinities is None or not is_empty.any():
         return profiles
-    keep = sp.diags_array(bare.astype(np.float64))
-    return sp.csr_array(profiles + keep @ (near @ profiles))
+    selector = sp.diags_array(is_empty.astype(np.float64))
+    return sp.csr_array(profiles + selector @ (affinities @ profiles))
 
 
-def _profiles_elsewhere(data: HeteroData, name: str, other: str) -> Sparse | None:
+def _profiles_of_other_links(data: HeteroData, name: str, other: str) -> Sparse | None:
     """Return the links of the items of a dataset to all datasets but one."""
     parts = []
     for third in data.datasets:
@@ -639,24 +652,24 @@ def _profiles_elsewhere(data: HeteroData, name: str, other: str) -> Sparse | Non
     return sp.csr_array(sp.hstack(parts)) if parts else None
 
 
-def _rest_of_graph(data: HeteroData, source: str, target: str) -> Sparse:
+def _graph_of_other_links(data: HeteroData, source: str, target: str) -> Sparse:
     """Return the graph of all positive links except those between two datasets."""
     ends = ({source, target},)
-    rest = [group for group in data.links if {group.source, group.target} not in ends]
-    W = HeteroData(data.datasets, rest).adjacency(1)
+    other_links = [group for group in data.links if {group.source, group.target} not in ends]
+    W = HeteroData(data.datasets, other_links).adjacency(1)
     objects = data.object_of
-    many = np.bincount(objects)[objects] > 1
-    if many.any():
+    has_views = np.bincount(objects)[objects] > 1
+    if has_views.any():
         S = sp.csr_array(
-            (many.astype(np.float64), (np.arange(len(objects)), objects)),
+            (has_views.astype(np.float64), (np.arange(len(objects)), objects)),
             shape=(len(objects), int(objects.max()) + 1),
         )
-        same = sp.csr_array(S @ S.T)
-        W = sp.csr_array(W + same - sp.diags_array(same.diagonal()))
+        same_object = sp.csr_array(S @ S.T)
+        W = sp.csr_array(W + same_object - sp.diags_array(same_object.diagonal()))
     return W
 
 
-def _joined_graph(problem: _Problem, together: Sparse) -> Sparse:
+def _joined_graph(problem: _LinkProblem, together: Sparse) -> Sparse:
     assert problem.base is not None  # noqa: S101 - callers check it
     Y = together.tocoo()
     p, q = Y.coords[0] + problem.spaces[0].start, Y.coords[1] + problem.spaces[1].start
@@ -664,27 +677,27 @@ def _joined_graph(problem: _Problem, together: Sparse) -> Sparse:
     return sp.csr_array(problem.base + (W if problem.within else W + W.T))
 
 
-def _data_with(problem: _Problem, Y: Sparse) -> HeteroData:
+def _data_with_links(problem: _LinkProblem, Y: Sparse) -> HeteroData:
     """Return the data with the links `Y` between the two datasets."""
     ends = {problem.source, problem.target}
-    rest = [group for group in problem.data.links if {group.source, group.target} != ends]
-    known = Y.tocoo()
-    i, j = known.coords
-    kept = i < j if problem.within else np.ones(len(i), dtype=bool)
-    links = Links(problem.source, problem.target, i[kept], j[kept], known.data[kept])
-    return HeteroData(problem.data.datasets, [*rest, links])
+    other_links = [group for group in problem.data.links if {group.source, group.target} != ends]
+    entries = Y.tocoo()
+    i, j = entries.coords
+    is_kept = i < j if problem.within else np.ones(len(i), dtype=bool)
+    links = Links(problem.source, problem.target, i[is_kept], j[is_kept], entries.data[is_kept])
+    return HeteroData(problem.data.datasets, [*other_links, links])
 
 
-def _factorised(
+def _fit_quietly(
     data: HeteroData, key: str, params: Mapping[str, object], seed: int
 ) -> BaseEmbedder | None:
     """Return a fitted method, or None if it does not suit the remaining links."""
     kind = get_method(key)
-    given = {**params, "random_state": seed}
+    all_params = {**params, "random_state": seed}
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return kind(**parameters.check(key, kind.params, given)).fit(data)
+            return kind(**parameters.check(key, kind.params, all_params)).fit(data)
     except HetvizError:
         return None
 
@@ -694,10 +707,10 @@ def _model_scores(
 ) -> Floats:
     places = model.embedding_.coordinates
     Y, Z = places[source], places[target]
-    found = model.link_scores(
+    scores = model.link_scores(
         data[source].as_new(rows, np.arange(len(Y))), data[target], Y[rows], Z
     )
-    return np.nan_to_num(np.asarray(found, dtype=np.float64), nan=0.0)
+    return np.nan_to_num(np.asarray(scores, dtype=np.float64), nan=0.0)
 
 
 def choose_axes(
@@ -724,10 +737,10 @@ def choose_axes(
     -----
     Uses average precision on a hidden fifth of the links; the fewest of equals. Costs four fits.
     """
-    problem = _Problem(data, source, target, random_state)
-    if problem.n_links < _LEAST_LINKS:
+    problem = _LinkProblem(data, source, target, random_state)
+    if problem.n_links < _MIN_LINKS:
         return AXES[0]
-    return _axes(problem, key, dict(params or {}))
+    return _best_axes(problem, key, dict(params or {}))
 
 
 def with_chosen_axes(
@@ -745,56 +758,62 @@ def with_chosen_axes(
     return {**params, "n_components": axes}
 
 
-def _axes(problem: _Problem, key: str, params: Mapping[str, object]) -> int:
-    i, j, pairs = _hiding(problem, problem.random_state)
-    seen = _data_with(problem, problem.without(i, j))
-    found: dict[int, float] = {}
+def _best_axes(problem: _LinkProblem, key: str, params: Mapping[str, object]) -> int:
+    i, j, pairs = _hide_links(problem, problem.random_state)
+    remaining = _data_with_links(problem, problem.without(i, j))
+    precision_by_axes: dict[int, float] = {}
     for axes in AXES:
-        model = _factorised(seen, key, {**params, "n_components": axes}, problem.random_state)
+        model = _fit_quietly(remaining, key, {**params, "n_components": axes}, problem.random_state)
         if model is None:
             continue
         rows, at = np.unique(pairs.i, return_inverse=True)
         S = _model_scores(problem.data, model, problem.source, problem.target, rows)
-        found[axes] = _precision(pairs, S[at, pairs.j])
-    return max(found, key=lambda axes: (found[axes], -axes)) if found else AXES[0]
+        precision_by_axes[axes] = _average_precision(pairs, S[at, pairs.j])
+    return (
+        max(precision_by_axes, key=lambda axes: (precision_by_axes[axes], -axes))
+        if precision_by_axes
+        else AXES[0]
+    )
 
 
-def _hiding(problem: _Problem, seed: int) -> tuple[Ints, Ints, _Pairs]:
+def _hide_links(problem: _LinkProblem, seed: int) -> tuple[Ints, Ints, _SampledPairs]:
     """Sample links to hide, and pairs to judge: these and pairs without a link."""
     rng = np.random.default_rng((seed, 17))
     i, j = problem.links()
-    hidden = np.sort(rng.permutation(len(i))[: max(1, round(SHARE * len(i)))])
+    hidden = np.sort(rng.permutation(len(i))[: max(1, round(HIDDEN_SHARE * len(i)))])
     return i[hidden], j[hidden], _judged_pairs(problem, i[hidden], j[hidden], rng)
 
 
 def _judged_pairs(
-    problem: _Problem, i: Ints, j: Ints, rng: np.random.Generator, rows: Ints | None = None
-) -> _Pairs:
+    problem: _LinkProblem, i: Ints, j: Ints, rng: np.random.Generator, rows: Ints | None = None
+) -> _SampledPairs:
     n, m = problem.shape
     if rows is None:
         rows = np.arange(n)
-        if n > _ROWS_JUDGED:
-            rows = np.sort(rng.choice(n, _ROWS_JUDGED, replace=False))
+        if n > _MAX_JUDGED_ROWS:
+            rows = np.sort(rng.choice(n, _MAX_JUDGED_ROWS, replace=False))
     if problem.within:
         i, j = np.concatenate([i, j]), np.concatenate([j, i])
-    kept = np.isin(i, rows)
-    i, j = i[kept], j[kept]
-    if len(i) > _LINKS_JUDGED:
-        some = np.sort(rng.permutation(len(i))[:_LINKS_JUDGED])
-        i, j = i[some], j[some]
+    in_rows = np.isin(i, rows)
+    i, j = i[in_rows], j[in_rows]
+    if len(i) > _MAX_JUDGED_LINKS:
+        sampled_links = np.sort(rng.permutation(len(i))[:_MAX_JUDGED_LINKS])
+        i, j = i[sampled_links], j[sampled_links]
     size = len(rows) * m
-    count = min(size, _PAIRS_JUDGED + len(i))
-    drawn = (
-        rng.choice(size, count, replace=False) if size < 50_000_000 else _drawn(rng, size, count)
+    count = min(size, _MAX_JUDGED_PAIRS + len(i))
+    sampled = (
+        rng.choice(size, count, replace=False)
+        if size < 50_000_000
+        else _sample_numbers(rng, size, count)
     )
-    p, q = rows[drawn // m], drawn % m
-    free = np.asarray(problem.Y[p, q]).ravel() == 0
+    p, q = rows[sampled // m], sampled % m
+    is_unknown = np.asarray(problem.Y[p, q]).ravel() == 0
     if problem.within:
-        free &= p != q
+        is_unknown &= p != q
     candidates = size - (problem.Y[rows].nnz if len(rows) < n else problem.Y.nnz)
-    p, q = p[free], q[free]
+    p, q = p[is_unknown], q[is_unknown]
     weight = max(1.0, candidates / max(len(p), 1))
-    return _Pairs(
+    return _SampledPairs(
         np.concatenate([i, p]),
         np.concatenate([j, q]),
         np.arange(len(i) + len(p)) < len(i),
@@ -802,42 +821,50 @@ def _judged_pairs(
     )
 
 
-def _drawn(rng: np.random.Generator, size: int, count: int) -> Ints:
+def _sample_numbers(rng: np.random.Generator, size: int, count: int) -> Ints:
     return np.unique(rng.integers(0, size, count))
 
 
-def _hidden_links(problem: _Problem, settings: Mapping[str, int], seed: int) -> _Test:
-    i, j, pairs = _hiding(problem, seed)
-    return _tested(problem, problem.without(i, j), pairs, settings)
+def _test_hidden_links(
+    problem: _LinkProblem, settings: Mapping[str, int], seed: int
+) -> _HiddenTest:
+    i, j, pairs = _hide_links(problem, seed)
+    return _test_on(problem, problem.without(i, j), pairs, settings)
 
 
-def _hidden_items(problem: _Problem, settings: Mapping[str, int], seed: int) -> _Test | None:
+def _test_hidden_items(
+    problem: _LinkProblem, settings: Mapping[str, int], seed: int
+) -> _HiddenTest | None:
     """Hide all links of a tenth of the linked items of each dataset."""
     rng = np.random.default_rng((seed, 23))
     i, j = problem.links()
-    out = np.zeros(len(i), dtype=bool)
+    is_hidden = np.zeros(len(i), dtype=bool)
     rows = np.empty(0, np.int64)
     for ends in (i, j):
         linked = np.unique(ends)
-        drawn = rng.permutation(linked)[: max(1, len(linked) // 10)]
-        out |= np.isin(ends, drawn)
+        sampled = rng.permutation(linked)[: max(1, len(linked) // 10)]
+        is_hidden |= np.isin(ends, sampled)
         if ends is i:
-            rows = drawn
-    if out.all() or (~out).sum() < _LEAST_LINKS:
+            rows = sampled
+    if is_hidden.all() or (~is_hidden).sum() < _MIN_LINKS:
         return None
     # Other rows are needed for the hidden columns, at least as many as hidden rows.
-    more = rng.permutation(problem.shape[0])[: max(len(rows), min(_ROWS_JUDGED, problem.shape[0]))]
-    judged = np.unique(np.concatenate([rows, more]))
-    pairs = _judged_pairs(problem, i[out], j[out], rng, judged)
-    return _tested(problem, problem.without(i[out], j[out]), pairs, settings)
+    other_rows = rng.permutation(problem.shape[0])[
+        : max(len(rows), min(_MAX_JUDGED_ROWS, problem.shape[0]))
+    ]
+    judged = np.unique(np.concatenate([rows, other_rows]))
+    pairs = _judged_pairs(problem, i[is_hidden], j[is_hidden], rng, judged)
+    return _test_on(problem, problem.without(i[is_hidden], j[is_hidden]), pairs, settings)
 
 
-def _tested(problem: _Problem, Y: Sparse, pairs: _Pairs, settings: Mapping[str, int]) -> _Test:
-    fit = _fit(problem, Y, settings)
-    scores = fit.of_pairs(pairs.i, pairs.j)
-    rest = ~pairs.is_link
-    scales = {name: ScoreScale.of(S[rest]) for name, S in scores.items()}
-    cold = fit.cold(pairs.i, pairs.j)
+def _test_on(
+    problem: _LinkProblem, Y: Sparse, pairs: _SampledPairs, settings: Mapping[str, int]
+) -> _HiddenTest:
+    fit = _fit_scores(problem, Y, settings)
+    scores = fit.scores_of_pairs(pairs.i, pairs.j)
+    not_link = ~pairs.is_link
+    scales = {name: ScoreScale.of(S[not_link]) for name, S in scores.items()}
+    cold = fit.is_cold(pairs.i, pairs.j)
     allowed = np.ones(len(cold), dtype=bool)
     if problem.once[0]:
         allowed &= fit.degrees[0][pairs.i] == 0
@@ -845,38 +872,44 @@ def _tested(problem: _Problem, Y: Sparse, pairs: _Pairs, settings: Mapping[str, 
         allowed &= fit.degrees[1][pairs.j] == 0
     if any(problem.once):
         # Items that may have one link and have it are no candidates.
-        pairs = _Pairs(*(part[allowed] for part in vars(pairs).values()))
+        pairs = _SampledPairs(*(part[allowed] for part in vars(pairs).values()))
         scores = {name: S[allowed] for name, S in scores.items()}
         cold = cold[allowed]
-    return _Test(pairs, scores, cold, scales)
+    return _HiddenTest(pairs, scores, cold, scales)
 
 
-def _with_scales(fit: _Fit) -> _Fit:
+def _add_scales(fit: _FittedScores) -> _FittedScores:
     rng = np.random.default_rng(fit.problem.random_state)
-    none = np.empty(0, np.int64)
-    pairs = _judged_pairs(fit.problem, none, none, rng)
-    scores = fit.of_pairs(pairs.i, pairs.j)
+    no_rows = np.empty(0, np.int64)
+    pairs = _judged_pairs(fit.problem, no_rows, no_rows, rng)
+    scores = fit.scores_of_pairs(pairs.i, pairs.j)
     return replace(fit, scales={name: ScoreScale.of(S) for name, S in scores.items()})
 
 
-def _best_ridges(fit: _Fit, tests: Sequence[_Test]) -> dict[str, float]:
+def _best_ridges(fit: _FittedScores, tests: Sequence[_HiddenTest]) -> dict[str, float]:
     """Return the strength of each ridge that finds most hidden links; 1 without hidden links."""
     chosen = {}
     for name in fit.ridges:
-        found = {
+        precision_by_ridge = {
             ridge: float(
-                np.mean([_precision(t.pairs, t.scores[_with_ridge(name, ridge)]) for t in tests])
+                np.mean(
+                    [_average_precision(t.pairs, t.scores[_ridge_name(name, ridge)]) for t in tests]
+                )
             )
             for ridge in _RIDGES
             if tests
         }
-        chosen[name] = max(found, key=lambda ridge: found[ridge]) if found else 1.0
+        chosen[name] = (
+            max(precision_by_ridge, key=lambda ridge: precision_by_ridge[ridge])
+            if precision_by_ridge
+            else 1.0
+        )
     return chosen
 
 
-def _chosen(test: _Test, chosen: Mapping[str, float]) -> _Test:
+def _keep_chosen_ridges(test: _HiddenTest, chosen: Mapping[str, float]) -> _HiddenTest:
     """Keep the chosen ridges under their plain names, and scale all scores."""
-    plain = {_with_ridge(name, ridge): (name, ridge) for name in chosen for ridge in _RIDGES}
+    plain = {_ridge_name(name, ridge): (name, ridge) for name in chosen for ridge in _RIDGES}
     scores: dict[str, Floats] = {}
     for key, S in test.scores.items():
         name, ridge = plain.get(key, (key, None))
@@ -885,66 +918,72 @@ def _chosen(test: _Test, chosen: Mapping[str, float]) -> _Test:
     return replace(test, scores=scores)
 
 
-def _with_ridge(name: str, ridge: float) -> str:
+def _ridge_name(name: str, ridge: float) -> str:
     return f"{name}, ridge {ridge:g}"
 
 
-def _weighed(tests: Sequence[_Test]) -> tuple[ScoreStack, dict[str, float]]:
+def _fit_stack(tests: Sequence[_HiddenTest]) -> tuple[ScoreStack, dict[str, float]]:
     """Return a stack of all scores, or of a single one if it finds hidden links better."""
     usable = [test for test in tests if test.pairs.is_link.any()]
     if not usable:
         return ScoreStack((MIXED,), np.ones(1), float(logit(0.01))), {}
     names = list(usable[0].scores)
-    columns = [_table(test, names) for test in usable]
+    columns = [_score_table(test, names) for test in usable]
     judged = {
-        name: float(np.mean([_precision(test.pairs, test.scores[name]) for test in usable]))
+        name: float(np.mean([_average_precision(test.pairs, test.scores[name]) for test in usable]))
         for name in names
     }
     if len(usable) > 1:
-        each = []
+        held_out_precision = []
         for number, test in enumerate(usable):
-            rest = [place for place in range(len(usable)) if place != number]
-            stack = _stacked(names, [columns[k] for k in rest], [usable[k] for k in rest])
-            each.append(_precision(test.pairs, stack.probability(test.scores)))
-        judged[ALL] = float(np.mean(each))
+            others = [place for place in range(len(usable)) if place != number]
+            stack = _stack_of(names, [columns[k] for k in others], [usable[k] for k in others])
+            held_out_precision.append(
+                _average_precision(test.pairs, stack.probability(test.scores))
+            )
+        judged[ALL] = float(np.mean(held_out_precision))
         best = max(names, key=lambda name: judged[name])
-        gain = np.array([_precision(t.pairs, t.scores[best]) for t in usable]) - np.array(each)
+        gain = np.array([_average_precision(t.pairs, t.scores[best]) for t in usable]) - np.array(
+            held_out_precision
+        )
         if gain.mean() > gain.std(ddof=1) / np.sqrt(len(gain)):
             names = [best]
-            columns = [_table(test, names) for test in usable]
-    return _stacked(names, columns, usable), judged
+            columns = [_score_table(test, names) for test in usable]
+    return _stack_of(names, columns, usable), judged
 
 
-def _table(test: _Test, names: Sequence[str]) -> Floats:
+def _score_table(test: _HiddenTest, names: Sequence[str]) -> Floats:
     return np.column_stack([test.scores[name] for name in names])
 
 
-def _stacked(names: Sequence[str], columns: Sequence[Floats], tests: Sequence[_Test]) -> ScoreStack:
+def _stack_of(
+    names: Sequence[str], columns: Sequence[Floats], tests: Sequence[_HiddenTest]
+) -> ScoreStack:
     y = np.concatenate([test.pairs.is_link for test in tests]).astype(np.float64)
     counts = np.concatenate([test.pairs.counts for test in tests])
     return ScoreStack.fit(names, np.vstack(columns), y, counts, (LINKS_OF_SOURCE, LINKS_OF_TARGET))
 
 
-def _for_items_without_links(
-    tests: Sequence[_Test], colds: Sequence[_Test], warm: ScoreStack, n_targets: int
+def _fit_cold_stack(
+    tests: Sequence[_HiddenTest], colds: Sequence[_HiddenTest], warm: ScoreStack, n_targets: int
 ) -> ScoreStack:
     """Return the stack for pairs with an item without links, calibrated to their own rate."""
-    seen = [t for t in (_only_cold(test) for test in tests) if t is not None]
-    found = [t for t in (_only_cold(test) for test in colds) if t is not None] + seen
-    if sum(int(t.pairs.is_link.sum()) for t in found) < _LEAST_COLD:
+    cold_tests = [t for t in (_only_cold(test) for test in tests) if t is not None]
+    all_tests = [t for t in (_only_cold(test) for test in colds) if t is not None] + cold_tests
+    if sum(int(t.pairs.is_link.sum()) for t in all_tests) < _MIN_COLD_LINKS:
         return warm
-    names = [name for name in found[0].scores if name not in (LINKS_OF_SOURCE, LINKS_OF_TARGET)]
-    stack = _stacked(names, [_table(t, names) for t in found], found)
-    if not seen:
+    names = [name for name in all_tests[0].scores if name not in (LINKS_OF_SOURCE, LINKS_OF_TARGET)]
+    stack = _stack_of(names, [_score_table(t, names) for t in all_tests], all_tests)
+    if not cold_tests:
         return stack
-    counts = np.concatenate([t.pairs.counts for t in seen])
-    links = float(sum(int(t.pairs.is_link.sum()) for t in seen))
+    counts = np.concatenate([t.pairs.counts for t in cold_tests])
+    links = float(sum(int(t.pairs.is_link.sum()) for t in cold_tests))
     # Few items without links tell little about their rate of links, so the usual rate is mixed in.
-    guess = np.concatenate([stack.probability(t.scores) for t in seen])
-    usual = float(np.average(guess, weights=counts))
-    doubt = _ITEMS_TO_LEARN_A_RATE * n_targets
-    rate = (links + doubt * usual) / (float(counts.sum()) + doubt)
-    margin = logit(np.clip(guess, 1e-12, 1 - 1e-12))
+    predicted = np.concatenate([stack.probability(t.scores) for t in cold_tests])
+    usual_rate = float(np.average(predicted, weights=counts))
+    prior_weight = _PRIOR_ITEMS * n_targets
+    rate = (links + prior_weight * usual_rate) / (float(counts.sum()) + prior_weight)
+    margin = logit(np.clip(predicted, 1e-12, 1 - 1e-12))
 
     def above(shift: float) -> float:
         return float(np.average(expit(margin + shift), weights=counts)) - float(rate)
@@ -953,19 +992,19 @@ def _for_items_without_links(
     return ScoreStack(stack.names, stack.weights, stack.intercept + shift)
 
 
-def _only_cold(test: _Test) -> _Test | None:
-    kept = test.cold
-    if not kept.any():
+def _only_cold(test: _HiddenTest) -> _HiddenTest | None:
+    is_cold = test.is_cold
+    if not is_cold.any():
         return None
-    return _Test(
-        _Pairs(*(part[kept] for part in vars(test.pairs).values())),
-        {name: S[kept] for name, S in test.scores.items()},
-        kept[kept],
+    return _HiddenTest(
+        _SampledPairs(*(part[is_cold] for part in vars(test.pairs).values())),
+        {name: S[is_cold] for name, S in test.scores.items()},
+        is_cold[is_cold],
         test.scales,
     )
 
 
-def _precision(pairs: _Pairs, scores: Floats) -> float:
+def _average_precision(pairs: _SampledPairs, scores: Floats) -> float:
     if not pairs.is_link.any():
         return 0.0
     return float(average_precision_score(pairs.is_link, scores, sample_weight=pairs.counts))

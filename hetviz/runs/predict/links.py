@@ -23,15 +23,15 @@ from hetviz.runs.predict.link_predictor import (
     fit_link_predictor,
     signed_links,
 )
-from hetviz.runs.predict.pair_scores import PROFILES, Fitted, PairScorer, known_pairs
+from hetviz.runs.predict.pair_scores import PROFILES, FittedPredictor, PairScorer, known_pairs
 
 REASONS = ("carried_by", "alike_linked", "alike_not_linked", "shared_features")
-_BLOCK = 2_000_000
-_MANY_PAIRS = 20_000_000
-_POOL = 50
-_TREE_AXES, _AT_FIRST, _MOST_QUERIED = 8, 8, 50_000_000
-_SOME = 5_000
-_NOWHERE = 1e-150
+_BLOCK_SCORES = 2_000_000
+_MAX_PAIRS_OF_ALL = 20_000_000
+_POOL_FACTOR = 50
+_MAX_TREE_AXES, _FIRST_NEIGHBORS, _MAX_QUERIES = 8, 8, 50_000_000
+_N_SAMPLED_ROWS = 5_000
+_MIN_DISTANCE = 1e-150
 
 
 @one_thread()
@@ -41,7 +41,7 @@ def predict_links(
     target: str,
     top: int = 20,
     *,
-    by: str | Fitted | Sequence[Fitted] = STACK,
+    by: str | FittedPredictor | Sequence[FittedPredictor] = STACK,
     only: Sequence[str] | None = None,
     evidence: int = 3,
     random_state: int = 0,
@@ -115,28 +115,33 @@ def predict_links(
     for word, number in (("top", top), ("evidence", evidence)):
         if number < (1 if word == "top" else 0):
             raise ParameterError(f"predict_links: {word} = {number} is too small.")
-    chosen = np.arange(len(data[source]))
+    source_rows = np.arange(len(data[source]))
     if only is not None:
-        chosen = np.array([data[source].position(text) for text in only], dtype=np.int64)
+        source_rows = np.array([data[source].position(text) for text in only], dtype=np.int64)
     scorers = _scorers(data, source, target, by, random_state)
-    known = known_pairs(data, source, target)
-    best = _best(scorers, known, chosen, top, source == target)
+    known_numbers = known_pairs(data, source, target)
+    best = _best_pairs(scorers, known_numbers, source_rows, top, source == target)
     best["rank"] = np.arange(1, len(best) + 1)
     ranks = best["rank"].to_numpy()[None]
     if len(scorers) > 1:
-        each = [_ranks(scorer, known, chosen, best, source == target) for scorer in scorers]
-        ranks = np.array(each)
+        ranks_by_fit = [
+            _ranks_by_scorer(scorer, known_numbers, source_rows, best, source == target)
+            for scorer in scorers
+        ]
+        ranks = np.array(ranks_by_fit)
     best["rank_best"], best["rank_worst"] = ranks.min(axis=0), ranks.max(axis=0)
-    near = _Evidence(data, scorers[0], source, target, evidence)
+    evidence_finder = _Evidence(data, scorers[0], source, target, evidence)
     pairs = list(zip(best["i"].tolist(), best["j"].tolist(), strict=True))
-    said = [near.of(i, j) for i, j in pairs]
-    best["source_evidence"] = [left for left, _ in said]
-    best["target_evidence"] = [right for _, right in said]
+    evidence_of_pairs = [evidence_finder.of(i, j) for i, j in pairs]
+    best["source_evidence"] = [left for left, _ in evidence_of_pairs]
+    best["target_evidence"] = [right for _, right in evidence_of_pairs]
     predictor = scorers[0].predictor
     if predictor is not None:
-        reasons = [_reasons(data, predictor, near, i, j, evidence) for i, j in pairs]
+        reasons = [
+            _reason_columns(data, predictor, evidence_finder, i, j, evidence) for i, j in pairs
+        ]
         for number, name in enumerate(REASONS):
-            best[name] = pd.Series([one[number] for one in reasons], dtype=object)
+            best[name] = pd.Series([reason[number] for reason in reasons], dtype=object)
     best.insert(0, "target_id", data[target].ids[best["j"].to_numpy(np.int64)])
     best.insert(0, "source_id", data[source].ids[best["i"].to_numpy(np.int64)])
     return best.drop(columns=["i", "j"])
@@ -146,7 +151,7 @@ def _scorers(
     data: HeteroData,
     source: str,
     target: str,
-    by: str | Fitted | Sequence[Fitted],
+    by: str | FittedPredictor | Sequence[FittedPredictor],
     random_state: int,
 ) -> list[PairScorer]:
     if isinstance(by, str):
@@ -156,11 +161,11 @@ def _scorers(
             raise ParameterError(
                 f"predict_links: by = {by!r}. Use {STACK!r}, {PROFILES!r} or a fitted method."
             )
-        fits: Sequence[Fitted] = [
+        fits: Sequence[FittedPredictor] = [
             fit_link_predictor(data, source, target, random_state=random_state)
         ]
     else:
-        fits = [by] if isinstance(by, Fitted) else by
+        fits = [by] if isinstance(by, FittedPredictor) else by
     if not fits:
         raise ParameterError("predict_links: give a fitted method or an embedding.")
     return [PairScorer.of(data, fit, source, target) for fit in fits]
@@ -170,87 +175,92 @@ def _blocks(
     scorers: Sequence[PairScorer], known: Ints, chosen: Ints, m: int, within: bool
 ) -> Iterator[tuple[Ints, Floats]]:
     """Yield rows and their mean scores (rows, m), -inf for pairs that are no candidates."""
-    size = max(1, _BLOCK // max(m, 1))
+    size = max(1, _BLOCK_SCORES // max(m, 1))
     for start in range(0, len(chosen), size):
         rows = chosen[start : start + size]
         S = np.mean([scorer.scores(rows) for scorer in scorers], axis=0)
-        for place, row in enumerate(rows.tolist()):
+        for position, row in enumerate(rows.tolist()):
             low, high = np.searchsorted(known, (row * m, (row + 1) * m))
-            S[place, known[low:high] - row * m] = -np.inf
+            S[position, known[low:high] - row * m] = -np.inf
             if within and len(chosen) > 1:
                 # One of (i, j) and (j, i) is enough.
                 mirrored = chosen[chosen < row]
-                S[place, mirrored] = -np.inf
+                S[position, mirrored] = -np.inf
         yield rows, S
 
 
-def _best(
+def _best_pairs(
     scorers: Sequence[PairScorer], known: Ints, chosen: Ints, top: int, within: bool
 ) -> pd.DataFrame:
     m = len(scorers[0].Z)
-    first = scorers[0]
-    found = None
-    if len(scorers) == 1 and first.share is not None:
-        found = _nearest_on_map(first, known, chosen, top, within)
-    once = (False, False) if first.predictor is None else first.predictor.once
-    pool = top * _POOL if any(once) else top
-    if len(scorers) == 1 and first.predictor is not None and len(chosen) * m > _MANY_PAIRS:
-        i, j = first.predictor.likely(chosen, 20 * pool + 5_000, known)
-        i, j = _candidates(i, j, known, chosen, m, within)
-        found = _ordered(i, j, first.predictor.pair_scores(i, j), pool)
-    if found is None:
-        found = _best_of_all(scorers, known, chosen, pool, within)
-    if any(once):
-        found = found[found["score"] > 0.0]
-        found = _named_once(found, once)
-    return found.head(top).reset_index(drop=True)
+    scorer = scorers[0]
+    best = None
+    if len(scorers) == 1 and scorer.share is not None:
+        best = _closest_pairs_on_map(scorer, known, chosen, top, within)
+    at_most_one = (False, False) if scorer.predictor is None else scorer.predictor.once
+    pool = top * _POOL_FACTOR if any(at_most_one) else top
+    if len(scorers) == 1 and scorer.predictor is not None and len(chosen) * m > _MAX_PAIRS_OF_ALL:
+        i, j = scorer.predictor.best_pairs(chosen, 20 * pool + 5_000, known)
+        i, j = _drop_known_pairs(i, j, known, chosen, m, within)
+        best = _order_pairs(i, j, scorer.predictor.pair_scores(i, j), pool)
+    if best is None:
+        best = _best_of_all_pairs(scorers, known, chosen, pool, within)
+    if any(at_most_one):
+        best = best[best["score"] > 0.0]
+        best = _keep_one_link_each(best, at_most_one)
+    return best.head(top).reset_index(drop=True)
 
 
-def _best_of_all(
+def _best_of_all_pairs(
     scorers: Sequence[PairScorer], known: Ints, chosen: Ints, top: int, within: bool
 ) -> pd.DataFrame:
     m = len(scorers[0].Z)
-    found = pd.DataFrame({"i": np.empty(0, np.int64), "j": np.empty(0, np.int64), "score": []})
+    best = pd.DataFrame({"i": np.empty(0, np.int64), "j": np.empty(0, np.int64), "score": []})
     for rows, S in _blocks(scorers, known, chosen, m, within):
         flat = S.ravel()
-        kept = largest(flat, top)
-        kept = kept[np.isfinite(flat[kept])]
-        part = pd.DataFrame({"i": rows[kept // m], "j": kept % m, "score": flat[kept]})
-        found = pd.concat([found, part] if len(found) else [part], ignore_index=True)
-        found = found.sort_values("score", ascending=False, kind="stable").head(top)
-    return found.reset_index(drop=True)
+        top_numbers = largest(flat, top)
+        top_numbers = top_numbers[np.isfinite(flat[top_numbers])]
+        part = pd.DataFrame(
+            {"i": rows[top_numbers // m], "j": top_numbers % m, "score": flat[top_numbers]}
+        )
+        best = pd.concat([best, part] if len(best) else [part], ignore_index=True)
+        best = best.sort_values("score", ascending=False, kind="stable").head(top)
+    return best.reset_index(drop=True)
 
 
-def _ordered(i: Ints, j: Ints, scores: Floats, top: int) -> pd.DataFrame:
+def _order_pairs(i: Ints, j: Ints, scores: Floats, top: int) -> pd.DataFrame:
     """Return the best pairs, with ties in order of rows."""
     order = np.lexsort((j, i, -scores))[:top]
     return pd.DataFrame({"i": i[order], "j": j[order], "score": scores[order]})
 
 
-def _candidates(
+def _drop_known_pairs(
     i: Ints, j: Ints, known: Ints, chosen: Ints, m: int, within: bool
 ) -> tuple[Ints, Ints]:
     """Return pairs without a link, each once within a dataset."""
-    kept = ~np.isin(i * m + j, known)
+    is_kept = ~np.isin(i * m + j, known)
     if within and len(chosen) > 1:
-        kept &= (i <= j) | ~np.isin(j, chosen)
-    return i[kept], j[kept]
+        is_kept &= (i <= j) | ~np.isin(j, chosen)
+    return i[is_kept], j[is_kept]
 
 
-def _named_once(found: pd.DataFrame, once: tuple[bool, bool]) -> pd.DataFrame:
+def _keep_one_link_each(pairs: pd.DataFrame, at_most_one: tuple[bool, bool]) -> pd.DataFrame:
     """Keep the likeliest pair of each item that has at most one link."""
     used: tuple[set[int], set[int]] = (set(), set())
-    kept = []
-    for place, pair in enumerate(zip(found["i"].tolist(), found["j"].tolist(), strict=True)):
-        if any(one and row in rows for one, row, rows in zip(once, pair, used, strict=True)):
+    positions = []
+    for place, pair in enumerate(zip(pairs["i"].tolist(), pairs["j"].tolist(), strict=True)):
+        if any(
+            is_limited and row in rows
+            for is_limited, row, rows in zip(at_most_one, pair, used, strict=True)
+        ):
             continue
-        kept.append(place)
+        positions.append(place)
         for row, rows in zip(pair, used, strict=True):
             rows.add(row)
-    return found.iloc[kept]
+    return pairs.iloc[positions]
 
 
-def _nearest_on_map(
+def _closest_pairs_on_map(
     scorer: PairScorer, known: Ints, chosen: Ints, top: int, within: bool
 ) -> pd.DataFrame | None:
     """Return the closest pairs on a map by a tree; None with too many axes or equal rows.
@@ -260,53 +270,53 @@ def _nearest_on_map(
     """
     Y, Z, share = scorer.Y, scorer.Z, scorer.share
     m, axes = Z.shape
-    there = np.flatnonzero(np.isfinite(Z).all(axis=1))
-    open_ = np.sort(chosen[np.isfinite(Y[chosen]).all(axis=1)])
-    if share is None or axes > _TREE_AXES or not len(there) or not len(open_):
+    targets = np.flatnonzero(np.isfinite(Z).all(axis=1))
+    open_rows = np.sort(chosen[np.isfinite(Y[chosen]).all(axis=1)])
+    if share is None or axes > _MAX_TREE_AXES or not len(targets) or not len(open_rows):
         return None
     # The z-order keeps neighbours together in memory, which makes large trees much faster.
-    there = there[z_order(Z[there])]
-    tree = cKDTree(Z[there])
-    i, j, away = np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0)
-    k = min(_AT_FIRST, len(there))
+    targets = targets[z_order(Z[targets])]
+    tree = cKDTree(Z[targets])
+    i, j, distances = np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0)
+    k = min(_FIRST_NEIGHBORS, len(targets))
     ordered = np.sort(known)
 
-    def found(rows: Ints, k: int, most: float) -> tuple[Ints, Ints, Floats, Floats]:
+    def query(rows: Ints, k: int, most: float) -> tuple[Ints, Ints, Floats, Floats]:
         """Return pairs of rows with their k nearest within a distance, and the last distances."""
         D, index = np.empty((len(rows), k)), np.empty((len(rows), k), dtype=np.int64)
         order = z_order(Y[rows])
         # The tree excludes its bound and squares it, so the bound must be above 0.
-        limit = max(np.nextafter(most, np.inf), _NOWHERE)
+        limit = max(np.nextafter(most, np.inf), _MIN_DISTANCE)
         lengths, places = tree.query(Y[rows[order]], k=k, distance_upper_bound=limit)
         D[order], index[order] = (np.reshape(part, (-1, k)) for part in (lengths, places))
         near = np.isfinite(D).ravel()
-        p, q = np.repeat(rows, k)[near], there[index.ravel()[near]]
-        kept = ~_among(p * m + q, ordered)
+        p, q = np.repeat(rows, k)[near], targets[index.ravel()[near]]
+        kept = ~_is_in_sorted(p * m + q, ordered)
         if within and len(chosen) > 1:
             kept &= (p <= q) | ~np.isin(q, chosen)
         return p[kept], q[kept], D.ravel()[near][kept], D[:, -1]
 
-    def edge_of(away: Floats) -> float:
-        return float(np.partition(away, top - 1)[top - 1]) if len(away) >= top else np.inf
+    def edge_of(distances: Floats) -> float:
+        return float(np.partition(distances, top - 1)[top - 1]) if len(distances) >= top else np.inf
 
     edge = np.inf
-    if len(open_) > 4 * _SOME:
-        edge = edge_of(found(open_[:: len(open_) // _SOME], k, np.inf)[2])
+    if len(open_rows) > 4 * _N_SAMPLED_ROWS:
+        edge = edge_of(query(open_rows[:: len(open_rows) // _N_SAMPLED_ROWS], k, np.inf)[2])
     while True:
-        if len(open_) * k > _MOST_QUERIED:
+        if len(open_rows) * k > _MAX_QUERIES:
             return None
-        p, q, D, last = found(open_, k, edge)
-        done = ~_among(i, open_)
-        i, j, away = np.r_[i[done], p], np.r_[j[done], q], np.r_[away[done], D]
-        edge = edge_of(away)
-        open_ = open_[last <= edge]
-        if not len(open_) or k == len(there):
-            order = np.lexsort((j, i, away))[:top]
-            return pd.DataFrame({"i": i[order], "j": j[order], "score": share(away[order])})
-        k = min(4 * k, len(there))
+        p, q, D, last_distances = query(open_rows, k, edge)
+        is_done = ~_is_in_sorted(i, open_rows)
+        i, j, distances = np.r_[i[is_done], p], np.r_[j[is_done], q], np.r_[distances[is_done], D]
+        edge = edge_of(distances)
+        open_rows = open_rows[last_distances <= edge]
+        if not len(open_rows) or k == len(targets):
+            order = np.lexsort((j, i, distances))[:top]
+            return pd.DataFrame({"i": i[order], "j": j[order], "score": share(distances[order])})
+        k = min(4 * k, len(targets))
 
 
-def _among(values: Ints, ordered: Ints) -> Bools:
+def _is_in_sorted(values: Ints, ordered: Ints) -> Bools:
     """Return a mask of values that are in a sorted array; faster than a hash for few values."""
     if not len(ordered):
         return np.zeros(len(values), dtype=bool)
@@ -314,36 +324,45 @@ def _among(values: Ints, ordered: Ints) -> Bools:
     return np.asarray(ordered[at] == values)
 
 
-def _ranks(scorer: PairScorer, known: Ints, chosen: Ints, best: pd.DataFrame, within: bool) -> Ints:
+def _ranks_by_scorer(
+    scorer: PairScorer, known: Ints, chosen: Ints, best: pd.DataFrame, within: bool
+) -> Ints:
     """Return the rank of each of the best pairs by one scorer alone."""
     m = len(scorer.Z)
     i, j = best["i"].to_numpy(np.int64), best["j"].to_numpy(np.int64)
-    mine = np.array([scorer.scores(i[[n]])[0, j[n]] for n in range(len(best))])
+    own_scores = np.array([scorer.scores(i[[n]])[0, j[n]] for n in range(len(best))])
     above = np.zeros(len(best), dtype=np.int64)
     for _, S in _blocks([scorer], known, chosen, m, within):
         ordered = np.sort(S, axis=None)
-        above += len(ordered) - np.searchsorted(ordered, mine, side="right")
+        above += len(ordered) - np.searchsorted(ordered, own_scores, side="right")
     return above + 1
 
 
-def _reasons(
-    data: HeteroData, predictor: LinkPredictor, near: _Evidence, i: int, j: int, count: int
+def _reason_columns(
+    data: HeteroData,
+    predictor: LinkPredictor,
+    evidence_finder: _Evidence,
+    i: int,
+    j: int,
+    count: int,
 ) -> tuple[tuple[object, ...], ...]:
     """Return the evidence for and against a pair, as the columns of `REASONS`."""
     source, target = data[predictor.source], data[predictor.target]
-    carried = tuple(
+    supporting = tuple(
         (str(source.ids[k]), str(target.ids[other]))
-        for k, other, _ in predictor.carried_by(i, j, count)
+        for k, other, _ in predictor.supporting_links(i, j, count)
     )
-    alike = [row for row in predictor.alike("source", i).tolist() if row != j]
-    linked = [row for row in alike if near.linked(row, j)]
-    others = [row for row in alike if row not in linked and near.has_links(row)]
-    shared = shared_features(source, i, linked[0]) if linked else ()
+    similar = [row for row in predictor.most_similar("source", i).tolist() if row != j]
+    similar_linked = [row for row in similar if evidence_finder.is_linked(row, j)]
+    similar_not_linked = [
+        row for row in similar if row not in similar_linked and evidence_finder.has_links(row)
+    ]
+    features = shared_features(source, i, similar_linked[0]) if similar_linked else ()
     return (
-        carried,
-        tuple(str(source.ids[row]) for row in linked[:count]),
-        tuple(str(source.ids[row]) for row in others[:count]),
-        shared,
+        supporting,
+        tuple(str(source.ids[row]) for row in similar_linked[:count]),
+        tuple(str(source.ids[row]) for row in similar_not_linked[:count]),
+        features,
     )
 
 
@@ -357,23 +376,23 @@ def shared_features(dataset: Dataset, i: int, k: int, count: int = 3) -> tuple[s
     pair = as_dense(dataset.X[[i, k]])
     mean, spread = column_moments(dataset.X)
     Z = (pair - mean) / np.where(spread > 0, spread, np.inf)
-    alike = Z[0] * Z[1]
-    best = largest(alike, count)
+    products = Z[0] * Z[1]
+    best = largest(products, count)
     names = feature_names(dataset)
-    texts = shared_words(dataset, i, k)
-    said: dict[str, None] = {}
-    for place in best[alike[best] > 0.25]:
-        own = dataset.feature_names[place]
+    words_by_column = shared_words(dataset, i, k)
+    texts_so_far: dict[str, None] = {}
+    for place in best[products[best] > 0.25]:
+        feature = dataset.feature_names[place]
         # Two rows that both lack a category are not similar because of it.
-        if "=" in own and Z[0, place] < 0:
+        if "=" in feature and Z[0, place] < 0:
             continue
-        column = own.rpartition("~")[0]
-        if column in texts:
-            words = ", ".join(texts[column])
-            said[f"{column} ({words})" if words else column] = None
+        column = feature.rpartition("~")[0]
+        if column in words_by_column:
+            words = ", ".join(words_by_column[column])
+            texts_so_far[f"{column} ({words})" if words else column] = None
         else:
-            said[names[place]] = None
-    return tuple(said)
+            texts_so_far[names[place]] = None
+    return tuple(texts_so_far)
 
 
 def column_moments(X: Matrix) -> tuple[Floats, Floats]:
@@ -399,7 +418,7 @@ class _Evidence:
         self._linked = together, sp.csr_array(together.T)
         self._linked[1].sort_indices()
 
-    def linked(self, i: int, j: int) -> bool:
+    def is_linked(self, i: int, j: int) -> bool:
         """Return whether two rows are linked."""
         return j in self._row(0, i)
 
@@ -423,6 +442,6 @@ class _Evidence:
         )
 
     def _nearest(self, rows: Ints, Y: Floats, at: Floats) -> list[int]:
-        away = np.asarray(((Y[rows] - at) ** 2).sum(axis=1))
-        order = np.argsort(away, kind="stable")
-        return [int(rows[place]) for place in order if np.isfinite(away[place])][: self._count]
+        squared = np.asarray(((Y[rows] - at) ** 2).sum(axis=1))
+        order = np.argsort(squared, kind="stable")
+        return [int(rows[place]) for place in order if np.isfinite(squared[place])][: self._count]

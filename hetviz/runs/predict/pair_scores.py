@@ -20,7 +20,7 @@ from hetviz.runs.predict.link_predictor import LinkPredictor
 
 PROFILES = "profiles"
 PROFILES_TITLE = "Links of similar items"
-_SAMPLED_PAIRS = 1_000_000
+_MAX_SAMPLED_PAIRS = 1_000_000
 
 
 @runtime_checkable
@@ -35,7 +35,7 @@ class ScoresLinks(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Share:
+class DistanceScore:
     """Score of distances on a map: the share of pairs that are farther from each other.
 
     Attributes
@@ -47,15 +47,20 @@ class Share:
     ordered: Floats
 
     @classmethod
-    def of(cls, Y: Floats, Z: Floats) -> Share:
+    def of(cls, Y: Floats, Z: Floats) -> DistanceScore:
         """Return the score for coordinates (n, k) and (m, k); rows of NaN are left out."""
-        here, there = (np.flatnonzero(np.isfinite(part).all(axis=1)) for part in (Y, Z))
-        if not len(here) or not len(there):
+        placed_source, placed_target = (
+            np.flatnonzero(np.isfinite(part).all(axis=1)) for part in (Y, Z)
+        )
+        if not len(placed_source) or not len(placed_target):
             return cls(np.empty(0))
-        if len(here) * len(there) <= _SAMPLED_PAIRS:
-            return cls(np.sort(cdist(Y[here], Z[there]).ravel()))
+        if len(placed_source) * len(placed_target) <= _MAX_SAMPLED_PAIRS:
+            return cls(np.sort(cdist(Y[placed_source], Z[placed_target]).ravel()))
         rng = np.random.default_rng(0)
-        i, j = rng.choice(here, _SAMPLED_PAIRS), rng.choice(there, _SAMPLED_PAIRS)
+        i, j = (
+            rng.choice(placed_source, _MAX_SAMPLED_PAIRS),
+            rng.choice(placed_target, _MAX_SAMPLED_PAIRS),
+        )
         return cls(np.sort(np.sqrt(((Y[i] - Z[j]) ** 2).sum(axis=1))))
 
     def __call__(self, distances: Floats) -> Floats:
@@ -83,11 +88,11 @@ class PairScorer:
     Y: Floats
     Z: Floats
     score: Callable[[Ints], Floats]
-    share: Share | None = None
+    share: DistanceScore | None = None
     predictor: LinkPredictor | None = None
 
     @classmethod
-    def of(cls, data: HeteroData, fit: Fitted, source: str, target: str) -> PairScorer:
+    def of(cls, data: HeteroData, fit: FittedPredictor, source: str, target: str) -> PairScorer:
         """Return the scores of a fitted method, which places new rows first, or of a map."""
         if isinstance(fit, PairScorer):
             return fit
@@ -101,12 +106,16 @@ class PairScorer:
             return cls(Y, Z, fit.scores, None, fit)
         if isinstance(fit, BaseEmbedder) and not hasattr(fit, "embedding_"):
             raise HetvizError(f"{fit.card.title}: call fit before predict_links.")
-        embedding = fit if isinstance(fit, Embedding) else _with_new(data, fit, (source, target))
+        embedding = (
+            fit
+            if isinstance(fit, Embedding)
+            else _embedding_with_new_rows(data, fit, (source, target))
+        )
         places = coordinates_of(data, embedding)
         Y, Z = places[data[source].name], places[data[target].name]
         if isinstance(fit, ScoresLinks) and isinstance(fit, BaseEmbedder):
-            known = fit.embedding_.ids
-            rows_of = {name: data[name].find(known[name]) for name in (source, target)}
+            fitted_ids = fit.embedding_.ids
+            rows_of = {name: data[name].find(fitted_ids[name]) for name in (source, target)}
             columns = data[target].as_new(np.arange(len(Z)), rows_of[target])
             return cls(
                 Y,
@@ -115,17 +124,17 @@ class PairScorer:
                     data[source].as_new(rows, rows_of[source]), columns, Y[rows], Z
                 ),
             )
-        share = Share.of(Y, Z)
+        share = DistanceScore.of(Y, Z)
         return cls(Y, Z, lambda rows: share(cdist(np.nan_to_num(Y[rows]), np.nan_to_num(Z))), share)
 
     @classmethod
     def of_profiles(cls, data: HeteroData, source: str, target: str) -> PairScorer:
         """Return the scores of nearest profiles (`hetviz.features.relations.profiles`)."""
-        plain = NearestProfiles(data, source, target)
-        if not plain.applies:
+        profiles = NearestProfiles(data, source, target)
+        if not profiles.applies:
             reason = "It needs links between the two datasets, and features in one of them."
             raise NotApplicableError(PROFILES_TITLE, [reason])
-        return cls(_described(data[source]), _described(data[target]), plain.scores)
+        return cls(_features_of(data[source]), _features_of(data[target]), profiles.scores)
 
     def scores(self, rows: Ints) -> Floats:
         """Return scores of rows with all targets, (rows, m), -inf without a place."""
@@ -135,27 +144,29 @@ class PairScorer:
         return S
 
 
-Fitted = BaseEmbedder | Embedding | PairScorer | LinkPredictor
+FittedPredictor = BaseEmbedder | Embedding | PairScorer | LinkPredictor
 
 
-def _described(dataset: Dataset) -> Floats:
+def _features_of(dataset: Dataset) -> Floats:
     X = np.zeros((len(dataset), 1)) if dataset.X is None else dataset.X
     return np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
 
 
-def _with_new(data: HeteroData, model: BaseEmbedder, names: tuple[str, str]) -> Embedding:
+def _embedding_with_new_rows(
+    data: HeteroData, model: BaseEmbedder, names: tuple[str, str]
+) -> Embedding:
     """Return the embedding of a fitted method, extended by rows that are new to it."""
-    known = {name: set(ids) for name, ids in model.embedding_.ids.items()}
-    fresh = {
+    fitted_ids = {name: set(ids) for name, ids in model.embedding_.ids.items()}
+    new_rows = {
         name: np.array([row for row, text in enumerate(data[name].ids) if text not in ids])
-        for name, ids in known.items()
+        for name, ids in fitted_ids.items()
         if name in names
     }
-    fresh = {name: rows for name, rows in fresh.items() if len(rows)}
-    if not fresh or Capability.OUT_OF_SAMPLE not in model.card.capabilities:
+    new_rows = {name: rows for name, rows in new_rows.items() if len(rows)}
+    if not new_rows or Capability.OUT_OF_SAMPLE not in model.card.capabilities:
         return model.embedding_
     parts = []
-    for name, rows in fresh.items():
+    for name, rows in new_rows.items():
         columns = data[name].find(model.embedding_.ids[name])
         if (columns < 0).any() and (
             data[name].kernel is not None or data[name].distance is not None
@@ -169,22 +180,22 @@ def _with_new(data: HeteroData, model: BaseEmbedder, names: tuple[str, str]) -> 
                 )
             )
         parts.append(data[name].as_new(rows, columns))
-    new = model.transform(HeteroData(parts), _links_of_new(data, fresh, known))
+    new = model.transform(HeteroData(parts), _links_of_new_rows(data, new_rows, fitted_ids))
     return model.embedding_.joined(new)
 
 
-def _links_of_new(
-    data: HeteroData, fresh: dict[str, Ints], known: dict[str, set[str]]
+def _links_of_new_rows(
+    data: HeteroData, new_rows: dict[str, Ints], fitted_ids: dict[str, set[str]]
 ) -> Iterator[NewLink]:
     """Yield the links between a new row and a fitted one."""
     for links in data.links:
         ends = (links.source, links.i), (links.target, links.j)
         for (a, i), (b, j) in (ends, ends[::-1]):
-            if a not in fresh or b not in known:
+            if a not in new_rows or b not in fitted_ids:
                 continue
-            for row in np.flatnonzero(np.isin(i, fresh[a]) & (links.weight != 0)):
+            for row in np.flatnonzero(np.isin(i, new_rows[a]) & (links.weight != 0)):
                 left, right = data[a].ids[i[row]], data[b].ids[j[row]]
-                if right in known[b]:
+                if right in fitted_ids[b]:
                     yield a, left, b, right, float(links.weight[row])
 
 
@@ -204,5 +215,5 @@ def known_pairs(data: HeteroData, source: str, target: str) -> Ints:
         same = np.flatnonzero(rows >= 0)
         keys.append(same * m + rows[same])
     # np.unique uses a hash table, which takes ten times as long for millions of numbers.
-    both = np.sort(np.concatenate(keys))
-    return both[np.diff(both, prepend=-1) > 0]
+    numbers = np.sort(np.concatenate(keys))
+    return numbers[np.diff(numbers, prepend=-1) > 0]

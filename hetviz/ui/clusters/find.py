@@ -152,11 +152,11 @@ def with_hidden_links(
 ) -> list[dict[str, Any]]:
     """Return the measures of each number, with those of hidden links."""
     from hetviz.metrics.fit.clustering import rand_on_links
-    from hetviz.metrics.fit.measured_map import same_rows
+    from hetviz.metrics.fit.measured_map import has_same_rows
 
     rows = [dict(row) for row in choice]
     data, held_out = state.opened(), state.held_out
-    if held_out is None or not same_rows(data, held_out):
+    if held_out is None or not has_same_rows(data, held_out):
         return rows
     for row, text in zip(rows, trials["codes"], strict=True):
         if row.get("rand_held_out") is None:

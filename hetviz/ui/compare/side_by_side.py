@@ -15,7 +15,7 @@ from hetviz._types import Floats, Ints
 from hetviz.core.layout.procrustes import align
 from hetviz.data import Embedding, HeteroData
 from hetviz.errors import HetvizError
-from hetviz.metrics.fit.displacement import moved
+from hetviz.metrics.fit.displacement import displacements
 from hetviz.plots.colour import spoken
 from hetviz.plots.palette import shape_of
 from hetviz.plots.planar import drawn
@@ -312,7 +312,7 @@ def _show_most_moved(state: State, runs_shown: list[Run], titles: dict[str, str]
 
 
 def _most_moved(first: Run, other: Run) -> tuple[Ints, Floats]:
-    distance = moved(first.embedding, other.embedding)
+    distance = displacements(first.embedding, other.embedding)
     present = np.flatnonzero(np.isfinite(distance))
     rows = present[np.argsort(-distance[present], kind="stable")][:_MAX_ITEMS]
     return rows, distance[rows]

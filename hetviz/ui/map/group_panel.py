@@ -11,7 +11,7 @@ from hetviz._types import Bools, Ints
 from hetviz.data import HeteroData
 from hetviz.data.queries.rows import links_touching
 from hetviz.io.bundle.coordinates import rows_csv
-from hetviz.metrics.contrast import LEAST_ITEMS, Difference, contrast
+from hetviz.metrics.contrast import MIN_ITEMS, Difference, find_differences
 from hetviz.plots.colour import spoken
 from hetviz.plots.palette import shape_of
 from hetviz.ui.map import new_map
@@ -95,7 +95,7 @@ def _show_differences(data: HeteroData, rows: Ints) -> None:
     for name, span in data.offsets.items():
         mask = np.zeros(len(data[name]), dtype=bool)
         mask[rows[(rows >= span.start) & (rows < span.stop)] - span.start] = True
-        is_comparable |= min(int(mask.sum()), int((~mask).sum())) >= LEAST_ITEMS
+        is_comparable |= min(int(mask.sum()), int((~mask).sum())) >= MIN_ITEMS
         differences += [(name, difference) for difference in _find_differences(data, name, mask)]
     if not is_comparable:
         return
@@ -124,7 +124,7 @@ def _find_differences(data: HeteroData, name: str, mask: Bools) -> list[Differen
     return session.get_or_compute(
         ("contrast", id(data), name, mark),
         data,
-        lambda: contrast(item_text.columns_of(data, name), mask),
+        lambda: find_differences(item_text.columns_of(data, name), mask),
     )
 
 

@@ -211,7 +211,7 @@ def _unplaced_warnings(state: State, run: Run, reported: Collection[str]) -> lis
 def _colour_warnings(state: State, run: Run, figures: Mapping[str, object]) -> list[MapWarning]:
     """Return a warning if neighbours differ in the current colour, with a better colour."""
     # Imported here because it loads scikit-learn.
-    from hetviz.metrics.color_choice import LEAST_SCORE, tells
+    from hetviz.metrics.color_choice import MIN_COLOR_SCORE, color_agreement
 
     data, current, best = state.data, state.view.colour, figures.get("colour")
     if data is None or current is None or best is None or current == best:
@@ -222,9 +222,9 @@ def _colour_warnings(state: State, run: Run, figures: Mapping[str, object]) -> l
     score = session.get_or_compute(
         ("tells", id(data), id(run), current),
         (data, run),
-        lambda: tells(data, run.embedding, current),
+        lambda: color_agreement(data, run.embedding, current),
     )
-    if score >= LEAST_SCORE:
+    if score >= MIN_COLOR_SCORE:
         return []
     text = f"“{titles[current]}” does not match this map: neighbours share it as if by chance."
     return [

@@ -347,7 +347,7 @@ def preview_html(state: State, draft: commands.DraftCommands) -> list[str]:
     sentences.append(f"{theme.count(result.n_moved, 'other item')} would move.")
     if expected.n_followers:
         sentences.append(f"About {expected.n_followers:,} more may be similar.")
-    mark = " falser" if result.falser else ""
+    mark = " falser" if result.has_more_false_neighbors else ""
     return [
         f'<p class="hv-act-would{mark}" role="status">{theme.escape_html(" ".join(sentences))}</p>'
     ]

@@ -11,8 +11,8 @@ import streamlit as st
 from hetviz._types import Floats
 from hetviz.data import HeteroData
 from hetviz.errors import HetvizError
-from hetviz.metrics.fit.consequences import consequences_from
-from hetviz.metrics.fit.displacement import moved
+from hetviz.metrics.fit.consequences import consequences_from_dict
+from hetviz.metrics.fit.displacement import displacements
 from hetviz.ui.shell import selection, session, theme
 from hetviz.ui.statements import actions
 from hetviz.ui.widgets import charts, item_chip
@@ -33,10 +33,10 @@ def show_consequences(state: State, run: Run, place: str = "") -> None:
     stored = (run.figures or {}).get("consequences")
     if not stored or st.session_state.get(_DISMISSED) == run.id or not state.is_current(run):
         return
-    consequences = consequences_from(stored)
+    consequences = consequences_from_dict(stored)
     with st.container(border=True, key=f"outcome{place}", gap="small"):
         theme.show_section("What changed")
-        if consequences.falser:
+        if consequences.has_more_false_neighbors:
             st.html(
                 '<p class="hv-act-not" role="status">The map got less reliable here: fewer of '
                 "the neighbours of these items are similar to them in the data.</p>"
@@ -137,7 +137,7 @@ def moved_distances(state: State, run: Run) -> Floats | None:
 
     def measured() -> Floats | None:
         try:
-            return moved(before, after)
+            return displacements(before, after)
         except HetvizError:
             # Rows were added or removed.
             return None

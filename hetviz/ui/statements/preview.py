@@ -16,7 +16,7 @@ from hetviz.core.layout.procrustes import align
 from hetviz.data import HeteroData
 from hetviz.errors import HetvizError
 from hetviz.jobs import MadeMap
-from hetviz.metrics.fit.consequences import NOTICED, Consequences, consequences_from
+from hetviz.metrics.fit.consequences import MOVED_THRESHOLD, Consequences, consequences_from_dict
 from hetviz.ui.map.parts import get_geometry
 from hetviz.ui.shell import background, session
 from hetviz.ui.statements import actions
@@ -93,7 +93,7 @@ def _read_preview(state: State, new_map: MadeMap, draft: DraftCommands) -> Previ
     shift = np.linalg.norm(new - here, axis=1)
     extent = float(np.max(np.nanmax(here, axis=0) - np.nanmin(here, axis=0))) or 1.0
     rows = np.argsort(-np.nan_to_num(shift), kind="stable")[:_MAX_GHOSTS]
-    rows = rows[np.nan_to_num(shift[rows]) >= NOTICED * extent]
+    rows = rows[np.nan_to_num(shift[rows]) >= MOVED_THRESHOLD * extent]
     spoken_of = {int(row) for pair in draft.lines for row in pair[:2]}
     learned = [
         group
@@ -101,7 +101,7 @@ def _read_preview(state: State, new_map: MadeMap, draft: DraftCommands) -> Previ
         if group["followers"] and spoken_of & _named_rows(state.opened(), group)
     ]
     return Preview(
-        consequences_from(figures["consequences"]),
+        consequences_from_dict(figures["consequences"]),
         [[int(row), float(new[row, 0]), float(new[row, 1])] for row in rows],
         sum(int(group["n_followers"]) for group in learned),
     )

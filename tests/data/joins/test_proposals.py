@@ -51,7 +51,7 @@ def test_ids_that_are_mostly_the_same_look_like_views() -> None:
     names = [f"{city}-{city[::-1]}" for city in CITIES]
     data = HeteroData([Dataset("text", names), Dataset("face", names[::-1][:7])])
     (found,) = hetviz.recognise_views(data)
-    assert found.title == "text and face look like two views of the same things"
+    assert found.title == "text and face look like two views of the same items"
     after = found.join.carried_out(data)
     assert len(after.entities) == 1
     assert hetviz.recognise_views(after) == []
@@ -99,7 +99,7 @@ def test_codes_that_agree_only_without_regard_to_case_are_not_believed() -> None
     )
     (found,) = hetviz.propose_joins(HeteroData([long, cities()]))
     assert found.join.loose
-    assert any("written alike" in words for words in found.evidence)
+    assert any("spelled equally" in words for words in found.evidence)
 
 
 def test_chance_knows_patterns_and_ranges() -> None:
@@ -273,7 +273,7 @@ def test_names_that_nearly_all_have_accents_or_strokes_in_one_table_alone_are_fo
     assert found.sure
     assert (found.join.source_column, found.join.loose) == ("town", "spelling")
     # Bern alone is written alike, by eight of them.
-    assert found.evidence[-1].startswith("52 of these 60 pairs are spelled a little differently")
+    assert found.evidence[-1].startswith("52 of these 60 pairs are spelled slightly differently")
     assert len(found.match.i) == 60
 
 

@@ -58,7 +58,7 @@ def test_they_come_back_from_files_as_they_were() -> None:
     "content", [[], "x", {"a": 1}, {"a": {"title": "A"}}, {"a": {**dict.fromkeys(("title",), "")}}]
 )
 def test_other_content_is_refused(content: object) -> None:
-    with pytest.raises(DataError, match="not what a method found out"):
+    with pytest.raises(DataError, match="not diagnostics of a method"):
         from_json(content)
 
 
@@ -95,5 +95,5 @@ def test_of_an_optimum_what_is_unknown_is_left_out() -> None:
         "gap of all": {"duality gap": 0.01},
         "objective of all": {"bound from below": 2.0},
     }
-    assert found["gap of all"].title == "How near to the best"
-    assert optimum_diagnostics({"a": figures, "b": figures})[0].title.endswith("kept of a")
+    assert found["gap of all"].title == "Distance from the optimum"
+    assert optimum_diagnostics({"a": figures, "b": figures})[0].title.endswith("comparisons of a")

@@ -46,9 +46,9 @@ def test_positions_and_offsets() -> None:
     assert data.offsets["b"] == slice(20, 32)
     assert data.position("c", "c2") == 34
     assert data.n_rows == data.n_objects == 37
-    with pytest.raises(DataError, match="no such id"):
+    with pytest.raises(DataError, match="this id does not exist"):
         data.position("c", "zzz")
-    with pytest.raises(DataError, match="no such dataset"):
+    with pytest.raises(DataError, match="this dataset does not exist"):
         data.position("d", "c2")
 
 
@@ -128,7 +128,7 @@ def test_drop_rename_and_add() -> None:
     assert renamed["alpha"].entity == "alpha"
     assert renamed.labels[0].dataset == "alpha"
     assert {group.source for group in renamed.links} == {"alpha", "b"}
-    with pytest.raises(DataError, match="no such dataset"):
+    with pytest.raises(DataError, match="this dataset does not exist"):
         data.edit().drop("z")
     with pytest.raises(DataError, match="two datasets would have one name"):
         data.edit().rename("a", "b")
@@ -237,5 +237,5 @@ def test_holdout_of_objects_takes_them_out_of_every_view() -> None:
 def test_holdout_refuses_shares_that_leave_nothing() -> None:
     with pytest.raises(ParameterError, match="share"):
         example().holdout(links=1.0)
-    with pytest.raises(DataError, match="no such dataset"):
+    with pytest.raises(DataError, match="this dataset does not exist"):
         example().holdout(objects={"nope": 0.5})

@@ -72,7 +72,7 @@ def test_everything_that_names_the_unknown_is_refused() -> None:
     with pytest.raises(DataError, match="Did you mean 'alpha'") as caught:
         HeteroData([a], [Links("alpha", "alpah", [0], [0]), Links("alpha", "alpha", [0], [5])])
     assert [problem.code for problem in caught.value.problems] == ["unknown-dataset", "unknown-row"]
-    with pytest.raises(DataError, match="no such row"):
+    with pytest.raises(DataError, match="this row position does not exist"):
         HeteroData([a], comparisons=Comparisons([[0, 1, 2]]))
     with pytest.raises(DataError, match="2 rows"):
         HeteroData([a], labels=[Labels("alpha", "kind", ["p"])])

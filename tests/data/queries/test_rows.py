@@ -102,5 +102,5 @@ def test_rows_keep_what_joins_them_and_empty_datasets_go() -> None:
 
 
 def test_no_rows_are_refused() -> None:
-    with pytest.raises(DataError, match="no items were chosen"):
+    with pytest.raises(DataError, match="no items are selected"):
         select_rows(small(), [])

@@ -68,7 +68,7 @@ def test_pictures_that_are_all_alike_or_gone_give_none():
     for media in ([plain(0, 0, 0)] * 3, [None] * 3, ["/no/such/file.png"] * 3):
         found = hetviz.make_features(hetviz.Dataset("things", list("abc"), media=media))
         assert found.X is None
-        assert [one["why"] for one in recipe_of(found)["left_out"]] == ["all pictures look alike"]
+        assert [one["why"] for one in recipe_of(found)["left_out"]] == ["all pictures are equal"]
 
 
 def test_pictures_as_files(tmp_path):

@@ -71,7 +71,7 @@ def test_in_turn_every_item_is_in_a_pair_and_more_rounds_give_more() -> None:
     data = clumps(400)
     A, B = np.arange(0, 6), np.arange(800, 861)
     found = hetviz.links_between(data, A, B, 1, in_turn=True)
-    assert found.account == "61 of 366 pairs: every item is in one."
+    assert found.account == "61 of 366 pairs. Every item is in one of them."
     ends = [(links.source, links.target) for links in found]
     assert ends == [("a", "bare")]
     assert set(found[0].i) == set(range(6))

@@ -43,11 +43,11 @@ def test_a_column_is_named_after_the_longest_dataset() -> None:
 
 
 def test_why_no_label_is_learned_is_said() -> None:
-    with pytest.raises(NotApplicableError, match="holds one value only"):
+    with pytest.raises(NotApplicableError, match="has one value only"):
         chosen("items")
     with pytest.raises(ParameterError, match="one value only"):
         chosen("items:same")
-    with pytest.raises(DataError, match="no such label or column"):
+    with pytest.raises(DataError, match="this label or column does not exist"):
         chosen("items:colour")
     with pytest.raises(ParameterError, match="gbc: label = 'colour'; give dataset:column"):
         chosen("colour")

@@ -434,7 +434,7 @@ def test_bundle_column_options_round_trip(tmp_path):
     assert again.recipe == things.recipe
     np.testing.assert_array_equal(hetviz.transform_features(again, things.table), things.X)
     (tmp_path / "hetviz.toml").write_text(content.replace("'rank'", "'large'") + "wait = 3\n")
-    with pytest.raises(DataError, match="scale has no such value") as refused:
+    with pytest.raises(DataError, match="unknown value of scale") as refused:
         hetviz.load(tmp_path)
     assert {problem.code for problem in refused.value.problems} == {"bad-manifest"}
     assert len(refused.value.problems) == 2

@@ -10,7 +10,7 @@ import pytest
 import hetviz
 from hetviz import Comparisons, Dataset, Embedding, HeteroData, Links
 from hetviz.errors import DataError, ParameterError
-from hetviz.metrics.fit.consequences import consequences_from
+from hetviz.metrics.fit.consequences import consequences_from_dict
 
 N = 40
 
@@ -49,7 +49,7 @@ def test_the_named_the_other_links_and_the_rest_are_told_apart() -> None:
     assert (found.n_moved, found.n_others) == (1, 38)
     # What lies about 39 is not near 0 in the data; that 39 is there counts for neither.
     assert found.true_before == pytest.approx(1.0)
-    assert found.true_after < found.true_before and found.falser
+    assert found.true_after < found.true_before and found.has_more_false_neighbors
     words = " ".join(found.sentences())
     assert words.startswith("The map keeps 1 of 1 pair (0 before). They lie under 1 % of the")
     assert "0 other links newly kept, 1 other link no longer" in words
@@ -72,8 +72,8 @@ def test_the_same_map_has_changed_nothing() -> None:
     found = hetviz.consequences(data, place, place, [key_of(data, 2)])
     assert found.kept_before == found.kept_after == 0
     assert found.n_moved == found.links_won == found.links_lost == 0
-    assert not found.falser
-    again = consequences_from(json.loads(json.dumps(found.to_dict())))
+    assert not found.has_more_false_neighbors
+    again = consequences_from_dict(json.loads(json.dumps(found.to_dict())))
     assert again == found
 
 
@@ -91,5 +91,5 @@ def test_statements_that_are_not_there_are_named() -> None:
     data, place = on_a_line(), at(np.arange(N, dtype=float))
     with pytest.raises(ParameterError, match="no statement"):
         hetviz.consequences(data, place, place, [])
-    with pytest.raises(DataError, match="no such statement"):
+    with pytest.raises(DataError, match="this statement does not exist"):
         hetviz.consequences(data, place, place, ["gone"])

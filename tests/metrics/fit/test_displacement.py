@@ -7,7 +7,7 @@ import pytest
 
 from hetviz.data import Embedding
 from hetviz.errors import HetvizError
-from hetviz.metrics.fit.displacement import moved
+from hetviz.metrics.fit.displacement import displacements
 
 
 def embedding(Y: np.ndarray) -> Embedding:
@@ -25,7 +25,7 @@ def test_a_turned_map_has_not_moved_but_for_the_items_that_did() -> None:
     Z[7] += [0.3 * extent, 0.0]
     Z[50] = np.nan
     extent = (np.nanmax(Z, axis=0) - np.nanmin(Z, axis=0)).max()
-    far = moved(embedding(Y), embedding(Z))
+    far = displacements(embedding(Y), embedding(Z))
     assert far[7] * extent == pytest.approx(0.3 * np.ptp(Y @ turn, axis=0).max(), rel=1e-9)
     assert np.isnan(far[50])
     assert np.delete(far, [7, 50]).max() < 1e-9
@@ -34,11 +34,11 @@ def test_a_turned_map_has_not_moved_but_for_the_items_that_did() -> None:
 def test_other_rows_are_refused() -> None:
     Y = np.random.default_rng(0).normal(size=(10, 2))
     with pytest.raises(HetvizError, match="same rows"):
-        moved(embedding(Y), embedding(Y[:8]))
+        displacements(embedding(Y), embedding(Y[:8]))
 
 
 def test_maps_without_a_common_place_have_no_distance() -> None:
     Y = np.random.default_rng(0).normal(size=(4, 2))
     Z = Y.copy()
     Z[:] = np.nan
-    assert np.isnan(moved(embedding(Y), embedding(Z))).all()
+    assert np.isnan(displacements(embedding(Y), embedding(Z))).all()

@@ -17,10 +17,10 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from hetviz.core.measures.ranking import label_agreement, nearest_places, rank_partners
 from hetviz.data import Comparisons, Dataset, Embedding, HeteroData, Labels, Links
-from hetviz.metrics.fit.clustering import groups_of_map, label_codes
+from hetviz.metrics.fit.clustering import cluster_map, label_codes
 from hetviz.metrics.fit.curves import curves
 from hetviz.metrics.fit.guidance import guidance_curve
-from hetviz.metrics.fit.measured_map import Measured
+from hetviz.metrics.fit.measured_map import MeasuredMap
 from hetviz.metrics.fit.ranking import (
     AT,
     _shared,
@@ -159,9 +159,9 @@ def test_metrics_within_a_domain_by_hand() -> None:
         "pictures": np.array([[0.0], [1.0], [3.0], [4.1]]),
         "tags": np.array([[0.0], [1.0], [5.0]]),
     }
-    measured = Measured(data, Embedding(places, {name: data[name].ids for name in places}))
-    near = measured.near_within("pictures", "tags", 3)
-    hits = _shared(measured.cross["pictures", "tags"], *near)
+    measured = MeasuredMap(data, Embedding(places, {name: data[name].ids for name in places}))
+    near = measured.nearest_within("pictures", "tags", 3)
+    hits = _shared(measured.cross_links["pictures", "tags"], *near)
     # a: b, c, d    b: a, c, d    c: d, b, a    d: c, b, a
     wanted = [[True, True, False], [True, False, False], [False, False, True], [False] * 3]
     np.testing.assert_array_equal(hits, wanted)
@@ -206,7 +206,7 @@ def test_reconstruction_is_roc_of_ranks(tied: bool) -> None:
 def test_groups_equal_brute_force() -> None:
     data, embedding = example()
     values = evaluate(data, embedding).to_dict()
-    code = groups_of_map(Measured(data, embedding)).code
+    code = cluster_map(MeasuredMap(data, embedding)).code
     assert len(np.unique(code)) == 3
     kept = [code[i] == code[N_A + j] for i, j in zip(*np.nonzero(W), strict=True)]
     kept += [code[N_A + j] != code[i] for j, i in ((1, 20), (2, 21), (3, 22))]
@@ -226,7 +226,7 @@ def test_rand_index_on_all_pairs_is_the_usual_one_where_links_are_a_partition() 
     )
     Y = rng.normal(size=(30, 2))
     embedding = Embedding({"a": Y, "b": Y}, {"a": ids(30, "a"), "b": ids(30, "b")})
-    code = groups_of_map(Measured(data, embedding)).code[:30]
+    code = cluster_map(MeasuredMap(data, embedding)).code[:30]
     # Pairs of a row and its own copy are in both; the usual index has each other pair once.
     pairs = evaluate(data, embedding).to_dict()["rand_index_pairs"]
     assert (pairs * 900 - 30) / 870 == pytest.approx(rand_score(group, code), abs=1e-12)
@@ -324,10 +324,12 @@ def test_sampled_measures_lie_within_their_stated_error() -> None:
     i = np.arange(n)
     names = {"a": ids(n, "a"), "b": ids(n, "b")}
     data = HeteroData([Dataset("a", names["a"]), Dataset("b", names["b"])], Links("a", "b", i, i))
-    cross = Measured(data, Embedding({"a": Y, "b": Z}, names))
+    cross = MeasuredMap(data, Embedding({"a": Y, "b": Z}, names))
     from scipy.sparse import block_array
 
-    T = block_array([[None, cross.cross["a", "b"]], [cross.cross["b", "a"], None]], format="csr")
+    T = block_array(
+        [[None, cross.cross_links["a", "b"]], [cross.cross_links["b", "a"], None]], format="csr"
+    )
     exact = rank_partners(cross.stacked, T, max_queries=10**6)
     assert exact.standard_error == 0.0
     drawn = [rank_partners(cross.stacked, T, random_state=seed) for seed in range(12)]

@@ -12,7 +12,7 @@ from hetviz.data import Dataset, HeteroData, Links
 from hetviz.errors import NotApplicableError, ParameterError
 from hetviz.runs.predict import link_predictor, links
 from hetviz.runs.predict.held_out_links import average_precision, rank_held_out
-from hetviz.runs.predict.pair_scores import PairScorer, Share
+from hetviz.runs.predict.pair_scores import DistanceScore, PairScorer
 
 QUICK = {"quick": True}
 
@@ -90,7 +90,7 @@ def test_large_tables_are_not_computed_whole(
 ) -> None:
     data, _, predictor = fitted
     whole = hetviz.predict_links(data, "people", "books", 20, by=predictor)
-    monkeypatch.setattr(links, "_MANY_PAIRS", 0)
+    monkeypatch.setattr(links, "_MAX_PAIRS_OF_ALL", 0)
     some = hetviz.predict_links(data, "people", "books", 20, by=predictor)
     assert some["source_id"].tolist() == whole["source_id"].tolist()
     np.testing.assert_allclose(some["score"], whole["score"])
@@ -220,13 +220,13 @@ def test_the_tree_finds_what_all_distances_say(
     # Of many rows, some tell first how far the best pairs lie apart at most.
     few = hetviz.predict_links(data, "a", target, 12, by=placed)
     with monkeypatch.context() as patch:
-        patch.setattr(links, "_SOME", 5)
+        patch.setattr(links, "_N_SAMPLED_ROWS", 5)
         assert hetviz.predict_links(data, "a", target, 12, by=placed).equals(few)
-    monkeypatch.setattr(links, "_TREE_AXES", 0)
+    monkeypatch.setattr(links, "_MAX_TREE_AXES", 0)
     plain = hetviz.predict_links(data, "a", target, 200, by=placed)
     np.testing.assert_allclose(tree["score"], plain["score"])
     scorer = PairScorer.of(data, placed, "a", target)
-    assert isinstance(scorer.share, Share)
+    assert isinstance(scorer.share, DistanceScore)
     top = plain["score"] > plain["score"].iloc[-1]
     pairs = [
         {frozenset(pair) for pair in zip(one["source_id"][top], one["target_id"][top], strict=True)}

@@ -114,7 +114,7 @@ def test_blocks_of_rows_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     )
     whole = hetviz.predict_links(data, "a", "b", top=15, by=embedding)
     inside = hetviz.predict_links(data, "a", "a", top=15, by=embedding)
-    monkeypatch.setattr(prediction, "_BLOCK", 60)
+    monkeypatch.setattr(prediction, "_BLOCK_SCORES", 60)
     assert hetviz.predict_links(data, "a", "b", top=15, by=embedding).equals(whole)
     assert hetviz.predict_links(data, "a", "a", top=15, by=embedding).equals(inside)
 
@@ -162,9 +162,9 @@ def test_a_method_that_scores_links_is_taken_at_its_word() -> None:
 
 def test_what_is_wrong_is_named() -> None:
     data, embedding = small()
-    with pytest.raises(DataError, match="no such dataset"):
+    with pytest.raises(DataError, match="this dataset does not exist"):
         hetviz.predict_links(data, "a", "c", by=embedding)
-    with pytest.raises(DataError, match="no such id"):
+    with pytest.raises(DataError, match="this id does not exist"):
         hetviz.predict_links(data, "a", "b", only=["z"], by=embedding)
     with pytest.raises(ParameterError, match="top = 0"):
         hetviz.predict_links(data, "a", "b", top=0, by=embedding)

@@ -30,7 +30,7 @@ def test_features_are_made_again_undone_and_replayed(blobs: BlobStore) -> None:
     assert after.opened()["birds"] is before.opened()["birds"]
     assert after.run is not None and not after.is_current(after.run)
     info = next(info for info in after.understood if info.dataset == "plants")
-    assert (info.n_features, info.features) == (1, "made from 1 column, by what they hold")
+    assert (info.n_features, info.features) == (1, "made from 1 column")
     assert {c.name: c.role for c in info.columns}["weight"] == "shown"
     again = Workspace.replay(workspace.log, blobs)
     assert again.state.opened().fingerprint() == after.opened().fingerprint()

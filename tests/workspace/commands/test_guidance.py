@@ -161,7 +161,7 @@ def test_a_set_is_switched_off_and_on_and_the_data_stay(workspace: Workspace) ->
     assert workspace.state.off == {"lasso 1"}
     workspace.undo()
     assert workspace.state.off == frozenset()
-    with pytest.raises(DataError, match="no such set"):
+    with pytest.raises(DataError, match="this set does not exist"):
         workspace.do(SwitchSet("lasso 2", False))
 
 
@@ -226,7 +226,7 @@ def test_labels_are_made_changed_and_taken_away(workspace: Workspace) -> None:
         (AddLinks("plants", "birds", [["nobody", "b1"]]), "no such id.*nobody"),
         (AddLinks("plant", "birds", [["007", "b1"]]), "Did you mean 'plants'"),
         (AddLinks("plants", "birds", [["007", "b1"]], 1.5), "from -1"),
-        (AddLinks("plants", "birds", [["007", "b1"]], 0), "says nothing"),
+        (AddLinks("plants", "birds", [["007", "b1"]], 0), "has no effect"),
         (AddLinks("plants", "plants", [["007", "007"]]), "itself"),
         (AddLinks("plants", "birds", [["007"]]), "pair 1: 2 entries"),
         (AddLinks("plants", "birds", ["007"]), "pair 1: 2 entries"),
@@ -236,11 +236,11 @@ def test_labels_are_made_changed_and_taken_away(workspace: Workspace) -> None:
         (EditStatements({OAK_KITE: {"weight": 2}}), "from -1"),
         (EditStatements({OAK_KITE: {"weight": 0}}), "Remove the statement"),
         (EditStatements({OAK_KITE: {"weight": "much"}}), "a number is needed"),
-        (EditStatements({OAK_KITE: {"colour": "red"}}), "no such field"),
+        (EditStatements({OAK_KITE: {"colour": "red"}}), "this field does not exist"),
         (EditStatements({OAK_KITE: {"when": "now"}}), "noted by itself"),
         (EditStatements({OAK_KITE: {"kind": " "}}), "text is needed"),
-        (EditStatements({"link|a": {"weight": 1}}), "no such statement"),
-        (DropStatements([ASH_WREN, "x"]), "no such statement"),
+        (EditStatements({"link|a": {"weight": 1}}), "this statement does not exist"),
+        (DropStatements([ASH_WREN, "x"]), "this statement does not exist"),
         (RenameSet("link", " "), "empty"),
         (RenameSet("lasso", "x"), "There are: link"),
         (SetLabels("plants", "sort", {"b1": "tall"}), "has it"),
