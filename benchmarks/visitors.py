@@ -23,7 +23,7 @@ from hetviz.serve.config import LOW_MEMORY_ENV
 from tests.browser.harness import Server
 from tests.lasting.faults import running, table
 from tests.lasting.visitor import Visitor
-from tests.soak.test_load import Stay, memory, stay, told
+from tests.soak.test_load import Visit, memory, report, run_visit
 
 VISITORS, REST_S = 20, 5
 # Waves, and the seconds that each visitor of one stays once the first map is there.
@@ -46,8 +46,8 @@ def run(out: Path, quick: bool) -> None:
             Path(home), HETVIZ_REST_AFTER_S=str(REST_S), **LOW_MEMORY_ENV, **rests
         ) as server:
             # One sees all pages first: libraries that stay loaded are no leak.
-            warm = Stay("warm")
-            stay(server.url, warm, ["warm"], 30.0, 0, tour=True)
+            warm = Visit("warm")
+            run_visit(server.url, warm, ["warm"], 30.0, 0, tour=True)
             if warm.error is not None:
                 raise warm.error
             time.sleep(4 * REST_S)
@@ -58,7 +58,7 @@ def run(out: Path, quick: bool) -> None:
                 sys.stdout.write(f"{rows[-1]}\n")
                 sys.stdout.flush()
         for act, each in sorted(ACTS.items()):
-            sys.stdout.write(f"{act}: {told(each)}\n")
+            sys.stdout.write(f"{act}: {report(each)}\n")
         for title, each in sorted(worked_on(Path(home)).items()):
             took = f"{np.median(each):.1f} worker s (median), {max(each):.1f} at most"
             sys.stdout.write(f"{len(each)} jobs {title!r}: {took}\n")
@@ -69,9 +69,9 @@ def run(out: Path, quick: bool) -> None:
 def wave(server: Server, seconds: float, number: int, before: float) -> dict[str, Any]:
     """Let visitors come, stay and leave; return the figures."""
     words = [f"canary{number}x{n}x7Qz" for n in range(VISITORS)]
-    stays = [Stay(word) for word in words]
+    stays = [Visit(word) for word in words]
     threads = [
-        threading.Thread(target=stay, args=(server.url, one, words, seconds, n))
+        threading.Thread(target=run_visit, args=(server.url, one, words, seconds, n))
         for n, one in enumerate(stays[1:], 1)
     ]
     threads.append(threading.Thread(target=heavy, args=(server.url, stays[0], seconds)))
@@ -125,7 +125,7 @@ def processor_s(pid: int) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def heavy(url: str, one: Stay, seconds: float) -> None:
+def heavy(url: str, one: Visit, seconds: float) -> None:
     """Map many rows, and again as soon as it is done."""
     visitor = Visitor(url)
     try:

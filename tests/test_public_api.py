@@ -76,7 +76,7 @@ def quiet(call: Any) -> Any:
         return call()
 
 
-def test_signatures_are_as_promised() -> None:
+def test_public_signatures() -> None:
     promised = {
         Dataset: "name ids X=None *feature_names=None *kernel=None *distance=None *table=None "
         "*media=None *entity=None *recipe=None",
@@ -109,7 +109,7 @@ def test_signatures_are_as_promised() -> None:
         assert all("=" in word for word in found[len(words) :]), call
 
 
-def test_rows_objects_and_positions() -> None:
+def test_rows_entities_and_positions() -> None:
     assert list(DATA.datasets) == ["survey", "face", "books", "tags"]
     assert DATA.n_rows == 30 + 25 + 20 + 3
     assert DATA.n_objects == 30 + 20 + 3
@@ -124,7 +124,7 @@ def test_rows_objects_and_positions() -> None:
     assert scored.complete
 
 
-def test_adjacency_is_what_attracts_less_what_repels() -> None:
+def test_adjacency_is_signed() -> None:
     W, attracts, repels = DATA.adjacency(), DATA.adjacency(1), DATA.adjacency(-1)
     assert W.shape == (DATA.n_rows, DATA.n_rows)
     assert W.format == "csr"
@@ -135,7 +135,7 @@ def test_adjacency_is_what_attracts_less_what_repels() -> None:
     assert W[55, 58] == 0.5
 
 
-def test_edits_leave_the_original_alone() -> None:
+def test_edits_do_not_change_original() -> None:
     before = DATA.fingerprint()
     more = DATA.edit().add(Dataset("new", ["x"]), Links("new", "tags", [0], [1]))
     assert more.position("new", "x") == DATA.n_rows
@@ -150,7 +150,7 @@ def test_edits_leave_the_original_alone() -> None:
     assert before == library().fingerprint() == DATA.fingerprint()
 
 
-def test_holdout_of_objects_also_holds_out_links_unless_told() -> None:
+def test_holdout_of_entities_includes_links() -> None:
     train, held = DATA.holdout(objects={"survey": 0.2})
     assert len(train["survey"]) == 24
     gone = set(DATA["survey"].ids) - set(train["survey"].ids)
@@ -166,7 +166,7 @@ def test_holdout_of_objects_also_holds_out_links_unless_told() -> None:
         assert sum(len(group) for side in part for group in side.links) == total
 
 
-def test_all_that_is_held_out_can_be_placed_and_judged() -> None:
+def test_held_out_items_are_placed_and_scored() -> None:
     train, held = DATA.holdout(objects={"survey": 0.2, "books": 0.25}, random_state=2)
     assert held["books"].kernel.shape == (len(held["books"]), len(train["books"]))
     model = quiet(lambda: hetviz.get_method("guided-projection")().fit(train))
@@ -180,7 +180,7 @@ def test_all_that_is_held_out_can_be_placed_and_judged() -> None:
     assert hetviz.evaluate(DATA, whole).blocks["n_unplaced"].sum() == 0
 
 
-def test_a_new_tag_is_placed_by_links_that_name_fitted_rows() -> None:
+def test_new_tag_is_placed_by_links() -> None:
     model = quiet(lambda: hetviz.get_method("guided-projection")().fit(DATA))
     new = model.transform(
         Dataset("tags", ["008"]),
@@ -191,7 +191,7 @@ def test_a_new_tag_is_placed_by_links_that_name_fitted_rows() -> None:
         model.transform(Dataset("tags", ["008"]), links=[("tags", "008", "survey", "p99")])
 
 
-def test_an_embedding_says_where_everything_is() -> None:
+def test_embedding_positions() -> None:
     embedding = quiet(lambda: hetviz.embed(DATA, "guided-projection", n_components=3))
     assert embedding.stacked().shape == (DATA.n_rows, 3)
     frame = embedding.frame()
@@ -207,12 +207,12 @@ def test_an_embedding_says_where_everything_is() -> None:
     assert np.isnan(bare.coordinates["tags"]).all()
 
 
-def most(measure: str) -> float:
+def max_scores(measure: str) -> float:
     """Return the largest value of a measure: a quotient and a mean count are no shares."""
     return np.inf if measure == "variance_ratio" or measure.startswith("metric_2") else 1.0
 
 
-def test_scores_have_what_applies_and_nothing_else() -> None:
+def test_scores_have_applicable_measures() -> None:
     guidance = {"guidance_area", "link_auc"}
     neighbors = {"trustworthiness", "continuity"}
     negative, compared = {"negative_guidance_area"}, {"comparison_accuracy"}
@@ -230,11 +230,11 @@ def test_scores_have_what_applies_and_nothing_else() -> None:
     assert isinstance(scores.blocks, pd.DataFrame)
     for name, value in scores.to_dict().items():
         assert type(value) is float
-        assert 0 <= value <= most(name)
+        assert 0 <= value <= max_scores(name)
     json.dumps(scores.to_dict())
 
 
-def test_the_curve_takes_data_or_links() -> None:
+def test_guidance_curve_accepts_data_or_links() -> None:
     embedding = quiet(lambda: hetviz.embed(DATA, "guided-projection"))
     for what in (DATA, DATA.links[0], list(DATA.links)):
         pairs, satisfied = hetviz.guidance_curve(embedding, what)
@@ -247,7 +247,7 @@ def test_the_curve_takes_data_or_links() -> None:
 
 
 @pytest.mark.parametrize("key", [card.key for card in hetviz.methods()])
-def test_methods_are_scikit_learn_estimators(key: str) -> None:
+def test_methods_are_sklearn_estimators(key: str) -> None:
     model = hetviz.get_method(key)(n_components=1)
     assert model.get_params()["n_components"] == 1
     assert clone(model).set_params(n_components=2).get_params()["n_components"] == 2
@@ -257,7 +257,7 @@ def test_methods_are_scikit_learn_estimators(key: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("call_path", "error"),
+    ("call", "error"),
     [
         (lambda: Dataset("a", ["x"], [[np.nan]]), DataError),
         (lambda: Dataset("a", ["x"], [[np.inf]]), DataError),
@@ -291,13 +291,13 @@ def test_methods_are_scikit_learn_estimators(key: str) -> None:
         (lambda: hetviz.run_recipe("no such file.toml"), DataError),
     ],
 )
-def test_what_cannot_be_is_refused_in_words(call: Any, error: type[HetvizError]) -> None:
+def test_invalid_input_is_error(call: Any, error: type[HetvizError]) -> None:
     with pytest.raises(error) as caught:
         call()
     assert str(caught.value)
 
 
-def test_odd_but_valid_data_have_a_map() -> None:
+def test_unusual_data_have_map() -> None:
     X = np.column_stack([np.arange(6.0), np.full(6, 3.0)])
     X[5] = X[4]
     a = Dataset("a", ["007", "NA", "7", "é", "x,y", "z"], X)
@@ -314,7 +314,7 @@ def test_odd_but_valid_data_have_a_map() -> None:
         hetviz.embed(apart, "guided-projection")
 
 
-def test_save_and_load_keep_everything(tmp_path: Path) -> None:
+def test_save_load_round_trip(tmp_path: Path) -> None:
     for place in (tmp_path / "folder", tmp_path / "file.zip"):
         hetviz.save(DATA, place)
         again = hetviz.load(place)
@@ -327,7 +327,7 @@ def test_save_and_load_keep_everything(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", hetviz.samples())
-def test_samples_load_and_have_a_suggestion(name: str) -> None:
+def test_samples_have_suggestions(name: str) -> None:
     data = hetviz.load(name)
     assert isinstance(data, HeteroData)
     assert hetviz.load(name).fingerprint() == data.fingerprint()
@@ -344,7 +344,7 @@ for key, params in (("pca", {}), ("guided-projection", {"kernel": "rbf"})):
 """
 
 
-def test_two_processes_give_the_same_bytes() -> None:
+def test_processes_are_bit_equal() -> None:
     root = Path(__file__).resolve().parents[1]
     runs = [
         subprocess.run(
@@ -361,7 +361,7 @@ def test_two_processes_give_the_same_bytes() -> None:
     assert len(runs[0].split()) == 4
 
 
-def test_what_the_emoji_and_digits_maps_reach() -> None:
+def test_emoji_and_digits_scores() -> None:
     emoji, digits = hetviz.load("emoji"), hetviz.load("digits")
     bent = hetviz.embed(emoji, "guided-projection", kernel="rbf")
     assert hetviz.evaluate(emoji, bent).to_dict()["guidance_area"] >= 0.80
@@ -369,7 +369,7 @@ def test_what_the_emoji_and_digits_maps_reach() -> None:
     assert hetviz.evaluate(digits, flat).to_dict()["guidance_area"] >= 0.85
 
 
-def test_embed_writes_three_files_and_the_recipe_repeats_them(tmp_path: Path) -> None:
+def test_embed_recipe_is_reproducible(tmp_path: Path) -> None:
     out, again = tmp_path / "out", tmp_path / "again"
     words = ["embed", "digits", "--method", "guided-projection", "--out", str(out)]
     # One process of its own, and this one: both give the same bytes.
@@ -402,7 +402,7 @@ METHODS = st.sampled_from(
 
 @settings(max_examples=examples(60), suppress_health_check=[HealthCheck.too_slow])
 @given(heterodata(), METHODS, st.integers(0, 5))
-def test_any_data_give_a_valid_result_or_a_reason(
+def test_any_data_give_result_or_error(
     data: HeteroData, method: tuple[str, dict[str, Any]], seed: int
 ) -> None:
     key, params = method
@@ -420,7 +420,7 @@ def test_any_data_give_a_valid_result_or_a_reason(
         for name, Y in whole.coordinates.items():
             assert np.isfinite(Y[whole.placed[name]]).all()
         scores = hetviz.evaluate(data, whole, held).to_dict()
-        assert all(-1e-9 <= value <= most(name) + 1e-9 for name, value in scores.items())
+        assert all(-1e-9 <= value <= max_scores(name) + 1e-9 for name, value in scores.items())
         assert whole.planar().n_unplaced == whole.n_unplaced >= whole.per_object.n_unplaced
     parts = data.datasets, data.links, data.comparisons, data.labels
     assert HeteroData(*parts).fingerprint() == before

@@ -25,7 +25,7 @@ def tool(name):
 
 
 @pytest.fixture(autouse=True)
-def samples_are_read_once(monkeypatch):
+def cache_samples(monkeypatch):
     read_once(monkeypatch)
 
 
@@ -34,11 +34,11 @@ def sample(request):
     return read_bundle(request.param)
 
 
-def test_the_samples_are_found():
+def test_samples_are_listed():
     assert hetviz.samples() == list(SAMPLES)
 
 
-def test_each_is_whole(sample):
+def test_sample_is_complete(sample):
     assert not sample.errors
     assert sample.title
     assert sample.description
@@ -48,18 +48,18 @@ def test_each_is_whole(sample):
     assert not any(dataset.is_featureless for dataset in sample.data.datasets.values())
 
 
-def test_each_has_a_map_of_all_its_rows(sample):
+def test_sample_map_has_all_rows(sample):
     assert sample.map.n_unplaced == 0
     assert sample.map.n_rows == sample.data.n_rows
     assert hetviz.get_method(sample.map_method)(**sample.map_params)
 
 
-def test_a_map_is_better_than_chance_at_its_guidance(sample):
+def test_sample_map_beats_chance(sample):
     if sample.data.links:
         assert hetviz.evaluate(sample.data, sample.map).to_dict()["guidance_area"] > 0.6
 
 
-def test_they_are_small():
+def test_samples_are_small():
     files = [path for path in sample_root().rglob("*") if path.is_file()]
     assert sum(path.stat().st_size for path in files) < 8_000_000
 
@@ -74,7 +74,7 @@ def test_they_are_small():
         ("digit-views", "shape", "d0004"),
     ],
 )
-def test_awkward_ids_are_there(name, dataset, id):
+def test_samples_have_unusual_ids(name, dataset, id):
     with (sample_path(name) / f"{dataset}.csv").open(encoding="utf-8", newline="") as file:
         written = [row["id"] for row in csv.DictReader(file)]
     assert id in written
@@ -89,7 +89,7 @@ def test_thumbnails():
         assert {info.compress_type for info in archive.infolist()} == {zipfile.ZIP_STORED}
 
 
-def test_digits_keep_links_aside():
+def test_digits_has_held_out_links():
     digits = read_bundle("digits")
     assert sum(map(len, digits.held_out.links)) == 1047
     assert sum(map(len, digits.data.links)) == 453
@@ -97,7 +97,7 @@ def test_digits_keep_links_aside():
     assert ("pixels", "shape") not in {(g.source, g.target) for g in digits.data.links}
 
 
-def test_digit_views_show_the_same_objects():
+def test_digit_views_share_entity():
     data = hetviz.load("digit-views")
     assert data.entities == ("digit",)
     assert not data.links
@@ -106,7 +106,7 @@ def test_digit_views_show_the_same_objects():
     assert data.n_objects == len(set.union(*shown))
 
 
-def test_the_shipped_map_can_be_made_again():
+def test_original_map_is_reproducible():
     folder = sample_path("digits")
     section, coordinates, still = tool("make_sample_maps").make(folder)
     assert (folder / "hetviz.toml").read_text(encoding="utf-8").endswith(section)
@@ -121,7 +121,7 @@ def test_the_shipped_map_can_be_made_again():
         assert after[measure] == pytest.approx(before[measure], abs=0.04)
 
 
-def test_views_are_made_from_the_digits(tmp_path):
+def test_digit_views_match_digits(tmp_path):
     made = tool("make_samples")
     made.make_views(sample_path("digits"), tmp_path)
     for name in ("pixels.csv", "fourier.csv", "shape.csv", "thumbs.zip"):

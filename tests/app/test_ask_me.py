@@ -164,7 +164,7 @@ def test_missing_labels_of_ones_own_are_asked_for_with_buttons_and_a_list(visit:
     assert labels["my label 1"].values.tolist() == labels["class"].values.tolist()
     assert f"ask-for-{name}-class" not in {button.key for button in app.button}
     assert "Which label fits?" in html_of(app)
-    assert f"“my label 1” is known of 20 of {len(part):,} {name}." in html_of(app)
+    assert f"“my label 1” is known for 20 of {len(part):,} {name}." in html_of(app)
 
     def label_of_first() -> tuple[Question, object]:
         question = asking.batch[0]

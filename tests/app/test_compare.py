@@ -130,7 +130,7 @@ def test_another_measure_decides_table_and_headline(visit: Visit) -> None:
     app = compared(visit)
     app.selectbox(key="compare-measure").set_value("trustworthiness").run()
     text = html_of(app)
-    assert "Principal components shows true neighbours best" in text
+    assert "Principal components is best at showing true neighbours" in text
     first = re.search(r'<tr><th scope="row">([^<]*)', text)
     assert first is not None
     assert first[1] == "Principal components"
@@ -191,7 +191,7 @@ def test_settings_are_searched_past_the_ends_of_their_values(visit: Visit) -> No
     press(app, "sweep-run")
     state = workspace_of(app).state
     assert list(state.findings["sweep"].content["stills"]) == ["axes 2", "axes 4"]
-    assert "on statements that the search never saw" in html_of(app)
+    assert "On guidance that the search never saw" in html_of(app)
     assert "The best possible value here is" in html_of(app)
     n_maps = len(state.runs)
     press(app, "sweep-make-1")
@@ -211,7 +211,7 @@ def test_progress_of_each_method_is_shown_while_it_runs(
     text = html_of(app)
     assert "PCA &lt;b&gt;" in text
     assert "25 %" in text
-    assert text.count("waits") == 1
+    assert text.count("waiting") == 1
     assert app.button(key="compare-run").disabled
 
 
@@ -224,4 +224,4 @@ def test_times_are_measured_on_request(visit: Visit, monkeypatch: pytest.MonkeyP
 
     monkeypatch.setattr("hetviz.jobs.tasks.compare.measure_seconds", quick)
     app = press(visit("compare"), "compare-times")
-    assert "About 7.0 s a fit" in html_of(app)
+    assert "About 7.0 s per fit" in html_of(app)

@@ -38,7 +38,7 @@ def test_datasets_are_said_to_show_the_same_things(visit: Visit) -> None:
     data = workspace_of(app).state.opened()
     assert data.views("digit") == ("pixels", "shape")
     app.selectbox(key="same-as-1-fourier-None").set_value("shape").run()
-    assert "700 fourier have an id that shape has too" in html_of(app)
+    assert "700 fourier share an id with shape" in html_of(app)
     press(app, "do-same-1")
     assert len(workspace_of(app).state.opened().views("digit")) == 3
     press(app, "undo")
@@ -51,7 +51,7 @@ def test_datasets_are_linked_by_a_key_that_is_tried_first(visit: Visit) -> None:
     app.selectbox(key="key-source").set_value("films").run()
     app.selectbox(key="key-source-column-films").set_value("main_country").run()
     text = html_of(app)
-    assert "Without a partner, countries: " in text
+    assert "countries without a partner: " in text
     label = app.button(key="do-link").label
     before = len(workspace_of(app).state.opened().links)
     press(app, "do-link")
@@ -97,7 +97,7 @@ def test_a_project_is_listed_once_something_was_done(visit: Visit) -> None:
     assert (told["title"], told["record"], told["show"]) == ("<b>Mine</b>", True, True)
     assert told["id"] == app.session_state["sid"]
     for page in ("map", "data"):
-        assert project_of(go(app, page), "remember")["record"] is True
+        assert project_of(go(app, page), "record_project")["record"] is True
 
 
 def test_a_new_project_leaves_the_old_one_as_it_is(visit: Visit) -> None:

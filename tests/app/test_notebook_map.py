@@ -230,9 +230,9 @@ def test_a_map_of_which_nothing_is_known_is_shown_as_a_picture() -> None:
     with pytest.raises(DataError, match=r"embedding\.widget\(data\)"):
         places.widget()
     shown_one = places.widget(HeteroData([Dataset("a", ["0", "1"])]))
-    with pytest.raises(ParameterError, match="not known"):
+    with pytest.raises(ParameterError, match="is unknown"):
         shown_one.say(together={"a": ["0", "1"]})
-    with pytest.raises(DataError, match="other items"):
+    with pytest.raises(DataError, match="no item in common"):
         places.widget(HeteroData([Dataset("b", ["0"])]))
 
 

@@ -146,7 +146,7 @@ def test_the_button_says_whether_rows_or_whole_files_are_left_out(
 
 def test_leaving_it_changes_nothing(visit: Visit) -> None:
     app = upload(visit(), plants_csv=PLANTS, links_csv=LINKS)
-    press(app, "exit_process")
+    press(app, "leave")
     assert ops(workspace_of(app)) == ["open-sample"]
     assert "1,273 emoji" in html_of(app)
 
@@ -159,7 +159,7 @@ def test_a_broken_file_is_told_and_nothing_is_lost(visit: Visit, content: bytes)
     assert not app.exception
     assert "could not be read" in html_of(app)
     assert "<td>broken.csv" in html_of(app)
-    press(app, "exit_process")
+    press(app, "leave")
     assert "1,273 emoji" in html_of(app)
 
 

@@ -28,7 +28,7 @@ from hetviz.workspace.store.sessions import new_session_id
 from tests.app.conftest import Visit, go, html_of, workspace_of
 from tests.app.test_data_and_start import project_of
 from tests.app.test_pages import upload
-from tests.workspace.helpers import carry_out
+from tests.workspace.helpers import run_random_steps
 
 HOSTILE = "<img src=x onerror=alert(1)> ![](http://x.example/y)"
 
@@ -38,7 +38,7 @@ def saved(visit: Visit) -> bytes:
     """A project with two maps and a hostile name."""
     workspace = SESSIONS.get(new_session_id())
     workspace.do(OpenSample("digit-views"))
-    carry_out(workspace, "record")
+    run_random_steps(workspace, "record")
     workspace.do(SetTitle(HOSTILE))
     return save_project(workspace)
 

@@ -62,7 +62,7 @@ if q.get("bare") != "1":
         st.button("recolour", on_click=change, kwargs={"colour": other})
         st.button("filter", on_click=change, kwargs={"mask": not state["mask"]})
         st.button("layout", on_click=change, kwargs={"turn": 0.6 - state["turn"]})
-        st.button("exit_process", on_click=change, kwargs={"here": not state["here"]})
+        st.button("leave", on_click=change, kwargs={"here": not state["here"]})
         job = f"{n}-{q.get('seconds', '6')}-{time.time_ns()}"
         st.button("job", on_click=change, kwargs={"live": job})
         st.button("job over", on_click=change, kwargs={"live": None})

@@ -210,11 +210,11 @@ def test_selection_and_zoom_survive_recolour_filter_layers_theme_and_size(show: 
     assert ask(page, "[m.count, m.view.cx, m.view.cy]") == before[:3]
     range_ = ask(page, "m.view.range")
     python_has(page, ".*camera True")
-    press(page, "exit_process")
+    press(page, "leave")
     expect(page.locator(".hv-map")).to_have_count(0)
     requests: list[str] = []
     page.on("request", lambda request: requests.append(request.url))
-    press(page, "exit_process")
+    press(page, "leave")
     until(page, "m.points.ready")
     assert ask(page, "m.count") == before[0]
     again = ask(page, "m.view.range")

@@ -24,7 +24,7 @@ def described(n: int = 200) -> tuple[Dataset, np.ndarray]:
     return Dataset("a", [f"i{k}" for k in range(n)], X, feature_names=names), Y
 
 
-def test_columns_go_with_the_direction_they_were_made_from() -> None:
+def test_columns_along_finds_planted_columns() -> None:
     dataset, Y = described()
     right = columns_along(dataset, Y, [10.0, 0.0])
     assert right["column"][0] == "right"
@@ -38,7 +38,7 @@ def test_columns_go_with_the_direction_they_were_made_from() -> None:
     assert back["correlation"][0] == pytest.approx(-1.0)
 
 
-def test_they_are_plain_correlations_also_of_sparse_features_and_over_placed_rows() -> None:
+def test_columns_along_sparse_and_unplaced_rows() -> None:
     dataset, Y = described()
     X = np.asarray(dataset.X)
     Y[::7] = np.nan
@@ -54,7 +54,7 @@ def test_they_are_plain_correlations_also_of_sparse_features_and_over_placed_row
             assert found.loc[name, "change"] == pytest.approx(slope)
 
 
-def test_what_has_no_columns_or_no_direction_is_refused() -> None:
+def test_columns_along_refuses_invalid_input() -> None:
     dataset, Y = described()
     with pytest.raises(ParameterError, match="'tags' has no features"):
         columns_along(Dataset("tags", ["x"]), np.zeros((1, 2)), [1.0, 0.0])
@@ -64,7 +64,7 @@ def test_what_has_no_columns_or_no_direction_is_refused() -> None:
     assert columns_along(dataset, np.zeros_like(Y), [1.0, 0.0]).empty
 
 
-def test_coefficients_say_how_far_a_standard_deviation_moves_an_item() -> None:
+def test_coefficients_per_standard_deviation() -> None:
     dataset, Y = described()
     other = Dataset("b", [f"o{k}" for k in range(200)], Y)
     data = HeteroData([dataset, other], [Links("a", "b", range(200), range(200))])
@@ -93,7 +93,7 @@ def test_kernels_have_no_coefficients() -> None:
     assert set(CCA(features={"a": "rbf"}).fit(data).coefficients_) == {"b"}
 
 
-def test_neighbours_that_are_equal_and_neighbours_by_chance():
+def test_neighbor_agreement_extremes():
     rng = np.random.default_rng(0)
     group = np.repeat([0.0, 1.0], 100)
     Y = rng.normal(size=(200, 2)) + 50 * group[:, None]
@@ -104,14 +104,14 @@ def test_neighbours_that_are_equal_and_neighbours_by_chance():
     assert interpretation.neighbor_agreement(sp.csr_array(group[:, None]), Y) == pytest.approx(1.0)
 
 
-def test_by_hand_on_four_points():
+def test_neighbor_agreement_of_four_points():
     Y = np.array([[0.0, 0.0], [1.0, 0.0], [9.0, 0.0], [10.0, 0.0]])
     x = np.array([[0.0], [1.0], [0.0], [1.0]])
     # each neighbour is 1 away; all pairs are 2/3 away on average
     assert interpretation.neighbor_agreement(x, Y, n_neighbors=1) == pytest.approx(1 - 1 / (2 / 3))
 
 
-def test_what_cannot_be_told():
+def test_neighbor_agreement_is_nan_if_undefined():
     Y = np.zeros((5, 2))
     assert np.isnan(interpretation.neighbor_agreement(np.ones((5, 1)), Y))
     assert np.isnan(interpretation.neighbor_agreement(np.ones((5, 1)), np.full((5, 2), np.nan)))
@@ -120,7 +120,7 @@ def test_what_cannot_be_told():
     assert doubles == pytest.approx(0.0)
 
 
-def test_many_rows_are_sampled_and_items_without_a_place_left_out(monkeypatch):
+def test_neighbor_agreement_samples_placed_rows(monkeypatch):
     monkeypatch.setattr(interpretation, "MAX_ROWS", 300)
     monkeypatch.setattr(interpretation, "MAX_QUERIES", 100)
     rng = np.random.default_rng(0)
@@ -130,7 +130,7 @@ def test_many_rows_are_sampled_and_items_without_a_place_left_out(monkeypatch):
     assert interpretation.neighbor_agreement(x[:, None], Y) > 0.9
 
 
-def test_each_column_has_its_own():
+def test_column_effects_by_column():
     x = np.arange(40.0)
     table = pd.DataFrame({"x": x, "other": np.random.default_rng(0).normal(size=40)})
     found = hetviz.make_features(hetviz.Dataset("d", [str(k) for k in range(40)], table=table))
@@ -143,7 +143,7 @@ def test_each_column_has_its_own():
     )
 
 
-def test_a_direction_of_texts_is_called_by_its_words() -> None:
+def test_feature_names_of_text_directions() -> None:
     kinds = ("plays the audio stream", "draws the vector picture", "sends the mail message")
     texts = [kinds[at % 3] + f" number{at}" for at in range(30)]
     dataset = hetviz.make_features(

@@ -34,7 +34,7 @@ from hetviz.features.recipe import make_features
         ("18-24", "25-34", "65 or older"),
     ],
 )
-def test_an_order_is_found_however_the_values_come(order):
+def test_known_order_ignores_input_order(order):
     for turned in (order[::-1], order[1:] + order[:1]):
         assert known_order(turned) == order
         assert proposed_order(turned) == order
@@ -45,12 +45,12 @@ def test_an_order_is_found_however_the_values_come(order):
     [("red", "green"), ("low", "blue"), ("low", "niedrig"), ("a1", "b2"), ("M", "F"), ("one",), (),
      ("1", "2+", "3"), ("over 1", "2-4", "5-9"), ("a 1", "b 2", "c 3")],
 )  # fmt: skip
-def test_others_have_none(values):
+def test_known_order_of_unordered_values(values):
     assert known_order(values) is None
     assert proposed_order(values) == values
 
 
-def test_cells_have_places():
+def test_ranks_of_cells():
     order = complete_order(("b", "a"), ["a", "c"])
     assert order == ("b", "a", "c")
     np.testing.assert_array_equal(
@@ -61,7 +61,7 @@ def test_cells_have_places():
 GRADES = pd.DataFrame({"grade": ["low", "high", "medium", "low", "", "high"] * 3}, dtype=str)
 
 
-def test_an_ordered_category_is_one_number():
+def test_ordered_category_has_one_feature():
     made = table.fit(GRADES, options={"grade": {"kind": "ordered"}})
     (step,) = made.recipe["columns"]
     assert step["order"] == ["low", "medium", "high"]
@@ -73,7 +73,7 @@ def test_an_ordered_category_is_one_number():
     np.testing.assert_allclose(table.transform(made.recipe, GRADES), made.X)
 
 
-def test_the_order_that_is_said_holds_and_what_it_lacks_stands_at_its_end():
+def test_given_order_is_completed():
     said = {"grade": {"kind": "ordered", "order": ["high", "low"]}}
     made = table.fit(GRADES, options=said)
     assert made.recipe["columns"][0]["order"] == ["high", "low", "medium"]
@@ -88,7 +88,7 @@ def test_the_order_that_is_said_holds_and_what_it_lacks_stands_at_its_end():
     assert plain.X.shape == (18, 3)
 
 
-def test_it_can_be_said_of_a_dataset_too():
+def test_make_features_with_order():
     grades = Dataset("d", [str(k) for k in range(18)], table=GRADES)
     made = make_features(grades, {"grade": {"kind": "ordered"}})
     assert made.recipe["features"]["columns"][0]["kind"] == "ordered"

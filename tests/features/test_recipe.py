@@ -28,18 +28,18 @@ def made(values, **said):
     return features.fit(pd.DataFrame({"x": values}), options={"x": said} if said else None)
 
 
-def test_numbers_scaled_to_the_same_spread():
+def test_standard_scale():
     np.testing.assert_allclose(made([1.0, 3.0]).X, [[-1.0], [1.0]])
 
 
-def test_a_weight_is_a_share_of_the_variance():
+def test_weight_is_share_of_variance():
     table = pd.DataFrame({"x": [1.0, 2.0, 6.0], "y": [5.0, 1.0, 1.0]})
     found = features.fit(table, options={"x": {"weight": 3.0}})
     np.testing.assert_allclose(found.X.var(axis=0), [3.0, 1.0])
     assert [step["share"] for step in found.recipe["columns"]] == pytest.approx([0.75, 0.25])
 
 
-def test_robust_scale_is_the_middle_half():
+def test_robust_scale_uses_quartiles():
     X = made([0.0, 1.0, 2.0, 3.0, 100.0], scale="robust").X[:, 0]
     # the median is 2 and the middle half reaches from 1 to 3
     np.testing.assert_allclose(X, (np.array([0, 1, 2, 3, 100]) - 2) * 1.3489795003921634 / 2)
@@ -47,7 +47,7 @@ def test_robust_scale_is_the_middle_half():
     assert made([1.0, 1.0, 1.0, 1.0, 9.0], scale="robust").X.var() == pytest.approx(1.0)
 
 
-def test_rank_keeps_the_order_only_and_places_new_values_between():
+def test_rank_scale_interpolates_new_values():
     found = made([10.0, 1000.0, 20.0, 20.0], scale="rank")
     ranks = np.array([0.125, 0.875, 0.5, 0.5])
     np.testing.assert_allclose(found.X[:, 0], (ranks - 0.5) / ranks.std())
@@ -57,11 +57,11 @@ def test_rank_keeps_the_order_only_and_places_new_values_between():
     )
 
 
-def test_no_scale_only_centres():
+def test_scale_none_only_centres():
     np.testing.assert_allclose(made([1.0, 5.0], scale="none").X[:, 0], [-2.0, 2.0])
 
 
-def test_log_of_one_plus_and_none_of_negative_numbers():
+def test_log_is_skipped_for_negative_numbers():
     found = made([0.0, np.e - 1.0], log=True)
     np.testing.assert_allclose(found.X[:, 0], [-1.0, 1.0])
     assert found.feature_names == ("log x",)
@@ -71,13 +71,13 @@ def test_log_of_one_plus_and_none_of_negative_numbers():
 
 
 @pytest.mark.parametrize(("impute", "filled"), [("mean", 4.0), ("median", 2.0)])
-def test_what_stands_for_a_missing_number(impute, filled):
+def test_imputation_of_numbers(impute, filled):
     values = np.array([1.0, 2.0, 9.0, filled])
     X = made([1.0, 2.0, 9.0, np.nan], impute=impute).X[:, 0]
     np.testing.assert_allclose(X, (values - 4.0) / np.std(values))
 
 
-def test_missing_numbers_can_have_a_feature_of_their_own():
+def test_missing_flag_of_numbers():
     found = made([1.0, 3.0, np.nan, np.nan], impute="none")
     assert found.feature_names == ("x", "x (missing)")
     np.testing.assert_allclose(found.X[:, 1], np.array([-1, -1, 1, 1]) / np.sqrt(2))
@@ -85,7 +85,7 @@ def test_missing_numbers_can_have_a_feature_of_their_own():
     assert made([1.0, 3.0], impute="none").feature_names == ("x",)
 
 
-def test_categories_and_their_missing_cells():
+def test_imputation_of_categories():
     values = ["a", "a", "b", None]
     assert made(values).feature_names == ("x=a", "x=b")
     own = made(values, impute="own category", scale="none")
@@ -96,7 +96,7 @@ def test_categories_and_their_missing_cells():
     np.testing.assert_allclose(frequent.X[3], frequent.X[0])
 
 
-def test_lists_in_a_cell_have_one_feature_an_entry():
+def test_lists_have_one_feature_per_entry():
     found = made(["red; round", "round", "red;flat", "flat"], scale="none")
     assert found.recipe["columns"][0]["kind"] == "list"
     assert found.feature_names == ("x=flat", "x=red", "x=round")
@@ -106,12 +106,12 @@ def test_lists_in_a_cell_have_one_feature_an_entry():
     assert made(["red; round", "round", "red;flat", "flat"], kind="text").X is not None
 
 
-def test_prose_with_a_semicolon_is_no_list():
+def test_prose_is_not_a_list():
     assert separator_of(["it rained; we left", "they stayed; it snowed", "all is well"]) is None
     assert separator_of(["a|b", "b|c", "a|c"]) == "|"
 
 
-def test_dates_in_days_and_by_the_season():
+def test_dates_and_season():
     dates = ["2020-01-01", "2020-07-01", "2021-01-01"]
     days = made(dates, scale="none").X[:, 0]
     np.testing.assert_allclose(np.diff(days), [182, 184])
@@ -123,7 +123,7 @@ def test_dates_in_days_and_by_the_season():
     assert np.linalg.norm(season[0] - season[2]) == pytest.approx(0.0, abs=0.02)
 
 
-def test_places_on_earth_lie_on_a_sphere():
+def test_latlong_on_unit_sphere():
     table = pd.DataFrame({"home_lat": [0.0, 0.0, 90.0], "home_lon": [0.0, 180.0, 77.0]})
     found = features.fit(table, options={"home_lat": {"scale": "none"}})
     assert found.feature_names == tuple(f"home_lat home_lon ({axis})" for axis in "xyz")
@@ -144,7 +144,7 @@ def test_places_on_earth_lie_on_a_sphere():
         {"plate": [1.0, 9.0], "alone": [1.0, 2.0]},
     ],
 )
-def test_other_numbers_are_no_places(table):
+def test_other_numbers_are_not_latlong(table):
     found = features.fit(pd.DataFrame(table))
     assert [step["kind"] for step in found.recipe["columns"]] == ["number", "number"]
 
@@ -178,7 +178,7 @@ ALL = {
 
 
 @pytest.mark.parametrize("said", [None, ALL])
-def test_the_same_rows_get_the_same_features_again(said):
+def test_transform_features_reproduces_fit(said):
     found = hetviz.make_features(dataset(), said)
     assert found.X is not None and np.isfinite(found.X).all()
     assert found.X.shape[1] == len(found.feature_names)
@@ -193,7 +193,7 @@ def test_the_same_rows_get_the_same_features_again(said):
     assert hetviz.transform_features(again, frame().iloc[:0]).shape == (0, found.X.shape[1])
 
 
-def test_titles_labels_and_names_are_no_features_unless_asked():
+def test_titles_and_labels_are_excluded_by_default():
     found = hetviz.make_features(dataset(), labels=["colour"])
     recipe = recipe_of(found)
     assert {one["column"]: one["why"] for one in recipe["left_out"]} == {
@@ -210,7 +210,7 @@ def test_titles_labels_and_names_are_no_features_unless_asked():
     assert "size" in hetviz.make_features(off, {"size": {"use": True}}).feature_names
 
 
-def test_new_rows_that_do_not_fit_count_as_missing_and_are_told():
+def test_transform_features_reports_invalid_rows():
     found = hetviz.make_features(dataset())
     rows = frame().drop(columns="size").assign(colour="green", born="soon")
     problems = []
@@ -231,7 +231,7 @@ def test_new_rows_that_do_not_fit_count_as_missing_and_are_told():
         hetviz.transform_features(hetviz.Dataset("d", ["a"], [[1.0]]), frame())
 
 
-def test_a_recipe_of_the_first_format_still_makes_its_features():
+def test_upgrade_recipe_of_first_format():
     recipe = {
         "format": 1,
         "columns": [
@@ -263,7 +263,7 @@ def test_a_recipe_of_the_first_format_still_makes_its_features():
 
 
 @pytest.mark.parametrize("sparse", [False, True])
-def test_own_vectors_stay_and_columns_join_them(sparse):
+def test_own_vectors_with_columns(sparse):
     V = np.array([[1.0, 0.0], [0.0, 2.0], [0.0, 0.0], [3.0, 1.0], [0.0, 5.0]])
     given = dataset(X=sp.csr_array(V) if sparse else V)
     found = hetviz.make_features(given, {"size": {"use": True}, "(own vectors)": {"weight": 3.0}})
@@ -300,12 +300,12 @@ def test_own_vectors_stay_and_columns_join_them(sparse):
         ({"size": 3}, "fields and values"),
     ],
 )
-def test_what_cannot_be_done_is_refused_in_words(said, words):
+def test_make_features_refuses_invalid_options(said, words):
     with pytest.raises(DataError, match=words.replace("(", r"\(")):
         hetviz.make_features(dataset(), said)
 
 
-def test_other_refusals():
+def test_make_features_refuses_other_input():
     with pytest.raises(ParameterError, match="text_model"):
         hetviz.make_features(dataset(), text_model="letters")
     with pytest.raises(DataError, match="no columns"):
@@ -315,7 +315,7 @@ def test_other_refusals():
         hetviz.make_features(hetviz.Dataset("d", ["a"], table=double))
 
 
-def test_no_row_and_one_row_have_no_features():
+def test_empty_and_single_row_tables():
     found, notes = make_features_with_notes(hetviz.Dataset("d", ["a"], table=frame().iloc[:1]))
     assert found.X is None
     assert {note.code for note in notes} == {"constant-column"}
@@ -347,7 +347,7 @@ fields = st.fixed_dictionaries(
     fields,
     st.booleans(),
 )
-def test_any_table_gives_finite_features_that_repeat_or_a_plain_error(columns, first, second, text):
+def test_any_options_give_finite_features_or_an_error(columns, first, second, text):
     table = pd.DataFrame(dict(zip(("lat", "lon"), columns, strict=True)))
     table = table.astype(str) if text else table
     ids = [str(row) for row in range(len(table))]

@@ -23,7 +23,7 @@ def planted(n: int = 60) -> Dataset:
     return hetviz.make_features(Dataset("things", [f"t{k}" for k in range(n)], table=table))
 
 
-def test_the_planted_columns_are_named_and_no_other() -> None:
+def test_alike_by_finds_planted_columns() -> None:
     data = HeteroData([planted()])
     found = hetviz.alike_by(data, [0, 1], [2, 3])
     assert {one.column for one in found} == {"size", "colour"}
@@ -32,14 +32,14 @@ def test_the_planted_columns_are_named_and_no_other() -> None:
     assert {one.weight for one in found} == {1.0}
 
 
-def test_sparse_features_say_the_same() -> None:
+def test_alike_by_sparse_features() -> None:
     dense = planted()
     sparse = Dataset("things", dense.ids, sp.csr_array(dense.X), recipe=dense.recipe)
     one, other = (hetviz.alike_by(HeteroData([part]), [0], [1]) for part in (dense, sparse))
     assert [(a.column, a.nearer) for a in one] == [(a.column, a.nearer) for a in other]
 
 
-def test_only_items_of_one_dataset_are_compared() -> None:
+def test_alike_by_compares_within_datasets() -> None:
     other = Dataset("others", ["x", "y"], np.eye(2))
     data = HeteroData([planted(), other])
     assert not hetviz.alike_by(data, [0], [60])
@@ -48,6 +48,6 @@ def test_only_items_of_one_dataset_are_compared() -> None:
     assert len(hetviz.alike_by(data, [0, 60], [1, 61], n=1)) == 1
 
 
-def test_what_is_alike_only_by_chance_is_not_named() -> None:
+def test_alike_by_ignores_chance() -> None:
     data = HeteroData([planted()])
     assert not [one for one in hetviz.alike_by(data, [0], [1]) if one.column == "noise"]

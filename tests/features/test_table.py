@@ -28,7 +28,7 @@ def frame():
     )
 
 
-def test_kinds_of_columns():
+def test_infer_column_types():
     found = {name: kinds.infer(name, frame()[name]).kind for name in frame()}
     assert found == {
         "size": "number",
@@ -41,21 +41,21 @@ def test_kinds_of_columns():
 
 
 @pytest.mark.parametrize("cell", ["", "NA", "n/a", "nan", "NULL", "none", "?", "-"])
-def test_markers_of_missing_cells(cell):
+def test_infer_missing_markers(cell):
     column = kinds.infer("x", ["1", cell, "3"])
     assert column.kind == "number"
     assert column.n_missing == 1
     assert np.isnan(column.values[1])
 
 
-def test_namibia_is_a_country_and_codes_are_text():
+def test_infer_codes_as_text():
     assert kinds.infer("c", ["NA", "FR", "FR", "DE"]).n_missing == 0
     assert kinds.infer("c", ["nan", "fra", "fra", "deu"]).n_missing == 0
     assert kinds.infer("c", ["NA", "France", "France", "Chad"]).n_missing == 1
     assert kinds.infer("z", ["007", "010", "010"]).kind == "category"
 
 
-def test_decimal_comma():
+def test_infer_decimal_comma():
     np.testing.assert_allclose(kinds.infer("x", ["1,5", "2"], ",").values, [1.5, 2.0])
     assert kinds.infer("x", ["1,5", "2", "2"]).kind == "category"
 
@@ -77,19 +77,19 @@ def test_missing_numbers_become_the_mean():
     assert made.X[2, 0] == pytest.approx(0.0)
 
 
-def test_what_is_no_feature_is_told():
+def test_fit_notes_excluded_columns():
     told = {problem.where: problem.code for problem in features.fit(frame()).notes}
     assert told["table, column same"] == "constant-column"
     assert told["table, column size"] == "missing"
 
 
-def test_log():
+def test_fit_log():
     made = features.fit(pd.DataFrame({"x": [0.0, 9.0, 99.0]}), log=["x"])
     low, middle, high = made.X[:, 0]
     assert middle - low == pytest.approx(high - middle)
 
 
-def test_categories_are_capped():
+def test_fit_limits_categories():
     values = [f"v{n % 60}" for n in range(600)]
     made = features.fit(pd.DataFrame({"c": values}))
     assert made.X.shape[1] == kinds.MAX_CATEGORIES
@@ -106,7 +106,7 @@ def test_the_recipe_is_json_and_repeats_the_fit():
     np.testing.assert_allclose(transform(recipe, frame()), made.X, atol=1e-12)
 
 
-def test_new_rows():
+def test_transform_new_rows():
     made = features.fit(frame())
     new = frame().iloc[[1]].assign(colour="green")
     X = transform(made.recipe, new)
@@ -115,7 +115,7 @@ def test_new_rows():
     assert X[0, at] == pytest.approx(made.X[1, at])
 
 
-def test_new_rows_that_do_not_fit_are_refused():
+def test_transform_refuses_invalid_rows():
     made = features.fit(frame())
     with pytest.raises(DataError, match="this column does not exist"):
         transform(made.recipe, frame().drop(columns="size"))
@@ -124,7 +124,7 @@ def test_new_rows_that_do_not_fit_are_refused():
 
 
 @pytest.mark.parametrize("cell", ["inf", "1e999", "1e101", "#DIV/0!", "nan(ind)"])
-def test_a_number_that_cannot_be_computed_with_is_missing(cell):
+def test_unusable_numbers_are_missing(cell):
     cells = ["1", "2", cell, "4.5"]
     found = kinds.infer("x", cells)
     assert (found.kind, found.n_missing, found.unusable) == ("number", 1, (2,))
@@ -136,7 +136,7 @@ def test_a_number_that_cannot_be_computed_with_is_missing(cell):
         np.testing.assert_array_equal(transform(made.recipe, table), plain.X)
 
 
-def test_nothing_of_use_gives_no_matrix():
+def test_fit_without_usable_columns():
     assert features.fit(frame()[["same", "code"]]).X is None
 
 
@@ -147,7 +147,7 @@ def test_nothing_of_use_gives_no_matrix():
         max_size=12,
     )
 )
-def test_any_table_gives_finite_features_that_repeat(rows):
+def test_fit_of_any_table_is_finite_and_repeatable(rows):
     table = pd.DataFrame(rows, columns=["a", "b", "c"], dtype=str)
     try:
         made = features.fit(table)
@@ -159,7 +159,7 @@ def test_any_table_gives_finite_features_that_repeat(rows):
         np.testing.assert_allclose(again, made.X, rtol=1e-9, atol=1e-9)
 
 
-def test_a_column_that_is_almost_of_numbers_is_told():
+def test_fit_notes_mixed_columns():
     made = features.fit(pd.DataFrame({"x": ["1", "2", "2", "y"]}))
     assert [(problem.code, problem.value) for problem in made.notes] == [("mixed-column", "y")]
     assert not features.fit(pd.DataFrame({"x": ["a", "b", "b", "1"]})).notes

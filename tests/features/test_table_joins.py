@@ -40,7 +40,7 @@ def tables() -> HeteroData:
     )
 
 
-def test_rows_that_only_say_something_of_others_are_found() -> None:
+def test_detail_tables() -> None:
     data = tables()
     joins = [p.join for p in hetviz.propose_joins(data) if p.sure]
     (found,) = detail_tables(data, joins)
@@ -54,7 +54,7 @@ def test_rows_that_only_say_something_of_others_are_found() -> None:
     assert detail_tables(few, joins) == []
 
 
-def test_as_items_they_keep_their_features_but_keys_and_are_named_by_what_they_name() -> None:
+def test_rows_as_items_get_titles_and_lose_keys() -> None:
     data = tables()
     assert "carrier" in columns_used((data["flights"].recipe or {})["features"])
     after = join_tables(data, [FROM, TO, BY])
@@ -71,7 +71,7 @@ def test_as_items_they_keep_their_features_but_keys_and_are_named_by_what_they_n
     assert {group.kind for group in sure.links} == {group.kind for group in after.links}
 
 
-def test_as_links_they_draw_together_what_they_name_by_their_weight() -> None:
+def test_rows_as_links_have_weights() -> None:
     data = tables()
     after = join_tables(data, [FROM, BY], {"flights": "links"})
     assert list(after.datasets) == ["airports", "airlines"]
@@ -85,7 +85,7 @@ def test_as_links_they_draw_together_what_they_name_by_their_weight() -> None:
     assert (routes.i != routes.j).all()
 
 
-def test_as_a_summary_what_they_name_gets_columns_that_read_as_features() -> None:
+def test_rows_as_summary_add_features() -> None:
     data = tables()
     after = join_tables(data, [FROM], {"flights": "summary"})
     assert not after.links
@@ -104,7 +104,7 @@ def test_as_a_summary_what_they_name_gets_columns_that_read_as_features() -> Non
     assert np.isnan(table["flights: mean delay"].tolist()[0])
 
 
-def test_what_cannot_be_done_is_refused() -> None:
+def test_join_tables_refuses_invalid_rows() -> None:
     data = tables()
     with pytest.raises(ParameterError, match="Use one of: items, links"):
         join_tables(data, [FROM], {"flights": "points"})

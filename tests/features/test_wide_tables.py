@@ -51,7 +51,7 @@ def _put_back():
     ),
     st.sampled_from([".", ","]),
 )
-def test_many_columns_at_once_hold_what_each_holds_alone(columns, decimal):
+def test_plain_columns_match_infer(columns, decimal):
     frame = pd.DataFrame({f"c{k}": cells for k, cells in enumerate(columns)}, dtype=TEXT)
     types._MIN_WIDE_COLUMNS = 1
     together = types.infer_all(frame, decimal)
@@ -91,7 +91,7 @@ def table(rng, n=30):
     )
 
 
-def test_a_wide_table_is_read_as_a_narrow_one_is():
+def test_wide_table_features_match_narrow_table():
     content = table(np.random.default_rng(0)).to_csv(index=False).encode()
     narrow, narrow_data = read_table("t.csv", content), read_tables([("t.csv", content)])
     types._MIN_WIDE_COLUMNS = 1
@@ -105,7 +105,7 @@ def test_a_wide_table_is_read_as_a_narrow_one_is():
     pd.testing.assert_frame_equal(one.table, other.table)
 
 
-def test_what_is_not_all_text_or_has_no_rows_is_left_to_the_other_way():
+def test_plain_columns_skip_other_tables():
     types._MIN_WIDE_COLUMNS = 1
     assert types.plain_columns(pd.DataFrame({"a": ["1"], "b": [2]})) == {}
     assert types.plain_columns(pd.DataFrame({"a": []}, dtype=TEXT)) == {}

@@ -12,7 +12,7 @@ from tests.lasting.faults import KINDS, moments
 @pytest.mark.soak
 @pytest.mark.timeout(3600)
 @pytest.mark.parametrize("kind", KINDS)
-def test_what_was_acknowledged_is_there_after_twenty_faults(kind: str, tmp_path: Path) -> None:
+def test_acknowledged_steps_survive_twenty_faults(kind: str, tmp_path: Path) -> None:
     tally = moments(tmp_path, kind, n=20, seed=2)
     print(f"\n{kind}: {tally}")
     assert tally.lost == 0

@@ -170,13 +170,13 @@ ODD = (
 )  # fmt: skip
 
 
-def changed(content: bytes, rng: np.random.Generator) -> bytes:
+def mutate(content: bytes, rng: np.random.Generator) -> bytes:
     """Return a file changed in one to four places; of a zip, half the time in a member of it."""
     if content.startswith(b"PK") and rng.random() < 0.5:
         with contextlib.suppress(Exception):
             members = dict(unpacked(content))
             name = list(members)[int(rng.integers(len(members)))]
-            members[name] = changed(members[name], rng)
+            members[name] = mutate(members[name], rng)
             method = zipfile.ZIP_STORED if rng.random() < 0.3 else zipfile.ZIP_DEFLATED
             infos = [zipfile.ZipInfo(name) for name in members]
             for info in infos:
@@ -326,7 +326,7 @@ class Reader:
         return code
 
 
-def tried(
+def try_file(
     folder: Path,
     names: Sequence[str],
     rounds: int,
@@ -346,7 +346,7 @@ def tried(
                     return tally, faults
                 rng = np.random.default_rng([seed, k, number])
                 path = folder / name
-                path.write_bytes(content if k == 0 else changed(content, rng))
+                path.write_bytes(content if k == 0 else mutate(content, rng))
                 for way in ways:
                     said = reader.read(way, path)
                     tally[str(said["what"])] += 1
@@ -369,7 +369,7 @@ def tried(
 
 
 @pytest.mark.soak
-def test_a_traceback_and_a_process_that_ends_are_told(tmp_path: Path) -> None:
+def test_traceback_and_crash_are_reported(tmp_path: Path) -> None:
     path, reader = tmp_path / "comma.csv", Reader()
     path.write_bytes(csv())
     try:
@@ -384,18 +384,18 @@ def test_a_traceback_and_a_process_that_ends_are_told(tmp_path: Path) -> None:
 
 @pytest.mark.soak
 @pytest.mark.timeout(7200)
-def test_changed_files_are_read_or_refused_in_all_ways(tmp_path: Path) -> None:
-    tally, faults = tried(tmp_path, list(SEEDS), ROUNDS, seed=int(time.time()))
+def test_mutated_files_are_read_or_refused(tmp_path: Path) -> None:
+    tally, faults = try_file(tmp_path, list(SEEDS), ROUNDS, seed=int(time.time()))
     print(f"\n{len(SEEDS)} seeds: {dict(sorted(tally.items()))}")
     assert faults == []
     assert tally["refused"] > 0 and tally["accepted"] >= len(SEEDS)
 
 
-def test_a_changed_file_differs_and_is_the_same_again() -> None:
+def test_mutation_is_reproducible() -> None:
     for name in ("comma.csv", "bundle.zip"):
         content = SEEDS[name]()
-        found = [changed(content, np.random.default_rng(k)) for k in range(20)]
-        assert found == [changed(content, np.random.default_rng(k)) for k in range(20)]
+        found = [mutate(content, np.random.default_rng(k)) for k in range(20)]
+        assert found == [mutate(content, np.random.default_rng(k)) for k in range(20)]
         assert sum(one != content for one in found) > 15
 
 

@@ -71,7 +71,7 @@ def png(width: int, height: int, data: bytes) -> bytes:
     return b"\x89PNG\r\n\x1a\n" + part(b"IHDR", size) + part(b"IDAT", data) + part(b"IEND", b"")
 
 
-def book(**parts: bytes) -> bytes:
+def workbook(**parts: bytes) -> bytes:
     """Return a workbook with some of its parts in other words."""
     content = workbook({"S": [["id", "a"], *([f"i{k}", k] for k in range(40))]})
     with zipfile.ZipFile(io.BytesIO(content)) as whole:
@@ -177,8 +177,8 @@ FILES: dict[str, Callable[[], bytes]] = {
     "nothing.npy": lambda: npy("(199999999, 1)", "<U0"),
     "deep.npy": lambda: npy("(1,1)", "(" * 5_000),
     "pickle.csv": lambda: pickle.dumps(Command()),
-    "entities.xlsx": lambda: book(**{"xl/worksheets/sheet1.xml": entities() + b"<x>&j;</x>"}),
-    "outside.xlsx": lambda: book(
+    "entities.xlsx": lambda: workbook(**{"xl/worksheets/sheet1.xml": entities() + b"<x>&j;</x>"}),
+    "outside.xlsx": lambda: workbook(
         **{
             "xl/workbook.xml": b'<?xml version="1.0"?><!DOCTYPE r [<!ENTITY x SYSTEM '
             b'"file:///etc/passwd">]><r>&x;</r>'
@@ -258,9 +258,7 @@ def read(arguments: Sequence[str]) -> dict[str, object]:
 @pytest.mark.soak
 @pytest.mark.timeout(700)
 @pytest.mark.parametrize("name", FILES)
-def test_a_hostile_file_is_refused_or_read_right_within_a_gigabyte(
-    name: str, tmp_path: Path
-) -> None:
+def test_hostile_file_is_refused_or_read(name: str, tmp_path: Path) -> None:
     path = tmp_path / name
     path.write_bytes(FILES[name]())
     found = read([str(path)])

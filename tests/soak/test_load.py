@@ -22,7 +22,7 @@ PAGES = ("data", "guidance", "compare", "clusters", "predict", "export")
 
 
 @dataclass
-class Stay:
+class Visit:
     """What one visitor met."""
 
     word: str
@@ -38,15 +38,15 @@ def test_ten_visitors_at_once(tmp_path: Path) -> None:
         tmp_path, HETVIZ_REST_AFTER_S=str(REST_S), STREAMLIT_SERVER_DISCONNECTED_SESSION_TTL="5"
     ) as server:
         # One sees all pages first: libraries that stay loaded are no leak.
-        warm = Stay("warm")
-        stay(server.url, warm, ["warm"], 40.0, 0, tour=True)
+        warm = Visit("warm")
+        run_visit(server.url, warm, ["warm"], 40.0, 0, tour=True)
         assert warm.error is None
         time.sleep(4 * REST_S)
         before = memory(server.pid)
         words = [f"canary{n}x7Qz" for n in range(VISITORS)]
-        stays = [Stay(word) for word in words]
+        stays = [Visit(word) for word in words]
         threads = [
-            threading.Thread(target=stay, args=(server.url, one, words, SECONDS, n))
+            threading.Thread(target=run_visit, args=(server.url, one, words, SECONDS, n))
             for n, one in enumerate(stays)
         ]
         for thread in threads:
@@ -61,16 +61,18 @@ def test_ten_visitors_at_once(tmp_path: Path) -> None:
     for one in stays:
         for act, seconds in one.waits.items():
             waits[act] += seconds
-    print(f"\n{VISITORS} visitors, {told([s for acts in waits.values() for s in acts])}")
+    print(f"\n{VISITORS} visitors, {report([s for acts in waits.values() for s in acts])}")
     for act in sorted(waits):
-        print(f"  {act}: {told(waits[act])}")
+        print(f"  {act}: {report(waits[act])}")
     print(f"memory {before:.0f} MB before, {most:.0f} at most, {after:.0f} after")
     assert [one.error for one in stays if one.error] == []
     assert sum(one.mixed for one in stays) == 0
     assert after < 1.1 * before
 
 
-def stay(url: str, one: Stay, words: list[str], seconds: float, n: int, tour: bool = False) -> None:
+def run_visit(
+    url: str, one: Visit, words: list[str], seconds: float, n: int, tour: bool = False
+) -> None:
     """Upload, map, look about, fit, edit and undo for a while, thinking in between."""
     rng = np.random.default_rng(n)
     visitor = Visitor(url)
@@ -93,8 +95,8 @@ def stay(url: str, one: Stay, words: list[str], seconds: float, n: int, tour: bo
             if act:
                 one.waits[act].append(wait + seen(visitor, fetched))
             if len(visitor.heard) > 5_000:
-                one.mixed += mixed(visitor, one.word, words)
-        one.mixed += mixed(visitor, one.word, words)
+                one.mixed += find_mixed_up(visitor, one.word, words)
+        one.mixed += find_mixed_up(visitor, one.word, words)
     except BaseException as error:
         one.error = error
     finally:
@@ -144,13 +146,13 @@ def _picked(shown: dict[str, Any], rng: np.random.Generator) -> dict[str, object
     return {"packed": packed, "version": version, "fingerprint": shown["fingerprint"]}
 
 
-def told(waits: list[float]) -> str:
+def report(waits: list[float]) -> str:
     """Write how many there are and how long they were."""
     p50, p95, p99 = np.quantile(waits, [0.5, 0.95, 0.99])
     return f"{len(waits):,} interactions: p50 {p50:.2f} s, p95 {p95:.2f} s, p99 {p99:.2f} s"
 
 
-def mixed(visitor: Visitor, own: str, words: list[str]) -> int:
+def find_mixed_up(visitor: Visitor, own: str, words: list[str]) -> int:
     """Count the words of others that a visitor heard; forget what was heard."""
     heard = b"".join(visitor.heard)
     visitor.heard.clear()

@@ -50,8 +50,13 @@ def opened(blobs: BlobStore) -> Workspace:
     return workspace
 
 
-def essence_of(workspace: Workspace) -> tuple[Any, ...]:
-    return (*essence(workspace.state), workspace.undo_name, workspace.redo_name, workspace.steps)
+def state_essence(workspace: Workspace) -> tuple[Any, ...]:
+    return (
+        *workspace_essence(workspace.state),
+        workspace.undo_name,
+        workspace.redo_name,
+        workspace.steps,
+    )
 
 
 def record(workspace: Workspace, seed: int = 0, **more: Any) -> RecordRun:
@@ -73,7 +78,7 @@ def record(workspace: Workspace, seed: int = 0, **more: Any) -> RecordRun:
     )
 
 
-def essence(state: State) -> tuple[Any, ...]:
+def workspace_essence(state: State) -> tuple[Any, ...]:
     """What must be equal for two states to be the same."""
     return (
         state.title,
@@ -133,7 +138,7 @@ STEPS = st.lists(
 )
 
 
-def carry_out(workspace: Workspace, step: Any, seed: int = 0) -> None:
+def run_random_steps(workspace: Workspace, step: Any, seed: int = 0) -> None:
     """Do a step of `STEPS`."""
     if step in ("undo", "redo"):
         getattr(workspace, step)()
@@ -146,7 +151,7 @@ def carry_out(workspace: Workspace, step: Any, seed: int = 0) -> None:
         workspace.do(step)
 
 
-def tried(workspace: Workspace, step: Any, seed: int = 0) -> None:
+def try_command(workspace: Workspace, step: Any, seed: int = 0) -> None:
     """Do a step, or find that it cannot be done."""
     with contextlib.suppress(HetvizError):
-        carry_out(workspace, step, seed)
+        run_random_steps(workspace, step, seed)

@@ -15,7 +15,7 @@ from hetviz.workspace.store.sessions import new_session_id
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def edit_for_ever(folder: str, sid: str) -> None:
+def edit_forever(folder: str, sid: str) -> None:
     """Rename the project again and again; each name is printed once it is acknowledged."""
     workspace = Sessions(Path(folder)).get(sid)
     number = workspace.version
@@ -26,7 +26,7 @@ def edit_for_ever(folder: str, sid: str) -> None:
         os.write(1, f"{number}\n".encode())
 
 
-def killed_rounds(folder: Path, rounds: int, seed: int) -> int:
+def run_killed_rounds(folder: Path, rounds: int, seed: int) -> int:
     """Kill an editing process -9 at random moments, each going on where the last ended.
 
     After each the project must hold all that was acknowledged, and at most the one edit more that
@@ -54,4 +54,4 @@ def killed_rounds(folder: Path, rounds: int, seed: int) -> int:
 
 
 if __name__ == "__main__":
-    edit_for_ever(*sys.argv[1:])
+    edit_forever(*sys.argv[1:])

@@ -40,12 +40,12 @@ from tests.workspace.helpers import (
     BAD_LINKS,
     STEPS,
     add_all,
-    carry_out,
-    essence,
-    essence_of,
     opened,
     record,
-    tried,
+    run_random_steps,
+    state_essence,
+    try_command,
+    workspace_essence,
 )
 
 
@@ -54,22 +54,22 @@ def blobs(tmp_path: Path) -> BlobStore:
     return BlobStore(tmp_path / "blobs")
 
 
-def test_files_open_with_ids_unchanged(blobs: BlobStore) -> None:
+def test_files_keep_ids(blobs: BlobStore) -> None:
     data = opened(blobs).state.data
     assert data is not None
     assert data["plants"].ids.tolist() == ["007", "NA", "9", "10"]
     assert [links.weight.tolist() for links in data.links] == [[1.0, -0.5]]
 
 
-def test_bad_rows_are_refused_and_nothing_changes(blobs: BlobStore) -> None:
+def test_bad_rows_are_error(blobs: BlobStore) -> None:
     workspace = opened(blobs)
-    before, log = essence(workspace.state), list(workspace.log)
+    before, log = workspace_essence(workspace.state), list(workspace.log)
     with pytest.raises(DataError, match="nobody"):
         workspace.do(add_all(blobs, BAD_LINKS, fresh=True))
-    assert (essence(workspace.state), workspace.log) == (before, log)
+    assert (workspace_essence(workspace.state), workspace.log) == (before, log)
 
 
-def test_bad_rows_are_left_out_on_request_and_told(blobs: BlobStore) -> None:
+def test_bad_rows_are_skipped_on_request(blobs: BlobStore) -> None:
     workspace = Workspace(blobs)
     state = workspace.do(add_all(blobs, BAD_LINKS, fresh=True, leave_out=True))
     assert state.data is not None
@@ -77,7 +77,7 @@ def test_bad_rows_are_left_out_on_request_and_told(blobs: BlobStore) -> None:
     assert [problem.value for problem in state.problems] == ["nobody"]
 
 
-def test_files_are_added_to_what_is_open(blobs: BlobStore) -> None:
+def test_add_tables_to_open_data(blobs: BlobStore) -> None:
     workspace = opened(blobs)
     bees = blobs.put(b"id,name,a,b\nx,Bee,1,2\ny,Wasp,2,1\n")
     state = workspace.do(AddTables({"bees.csv": bees}))
@@ -86,7 +86,7 @@ def test_files_are_added_to_what_is_open(blobs: BlobStore) -> None:
     assert sum(map(len, state.data.links)) == 2
 
 
-def test_a_rename_keeps_the_map_and_its_colour(blobs: BlobStore) -> None:
+def test_rename_dataset_keeps_map_and_colour(blobs: BlobStore) -> None:
     workspace = opened(blobs)
     workspace.do(record(workspace))
     workspace.do(SetView(colour=json.dumps(["plants", "size"]), hidden=("plants",)))
@@ -99,7 +99,7 @@ def test_a_rename_keeps_the_map_and_its_colour(blobs: BlobStore) -> None:
     assert state.view.hidden == ("trees",)
 
 
-def test_a_map_of_changed_data_is_told_apart_and_new_rows_have_no_place(blobs: BlobStore) -> None:
+def test_map_of_changed_data_is_not_current(blobs: BlobStore) -> None:
     workspace = opened(blobs)
     workspace.do(record(workspace))
     bees = blobs.put(b"id,name,a,b\nx,Bee,1,2\ny,Wasp,2,1\n")
@@ -113,14 +113,14 @@ def test_a_map_of_changed_data_is_told_apart_and_new_rows_have_no_place(blobs: B
     assert not embedding.placed["bees"].any()
 
 
-def test_the_last_dataset_stays(blobs: BlobStore) -> None:
+def test_last_dataset_cannot_be_dropped(blobs: BlobStore) -> None:
     workspace = opened(blobs)
     workspace.do(DropDataset("plants"))
     with pytest.raises(DataError, match="only one"):
         workspace.do(DropDataset("birds"))
 
 
-def test_a_map_of_other_data_is_refused(blobs: BlobStore) -> None:
+def test_map_of_other_data_is_error(blobs: BlobStore) -> None:
     workspace = opened(blobs)
     command = record(workspace)
     workspace.do(DropDataset("plants"))
@@ -128,7 +128,7 @@ def test_a_map_of_other_data_is_refused(blobs: BlobStore) -> None:
         workspace.do(command)
 
 
-def test_undo_and_redo_say_what_they_would_do(blobs: BlobStore) -> None:
+def test_undo_redo_labels(blobs: BlobStore) -> None:
     workspace = opened(blobs)
     workspace.do(RenameDataset("plants", "trees"))
     assert workspace.undo_name == "rename"
@@ -142,7 +142,7 @@ def test_undo_and_redo_say_what_they_would_do(blobs: BlobStore) -> None:
         workspace.redo()
 
 
-def test_the_view_is_logged_and_is_no_step_of_its_own(blobs: BlobStore) -> None:
+def test_set_view_is_no_step(blobs: BlobStore) -> None:
     workspace = opened(blobs)
     workspace.do(SetTitle("Woods"))
     workspace.do(SetView(colour="dataset"))
@@ -153,14 +153,14 @@ def test_the_view_is_logged_and_is_no_step_of_its_own(blobs: BlobStore) -> None:
     assert [entry["op"] for entry in workspace.log][-2:] == ["set-view", "undo"]
 
 
-def test_a_sample_opens_with_the_map_it_came_with(blobs: BlobStore) -> None:
+def test_sample_has_original_map(blobs: BlobStore) -> None:
     state = Workspace(blobs).do(OpenSample("emoji"))
     assert state.chosen == ORIGINAL_MAP
     assert state.run is not None
     assert state.is_current(state.run)
 
 
-def test_unknown_names_are_refused(blobs: BlobStore) -> None:
+def test_unknown_names_are_errors(blobs: BlobStore) -> None:
     workspace = opened(blobs)
     for command in (OpenSample("atlantis"), ChooseRun("77"), RenameDataset("fish", "x")):
         with pytest.raises(DataError):
@@ -192,42 +192,42 @@ def test_unknown_names_are_refused(blobs: BlobStore) -> None:
         EndJob("j1"),
     ],
 )
-def test_commands_survive_json(command: Command) -> None:
+def test_commands_json_round_trip(command: Command) -> None:
     assert from_dict(json.loads(json.dumps(command.to_dict()))) == command
 
 
 @given(steps=STEPS)
 @settings(max_examples=examples(60), suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_replaying_the_log_gives_the_same_state(steps: list[Any], blobs: BlobStore) -> None:
+def test_replay_gives_same_state(steps: list[Any], blobs: BlobStore) -> None:
     workspace = opened(blobs)
     for number, step in enumerate(steps):
-        before = essence(workspace.state), list(workspace.log)
+        before = workspace_essence(workspace.state), list(workspace.log)
         try:
-            carry_out(workspace, step, number)
+            run_random_steps(workspace, step, number)
         except HetvizError:
-            assert (essence(workspace.state), workspace.log) == before
+            assert (workspace_essence(workspace.state), workspace.log) == before
     again = Workspace.replay(json.loads(json.dumps(workspace.log)), blobs)
-    assert essence_of(again) == essence_of(workspace)
+    assert state_essence(again) == state_essence(workspace)
 
 
 @given(steps=STEPS.filter(lambda steps: all(step not in ("undo", "redo") for step in steps)))
 @settings(max_examples=examples(40), suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_undoing_all_and_redoing_all_comes_back(steps: list[Any], blobs: BlobStore) -> None:
+def test_undo_all_redo_all(steps: list[Any], blobs: BlobStore) -> None:
     workspace = opened(blobs)
     for number, step in enumerate(steps):
         if not isinstance(step, (SetView, StartJob, EndJob)):
-            tried(workspace, step, number)
-    end = essence(workspace.state)
+            try_command(workspace, step, number)
+    end = workspace_essence(workspace.state)
     n = workspace.steps
     for _ in range(n):
         workspace.undo()
     assert workspace.state.data is None
     for _ in range(n):
         workspace.redo()
-    assert essence(workspace.state) == end
+    assert workspace_essence(workspace.state) == end
 
 
-def test_blobs_are_named_by_content_and_checked(blobs: BlobStore) -> None:
+def test_blob_keys_are_hashes(blobs: BlobStore) -> None:
     key = blobs.put(b"oak")
     assert blobs.put(b"oak") == key
     assert blobs.get(key) == b"oak"
@@ -239,7 +239,7 @@ def test_blobs_are_named_by_content_and_checked(blobs: BlobStore) -> None:
             blobs.get(bad)
 
 
-def test_sessions_are_kept_by_id_and_apart(tmp_path: Path) -> None:
+def test_sessions_are_separate(tmp_path: Path) -> None:
     sessions = Sessions(tmp_path)
     mine, yours = new_session_id(), new_session_id()
     assert is_session_id(mine)

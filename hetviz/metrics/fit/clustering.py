@@ -1,4 +1,4 @@
-"""Groups of a map, by k-means: whether they agree with what was said and with the labels."""
+"""K-means clusters of a map, compared with links and labels."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _N_STARTS = 10
 
 @dataclass(frozen=True, eq=False)
 class MapClusters:
-    """Groups of the rows of a map.
+    """Clusters of the rows of a map.
 
     Attributes
     ----------
     code : array of int, shape (n_rows,)
-        Group of each row; -1 where it has no place.
+        Cluster of each row, -1 without a place.
     centres : array of shape (k, d)
     """
 
@@ -33,7 +33,7 @@ class MapClusters:
     centres: Floats
 
     def nearest_cluster(self, Y: Floats) -> Ints:
-        """Return the group with the nearest centre, -1 where a row has no place."""
+        """Return the cluster with the nearest centre for each row, -1 without a place."""
         code = np.full(len(Y), -1)
         is_placed = np.isfinite(Y).all(axis=1)
         D = ((Y[is_placed][:, None, :] - self.centres) ** 2).sum(axis=2)
@@ -42,9 +42,9 @@ class MapClusters:
 
 
 def cluster_map(measured: MeasuredMap) -> MapClusters | None:
-    """Group the rows of a map by k-means, k as many as the first label has classes, else 10.
+    """Cluster the rows of a map by k-means with k classes of the first label, or k = 10.
 
-    Ten starts, fitted to 20,000 rows at most. None without places.
+    Uses ten starts and at most 20,000 rows. None without places.
     """
     from sklearn.cluster import KMeans
     from sklearn.exceptions import ConvergenceWarning
@@ -60,7 +60,7 @@ def cluster_map(measured: MeasuredMap) -> MapClusters | None:
     Y = measured.stacked[sampled]
     k = min(DEFAULT_N_CLUSTERS if labels is None else len(labels[1]), len(np.unique(Y, axis=0)))
     with one_thread(), warnings.catch_warnings():
-        # Points that differ by rounding alone leave a group empty, which is as good.
+        # Points that differ only by rounding leave clusters empty, which does no harm.
         warnings.simplefilter("ignore", ConvergenceWarning)
         model = KMeans(n_clusters=k, n_init=_N_STARTS, random_state=measured.random_state).fit(Y)
     clusters = MapClusters(np.zeros(0, np.int64), np.asarray(model.cluster_centers_))
@@ -68,15 +68,16 @@ def cluster_map(measured: MeasuredMap) -> MapClusters | None:
 
 
 def label_codes(data: HeteroData) -> tuple[Ints, list[str]] | None:
-    """Return the classes of the first label column, of all datasets that have it.
+    """Return the classes of the first label column, from all datasets with this column.
 
     Returns
     -------
     codes : array of int, shape (n_rows,)
-        Class of each row, -1 without one.
+        Class of each row, -1 without a label.
     classes : list of str
-        None where there is no label of at least two classes: numbers that are not whole, and
-        columns of which most values differ, name no classes.
+
+    None without a label of at least two classes. Columns of fractions, and columns with mostly
+    different values, have no classes.
     """
     first = data.label()
     if first is None:
@@ -98,12 +99,12 @@ def label_codes(data: HeteroData) -> tuple[Ints, list[str]] | None:
 
 
 def cluster_measures(measured: MeasuredMap) -> MeasureValues:
-    """Return rand_index, rand_index_pairs and nmi: k-means groups against links and labels.
+    """Return rand_index, rand_index_pairs and nmi: k-means clusters against links and labels.
 
-    rand_index is the share of links kept: together in one group, apart in two; of held-out links
-    too, items that the map was not made from in the group with the nearest centre.
-    rand_index_pairs takes all pairs of two linked datasets, linked or not. nmi is the mutual
-    information of groups and classes over the mean of their entropies.
+    rand_index is the share of links that agree with the clusters: positive links in one cluster,
+    negative links in two. For held-out links, new items get the cluster with the nearest centre.
+    rand_index_pairs uses all pairs of two linked datasets. nmi is the mutual information of
+    clusters and classes, divided by the mean of their entropies.
     """
     clusters = cluster_map(measured)
     if clusters is None:
@@ -128,7 +129,7 @@ def cluster_measures(measured: MeasuredMap) -> MeasureValues:
 
 
 def rand_on_links(data: HeteroData, code: Ints) -> float | None:
-    """Return the share of links that groups keep; None where no link has both ends in a group."""
+    """Return the share of links that agree with clusters. None without links in clusters."""
     table = data.link_table()
     p, q = (table[end].to_numpy(np.int64) for end in ("p", "q"))
     weight = table["weight"].to_numpy(np.float64)
@@ -142,8 +143,8 @@ def rand_on_links(data: HeteroData, code: Ints) -> float | None:
 def rand_on_pairs(measured: MeasuredMap, code: Ints) -> float | None:
     """Return the Rand index over all pairs of rows of two linked datasets, None without links.
 
-    A pair is right when it is linked and in one group, or not linked and in two. O(rows + links):
-    pairs in one group are counted from the sizes of the groups.
+    A pair is correct if it is linked and in one cluster, or not linked and in two. O(rows + links):
+    pairs in one cluster are counted from the cluster sizes.
     """
     offsets = measured.data.offsets
     right = total = 0.0
@@ -166,10 +167,10 @@ def rand_on_pairs(measured: MeasuredMap, code: Ints) -> float | None:
 
 
 def variance_ratio(measured: MeasuredMap) -> MeasureValues:
-    """Return variance_ratio: how much wider one dataset lies than another; 1 is alike.
+    """Return variance_ratio: how much wider one dataset spreads than another. 1 is equal.
 
-    The variance of the first over that of the second; of three and more datasets the one that
-    differs most, over the variance of all.
+    The variance of the first dataset over that of the second. For three and more datasets, the
+    variance of the dataset that differs most over the variance of all.
     """
     spreads = variance_by_dataset(measured.places)
     if len(spreads) < 2:
@@ -183,7 +184,7 @@ def variance_ratio(measured: MeasuredMap) -> MeasureValues:
 
 
 def variance_by_dataset(Y: Mapping[str, Floats]) -> dict[str, float]:
-    """Return the variance of each dataset, summed over axes; without those at a single place."""
+    """Return the variance of each dataset, summed over axes, without datasets at one point."""
     variances = {}
     for name, places in Y.items():
         placed = places[np.isfinite(places).all(axis=1)]

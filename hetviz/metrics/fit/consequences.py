@@ -1,4 +1,4 @@
-"""What a statement did to a map: for what it names, for other links, and for all other items."""
+"""Effects of new guidance on a map: on its own items, other links and all other items."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from hetviz.metrics.fit.nearest import comparison_nearness, link_nearness
 from hetviz.metrics.trust.trust import trust
 
 MOVED_THRESHOLD = 0.05
-"""Share of the map's extent from which on an item counts as having moved."""
+"""Minimum displacement of a moved item, as a share of the extent of the map."""
 _MAX_TRUST_LOSS = 0.15
 _N_NEIGHBORS = 10
 _MAX_ROWS = 20
@@ -29,29 +29,28 @@ _MAX_ROWS = 20
 
 @dataclass(frozen=True)
 class Consequences:
-    """What statements did to a map.
+    """Effects of statements on a map.
 
     Attributes
     ----------
     n_items, n_said : int
-        Items that the statements name, and how many statements there are.
+        Number of items of the statements, and number of statements.
     kept_before, kept_after : int
-        How many of them each map keeps: pairs said to be together among the nearest 5 % of all
-        pairs, pairs said to be apart not, comparisons agreed with.
+        How many statements each map satisfies: positive links among the closest 5 % of all pairs,
+        negative links outside them, comparisons that hold.
     apart_before, apart_after : float
-        Mean distance of the named pairs as a share of the map's extent; NaN where no pair was
-        named.
+        Mean distance of the linked pairs as a share of the extent of the map. NaN without pairs.
     true_before, true_after : float
-        Share of the ten nearest of each named item on the map, in its own dataset and but for the
-        other named ones, that are near in the data as well; NaN for datasets without features. Of
-        more than 20 named items, 20.
+        Share of the ten nearest items of each named item, in its own dataset and without other
+        named items, that are also near in the data. NaN for datasets without features. At most 20
+        named items are sampled.
     links_won, links_lost : int
-        Other links that only the later map keeps, and only the earlier one.
+        Other links that are satisfied only by the later map, and only by the earlier map.
     n_moved, n_others : int
-        How many of the other items moved by 5 % of the map's extent or more.
+        How many of the other items moved by at least 5 % of the extent of the map.
     n_hubs : int
-        How many of the pairs said to be together the later map does not keep because both items
-        have more than twice the links that are usual, for each that is said of them, and stay.
+        How many positive pairs are not close because both items have more than twice the usual
+        number of links per statement, and did not move.
     """
 
     n_items: int
@@ -70,7 +69,7 @@ class Consequences:
 
     @property
     def has_more_false_neighbors(self) -> bool:
-        """Whether many more neighbours of the named items are false than were."""
+        """Whether the named items have many more false neighbours on the later map."""
         return bool(self.true_after < self.true_before - _MAX_TRUST_LOSS)
 
     def sentences(self) -> list[str]:
@@ -87,22 +86,22 @@ class Consequences:
             )
         if np.isfinite([self.apart_before, self.apart_after]).all():
             sentences.append(
-                f"They lie {_percent_text(self.apart_after)} of the map's width apart "
+                f"Their distance is {_percent_text(self.apart_after)} of the width of the map "
                 f"({_percent_text(self.apart_before)} before)."
             )
         if np.isfinite([self.true_before, self.true_after]).all():
             sentences.append(
-                f"Of their ten nearest, {_of_ten_text(self.true_after)} are near in the data "
+                f"{_of_ten_text(self.true_after)} of their 10 neighbours are similar in the data "
                 f"({_of_ten_text(self.true_before)} before)."
             )
         if self.links_won or self.links_lost:
-            closer, farther = (count(n, "other link") for n in (self.links_won, self.links_lost))
-            sentences.append(f"{closer} newly kept, {farther} no longer.")
+            closer = count(self.links_won, "other link")
+            sentences.append(f"{closer} got closer, {self.links_lost:,} drifted apart.")
         sentences.append(f"{self.n_moved:,} of {count(self.n_others, 'other item')} moved.")
         return sentences
 
     def to_dict(self) -> JsonObject:
-        """Return the same, JSON-ready; what cannot be said is null."""
+        """Return the fields, JSON-ready. NaN becomes null."""
         return {
             name: None if isinstance(value, float) and not np.isfinite(value) else value
             for name, value in asdict(self).items()
@@ -110,7 +109,7 @@ class Consequences:
 
 
 def consequences_from_dict(values: Mapping[str, object]) -> Consequences:
-    """Return what `Consequences.to_dict` was made of."""
+    """Return the object of a `Consequences.to_dict`."""
     fields: dict[str, Any] = {
         name: float("nan") if value is None else value for name, value in values.items()
     }
@@ -121,16 +120,16 @@ def consequences_from_dict(values: Mapping[str, object]) -> Consequences:
 def consequences(
     data: HeteroData, before: Embedding, after: Embedding, said: Collection[str]
 ) -> Consequences:
-    """Return what statements did to a map.
+    """Return the effects of statements on a map.
 
     Parameters
     ----------
     data : HeteroData
-        With the statements.
+        Data with the statements.
     before, after : Embedding
-        The map without and with them.
+        Map without and with the statements.
     said : collection of str
-        Their keys, see `hetviz.statements`.
+        Keys of the statements, see `hetviz.statements`.
 
     Returns
     -------
@@ -139,20 +138,20 @@ def consequences(
     Raises
     ------
     hetviz.errors.ParameterError
-        If there is none.
+        If there is no key.
     hetviz.errors.DataError
-        Listing those that are not in the data.
+        If keys are not in the data.
     hetviz.errors.HetvizError
-        If the maps are not of the items of the data.
+        If the maps have other items than the data.
 
     Notes
     -----
-    O(n) for the maps, O(m) for m links and O(n d) for each named item; see `hetviz.trust` for what
-    is near in the data.
+    O(n) for the maps, O(m) for m links and O(n d) for each named item. See `hetviz.trust` for
+    neighbours in the data.
     """
     positions = statement_positions(data, said)
     if not len(positions):
-        raise ParameterError("consequences: said names no statement; see hetviz.statements.")
+        raise ParameterError("consequences: said has no statement keys. See hetviz.statements.")
     rows = statement_rows(data)
     named = np.unique(rows[positions])
     named = named[named >= 0]
@@ -195,7 +194,7 @@ def consequences(
 
 
 def _satisfied_mask(data: HeteroData, embedding: Embedding) -> Bools:
-    """Say of each statement whether a map keeps it."""
+    """Return a mask of the statements that a map satisfies."""
     is_positive = np.concatenate([np.empty(0), *(links.weight for links in data.links)]) > 0
     links: Floats = link_nearness(data, embedding)
     satisfied = np.isfinite(links) & (is_positive == (links >= 1.0 - NEAR))
@@ -213,7 +212,7 @@ def _mean_pair_distance(data: HeteroData, embedding: Embedding, pairs: Ints) -> 
 def _share_true_neighbors(
     data: HeteroData, embedding: Embedding, named: Ints, sampled_rows: Ints
 ) -> float:
-    """Return the share of true neighbours of some of the named, who do not count for each other."""
+    """Return the share of true neighbours of sampled named items, without other named items."""
     shares = []
     for row in sampled_rows.tolist():
         result = trust(
@@ -225,7 +224,7 @@ def _share_true_neighbors(
 
 
 def _without_rows(data: HeteroData, embedding: Embedding, rows: Ints) -> Embedding:
-    """Return a map without the places of some global rows."""
+    """Return a map without the places of the given global rows."""
     Y = {name: embedding.coordinates[name].copy() for name in data.datasets}
     for name, span in data.offsets.items():
         Y[name][rows[(rows >= span.start) & (rows < span.stop)] - span.start] = np.nan

@@ -1,4 +1,4 @@
-"""Satisfaction curves of a map, one for each sort of statement."""
+"""Satisfaction curves of a map, one for each kind of guidance."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from hetviz.metrics.fit.measured_map import MeasuredMap
 
 Curves = dict[str, dict[str, list[list[float]]]]
 
-# Evenly spread on the logarithmic axis that shares of pairs are drawn on.
+# Evenly spaced on the logarithmic axis of the plot.
 _SHARES = np.concatenate([[0.0], np.geomspace(1e-4, 1.0, 121)])
 _LENGTH_RATIOS = np.linspace(0.0, 1.0, 101)
 
@@ -28,44 +28,44 @@ def curves(
     held_out: HeteroData | None = None,
     random_state: int = 0,
 ) -> Curves:
-    """Return the satisfaction curves of a map, one for each sort of statement.
+    """Return the satisfaction curves of a map, one for each kind of guidance.
 
     Parameters
     ----------
     data : HeteroData
-        What the map was made from.
+        Data of the map.
     embedding : Embedding
         Rows are matched by dataset and id.
     held_out : HeteroData, optional
     random_state : int
-        Seeds the candidate pairs, which are sampled above 20,000,000 a block.
+        Seed for sampling pairs of blocks with more than 20,000,000 pairs.
 
     Returns
     -------
     dict of str to dict of {"given", "held_out"} to [x, y]
-        Only what there is something of, JSON-ready:
+        JSON-ready, without empty entries:
 
         links
-            Links that say together, all blocks: share y of them among the closest x of all pairs
-            of their block; by chance x.
+            Positive links of all blocks: share y of them among the closest x of all pairs of
+            their block. Chance level: x.
         apart
-            Links that say apart: share y of them that are not; by chance 1 - x.
+            Negative links: share y of them not among these. Chance level: 1 - x.
         ``<source>|<target>``
-            As links, of one pair of datasets.
+            As links, for one pair of datasets.
         comparisons
-            Share y whose near pair is at most x times as long as its far pair; at 1 the share that
-            the map agrees with, 0.5 by chance.
+            Share y whose near pair is at most x times as long as its far pair. At x = 1 it is the
+            share that the map agrees with, with chance level 0.5.
 
     Notes
     -----
-    Exact to 20,000,000 pairs a block, above that within 0.0014 in 95 of 100 cases (Dvoretzky,
-    Kiefer and Wolfowitz 1956; Massart 1990).
+    Exact up to 20,000,000 pairs per block. Above that, within 0.0014 with 95 % confidence
+    (Dvoretzky, Kiefer and Wolfowitz 1956; Massart 1990).
     """
     return curves_of_map(MeasuredMap(data, embedding, held_out, random_state))
 
 
 def curves_of_map(measured: MeasuredMap) -> Curves:
-    """Return `curves` of a map that other measures are taken of too."""
+    """Return the `curves` of a measured map."""
     curves_by_kind: Curves = {}
     parts = zip(("given", "held_out"), measured.blocks, strict=True)
     for part, blocks in parts:

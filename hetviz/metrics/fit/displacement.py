@@ -1,4 +1,4 @@
-"""How far each item moved from one map to the next, once the page is turned to fit."""
+"""Displacements of items between two maps after alignment."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ _STILL_SHARE = 0.8
 
 
 def displacements(before: Embedding, after: Embedding) -> Floats:
-    """Return the distance between an item's places on two maps as a share of the map's extent.
+    """Return how far each item moved between two maps, as a share of the extent of the map.
 
     Parameters
     ----------
     before, after : Embedding
-        Of the same datasets, rows in the same order.
+        Maps of the same datasets, with rows in the same order.
 
     Returns
     -------
     ndarray of shape (n_rows,)
-        In global row order; NaN where an item lacks a place on either map. The earlier map is
-        turned, mirrored, scaled and shifted to fit the later one, first over all items and then
-        over the four fifths that fit best, so that the few that moved do not turn the rest. The
-        extent is the larger side of the box round the later map.
+        In global row order. NaN for items without a place on either map. The earlier map is
+        aligned (rotation, reflection, scale, shift) to the later one, first by all items and then
+        by the four fifths with the best fit, so that moved items do not affect the alignment. The
+        extent is the longer side of the bounding box of the later map.
 
     Raises
     ------
     hetviz.errors.HetvizError
-        If the maps are not of the same rows.
+        If the maps have different rows.
 
     Notes
     -----
@@ -40,7 +40,7 @@ def displacements(before: Embedding, after: Embedding) -> Floats:
     if {name: len(Y) for name, Y in before.coordinates.items()} != {
         name: len(Y) for name, Y in after.coordinates.items()
     }:
-        raise HetvizError("Two maps can only be compared where they are of the same rows.")
+        raise HetvizError("Two maps can only be compared if they have the same rows.")
     A = np.vstack([before.coordinates[name] for name in after.coordinates])
     B = np.vstack(list(after.coordinates.values()))
     k = min(A.shape[1], B.shape[1])

@@ -1,4 +1,4 @@
-"""Guidance satisfaction: how near to each other linked items lie, among all pairs they could be."""
+"""Guidance satisfaction: ranks of linked pairs among all pairs of their datasets."""
 
 from __future__ import annotations
 
@@ -26,28 +26,28 @@ from hetviz.metrics.fit.rows import coordinates_of
 
 @dataclass(frozen=True, eq=False)
 class BlockScore:
-    """The links of one pair of datasets and one sign.
+    """Scores of the links of two datasets with one sign.
 
     Attributes
     ----------
     source, target : str
     sign : int
-        1 for together, -1 for apart.
+        1 for positive links (together), -1 for negative links (apart).
     F : array of shape (m,)
-        Share of candidate pairs that lie closer than each link, ties half; NaN where an end has
-        no place.
+        Share of candidate pairs that are closer than each link, ties half. NaN for links with an
+        end without a place.
     candidates : int
-        Pairs that could be linked: n_a n_b, or n (n - 1) / 2 within a dataset.
+        Number of pairs that could be linked: n_a n_b, or n (n - 1) / 2 within a dataset.
     standard_error : float
-        Of one value of F; 0 when all candidates were counted.
+        Standard error of one value of F. 0 if all candidates were counted.
     distinct : array
-        F of each linked pair once, for `auc`.
+        F of each distinct linked pair, for `auc`.
     degree_auc : float
-        See `hetviz.core.measures.satisfaction.degree_auc`; NaN for links that say apart.
+        See `hetviz.core.measures.satisfaction.degree_auc`. NaN for negative links.
     degree_error : float
-        Its standard error from sampling; 0 when all pairs of ends were compared.
+        Standard error from sampling. 0 if all pairs of ends were compared.
     ends : (array, array), each of shape (m,), or None
-        The rows that each entry of F joins.
+        Rows of the links in F.
     degree_spread : float
         Standard error of `degree_auc` over the links.
     """
@@ -66,30 +66,30 @@ class BlockScore:
 
     @property
     def n_links(self) -> int:
-        """Links whose ends both have a place."""
+        """Number of links with places for both ends."""
         return int(np.isfinite(self.F).sum())
 
     @property
     def n_unplaced(self) -> int:
-        """Links with an end that has no place."""
+        """Number of links with an end without a place."""
         return len(self.F) - self.n_links
 
     @property
     def area(self) -> float:
-        """Area under the satisfaction curve, 0.5 by chance."""
+        """Area under the satisfaction curve. Chance level 0.5."""
         return satisfaction_area(self.F, self.sign)
 
     @property
     def auc(self) -> float:
-        """Chance that a linked pair lies closer than a pair not linked, ties half."""
+        """Probability that a linked pair is closer than an unlinked pair, ties half."""
         return link_auc(self.distinct, self.candidates)
 
     def standard_error_of(self, measure: str) -> float:
-        """Return the standard error over the links of "area", "auc", "degree_auc" or "kept"."""
+        """Return the standard error of "area", "auc", "degree_auc" or "share_close" over links."""
         ends = self.ends or ()
         if measure == "degree_auc":
             return self.degree_spread
-        if measure == "kept":
+        if measure == "share_close":
             return error_of_mean((self.F <= NEAR).astype(np.float64), *ends)
         error = error_of_mean(self.F, *ends)
         if measure == "auc":
@@ -98,15 +98,15 @@ class BlockScore:
 
     @property
     def area_ceiling(self) -> float:
-        """The most that `area` could be: linked pairs are among the pairs they are ranked with."""
+        """Maximum of `area`, below 1 because linked pairs are among the ranked pairs."""
         linked = int(np.isfinite(self.distinct).sum())
         return 1.0 - 0.5 * min(linked / max(self.candidates, 1), 1.0)
 
     @property
     def share_close(self) -> float:
-        """Share of links among the nearest 5 % of the candidate pairs, of all links.
+        """Share of all links that are among the closest 5 % of the candidate pairs.
 
-        A link that has an end without a place is not kept.
+        Links with an end without a place are not close.
         """
         return float((self.F <= NEAR).sum() / len(self.F)) if len(self.F) else float("nan")
 
@@ -122,7 +122,7 @@ def block_scores(data: HeteroData, embedding: Embedding, random_state: int = 0) 
 
     Notes
     -----
-    Links of all kinds and both directions between two datasets form one block. Exact to
+    Links of all kinds and both directions between two datasets form one block. Exact up to
     20,000,000 candidate pairs, sampled above. O(candidates) time, bounded memory.
     """
     (scores,) = block_scores_of_parts(coordinates_of(data, embedding), [data.links], random_state)
@@ -135,10 +135,10 @@ def block_scores_of_parts(
     seed: int,
     beat: Callable[[], None] = lambda: None,
 ) -> list[list[BlockScore]]:
-    """Return the blocks of several parts of what is known, as given and held out.
+    """Return the blocks of several groups of links, such as given and held-out links.
 
-    The pairs that could be linked are gone through once for all parts and signs. `beat` is called
-    before each step that may take a second, so that it can be cancelled.
+    Candidate pairs are visited once for all groups and signs. `beat` is called before steps that
+    may take a second, so that they can be cancelled.
     """
     order = {name: position for position, name in enumerate(Y)}
     pairs: dict[tuple[str, str], list[tuple[int, int, Ints, Ints]]] = {}
@@ -200,11 +200,11 @@ def block_scores_of_parts(
 
 
 def weighted_mean(blocks: Iterable[BlockScore], measure: str, sign: int) -> float | None:
-    """Return the mean of a measure over blocks of one sign, weighted by links; None without any.
+    """Return the mean of a measure over blocks of one sign, weighted by links, or None.
 
-    What is about all links counts those without a place too, the rest those with one alone.
+    Shares of all links also count links without a place. Other measures count placed links only.
     """
-    counts_unplaced = measure in ("kept", "kept_ceiling")
+    counts_unplaced = measure in ("share_close", "share_close_ceiling")
     rows = [
         (getattr(block, measure), len(block.F) if counts_unplaced else block.n_links)
         for block in blocks
@@ -219,9 +219,12 @@ def weighted_mean(blocks: Iterable[BlockScore], measure: str, sign: int) -> floa
 
 
 def weighted_mean_error(blocks: Iterable[BlockScore], measure: str, sign: int) -> float:
-    """Return the standard error over the links of what `weighted_mean` returns; NaN where none follows."""
+    """Return the standard error of `weighted_mean` over the links. NaN if unknown."""
     rows = [
-        (block.standard_error_of(measure), len(block.F) if measure == "kept" else block.n_links)
+        (
+            block.standard_error_of(measure),
+            len(block.F) if measure == "share_close" else block.n_links,
+        )
         for block in blocks
         if block.sign == sign and block.n_links and np.isfinite(getattr(block, measure))
     ]
@@ -233,17 +236,17 @@ def weighted_mean_error(blocks: Iterable[BlockScore], measure: str, sign: int) -
 
 
 def apart_auc(blocks: Sequence[BlockScore]) -> tuple[float, float] | None:
-    """Return how often a pair said to be apart lies farther than one said to be together.
+    """Return how often a negative pair is farther than a positive pair.
 
     Returns
     -------
     auc : float
-        Ties half, 1/2 is chance and 1 can be reached; the mean over pairs of datasets that have
-        both sorts, weighted by the pairs said to be apart.
+        Ties count half, chance level 0.5, maximum 1. Mean over pairs of datasets with links of
+        both signs, weighted by negative pairs.
     standard_error : float
-        Over the links of both sorts.
+        Over the links of both signs.
 
-    None where no pair of datasets has both.
+    None if no pair of datasets has both.
     """
     results: list[tuple[float, float, int]] = []
     for apart in blocks:
@@ -275,7 +278,7 @@ def apart_auc(blocks: Sequence[BlockScore]) -> tuple[float, float] | None:
 
 
 def _share_smaller(F: Floats, others: Floats) -> Floats:
-    """Return of each entry the share of others that are smaller, ties half; NaN stays NaN."""
+    """Return the share of other values below each entry, ties half. NaN stays NaN."""
     sorted_others = np.sort(others[np.isfinite(others)])
     double_count = np.searchsorted(sorted_others, F, side="left") + np.searchsorted(
         sorted_others, F, side="right"
@@ -290,29 +293,29 @@ def guidance_curve(
     sign: int = 1,
     n_points: int = 1001,
 ) -> tuple[Floats, Floats]:
-    """Return the share of links kept against the share of pairs called close.
+    """Return the share of satisfied links against the share of pairs that count as close.
 
     Parameters
     ----------
     embedding : Embedding
     data_or_links : HeteroData, Links or sequence of Links
-        What was said. Plain links refer to the rows of the embedding by position.
+        Links without data refer to the rows of the embedding by position.
     sign : {1, -1}
-        1: links that say together, kept when their pair is among the closest. -1: links that say
-        apart, kept when it is not.
+        1: positive links, satisfied if their pair is close. -1: negative links, satisfied if it
+        is not.
     n_points : int
-        Points from 0 to 1.
+        Number of points from 0 to 1.
 
     Returns
     -------
     fraction_of_pairs, fraction_satisfied : array of shape (n_points,)
-        At f, the share of links kept if the closest f of all pairs of each block are called
-        close, all blocks together. By chance it is f (1 - f for apart).
+        At f, the share of satisfied links of all blocks if the closest f of the pairs of each
+        block count as close. Chance level: f for positive links, 1 - f for negative links.
 
     Raises
     ------
     hetviz.errors.DataError
-        If there are no such links, or they name a dataset or row that the embedding lacks.
+        If there are no such links, or a dataset or row is missing in the embedding.
     """
     if isinstance(data_or_links, HeteroData):
         blocks = block_scores(data_or_links, embedding)
@@ -324,7 +327,7 @@ def guidance_curve(
                 if name not in embedding.coordinates:
                     raise DataError(
                         Problem(
-                            "unknown-dataset", "links", "the embedding lacks this dataset", name
+                            "unknown-dataset", "links", "the map has no dataset of this name", name
                         )
                     )
             check_positions(collector, "links, source", group.i, len(embedding.ids[group.source]))
@@ -338,7 +341,7 @@ def guidance_curve(
             Problem(
                 "no-links",
                 "guidance curve",
-                f"there is no link that says {kind} between items with a place",
+                f"there are no {kind} links between items on the map",
                 remedy="Add links, or place more items.",
             )
         )

@@ -1,4 +1,4 @@
-"""Where the rows of some data lie in an embedding and its picture, matched by dataset and id."""
+"""Coordinates of the rows of data in an embedding, matched by dataset and id."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from hetviz.data import Embedding, HeteroData
 
 
 def coordinates_of(data: HeteroData, embedding: Embedding) -> dict[str, Floats]:
-    """Return the coordinates of each row of `data`, {dataset: (n_i, k)}; NaN where it has none."""
+    """Return the coordinates of the rows of `data`, {dataset: (n_i, k)}. NaN without a place."""
     return _match_rows(data, embedding, embedding.coordinates, embedding.n_components)
 
 
 def drawn_of(data: HeteroData, embedding: Embedding) -> dict[str, Floats] | None:
-    """Return the same of `Embedding.drawn`, {dataset: (n_i, 2)}; None where there is none."""
+    """Return `Embedding.drawn` for the rows of `data`, {dataset: (n_i, 2)}, or None."""
     return None if embedding.drawn is None else _match_rows(data, embedding, embedding.drawn, 2)
 
 

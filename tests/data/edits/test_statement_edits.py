@@ -34,7 +34,7 @@ FEW = settings(max_examples=examples(60), deadline=None)
 
 @FEW
 @given(heterodata())
-def test_every_statement_has_a_key_of_its_own_and_is_found_by_it(data: HeteroData) -> None:
+def test_statement_keys_are_unique(data: HeteroData) -> None:
     table = hetviz.statements(data)
     n = sum(map(len, data.links)) + (0 if data.comparisons is None else len(data.comparisons))
     assert len(table) == n == table["key"].nunique()
@@ -49,9 +49,7 @@ def test_every_statement_has_a_key_of_its_own_and_is_found_by_it(data: HeteroDat
 
 @FEW
 @given(heterodata(), st.data())
-def test_edits_of_weight_and_note_keep_keys_and_are_undone_by_the_reverse(
-    data: HeteroData, draw: st.DataObject
-) -> None:
+def test_edits_keep_keys_and_are_reversible(data: HeteroData, draw: st.DataObject) -> None:
     table = hetviz.statements(data)
     if table.empty:
         return
@@ -74,7 +72,7 @@ def test_edits_of_weight_and_note_keep_keys_and_are_undone_by_the_reverse(
 
 @FEW
 @given(heterodata(), st.data())
-def test_what_is_dropped_and_said_again_is_all_there(data: HeteroData, draw: st.DataObject) -> None:
+def test_dropped_statements_can_be_added_again(data: HeteroData, draw: st.DataObject) -> None:
     once = add_statements(
         HeteroData(data.datasets), [*data.links, *([data.comparisons] if data.comparisons else [])]
     ).data
@@ -91,7 +89,7 @@ def test_what_is_dropped_and_said_again_is_all_there(data: HeteroData, draw: st.
     assert len(statement_keys(met.data)) == len(keys)
 
 
-def test_names_with_bars_and_marks_do_not_meet() -> None:
+def test_statement_keys_escape_separators() -> None:
     names = ["x", "x|x", "x\\", "#2", "|"]
     data = HeteroData([Dataset(name, names) for name in names])
     links = [
@@ -107,7 +105,7 @@ def test_names_with_bars_and_marks_do_not_meet() -> None:
     assert not any("#" in key.replace("\\#", "") for key in keys)
 
 
-def test_a_set_is_left_out_once_and_renamed() -> None:
+def test_sets_are_excluded_and_renamed() -> None:
     data = HeteroData(
         [Dataset("x", list("abc"))],
         [Links("x", "x", [0, 1], [1, 2]), Links("x", "x", [0], [2], kind="said")],
@@ -126,7 +124,7 @@ def test_a_set_is_left_out_once_and_renamed() -> None:
     assert np.array_equal(statement_keys(named), statement_keys(data))
 
 
-def test_keys_of_a_few_links_are_those_of_the_whole_list() -> None:
+def test_link_keys_of_few_links_match_all_keys() -> None:
     parts = [Dataset("a|b", ["x#", "y", "z"]), Dataset("c", ["u\\", "v"])]
     groups = [
         Links("a|b", "c", [0, 1, 0, 0], [0, 1, 0, 1], kind="k"),
@@ -142,7 +140,7 @@ def test_keys_of_a_few_links_are_those_of_the_whole_list() -> None:
     assert len(set(found)) == len(found)
 
 
-def test_plain_ids_and_others_give_the_same_fingerprint(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_fingerprint_of_plain_and_other_ids(monkeypatch: pytest.MonkeyPatch) -> None:
     def prints() -> list[str]:
         odd = ["it's", "a\\b", "é", "t\tb", '"']
         named = [[f"p {k}~!" for k in range(30)], [*odd, "x"], ["1", "2"]]

@@ -18,11 +18,11 @@ def example() -> HeteroData:
     return HeteroData([a, b], [given, near])
 
 
-def test_the_key_of_a_kind() -> None:
+def test_kind_key() -> None:
     assert [kind_key(links) for links in example().links] == ["a|b|link", "a|a|near"]
 
 
-def test_weights_are_scaled_and_scores_stay() -> None:
+def test_weigh_scales_weights_not_scores() -> None:
     given, near = example().edit().weigh({"a|a|near": 0.5, "a|b|link": 0.25}).links
     assert given.weight.tolist() == [0.25, -0.125]
     assert near.weight.tolist() == [0.5, 0.0, -0.25]
@@ -31,13 +31,13 @@ def test_weights_are_scaled_and_scores_stay() -> None:
     assert near.score.tolist() == [4.0, 0.0, -2.0]
 
 
-def test_the_adjacency_follows() -> None:
+def test_weigh_changes_adjacency() -> None:
     data = example()
     W, half = data.adjacency(), data.edit().weigh({"a|a|near": 0.5, "a|b|link": 0.5}).adjacency()
     assert np.allclose(half.toarray(), W.toarray() / 2)
 
 
-def test_nought_leaves_a_kind_out_and_one_changes_nothing() -> None:
+def test_weigh_by_zero_and_by_one() -> None:
     data = example()
     assert [kind_key(links) for links in data.edit().weigh({"a|b|link": 0}).links] == ["a|a|near"]
     same = data.edit().weigh({"a|b|link": 1.0})
@@ -45,25 +45,25 @@ def test_nought_leaves_a_kind_out_and_one_changes_nothing() -> None:
     assert data.edit().weigh({}).fingerprint() == data.fingerprint()
 
 
-def test_a_weight_too_small_for_a_number_goes() -> None:
+def test_weigh_drops_underflowing_links() -> None:
     tiny = HeteroData([Dataset("a", ["x", "y"])], Links("a", "a", [0], [1], [5e-324]))
     assert [len(links) for links in tiny.edit().weigh({"a|a|link": 0.5}).links] == [0]
 
 
 @pytest.mark.parametrize("factor", [-0.1, 1.01, float("nan"), "1", None, True])
-def test_factors_out_of_range_are_refused(factor: object) -> None:
+def test_weigh_refuses_factors_out_of_range(factor: object) -> None:
     with pytest.raises(DataError, match=r"a\|b\|link"):
         example().edit().weigh({"a|b|link": factor})  # type: ignore[dict-item]
 
 
-def test_every_wrong_entry_is_listed() -> None:
+def test_weigh_lists_all_problems() -> None:
     with pytest.raises(DataError) as caught:
         example().edit().weigh({"a|b|lnk": 0.5, "a|a|near": 2})
     assert [problem.code for problem in caught.value.problems] == ["unknown-links", "bad-factor"]
     assert "Did you mean 'a|b|link'" in str(caught.value)
 
 
-def test_global_rows_are_in_order_and_there() -> None:
+def test_check_global_rows_sorts_and_validates() -> None:
     assert check_global_rows([3, 0, 3], 5).tolist() == [0, 3]
     assert check_global_rows([], 5).tolist() == []
     for wrong in ([5], [-1], [0.5], [True]):

@@ -47,30 +47,30 @@ def codes(caught: pytest.ExceptionInfo[DataError]) -> list[str]:
         ("zero\u200bwidth", "zerowidth"),
     ],
 )
-def test_keys_that_only_look_different_are_one_when_compared_loosely(one: str, other: str) -> None:
+def test_loose_keys_ignore_case_and_blanks(one: str, other: str) -> None:
     assert normalise_key(one) == normalise_key(other)
     data = HeteroData([Dataset("a", [one]), Dataset("b", [other])])
     assert pairs(match_by_key(data, "a", "", "b", "")) == []
     assert pairs(match_by_key(data, "a", "", "b", "", loose=True)) == [(0, 0)]
 
 
-def test_leading_zeros_are_not_lost_however_keys_are_compared() -> None:
+def test_keys_keep_leading_zeros() -> None:
     data = HeteroData([Dataset("a", ["007"]), Dataset("b", ["7"])])
     assert len(hetviz.links_by_key(data, "a", "b", loose=True)) == 0
 
 
-def test_keys_of_several_rows_of_both_are_counted_and_warned_of() -> None:
+def test_repeated_keys_are_counted_with_a_warning() -> None:
     a = Dataset("a", list("wxyz"), table=pd.DataFrame({"k": ["p", "p", "q", "r"]}))
     b = Dataset("b", list("stuv"), table=pd.DataFrame({"k": ["p", "p", "p", "q"]}))
     data = HeteroData([a, b])
     match = match_by_key(data, "a", "k", "b", "k")
     assert (len(match.i), match.crossed) == (7, 6)
     assert "6 of 7 pairs" in match.messages[0]
-    with pytest.warns(DataWarning, match="6 of the 7 pairs"):
+    with pytest.warns(DataWarning, match="6 of 7 pairs"):
         hetviz.links_by_key(data, "a", "b", "k", "k")
 
 
-def test_sixty_thousand_rows_of_one_id_are_refused_with_the_number_before_any_pair() -> None:
+def test_too_many_pairs_are_refused_before_matching() -> None:
     n = 60_000
     table = pd.DataFrame({"k": ["one"] * n})
     data = HeteroData(
@@ -82,7 +82,7 @@ def test_sixty_thousand_rows_of_one_id_are_refused_with_the_number_before_any_pa
     assert all(proposal.join.source_column != "k" for proposal in hetviz.propose_joins(data))
 
 
-def test_what_a_column_lists_is_linked_with_ids_or_titles() -> None:
+def test_list_entries_match_ids_or_titles() -> None:
     looks = Dataset("looks", ["round", "red", "blue"])
     match = match_by_list(HeteroData([toys(), looks]), "toys", "is", "looks")
     assert pairs(match) == [(0, 0), (0, 1), (1, 1), (3, 1)]
@@ -96,7 +96,7 @@ def test_what_a_column_lists_is_linked_with_ids_or_titles() -> None:
     assert pairs(match_by_list(data, "toys", "is", "looks", "name", loose=False)) == [(3, 0)]
 
 
-def test_an_entry_listed_by_many_weighs_less() -> None:
+def test_frequent_entries_have_less_weight() -> None:
     data = HeteroData([toys(["a; b"] * 2 + ["a"] * 10), Dataset("t", ["a", "b"])])
     links = hetviz.links_by_list(data, "toys", "is", "t")
     by_tag = {int(j): float(w) for j, w in zip(links.j, links.weight, strict=True)}
@@ -104,7 +104,7 @@ def test_an_entry_listed_by_many_weighs_less() -> None:
     assert set(hetviz.links_by_list(data, "toys", "is", "t", weight="same").weight) == {1.0}
 
 
-def test_distinct_entries_become_a_dataset_called_as_they_are_written_most_often() -> None:
+def test_dataset_from_list_uses_most_frequent_spelling() -> None:
     data = HeteroData([toys(["red", "Red; round", "Red", "round;;RED"]), Dataset("b", ["x"])])
     made = hetviz.dataset_from_list(data, "toys", "is", "looks")
     assert (made.name, made.ids.tolist()) == ("looks", ["Red", "round"])
@@ -138,13 +138,11 @@ def test_distinct_entries_become_a_dataset_called_as_they_are_written_most_often
         ([], None),
     ],
 )
-def test_the_sign_between_entries_is_found_and_prose_has_none(
-    cells: list[str], sign: str | None
-) -> None:
+def test_separator_of_lists_and_prose(cells: list[str], sign: str | None) -> None:
     assert separator_of(cells) == sign
 
 
-def test_lists_that_cannot_be_used_are_refused() -> None:
+def test_invalid_lists_are_refused() -> None:
     data = HeteroData([toys(), Dataset("b", ["red"])])
     with pytest.raises(ParameterError, match="separator"):
         hetviz.links_by_list(data, "toys", "is", "b", separator="")
@@ -180,7 +178,7 @@ def towns() -> HeteroData:
         ("long/lat", ["0, 0", "90, 0", "-", "0, 95"]),
     ],
 )
-def test_places_in_one_column_are_read_as_those_in_two(column: str, cells: list[str]) -> None:
+def test_places_in_one_column_match_two_columns(column: str, cells: list[str]) -> None:
     two = towns()
     ids = [f"a{row}" for row in range(4)]
     cells = [cells[0], cells[1], cells[2], cells[3]] + [cells[0]] * 8
@@ -206,17 +204,17 @@ def test_places_in_one_column_are_read_as_those_in_two(column: str, cells: list[
         ("lat", [1.5, 2.5, 3.5]),
     ],
 )
-def test_other_pairs_of_numbers_are_no_places(column: str, cells: list[object]) -> None:
+def test_other_number_pairs_are_not_places(column: str, cells: list[object]) -> None:
     table = pd.DataFrame({column: cells})
     assert place_columns(Dataset("a", ["x", "y", "z"], table=table)) is None
 
 
-def test_three_columns_are_no_place() -> None:
+def test_three_place_columns_are_refused() -> None:
     with pytest.raises(ParameterError, match="one column with both"):
         match_by_nearness(towns(), "a", "b", source_columns=("lat", "lon", "lat"))
 
 
-def test_the_nearest_are_linked_with_a_weight_that_falls_with_distance() -> None:
+def test_nearest_links_weight_decreases_with_distance() -> None:
     data = towns()
     assert place_columns(data["b"]) == ("geo_latitude", "Longitude (deg)")
     match = match_by_nearness(data, "a", "b", k=1)
@@ -234,19 +232,19 @@ def test_the_nearest_are_linked_with_a_weight_that_falls_with_distance() -> None
     assert pairs(nearest) == [(0, 0), (1, 0), (1, 1)]
 
 
-def test_the_date_line_and_the_poles_are_no_walls() -> None:
+def test_nearest_links_cross_date_line_and_poles() -> None:
     a = placed("a", [(0, 179.5), (89.9, 0)], ("lat", "lon"))
     b = placed("b", [(0, -179.5), (89.9, 180)], ("lat", "lon"))
     assert pairs(match_by_nearness(HeteroData([a, b]), "a", "b", km=120)) == [(0, 0), (1, 1)]
 
 
 @pytest.mark.parametrize("bad", [{"k": 0}, {"k": 1.5}, {"k": True}, {"km": 0}, {"km": np.inf}])
-def test_a_wrong_number_of_neighbours_or_kilometres_is_refused(bad: dict[str, Any]) -> None:
+def test_nearest_links_refuse_invalid_k_and_km(bad: dict[str, Any]) -> None:
     with pytest.raises(ParameterError):
         hetviz.links_by_nearness(towns(), "a", "b", **bad)
 
 
-def test_too_many_near_pairs_and_no_places_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nearest_links_refuse_many_pairs_and_no_places(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("hetviz.data.joins.places.MAX_PAIRS", 4)
     with pytest.raises(DataError, match="6 pairs"):
         hetviz.links_by_nearness(towns(), "a", "b", km=20_100)
@@ -261,7 +259,7 @@ def test_too_many_near_pairs_and_no_places_are_refused(monkeypatch: pytest.Monke
     assert codes(caught) == ["no-places"]
 
 
-def test_a_join_that_finds_nothing_or_only_what_is_there_is_refused() -> None:
+def test_join_without_new_pairs_is_refused() -> None:
     data = HeteroData([toys(), Dataset("b", ["red"])])
     join = Join("list", "toys", "b", "is", loose=True)
     after = join.carried_out(data)
@@ -275,7 +273,7 @@ def test_a_join_that_finds_nothing_or_only_what_is_there_is_refused() -> None:
         assert codes(caught) == [code]
 
 
-def test_items_in_no_link_and_items_with_very_many_are_told() -> None:
+def test_reach_warns_of_unlinked_items_and_hubs() -> None:
     a = Dataset("a", [f"a{k}" for k in range(40)])
     b = Dataset(
         "b", ["hub", "other", "none"], np.eye(3), table=pd.DataFrame({"name": ["Hub", "O", "N"]})
@@ -293,7 +291,7 @@ def test_items_in_no_link_and_items_with_very_many_are_told() -> None:
     assert all("alone holds" not in words for words in link_reach(light).warnings)
 
 
-def test_views_count_as_linked() -> None:
+def test_reach_counts_views_as_linked() -> None:
     data = HeteroData([Dataset("a", ["x", "y"], entity="e"), Dataset("b", ["x"], entity="e")])
     assert link_reach(data).linked == {"a": 1, "b": 1}
 
@@ -345,7 +343,7 @@ def said(data: HeteroData, join: Join) -> list[tuple[str, str, float]]:
 
 @settings(max_examples=examples(15), deadline=None)
 @given(two_tables(), st.randoms(use_true_random=False))
-def test_the_order_of_rows_changes_no_pair_and_a_join_no_row(data: HeteroData, luck: Any) -> None:
+def test_joins_do_not_depend_on_row_order(data: HeteroData, luck: Any) -> None:
     shuffled = data.edit().subset(
         {name: luck.sample(range(len(part)), len(part)) for name, part in data.datasets.items()}
     )

@@ -35,7 +35,7 @@ def table(cells: list[object], dtype: object = None) -> Dataset:
 @given(TEXTS)
 @example(["a", " b", "A  b"])
 @example(["a\x00", "B"])
-def test_texts_in_one_go_are_as_each_by_itself(texts: list[str]) -> None:
+def test_normalise_keys_matches_normalise_key(texts: list[str]) -> None:
     assert normalise_keys(texts) == [normalise_key(text) for text in texts]
     assert strip_texts(texts) == [text.strip() for text in texts]
 
@@ -50,7 +50,7 @@ def test_texts_in_one_go_are_as_each_by_itself(texts: list[str]) -> None:
         (["2020-01-01", None, "2020-01-01"], "datetime64[ns]"),
     ],
 )
-def test_a_column_has_the_key_of_each_cell(cells: list[object], dtype: object) -> None:
+def test_column_keys_match_cell_keys(cells: list[object], dtype: object) -> None:
     data = table(cells, dtype)
     assert data.table is not None
     expected = [key_of(value) for value in data.table["c"].tolist()]
@@ -68,7 +68,7 @@ def test_a_column_has_the_key_of_each_cell(cells: list[object], dtype: object) -
     st.lists(st.integers(-1, 3), max_size=9).map(lambda x: np.array(x, dtype=np.int64)),
     st.lists(st.integers(-1, 3), max_size=9).map(lambda x: np.array(x, dtype=np.int64)),
 )
-def test_members_are_all_pairs_of_one_group(groups: np.ndarray, of: np.ndarray) -> None:
+def test_matching_pairs_are_complete(groups: np.ndarray, of: np.ndarray) -> None:
     expected = [
         (i, m) for i, g in enumerate(groups) for m, other in enumerate(of) if g == other >= 0
     ]
@@ -76,7 +76,7 @@ def test_members_are_all_pairs_of_one_group(groups: np.ndarray, of: np.ndarray) 
 
 
 @given(TEXTS.filter(len), st.booleans(), st.sampled_from([";", ", ", ";;"]))
-def test_entries_are_those_of_each_cell(cells: list[str], loose: bool, sign: str) -> None:
+def test_entries_match_split_cells(cells: list[str], loose: bool, sign: str) -> None:
     found = entries_of(table([*cells]), "c", sign, loose)
     expected = []
     for row, cell in enumerate(cells):
@@ -87,13 +87,13 @@ def test_entries_are_those_of_each_cell(cells: list[str], loose: bool, sign: str
     assert list(found.itertuples(index=False, name=None)) == expected
 
 
-def test_the_sign_of_very_many_cells_is_told_from_some_in_any_order() -> None:
+def test_separator_sample_ignores_cell_order() -> None:
     cells = [f"a{k}; b{k}" if k % 4 == 0 else f"a{k}" for k in range(9_000)]
     assert separator_of(cells) == separator_of(cells[::-1]) == ";"
     assert separator_of([f"a{k}; b" if k % 8 == 0 else f"a{k}" for k in range(9_000)]) is None
 
 
-def test_a_column_is_read_once_and_forgotten_with_its_dataset_or_for_want_of_room(
+def test_key_cache_is_bounded_and_weak(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     data = table(["a", "B"])

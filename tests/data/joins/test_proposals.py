@@ -30,7 +30,7 @@ def told(data: HeteroData) -> list[tuple[str, str, str, str]]:
     ]
 
 
-def test_a_column_that_names_the_items_of_another_dataset_is_proposed_with_its_score() -> None:
+def test_propose_key_with_score() -> None:
     data = HeteroData([cities(), films()])
     (found,) = hetviz.propose_joins(data)
     assert told(data) == [("key", "city", "cities", "name")]
@@ -47,7 +47,7 @@ def test_a_column_that_names_the_items_of_another_dataset_is_proposed_with_its_s
     assert found.to_dict(data)["pairs"] == 40
 
 
-def test_ids_that_are_mostly_the_same_look_like_views() -> None:
+def test_propose_views_for_equal_ids() -> None:
     names = [f"{city}-{city[::-1]}" for city in CITIES]
     data = HeteroData([Dataset("text", names), Dataset("face", names[::-1][:7])])
     (found,) = hetviz.recognise_views(data)
@@ -57,7 +57,7 @@ def test_ids_that_are_mostly_the_same_look_like_views() -> None:
     assert hetviz.recognise_views(after) == []
 
 
-def test_running_numbers_are_no_evidence_and_said_so() -> None:
+def test_running_numbers_are_doubtful() -> None:
     ids = [str(row) for row in range(1, 31)]
     values = pd.DataFrame({"year": np.arange(1, 31)})
     (found,) = hetviz.propose_joins(HeteroData([Dataset("a", ids), Dataset("b", ids)]))
@@ -72,7 +72,7 @@ def test_running_numbers_are_no_evidence_and_said_so() -> None:
     assert told(HeteroData([named, Dataset("b", ids)])) == [("key", "b_id", "b", "")]
 
 
-def test_measurements_and_categories_are_no_keys() -> None:
+def test_measurements_and_categories_are_not_keys() -> None:
     rng = np.random.default_rng(0)
 
     def table(name: str) -> Dataset:
@@ -86,7 +86,7 @@ def test_measurements_and_categories_are_no_keys() -> None:
     assert hetviz.propose_joins(HeteroData([table("a"), table("b")])) == []
 
 
-def test_codes_that_agree_only_without_regard_to_case_are_not_believed() -> None:
+def test_codes_that_differ_in_case_are_doubtful() -> None:
     letters = "abcdefghijklmnopqrstuvwxyz"
     codes = [x + y for x in letters for y in letters]
     languages = Dataset("languages", codes[:200])
@@ -102,7 +102,7 @@ def test_codes_that_agree_only_without_regard_to_case_are_not_believed() -> None
     assert any("spelled equally" in words for words in found.evidence)
 
 
-def test_chance_knows_patterns_and_ranges() -> None:
+def test_chance_share_of_patterns_and_ranges() -> None:
     ids = Dataset("a", ["item_004", "item_001", "item_002", "item_003"])
     some = Dataset("b", ["item_001", "item_004"])
     names = Dataset("c", ["aa", "bb"])
@@ -113,7 +113,7 @@ def test_chance_knows_patterns_and_ranges() -> None:
     assert chance_share(a, c) == 0
 
 
-def test_what_is_listed_is_linked_where_it_is_known_and_else_becomes_a_dataset() -> None:
+def test_propose_lists_as_links_or_new_dataset() -> None:
     lists = pd.DataFrame({"shown_in": ["Oslo; Riga", "Riga; Wien; Oslo", "Bern; Wien", "Rom"] * 5})
     source = Dataset("films", [f"f{k}" for k in range(20)], table=lists)
     assert told(HeteroData([source, cities()])) == [("list", "shown_in", "cities", "name")]
@@ -124,7 +124,7 @@ def test_what_is_listed_is_linked_where_it_is_known_and_else_becomes_a_dataset()
     assert sorted(after["shown_in"].ids) == ["Bern", "Oslo", "Riga", "Rom", "Wien"]
 
 
-def test_what_could_be_a_list_is_one_name_where_another_dataset_has_it_whole() -> None:
+def test_list_like_cells_can_be_single_keys() -> None:
     paths = ["src/map/draw.py", "src/map/__init__.py", "src/__init__.py", "docs/map/draw.md"]
     changed = pd.DataFrame({"path": [paths[row % 4] for row in range(24)]})
     changes = Dataset("changes", [f"c{row}" for row in range(24)], table=changed)
@@ -138,7 +138,7 @@ def test_what_could_be_a_list_is_one_name_where_another_dataset_has_it_whole() -
     ]
 
 
-def test_places_are_proposed_where_the_nearest_is_near() -> None:
+def test_propose_places_by_distance() -> None:
     rng = np.random.default_rng(1)
     P = np.column_stack([rng.uniform(-60, 60, 30), rng.uniform(-180, 180, 30)])
 
@@ -162,7 +162,7 @@ def test_places_are_proposed_where_the_nearest_is_near() -> None:
     assert same.match.j.tolist() == found.match.j.tolist()
 
 
-def test_the_order_of_rows_and_of_datasets_changes_no_proposal() -> None:
+def test_proposals_ignore_order() -> None:
     rng = np.random.default_rng(2)
     data = HeteroData([cities(), films(), Dataset("more", CITIES)])
     other = data.edit().reorder(["more", "films", "cities"])
@@ -180,7 +180,7 @@ def test_the_order_of_rows_and_of_datasets_changes_no_proposal() -> None:
     assert len(scores(data)) == 3
 
 
-def test_proposals_are_few() -> None:
+def test_number_of_proposals_is_limited() -> None:
     ids = [f"{city}{city[::-1]}" for city in CITIES]
     data = HeteroData([Dataset(f"d{k}", ids) for k in range(8)])
     assert len(hetviz.propose_joins(data)) == MAX_PROPOSALS
@@ -209,7 +209,7 @@ def lines() -> HeteroData:
     )
 
 
-def test_a_key_of_several_columns_is_found_and_carried_out() -> None:
+def test_propose_key_of_several_columns() -> None:
     data = lines()
     found = {p.join.target: p for p in hetviz.propose_joins(data)}
     assert set(found) == {"people", "teams"}
@@ -228,7 +228,7 @@ def test_a_key_of_several_columns_is_found_and_carried_out() -> None:
     assert again.j.tolist() == both.match.j.tolist()
 
 
-def test_what_says_the_same_as_a_better_key_or_is_named_elsewhere_is_left_out() -> None:
+def test_redundant_proposals_are_left_out() -> None:
     data = lines()
     people = data["people"]
     # A second code of the same people, and a number that is among the numbers of the teams' rows.
@@ -248,7 +248,7 @@ def test_what_says_the_same_as_a_better_key_or_is_named_elsewhere_is_left_out() 
     }
 
 
-def test_names_spelled_a_little_differently_are_found_unless_they_mean_other_things() -> None:
+def test_propose_keys_by_spelling() -> None:
     towns = ["Zürich Nord", "St. Gallen", "Biel/Bienne", "Genève", "Chur", "Bern", "Basel"]
     written = ["Zurich Nord", "St Gallen", "Biel / Bienne", "Geneve", "Chur", "Bern", "basel"]
     visits = Dataset("visits", list("abcdefg"), table=pd.DataFrame({"town": written}))
@@ -263,7 +263,7 @@ def test_names_spelled_a_little_differently_are_found_unless_they_mean_other_thi
     assert found.match.i.tolist() == [0, 1, 2, 3]
 
 
-def test_names_that_nearly_all_have_accents_or_strokes_in_one_table_alone_are_found() -> None:
+def test_propose_keys_with_accents_in_one_table() -> None:
     towns = ["São Paulo", "Zürich", "Łódź", "Málaga", "Tromsø", "Đakovo", "Bern"]
     plain = ["Sao Paulo", "Zurich", "Lodz", "Malaga", "Tromso", "Dakovo", "Bern"]
     cafes = pd.DataFrame({"town": [plain[k % 7] for k in range(60)]})
@@ -278,9 +278,7 @@ def test_names_that_nearly_all_have_accents_or_strokes_in_one_table_alone_are_fo
 
 
 @pytest.mark.parametrize(("column", "found"), [("patient", True), ("code", False)])
-def test_codes_that_differ_in_case_are_keys_where_the_column_is_called_like_them(
-    column: str, found: bool
-) -> None:
+def test_codes_that_differ_in_case_match_similar_column_names(column: str, found: bool) -> None:
     patients = Dataset("patients", [f"PT-{k:03}" for k in range(50)])
     visits = pd.DataFrame({column: [f"pt-{7 * k % 50:03}" for k in range(200)]})
     data = HeteroData([patients, Dataset("visits", [f"v{k}x" for k in range(200)], table=visits)])

@@ -18,14 +18,14 @@ def noted() -> HeteroData:
     return HeteroData([Dataset("a", list("wxyz"))], comparisons=said)
 
 
-def test_meta_follows_rows_that_are_left() -> None:
+def test_meta_follows_selected_rows() -> None:
     left = noted().edit().subset({"a": ["x", "y", "w"]}).comparisons
     assert left is not None
     assert left.meta is not None
     assert left.meta.to_dict("list") == {"note": ["=first"], "certain": [3]}
 
 
-def test_meta_is_joined_with_what_has_none() -> None:
+def test_meta_concatenates_with_missing_meta() -> None:
     joined = noted().edit().add(Comparisons([[0, 1, 2, 3]])).comparisons
     assert joined is not None
     assert joined.meta is not None

@@ -27,7 +27,7 @@ def told(table: pd.DataFrame) -> bytes:
     return table.to_csv(index=False).encode()
 
 
-def test_awkward_numbers_and_texts() -> None:
+def test_csv_text_matches_pandas_for_special_values() -> None:
     texts = ["", "a,b", 'say "so"', "line\nline", "line\r", " a ", "ä", "'", "\u2028", None]
     table = pd.DataFrame(
         {
@@ -43,14 +43,14 @@ def test_awkward_numbers_and_texts() -> None:
     assert csv_text.csv_of(table.iloc[:0]) == told(table.iloc[:0])
 
 
-def test_many_random_numbers() -> None:
+def test_csv_text_matches_pandas_for_random_numbers() -> None:
     rng = np.random.default_rng(0)
     values = rng.normal(size=50_000) * 10.0 ** rng.integers(-20, 25, size=50_000)
     table = pd.DataFrame({"a": values, "b": np.round(values, 2), "c": np.rint(values)})
     assert csv_text._by_arrow(table) == told(table)
 
 
-def test_other_columns_are_left_to_pandas() -> None:
+def test_csv_text_uses_pandas_for_other_types() -> None:
     for column in ([True, False], pd.to_datetime(["2020-01-01", None]), pd.Categorical(["a", "b"])):
         table = pd.DataFrame({"n": [1.5, 2.0], "other": column})
         assert csv_text._by_arrow(table) is None
@@ -70,7 +70,7 @@ def test_other_columns_are_left_to_pandas() -> None:
         min_size=1,
     )
 )
-def test_whatever_a_table_holds(rows: list[tuple[float, int, str | None]]) -> None:
+def test_csv_text_matches_pandas_for_any_table(rows: list[tuple[float, int, str | None]]) -> None:
     reals, wholes, texts = zip(*rows, strict=True)
     table = pd.DataFrame(
         {

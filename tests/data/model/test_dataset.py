@@ -11,12 +11,12 @@ from hetviz.errors import DataError
 from tests.data.strategies import datasets
 
 
-def test_ids_are_text_and_survive_unchanged() -> None:
+def test_dataset_ids_are_unchanged_text() -> None:
     ids = ["007", "NA", "1e5", " spaced ", "libstdc++6", "game::board:chess", "é", "e\u0301"]
     assert list(Dataset("d", ids).ids) == ids
 
 
-def test_every_bad_row_is_listed_at_once() -> None:
+def test_dataset_lists_all_bad_rows() -> None:
     X = [[1.0, 2.0], [3.0, np.nan], [np.inf, 6.0], [7.0, 8.0], [9.0, 1.0]]
     with pytest.raises(DataError) as caught:
         Dataset("drugs", ["a", "b", "a", "", 7], X, feature_names=["mass", "charge"])  # type: ignore[list-item]
@@ -79,14 +79,14 @@ def test_sparse_features_stay_sparse_and_float32_stays_float32() -> None:
     assert single.dtype == np.float32
 
 
-def test_titles_come_from_the_declared_column_or_fall_back_to_ids() -> None:
+def test_dataset_titles_default_to_ids() -> None:
     table = pd.DataFrame({"name": ["Anna", None], "full": ["Anna K.", "Bo L."]})
     assert list(Dataset("d", ["a", "b"], table=table).titles) == ["Anna", "b"]
     declared = Dataset("d", ["a", "b"], table=table, recipe={"title": "full"})
     assert list(declared.titles) == ["Anna K.", "Bo L."]
 
 
-def test_subset_takes_rows_and_columns_of_a_kernel() -> None:
+def test_dataset_subset_reduces_kernel_on_both_axes() -> None:
     K = np.arange(9.0).reshape(3, 3)
     part = Dataset("d", ["a", "b", "c"], kernel=K + K.T).subset([2, 0])
     assert list(part.ids) == ["c", "a"]

@@ -21,21 +21,21 @@ from hetviz.data.model.diagnostics import (
 from hetviz.errors import DataError
 
 
-def test_only_finite_numbers_are_kept() -> None:
+def test_diagnostic_drops_nonfinite_values() -> None:
     found = make_diagnostic(
         "a", "A", "says", {"x": 1, "none": None, "nan": float("nan"), "word": "w"}
     )
     assert dict(found.values) == {"x": 1.0}
 
 
-def test_of_many_the_largest_by_size_are_kept_and_the_rest_is_counted() -> None:
+def test_diagnostic_keeps_largest_values() -> None:
     values = {f"f{k}": (-1) ** k * float(k) for k in range(30)}
     found = make_diagnostic("a", "A", "says", values, max_values=3)
     assert list(found.values.items()) == [("f29", -29.0), ("f28", 28.0), ("f27", -27.0)]
     assert found.left_out == 27
 
 
-def test_few_stay_in_the_order_given() -> None:
+def test_diagnostic_keeps_order_of_few_values() -> None:
     assert list(make_diagnostic("a", "A", "", number_values([3.0, 9.0], "axis")).values) == [
         "axis 1",
         "axis 2",
@@ -47,7 +47,7 @@ def test_values_are_written_with_their_unit() -> None:
     assert make_diagnostic("a", "A", "", {"x": 2.0}, "nats").lines == [("x", "2 nats")]
 
 
-def test_they_come_back_from_files_as_they_were() -> None:
+def test_diagnostics_round_trip_json() -> None:
     many = make_diagnostic("b", "B", "more", {f"f{k}": float(k) for k in range(50)})
     found = by_key([make_diagnostic("a", "A", "says", {"x": 1.5}, SHARE), many])
     assert from_json(to_json(found)) == found
@@ -57,12 +57,12 @@ def test_they_come_back_from_files_as_they_were() -> None:
 @pytest.mark.parametrize(
     "content", [[], "x", {"a": 1}, {"a": {"title": "A"}}, {"a": {**dict.fromkeys(("title",), "")}}]
 )
-def test_other_content_is_refused(content: object) -> None:
+def test_diagnostics_refuse_other_json(content: object) -> None:
     with pytest.raises(DataError, match="not diagnostics of a method"):
         from_json(content)
 
 
-def test_an_embedding_keeps_them_when_it_is_copied_and_pickled() -> None:
+def test_embedding_copies_keep_diagnostics() -> None:
     found = by_key([make_diagnostic("a", "A", "says", {"x": 1.5})])
     embedding = Embedding({"a": np.eye(2)}, diagnostics=found)
     again = pickle.loads(pickle.dumps(embedding))
@@ -71,11 +71,11 @@ def test_an_embedding_keeps_them_when_it_is_copied_and_pickled() -> None:
     assert Embedding({"a": np.eye(2)}).diagnostics == {}
 
 
-def test_an_empty_finding_is_none() -> None:
+def test_empty_diagnostics_are_dropped() -> None:
     assert by_key([make_diagnostic("a", "A", "", {})]) == {}
 
 
-def test_what_several_say_alike_is_said_once() -> None:
+def test_repeated_explanations_are_shown_once() -> None:
     said = [
         make_diagnostic(key, "", says, {"x": 1})
         for key, says in (("a", "A."), ("b", "A."), ("c", "C."))
@@ -87,7 +87,7 @@ def test_what_several_say_alike_is_said_once() -> None:
     ]
 
 
-def test_of_an_optimum_what_is_unknown_is_left_out() -> None:
+def test_optimum_diagnostics_skip_unknown_values() -> None:
     figures = {"gap": 0.01, "critical_beta": None, "kept_on_these_axes": 0.5, "bound": 2.0}
     found = by_key(optimum_diagnostics({"all": figures}))
     assert {key: dict(one.values) for key, one in found.items()} == {

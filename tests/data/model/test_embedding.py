@@ -7,7 +7,7 @@ from hetviz.data import Embedding
 from hetviz.errors import DataError, ParameterError
 
 
-def test_rows_without_a_place_are_nan_and_counted() -> None:
+def test_embedding_counts_unplaced_rows() -> None:
     Y = np.array([[0.0, 1.0], [np.nan, 2.0], [3.0, 4.0]])
     embedding = Embedding({"a": Y}, placed={"a": [True, False, False]})
     assert embedding.placed["a"].tolist() == [True, False, False]
@@ -24,7 +24,7 @@ def test_rows_without_a_place_are_nan_and_counted() -> None:
         Embedding({"a": [["left", "up"]]})
 
 
-def test_frame_names_rows_and_axes() -> None:
+def test_embedding_frame_columns() -> None:
     embedding = Embedding({"a": np.zeros((2, 2)), "b": np.ones((1, 2))}, {"a": ["007", "NA"]})
     frame = embedding.frame()
     assert frame.columns.tolist() == ["dataset", "id", "x", "y", "placed"]
@@ -32,7 +32,7 @@ def test_frame_names_rows_and_axes() -> None:
     assert Embedding({"a": np.zeros((1, 5))}).frame().columns[2] == "c1"
 
 
-def test_views_share_points() -> None:
+def test_embedding_per_object_averages_views() -> None:
     coordinates = {"p": [[0.0, 0.0], [2.0, 2.0]], "q": [[4.0, 2.0], [np.nan, np.nan]]}
     embedding = Embedding(
         coordinates, {"p": ["x", "y"], "q": ["x", "y"]}, {"p": "thing", "q": "thing"}
@@ -43,7 +43,7 @@ def test_views_share_points() -> None:
     assert shared.n_unplaced == 0
 
 
-def test_planar_says_how() -> None:
+def test_planar_notes_the_projection() -> None:
     rng = np.random.default_rng(0)
     Y = rng.normal(size=(40, 5)) * [1, 1, 9, 1, 5]
     Y[3] = np.nan
@@ -76,7 +76,7 @@ def test_tsne_keeps_unplaced_rows_and_separates_clusters() -> None:
 @pytest.mark.parametrize("n", [0, 1, 2, 3, 5])
 @pytest.mark.parametrize("k", [1, 2, 4])
 @pytest.mark.parametrize("how", ["auto", "axes", "pca", "tsne"])
-def test_few_points_can_be_drawn_in_every_way(n: int, k: int, how: str) -> None:
+def test_planar_accepts_few_points(n: int, k: int, how: str) -> None:
     Y = np.full((6, k), np.nan)
     Y[:n] = np.random.default_rng(n).normal(size=(n, k))
     flat = Embedding({"a": Y}).planar(how)
@@ -85,7 +85,7 @@ def test_few_points_can_be_drawn_in_every_way(n: int, k: int, how: str) -> None:
     assert flat.note
 
 
-def test_drawing_keeps_what_must_be_said_with_the_map() -> None:
+def test_planar_keeps_notes_and_diagnostics() -> None:
     embedding = Embedding({"a": np.eye(4)}, note="HeMap: paired at random")
     for how, words in (("axes", "first two axes"), ("pca", "principal"), ("tsne", "t-SNE")):
         note = embedding.planar(how).note

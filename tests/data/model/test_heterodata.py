@@ -52,7 +52,7 @@ def test_positions_and_offsets() -> None:
         data.position("d", "c2")
 
 
-def test_naming_the_default_title_leaves_the_fingerprint() -> None:
+def test_fingerprint_ignores_explicit_default_title() -> None:
     table = pd.DataFrame({"name": ["Anna", "Bo"], "full": ["Anna K.", "Bo L."]})
     recipes = (None, {"title": "name"}, {"title": "full"})
     prints = [
@@ -62,7 +62,7 @@ def test_naming_the_default_title_leaves_the_fingerprint() -> None:
     assert prints[0] == prints[1] != prints[2]
 
 
-def test_a_mask_must_cover_every_row() -> None:
+def test_subset_mask_must_have_all_rows() -> None:
     assert example().edit().subset({"b": np.arange(12) > 9}).n_rows == 27
     with pytest.raises(DataError, match="each of the 12 rows"):
         example().edit().subset({"b": [True, False]})
@@ -108,7 +108,7 @@ def test_reordering_moves_links_and_comparisons_along(data: HeteroData, random: 
 
 
 @given(heterodata())
-def test_subset_keeps_exactly_what_names_kept_rows(data: HeteroData) -> None:
+def test_subset_keeps_statements_of_remaining_rows(data: HeteroData) -> None:
     name = next(iter(data.datasets))
     kept = list(data[name].ids[::2])
     part = data.edit().subset({name: kept})
@@ -137,7 +137,7 @@ def test_drop_rename_and_add() -> None:
     assert more.comparisons.objects.shape == (11, 4)
 
 
-def test_data_are_never_changed_by_an_edit() -> None:
+def test_edits_do_not_change_the_data() -> None:
     data = example()
     before = data.fingerprint()
     data.edit().subset({"a": [0, 1]})
@@ -169,7 +169,7 @@ def test_holdout_splits_by_pair_within_block_kind_and_sign() -> None:
     assert data.holdout(random_state=1)[0].fingerprint() != data.holdout()[0].fingerprint()
 
 
-def test_holdout_keeps_the_same_pair_on_one_side() -> None:
+def test_holdout_keeps_repeated_pairs_together() -> None:
     a, b = Dataset("a", [f"{k}" for k in range(10)], np.eye(10)), Dataset("b", ["u"], [[1.0]])
     there = Links("a", "b", np.arange(10), np.zeros(10, int))
     back = Links("b", "a", np.zeros(10, int), np.arange(10), kind="back")
@@ -186,7 +186,7 @@ def test_holdout_keeps_the_same_pair_on_one_side() -> None:
     assert len(sides[1]) == 3
 
 
-def test_holdout_leaves_a_featureless_item_one_link() -> None:
+def test_holdout_keeps_one_link_of_featureless_items() -> None:
     a = Dataset("a", ["x", "y", "z"], np.eye(3))
     c = Dataset("c", [f"{k}" for k in range(30)])
     data = HeteroData([a, c], [Links("a", "c", np.arange(30) % 3, np.arange(30))])
@@ -195,7 +195,7 @@ def test_holdout_leaves_a_featureless_item_one_link() -> None:
     assert len(set(train.links[0].j.tolist())) == 30
 
 
-def test_holdout_draws_the_same_share_of_every_block_kind_and_sign() -> None:
+def test_holdout_shares_by_datasets_kind_and_sign() -> None:
     rng = np.random.default_rng(0)
     a, b = (Dataset(name, [f"{name}{k}" for k in range(40)]) for name in "ab")
     p, q = np.divmod(rng.permutation(1600)[:500], 40)
@@ -217,7 +217,7 @@ def test_holdout_draws_the_same_share_of_every_block_kind_and_sign() -> None:
     assert named_links(again) != named_links(held)
 
 
-def test_holdout_of_objects_takes_them_out_of_every_view() -> None:
+def test_holdout_of_objects_covers_all_views() -> None:
     ids = [f"d{k}" for k in range(20)]
     K = np.eye(20)
     first = Dataset("first", ids, np.eye(20), entity="d")
@@ -234,7 +234,7 @@ def test_holdout_of_objects_takes_them_out_of_every_view() -> None:
     assert {link[1] for link in named_links(held)} == set(held["first"].ids)
 
 
-def test_holdout_refuses_shares_that_leave_nothing() -> None:
+def test_holdout_refuses_invalid_shares() -> None:
     with pytest.raises(ParameterError, match="share"):
         example().holdout(links=1.0)
     with pytest.raises(DataError, match="this dataset does not exist"):

@@ -44,7 +44,7 @@ AGAIN = pytest.mark.parametrize("again", [pickled, with_oldest_protocol, copy.de
 
 
 @AGAIN
-def test_data_come_back_equal_and_read_only(again: Callable[[Any], Any]) -> None:
+def test_pickled_data_are_equal_and_read_only(again: Callable[[Any], Any]) -> None:
     data = HeteroData(DATA.datasets, DATA.links, DATA.comparisons, DATA.labels)
     assert data.n_objects == 10
     found = again(data)
@@ -69,7 +69,7 @@ def test_data_come_back_equal_and_read_only(again: Callable[[Any], Any]) -> None
 
 
 @AGAIN
-def test_each_part_by_itself(again: Callable[[Any], Any]) -> None:
+def test_pickled_parts_are_equal_and_read_only(again: Callable[[Any], Any]) -> None:
     parts = [DATA["dense"], DATA["sparse"], DATA["tags"], *DATA.links, *DATA.labels]
     for part in [*parts, DATA.comparisons]:
         found = again(part)
@@ -82,7 +82,7 @@ def test_each_part_by_itself(again: Callable[[Any], Any]) -> None:
 
 
 @AGAIN
-def test_an_embedding_and_its_scores(again: Callable[[Any], Any]) -> None:
+def test_pickled_embedding_has_equal_scores(again: Callable[[Any], Any]) -> None:
     Y = {"dense": np.array([[0.0, 1.0], [np.nan, np.nan], [2.0, 3.0]])}
     embedding = Embedding(Y, {"dense": DATA["dense"].ids}, note="a map")
     found = again(embedding)
@@ -100,12 +100,12 @@ def test_an_embedding_and_its_scores(again: Callable[[Any], Any]) -> None:
     assert again(scores).to_dict() == scores.to_dict()
 
 
-def test_a_plain_copy_of_what_cannot_change_is_itself() -> None:
+def test_copy_returns_the_same_object() -> None:
     assert copy.copy(DATA) is DATA
     assert copy.copy(DATA["dense"]) is DATA["dense"]
 
 
-def test_what_is_shared_is_shared_again() -> None:
+def test_pickle_keeps_shared_arrays() -> None:
     data, part = pickled((DATA, DATA["dense"]))
     assert part is data["dense"]
 

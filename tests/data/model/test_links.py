@@ -40,7 +40,7 @@ def test_bad_links_are_refused_by_code(arguments: dict[str, object], code: str) 
     assert code in [problem.code for problem in caught.value.problems]
 
 
-def test_take_keeps_what_belongs_to_each_link() -> None:
+def test_links_take_keeps_fields() -> None:
     meta = pd.DataFrame({"who": ["Ann", "Bo", "Cy"]})
     links = Links("a", "b", [0, 1, 2], [2, 1, 0], [0.1, -0.2, 0.3], meta=meta, kind="k")
     part = links.take(np.array([False, True, True]))
@@ -61,13 +61,13 @@ def test_comparisons_of_three_and_four() -> None:
         Comparisons([[0, 1, 2]], weight=[-1.0])
 
 
-def test_labels_know_which_are_missing() -> None:
+def test_labels_known_mask() -> None:
     labels = Labels("a", "kind", ["x", None, np.nan, "y", np.int64(3), pd.NA])
     assert labels.known.tolist() == [True, False, False, True, True, False]
     assert labels.classes == [3, "x", "y"]
 
 
-def test_everything_that_names_the_unknown_is_refused() -> None:
+def test_heterodata_refuses_unknown_references() -> None:
     a = Dataset("alpha", ["x", "y"])
     with pytest.raises(DataError, match="Did you mean 'alpha'") as caught:
         HeteroData([a], [Links("alpha", "alpah", [0], [0]), Links("alpha", "alpha", [0], [5])])

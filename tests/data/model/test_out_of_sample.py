@@ -13,7 +13,7 @@ FITTED = {
 }
 
 
-def test_links_of_both_kinds_and_directions_lead_to_fitted_rows() -> None:
+def test_new_rows_links_in_both_directions() -> None:
     a = Dataset("a", ["a1", "new", "a2"], kernel=np.arange(9.0).reshape(3, 3))
     tags = Dataset("tags", ["blue", "green"])
     links = [
@@ -42,14 +42,14 @@ def test_links_of_both_kinds_and_directions_lead_to_fitted_rows() -> None:
     }
 
 
-def test_a_square_kernel_of_new_rows_keeps_a_column_for_each_fitted_row() -> None:
+def test_new_rows_square_kernel_keeps_fitted_columns() -> None:
     a = Dataset("a", ["a1", "new", "a2"], kernel=np.arange(9.0).reshape(3, 3))
     rows = new_rows(FITTED, HeteroData([a]))["a"]
     assert rows.dataset.ids.tolist() == ["new"]
     np.testing.assert_array_equal(rows.dataset.kernel, [[3.0, 4.0, 5.0]])
 
 
-def test_every_link_that_names_nothing_is_listed() -> None:
+def test_new_rows_lists_all_invalid_links() -> None:
     new = HeteroData([Dataset("tags", ["green"])])
     said = [
         ("tags", "green", "a", "a9"),
@@ -76,7 +76,7 @@ def test_every_link_that_names_nothing_is_listed() -> None:
     ]
 
 
-def test_every_dataset_that_does_not_match_is_listed() -> None:
+def test_new_rows_lists_all_mismatched_datasets() -> None:
     new = HeteroData([Dataset("b", ["x"]), Dataset("a", ["new"], kernel=np.ones((1, 1)))])
     with pytest.raises(DataError) as caught:
         new_rows(FITTED, new)

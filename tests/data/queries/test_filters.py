@@ -58,18 +58,18 @@ def rows(*filters: Filter) -> list[int]:
         ({"kind": "rows"}, []),
     ],
 )
-def test_what_passes(fields: dict[str, Any], expected: list[int]) -> None:
+def test_filter_mask(fields: dict[str, Any], expected: list[int]) -> None:
     assert rows(Filter("plants", **fields)) == expected
 
 
-def test_all_filters_must_pass_and_none_lets_all() -> None:
+def test_filters_are_combined_by_and() -> None:
     assert rows() == [0, 1, 2, 3, 4]
     size = Filter("plants", "size", "range", low=2)
     code = Filter("plants", "code", values=("7", "x"))
     assert rows(size, code) == [1, 4]
 
 
-def test_chosen_rows_stay_chosen_when_the_data_change() -> None:
+def test_row_filter_survives_edits() -> None:
     data = example()
     filters = filters_for_rows(data, [1, 4, 6])
     assert np.flatnonzero(passing(data, filters)).tolist() == [1, 4, 6]
@@ -80,7 +80,7 @@ def test_chosen_rows_stay_chosen_when_the_data_change() -> None:
 
 
 @given(st.sets(st.integers(0, 6)))
-def test_only_rows_lets_just_those_pass(chosen: set[int]) -> None:
+def test_filters_for_rows(chosen: set[int]) -> None:
     data = example()
     filters = [
         Filter.from_dict(json.loads(json.dumps(filter.to_dict())))
@@ -112,7 +112,7 @@ def test_only_rows_lets_just_those_pass(chosen: set[int]) -> None:
         ({"kind": "rows"}, "0 chosen rows of plants"),
     ],
 )
-def test_in_plain_words(fields: dict[str, Any], words: str) -> None:
+def test_describe_filter(fields: dict[str, Any], words: str) -> None:
     filter = Filter("plants", **fields)
     assert describe_filter(filter) == words
     assert Filter.from_dict(json.loads(json.dumps(filter.to_dict()))) == filter
@@ -133,12 +133,12 @@ def test_in_plain_words(fields: dict[str, Any], words: str) -> None:
         {"dataset": "a", "column": "b", "colour": "red"},
     ],
 )
-def test_filters_that_make_no_sense_are_refused(entry: dict[str, Any]) -> None:
+def test_filter_refuses_inconsistent_fields(entry: dict[str, Any]) -> None:
     with pytest.raises(DataError):
         Filter.from_dict(entry)
 
 
-def test_unknown_names_are_refused() -> None:
+def test_filter_refuses_unknown_names() -> None:
     for filter in (Filter("fish", "x", values=("y",)), Filter("plants", "colour")):
         with pytest.raises(DataError, match="does not exist"):
             passing(example(), [filter])
@@ -146,6 +146,6 @@ def test_unknown_names_are_refused() -> None:
         column_of(example(), "birds", "name")
 
 
-def test_folding_ignores_case_and_accents() -> None:
+def test_fold_text_ignores_case_and_accents() -> None:
     assert fold_text("Ça Va ǅ İstanbul ﬁ") == fold_text("CA VA dž istanbul FI")
     assert fold_text("o") != fold_text("0")

@@ -17,7 +17,7 @@ def example() -> HeteroData:
     return HeteroData([a, b], links)
 
 
-def test_links_that_touch_rows_are_told_from_the_side_of_the_rows() -> None:
+def test_links_touching_orients_links() -> None:
     found = links_touching(example(), [3])
     assert found.inner.tolist() == [3, 3]
     assert found.outer.tolist() == [0, 1]
@@ -36,7 +36,7 @@ def with_keys(left: list[object], right: list[object]) -> HeteroData:
     return HeteroData([a, b])
 
 
-def test_rows_with_the_same_key_are_paired_and_the_others_named() -> None:
+def test_match_by_key_lists_unmatched_rows() -> None:
     data = with_keys(["p", " q ", None, "q", "s"], ["q", "p", "p", "t"])
     found = match_by_key(data, "a", "k", "b", "key")
     assert list(zip(found.i, found.j, strict=True)) == [(0, 1), (0, 2), (1, 0), (3, 0)]
@@ -46,14 +46,14 @@ def test_rows_with_the_same_key_are_paired_and_the_others_named() -> None:
     assert (links.kind, links.weight.tolist()) == ("same k", [1.0] * 4)
 
 
-def test_ids_are_keys_and_a_whole_number_is_one_however_written() -> None:
+def test_match_by_key_normalises_whole_numbers() -> None:
     a = Dataset("a", ["007", "8"])
     b = Dataset("b", ["p", "q"], table=pd.DataFrame({"n": [7.0, 8.0]}))
     found = match_by_key(HeteroData([a, b]), "a", "", "b", "n")
     assert list(zip(found.i, found.j, strict=True)) == [(1, 1)]
 
 
-def test_keys_without_a_match_give_no_links() -> None:
+def test_match_by_key_without_matches() -> None:
     found = match_by_key(with_keys(["p"], ["q"]), "a", "k", "b", "key")
     assert len(found.links("k")) == 0
     assert found.unmatched_source.tolist() == [0]
@@ -67,13 +67,13 @@ def test_keys_without_a_match_give_no_links() -> None:
         (("a", "", "c", ""), "unknown-dataset"),
     ],
 )
-def test_what_cannot_be_matched_is_refused(arguments: tuple[str, ...], code: str) -> None:
+def test_match_by_key_refuses_invalid_input(arguments: tuple[str, ...], code: str) -> None:
     with pytest.raises(DataError) as caught:
         match_by_key(with_keys(["p"], ["p"]), *arguments)
     assert [problem.code for problem in caught.value.problems] == [code]
 
 
-def test_a_column_of_one_value_does_not_make_millions_of_links(
+def test_match_by_key_refuses_too_many_pairs(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(m, "MAX_PAIRS", 11)
@@ -89,7 +89,7 @@ def small() -> HeteroData:
     return HeteroData(parts, links, Comparisons([[1, 4, 3], [0, 1, 2]]))
 
 
-def test_rows_keep_what_joins_them_and_empty_datasets_go() -> None:
+def test_select_rows_keeps_links_and_drops_empty_datasets() -> None:
     part = select_rows(small(), [4, 1, 3])
     assert {name: list(dataset.ids) for name, dataset in part.datasets.items()} == {
         "a": ["y"],
@@ -101,6 +101,6 @@ def test_rows_keep_what_joins_them_and_empty_datasets_go() -> None:
     assert part.comparisons.objects.tolist() == [[0, 2, 1]]
 
 
-def test_no_rows_are_refused() -> None:
+def test_select_rows_refuses_empty_selection() -> None:
     with pytest.raises(DataError, match="no items are selected"):
         select_rows(small(), [])

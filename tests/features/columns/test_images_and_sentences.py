@@ -32,7 +32,7 @@ def plain(red, green, blue) -> bytes:
     return picture(np.full((48, 48, 3), (red, green, blue)))
 
 
-def test_edges_are_counted_by_their_direction():
+def test_picture_edge_histogram():
     edges = describe(stripes(across=True))[:324].reshape(36, ANGLES)
     assert edges.sum(axis=0).argmax() == 0 and not edges[:, 1:].any()
     edges = describe(stripes(across=False))[:324].reshape(36, ANGLES)
@@ -40,7 +40,7 @@ def test_edges_are_counted_by_their_direction():
     assert not np.delete(edges, ANGLES // 2, axis=1).any()
 
 
-def test_colours_are_what_is_not_white():
+def test_picture_colours():
     assert not describe(plain(255, 255, 255)).any()
     red = describe(plain(255, 0, 0))
     assert not red[:324].any()
@@ -48,7 +48,7 @@ def test_colours_are_what_is_not_white():
     np.testing.assert_allclose(red[324:].reshape(16, 3), np.tile([0, 1, 1], (16, 1)) / np.sqrt(32))
 
 
-def test_pictures_become_features_that_tell_them_apart():
+def test_picture_features_separate_pictures():
     media = [stripes(True), stripes(True), stripes(False), plain(255, 0, 0), None, b"no picture"]
     things = hetviz.Dataset("things", list("abcdef"), media=media)
     found = hetviz.make_features(things)
@@ -64,14 +64,14 @@ def test_pictures_become_features_that_tell_them_apart():
     assert flagged.feature_names[-1] == "(pictures) (missing)"
 
 
-def test_pictures_that_are_all_alike_or_gone_give_none():
+def test_equal_or_missing_pictures_give_no_features():
     for media in ([plain(0, 0, 0)] * 3, [None] * 3, ["/no/such/file.png"] * 3):
         found = hetviz.make_features(hetviz.Dataset("things", list("abc"), media=media))
         assert found.X is None
         assert [one["why"] for one in recipe_of(found)["left_out"]] == ["all pictures are equal"]
 
 
-def test_pictures_as_files(tmp_path):
+def test_pictures_from_files(tmp_path):
     path = tmp_path / "a.png"
     path.write_bytes(plain(1, 2, 3))
     np.testing.assert_array_equal(
@@ -82,7 +82,7 @@ def test_pictures_as_files(tmp_path):
 TEXTS = ["A dog runs in the park.", "The puppy plays outside.", "Stock prices fell.", None]
 
 
-def test_sentences_that_mean_the_same_lie_near():
+def test_sentences_of_similar_meaning_are_close():
     pytest.importorskip("onnxruntime")
     V = sentences.text_vectors(TEXTS)
     np.testing.assert_allclose(np.linalg.norm(V, axis=1), [1, 1, 1, 0])
@@ -98,7 +98,7 @@ def test_sentences_that_mean_the_same_lie_near():
     np.testing.assert_allclose(hetviz.transform_features(found, table), X)
 
 
-def test_without_the_extra_it_says_what_to_install(monkeypatch):
+def test_missing_extra_is_reported(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "onnxruntime", None)
     sentences._load_model.cache_clear()
     try:

@@ -34,14 +34,14 @@ def left_out(made):
     return {one["column"]: one["why"] for one in made.recipe["left_out"]}
 
 
-def test_what_says_nothing_or_the_same_is_left_out_and_why_is_said():
+def test_redundant_columns_are_excluded_with_reasons():
     found = left_out(fit(TABLE))
     assert set(found) == set(WHY)
     for name, why in WHY.items():
         assert found[name].startswith(why)
 
 
-def test_a_category_of_which_few_rows_are_alike_is_left_out():
+def test_category_with_many_values_is_excluded():
     table = TABLE.assign(street=[f"street {k % 290}" for k in range(N)])
     many = pd.concat([table.assign(street=[f"s{k}-{at}" for k in range(N)]) for at in range(5)])
     many.loc[many.index == 0, "street"] = "s0"
@@ -51,13 +51,13 @@ def test_a_category_of_which_few_rows_are_alike_is_left_out():
 
 
 @pytest.mark.parametrize("name", sorted(WHY))
-def test_one_word_puts_a_column_back(name):
+def test_use_option_includes_excluded_column(name):
     made = fit(TABLE, options={name: {"use": True}})
     assert name not in left_out(made)
     assert any(step["column"] == name for step in made.recipe["columns"])
 
 
-def test_columns_that_were_named_are_used():
+def test_given_columns_are_used():
     made = fit(TABLE, columns=["hour", "scheduled", "no_in_file"])
     assert [step["column"] for step in made.recipe["columns"]] == [
         "hour",
@@ -66,13 +66,13 @@ def test_columns_that_were_named_are_used():
     ]
 
 
-def test_years_are_no_counter_and_small_tables_stay_as_they_are():
+def test_years_and_small_tables_are_not_excluded():
     years = pd.DataFrame({"year": np.arange(1900, 1900 + N), "x": RNG.normal(size=N)})
     assert left_out(fit(years)) == {}
     assert left_out(fit(TABLE[["hour", "no_in_file"]].iloc[:8])) == {}
 
 
-def test_new_rows_need_not_have_what_was_left_out():
+def test_transform_without_excluded_columns():
     things = hetviz.Dataset("things", [f"t{k}" for k in range(N)], table=TABLE)
     made = hetviz.make_features(things)
     rows = TABLE.drop(columns=list(WHY)).iloc[:5]

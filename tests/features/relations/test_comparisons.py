@@ -55,7 +55,7 @@ def depth(a: int, b: int) -> int:
     return shared
 
 
-def test_a_tree_says_that_near_kin_are_nearer() -> None:
+def test_comparisons_from_hierarchy() -> None:
     data = made()
     drawn = comparisons_from_hierarchy(data, "items", "path", n_comparisons=500)
     rows = drawn.objects - 2
@@ -79,7 +79,7 @@ def test_a_tree_says_that_near_kin_are_nearer() -> None:
     assert report.comparisons.n_conflicts == 0
 
 
-def test_several_columns_are_levels_and_a_label_is_one() -> None:
+def test_comparisons_from_columns_and_label() -> None:
     data = made()
     two = comparisons_from_hierarchy(data, "items", ["kind", "kin"], n_comparisons=500)
     rows = two.objects - 2
@@ -97,7 +97,7 @@ def test_several_columns_are_levels_and_a_label_is_one() -> None:
     assert len(thin) == 60
 
 
-def test_a_rating_says_only_what_is_clear() -> None:
+def test_comparisons_from_rating_need_clear_differences() -> None:
     data = made()
     drawn = comparisons_from_rating(data, "items", "stars", n_comparisons=200)
     stars = np.array([1.0, 1.2, 2.0, 3.0, 5.0, 5.1, np.nan, 4.0])
@@ -109,7 +109,7 @@ def test_a_rating_says_only_what_is_clear() -> None:
     assert len(more) > len(drawn)
 
 
-def test_they_are_shown_in_names_before_they_are_added() -> None:
+def test_comparison_table() -> None:
     data = made()
     drawn = comparisons_from_label(data, "items", "side", n_comparisons=3)
     table = comparison_table(data, drawn)
@@ -121,7 +121,7 @@ def test_they_are_shown_in_names_before_they_are_added() -> None:
     np.testing.assert_array_equal(drawn.objects, again.objects)
 
 
-def test_what_says_nothing_is_refused_in_words() -> None:
+def test_comparisons_refuse_uninformative_columns() -> None:
     data = made()
     with pytest.raises(DataError, match="path, kind, kin"):
         comparisons_from_label(data, "items", "colour")
@@ -139,7 +139,7 @@ def test_what_says_nothing_is_refused_in_words() -> None:
         comparisons_from_hierarchy(data, "items", [])
 
 
-def test_digits_by_their_label_are_kept_by_a_map() -> None:
+def test_map_satisfies_comparisons_of_digits() -> None:
     data = hetviz.load("digit-views")
     drawn = hetviz.comparisons_from_label(data, "pixels", "digit", n_comparisons=600)
     train, held = data.edit().add(drawn).holdout(links=0, comparisons=0.3)

@@ -30,14 +30,14 @@ def clumps(n: int = 40) -> HeteroData:
     )
 
 
-def test_exemplars_are_one_of_each_clump_and_no_outlier() -> None:
+def test_exemplars_cover_clusters_without_outliers() -> None:
     X = np.array([[0.0], [0.1], [0.2], [5.0], [5.1], [5.2], [5.3]])
     assert exemplars(X, 2).tolist() in ([1, 4], [1, 5])
     assert exemplars(X, 1).tolist() == [3]
     assert exemplars(X, 9).tolist() == list(range(7))
 
 
-def test_exemplars_differ_even_where_rows_do_not() -> None:
+def test_exemplars_of_equal_rows_differ() -> None:
     found = exemplars(np.zeros((6, 2)), 4)
     assert len(set(found.tolist())) == 4
 
@@ -52,7 +52,7 @@ def test_small_groups_give_all_pairs() -> None:
     ]  # fmt: skip
 
 
-def test_large_groups_are_thinned_alike_each_time() -> None:
+def test_large_groups_are_thinned_deterministically() -> None:
     data = clumps(400)
     A, B = np.arange(0, 400), np.arange(800, 1100)
     found = hetviz.links_between(data, A, B, -1)
@@ -67,7 +67,7 @@ def test_large_groups_are_thinned_alike_each_time() -> None:
     assert few.n_pairs <= 4
 
 
-def test_in_turn_every_item_is_in_a_pair_and_more_rounds_give_more() -> None:
+def test_in_turn_covers_every_item() -> None:
     data = clumps(400)
     A, B = np.arange(0, 6), np.arange(800, 861)
     found = hetviz.links_between(data, A, B, 1, in_turn=True)
@@ -95,7 +95,7 @@ def test_in_turn_every_item_is_in_a_pair_and_more_rounds_give_more() -> None:
     assert pair.account == "The one pair."
 
 
-def test_views_of_one_thing_count_once_and_nothing_is_linked_with_itself() -> None:
+def test_views_count_once() -> None:
     data = clumps()
     within = hetviz.links_between(data, [0, 40, 1, 41, 2], None, 1)
     assert (within.n_possible, within.n_pairs) == (3, 3)
@@ -106,7 +106,7 @@ def test_views_of_one_thing_count_once_and_nothing_is_linked_with_itself() -> No
         hetviz.links_between(data, [0], [40], 1)
 
 
-def test_a_group_of_several_datasets_is_added_in_one_command() -> None:
+def test_group_links_to_command() -> None:
     data = clumps()
     found = hetviz.links_between(data, [0, 80], [1, 81], 1)
     command = found.to_command(data, set="lasso 1")
@@ -115,7 +115,7 @@ def test_a_group_of_several_datasets_is_added_in_one_command() -> None:
     assert [["a", "a0"], ["bare", "b1"]] in command["pairs"]
 
 
-def test_places_on_a_map_decide_where_given() -> None:
+def test_typical_items_by_embedding() -> None:
     data = clumps()
     far = np.zeros((40, 2))
     far[7] = 100
@@ -125,12 +125,12 @@ def test_places_on_a_map_decide_where_given() -> None:
 
 
 @pytest.mark.parametrize("most", [0, -1, True])
-def test_a_number_of_pairs_that_is_none_is_refused(most: int) -> None:
+def test_links_between_refuses_invalid_most(most: int) -> None:
     with pytest.raises(ParameterError, match="most"):
         hetviz.links_between(clumps(), [0], [1], 1, most=most)
 
 
-def test_labels_give_links_within_and_across() -> None:
+def test_links_from_labels_within_and_across() -> None:
     data = clumps()
     links = hetviz.links_from_labels(data, "side", 3, cannot=True)
     assert (links.within, len(links), int((links.weight < 0).sum())) == (True, 3 + 3 + 1, 1)

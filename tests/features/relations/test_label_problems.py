@@ -32,17 +32,17 @@ def chosen(label: str | None) -> tuple[str, str]:
     return column.dataset, column.name
 
 
-def test_the_first_label_that_can_be_learned_counts() -> None:
+def test_first_learnable_problem() -> None:
     assert chosen(None) == ("items:more", "half")
     assert chosen("items:more") == ("items:more", "half")
 
 
-def test_a_column_is_named_after_the_longest_dataset() -> None:
+def test_label_with_longest_dataset_name() -> None:
     assert chosen("items:size") == ("items", "size")
     assert chosen("items:more:half") == ("items:more", "half")
 
 
-def test_why_no_label_is_learned_is_said() -> None:
+def test_label_problem_reasons() -> None:
     with pytest.raises(NotApplicableError, match="has one value only"):
         chosen("items")
     with pytest.raises(ParameterError, match="one value only"):
@@ -63,7 +63,7 @@ TABLE = pd.DataFrame(
 )
 
 
-def test_gaps_stay_open_beside_columns_that_make_several_features() -> None:
+def test_tree_features_keep_missing_values() -> None:
     dataset = make_features(
         Dataset("things", tuple("abcdef"), table=TABLE),
         {"size": {"impute": "none"}, "colour": {"use": True, "impute": "own category"}},
@@ -82,7 +82,7 @@ def test_gaps_stay_open_beside_columns_that_make_several_features() -> None:
     np.testing.assert_array_equal(X[known], np.asarray(dataset.X)[known])
 
 
-def test_nothing_made_of_the_label_is_left() -> None:
+def test_tree_features_exclude_the_label() -> None:
     dataset = make_features(
         Dataset("things", tuple("abcdef"), table=TABLE), {"size": {"impute": "none"}}
     )

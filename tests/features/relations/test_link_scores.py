@@ -25,7 +25,7 @@ def dense(like: Any) -> Any:
 
 @pytest.mark.parametrize("kind", ["auto", "rbf", "cosine"])
 @pytest.mark.parametrize("sparse", [False, True])
-def test_scores_are_from_0_to_1_and_1_with_oneself(kind: str, sparse: bool) -> None:
+def test_similarity_range(kind: str, sparse: bool) -> None:
     like = similarity_of(Dataset("a", IDS, sp.csr_array(X) if sparse else X), kind)
     S = dense(like)
     np.testing.assert_allclose(S.diagonal(), 1.0, atol=1e-7)
@@ -36,7 +36,7 @@ def test_scores_are_from_0_to_1_and_1_with_oneself(kind: str, sparse: bool) -> N
     np.testing.assert_allclose(new[0], S[4], atol=1e-7)
 
 
-def test_a_kernel_is_divided_by_its_diagonal_for_new_rows_too() -> None:
+def test_similarity_normalises_kernels() -> None:
     K = X @ X.T
     like = similarity_of(Dataset("a", IDS, kernel=K), "kernel")
     S = dense(like)
@@ -46,9 +46,7 @@ def test_a_kernel_is_divided_by_its_diagonal_for_new_rows_too() -> None:
     np.testing.assert_allclose(new[0], S[4], atol=1e-12)
 
 
-def test_a_new_row_of_a_kernel_is_of_the_size_of_fitted_ones_and_placed_by_the_item_nearest() -> (
-    None
-):
+def test_similarity_of_new_kernel_rows() -> None:
     K = np.exp(-0.5 * ((X[:, None] - X[None]) ** 2).sum(axis=2))
     fitted, rest = np.arange(8), np.arange(8, len(X))
     like = similarity_of(Dataset("a", IDS[:8], kernel=K[np.ix_(fitted, fitted)]))
@@ -67,14 +65,14 @@ def test_a_new_row_of_a_kernel_is_of_the_size_of_fitted_ones_and_placed_by_the_i
     np.testing.assert_allclose(uneven.to_fitted(twin_row)[0], K[0, :8], atol=1e-12)
 
 
-def test_distances_are_scored_by_half_their_median() -> None:
+def test_similarity_of_distances() -> None:
     D = np.abs(np.subtract.outer(np.arange(12.0), np.arange(12.0)))
     like = similarity_of(Dataset("a", IDS, distance=D))
     median = np.median(D[np.triu_indices(12, 1)])
     np.testing.assert_allclose(dense(like), np.exp(-2.0 * (D / median) ** 2), atol=1e-12)
 
 
-def test_what_is_missing_is_named() -> None:
+def test_similarity_refuses_missing_input() -> None:
     bare = Dataset("bare", IDS)
     assert similarity_of(bare) is None
     assert similarity_of(Dataset("a", IDS, X), "none") is None
@@ -84,14 +82,14 @@ def test_what_is_missing_is_named() -> None:
         similarity_of(Dataset("a", IDS, X), "kernel")
 
 
-def test_each_dataset_is_scored_by_its_own_kind() -> None:
+def test_similarities_by_dataset() -> None:
     datasets = [Dataset("a", IDS, X), Dataset("b", IDS, X), Dataset("bare", IDS)]
     kinds = {name: like.kind for name, like in similarities(datasets, {"b": "cosine"}).items()}
     assert kinds == {"a": "rbf", "b": "cosine"}
     assert not similarities(datasets, "none")
 
 
-def test_a_twin_is_found_among_the_fitted() -> None:
+def test_similarity_finds_equal_fitted_item() -> None:
     like = similarity_of(Dataset("a", IDS, X))
     new = Dataset("a", ["x", "y"], np.vstack([X[7], X[7] + 0.01]))
     S, twin = like.with_twins(new)
@@ -99,7 +97,7 @@ def test_a_twin_is_found_among_the_fitted() -> None:
     assert twin.tolist() == [7, -1]
 
 
-def test_of_very_many_items_near_pairs_and_some_others_stand_for_all(
+def test_similarity_pairs_of_large_datasets(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     rows = RNG.normal(size=(300, 3))
@@ -132,7 +130,7 @@ def linked() -> HeteroData:
     )
 
 
-def test_links_become_scores_of_pairs_in_the_order_of_the_data() -> None:
+def test_link_scores_follow_dataset_order() -> None:
     across, inside = link_scores(linked(), 0.9)
     assert (across.source, across.target) == ("a", "b")
     assert dict(
@@ -148,7 +146,7 @@ def test_links_become_scores_of_pairs_in_the_order_of_the_data() -> None:
     assert weighed.s.tolist() == [0.75, -1.0, 1.0]
 
 
-def test_complete_links_make_all_others_zeros() -> None:
+def test_link_scores_of_complete_links() -> None:
     data = HeteroData([Dataset("b", ["x", "y", "z"])], [Links("b", "b", [2], [0], complete=True)])
     known = link_scores(data)[0]
     assert known.complete

@@ -29,13 +29,13 @@ def known(weight: float) -> ScoredPairs:
     return scored_pairs(DATA, like, {"a": weight}, link_scores(DATA, 0.9))
 
 
-def test_rows_are_those_with_likeness_or_a_link() -> None:
+def test_scored_pairs_rows() -> None:
     rows = {name: there.tolist() for name, there in known(1.0).rows.items()}
     assert rows == {"a": [0, 1, 2, 3, 4], "b": [1, 4, 5]}
     assert known(0.0).rows["a"].tolist() == [0, 3]
 
 
-def test_blocks_number_the_rows_that_are_there() -> None:
+def test_scored_pairs_blocks() -> None:
     likeness, across, within = known(0.5).blocks()
     assert (likeness.d, likeness.e, likeness.shape) == (0, 0, (5, 5))
     assert np.isclose(likeness.c.sum() + 0.5 * 5 / 25, 0.5)
@@ -50,13 +50,13 @@ def test_blocks_number_the_rows_that_are_there() -> None:
     assert [block.d for block in known(0.0).blocks()] == [0, 1]
 
 
-def test_linked_pairs_are_counted_in_either_direction() -> None:
+def test_scored_pairs_n_linked() -> None:
     assert known(1.0).n_linked("a", "b") == known(1.0).n_linked("b", "a") == 2
     assert known(1.0).n_linked("b", "b") == 1
     assert known(1.0).n_linked("a", "c") == 0
 
 
-def test_linked_datasets_are_one_part() -> None:
+def test_connected_datasets() -> None:
     parts = connected_datasets(DATA, DATA.adjacency())
     assert list(parts) == ["a", "b", "c"]
     assert parts["a"] == parts["b"] != parts["c"]

@@ -14,7 +14,7 @@ from hetviz.data import Dataset, HeteroData, Links
 from hetviz.features.relations.user_links import table_links, user_link_weights
 
 
-def test_only_what_was_said_counts_and_by_its_strongest_weight() -> None:
+def test_user_link_weights_use_strongest_weight() -> None:
     a, b = Dataset("a", ["x", "y", "z"]), Dataset("b", ["u", "v"])
     data = HeteroData(
         [a, b],
@@ -32,7 +32,7 @@ def test_only_what_was_said_counts_and_by_its_strongest_weight() -> None:
     assert user_link_weights(HeteroData([a])).nnz == 0
 
 
-def test_an_item_hears_all_that_is_said_of_it_as_loudly_as_the_rest() -> None:
+def test_boost_of_several_user_links() -> None:
     P = sp.csr_array(np.array([[0, 0.2, 0, 0], [0.2, 0, 0.1, 0], [0, 0.1, 0, 0.2], [0, 0, 0.2, 0]]))
     W = np.zeros((4, 4))
     W[0, 3] = W[3, 0] = 1.0
@@ -42,7 +42,7 @@ def test_an_item_hears_all_that_is_said_of_it_as_loudly_as_the_rest() -> None:
     assert S[0, 2] == S[2, 0] == 2.0 * 0.5 * min(0.2 / 2, 0.3)
 
 
-def test_the_less_held_of_a_far_pair_goes_to_the_better_held_and_the_rest_stays() -> None:
+def test_refit_moves_item_with_fewer_links() -> None:
     # 0 has two near it, 1 none; 2 and 3 are near each other; 4 and 5 lie beside 0.
     Y = np.array([[0.0, 0], [1.0, 0], [0.5, 1.0], [0.52, 1.0], [0.01, 0], [0, 0.01]])
     P = np.zeros((6, 6))
@@ -55,7 +55,7 @@ def test_the_less_held_of_a_far_pair_goes_to_the_better_held_and_the_rest_stays(
     assert move_linked_together(sp.csr_array((6, 6)), sp.csr_array(P), Y) is Y
 
 
-def test_of_two_hubs_both_stay_and_hear_the_less_the_more_they_hold() -> None:
+def test_refit_keeps_two_hubs() -> None:
     # "hub" and "star" are linked with nine each, far from each other; "leaf" with one.
     names = ["hub", "star", "leaf"]
     left, right = Dataset("a", names), Dataset("b", [f"b{k}" for k in range(19)])
@@ -91,7 +91,7 @@ def test_of_two_hubs_both_stay_and_hear_the_less_the_more_they_hold() -> None:
     assert np.linalg.norm(moved[2] - Y[:2], axis=1).min() < 0.02
 
 
-def test_who_has_more_of_its_links_near_is_held_by_more() -> None:
+def test_refit_keeps_item_with_more_close_links() -> None:
     # 0, a hub, has two links near it and no affinity, 3 much affinity and one link, leading far.
     Y = np.array([[0.0, 0], [0.01, 0], [0, 0.01], [1.0, 0], [1.0, 0.01]])
     P = np.zeros((5, 5))
@@ -110,7 +110,7 @@ def test_who_has_more_of_its_links_near_is_held_by_more() -> None:
     assert np.linalg.norm(moved[3] - Y[0]) < 0.02
 
 
-def test_of_several_all_go_to_the_one_that_is_held_most() -> None:
+def test_refit_moves_group_to_best_connected_item() -> None:
     Y = np.array([[0.0, 0], [1.0, 0], [0, 1.0], [1.0, 0.02], [1.0, 0.04], [0, 1.02]])
     P = np.zeros((6, 6))
     for i, j in ((1, 3), (1, 4), (2, 5)):
@@ -124,7 +124,7 @@ def test_of_several_all_go_to_the_one_that_is_held_most() -> None:
     np.testing.assert_array_equal(moved[[1, 3, 4, 5]], Y[[1, 3, 4, 5]])
 
 
-def test_who_is_like_the_named_goes_with_them_unless_held_where_it_lies() -> None:
+def test_refit_moves_followers() -> None:
     # 0 and 1 are named and lie at the right; 2 and 3 are like them and each other, 4 is like them
     # too, but more like 5 beside it.
     Y = np.array([[9.0, 0], [9.0, 0.1], [0, 0], [0, 5.0], [4.0, 4.0], [4.0, 4.1]])

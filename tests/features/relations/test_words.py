@@ -6,7 +6,7 @@ from hetviz.data import Dataset, HeteroData, Links
 from hetviz.features.relations.words import item_words
 
 
-def test_the_end_of_a_file_name_is_no_word() -> None:
+def test_item_words_skip_file_extensions() -> None:
     numbered = Dataset("scans", [f"p{k:03d}.png" for k in range(5)])
     named = Dataset("photos", [f"red car {k}.JPG" for k in range(5)])
     words, M = item_words(HeteroData([numbered, named]))
@@ -14,7 +14,7 @@ def test_the_end_of_a_file_name_is_no_word() -> None:
     assert M.sum(axis=1).tolist() == [0] * 5 + [2] * 5
 
 
-def test_the_whole_name_of_what_an_item_is_linked_to_is_a_word() -> None:
+def test_item_words_include_names_of_linked_items() -> None:
     tags = Dataset("tags", ["hot air balloon", "sun shade"])
     things = Dataset("things", [f"{k}" for k in range(3)])
     data = HeteroData([tags, things], [Links("things", "tags", [0, 1, 2], [0, 0, 0], [1, 1, -1])])

@@ -24,7 +24,7 @@ DENSE, SPARSE = Dataset("a", IDS, X), Dataset("a", IDS, sp.csr_array(X))
 NEW = Dataset("a", ["x", "y"], X[[4, 9]])
 
 
-def test_unit_features_are_centred_and_of_mean_squared_length_one() -> None:
+def test_unit_features_are_centred_and_scaled() -> None:
     made = UnitFeatures.fit(SPARSE)
     Z = made.of(DENSE)
     np.testing.assert_allclose(Z.mean(axis=0), 0.0, atol=1e-12)
@@ -55,7 +55,7 @@ def test_leading_features_keep_the_most_variance() -> None:
     np.testing.assert_allclose(kept / kept[0], values[:2] / values[0])
 
 
-def test_likeness_of_many_is_with_some(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_similarity_to_fitted_samples_columns(monkeypatch: pytest.MonkeyPatch) -> None:
     like = similarity_of(DENSE)
     assert like is not None
     S = SimilarityToFitted.fit(like, 0).of(DENSE)
@@ -67,7 +67,7 @@ def test_likeness_of_many_is_with_some(monkeypatch: pytest.MonkeyPatch) -> None:
     np.testing.assert_array_equal(few.of(DENSE), S[:, few.columns])
 
 
-def test_what_inputs_there_are() -> None:
+def test_make_inputs_by_kind() -> None:
     bare = Dataset("a", IDS, kernel=X @ X.T)
     like = similarity_of(bare)
     assert isinstance(make_inputs(DENSE, "features", None), UnitFeatures)

@@ -26,7 +26,7 @@ def shops(n: int = 600, m: int = 30, seed: int = 0) -> HeteroData:
     return HeteroData([things, stores], [Links("things", "stores", np.arange(n), to)])
 
 
-def test_each_dataset_has_its_share_and_landmarks_are_linked_with_each_other() -> None:
+def test_landmarks_cover_datasets_and_are_linked() -> None:
     data = shops()
     rows = landmarks(data, 100)
     assert len(rows) == len(set(rows.tolist())) == 100
@@ -35,8 +35,8 @@ def test_each_dataset_has_its_share_and_landmarks_are_linked_with_each_other() -
     linked = data.adjacency("+")[rows][:, rows]
     assert (np.asarray(linked.sum(axis=1)).ravel()[:70] > 0).all()
     # by chance alone 8 of 50 would know another one
-    few = landmarks(shops(n=600, m=600), 100)
-    W = shops(n=600, m=600).adjacency("+")[few][:, few]
+    small_limit = landmarks(shops(n=600, m=600), 100)
+    W = shops(n=600, m=600).adjacency("+")[small_limit][:, small_limit]
     assert (np.asarray(W.sum(axis=1)).ravel() > 0).mean() > 0.5
     np.testing.assert_array_equal(rows, landmarks(data, 100))
 
@@ -48,7 +48,7 @@ def test_rows_without_links_can_be_landmarks() -> None:
     assert rows.max() > 250
 
 
-def test_all_lie_by_the_landmarks_that_are_like_them_or_linked() -> None:
+def test_place_by_landmarks_uses_similarity_and_links() -> None:
     data = shops()
     rows = landmarks(data, 100)
     heap = np.concatenate([np.arange(600) % 5, np.arange(30) % 5])
@@ -61,7 +61,7 @@ def test_all_lie_by_the_landmarks_that_are_like_them_or_linked() -> None:
     assert np.abs(Y - corner).max() < 1.0
 
 
-def test_placing_all_by_landmarks_can_be_stopped_between_blocks(
+def test_place_by_landmarks_can_be_cancelled(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(neighbors, "_BLOCK_ENTRIES", 10_000)
@@ -81,14 +81,14 @@ def test_placing_all_by_landmarks_can_be_stopped_between_blocks(
     assert len(beats) == 3
 
 
-def test_what_nothing_leads_to_has_no_place() -> None:
+def test_unreachable_rows_are_not_placed() -> None:
     data = HeteroData([Dataset("a", ["x", "y", "z"]), Dataset("b", ["u"], np.eye(1))])
     Y = place_by_landmarks(data, np.array([0]), np.zeros((1, 2)), [None, np.zeros((1, 1))])
     assert np.isfinite(Y).all(axis=1).tolist() == [True, False, False, False]
 
 
 @pytest.fixture
-def few(monkeypatch: pytest.MonkeyPatch) -> None:
+def small_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     """Take 600 rows for very many."""
     from hetviz.algorithms import base
     from hetviz.runs.embed import first_map
@@ -99,7 +99,7 @@ def few(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("key", ["joint-map", "mr-sne", "umap", "graph-axes"])
-def test_a_map_of_very_many_shows_landmarks_then_all_then_settles(few: None, key: str) -> None:
+def test_large_map_starts_with_landmarks(small_limit: None, key: str) -> None:
     data = shops()
     shown: list[int] = []
 
@@ -125,7 +125,7 @@ def test_a_map_of_very_many_shows_landmarks_then_all_then_settles(few: None, key
     assert (nearest == heap).mean() > 0.95
 
 
-def test_a_cancel_while_landmarks_are_placed_keeps_them(few: None) -> None:
+def test_cancel_keeps_landmarks(small_limit: None) -> None:
     def stop(fraction: float, message: str = "", **figures: Any) -> None:
         if message.startswith("Landmarks") and "layout" in figures and fraction > 0.03:
             raise Cancelled("Stopped.")
@@ -138,8 +138,8 @@ def test_a_cancel_while_landmarks_are_placed_keeps_them(few: None) -> None:
     assert 530 <= kept.n_unplaced < 540
 
 
-def test_of_very_many_methods_are_tried_on_landmarks(
-    few: None, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+def test_first_map_compares_methods_on_landmarks(
+    small_limit: None, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HETVIZ_HOME", str(tmp_path))
     from hetviz.runs.embed.first_map import first_map
@@ -162,8 +162,8 @@ def test_of_very_many_methods_are_tried_on_landmarks(
     assert hetviz.suggest(shops())[0].card.key == made.method
 
 
-def test_a_cancel_while_methods_are_tried_on_landmarks_keeps_places_of_all(
-    few: None, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+def test_cancelled_first_map_places_all_items(
+    small_limit: None, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HETVIZ_HOME", str(tmp_path))
     from hetviz.runs.embed.first_map import FirstMap, first_map

@@ -9,7 +9,7 @@ from hetviz.data import Dataset, HeteroData, Links
 from hetviz.features.spaces.joint_axes import is_sketch_quick, quick_sketch
 
 
-def test_linked_items_lie_in_the_mean_of_what_they_are_linked_with() -> None:
+def test_quick_sketch_averages_linked_items() -> None:
     X = np.random.default_rng(0).normal(size=(40, 5))
     items = Dataset("items", [f"i{k}" for k in range(40)], X)
     words = Dataset("words", ["v", "w", "x"])
@@ -27,7 +27,7 @@ def test_linked_items_lie_in_the_mean_of_what_they_are_linked_with() -> None:
     assert np.isnan(quick_sketch(HeteroData([words]))).all()
 
 
-def test_only_what_is_quick_is_looked_at_before_a_worker_has_the_data() -> None:
+def test_is_sketch_quick() -> None:
     def of(n: int, p: int) -> HeteroData:
         return HeteroData([Dataset("items", [f"i{k}" for k in range(n)], np.eye(n, p))])
 
@@ -37,7 +37,7 @@ def test_only_what_is_quick_is_looked_at_before_a_worker_has_the_data() -> None:
     assert not is_sketch_quick(HeteroData([Dataset("words", ["v", "w"])]))
 
 
-def test_datasets_that_nothing_joins_lie_side_by_side() -> None:
+def test_quick_sketch_places_components_side_by_side() -> None:
     rng = np.random.default_rng(3)
     wide = rng.normal(size=(90, 4))
     # One far off, which made a point of all others.

@@ -305,7 +305,7 @@ def test_from_frames_unknown_ids_raise_or_drop() -> None:
 
 
 @pytest.mark.parametrize(
-    ("call_path", "words"),
+    ("call", "words"),
     [
         (lambda: HeteroData({"a": DISHES}), "HeteroData.from_frames"),
         (lambda: HeteroData([DISHES]), "HeteroData.from_frames"),

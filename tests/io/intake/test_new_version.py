@@ -12,7 +12,7 @@ from hetviz import Comparisons, Dataset, HeteroData, Labels, Links
 from hetviz.errors import DataError
 from hetviz.io import read_new_version, read_tables
 from hetviz.workspace import BlobStore, ReplaceDataset, SetLabels, Workspace
-from tests.workspace.helpers import essence, opened, record
+from tests.workspace.helpers import opened, record, workspace_essence
 
 TREES = (
     b"id,name,sort,size,weight\n"
@@ -133,7 +133,7 @@ def test_new_version_command_undo_and_replay(tmp_path: Path) -> None:
     assert workspace.undo_name == "newer version"
     workspace.do(SetLabels("plants", "sort", {"x": "new"}))
     again = Workspace.replay(workspace.log, workspace.blobs)
-    assert essence(again.state) == essence(workspace.state)
+    assert workspace_essence(again.state) == workspace_essence(workspace.state)
     workspace.undo()
     workspace.undo()
     assert workspace.state.data is before.data

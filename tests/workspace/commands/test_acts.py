@@ -20,7 +20,7 @@ def workspace(tmp_path: Path) -> Workspace:
     return found
 
 
-def act(workspace: Workspace) -> Act:
+def run_act(workspace: Workspace) -> Act:
     data = workspace.state.opened()
     a, b = data["pixels"].ids[0], data["fourier"].ids[1]
     steps = [
@@ -30,7 +30,7 @@ def act(workspace: Workspace) -> Act:
     return Act(steps, "two things")
 
 
-def again(workspace: Workspace) -> RecordRun:
+def record_refit(workspace: Workspace) -> RecordRun:
     state = workspace.state
     run, guided = state.run, state.guided
     assert run is not None
@@ -48,9 +48,9 @@ def again(workspace: Workspace) -> RecordRun:
     )
 
 
-def test_several_changes_are_one_step_by_name(workspace: Workspace) -> None:
+def test_act_is_one_step(workspace: Workspace) -> None:
     before = workspace.state
-    workspace.do(act(workspace))
+    workspace.do(run_act(workspace))
     assert workspace.undo_name == "two things"
     data = workspace.state.opened()
     assert sum(map(len, data.links)) == sum(map(len, before.opened().links)) + 1
@@ -63,8 +63,8 @@ def test_several_changes_are_one_step_by_name(workspace: Workspace) -> None:
     assert replayed.state.opened().fingerprint() == data.fingerprint()
 
 
-def test_of_several_changes_none_is_made_where_one_cannot_be(workspace: Workspace) -> None:
-    good = act(workspace)
+def test_failed_act_changes_nothing(workspace: Workspace) -> None:
+    good = run_act(workspace)
     bad = AddLinks("pixels", "fourier", [["nobody", "nothing"]]).to_dict()
     before = workspace.state
     with pytest.raises(DataError):
@@ -73,11 +73,11 @@ def test_of_several_changes_none_is_made_where_one_cannot_be(workspace: Workspac
     assert workspace.undo_name != "three"
 
 
-def test_a_map_made_again_is_undone_and_redone_with_the_edit(workspace: Workspace) -> None:
+def test_refit_is_undone_with_edit(workspace: Workspace) -> None:
     shipped = workspace.state.run
     assert shipped is not None
-    workspace.do(act(workspace))
-    workspace.do(again(workspace))
+    workspace.do(run_act(workspace))
+    workspace.do(record_refit(workspace))
     made = workspace.state.run
     assert made is not None
     assert made.title == "Made again"
@@ -88,7 +88,7 @@ def test_a_map_made_again_is_undone_and_redone_with_the_edit(workspace: Workspac
     )
     # What came with the data stays; a map made again takes the place of the one before.
     assert [run.id for run in workspace.state.runs] == [shipped.id, made.id]
-    workspace.do(again(workspace))
+    workspace.do(record_refit(workspace))
     assert [run.title for run in workspace.state.runs] == [shipped.title, "Made again"]
     workspace.undo()
     assert workspace.state.run is shipped

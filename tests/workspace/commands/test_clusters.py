@@ -9,7 +9,7 @@ from hetviz.workspace import ClusterAssignment
 from hetviz.workspace.commands.clusters import unique_names, validate_name
 
 
-def test_a_summary_counts_the_items_of_each_dataset() -> None:
+def test_summary_counts_items() -> None:
     data = HeteroData([Dataset("a", ["1", "2", "3"], np.eye(3)), Dataset("b", ["x", "y"])])
     codes = np.array([0, 0, 1, -1, 0])
     found = ClusterAssignment.on(data, codes, ("many", "one"), stability=(0.5, float("nan")))
@@ -20,7 +20,7 @@ def test_a_summary_counts_the_items_of_each_dataset() -> None:
     assert table["stability"].tolist() == ["0.50", ""]
 
 
-def test_names_made_of_the_data_are_bounded_and_made_different() -> None:
+def test_unique_names_are_short_and_distinct() -> None:
     long = "an emoji that is found by a word that is longer than any name may be: "
     found = unique_names([long + "one", long + "two", "", "two\nlines", "two lines"])
     assert max(map(len, found)) <= 60

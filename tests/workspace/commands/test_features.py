@@ -21,7 +21,7 @@ def blobs(tmp_path: Path) -> BlobStore:
     return BlobStore(tmp_path / "blobs")
 
 
-def test_features_are_made_again_undone_and_replayed(blobs: BlobStore) -> None:
+def test_set_features_undo_and_replay(blobs: BlobStore) -> None:
     workspace = opened(blobs)
     workspace.do(record(workspace))
     before = workspace.state
@@ -39,7 +39,7 @@ def test_features_are_made_again_undone_and_replayed(blobs: BlobStore) -> None:
     assert workspace.redo().opened().fingerprint() == after.opened().fingerprint()
 
 
-def test_features_made_before_are_taken_as_they_are(blobs: BlobStore) -> None:
+def test_set_features_uses_made_blob(blobs: BlobStore) -> None:
     workspace = opened(blobs)
     made, _ = make_dataset_features(workspace.state.opened(), RANKED)
     key = blobs.put(pack_features(made))
@@ -51,7 +51,7 @@ def test_features_made_before_are_taken_as_they_are(blobs: BlobStore) -> None:
         workspace.do(SetFeatures("birds", made=key))
 
 
-def test_labels_are_no_features_and_links_to_judge_by_follow(blobs: BlobStore) -> None:
+def test_set_features_skips_labels(blobs: BlobStore) -> None:
     workspace = Workspace(blobs)
     workspace.do(OpenSample("digits"))
     after = workspace.do(SetFeatures("pixels", {"(pictures)": {"use": True}}))
@@ -71,7 +71,7 @@ def test_labels_are_no_features_and_links_to_judge_by_follow(blobs: BlobStore) -
         SetFeatures("plants", made="0" * 64),
     ],
 )
-def test_what_cannot_be_made_changes_nothing(blobs: BlobStore, command: SetFeatures) -> None:
+def test_set_features_error_changes_nothing(blobs: BlobStore, command: SetFeatures) -> None:
     workspace = opened(blobs)
     before = workspace.state
     with pytest.raises(DataError):

@@ -26,7 +26,7 @@ def findings(workspace: Workspace, kind: str, found: int, n_maps: int) -> KeepFi
     return KeepFindings(kind, "Comparison", "f", content, maps, "job")
 
 
-def test_the_latest_findings_of_each_kind_are_kept_and_their_maps_not_shown(
+def test_latest_findings_replace_earlier(
     workspace: Workspace,
 ) -> None:
     workspace.do(record(workspace))
@@ -44,7 +44,7 @@ def test_the_latest_findings_of_each_kind_are_kept_and_their_maps_not_shown(
     assert state.pending is None
 
 
-def test_maps_of_earlier_findings_stay_if_starred_or_shown(workspace: Workspace) -> None:
+def test_starred_and_shown_maps_of_findings_stay(workspace: Workspace) -> None:
     workspace.do(findings(workspace, "compare", 1, 3))
     workspace.do(StarRun("1.1", True))
     workspace.do(ChooseRun("1.2"))
@@ -52,7 +52,7 @@ def test_maps_of_earlier_findings_stay_if_starred_or_shown(workspace: Workspace)
     assert [run.id for run in state.runs] == ["1.1", "1.2", "2.1"]
 
 
-def test_findings_are_replayed_and_undone(workspace: Workspace) -> None:
+def test_findings_undo_and_replay(workspace: Workspace) -> None:
     workspace.do(findings(workspace, "compare", 1, 1))
     again = Workspace.replay(workspace.log, workspace.blobs).state
     assert again.findings["compare"].content == {"found": 1}
@@ -64,7 +64,7 @@ def test_findings_are_replayed_and_undone(workspace: Workspace) -> None:
     assert [run.id for run in workspace.state.runs] == ["1.1", "2"]
 
 
-def test_a_map_made_again_takes_the_place_of_the_old_unless_that_is_starred(
+def test_refit_replaces_unstarred_map(
     workspace: Workspace,
 ) -> None:
     workspace.do(record(workspace))

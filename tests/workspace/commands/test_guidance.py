@@ -31,7 +31,7 @@ from hetviz.workspace import (
 )
 from hetviz.workspace.commands.guidance import added_guidance
 from tests.depth import examples
-from tests.workspace.helpers import essence, opened, record, tried
+from tests.workspace.helpers import opened, record, try_command, workspace_essence
 
 OAK_KITE = "link|plants|007|birds|b1|link"
 ASH_WREN = "link|plants|NA|birds|b2|link"
@@ -53,7 +53,7 @@ def table(workspace: Workspace) -> dict[str, dict[str, object]]:
     return {str(key): dict(row) for key, row in frame.to_dict("index").items()}
 
 
-def test_what_is_said_is_listed_with_when_and_why(workspace: Workspace) -> None:
+def test_statements_have_time_and_note(workspace: Workspace) -> None:
     workspace.do(from_dict(replace(SAY, who="Ada").to_dict()))
     row = table(workspace)[SAID]
     assert {field: row[field] for field in ("weight", "note", "set", "who", "when")} == {
@@ -68,14 +68,14 @@ def test_what_is_said_is_listed_with_when_and_why(workspace: Workspace) -> None:
     assert list(table(workspace)) == [OAK_KITE, ASH_WREN]
 
 
-def test_many_actions_make_few_groups(workspace: Workspace) -> None:
+def test_actions_share_link_groups(workspace: Workspace) -> None:
     for id in ("b1", "b2", "b3"):
         workspace.do(AddLinks("plants", "birds", [["10", id]], note=f"for {id}"))
     groups = workspace.state.opened().links
     assert [(group.kind, len(group)) for group in groups] == [("link", 2), ("said", 3)]
 
 
-def test_said_again_updates_in_place_and_the_opposite_is_kept_and_told(
+def test_repeated_and_opposite_statements(
     workspace: Workspace,
 ) -> None:
     workspace.do(SAY)
@@ -93,7 +93,7 @@ def test_said_again_updates_in_place_and_the_opposite_is_kept_and_told(
     assert added_guidance(workspace.state.opened(), against).n_same == 1
 
 
-def test_comparisons_are_said_turned_and_said_again(workspace: Workspace) -> None:
+def test_comparisons_add_reverse_repeat(workspace: Workspace) -> None:
     workspace.do(COMPARE)
     assert table(workspace)[COMPARED]["c_id"] == "b1"
     turned = AddComparisons(
@@ -108,7 +108,7 @@ def test_comparisons_are_said_turned_and_said_again(workspace: Workspace) -> Non
         workspace.do(ReverseComparisons([OAK_KITE]))
 
 
-def test_three_and_four_items_live_together_and_keys_stay(workspace: Workspace) -> None:
+def test_comparisons_of_three_and_four_items(workspace: Workspace) -> None:
     workspace.do(COMPARE)
     four = [["plants", "007"], ["plants", "9"], ["birds", "b1"], ["birds", "b2"]]
     workspace.do(AddComparisons([four], 2))
@@ -119,7 +119,7 @@ def test_three_and_four_items_live_together_and_keys_stay(workspace: Workspace) 
     assert "comparison|plants|007|birds|b1|plants|NA" in table(workspace)
 
 
-def test_edits_change_only_what_they_name(workspace: Workspace) -> None:
+def test_edit_statements_changes_given_fields(workspace: Workspace) -> None:
     workspace.do(SAY)
     workspace.do(COMPARE)
     before = table(workspace)
@@ -145,7 +145,7 @@ def test_edits_change_only_what_they_name(workspace: Workspace) -> None:
     assert table(workspace) == before
 
 
-def test_a_set_is_switched_off_and_on_and_the_data_stay(workspace: Workspace) -> None:
+def test_switch_set(workspace: Workspace) -> None:
     workspace.do(SAY)
     whole = workspace.state.opened()
     workspace.do(record(workspace))
@@ -165,28 +165,28 @@ def test_a_set_is_switched_off_and_on_and_the_data_stay(workspace: Workspace) ->
         workspace.do(SwitchSet("lasso 2", False))
 
 
-def test_data_without_a_set_are_made_once(workspace: Workspace) -> None:
+def test_data_without_set_are_cached(workspace: Workspace) -> None:
     workspace.do(SAY)
     off = workspace.do(SwitchSet("lasso 1", False))
     starred = workspace.do(record(workspace))
     assert starred.guided is off.guided
 
 
-def test_a_set_that_is_added_to_is_on_again(workspace: Workspace) -> None:
+def test_adding_switches_set_on(workspace: Workspace) -> None:
     workspace.do(SAY)
     workspace.do(SwitchSet("lasso 1", False))
     state = workspace.do(replace(SAY, pairs=[["007", "b3"]]))
     assert state.off == frozenset()
 
 
-def test_a_set_that_is_gone_is_not_off(workspace: Workspace) -> None:
+def test_removed_set_is_not_off(workspace: Workspace) -> None:
     workspace.do(SAY)
     workspace.do(SwitchSet("lasso 1", False))
     keys = [key for key in statement_keys(workspace.state.opened()) if key.endswith("|said")]
     assert workspace.do(DropStatements(keys)).off == frozenset()
 
 
-def test_names_and_notes_leave_the_map_up_to_date(workspace: Workspace) -> None:
+def test_names_and_notes_keep_map_current(workspace: Workspace) -> None:
     workspace.do(SAY)
     workspace.do(SwitchSet("link", False))
     guided = workspace.state.guided
@@ -204,7 +204,7 @@ def test_names_and_notes_leave_the_map_up_to_date(workspace: Workspace) -> None:
     )
 
 
-def test_labels_are_made_changed_and_taken_away(workspace: Workspace) -> None:
+def test_set_labels(workspace: Workspace) -> None:
     state = workspace.do(SetLabels("plants", "sort", {"007": "tall", "10": 3}))
     column = state.opened().label("sort")
     assert column is not None
@@ -248,7 +248,7 @@ def test_labels_are_made_changed_and_taken_away(workspace: Workspace) -> None:
         (SetLabels("plants", " ", {"007": "tall"}), "not empty"),
     ],
 )
-def test_what_does_not_fit_is_told_and_changes_nothing(
+def test_invalid_guidance_changes_nothing(
     workspace: Workspace, command: Command, told: str
 ) -> None:
     before = workspace.state
@@ -291,7 +291,7 @@ STEPS = st.lists(
 )
 
 
-def done(workspace: Workspace, step: object, at: int) -> None:
+def apply_step(workspace: Workspace, step: object, at: int) -> None:
     keys = list(statement_keys(workspace.state.opened()))
     key = keys[at % len(keys)] if keys else "none"
     made = {
@@ -299,24 +299,24 @@ def done(workspace: Workspace, step: object, at: int) -> None:
         "edit": EditStatements({key: {"weight": 0.75, "note": "n", "kind": "k"}}),
         "turn": ReverseComparisons([key]),
     }
-    tried(workspace, made.get(step, step) if isinstance(step, str) else step, at)
+    try_command(workspace, made.get(step, step) if isinstance(step, str) else step, at)
 
 
 @settings(max_examples=examples(20), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(steps=STEPS, seed=st.integers(0, 20))
-def test_any_guidance_is_replayed_undone_and_saved(
+def test_any_guidance_replay_undo_save(
     steps: list[object], seed: int, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     folder = tmp_path_factory.mktemp("guided")
     workspace = opened(BlobStore(folder / "blobs"))
     for at, step in enumerate(steps):
         if step != "undo" or workspace.steps > 1:
-            done(workspace, step, seed + at)
+            apply_step(workspace, step, seed + at)
     keys = statement_keys(workspace.state.opened())
     assert len(set(keys)) == len(keys)
     again = Workspace.replay(workspace.log, workspace.blobs)
-    assert (essence(again.state), again.state.off) == (
-        essence(workspace.state),
+    assert (workspace_essence(again.state), again.state.off) == (
+        workspace_essence(workspace.state),
         workspace.state.off,
     )
     data = workspace.state.opened()
@@ -330,7 +330,7 @@ def test_any_guidance_is_replayed_undone_and_saved(
     assert workspace.state.data is None
 
 
-def test_pairs_of_any_datasets_are_one_step(workspace: Workspace) -> None:
+def test_add_pairs_is_one_step(workspace: Workspace) -> None:
     pairs = [
         [["plants", "9"], ["birds", "b3"]],
         [["plants", "9"], ["plants", "10"]],
@@ -345,7 +345,7 @@ def test_pairs_of_any_datasets_are_one_step(workspace: Workspace) -> None:
         workspace.do(AddPairs(pairs, [1, 1]))
 
 
-def test_a_file_of_guidance_is_a_set_of_its_own(workspace: Workspace) -> None:
+def test_imported_file_is_own_set(workspace: Workspace) -> None:
     text = (
         b"source_dataset,source_id,target_dataset,target_id\nplants,9,birds,b1\nplants,9,birds,x\n"
     )
@@ -359,10 +359,10 @@ def test_a_file_of_guidance_is_a_set_of_its_own(workspace: Workspace) -> None:
     row = table(workspace)["link|plants|9|birds|b1|link"]
     assert (row["set"], row["when"]) == ("mine", workspace.log[-1]["at"])
     again = Workspace.replay(workspace.log, workspace.blobs)
-    assert essence(again.state) == essence(workspace.state)
+    assert workspace_essence(again.state) == workspace_essence(workspace.state)
 
 
-def test_an_export_read_again_changes_nothing(workspace: Workspace) -> None:
+def test_export_import_changes_nothing(workspace: Workspace) -> None:
     workspace.do(SAY)
     workspace.do(COMPARE)
     data = workspace.state.opened()

@@ -33,7 +33,7 @@ def blobs(tmp_path: Path) -> BlobStore:
     return BlobStore(tmp_path / "blobs")
 
 
-def test_datasets_become_views_of_the_same_things_and_undo_parts_them(blobs: BlobStore) -> None:
+def test_set_entity_and_undo(blobs: BlobStore) -> None:
     workspace = Workspace(blobs)
     workspace.do(OpenSample("digit-views"))
     tied = workspace.state.opened()
@@ -47,7 +47,7 @@ def test_datasets_become_views_of_the_same_things_and_undo_parts_them(blobs: Blo
     assert workspace.undo().opened().fingerprint() == alone.fingerprint()
 
 
-def test_links_to_judge_by_follow(blobs: BlobStore) -> None:
+def test_set_entity_changes_held_out(blobs: BlobStore) -> None:
     workspace = Workspace(blobs)
     workspace.do(OpenSample("digits"))
     held_out = workspace.do(SetEntity("fourier", "pixels")).held_out
@@ -55,7 +55,7 @@ def test_links_to_judge_by_follow(blobs: BlobStore) -> None:
     assert held_out.views("pixels") == ("pixels", "fourier")
 
 
-def test_links_by_key_are_added_and_survive_replay(blobs: BlobStore) -> None:
+def test_link_by_key_replay(blobs: BlobStore) -> None:
     workspace = Workspace(blobs)
     workspace.do(OpenSample("digits"))
     workspace.do(LinkByKey("pixels", "digit", "shape", "digit", "same digit"))
@@ -65,7 +65,7 @@ def test_links_by_key_are_added_and_survive_replay(blobs: BlobStore) -> None:
     assert again.state.opened().fingerprint() == workspace.state.opened().fingerprint()
 
 
-def test_links_by_lists_and_places_survive_replay_and_undo(blobs: BlobStore) -> None:
+def test_link_by_list_and_nearness_replay(blobs: BlobStore) -> None:
     workspace = Workspace(blobs)
     workspace.do(OpenSample("world"))
     before = workspace.state.opened()
@@ -97,9 +97,7 @@ def test_links_by_lists_and_places_survive_replay_and_undo(blobs: BlobStore) -> 
         SetEntity("plants", " "),
     ],
 )
-def test_what_cannot_be_joined_is_refused_and_changes_nothing(
-    blobs: BlobStore, command: Command
-) -> None:
+def test_join_error_changes_nothing(blobs: BlobStore, command: Command) -> None:
     workspace = opened(blobs)
     before = workspace.state
     with pytest.raises(DataError):
@@ -107,7 +105,7 @@ def test_what_cannot_be_joined_is_refused_and_changes_nothing(
     assert workspace.state is before
 
 
-def test_tables_are_joined_at_once_and_one_step_back_parts_them(blobs: BlobStore) -> None:
+def test_join_tables_and_undo(blobs: BlobStore) -> None:
     workspace = Workspace(blobs)
     people = b"id,name,age\n" + b"".join(b"p%d,Person %d,%d\n" % (k, k, 20 + k) for k in range(9))
     games = b"player,goals,kind\n" + b"".join(
@@ -129,7 +127,7 @@ def test_tables_are_joined_at_once_and_one_step_back_parts_them(blobs: BlobStore
         workspace.do(JoinTables([{"kind": "key", "colour": "red"}]))
 
 
-def test_what_no_link_reaches_can_be_left_out_and_comes_back(blobs: BlobStore) -> None:
+def test_leave_unlinked_and_undo(blobs: BlobStore) -> None:
     workspace = Workspace(blobs)
     films, makers = Dataset("films", list("abcde")), Dataset("makers", ["x", "y"])
     few = HeteroData([films, makers], [Links("films", "makers", [0, 2, 4], [0, 1, 1])])
@@ -142,7 +140,7 @@ def test_what_no_link_reaches_can_be_left_out_and_comes_back(blobs: BlobStore) -
     assert len(workspace.undo().opened()["films"]) == 5
 
 
-def test_links_of_one_item_are_left_out_and_come_back(blobs: BlobStore) -> None:
+def test_leave_links_and_undo(blobs: BlobStore) -> None:
     workspace = Workspace(blobs)
     films, makers = Dataset("films", list("abcde")), Dataset("makers", ["x", "y"])
     links = [

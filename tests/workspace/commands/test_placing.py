@@ -47,7 +47,7 @@ def opened(tmp_path: Path) -> tuple[Workspace, str]:
     return workspace, blobs.put(NEW.encode())
 
 
-def test_kept_items_have_labels_links_and_places(tmp_path: Path) -> None:
+def test_keep_items_adds_labels_links_positions(tmp_path: Path) -> None:
     workspace, file = opened(tmp_path)
     before = workspace.state
     old = before.run
@@ -75,7 +75,7 @@ def test_kept_items_have_labels_links_and_places(tmp_path: Path) -> None:
     assert workspace.undo().opened().fingerprint() == before.opened().fingerprint()
 
 
-def test_items_that_no_longer_fit_are_refused(tmp_path: Path) -> None:
+def test_keep_items_rejects_changed_data(tmp_path: Path) -> None:
     workspace, file = opened(tmp_path)
     run = workspace.state.chosen
     assert run is not None
@@ -84,7 +84,7 @@ def test_items_that_no_longer_fit_are_refused(tmp_path: Path) -> None:
     assert len(workspace.state.opened()["plants"]) == 12
 
 
-def test_leaving_forgets_what_was_placed(tmp_path: Path) -> None:
+def test_leave_items_removes_findings(tmp_path: Path) -> None:
     workspace, _ = opened(tmp_path)
     kept = replace(workspace.state, findings={"placed": object(), "links": object()})
     assert set(LeaveItems().apply(kept, Context(workspace.blobs)).findings) == {"links"}

@@ -36,7 +36,7 @@ def ids(workspace: Workspace) -> list[str]:
     return [run.id for run in workspace.state.runs]
 
 
-def test_runs_are_named_and_starred_and_that_is_undone(workspace: Workspace) -> None:
+def test_rename_and_star_run_undo(workspace: Workspace) -> None:
     workspace.do(record(workspace))
     workspace.do(RenameRun("1", "  My   map "))
     workspace.do(StarRun("1", True))
@@ -51,7 +51,7 @@ def test_runs_are_named_and_starred_and_that_is_undone(workspace: Workspace) -> 
     assert (run.title, run.starred) == ("PCA", False)
 
 
-def test_dropping_the_shown_run_shows_the_newest_other(workspace: Workspace) -> None:
+def test_drop_run_shows_newest_other(workspace: Workspace) -> None:
     for seed in range(3):
         workspace.do(record(workspace, seed))
     workspace.do(DropRun("1"))
@@ -65,7 +65,7 @@ def test_dropping_the_shown_run_shows_the_newest_other(workspace: Workspace) -> 
     assert (ids(workspace), workspace.state.chosen) == (["1", "2", "3"], "3")
 
 
-def test_no_two_runs_ever_have_one_id(workspace: Workspace) -> None:
+def test_run_ids_are_unique(workspace: Workspace) -> None:
     workspace.do(record(workspace))
     workspace.undo()
     workspace.do(record(workspace))
@@ -74,7 +74,7 @@ def test_no_two_runs_ever_have_one_id(workspace: Workspace) -> None:
     assert ids(workspace) == ["3"]
 
 
-def test_a_run_keeps_its_part_and_weights_and_time(workspace: Workspace) -> None:
+def test_run_keeps_rows_weights_time(workspace: Workspace) -> None:
     only = workspace.blobs.put(pack_rows(np.array([0, 5])))
     workspace.do(record(workspace, only=only, weights={"plants|birds|link": 0.5}))
     workspace.do(RenameDataset("plants", "trees"))
@@ -92,19 +92,19 @@ def test_a_run_keeps_its_part_and_weights_and_time(workspace: Workspace) -> None
 
 
 @pytest.mark.parametrize("command", [RenameRun("9", "x"), StarRun("9", True), DropRun("9")])
-def test_unknown_runs_are_refused(workspace: Workspace, command: DropRun) -> None:
+def test_unknown_run_is_error(workspace: Workspace, command: DropRun) -> None:
     with pytest.raises(DataError, match="no such map"):
         workspace.do(command)
 
 
-def test_a_name_that_is_none_is_refused(workspace: Workspace) -> None:
+def test_bad_title_is_error(workspace: Workspace) -> None:
     workspace.do(record(workspace))
     for title in ("  ", "x" * 81):
         with pytest.raises(DataError, match="name of the map"):
             workspace.do(RenameRun("1", title))
 
 
-def test_filters_follow_names_and_go_with_their_dataset(workspace: Workspace) -> None:
+def test_filters_follow_dataset(workspace: Workspace) -> None:
     size = Filter("plants", "size", "range", low=2)
     rows = Filter("birds", kind="rows", values=("b1",))
     workspace.do(SetFilters([size, rows.to_dict()]))
@@ -120,7 +120,7 @@ def test_filters_follow_names_and_go_with_their_dataset(workspace: Workspace) ->
     assert [filter.dataset for filter in workspace.state.filters] == ["trees"]
 
 
-def test_filters_that_fit_nothing_are_refused(workspace: Workspace) -> None:
+def test_bad_filter_is_error(workspace: Workspace) -> None:
     for wrong in (Filter("fish", "x"), Filter("plants", "colour")):
         with pytest.raises(DataError, match="no such"):
             workspace.do(SetFilters([wrong]))
@@ -129,7 +129,7 @@ def test_filters_that_fit_nothing_are_refused(workspace: Workspace) -> None:
     assert workspace.state.filters == ()
 
 
-def test_a_job_is_pending_until_its_map_is_kept(workspace: Workspace) -> None:
+def test_job_is_pending_until_recorded(workspace: Workspace) -> None:
     workspace.do(StartJob("j1", "PCA", {"method": "pca"}))
     workspace.do(record(workspace, job="j0"))
     pending = workspace.state.pending
@@ -139,7 +139,7 @@ def test_a_job_is_pending_until_its_map_is_kept(workspace: Workspace) -> None:
     assert workspace.state.pending is None
 
 
-def test_how_a_job_ended_is_told_until_it_is_seen(workspace: Workspace) -> None:
+def test_job_outcome_stays_until_cleared(workspace: Workspace) -> None:
     workspace.do(StartJob("j1", "PCA"))
     workspace.do(EndJob("j2", "failed", "not mine"))
     workspace.do(EndJob("j1", "failed", "no links"))
@@ -152,7 +152,7 @@ def test_how_a_job_ended_is_told_until_it_is_seen(workspace: Workspace) -> None:
     assert workspace.state.pending is None
 
 
-def test_jobs_and_view_are_no_steps_and_undo_leaves_them(workspace: Workspace) -> None:
+def test_jobs_and_view_are_not_undone(workspace: Workspace) -> None:
     workspace.do(SetTitle("Woods"))
     workspace.do(StartJob("j1", "PCA"))
     workspace.do(SetView(colour="dataset"))

@@ -15,7 +15,7 @@ from hetviz.workspace.store.sessions import new_session_id
 from tests.workspace.helpers import add_all
 
 
-def test_a_full_project_says_so_and_keeps_what_it_has(tmp_path: Path) -> None:
+def test_full_project_is_error(tmp_path: Path) -> None:
     store = BlobStore(tmp_path / "blobs", limit=10)
     key = store.put(b"12345678")
     with pytest.raises(DataError) as told:
@@ -28,7 +28,7 @@ def test_a_full_project_says_so_and_keeps_what_it_has(tmp_path: Path) -> None:
     store.put(b"ab")
 
 
-def test_what_was_read_makes_room_for_files_and_maps(tmp_path: Path) -> None:
+def test_read_cache_shrinks_for_blobs(tmp_path: Path) -> None:
     store = BlobStore(tmp_path / "blobs", limit=10)
     for age, name in enumerate(("oldest", "older", "newest")):
         store.read_cache.put(name, b"123")
@@ -50,7 +50,7 @@ def test_what_was_read_makes_room_for_files_and_maps(tmp_path: Path) -> None:
     assert not list((tmp_path / "read").iterdir())
 
 
-def test_a_file_that_is_taken_counts_once_and_what_is_used_stays(tmp_path: Path) -> None:
+def test_adopted_file_counts_once(tmp_path: Path) -> None:
     cache = ReadCache(tmp_path / "read", max_bytes=10)
     cache.put("first", b"1234")
     with cache.new_file() as file:
@@ -66,7 +66,7 @@ def test_a_file_that_is_taken_counts_once_and_what_is_used_stays(tmp_path: Path)
     assert sorted(path.name for path in (tmp_path / "read").iterdir()) == ["first", "third"]
 
 
-def test_uploads_that_were_never_opened_are_cleared_a_day_later(tmp_path: Path) -> None:
+def test_unused_uploads_are_removed_after_day(tmp_path: Path) -> None:
     sessions, sid = Sessions(tmp_path), new_session_id()
     workspace = sessions.get(sid)
     workspace.do(add_all(workspace.blobs, fresh=True))
@@ -86,7 +86,7 @@ def test_uploads_that_were_never_opened_are_cleared_a_day_later(tmp_path: Path) 
     assert again.state.data is not None
 
 
-def test_nothing_is_cleared_while_a_step_cannot_be_read(tmp_path: Path) -> None:
+def test_blobs_stay_with_lost_steps(tmp_path: Path) -> None:
     sessions, sid = Sessions(tmp_path), new_session_id()
     workspace = sessions.get(sid)
     workspace.do(SetTitle("Mine"))

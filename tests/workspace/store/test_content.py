@@ -49,7 +49,7 @@ def times(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return found
 
 
-def test_what_is_still_looked_at_is_not_read_again(times: list[str]) -> None:
+def test_loaded_data_are_shared(times: list[str]) -> None:
     shown = read_files(FILES)
     assert read_files(FILES) is shown
     assert times == ["read_tables"]
@@ -69,7 +69,7 @@ def test_what_is_still_looked_at_is_not_read_again(times: list[str]) -> None:
     assert len(times) == 6
 
 
-def test_a_zip_is_read_once_too(times: list[str]) -> None:
+def test_zip_is_read_once(times: list[str]) -> None:
     archive = packed(FILES.items())
     shown = read_zip(archive, "plants.zip")
     assert read_zip(archive, "plants.zip") is shown
@@ -80,9 +80,7 @@ def test_a_zip_is_read_once_too(times: list[str]) -> None:
 MANIFEST = b'format = 1\n[[dataset]]\nname = "plants"\ntable = "plants.csv"\nid = "id"\n'
 
 
-def test_a_manifest_is_read_in_a_process_of_its_own(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_manifest_is_read_in_isolation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def here(*_: object) -> None:
         raise AssertionError("read in the server")
 
@@ -99,7 +97,7 @@ def test_a_manifest_is_read_in_a_process_of_its_own(
     assert read_zip(archive, "plants.zip", cache).data.fingerprint() == fingerprint
 
 
-def test_a_manifest_that_is_wrong_is_told_as_it_is_here() -> None:
+def test_bad_manifest_error_is_same_in_isolation() -> None:
     archive = packed([("hetviz.toml", MANIFEST + b"wrong = 1\n"), *FILES.items()])
     with pytest.raises(DataError, match="unknown key") as told:
         read_zip(archive, "plants.zip")
@@ -124,7 +122,7 @@ sys.exit(child.main())
 
 
 @pytest.fixture
-def deadly(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[int]]:
+def crashing_table(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[int]]:
     """Have files end the process that reads them; returns a list that grows with each process."""
     start, started = subprocess.Popen, []
 
@@ -144,7 +142,7 @@ TWO = MANIFEST + b'[[dataset]]\nname = "birds"\ntable = "birds.csv"\nid = "id"\n
 BUNDLE = [("hetviz.toml", TWO), *FILES.items(), ("birds.csv", b"id,span\nx,1\ny,3\n")]
 
 
-def test_a_table_that_ends_the_process_is_left_out_alone(deadly: Callable[..., list[int]]) -> None:
+def test_crashing_table_is_skipped(deadly: Callable[..., list[int]]) -> None:
     started = deadly("birds.csv")
     loaded = read_zip(packed(BUNDLE), "two.zip")
     assert list(loaded.data.datasets) == ["plants"]
@@ -153,7 +151,7 @@ def test_a_table_that_ends_the_process_is_left_out_alone(deadly: Callable[..., l
     assert len(started) == 2
 
 
-def test_where_nothing_else_can_be_read_the_bundle_is_refused(
+def test_bundle_with_only_crashing_table_is_error(
     deadly: Callable[..., list[int]],
 ) -> None:
     started = deadly("birds.csv", "plants.csv")
@@ -163,7 +161,7 @@ def test_where_nothing_else_can_be_read_the_bundle_is_refused(
     assert len(started) == 3
 
 
-def test_what_ends_the_process_time_and_again_is_given_up(
+def test_repeated_crashes_are_error(
     deadly: Callable[..., list[int]],
 ) -> None:
     names = [f"t{k}.csv" for k in range(6)]
@@ -176,7 +174,7 @@ def test_what_ends_the_process_time_and_again_is_given_up(
     assert len(started) == 4
 
 
-def test_the_work_that_making_data_may_take_is_set_by_the_operator(
+def test_processor_limit_is_setting(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("HETVIZ_WORK_PROCESSOR_S", "77")

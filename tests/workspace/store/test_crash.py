@@ -17,21 +17,21 @@ from hetviz.workspace import BlobStore, Sessions, SetTitle, Workspace
 from hetviz.workspace.store.journal import Journal
 from hetviz.workspace.store.sessions import new_session_id
 from tests.depth import examples
-from tests.workspace.helpers import STEPS, add_all, carry_out, essence_of, opened
+from tests.workspace.helpers import STEPS, add_all, opened, run_random_steps, state_essence
 
 NUMBER = itertools.count()
 
 
-def begun(folder: Path) -> tuple[Sessions, str, Workspace]:
+def started_project(folder: Path) -> tuple[Sessions, str, Workspace]:
     sessions, sid = Sessions(folder), new_session_id()
     workspace = sessions.get(sid)
     workspace.do(add_all(workspace.blobs, fresh=True))
     return sessions, sid, workspace
 
 
-def settled(workspace: Workspace) -> tuple[Any, ...]:
+def check_restored(workspace: Workspace) -> tuple[Any, ...]:
     """What must come back: a job that was running then does not, and is told to be interrupted."""
-    *rest, pending, undo_name, redo_name, steps = essence_of(workspace)
+    *rest, pending, undo_name, redo_name, steps = state_essence(workspace)
     if pending is not None and pending.outcome is None:
         outcome = "interrupted"
     else:
@@ -41,26 +41,26 @@ def settled(workspace: Workspace) -> tuple[Any, ...]:
 
 @given(steps=STEPS, share=st.floats(0, 1))
 @settings(max_examples=examples(60), suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_a_crash_at_any_byte_loses_nothing_acknowledged(
+def test_crash_at_any_byte_keeps_acknowledged(
     steps: list[Any], share: float, tmp_path: Path
 ) -> None:
     folder = tmp_path / str(next(NUMBER))
-    sessions, sid, workspace = begun(folder)
+    sessions, sid, workspace = started_project(folder)
     journal = folder / sid / "journal.jsonl"
-    acknowledged = [(0, settled(Workspace(workspace.blobs)))]
-    acknowledged.append((journal.stat().st_size, settled(workspace)))
+    acknowledged = [(0, check_restored(Workspace(workspace.blobs)))]
+    acknowledged.append((journal.stat().st_size, check_restored(workspace)))
     for number, step in enumerate(steps):
         size = journal.stat().st_size
         try:
-            carry_out(workspace, step, number)
+            run_random_steps(workspace, step, number)
         except HetvizError:
             assert journal.stat().st_size == size
-        acknowledged.append((journal.stat().st_size, settled(workspace)))
+        acknowledged.append((journal.stat().st_size, check_restored(workspace)))
     sessions.close()
     cut = round(share * journal.stat().st_size)
     os.truncate(journal, cut)
     again = Sessions(folder).get(sid)
-    assert settled(again) == [state for size, state in acknowledged if size <= cut][-1]
+    assert check_restored(again) == [state for size, state in acknowledged if size <= cut][-1]
     assert again.notes == []
     # And it goes on from there.
     again.do(SetTitle("Onwards"))
@@ -70,11 +70,9 @@ def test_a_crash_at_any_byte_loses_nothing_acknowledged(
 
 @given(steps=STEPS, room=st.integers(0, 1500))
 @settings(max_examples=examples(40), suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_a_disk_that_fills_up_refuses_and_keeps_the_rest(
-    steps: list[Any], room: int, tmp_path: Path
-) -> None:
+def test_full_disk_keeps_saved_steps(steps: list[Any], room: int, tmp_path: Path) -> None:
     folder = tmp_path / str(next(NUMBER))
-    sessions, sid, workspace = begun(folder)
+    sessions, sid, workspace = started_project(folder)
     real, left = os.write, [room]
 
     def write(fd: int, data: Any) -> int:
@@ -87,18 +85,18 @@ def test_a_disk_that_fills_up_refuses_and_keeps_the_rest(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, "write", write)
         for number, step in enumerate(steps):
-            before = essence_of(workspace), list(workspace.log)
+            before = state_essence(workspace), list(workspace.log)
             try:
-                carry_out(workspace, step, number)
+                run_random_steps(workspace, step, number)
             except HetvizError:
-                assert (essence_of(workspace), workspace.log) == before
-    expected = settled(workspace)
+                assert (state_essence(workspace), workspace.log) == before
+    expected = check_restored(workspace)
     sessions.close()
-    assert settled(Sessions(folder).get(sid)) == expected
+    assert check_restored(Sessions(folder).get(sid)) == expected
 
 
-def test_a_line_that_cannot_be_repeated_is_told_and_undo_still_fits(tmp_path: Path) -> None:
-    sessions, sid, workspace = begun(tmp_path)
+def test_lost_step_is_reported_and_undo_works(tmp_path: Path) -> None:
+    sessions, sid, workspace = started_project(tmp_path)
     for title in ("One", "Two", "Three"):
         workspace.do(SetTitle(title))
     workspace.undo()
@@ -123,11 +121,11 @@ def test_a_line_that_cannot_be_repeated_is_told_and_undo_still_fits(tmp_path: Pa
         path.write_bytes(b"".join(lines))
 
 
-def test_a_file_that_is_gone_costs_its_step_only(tmp_path: Path) -> None:
-    sessions, sid, workspace = begun(tmp_path)
-    carry_out(workspace, "record", 1)
+def test_missing_blob_loses_one_step(tmp_path: Path) -> None:
+    sessions, sid, workspace = started_project(tmp_path)
+    run_random_steps(workspace, "record", 1)
     workspace.do(SetTitle("Woods"))
-    carry_out(workspace, "record", 2)
+    run_random_steps(workspace, "record", 2)
     first, second = workspace.state.runs
     sessions.close()
     entry = json.loads((tmp_path / sid / "journal.jsonl").read_bytes().splitlines()[2])
@@ -148,7 +146,7 @@ def test_many_lost_steps_are_counted(tmp_path: Path) -> None:
     assert workspace.notes[-1] == "Another 7 steps could not be repeated."
 
 
-def test_memory_only_has_no_file(tmp_path: Path) -> None:
+def test_memory_workspace_has_no_file(tmp_path: Path) -> None:
     workspace = opened(BlobStore(tmp_path / "blobs"))
     workspace.set_view_state(selection=[0])
     assert [path.name for path in tmp_path.iterdir()] == ["blobs"]

@@ -76,7 +76,7 @@ def agreed(workspace: Workspace, folder: Path) -> None:
     assert found == {name: expected[name] for name in found}
 
 
-def test_a_project_on_the_disk_opens_and_is_gone_on_with(earlier: Path, tmp_path: Path) -> None:
+def test_earlier_session_opens(earlier: Path, tmp_path: Path) -> None:
     home, sid = tmp_path / "sessions", new_session_id()
     home.mkdir()
     (earlier / "session").rename(home / sid)
@@ -96,14 +96,14 @@ def test_a_project_on_the_disk_opens_and_is_gone_on_with(earlier: Path, tmp_path
 
 # There were no such files before.
 @pytest.mark.parametrize("earlier", COMMITS[1:], indirect=True)
-def test_a_project_file_opens(earlier: Path, tmp_path: Path) -> None:
+def test_earlier_project_file_opens(earlier: Path, tmp_path: Path) -> None:
     file = earlier / "project.hetviz"
     sessions = Sessions(tmp_path / "sessions")
     agreed(sessions.get(open_project(file.read_bytes(), file.name, sessions)), earlier)
     sessions.close()
 
 
-def test_a_bundle_has_the_features_that_it_had(earlier: Path) -> None:
+def test_earlier_bundle_features(earlier: Path) -> None:
     data = hetviz.load(earlier / "bundle.zip")
     for name, rows in said(earlier)["features"].items():
         X = data[name].X
@@ -115,7 +115,7 @@ def test_a_bundle_has_the_features_that_it_had(earlier: Path) -> None:
 
 
 @pytest.mark.filterwarnings("ignore::hetviz.errors.DataWarning")
-def test_a_recipe_gives_the_map_that_it_gave(earlier: Path) -> None:
+def test_earlier_recipe_map(earlier: Path) -> None:
     recipe = read_recipe(earlier / "recipe.toml")
     run = recipe.run
     found = fit_run(recipe.load().data, run.method, run.params, run.seed).embedding
@@ -124,7 +124,7 @@ def test_a_recipe_gives_the_map_that_it_gave(earlier: Path) -> None:
 
 
 @pytest.mark.parametrize("method", ["cdmca", "lpp"])
-def test_a_model_places_new_items_where_it_did(earlier: Path, method: str) -> None:
+def test_earlier_model_placement(earlier: Path, method: str) -> None:
     model = hetviz.load_model(earlier / "models" / f"{method}.zip")
     parts = [
         Dataset(name, [f"new {k}" for k in range(6)], part.X[:6] * 1.01 + 0.1, entity=part.entity)
@@ -175,9 +175,7 @@ def later_model(folder: Path) -> object:
     "opened",
     [later_journal, later_project, later_bundle, later_features, later_recipe, later_model],
 )
-def test_what_a_later_version_wrote_is_refused_in_words(
-    opened: Callable[[Path], object], tmp_path: Path
-) -> None:
+def test_newer_files_are_errors(opened: Callable[[Path], object], tmp_path: Path) -> None:
     with pytest.raises(HetvizError, match="later version of hetviz") as refused:
         opened(tmp_path)
     assert "pen it with that version" in str(refused.value)

@@ -27,7 +27,7 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "project" / "journal.jsonl"
 
 
-def written(path: Path, *entries: Any) -> bytes:
+def write_entries(path: Path, *entries: Any) -> bytes:
     journal = Journal(path)
     for entry in entries:
         journal.append(entry)
@@ -42,7 +42,7 @@ def read(path: Path) -> list[Any]:
 
 
 @contextlib.contextmanager
-def largest_file(n_bytes: int) -> Iterator[None]:
+def file_size_limit(n_bytes: int) -> Iterator[None]:
     """Let the system refuse files above a size, as a full disk does: the last write is short."""
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (n_bytes, before[1]))
@@ -52,40 +52,40 @@ def largest_file(n_bytes: int) -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
-def test_entries_come_back_in_order(path: Path) -> None:
+def test_entries_in_order(path: Path) -> None:
     entries = [{"op": "a", "x": [1, None, "ä\n\udc80"]}, {"op": "b", "k": np.float64(0.5)}]
-    written(path, *entries)
+    write_entries(path, *entries)
     assert read(path) == [{"op": "a", "x": [1, None, "ä\n\udc80"]}, {"op": "b", "k": 0.5}]
 
 
-def test_nothing_is_made_before_there_is_something_to_keep(path: Path) -> None:
+def test_file_is_created_on_append(path: Path) -> None:
     Journal(path)
     assert not path.parent.exists()
 
 
-def test_only_the_owner_may_read(path: Path) -> None:
-    written(path, {"op": "a"})
+def test_file_is_private(path: Path) -> None:
+    write_entries(path, {"op": "a"})
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
 
 
-def test_a_file_cut_at_any_byte_gives_its_whole_lines(path: Path) -> None:
+def test_cut_file_keeps_complete_lines(path: Path) -> None:
     entries = [{"op": "a"}, {"op": "b", "text": "zwei"}, {"op": "c"}]
-    content = written(path, *entries)
+    content = write_entries(path, *entries)
     ends = [k for k, byte in enumerate(content, 1) if byte == ord("\n")]
     for cut in range(len(content) + 1):
         path.write_bytes(content[:cut])
         whole = sum(end <= cut for end in ends)
         assert read(path) == entries[: max(whole - 1, 0)]
         # What is written next does not run into the rest of a line.
-        written(path, {"op": "next"})
+        write_entries(path, {"op": "next"})
         assert read(path) == [*entries[: max(whole - 1, 0)], {"op": "next"}]
 
 
-def test_a_full_disk_is_told_and_the_file_is_as_before(path: Path) -> None:
-    before = written(path, {"op": "a"})
+def test_full_disk_leaves_file_unchanged(path: Path) -> None:
+    before = write_entries(path, {"op": "a"})
     journal = Journal(path)
-    with largest_file(len(before) + 10), pytest.raises(NotSaved, match="Nothing was changed"):
+    with file_size_limit(len(before) + 10), pytest.raises(NotSaved, match="Nothing was changed"):
         journal.append({"op": "b", "text": "x" * 100})
     assert path.read_bytes() == before
     journal.append({"op": "c"})
@@ -96,13 +96,11 @@ def test_a_full_disk_is_told_and_the_file_is_as_before(path: Path) -> None:
 def test_short_writes_are_completed(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     real = os.write
     monkeypatch.setattr(os, "write", lambda fd, data: real(fd, bytes(data[:3])))
-    written(path, {"op": "a", "text": "a longer line"}, {"op": "b"})
+    write_entries(path, {"op": "a", "text": "a longer line"}, {"op": "b"})
     assert read(path) == [{"op": "a", "text": "a longer line"}, {"op": "b"}]
 
 
-def test_a_disk_that_fails_to_confirm_keeps_nothing(
-    path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_failed_sync_leaves_file_unchanged(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     journal = Journal(path)
     journal.append({"op": "a"})
     before = path.read_bytes()
@@ -117,9 +115,7 @@ def test_a_disk_that_fails_to_confirm_keeps_nothing(
     assert path.read_bytes() == before
 
 
-def test_a_rest_that_could_not_be_taken_back_is_so_next_time(
-    path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_partial_write_is_truncated_later(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     journal = Journal(path)
     journal.append({"op": "a"})
 
@@ -136,8 +132,8 @@ def test_a_rest_that_could_not_be_taken_back_is_so_next_time(
     assert read(path) == [{"op": "a"}, {"op": "c"}]
 
 
-def test_a_second_opener_is_told_and_changes_nothing(path: Path) -> None:
-    before = written(path, {"op": "a"})
+def test_second_opener_is_error(path: Path) -> None:
+    before = write_entries(path, {"op": "a"})
     first = Journal(path)
     with pytest.raises(InUse, match="open in another hetviz"):
         Journal(path)
@@ -146,9 +142,7 @@ def test_a_second_opener_is_told_and_changes_nothing(path: Path) -> None:
     assert read(path) == [{"op": "a"}]
 
 
-def test_a_file_system_without_locks_or_folder_syncs_will_do(
-    path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_file_system_without_locks(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     real = os.fsync
 
     def no_lock(fd: int, how: int) -> None:
@@ -161,13 +155,13 @@ def test_a_file_system_without_locks_or_folder_syncs_will_do(
 
     monkeypatch.setattr(fcntl, "flock", no_lock)
     monkeypatch.setattr(os, "fsync", no_folders)
-    written(path, {"op": "a"})
+    write_entries(path, {"op": "a"})
     assert read(path) == [{"op": "a"}]
 
 
-def test_one_that_another_wrote_meanwhile_is_not_continued(path: Path) -> None:
+def test_journal_of_other_process_is_error(path: Path) -> None:
     late = Journal(path)
-    before = written(path, {"op": "a"})
+    before = write_entries(path, {"op": "a"})
     with pytest.raises(InUse, match="meanwhile"):
         late.append({"op": "b"})
     assert path.read_bytes() == before
@@ -183,7 +177,7 @@ def test_one_that_another_wrote_meanwhile_is_not_continued(path: Path) -> None:
         (b"\n", "damaged"),
     ],
 )
-def test_another_form_is_refused_and_kept(path: Path, head: bytes, why: str) -> None:
+def test_other_format_is_error(path: Path, head: bytes, why: str) -> None:
     path.parent.mkdir()
     path.write_bytes(head + b'{"op": "a"}\n')
     with pytest.raises(HetvizError, match=why):
@@ -191,15 +185,15 @@ def test_another_form_is_refused_and_kept(path: Path, head: bytes, why: str) -> 
     assert path.read_bytes() == head + b'{"op": "a"}\n'
 
 
-def test_a_place_that_cannot_be_written_is_told_without_naming_it(tmp_path: Path) -> None:
+def test_read_only_folder_error_hides_path(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"")
     with pytest.raises(NotSaved) as caught:
         Journal(tmp_path / "file" / "secret" / "journal.jsonl").append({"op": "a"})
     assert "secret" not in str(caught.value)
 
 
-def test_a_blob_that_does_not_fit_is_told_and_leaves_nothing(tmp_path: Path) -> None:
+def test_large_blob_is_error(tmp_path: Path) -> None:
     blobs = BlobStore(tmp_path / "blobs")
-    with largest_file(50), pytest.raises(NotSaved, match="larger than is allowed"):
+    with file_size_limit(50), pytest.raises(NotSaved, match="larger than is allowed"):
         blobs.put(b"x" * 200)
     assert list(blobs.folder.iterdir()) == []

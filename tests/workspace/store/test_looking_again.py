@@ -19,18 +19,18 @@ def cache(tmp_path):
     return ReadCache(tmp_path / "read")
 
 
-def said(look, column, kind):
+def with_recipe(look, column, kind):
     return {look.file: {"recipes": {look.sheet: look.recipe.with_type(column, kind).to_dict()}}}
 
 
-def test_columns_that_are_said_otherwise_are_seen_without_the_file(cache, tmp_path, monkeypatch):
+def test_changed_columns_use_cached_cells(cache, tmp_path, monkeypatch):
     files = {"t.csv": table(9_000)}
     first = look_at_files(files, {}, cache)
-    one = said(first[0], "grade", "category")
+    one = with_recipe(first[0], "grade", "category")
     with monkeypatch.context() as patch:
         patch.setattr(child, "preview_tables", lambda *_: pytest.fail("the files are parsed again"))
         second = look_at_files(files, one, cache, (first, {}))
-        two = said(second[0], "note", "leave out")
+        two = with_recipe(second[0], "note", "leave out")
         third = look_at_files(files, two, cache, (second, one))
         # Taking back finds what was seen before.
         assert look_at_files(files, one, cache, (third, two)) == second
@@ -40,10 +40,10 @@ def test_columns_that_are_said_otherwise_are_seen_without_the_file(cache, tmp_pa
     assert third[0].profiles == fresh[0].profiles
 
 
-def test_other_files_another_separator_and_no_cells_are_looked_at_anew(cache):
+def test_other_choices_parse_again(cache):
     files = {"t.csv": table(9_000)}
     first = look_at_files(files, {}, cache)
-    one = said(first[0], "grade", "category")
+    one = with_recipe(first[0], "grade", "category")
     # Another file of the same name.
     other = look_at_files({"t.csv": table(9_500)}, one, cache, (first, {}))
     assert other[0].n_data == 9_500
@@ -55,10 +55,10 @@ def test_other_files_another_separator_and_no_cells_are_looked_at_anew(cache):
     assert again[0].n_data == 9_000
 
 
-def test_what_is_no_longer_said_is_proposed_again(cache):
+def test_removed_choice_is_proposed_again(cache):
     files = {"t.csv": table(9_000)}
     first = look_at_files(files, {}, cache)
-    one = said(first[0], "grade", "category")
+    one = with_recipe(first[0], "grade", "category")
     second = look_at_files(files, one, cache, (first, {}))
     cache.shrink(0)
     assert look_at_files(files, {}, cache, (second, one)) == first

@@ -49,20 +49,20 @@ from hetviz.workspace.store.project_file import BLOBS, JOURNAL, MANIFEST, VIEW_S
 from hetviz.workspace.store.sessions import new_session_id, remove_unused_sessions
 from tests.depth import examples
 from tests.io.file_builders import npz, packed, unpacked, workbook
-from tests.workspace.helpers import STEPS, add_all, carry_out, essence_of, tried
+from tests.workspace.helpers import STEPS, add_all, run_random_steps, state_essence, try_command
 
 NUMBER = itertools.count()
 ROOT = Path(__file__).resolve().parents[3]
 Members = dict[str, bytes]
 
 
-def worked_in(sessions: Sessions) -> tuple[str, Workspace]:
+def example_project(sessions: Sessions) -> tuple[str, Workspace]:
     """A project with files, two maps, clusters, a step undone, and a selection."""
     sid = new_session_id()
     workspace = sessions.get(sid)
     workspace.do(add_all(workspace.blobs, fresh=True))
-    carry_out(workspace, "record", 1)
-    carry_out(workspace, "record a part", 2)
+    run_random_steps(workspace, "record", 1)
+    run_random_steps(workspace, "record a part", 2)
     codes = workspace.blobs.put(pack_codes(np.array([0, 0, 1, 1, 0, 1, -1])))
     workspace.do(SetClusters(codes, ["large", "small"], run="1"))
     workspace.do(RenameCluster(1, "</script><script>alert(1)</script>"))
@@ -75,11 +75,11 @@ def worked_in(sessions: Sessions) -> tuple[str, Workspace]:
     return sid, workspace
 
 
-def whole(workspace: Workspace) -> tuple[Any, ...]:
+def everything(workspace: Workspace) -> tuple[Any, ...]:
     """What must come back."""
     found, glance = workspace.state.clustering, workspace.view_state
     return (
-        essence_of(workspace),
+        state_essence(workspace),
         None if found is None else (found.names, found.of(workspace.state.opened()).tolist()),
         glance.selection.tolist(),
         glance.camera,
@@ -91,13 +91,13 @@ def whole(workspace: Workspace) -> tuple[Any, ...]:
 @pytest.fixture(scope="module")
 def saved(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     sessions = Sessions(tmp_path_factory.mktemp("saved"))
-    _, workspace = worked_in(sessions)
+    _, workspace = example_project(sessions)
     content = save_project(workspace)
     sessions.close()
     return content
 
 
-def forged(members: Members, **about: Any) -> bytes:
+def with_members(members: Members, **about: Any) -> bytes:
     """Members as a project file whose manifest fits them, as only somebody on purpose makes it."""
     record = {**json.loads(members[MANIFEST]), **about}
     record["members"] = {
@@ -111,17 +111,17 @@ def forged(members: Members, **about: Any) -> bytes:
     return packed([*{**members, MANIFEST: json.dumps(record).encode()}.items()])
 
 
-def with_steps(saved: bytes, *entries: Any) -> bytes:
+def with_log(saved: bytes, *entries: Any) -> bytes:
     """The file with more lines in its journal."""
     members = unpacked(saved)
     lines = b"".join(
         (entry if isinstance(entry, bytes) else json.dumps(entry).encode()) + b"\n"
         for entry in entries
     )
-    return forged({**members, JOURNAL: members[JOURNAL] + lines})
+    return with_members({**members, JOURNAL: members[JOURNAL] + lines})
 
 
-def refused(content: bytes, folder: Path, name: str = "mine.hetviz") -> set[str]:
+def assert_refused(content: bytes, folder: Path, name: str = "mine.hetviz") -> set[str]:
     """Try to open; nothing may be left. Return the codes."""
     sessions = Sessions(folder)
     with pytest.raises(DataError) as told:
@@ -131,43 +131,43 @@ def refused(content: bytes, folder: Path, name: str = "mine.hetviz") -> set[str]
     return {problem.code for problem in told.value.problems}
 
 
-def test_everything_comes_back_and_goes_on(tmp_path: Path) -> None:
+def test_project_round_trip(tmp_path: Path) -> None:
     here, there = Sessions(tmp_path / "here"), Sessions(tmp_path / "there")
-    sid, workspace = worked_in(here)
+    sid, workspace = example_project(here)
     content = save_project(workspace)
     assert sid.encode() not in b"".join(unpacked(content).values()), "an id gives access"
     again = there.get(open_project(content, "mine.hetviz", there))
     assert again.notes == []
-    assert whole(again) == whole(workspace)
+    assert everything(again) == everything(workspace)
     # All of the history is there, one step after the other, back and forth.
     while workspace.steps:
         assert workspace.undo_name == again.undo_name
         workspace.undo()
         again.undo()
-        assert essence_of(again) == essence_of(workspace)
+        assert state_essence(again) == state_essence(workspace)
     while workspace.redo_name is not None:
         workspace.redo()
         again.redo()
-    assert whole(again)[:2] == whole(workspace)[:2]
+    assert everything(again)[:2] == everything(workspace)[:2]
     # And it is kept as any other.
     again.do(SetTitle("Onwards"))
-    before = whole(again)
+    before = everything(again)
     there.close()
     (folder,) = (tmp_path / "there").iterdir()
-    assert whole(Sessions(tmp_path / "there").get(folder.name)) == before
+    assert everything(Sessions(tmp_path / "there").get(folder.name)) == before
 
 
 @given(steps=STEPS)
 @settings(max_examples=examples(25), suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_whatever_was_done_comes_back(steps: list[Any], tmp_path: Path) -> None:
+def test_any_project_round_trip(steps: list[Any], tmp_path: Path) -> None:
     folder = tmp_path / str(next(NUMBER))
     sessions = Sessions(folder)
     workspace = sessions.get(new_session_id())
     workspace.do(add_all(workspace.blobs, fresh=True))
     for number, step in enumerate(steps):
-        tried(workspace, step, number)
+        try_command(workspace, step, number)
     again = sessions.get(open_project(save_project(workspace), "a.hetviz", sessions))
-    expected, found = essence_of(workspace), essence_of(again)
+    expected, found = state_essence(workspace), state_essence(again)
     pending = workspace.state.pending
     if pending is not None and pending.outcome is None:
         now = again.state.pending
@@ -180,9 +180,9 @@ def test_whatever_was_done_comes_back(steps: list[Any], tmp_path: Path) -> None:
     sessions.close()
 
 
-def test_it_opens_beside_the_one_it_was_saved_from(tmp_path: Path) -> None:
+def test_project_opens_next_to_original(tmp_path: Path) -> None:
     sessions = Sessions(tmp_path)
-    sid, workspace = worked_in(sessions)
+    sid, workspace = example_project(sessions)
     other = open_project(save_project(workspace), "a.hetviz", sessions)
     third = open_project(save_project(workspace), "a.hetviz", sessions)
     assert len({sid, other, third}) == 3
@@ -192,7 +192,7 @@ def test_it_opens_beside_the_one_it_was_saved_from(tmp_path: Path) -> None:
     assert Sessions(tmp_path).get(other).state.title == "Elsewhere"
 
 
-def test_the_library_reads_its_data(saved: bytes, tmp_path: Path) -> None:
+def test_load_reads_project_file(saved: bytes, tmp_path: Path) -> None:
     path = tmp_path / "mine.hetviz"
     path.write_bytes(saved)
     data = hetviz.load(path)
@@ -200,25 +200,25 @@ def test_the_library_reads_its_data(saved: bytes, tmp_path: Path) -> None:
     assert sum(map(len, data.links)) == 2
 
 
-def test_what_no_step_names_is_left_out(tmp_path: Path) -> None:
+def test_unused_blobs_are_left_out(tmp_path: Path) -> None:
     sessions = Sessions(tmp_path)
-    _, workspace = worked_in(sessions)
+    _, workspace = example_project(sessions)
     stray = workspace.blobs.put(b"uploaded and never opened")
     names = unpacked(save_project(workspace)).keys()
     assert f"{BLOBS}{stray}" not in names
     assert sum(name.startswith(BLOBS) for name in names) == 3 + 2 + 1 + 1 + 1
 
 
-def test_a_step_that_was_lost_before_is_passed_over_again(tmp_path: Path) -> None:
+def test_lost_step_stays_lost(tmp_path: Path) -> None:
     sessions = Sessions(tmp_path)
-    sid, workspace = worked_in(sessions)
+    sid, workspace = example_project(sessions)
     entry = next(one for one in workspace.log if one["op"] == "set-clusters")
     sessions.close()
     (tmp_path / sid / "blobs" / entry["codes"]).write_bytes(b"damaged")
     workspace = sessions.get(sid)
     assert len(workspace.pop_notes()) == 2, "the clusters, and their new name"
     again = sessions.get(open_project(save_project(workspace), "a.hetviz", sessions))
-    assert whole(again) == whole(workspace)
+    assert everything(again) == everything(workspace)
     # One that is needed and damaged is told of when it is saved, not when it is opened.
     key = next(one for one in workspace.log if one["op"] == "record-run")["coordinates"]
     (tmp_path / sid / "blobs" / key).write_bytes(b"damaged")
@@ -226,34 +226,34 @@ def test_a_step_that_was_lost_before_is_passed_over_again(tmp_path: Path) -> Non
         save_project(workspace)
 
 
-def test_a_file_cut_anywhere_is_refused_and_nothing_is_left(saved: bytes, tmp_path: Path) -> None:
+def test_cut_file_is_error(saved: bytes, tmp_path: Path) -> None:
     rng = random.Random(0)
     cuts = {0, 1, 29, 30, len(saved) - 1, len(saved) - 22}
     for cut in sorted(cuts | {rng.randrange(len(saved)) for _ in range(150)}):
-        codes = refused(saved[:cut], tmp_path / "sessions")
+        codes = assert_refused(saved[:cut], tmp_path / "sessions")
         if cut > 60:
             # It is known for what it was meant to be.
             assert is_project("mine.hetviz", saved[:cut])
             assert codes == {"damaged-project"}
 
 
-def test_a_member_that_is_another_by_one_byte_is_refused(saved: bytes, tmp_path: Path) -> None:
+def test_changed_member_is_error(saved: bytes, tmp_path: Path) -> None:
     members = unpacked(saved)
     rng = random.Random(1)
     for name, content in members.items():
         at = rng.randrange(len(content))
         changed = content[:at] + bytes([content[at] ^ 1]) + content[at + 1 :]
-        codes = refused(packed({**members, name: changed}.items()), tmp_path / "sessions")
+        codes = assert_refused(packed({**members, name: changed}.items()), tmp_path / "sessions")
         expected = {"damaged-project", "later-format"} if name == MANIFEST else {"changed-member"}
         assert codes <= expected, name
         gone = packed((other, members[other]) for other in members if other != name)
         expected = {"not-a-project"} if name == MANIFEST else {"missing-member"}
-        assert refused(gone, tmp_path / "sessions") == expected
+        assert assert_refused(gone, tmp_path / "sessions") == expected
 
 
 @given(share=st.floats(0, 1, exclude_max=True), bit=st.integers(0, 7))
 @settings(max_examples=examples(80), suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_one_bit_flipped_is_refused_or_changes_nothing(
+def test_flipped_bit_is_error_or_harmless(
     saved: bytes, share: float, bit: int, tmp_path: Path
 ) -> None:
     at = int(share * len(saved))
@@ -288,11 +288,11 @@ def _first_blob(members: Members) -> str:
 def _other_name(members: Members) -> bytes:
     old = _first_blob(members)
     moved = {(BLOBS + "0" * 64 if name == old else name): x for name, x in members.items()}
-    return forged(moved)
+    return with_members(moved)
 
 
 def _without_blob(members: Members) -> bytes:
-    return forged({name: x for name, x in members.items() if name != _first_blob(members)})
+    return with_members({name: x for name, x in members.items() if name != _first_blob(members)})
 
 
 FORGED: dict[str, tuple[Callable[[Members], bytes], str]] = {
@@ -304,19 +304,21 @@ FORGED: dict[str, tuple[Callable[[Members], bytes], str]] = {
     "blob by another name": (_other_name, "changed-member"),
     "blob that is not there": (_without_blob, "bad-step"),
     "journal of another format": (
-        lambda m: forged({**m, JOURNAL: m[JOURNAL].replace(b'"format": 1', b'"format": 7', 1)}),
+        lambda m: with_members(
+            {**m, JOURNAL: m[JOURNAL].replace(b'"format": 1', b'"format": 7', 1)}
+        ),
         "later-format",
     ),
-    "journal cut": (lambda m: forged({**m, JOURNAL: m[JOURNAL][:-1]}), "bad-journal"),
-    "empty journal": (lambda m: forged({**m, JOURNAL: b""}), "bad-journal"),
-    "no selection": (lambda m: forged({**m, VIEW_STATE: b"[" * 100_000}), "damaged-content"),
+    "journal cut": (lambda m: with_members({**m, JOURNAL: m[JOURNAL][:-1]}), "bad-journal"),
+    "empty journal": (lambda m: with_members({**m, JOURNAL: b""}), "bad-journal"),
+    "no selection": (lambda m: with_members({**m, VIEW_STATE: b"[" * 100_000}), "damaged-content"),
     "no list": (lambda m: packed({**m, MANIFEST: b"[]"}.items()), "damaged-project"),
     "deep list": (lambda m: packed({**m, MANIFEST: b"[" * 99_999}.items()), "damaged-project"),
 }
 
 
 @pytest.mark.parametrize("kind", FORGED)
-def test_files_made_to_harm_are_refused(kind: str, saved: bytes, tmp_path: Path) -> None:
+def test_hostile_files_are_errors(kind: str, saved: bytes, tmp_path: Path) -> None:
     make, code = FORGED[kind]
     folder = tmp_path / "sessions"
     sessions = Sessions(folder)
@@ -347,13 +349,11 @@ STEPS_TO_HARM: list[tuple[Any, str]] = [
 
 
 @pytest.mark.parametrize(("entry", "code"), STEPS_TO_HARM)
-def test_steps_that_are_none_are_refused(
-    entry: Any, code: str, saved: bytes, tmp_path: Path
-) -> None:
-    content = with_steps(saved, entry, {"op": "set-title", "title": "after", "at": ""})
+def test_bad_steps_are_errors(entry: Any, code: str, saved: bytes, tmp_path: Path) -> None:
+    content = with_log(saved, entry, {"op": "set-title", "title": "after", "at": ""})
     if entry == {"op": "redo"}:
-        content = with_steps(saved, entry, entry)
-    assert refused(content, tmp_path / "sessions") == {code}
+        content = with_log(saved, entry, entry)
+    assert assert_refused(content, tmp_path / "sessions") == {code}
 
 
 @pytest.mark.parametrize(
@@ -371,7 +371,7 @@ def test_steps_that_are_none_are_refused(
         packed([("c0.npy", b"\x93NUMPY\x01\x00\xff\xff{"), ("components.npy", b"")]),
     ],
 )
-def test_maps_that_are_none_are_refused(blob: bytes, saved: bytes, tmp_path: Path) -> None:
+def test_bad_maps_are_errors(blob: bytes, saved: bytes, tmp_path: Path) -> None:
     members = unpacked(saved)
     key = hashlib.sha256(blob).hexdigest()
     entry = next(
@@ -379,11 +379,11 @@ def test_maps_that_are_none_are_refused(blob: bytes, saved: bytes, tmp_path: Pat
     )
     for field in ("coordinates", "figures", "only"):
         line = json.dumps({**entry, field: key}).encode() + b"\n"
-        content = forged({**members, f"{BLOBS}{key}": blob, JOURNAL: members[JOURNAL] + line})
-        assert refused(content, tmp_path / "sessions") == {"bad-step"}, field
+        content = with_members({**members, f"{BLOBS}{key}": blob, JOURNAL: members[JOURNAL] + line})
+        assert assert_refused(content, tmp_path / "sessions") == {"bad-step"}, field
 
 
-def test_a_selection_of_rows_that_are_not_there_is_refused(saved: bytes, tmp_path: Path) -> None:
+def test_bad_selection_is_error(saved: bytes, tmp_path: Path) -> None:
     members = unpacked(saved)
     other = Sessions(tmp_path / "other")
     workspace = other.get(new_session_id())
@@ -394,35 +394,37 @@ def test_a_selection_of_rows_that_are_not_there_is_refused(saved: bytes, tmp_pat
     ours = json.loads(members[VIEW_STATE])
     bad = json.dumps({**theirs, "fingerprint": ours["fingerprint"]}).encode()
     with pytest.raises(DataError):
-        open_project(forged({**members, VIEW_STATE: bad}), "a.hetviz", Sessions(tmp_path / "s"))
+        open_project(
+            with_members({**members, VIEW_STATE: bad}), "a.hetviz", Sessions(tmp_path / "s")
+        )
     assert list((tmp_path / "s").iterdir()) == []
 
 
-def test_more_than_a_project_may_hold_is_refused(
+def test_project_over_limit_is_error(
     saved: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(project_file, "MAX_BYTES", 1_000)
-    assert refused(saved, tmp_path / "sessions") == {"project-full"}
+    assert assert_refused(saved, tmp_path / "sessions") == {"project-full"}
 
 
-def test_steps_without_end_are_given_up(
+def test_slow_replay_is_error(
     saved: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(project_file, "MAX_REPLAY_S", -1.0)
-    assert refused(saved, tmp_path / "sessions") == {"too-slow"}
+    assert assert_refused(saved, tmp_path / "sessions") == {"too-slow"}
 
 
-def test_what_could_not_be_opened_again_is_not_saved(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_too_large_project_is_not_saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     sessions = Sessions(tmp_path)
-    _, workspace = worked_in(sessions)
+    _, workspace = example_project(sessions)
     project = sum(name.startswith("project/") for name in unpacked(save_project(workspace)))
     # The data as a bundle are the first to stay behind.
     monkeypatch.setattr(limits, "MAX_MEMBERS", project + 1)
     content = save_project(workspace)
     assert "hetviz.toml" not in unpacked(content)
-    assert whole(sessions.get(open_project(content, "a.hetviz", sessions))) == whole(workspace)
+    assert everything(sessions.get(open_project(content, "a.hetviz", sessions))) == everything(
+        workspace
+    )
     path = tmp_path / "a.hetviz"
     path.write_bytes(content)
     with pytest.raises(DataError, match="Start page"):
@@ -432,9 +434,7 @@ def test_what_could_not_be_opened_again_is_not_saved(
         save_project(workspace)
 
 
-def test_files_are_read_in_a_process_of_their_own_here_too(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_files_are_read_in_isolation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     here, there = Sessions(tmp_path / "here"), Sessions(tmp_path / "there")
     workspace = here.get(new_session_id())
     book = workbook({"Trees": [["id", "x"], ["a", 1.5], ["b", 2]]})
@@ -452,19 +452,17 @@ def test_files_are_read_in_a_process_of_their_own_here_too(
     monkeypatch.setattr(parse, "parse_files", lambda *_: pytest.fail("read in this process"))
     again = there.get(open_project(save_project(workspace), "a.hetviz", there))
     assert asked == ["trees.xlsx"]
-    assert essence_of(again) == essence_of(workspace)
+    assert state_essence(again) == state_essence(workspace)
 
 
-def test_a_project_that_comes_back_reads_no_table_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_reopened_project_uses_read_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     session, rows = new_session_id(), range(20_000)
     table = "\n".join(["id,height,town", *(f"T{k},{k * 7 % 997}.5,{'abc'[k % 3]}" for k in rows)])
     assert len(table) > child.MAX_PREVIEW_BYTES_HERE
     sessions = Sessions(tmp_path)
     workspace = sessions.get(session)
     workspace.do(AddTables({"trees.csv": workspace.blobs.put(table.encode())}, fresh=True))
-    before = essence_of(workspace)
+    before = state_essence(workspace)
     sessions.close()
 
     monkeypatch.setattr(content_of_projects, "_LOADED", WeakValueDictionary())
@@ -474,7 +472,7 @@ def test_a_project_that_comes_back_reads_no_table_again(
     monkeypatch.setattr(child, "load", lambda *_: pytest.fail("made again"))
     again = Sessions(tmp_path).get(session)
     assert again is not workspace
-    assert essence_of(again) == before
+    assert state_essence(again) == before
     assert again.state.data is not None and again.state.data["trees"].X is not None
 
 
@@ -493,7 +491,7 @@ except HetvizError as error:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="it has no such limit")
-def test_a_full_disk_is_told_and_nothing_is_left(saved: bytes, tmp_path: Path) -> None:
+def test_full_disk_leaves_no_session(saved: bytes, tmp_path: Path) -> None:
     path = tmp_path / "mine.hetviz"
     path.write_bytes(saved)
     for limit in (10, 200, 1_500):
@@ -503,9 +501,7 @@ def test_a_full_disk_is_told_and_nothing_is_left(saved: bytes, tmp_path: Path) -
         assert list((tmp_path / "s").iterdir()) == []
 
 
-def test_what_an_opening_left_that_was_killed_is_cleared_after_a_day(
-    saved: bytes, tmp_path: Path
-) -> None:
+def test_killed_opening_is_removed_after_day(saved: bytes, tmp_path: Path) -> None:
     begun = tmp_path / new_session_id()
     (begun / "blobs").mkdir(parents=True)
     (begun / "blobs" / "x").write_bytes(b"x")
@@ -518,14 +514,14 @@ def test_what_an_opening_left_that_was_killed_is_cleared_after_a_day(
     assert [path.name for path in tmp_path.iterdir()] == [sid]
 
 
-def test_other_numbers_on_another_computer_are_told(saved: bytes, tmp_path: Path) -> None:
+def test_different_features_are_reported(saved: bytes, tmp_path: Path) -> None:
     sessions = Sessions(tmp_path)
-    content = forged(unpacked(saved), fingerprint="0" * 64)
+    content = with_members(unpacked(saved), fingerprint="0" * 64)
     (note,) = sessions.get(open_project(content, "a.hetviz", sessions)).pop_notes()
     assert "slightly differently" in note
 
 
-def test_a_project_is_known_by_its_content(saved: bytes) -> None:
+def test_is_project_uses_content(saved: bytes) -> None:
     assert is_project("holiday.png", saved)
     rest = [(name, content) for name, content in unpacked(saved).items() if name != MANIFEST]
     again = packed([*rest, (MANIFEST, unpacked(saved)[MANIFEST])])
@@ -536,7 +532,7 @@ def test_a_project_is_known_by_its_content(saved: bytes) -> None:
         assert not is_project("mine.hetviz", other)
 
 
-def test_the_command_says_what_is_in_it(
+def test_project_command_prints_summary(
     saved: bytes,
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
@@ -560,7 +556,7 @@ def test_the_command_says_what_is_in_it(
     assert main(["project", str(path)]) == 1
 
 
-def test_the_command_opens_it_for_the_app(saved: bytes, tmp_path: Path) -> None:
+def test_project_command_opens(saved: bytes, tmp_path: Path) -> None:
     path, home = tmp_path / "mine.hetviz", tmp_path / "home"
     path.write_bytes(saved)
     command = [sys.executable, "-m", "hetviz", "project", str(path), "--open", "--json"]

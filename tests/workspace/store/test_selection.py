@@ -35,7 +35,9 @@ def workspace(tmp_path: Path, sid: str) -> Workspace:
     return found
 
 
-def test_it_outlives_a_restart_and_a_rename(workspace: Workspace, tmp_path: Path, sid: str) -> None:
+def test_view_state_survives_restart_and_rename(
+    workspace: Workspace, tmp_path: Path, sid: str
+) -> None:
     workspace.set_view_state(selection=[5, 0, 5], camera=CAMERA)
     workspace.do(RenameDataset("plants", "trees"))
     assert workspace.view_state.selection.tolist() == [0, 5]
@@ -47,7 +49,7 @@ def test_it_outlives_a_restart_and_a_rename(workspace: Workspace, tmp_path: Path
     assert [entry["op"] for entry in again.log] == ["add-tables", "rename-dataset"]
 
 
-def test_it_is_empty_while_the_rows_are_others(workspace: Workspace) -> None:
+def test_view_state_is_empty_for_other_rows(workspace: Workspace) -> None:
     workspace.set_view_state(selection=[0, 5], camera=CAMERA)
     version = workspace.selection_version
     workspace.do(DropDataset("birds"))
@@ -63,7 +65,7 @@ def test_it_is_empty_while_the_rows_are_others(workspace: Workspace) -> None:
     assert workspace.view_state.selection.tolist() == []
 
 
-def test_the_version_is_the_higher_of_what_was_heard_and_what_was_made(
+def test_selection_version_is_maximum(
     workspace: Workspace,
 ) -> None:
     version = workspace.selection_version
@@ -81,7 +83,7 @@ def test_the_version_is_the_higher_of_what_was_heard_and_what_was_made(
     assert workspace.selection_version == version + 4
 
 
-def test_what_is_no_selection_or_camera_is_refused(workspace: Workspace) -> None:
+def test_bad_view_state_is_error(workspace: Workspace) -> None:
     for rows in ([7], [-1], np.array([0.5])):
         with pytest.raises(DataError):
             workspace.set_view_state(selection=rows)
@@ -92,7 +94,7 @@ def test_what_is_no_selection_or_camera_is_refused(workspace: Workspace) -> None
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"version": 1}', b"\x00" * 40])
-def test_a_damaged_file_is_as_none(
+def test_damaged_file_is_ignored(
     workspace: Workspace, tmp_path: Path, sid: str, content: bytes
 ) -> None:
     workspace.close()
@@ -100,7 +102,7 @@ def test_a_damaged_file_is_as_none(
     assert Sessions(tmp_path).get(sid).view_state.selection.size == 0
 
 
-def test_that_it_cannot_be_kept_stops_nobody_and_names_no_session(
+def test_write_failure_is_logged_without_session(
     workspace: Workspace, tmp_path: Path, sid: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     (tmp_path / sid / "glance.json").mkdir()
@@ -115,9 +117,7 @@ def test_that_it_cannot_be_kept_stops_nobody_and_names_no_session(
     ]
 
 
-def test_groups_are_kept_merged_and_given_up(
-    workspace: Workspace, tmp_path: Path, sid: str
-) -> None:
+def test_groups_are_merged_and_removed(workspace: Workspace, tmp_path: Path, sid: str) -> None:
     workspace.set_view_state(groups={"B": [4, 2], "A": [1]})
     workspace.set_view_state(selection=[3])
     workspace.close()
@@ -135,9 +135,7 @@ def test_groups_are_kept_merged_and_given_up(
 
 
 @pytest.mark.parametrize("groups", [{"D": [1]}, {"A": [10**6]}, {"A": [0.5]}])
-def test_groups_have_known_names_and_rows(
-    workspace: Workspace, groups: dict[str, list[float]]
-) -> None:
+def test_bad_groups_are_errors(workspace: Workspace, groups: dict[str, list[float]]) -> None:
     with pytest.raises(DataError):
         workspace.set_view_state(groups=groups)
     assert workspace.view_state.groups == {}

@@ -17,25 +17,25 @@ from hetviz.workspace import EndJob, OpenSample, Sessions, SetTitle, StartJob
 from hetviz.workspace.store.files import home
 from hetviz.workspace.store.journal import InUse
 from hetviz.workspace.store.sessions import new_session_id, remove_unused_sessions
-from tests.workspace.helpers import carry_out, essence_of
+from tests.workspace.helpers import run_random_steps, state_essence
 
 
-def test_a_session_is_as_it_was_after_a_restart(tmp_path: Path) -> None:
+def test_session_is_restored(tmp_path: Path) -> None:
     sessions, sid = Sessions(tmp_path), new_session_id()
     workspace = sessions.get(sid)
     workspace.do(OpenSample("emoji"))
-    carry_out(workspace, "record")
+    run_random_steps(workspace, "record")
     workspace.do(SetTitle("Mine"))
     workspace.undo()
-    before = essence_of(workspace)
+    before = state_essence(workspace)
     sessions.close()
     again = Sessions(tmp_path).get(sid)
-    assert essence_of(again) == before
+    assert state_essence(again) == before
     assert again.redo_name == "project name"
     assert again.log == workspace.log
 
 
-def test_one_that_is_not_open_yet_is_found(tmp_path: Path) -> None:
+def test_find_restores_session(tmp_path: Path) -> None:
     sessions, sid = Sessions(tmp_path), new_session_id()
     sessions.get(sid).do(OpenSample("emoji"))
     sessions.close()
@@ -49,7 +49,7 @@ def test_one_that_is_not_open_yet_is_found(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == [sid]
 
 
-def test_a_second_server_is_told_and_finds_nothing(tmp_path: Path) -> None:
+def test_second_server_is_error(tmp_path: Path) -> None:
     first, sid = Sessions(tmp_path), new_session_id()
     first.get(sid).do(OpenSample("emoji"))
     second = Sessions(tmp_path)
@@ -60,7 +60,7 @@ def test_a_second_server_is_told_and_finds_nothing(tmp_path: Path) -> None:
     assert second.get(sid).state.data is not None
 
 
-def test_a_running_job_is_interrupted_by_a_restart(tmp_path: Path) -> None:
+def test_restart_interrupts_job(tmp_path: Path) -> None:
     sessions, sid = Sessions(tmp_path), new_session_id()
     sessions.get(sid).do(StartJob("j1", "PCA", {"method": "pca"}))
     for _ in range(2):
@@ -81,7 +81,7 @@ def test_a_running_job_is_interrupted_by_a_restart(tmp_path: Path) -> None:
     assert sessions.get(sid).state.pending is None
 
 
-def test_two_that_ask_at_once_get_one_workspace(tmp_path: Path) -> None:
+def test_concurrent_get_shares_workspace(tmp_path: Path) -> None:
     sessions, sid = Sessions(tmp_path), new_session_id()
     sessions.get(sid).do(SetTitle("Mine"))
     sessions.close()
@@ -95,7 +95,7 @@ def test_two_that_ask_at_once_get_one_workspace(tmp_path: Path) -> None:
     assert len(set(map(id, found))) == 1
 
 
-def test_the_folder_is_the_platforms(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_home_is_platform_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("HETVIZ_HOME", str(tmp_path / "mine"))
     assert home() == tmp_path / "mine"
     monkeypatch.delenv("HETVIZ_HOME")
@@ -113,9 +113,7 @@ def test_the_folder_is_the_platforms(monkeypatch: pytest.MonkeyPatch, tmp_path: 
     assert home() == tmp_path / "local" / "hetviz"
 
 
-def test_sessions_lie_in_the_home_folder_for_the_owner_only(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_sessions_folder_is_private(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("HETVIZ_HOME", str(tmp_path / "home"))
     sessions, sid = Sessions(), new_session_id()
     assert sessions.is_durable
@@ -124,7 +122,7 @@ def test_sessions_lie_in_the_home_folder_for_the_owner_only(
         assert stat.S_IMODE((tmp_path / folder).stat().st_mode) == 0o700
 
 
-def test_where_nothing_can_be_kept_that_is_known(
+def test_read_only_home_is_not_durable(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     (tmp_path / "file").write_bytes(b"")
@@ -135,7 +133,7 @@ def test_where_nothing_can_be_kept_that_is_known(
     assert "cannot be saved" in caplog.text
 
 
-def test_no_log_names_a_session(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_logs_have_no_session_ids(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
     sessions, sid = Sessions(tmp_path), new_session_id()
     workspace = sessions.get(sid)
@@ -170,9 +168,7 @@ def aged(folder: Path, days: float) -> None:
         ("open elsewhere", 31, False),
     ],
 )
-def test_only_old_sessions_without_work_are_cleared(
-    tmp_path: Path, work: str, days: float, gone: bool
-) -> None:
+def test_old_empty_sessions_are_removed(tmp_path: Path, work: str, days: float, gone: bool) -> None:
     sessions, sid = Sessions(tmp_path), new_session_id()
     workspace = sessions.get(sid)
     workspace.do(OpenSample("emoji"))
@@ -200,7 +196,7 @@ def test_only_old_sessions_without_work_are_cleared(
     assert other.exists()
 
 
-def test_a_visit_keeps_a_session_from_being_cleared(tmp_path: Path) -> None:
+def test_visited_session_stays(tmp_path: Path) -> None:
     sessions, sid = Sessions(tmp_path), new_session_id()
     sessions.get(sid).do(OpenSample("emoji"))
     sessions.close()
@@ -210,7 +206,7 @@ def test_a_visit_keeps_a_session_from_being_cleared(tmp_path: Path) -> None:
     assert remove_unused_sessions(tmp_path) == 0
 
 
-def test_old_visits_are_cleared_at_the_start(tmp_path: Path) -> None:
+def test_old_sessions_are_removed_at_start(tmp_path: Path) -> None:
     sessions, sid = Sessions(tmp_path), new_session_id()
     sessions.get(sid).do(OpenSample("emoji"))
     sessions.close()
@@ -219,7 +215,7 @@ def test_old_visits_are_cleared_at_the_start(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_sessions_that_nobody_asks_for_are_let_go_and_come_back(tmp_path: Path) -> None:
+def test_idle_sessions_are_closed_and_restored(tmp_path: Path) -> None:
     sessions, kept, left = Sessions(tmp_path), new_session_id(), new_session_id()
     for sid, title in ((kept, "Kept"), (left, "Left")):
         sessions.get(sid).do(SetTitle(title))
@@ -234,7 +230,7 @@ def test_sessions_that_nobody_asks_for_are_let_go_and_come_back(tmp_path: Path) 
     assert again.undo_name == first.undo_name
 
 
-def test_a_session_with_a_job_under_way_is_not_let_go(tmp_path: Path) -> None:
+def test_session_with_job_stays_open(tmp_path: Path) -> None:
     sessions, sid = Sessions(tmp_path), new_session_id()
     workspace = sessions.get(sid)
     workspace.do(StartJob("j1", "PCA", {"method": "pca"}))
@@ -243,9 +239,7 @@ def test_a_session_with_a_job_under_way_is_not_let_go(tmp_path: Path) -> None:
     assert sessions.close_idle(after=-1.0) == [sid]
 
 
-def test_sessions_that_are_only_in_memory_are_never_let_go(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_memory_sessions_stay_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").write_text("in the way")
     sessions, sid = Sessions(tmp_path / "file" / "sessions"), new_session_id()
     sessions.get(sid).do(SetTitle("Mine"))
