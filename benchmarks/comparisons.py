@@ -21,7 +21,7 @@ from benchmarks.harness import cpu_seconds, report
 from hetviz import Comparisons, Dataset, HeteroData
 from hetviz.core.ordinal.comparisons import comparison_accuracy
 from hetviz.core.ordinal.embedding import Hinge, embed_order
-from hetviz.core.ordinal.fixed_rank import critical, weigh_columns
+from hetviz.core.ordinal.fixed_rank import critical_beta_for, weigh_columns
 
 DATA = "may"
 TAXONOMY = {"round": "0689", "straight": "147", "open": "235"}
@@ -77,7 +77,7 @@ def at_scale(out: Path, quick: bool) -> None:
         else:
             views = [factor(K) for K in kernels]
         share = np.full(len(C), 1.0 / len(C))
-        beta = times * critical(views, Hinge(n, C, share), diagonal=diagonal)
+        beta = times * critical_beta_for(views, Hinge(n, C, share), diagonal=diagonal)
         hinge = Hinge(n, C, beta * share)
         if diagonal:
             return weigh_columns(np.hstack(views), hinge, tol=3e-3), beta
@@ -107,7 +107,7 @@ def against_conic(out: Path, quick: bool) -> None:
     kernels, C = hidden(n, m, seed=1)
     views = [factor(K) for K in kernels[1:3]]
     share = np.full(m, 1.0 / m)
-    beta = 30.0 * critical(views, Hinge(n, C, share))
+    beta = 30.0 * critical_beta_for(views, Hinge(n, C, share))
 
     def conic() -> float:
         total, size = 0, 0

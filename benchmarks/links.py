@@ -20,7 +20,7 @@ import hetviz
 from benchmarks.harness import cpu_seconds, report
 from hetviz.algorithms.kbmf2k import KBMF2K
 from hetviz.algorithms.mkpe import MKPE
-from hetviz.core.kernels.mkpe import Descent, Domain, Scores, known_scores, minimise
+from hetviz.core.kernels.mkpe import Descent, Domain, ScoreBlock, fit_mkpe, known_scores
 from hetviz.core.kernels.regression import Design
 from hetviz.core.prediction.kbmf2k import DomainLinks as Signs
 from hetviz.core.prediction.kbmf2k import Factorisation, infer
@@ -57,7 +57,7 @@ def receptors(data: Path) -> tuple[Floats, Floats, Floats]:
     return Y, (K + K.T) / 2, (L + L.T) / 2
 
 
-def blocks_of(Y: Floats, K: Floats, L: Floats, zeros: bool = False) -> list[Scores]:
+def blocks_of(Y: Floats, K: Floats, L: Floats, zeros: bool = False) -> list[ScoreBlock]:
     """Return the scores of the paper: 0.9 for an interaction, else unknown (or 0)."""
     i, j = np.indices(Y.shape).reshape(2, -1) if zeros else np.nonzero(Y)
     across = known_scores(0, 1, Y.shape, i, j, LINK * Y[i, j], 1.0)
@@ -102,7 +102,7 @@ def starts(Y: Floats, K: Floats, L: Floats) -> list[dict[str, Any]]:
         domains = [Domain(len(K)), Domain(len(L))]
         rng = np.random.default_rng(0)
         seconds, found = cpu_seconds(
-            lambda domains=domains, rng=rng, sigma0=sigma0: minimise(
+            lambda domains=domains, rng=rng, sigma0=sigma0: fit_mkpe(
                 domains, blocks_of(Y, K, L), 2, rng, sigma0=sigma0, n_iter=SWEEPS, n_init=25
             ),
             1,

@@ -23,7 +23,7 @@ from hetviz.serve.config import LOW_MEMORY_ENV
 from tests.browser.harness import Server
 from tests.lasting.faults import running, table
 from tests.lasting.visitor import Visitor
-from tests.soak.test_load import Visit, memory, report, run_visit
+from tests.soak.test_load import Visit, format_waits, memory, run_visit
 
 VISITORS, REST_S = 20, 5
 # Waves, and the seconds that each visitor of one stays once the first map is there.
@@ -58,7 +58,7 @@ def run(out: Path, quick: bool) -> None:
                 sys.stdout.write(f"{rows[-1]}\n")
                 sys.stdout.flush()
         for act, each in sorted(ACTS.items()):
-            sys.stdout.write(f"{act}: {report(each)}\n")
+            sys.stdout.write(f"{act}: {format_waits(each)}\n")
         for title, each in sorted(worked_on(Path(home)).items()):
             took = f"{np.median(each):.1f} worker s (median), {max(each):.1f} at most"
             sys.stdout.write(f"{len(each)} jobs {title!r}: {took}\n")

@@ -19,7 +19,7 @@ from benchmarks.papers.judging import apart, judged, seen, told_by
 from benchmarks.papers.out import Out
 from benchmarks.papers.settings import settled
 from benchmarks.papers.stats import mean_and_error, told
-from hetviz.core.kernels.mkpe import Domain, minimise
+from hetviz.core.kernels.mkpe import Domain, fit_mkpe
 from hetviz.core.prediction.code import fit_code, make_cooccurrence_block
 
 TITLE = "Paper 004: preserving multiple kernels, drugs and nuclear receptors"
@@ -128,7 +128,7 @@ def mapped(kind: str, Y: Floats, K: Floats, L: Floats, seed: int) -> dict[str, A
                 for block in scores[1:]
             ]
             domains = [Domain(len(S), scale=float(np.sqrt(len(S)))) for S in (K, L)]
-        done = minimise(domains, scores, 2, rng, sigma0=sigma0, n_iter=SWEEPS)
+        done = fit_mkpe(domains, scores, 2, rng, sigma0=sigma0, n_iter=SWEEPS)
         places, loss = done.descent.places, done.descent.loss
     D = distances(places[0], places[1])
     return {

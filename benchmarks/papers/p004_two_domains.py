@@ -20,7 +20,7 @@ from benchmarks.papers.judging import judged, seen, told_by
 from benchmarks.papers.out import Out
 from benchmarks.papers.settings import settled
 from benchmarks.papers.stats import mean_and_error, told
-from hetviz.core.kernels.mkpe import Domain, known_scores, minimise
+from hetviz.core.kernels.mkpe import Domain, fit_mkpe, known_scores
 
 TITLE = "Paper 004: preserving multiple kernels, numerals of two domains"
 NEEDS = (
@@ -175,7 +175,7 @@ def embedded(made: Task, by: str, rank: int, seed: int) -> tuple[Floats, Floats,
     i, j = np.indices(scores.shape).reshape(2, -1)
     blocks.append(known_scores(0, 1, scores.shape, i, j, scores.ravel(), 1.0))
     rng = np.random.default_rng(seed)
-    found = minimise(domains, blocks, rank, rng, n_iter=SWEEPS, n_init=STARTS).descent
+    found = fit_mkpe(domains, blocks, rank, rng, n_iter=SWEEPS, n_init=STARTS).descent
     A, B = found.places
     return A, B, scaled[1][made.unseen] @ found.state.frames[1]
 

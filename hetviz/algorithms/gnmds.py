@@ -32,9 +32,9 @@ from hetviz.algorithms.shared_params import (
 )
 from hetviz.core.ordinal.comparisons import comparison_accuracy
 from hetviz.core.ordinal.embedding import Hinge
-from hetviz.core.ordinal.fixed_rank import Flat, critical, flat_embedding
+from hetviz.core.ordinal.fixed_rank import FixedRankEmbedding, critical_beta_for, embed_fixed_rank
 from hetviz.core.ordinal.partial_order import partial_order
-from hetviz.core.ordinal.polish import choose_pull, polished
+from hetviz.core.ordinal.polish import choose_pull, polish_map
 from hetviz.data import HeteroData
 from hetviz.data.model.diagnostics import optimum_diagnostics
 from hetviz.errors import Cancelled, ConvergenceWarning, NotApplicableError
@@ -142,7 +142,7 @@ class GNMDS(BaseEmbedder):
                 f"{n_left_out:,} items have no comparison that counts. They are left off the map."
             )
         share = self.order_.weight / self.order_.weight.sum()
-        critical_beta = critical([None], Hinge(len(objects), retained, share))
+        critical_beta = critical_beta_for([None], Hinge(len(objects), retained, share))
         if not np.isfinite(critical_beta):
             raise NotApplicableError(self.card.title, ["The comparisons cancel each other out."])
         hinge = Hinge(len(objects), retained, self.beta * critical_beta * share)
@@ -164,7 +164,7 @@ class GNMDS(BaseEmbedder):
             )
 
         try:
-            flat = flat_embedding(
+            flat = embed_fixed_rank(
                 [None],
                 hinge,
                 self.n_components,
@@ -183,7 +183,7 @@ class GNMDS(BaseEmbedder):
             raise
         Y = flat.parts[0]
         if pull is not None:
-            Y = polished(Y, retained, self.order_.weight, pull)
+            Y = polish_map(Y, retained, self.order_.weight, pull)
         return self._make_fit(data, objects, retained, flat, Y, tried)
 
     def _pull(
@@ -204,7 +204,7 @@ class GNMDS(BaseEmbedder):
 
         def refit(rows: Ints) -> Floats:
             weight = self.order_.weight[rows]
-            flat = flat_embedding(
+            flat = embed_fixed_rank(
                 [None],
                 Hinge(n, retained[rows], self.beta * critical_beta * weight / weight.sum()),
                 self.n_components,
@@ -220,7 +220,7 @@ class GNMDS(BaseEmbedder):
         data: HeteroData,
         objects: Ints,
         retained: Ints,
-        flat: Flat,
+        flat: FixedRankEmbedding,
         Y: Floats,
         tried: Mapping[str, float],
     ) -> Fit:

@@ -19,7 +19,7 @@ from hetviz.algorithms.base import (
 )
 from hetviz.algorithms.memory import MemoryEstimate
 from hetviz.algorithms.shared_params import DrawnBy, RandomState
-from hetviz.core.kernels.regression import LOW_RANK_ABOVE, RANK, Design
+from hetviz.core.kernels.regression import MAX_FULL_RANK_ROWS, RANK, Design
 from hetviz.core.prediction.kbmf2k import (
     DomainLinks,
     Factorisation,
@@ -272,7 +272,7 @@ class KBMF2K(BaseEmbedder):
                 K = (K + K.T) / 2
             rank = self.rank
             if isinstance(rank, str):
-                rank = RANK if n > LOW_RANK_ABOVE else None
+                rank = RANK if n > MAX_FULL_RANK_ROWS else None
             designs.append(Design(K, n, rank))
         blocks = [self._block(data, part) for part in scores]
         self._model = Factorisation(

@@ -20,7 +20,14 @@ from hetviz.algorithms.base import (
 from hetviz.algorithms.memory import MemoryEstimate
 from hetviz.algorithms.shared_params import DrawnBy, NComponents, RandomState, TieViews
 from hetviz.core.kernels.kernels import squared_distances
-from hetviz.core.kernels.mkpe import SWEEPS, Domain, Result, Scores, minimise, place
+from hetviz.core.kernels.mkpe import (
+    MAX_SWEEPS,
+    Domain,
+    MkpeResult,
+    ScoreBlock,
+    fit_mkpe,
+    place_item,
+)
 from hetviz.core.spectral.stiefel import RETRACTIONS
 from hetviz.data import Dataset, HeteroData
 from hetviz.data.model.diagnostics import make_diagnostic, starts_diagnostic
@@ -293,20 +300,20 @@ class MKPE(BaseEmbedder):
             return np.vstack(list(self._places_by_dataset(data, places).values()))
 
         try:
-            result = minimise(
+            result = fit_mkpe(
                 domains,
                 blocks,
                 self.n_components,
                 rng,
                 sigma0=None if isinstance(sigma0, str) else sigma0,
-                n_iter=SWEEPS if self.paper else self.n_iter,
+                n_iter=MAX_SWEEPS if self.paper else self.n_iter,
                 n_init=1 if self.paper else self.n_init,
                 retraction=self.retraction,
                 progress=progress,
                 layout=stack_places,
             )
         except Cancelled as stopped:
-            if isinstance(stopped.partial, Result):
+            if isinstance(stopped.partial, MkpeResult):
                 stopped.partial = self._make_fit(data, names, blocks, stopped.partial)
             raise
         return self._make_fit(data, names, blocks, result)
@@ -391,7 +398,7 @@ class MKPE(BaseEmbedder):
         return out
 
     def _make_fit(
-        self, data: HeteroData, names: list[str], blocks: list[Scores], result: Result
+        self, data: HeteroData, names: list[str], blocks: list[ScoreBlock], result: MkpeResult
     ) -> Fit:
         state = result.descent.state
         self.sigma_ = state.sigma
@@ -473,7 +480,7 @@ class MKPE(BaseEmbedder):
                 ends.append((Y[name], s, np.full(len(s), weight)))
                 starts = np.vstack([Y[name][nearest], starts])
             if ends:
-                out[row] = place(ends, self.sigma_**-2, starts[:_N_STARTS_FOR_NEW_ROWS])
+                out[row] = place_item(ends, self.sigma_**-2, starts[:_N_STARTS_FOR_NEW_ROWS])
         return out
 
     def _linked_ends(

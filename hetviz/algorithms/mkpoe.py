@@ -24,7 +24,7 @@ from hetviz.algorithms.shared_params import (
     Tol,
 )
 from hetviz.core.ordinal.embedding import Hinge
-from hetviz.core.ordinal.fixed_rank import choose_beta, critical, flat_embedding
+from hetviz.core.ordinal.fixed_rank import choose_beta, critical_beta_for, embed_fixed_rank
 from hetviz.core.ordinal.polish import choose_pull
 from hetviz.data import HeteroData
 from hetviz.data.model.diagnostics import SHARE, Diagnostic, make_diagnostic, optimum_diagnostics
@@ -296,7 +296,7 @@ class MKPOE(BaseEmbedder):
         if self.combine == "sum" and not self.diagonal:
             views = [np.hstack(views)]
         hinge = Hinge(len(solved.objects), pairs, weight / weight.sum(), self.margin)
-        critical_beta = critical(views, hinge, diagonal=self.diagonal)
+        critical_beta = critical_beta_for(views, hinge, diagonal=self.diagonal)
         factor = parse_multiple(self.beta)
         if isinstance(factor, str):
             chosen = choose_beta(
@@ -339,7 +339,7 @@ class MKPOE(BaseEmbedder):
             )
 
         hinge = Hinge(len(solved.objects), pairs, beta * weight / weight.sum(), self.margin)
-        solved.flat = flat_embedding(
+        solved.flat = embed_fixed_rank(
             views,
             hinge,
             self.n_components,
@@ -375,7 +375,7 @@ class MKPOE(BaseEmbedder):
 
         def refit(rows: Ints) -> Floats:
             some = beta * weight[rows] / weight[rows].sum()
-            flat = flat_embedding(
+            flat = embed_fixed_rank(
                 views,
                 Hinge(n, pairs[rows], some, self.margin),
                 self.n_components,

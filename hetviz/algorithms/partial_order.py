@@ -11,7 +11,7 @@ from hetviz.algorithms.memory import MemoryEstimate
 from hetviz.algorithms.papers import MCFEE_2011
 from hetviz.algorithms.shared_params import Contradictions, DrawnBy, NComponents, RandomState
 from hetviz.core.ordinal.comparisons import comparison_accuracy
-from hetviz.core.ordinal.constant_shift import constant_shift
+from hetviz.core.ordinal.constant_shift import embed_by_constant_shift
 from hetviz.core.ordinal.partial_order import partial_order
 from hetviz.data import HeteroData
 from hetviz.data.model.diagnostics import SHARE, make_diagnostic
@@ -102,7 +102,7 @@ class PartialOrderEmbedding(BaseEmbedder):
                 f"{n_left_out:,} items have no comparison that counts. They are left off the map."
             )
         progress(0.2, "Solving for the axes")
-        solution = constant_shift(len(objects), retained)
+        solution = embed_by_constant_shift(len(objects), retained)
         self.shift_ = solution.shift
         Y = np.zeros((len(objects), self.n_components))
         k = min(self.n_components, solution.positions.shape[1])

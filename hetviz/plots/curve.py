@@ -10,7 +10,7 @@ import numpy as np
 
 from hetviz._text import round_percent
 from hetviz._types import Floats
-from hetviz.core.measures.satisfaction import NEAR
+from hetviz.core.measures.satisfaction import NEAR_SHARE
 from hetviz.plots.palette import Theme, plain_layout, tokens
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 Curve = Sequence[Sequence[float]]
 """Shares of pairs, and of statements kept at each."""
 
-LOOK_AT = NEAR
+LOOK_AT = NEAR_SHARE
 _NAMES = {"given": "given", "held_out": "held out"}
 _DASH = {"given": "solid", "held_out": "5px,3px"}
 _TICKS = (0.001, 0.01, 0.1, 1.0)

@@ -11,7 +11,7 @@ import pytest
 from hetviz.algorithms import joint_map
 from hetviz.algorithms.joint_map import FULL_WEIGHT_AUC, MIN_LINK_WEIGHT, JointMap, link_weight
 from hetviz.core.graph.distances import FeatureSpace
-from hetviz.core.measures.neighborhoods import preservation
+from hetviz.core.measures.neighborhoods import measure_preservation
 from hetviz.core.spectral.evidence import LinkEvidence
 from hetviz.data import Dataset, HeteroData, Labels, Links
 from hetviz.errors import Cancelled, DataWarning, NotApplicableError
@@ -78,7 +78,7 @@ def test_one_dataset_without_links_is_a_neighbour_map_of_it() -> None:
     data = HeteroData([WORLD["items"]])
     method = quick().fit(data)
     X = np.asarray(WORLD["items"].X)
-    assert preservation(FeatureSpace(X), method.embedding_.stacked()).trustworthiness > 0.9
+    assert measure_preservation(FeatureSpace(X), method.embedding_.stacked()).trustworthiness > 0.9
     assert method.link_evidence_ == {}
     # what is about links alone changes nothing
     same = quick(link_strength=1.0, check_links=False).fit(data)

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from hetviz.algorithms.mr_sne import MRSNE
 from hetviz.core.graph.distances import DistanceSpace, FeatureSpace
 from hetviz.core.layout.procrustes import align
-from hetviz.core.measures.neighborhoods import preservation
+from hetviz.core.measures.neighborhoods import measure_preservation
 from hetviz.data import Dataset, Embedding, HeteroData, Links
 from hetviz.errors import Cancelled, DataWarning, NotApplicableError, ParameterError
 from hetviz.metrics.fit.displacement import displacements
@@ -140,10 +140,10 @@ def test_distances_and_kernels_make_neighbours_too() -> None:
     ids = WORLD["items"].ids
     for dataset in (Dataset("d", ids, distance=D), Dataset("k", ids, kernel=X @ X.T)):
         Y = quick().fit(HeteroData([dataset])).embedding_.stacked()
-        assert preservation(DistanceSpace(D), Y).trustworthiness > 0.9
+        assert measure_preservation(DistanceSpace(D), Y).trustworthiness > 0.9
     sparse = Dataset("s", ids, sp.csr_array(X))
     Y = quick().fit(HeteroData([sparse])).embedding_.stacked()
-    assert preservation(FeatureSpace(X), Y).trustworthiness > 0.9
+    assert measure_preservation(FeatureSpace(X), Y).trustworthiness > 0.9
 
 
 def test_views_of_one_object_are_drawn_together() -> None:

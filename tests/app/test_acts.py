@@ -87,7 +87,7 @@ def test_adding_is_one_step_by_name_and_asks_for_a_refit(visit: Visit, started: 
     assert len(NEW[0]) == 3
     assert set(NEW[0]) <= set(hetviz.statements(workspace.state.opened())["key"])
     # The opposite is said to be one before it is added, and may be all the same.
-    app.session_state["saying"] = StatementDraft("apart", -1.0)
+    app.session_state["statement-draft"] = StatementDraft("apart", -1.0)
     grouped(app, A=[0], B=[7])
     assert "These have a link together" in html_of(app)
     assert app.button(key="act-add").label == "Apply to 1 pair anyway"
@@ -123,7 +123,7 @@ def test_comparisons_say_that_a_method_makes_no_use_of_them(
     visit: Visit, started: list[Any]
 ) -> None:
     app = visit("map")
-    app.session_state["saying"] = StatementDraft("closer")
+    app.session_state["statement-draft"] = StatementDraft("closer")
     grouped(app, A=[0, 1], B=[5], C=[9, 10])
     assert "does not use comparisons. The map does not move" in html_of(app)
     before = len(DATA.comparisons or ())
@@ -134,7 +134,7 @@ def test_comparisons_say_that_a_method_makes_no_use_of_them(
 
 def test_a_group_is_labelled(visit: Visit, started: list[Any]) -> None:
     app = visit("map")
-    app.session_state["saying"] = StatementDraft("label")
+    app.session_state["statement-draft"] = StatementDraft("label")
     grouped(app, A=[0, 1, 1300])
     app.text_input(key="label-value").set_value("odd ones").run()
     press(app, "act-label")
@@ -171,7 +171,7 @@ def test_wishes_of_the_browser_are_taken_or_passed_over(visit: Visit, started: l
     kept: dict[str, Any] = {}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(session, "workspace", lambda: workspace)
-        for part in ("statements.wording", "statements.messages"):
+        for part in ("statements.statement_draft", "statements.messages"):
             patch.setattr(f"hetviz.ui.{part}.st", SimpleNamespace(session_state=kept))
         packed = base64.b64encode(pack_rows([4, 5], data.n_rows).tobytes()).decode()
         rows = workspace.view_state.fingerprint
@@ -223,7 +223,7 @@ def test_a_contradiction_by_way_of_a_third_item_is_told_before_it_is_added(visit
     workspace.do(AddLinks("emoji", "emoji", [[first, second], [second, third]], 1.0))
     grouped(app, A=[200], B=[800])
     assert "by way of" not in html_of(app)
-    app.session_state["saying"] = StatementDraft("apart", -1.0)
+    app.session_state["statement-draft"] = StatementDraft("apart", -1.0)
     app.run()
     assert "by way of" in html_of(app)
     assert app.button(key="act-add").label == "Apply to 1 pair anyway"

@@ -35,7 +35,7 @@ def n_links(app: AppTest) -> int:
     return sum(map(len, workspace_of(app).state.opened().links))
 
 
-def test_answers_are_kept_counted_and_followed_by_the_next_question(visit: Visit) -> None:
+def test_answers_are_saved_counted_and_followed_by_next_question(visit: Visit) -> None:
     app = visit("guidance")
     before, first = n_links(app), question(app)
     assert "Do these two belong together?" in html_of(app)
@@ -49,7 +49,7 @@ def test_answers_are_kept_counted_and_followed_by_the_next_question(visit: Visit
     assert "2 answered, 1 of them yes" in html_of(app)
 
 
-def test_what_is_asked_about_is_shown_on_the_map(visit: Visit) -> None:
+def test_map_shows_items_of_question(visit: Visit) -> None:
     app = visit("guidance")
     (drawn,) = (
         json.loads(element.proto.json)
@@ -65,7 +65,7 @@ def test_what_is_asked_about_is_shown_on_the_map(visit: Visit) -> None:
     assert [titles[row] for row in pair[:2]] == pair[2:]
 
 
-def test_undo_takes_the_answer_back_and_asks_again(visit: Visit) -> None:
+def test_undo_removes_answer_and_repeats_question(visit: Visit) -> None:
     app = visit("guidance")
     before, first = n_links(app), question(app)
     assert app.button(key="ask-undo").disabled
@@ -76,7 +76,7 @@ def test_undo_takes_the_answer_back_and_asks_again(visit: Visit) -> None:
     assert app.button(key="ask-undo").disabled
 
 
-def test_what_cannot_be_said_is_not_asked_again(visit: Visit) -> None:
+def test_skipped_question_is_not_repeated(visit: Visit) -> None:
     app = visit("guidance")
     first, before = question(app), n_links(app)
     seen = {first}
@@ -87,7 +87,7 @@ def test_what_cannot_be_said_is_not_asked_again(visit: Visit) -> None:
     assert n_links(app) == before
 
 
-def test_five_answers_make_the_map_again(visit: Visit) -> None:
+def test_five_answers_refit_the_map(visit: Visit) -> None:
     app = visit("guidance")
     run = workspace_of(app).state.run
     for _ in range(4):
@@ -103,7 +103,7 @@ def test_five_answers_make_the_map_again(visit: Visit) -> None:
     assert "hv-ask" in html_of(app)
 
 
-def test_candidates_that_arrive_do_not_replace_the_question_being_read(visit: Visit) -> None:
+def test_new_candidates_do_not_replace_current_question(visit: Visit) -> None:
     app = visit("guidance")
     first = question(app)
     asking = app.session_state["ask-me"]
@@ -116,7 +116,7 @@ def test_candidates_that_arrive_do_not_replace_the_question_being_read(visit: Vi
     assert question(app) != first
 
 
-def test_who_else_may_belong_is_told_to_the_map_with_how_surely() -> None:
+def test_map_gets_likely_members_with_probability() -> None:
     things = Dataset("things", [f"i{k}" for k in range(9)], np.eye(9))
     others = Dataset("others", ["o", "p"], np.eye(2))
     data = HeteroData([others, things])
@@ -132,7 +132,7 @@ def test_who_else_may_belong_is_told_to_the_map_with_how_surely() -> None:
     assert ask_me._likely_members(data, asking, first) == [(9, 0.3)]
 
 
-def test_it_stops_when_nothing_is_left_to_gain_and_goes_on_if_asked_to(visit: Visit) -> None:
+def test_questions_stop_without_gain_and_continue_on_request(visit: Visit) -> None:
     app = visit("guidance")
     asking = app.session_state["ask-me"]
     app.run()
@@ -150,7 +150,7 @@ def test_it_stops_when_nothing_is_left_to_gain_and_goes_on_if_asked_to(visit: Vi
     assert question(app)
 
 
-def test_missing_labels_of_ones_own_are_asked_for_with_buttons_and_a_list(visit: Visit) -> None:
+def test_missing_own_labels_are_asked_with_buttons_and_list(visit: Visit) -> None:
     app = visit("guidance")
     workspace, asking = workspace_of(app), app.session_state["ask-me"]
     data = workspace.state.opened()

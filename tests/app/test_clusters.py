@@ -18,7 +18,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HETVIZ_HOME", str(tmp_path))
     # Three numbers are enough to see the page work.
     monkeypatch.setattr("hetviz.runs.cluster.search.sizes_to_try", lambda n, method: [4, 6, 9])
-    monkeypatch.setattr(partition_choice, "_HALVES", 1)
+    monkeypatch.setattr(partition_choice, "_N_SPLITS", 1)
 
 
 def press(app: AppTest, key: str) -> AppTest:
@@ -47,14 +47,14 @@ def pick(app: AppTest, *numbers: int) -> AppTest:
     return app
 
 
-def found(visit: Visit) -> AppTest:
+def find_clusters(visit: Visit) -> AppTest:
     app = visit("clusters")
     assert "Items, and the share of their links that stay inside." in html_of(app)
     return press(app, "primary_find-clusters")
 
 
-def test_clusters_are_found_and_told(visit: Visit) -> None:
-    app = found(visit)
+def test_clusters_are_found_and_described(visit: Visit) -> None:
+    app = find_clusters(visit)
     names = names_of(app)
     assert len(names) in (4, 6, 9)
     text = html_of(app)
@@ -64,8 +64,8 @@ def test_clusters_are_found_and_told(visit: Visit) -> None:
     assert "emoji" in text and "keywords" in text and "hv-faces" in text
 
 
-def test_another_number_is_taken_from_those_tried(visit: Visit) -> None:
-    app = found(visit)
+def test_other_number_comes_from_trials(visit: Visit) -> None:
+    app = find_clusters(visit)
     slider = app.select_slider[0]
     other = next(k for k in (4, 6, 9) if k != len(names_of(app)))
     slider.set_value(other).run()
@@ -77,7 +77,7 @@ def test_another_number_is_taken_from_those_tried(visit: Visit) -> None:
 
 
 def test_rename_merge_split_and_undo(visit: Visit) -> None:
-    app = found(visit)
+    app = find_clusters(visit)
     before = names_of(app)
     pick(app, 1)
     field = next(one for one in app.text_input if str(one.key).startswith("cluster-name-"))
@@ -103,9 +103,9 @@ def test_rename_merge_split_and_undo(visit: Visit) -> None:
     assert "Items, and the share of their links that stay inside." in html_of(app)
 
 
-def test_a_cluster_becomes_guidance(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cluster_becomes_guidance(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("hetviz.ui.statements.actions.is_auto_refit", lambda: False)
-    app = found(visit)
+    app = find_clusters(visit)
     data = state_of(app).data
     assert data is not None
     before = sum(map(len, data.links))
@@ -122,7 +122,7 @@ def test_a_cluster_becomes_guidance(visit: Visit, monkeypatch: pytest.MonkeyPatc
     assert sum(map(len, state_of(app).opened().links)) == before
 
 
-def test_a_label_as_clusters_and_the_map_in_their_colours(visit: Visit) -> None:
+def test_label_clusters_colour_the_map(visit: Visit) -> None:
     app = visit("start")
     workspace_of(app).do(OpenSample("digits"))
     go(app, "clusters")
@@ -135,6 +135,6 @@ def test_a_label_as_clusters_and_the_map_in_their_colours(visit: Visit) -> None:
     assert not app.exception
 
 
-def test_nothing_open_says_what_to_do(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_empty_page_shows_next_step(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("hetviz.ui.shell.session.FIRST_SAMPLE", "no such sample")
     assert "Nothing to map yet" in html_of(visit("clusters"))

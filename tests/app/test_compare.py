@@ -32,7 +32,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(autouse=True)
-def what_was_compared_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+def cached_comparison(monkeypatch: pytest.MonkeyPatch) -> None:
     """Compare the same methods on the same data once; most tests are about what is shown of it."""
 
     def remembered(data: HeteroData, progress: Progress, **given: Any) -> Findings:
@@ -67,7 +67,7 @@ def view(app: AppTest, name: str) -> AppTest:
     return app
 
 
-def test_nothing_open_says_what_to_do(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_empty_page_shows_next_step(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("hetviz.ui.shell.session.FIRST_SAMPLE", "no such sample")
     assert "Nothing to compare yet" in html_of(visit("compare"))
 
@@ -83,7 +83,7 @@ def test_every_method_has_a_row_with_reasons_and_cost(visit: Visit) -> None:
     assert "A fifth of the links and comparisons is hidden" in text
 
 
-def test_a_comparison_is_run_and_told_in_words_and_numbers(visit: Visit) -> None:
+def test_comparison_shows_words_and_numbers(visit: Visit) -> None:
     app = compared(visit)
     kept = workspace_of(app).state.findings["compare"]
     text = html_of(app)
@@ -104,7 +104,7 @@ def test_a_comparison_is_run_and_told_in_words_and_numbers(visit: Visit) -> None
     assert app.button(key="use-advised").disabled
 
 
-def test_what_is_ticked_next_joins_the_table(visit: Visit) -> None:
+def test_ticked_methods_are_added_to_table(visit: Visit) -> None:
     app = compared(visit, {"compare-pca", "compare-cdmca"})
     before = workspace_of(app).state.findings["compare"]
     assert {box.key for box in app.checkbox}.isdisjoint({"compare-pca", "compare-cdmca"})
@@ -126,7 +126,7 @@ def test_what_is_ticked_next_joins_the_table(visit: Visit) -> None:
     assert "compare-pca" in {box.key for box in app.checkbox}
 
 
-def test_another_measure_decides_table_and_headline(visit: Visit) -> None:
+def test_measure_choice_changes_table_and_headline(visit: Visit) -> None:
     app = compared(visit)
     app.selectbox(key="compare-measure").set_value("trustworthiness").run()
     text = html_of(app)
@@ -136,7 +136,7 @@ def test_another_measure_decides_table_and_headline(visit: Visit) -> None:
     assert first[1] == "Principal components"
 
 
-def test_the_moved_items_are_listed_and_a_click_selects(visit: Visit) -> None:
+def test_moved_items_are_listed_and_selected_on_click(visit: Visit) -> None:
     app = compared(visit)
     buttons = [b for b in app.button if str(b.key).startswith("moved-")]
     assert len(buttons) == 12
@@ -145,7 +145,7 @@ def test_the_moved_items_are_listed_and_a_click_selects(visit: Visit) -> None:
     assert workspace_of(app).view_state.selection.tolist() == [row]
 
 
-def test_maps_are_turned_to_fit_the_first_and_keep_their_shape(visit: Visit) -> None:
+def test_maps_are_aligned_with_first_and_keep_shape(visit: Visit) -> None:
     app = compared(visit)
     state = workspace_of(app).state
     runs = [run for run in state.runs if run.id in state.findings["compare"].runs]
@@ -157,7 +157,7 @@ def test_maps_are_turned_to_fit_the_first_and_keep_their_shape(visit: Visit) -> 
             assert Z.shape == Y.shape
 
 
-def test_two_earlier_maps_stand_side_by_side_without_a_comparison(visit: Visit) -> None:
+def test_two_maps_are_side_by_side_without_comparison(visit: Visit) -> None:
     app = visit("compare")
     # Beside the open map a frame waits for each method that is ticked.
     ticked = [one for one in app.checkbox if str(one.key).startswith("compare-") and one.value]
@@ -168,7 +168,7 @@ def test_two_earlier_maps_stand_side_by_side_without_a_comparison(visit: Visit) 
     assert "The same items on two maps" in html_of(app)
 
 
-def test_what_was_found_before_the_data_changed_says_so(visit: Visit) -> None:
+def test_outdated_comparison_is_marked(visit: Visit) -> None:
     app = compared(visit)
     data = workspace_of(app).state.opened()
     pair = [[str(data["emoji"].ids[0]), str(data["keywords"].ids[0])]]
@@ -177,7 +177,7 @@ def test_what_was_found_before_the_data_changed_says_so(visit: Visit) -> None:
     assert "Found before the data changed." in html_of(app)
 
 
-def test_settings_are_searched_past_the_ends_of_their_values(visit: Visit) -> None:
+def test_settings_search_extends_beyond_ends(visit: Visit) -> None:
     app = view(visit("compare"), "Settings")
     app.selectbox(key="sweep-method").set_value("guided-projection").run()
     app.multiselect(key="sweep-settings-guided-projection").set_value(["n_components"]).run()
@@ -200,9 +200,7 @@ def test_settings_are_searched_past_the_ends_of_their_values(visit: Visit) -> No
     assert (len(workspace_of(app).state.runs), run.params["n_components"]) == (n_maps + 1, 4)
 
 
-def test_progress_of_each_method_is_shown_while_it_runs(
-    visit: Visit, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_progress_of_each_method_is_shown(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
     app = visit("compare")
     parts = (("PCA <b>", 1.0, "done"), ("Other", 0.25, "running"), ("Third", 0.0, "waiting"))
     job = Job("j", "me", "Comparison", state="running", fraction=0.4, parts=parts)

@@ -72,7 +72,7 @@ def after_saying(visit: Visit, monkeypatch: Any) -> Any:
 def test_what_was_done_is_told_and_may_be_taken_back(visit: Visit, monkeypatch: Any) -> None:
     app = after_saying(visit, monkeypatch)
     text = html_of(app)
-    assert "The map keeps 3 of 3 pairs (0 before)." in text
+    assert "All 3 pairs follow your guidance now (0 before)." in text
     assert "The map got less reliable here" in text
     assert "about 11 more" in text
     steps = workspace_of(app).steps

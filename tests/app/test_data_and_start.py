@@ -30,7 +30,7 @@ def project_of(app: AppTest, key: str) -> dict[str, Any]:
     return told
 
 
-def test_datasets_are_said_to_show_the_same_things(visit: Visit) -> None:
+def test_datasets_become_views_of_same_items(visit: Visit) -> None:
     app = go(press(visit(), "open-digit-views"), "data")
     assert "Shows the same items as fourier and shape." in html_of(app)
     app.selectbox(key="same-as-1-fourier-pixels").select_index(0).run()
@@ -45,7 +45,7 @@ def test_datasets_are_said_to_show_the_same_things(visit: Visit) -> None:
     assert workspace_of(app).state.opened().views("digit") == ("pixels", "shape")
 
 
-def test_datasets_are_linked_by_a_key_that_is_tried_first(visit: Visit) -> None:
+def test_key_join_is_previewed_and_linked(visit: Visit) -> None:
     app = go(press(visit(), "open-world"), "data")
     assert app.button(key="do-link").disabled
     app.selectbox(key="key-source").set_value("films").run()
@@ -65,9 +65,7 @@ def test_datasets_are_linked_by_a_key_that_is_tried_first(visit: Visit) -> None:
     )
 
 
-def test_a_key_that_names_too_many_pairs_is_refused_in_words(
-    visit: Visit, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_key_with_too_many_pairs_is_refused(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("hetviz.data.joins.matching.MAX_PAIRS", 100)
     app = go(press(visit(), "open-digits"), "data")
     app.selectbox(key="key-source-column-pixels").set_value("digit").run()
@@ -77,7 +75,7 @@ def test_a_key_that_names_too_many_pairs_is_refused_in_words(
     assert app.button(key="do-link").disabled
 
 
-def test_a_dataset_with_a_hostile_name_is_text(visit: Visit) -> None:
+def test_hostile_dataset_name_is_escaped(visit: Visit) -> None:
     app = visit("data")
     workspace_of(app).do(RenameDataset("emoji", "<img src=x> $a$ " + "n" * 180))
     for page in ("data", "map", "start"):
@@ -88,7 +86,7 @@ def test_a_dataset_with_a_hostile_name_is_text(visit: Visit) -> None:
         assert page == "map" or "&lt;img src=x&gt;" in html_of(app)
 
 
-def test_a_project_is_listed_once_something_was_done(visit: Visit) -> None:
+def test_project_is_listed_after_first_change(visit: Visit) -> None:
     app = visit()
     assert project_of(app, "recent")["record"] is False
     workspace_of(app).do(SetTitle("<b>Mine</b>"))
@@ -100,7 +98,7 @@ def test_a_project_is_listed_once_something_was_done(visit: Visit) -> None:
         assert project_of(go(app, page), "record_project")["record"] is True
 
 
-def test_a_new_project_leaves_the_old_one_as_it_is(visit: Visit) -> None:
+def test_new_project_does_not_change_old_one(visit: Visit) -> None:
     app = press(visit(), "open-world")
     old = app.session_state["sid"]
     press(app, "new-project")
@@ -110,7 +108,7 @@ def test_a_new_project_leaves_the_old_one_as_it_is(visit: Visit) -> None:
     assert "countries" in html_of(visit("data", old))
 
 
-def test_a_project_is_deleted_with_its_files_and_its_work(
+def test_deleting_project_removes_files_and_jobs(
     visit: Visit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     app = visit()
@@ -140,7 +138,7 @@ def test_a_project_is_deleted_with_its_files_and_its_work(
     assert seen.query_params == {"s": seen.session_state["sid"]}
 
 
-def test_a_project_of_somebody_else_keeps_its_files(
+def test_project_of_another_owner_is_not_deleted(
     visit: Visit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sid = visit().session_state["sid"]
@@ -151,7 +149,7 @@ def test_a_project_of_somebody_else_keeps_its_files(
     deleting.delete_project(sid)
     assert SESSIONS.exists(sid)
     (told,) = seen.session_state["messages"]
-    assert "somebody else" in told[1]
+    assert "Only the owner" in told[1]
 
 
 @pytest.mark.parametrize(
@@ -162,7 +160,7 @@ def test_a_project_of_somebody_else_keeps_its_files(
         ("map", "Nothing to map yet"),
     ],
 )
-def test_empty_pages_say_the_next_step(
+def test_empty_pages_show_next_step(
     visit: Visit, monkeypatch: pytest.MonkeyPatch, page: str, words: str
 ) -> None:
     monkeypatch.setattr(session, "FIRST_SAMPLE", "there is none")
@@ -171,14 +169,14 @@ def test_empty_pages_say_the_next_step(
     assert "Start page" in text or "open a sample" in text
 
 
-def test_help_says_what_where_and_which_version(visit: Visit) -> None:
+def test_help_shows_links_and_version(visit: Visit) -> None:
     text = html_of(visit("map"))
     assert "HETVIZ_HOME" in text
     assert "The address of this page is the key to the project" in text
     assert "hetviz 0." in text
 
 
-def test_the_map_and_the_pages_share_no_class() -> None:
+def test_map_and_pages_share_no_css_class() -> None:
     """Both style sheets lie on the same page, so a rule of one would change the other."""
     folder = CSS.parent.parent
     sheets = [
@@ -202,7 +200,7 @@ def hand_in(app: AppTest, name: str, text: str) -> AppTest:
     return app
 
 
-def test_a_newer_version_is_told_first_and_then_takes_the_place_of_the_old(visit: Visit) -> None:
+def test_newer_version_is_reviewed_and_replaces_old(visit: Visit) -> None:
     app = go(press(upload(visit(), plants_csv=PLANTS), "go-on"), "data")
     lines = PLANTS.strip().splitlines()
     before = list(workspace_of(app).state.opened()["plants"].ids)
@@ -219,7 +217,7 @@ def test_a_newer_version_is_told_first_and_then_takes_the_place_of_the_old(visit
     assert list(workspace_of(app).state.opened()["plants"].ids) == before
 
 
-def test_a_file_that_cannot_take_the_place_says_why_and_changes_nothing(visit: Visit) -> None:
+def test_unsuitable_newer_version_is_refused(visit: Visit) -> None:
     app = go(press(upload(visit(), plants_csv=PLANTS), "go-on"), "data")
     before = workspace_of(app).state.opened().fingerprint()
     app = hand_in(app, "other.csv", "id,colour\nq,red\nr,blue\n")

@@ -22,7 +22,7 @@ def test_findings_are_drawn_with_what_they_say(visit: Visit) -> None:
     )
     shown(app, goods(), figures={"diagnostics": to_json(found)})
     html = html_of(app)
-    assert "What the method found out" in [one.label for one in app.expander]
+    assert "Diagnostics of the method" in [one.label for one in app.expander]
     assert "Weight of views" in html and "75.0 %" in html and "How &lt;much&gt; counts." in html
     # The largest is as long as there is room, one below 0 is told apart.
     assert '<i style="width:100.0%">' in html and '<i style="width:33.3%">' in html
@@ -34,4 +34,4 @@ def test_findings_are_drawn_with_what_they_say(visit: Visit) -> None:
 def test_a_map_without_findings_has_no_such_part(visit: Visit) -> None:
     app = visit()
     shown(app, goods())
-    assert "What the method found out" not in [one.label for one in app.expander]
+    assert "Diagnostics of the method" not in [one.label for one in app.expander]

@@ -28,15 +28,15 @@ def opened(visit: Visit, sample: str = "digit-views") -> AppTest:
     return app
 
 
-def _made_too_early(*_: object, **__: object) -> None:
+def _fail_if_called(*_: object, **__: object) -> None:
     pytest.fail("a file was made before anybody asked for it")
 
 
-def test_the_page_offers_files_and_makes_none(
+def test_page_offers_files_without_making_them(
     visit: Visit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("map_bytes", "interactive_map", "report_page", "recipe_zip", "table_bytes"):
-        monkeypatch.setattr(export_files, name, _made_too_early)
+        monkeypatch.setattr(export_files, name, _fail_if_called)
     app = opened(visit)
     labels = [one.proto.label for one in app.get("download_button")]
     for label in ("PDF of the map", "Interactive page", "Report", "Reproduce this", "Project"):
@@ -44,7 +44,7 @@ def test_the_page_offers_files_and_makes_none(
     assert "ready for print" in html_of(app)
 
 
-def test_the_fitted_method_can_be_prepared_and_read_back(visit: Visit) -> None:
+def test_fitted_method_is_saved_and_loaded(visit: Visit) -> None:
     app = opened(visit)
     app.button(key="export-model").click().run()
     assert not app.exception
@@ -57,7 +57,7 @@ def test_the_fitted_method_can_be_prepared_and_read_back(visit: Visit) -> None:
     assert any(label.startswith("Fitted method") for label in labels)
 
 
-def test_a_dataset_can_be_left_out_of_the_figure(visit: Visit) -> None:
+def test_dataset_can_be_hidden_in_figure(visit: Visit) -> None:
     app = opened(visit)
     pills = next(one for one in app.get("button_group") if one.label == "Datasets")
     pills.set_value(["pixels"]).run()
@@ -65,7 +65,7 @@ def test_a_dataset_can_be_left_out_of_the_figure(visit: Visit) -> None:
     assert "Joint map of 700 pixels" in html_of(app)
 
 
-def test_colours_are_named_as_their_columns_are(visit: Visit) -> None:
+def test_colours_have_names_of_columns(visit: Visit) -> None:
     name = "Chloride (mg/l) [mean]"
     rows = "".join(f"w{k},{k}.5,{k % 5}.25\n" for k in range(30))
     app = visit()

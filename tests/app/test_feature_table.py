@@ -20,9 +20,7 @@ def table(app: AppTest, place: int) -> pd.DataFrame:
     return pd.DataFrame(found)
 
 
-def test_what_is_changed_in_the_table_becomes_one_command(
-    visit: Visit, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_table_edits_become_one_command(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
     app = go(press(visit(), "open-world"), "data")
     rows = table(app, 0)
     assert rows.loc["population", "holds"] == "numbers"
@@ -61,7 +59,7 @@ def test_what_is_changed_in_the_table_becomes_one_command(
     assert "New features of countries are ready." not in html_of(app.run())
 
 
-def test_what_does_not_suit_is_told_and_changes_nothing(
+def test_invalid_edit_is_reported_and_ignored(
     visit: Visit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     app = go(press(visit(), "open-world"), "data")
@@ -77,7 +75,7 @@ def test_what_does_not_suit_is_told_and_changes_nothing(
     assert workspace_of(app).state is before
 
 
-def test_features_from_a_file_are_own_vectors_and_columns_can_join_them(
+def test_file_features_can_be_combined_with_columns(
     visit: Visit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     app = visit("data")

@@ -40,7 +40,7 @@ def table(app: AppTest, name: str = "table-link") -> pd.DataFrame:
     return next(t for t in app.data_editor if (t.key or "").startswith(name)).value
 
 
-def test_the_headline_says_how_much_was_said_and_how_far_the_map_keeps_it(visit: Visit) -> None:
+def test_headline_shows_counts_and_share_of_close_links(visit: Visit) -> None:
     app = visit("guidance")
     page = html_of(app)
     assert re.search(r"\d+ % of your links ended up close together", page)
@@ -61,14 +61,14 @@ def test_the_headline_says_how_much_was_said_and_how_far_the_map_keeps_it(visit:
     assert app.session_state["page-link-21"] == app.number_input(key="page-link-21-to").value == 21
 
 
-def test_the_same_share_stands_in_the_headline_and_under_the_curve(visit: Visit) -> None:
+def test_headline_and_curve_show_same_share(visit: Visit) -> None:
     page = html_of(visit("guidance"))
     share = re.search(r"(\d+) % of your links ended up close together", page)
     assert share is not None
     assert f"{share[1]} % of the links are among the closest 5 % of all pairs." in page
 
 
-def test_what_is_not_kept_stands_beside_the_place_where_the_curve_is_read_off(
+def test_unmet_statements_follow_point_of_curve(
     visit: Visit,
 ) -> None:
     app = visit("guidance")
@@ -87,7 +87,7 @@ def test_what_is_not_kept_stands_beside_the_place_where_the_curve_is_read_off(
     assert "The map fits all 4,111." in html_of(app)
 
 
-def test_a_pair_is_not_kept_where_it_lies_beyond_the_share() -> None:
+def test_is_unmet_depends_on_share() -> None:
     rows = pd.DataFrame({"near": [0.97, 0.90, 0.97, 0.90], "weight": [1.0, 1.0, -1.0, -1.0]})
     assert is_unmet(rows, CurvePoint("links", 0.05)).tolist() == [False, True, True, False]
     assert is_unmet(rows, CurvePoint("links", 0.2)).tolist() == [False, False, True, True]
@@ -97,7 +97,7 @@ def test_a_pair_is_not_kept_where_it_lies_beyond_the_share() -> None:
     assert is_unmet(rows, CurvePoint("comparisons", 0.4)).tolist() == [True, True, True]
 
 
-def test_a_choice_leaves_the_rows_that_fit_it(visit: Visit) -> None:
+def test_filters_select_rows(visit: Visit) -> None:
     app = visit("guidance")
     app.selectbox(key="which-link").set_value("those met").run()
     assert set(table(app)["fate"]) == {"met"}
@@ -114,7 +114,7 @@ def test_a_choice_leaves_the_rows_that_fit_it(visit: Visit) -> None:
     assert set(table(app)["p"]) == {"black cat"}
 
 
-def test_all_that_is_shown_is_changed_in_one_step(visit: Visit) -> None:
+def test_bulk_edit_is_one_step(visit: Visit) -> None:
     app = visit("guidance")
     app.selectbox(key="which-set-link").set_value("antonym").run()
     app.slider(key="bulk-weight-link").set_value(-0.25).run()
@@ -130,7 +130,7 @@ def test_all_that_is_shown_is_changed_in_one_step(visit: Visit) -> None:
     assert len(statements(workspace.state.opened())) == len(said)
 
 
-def test_an_edit_and_its_undo_are_seen_in_the_table(visit: Visit) -> None:
+def test_edit_and_undo_show_in_table(visit: Visit) -> None:
     app = visit("guidance")
     before = table(app)
     workspace = workspace_of(app)
@@ -145,7 +145,7 @@ def test_an_edit_and_its_undo_are_seen_in_the_table(visit: Visit) -> None:
     assert table(app).loc[key, "weight"] == before.loc[key, "weight"]
 
 
-def test_a_set_is_switched_off_and_the_map_is_asked_for_again(visit: Visit) -> None:
+def test_switching_set_off_offers_refit(visit: Visit) -> None:
     app = visit("guidance")
     assert not any(button.key == "refit" for button in app.button)
     # The map waits to be asked.
@@ -159,7 +159,7 @@ def test_a_set_is_switched_off_and_the_map_is_asked_for_again(visit: Visit) -> N
     assert app.toggle(key="set-synonym-True").value is True
 
 
-def test_a_set_that_is_off_can_be_looked_at(visit: Visit) -> None:
+def test_switched_off_set_can_be_listed(visit: Visit) -> None:
     app = visit("guidance")
     workspace_of(app).do(SwitchSet("synonym", False))
     app.run()
@@ -167,7 +167,7 @@ def test_a_set_that_is_off_can_be_looked_at(visit: Visit) -> None:
     assert len(table(app)) == 173
 
 
-def test_a_map_is_made_again_for_what_is_said_now(visit: Visit) -> None:
+def test_refit_uses_current_guidance(visit: Visit) -> None:
     app = visit("guidance")
     app.selectbox(key="which-set-link").set_value("antonym").run()
     press(app, "bulk-remove-link")
@@ -177,7 +177,7 @@ def test_a_map_is_made_again_for_what_is_said_now(visit: Visit) -> None:
     assert state.is_current(state.run)
 
 
-def test_a_link_is_added_between_two_items(visit: Visit) -> None:
+def test_link_is_added(visit: Visit) -> None:
     app = visit("guidance")
     data = workspace_of(app).state.opened()
     assert app.button(key="add-link").disabled
@@ -195,7 +195,7 @@ def test_a_link_is_added_between_two_items(visit: Visit) -> None:
     assert len(said) == MANY + 399 + 1
 
 
-def test_a_comparison_is_added(visit: Visit) -> None:
+def test_comparison_is_added(visit: Visit) -> None:
     app = shown(visit("guidance"), "comparison")
     app.segmented_control(key="add-way").set_value("Closer to").run()
     for key, row in (("add-a-row", 0), ("add-b-row", 1), ("add-c-row", 2)):
@@ -213,7 +213,7 @@ def statements_key(app: AppTest) -> str:
     return str(statements(workspace_of(app).state.opened())["key"].iloc[-1])
 
 
-def test_a_column_gives_links_between_typical_items(visit: Visit) -> None:
+def test_column_gives_links_of_typical_items(visit: Visit) -> None:
     app = visit("guidance")
     app.segmented_control(key="add-way").set_value("From a column").run()
     label = next(button.label for button in app.button if button.key == "do-derive")
@@ -228,7 +228,7 @@ def test_a_column_gives_links_between_typical_items(visit: Visit) -> None:
 @pytest.mark.parametrize(
     "way", ["same value: closer than another", "same branch of a tree: closer"]
 )
-def test_a_column_gives_comparisons(way: str, visit: Visit) -> None:
+def test_column_gives_comparisons(way: str, visit: Visit) -> None:
     app = visit("guidance")
     app.segmented_control(key="add-way").set_value("From a column").run()
     chosen = next(box for box in app.selectbox if (box.key or "").startswith("derive-way"))
@@ -242,7 +242,7 @@ def test_a_column_gives_comparisons(way: str, visit: Visit) -> None:
     assert (said["set"].str.startswith("from ")).sum() == 200
 
 
-def test_labels_are_a_table_and_one_is_set(visit: Visit) -> None:
+def test_label_is_set_in_table(visit: Visit) -> None:
     app = shown(visit("guidance"), "label")
     assert {"item", "label"} <= set(table(app, "table-label").columns)
     app.segmented_control(key="add-way").set_value("Label").run()
@@ -255,7 +255,7 @@ def test_labels_are_a_table_and_one_is_set(visit: Visit) -> None:
     assert label.values[2] == "first"
 
 
-def test_comparisons_are_told_in_sentences_and_lead_to_the_map(visit: Visit) -> None:
+def test_comparisons_are_sentences_that_open_the_map(visit: Visit) -> None:
     app = shown(visit("guidance"), "comparison")
     page = html_of(app)
     assert "Comparisons not met" in page
@@ -267,7 +267,7 @@ def test_comparisons_are_told_in_sentences_and_lead_to_the_map(visit: Visit) -> 
     )
 
 
-def test_the_browsers_edits_are_laid_over_what_it_was_given() -> None:
+def test_browser_edits_apply_to_base_table() -> None:
     base = pd.DataFrame(
         {"weight": [1.0, 0.5], "note": ["", "old"], "score": [float("nan"), 2.0]}, index=["a", "b"]
     )
@@ -296,7 +296,7 @@ def hand_in(app: AppTest, text: str) -> AppTest:
     return app
 
 
-def test_a_file_is_accounted_for_row_by_row_before_it_is_added(visit: Visit) -> None:
+def test_guidance_file_is_reviewed_row_by_row(visit: Visit) -> None:
     app = hand_in(visit("guidance"), FILE)
     page = html_of(app)
     assert "said.csv: 1 of 3 rows can be added" in page
@@ -311,7 +311,7 @@ def test_a_file_is_accounted_for_row_by_row_before_it_is_added(visit: Visit) -> 
     assert "4,131 links" in html_of(app)
 
 
-def test_a_file_of_what_is_there_already_offers_nothing_to_add(visit: Visit) -> None:
+def test_guidance_file_without_news_adds_nothing(visit: Visit) -> None:
     app = visit("guidance")
     workspace = workspace_of(app)
     ids = workspace.state.opened()["emoji"].ids
@@ -332,7 +332,7 @@ def test_a_file_of_what_is_there_already_offers_nothing_to_add(visit: Visit) -> 
 
 
 @pytest.mark.parametrize("text", ["no,guidance\n1,2\n", "", "source_id,target_id\n"])
-def test_a_broken_file_loses_nothing(text: str, visit: Visit) -> None:
+def test_broken_guidance_file_changes_nothing(text: str, visit: Visit) -> None:
     app = hand_in(visit("guidance"), text)
     assert not any(button.key == "import-guidance" for button in app.button)
     press(app, "leave-guidance")
@@ -340,7 +340,7 @@ def test_a_broken_file_loses_nothing(text: str, visit: Visit) -> None:
     assert ops(workspace_of(app)) == ["open-sample"]
 
 
-def test_a_group_is_one_row_that_is_changed_as_one(visit: Visit) -> None:
+def test_group_is_one_editable_row(visit: Visit) -> None:
     app = visit("guidance")
     workspace = workspace_of(app)
     data = workspace.state.opened()
@@ -378,7 +378,7 @@ def test_a_group_is_one_row_that_is_changed_as_one(visit: Visit) -> None:
 
 
 @pytest.mark.parametrize(("value", "switched"), [(True, []), (False, [("antonym", False)])])
-def test_a_switch_that_comes_back_unchanged_switches_nothing(
+def test_unchanged_switch_is_ignored(
     value: bool, switched: list[tuple[str, bool]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Streamlit calls it changed when it forgot the switch while another tab was open.
@@ -390,7 +390,7 @@ def test_a_switch_that_comes_back_unchanged_switches_nothing(
     assert calls == switched
 
 
-def test_rows_of_a_table_are_found_again_where_others_came_and_went() -> None:
+def test_positions_in_finds_moved_rows() -> None:
     old = np.array(["a", "b", "c", "d", "e"], dtype=object)
     for new in ("abcde", "abXcde", "Xabcde", "abcdeX", "acde", "abde", "aYbXe", "", "edcba", "Z"):
         found = positions_in(old, np.array(list(new), dtype=object))
@@ -398,14 +398,14 @@ def test_rows_of_a_table_are_found_again_where_others_came_and_went() -> None:
     assert positions_in(old[:0], old).tolist() == [-1] * 5
 
 
-def test_rows_stay_where_they_were_and_new_ones_stand_first() -> None:
+def test_earlier_order_is_stable_with_new_rows_first() -> None:
     # Of five rows 3, 1, 4 fitted, in this order. By now row 1 is gone, 2 is new, and 0 fits too.
     places, first = np.array([0, 3, -1, 2, 4]), np.array([3, 1, 4])
     found = in_earlier_order(np.array([4, 1, 0, 2]), places, first, 5)
     assert found.tolist() == [0, 2, 1, 4]
 
 
-def test_names_with_odd_spaces_are_searched_as_tidy_ones() -> None:
+def test_search_ignores_extra_spaces() -> None:
     for texts in (["a  b", "c"], [" a b", "c"], ["a b ", "c"], ["a\nb", "c"], ["a\tb", "c"]):
         found = search.TextIndex.build(texts)
         assert found.text == "\na b\nc\n"
@@ -414,7 +414,7 @@ def test_names_with_odd_spaces_are_searched_as_tidy_ones() -> None:
     assert search.TextIndex.build([]).find_all_rows("a").tolist() == []
 
 
-def test_a_map_stopped_while_it_was_measured_says_why_it_is_by_this_method(visit: Visit) -> None:
+def test_map_stopped_during_measuring_shows_choice(visit: Visit) -> None:
     app = visit("map")
     workspace = workspace_of(app)
     state, known = workspace.state, {"choice": "It keeps most of what is alike."}

@@ -52,7 +52,7 @@ def test_without_a_fit_it_is_told_by_the_axes(
     text = html_of(pick(app, 3))
     part = text[text.index("Why it is here") :]
     assert "Closest on the map" in part
-    assert "takes a fit anew" in part
+    assert "needs a new fit" in part
 
 
 def test_columns_are_named_and_bars_of_equal_titles_are_told_apart(

@@ -29,7 +29,7 @@ def kinds(workspace: Workspace) -> list[str]:
     return [group.kind for group in workspace.state.opened().links]
 
 
-def test_proposals_are_cards_that_join_with_one_click_and_undo_parts_again(visit: Visit) -> None:
+def test_proposal_card_joins_and_undo_reverts(visit: Visit) -> None:
     app = opened(visit, towns_csv=CITIES, shops_csv=SHOPS)
     text = html_of(app)
     assert "<h3>tags of shops as a dataset: 40 links</h3>" in text
@@ -53,7 +53,7 @@ def test_proposals_are_cards_that_join_with_one_click_and_undo_parts_again(visit
     assert list(workspace_of(app).state.opened().datasets) == ["shops", "towns"]
 
 
-def test_what_nothing_speaks_against_is_ticked_where_files_are_dropped(visit: Visit) -> None:
+def test_certain_joins_are_ticked_on_upload(visit: Visit) -> None:
     app = upload(visit(), towns_csv=CITIES, shops_csv=SHOPS)
     assert [(box.label.replace("\\", ""), box.value) for box in app.checkbox] == [
         ("town in shops matches towns", True),
@@ -77,7 +77,7 @@ def test_what_nothing_speaks_against_is_ticked_where_files_are_dropped(visit: Vi
     assert app.button(key="redo")
 
 
-def test_what_is_linked_is_drawn_on_the_data_page_and_unticked_there(visit: Visit) -> None:
+def test_linked_datasets_are_drawn_and_can_be_unticked(visit: Visit) -> None:
     app = press(upload(visit(), towns_csv=CITIES, shops_csv=SHOPS), "go-on")
     go(app, "data")
     (tick,) = app.checkbox
@@ -94,7 +94,7 @@ def test_what_is_linked_is_drawn_on_the_data_page_and_unticked_there(visit: Visi
     assert "<i>linked with</i>" in html_of(app)
 
 
-def test_rows_that_only_describe_others_become_links_or_a_summary(visit: Visit) -> None:
+def test_describing_rows_become_links_or_summary(visit: Visit) -> None:
     pairs = [(k % 9, (k * 7) % 11) for k in range(1_000)]
     people = "id,name,age\n" + "".join(f"p{k},Person {k},{20 + k}\n" for k in range(9))
     clubs = "id,name,size\n" + "".join(f"c{k},Club {k},{k}.5\n" for k in range(11))
@@ -112,7 +112,7 @@ def test_rows_that_only_describe_others_become_links_or_a_summary(visit: Visit) 
     assert "games: mean minutes" in (data["people"].feature_names or ())
 
 
-def test_two_views_are_recognised_and_become_views(visit: Visit) -> None:
+def test_two_views_are_recognised(visit: Visit) -> None:
     names = ["rye bread", "barley soup", "oat milk", "corn cake"]
     one = "id,weight\n" + "".join(f"{name},{k}.5\n" for k, name in enumerate(names))
     other = "id,price\n" + "".join(f"{name},{9 - k}.25\n" for k, name in enumerate(names[::-1]))
@@ -123,7 +123,7 @@ def test_two_views_are_recognised_and_become_views(visit: Visit) -> None:
     assert "No further joins found" in html_of(app)
 
 
-def test_lists_keys_and_places_are_linked_by_hand(visit: Visit) -> None:
+def test_manual_joins_by_list_key_and_place(visit: Visit) -> None:
     app = opened(visit, towns_csv=TOWNS, trees_csv=TREES, shops_csv=SHOPS)
     app.segmented_control(key="join-way-3").set_value("List").run()
     assert app.selectbox(key="list-source").value == "shops"
@@ -144,7 +144,7 @@ def test_lists_keys_and_places_are_linked_by_hand(visit: Visit) -> None:
     assert app.button(key="do-near").disabled
 
 
-def test_a_key_is_compared_loosely_on_request_and_what_that_gains_is_said(visit: Visit) -> None:
+def test_normalised_key_shows_gain(visit: Visit) -> None:
     loud = SHOPS.replace("Town ", "TOWN  ")
     app = opened(visit, towns_csv=CITIES, shops_csv=loud)
     app.selectbox(key="key-source").set_value("shops").run()
@@ -167,7 +167,5 @@ def test_a_key_is_compared_loosely_on_request_and_what_that_gains_is_said(visit:
         ),
     ],
 )
-def test_where_nothing_is_proposed_the_next_step_is_said(
-    visit: Visit, files: dict[str, str], words: str
-) -> None:
+def test_no_proposals_shows_next_step(visit: Visit, files: dict[str, str], words: str) -> None:
     assert words in html_of(opened(visit, **files))

@@ -24,7 +24,7 @@ def test_what_came_of_jobs_goes_with_the_session_that_is_left(
     monkeypatch.setattr(lifespan, "SESSIONS", sessions)
     monkeypatch.setattr(background, "RUNNER", runner)
     left, here = new_session_id(), new_session_id()
-    array = PackedArray.build(np.zeros(4), "<f4")
+    array = PackedArray.pack(np.zeros(4), "<f4")
     for id in (left, here):
         sessions.get(id).do(SetTitle("Kept"))
         ARRAY_CACHE.put(id, array)

@@ -129,7 +129,7 @@ def test_a_rerun_makes_nothing_again(monkeypatch: pytest.MonkeyPatch) -> None:
 
     for module, names in (
         (parts, ("drawn", "colouring", "passing")),
-        (description, ("name_anchors", "_datasets", "_counts")),
+        (description, ("name_anchors", "_dataset_specs", "_category_counts")),
     ):
         for name in names:
             monkeypatch.setattr(module, name, fail)

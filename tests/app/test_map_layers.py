@@ -99,9 +99,9 @@ def test_sentences_count_what_is_wrong_and_say_when_nothing_is() -> None:
     found = trust(data, Embedding({"a": swapped}, {"a": names}))
     wrong, right = item_trust.trust_sentences(found, 50, 1, 1)
     assert wrong == [
-        "10 of its 10 nearest here are not near in the data.",
-        "10 of its 10 nearest in the data are far here.",
-        "The map breaks 1 of 1 thing said about it.",
+        "10 of its 10 neighbours are not similar in the data.",
+        "10 of its 10 most similar items are far away.",
+        "The map contradicts 1 of 1 statement about it.",
     ]
     assert right == []
     wrong, right = item_trust.trust_sentences(found, 0, 0, 1)
@@ -124,9 +124,9 @@ def test_the_panel_of_an_item_says_what_is_wrong_around_it(visit: Visit) -> None
     app.run()
     assert not app.exception
     text = html_of(app)
-    assert "What the map gets wrong here" in text
-    assert "10 nearest here are not near in the data." in text
-    assert "things said about it." in text
+    assert "How reliable is this spot?" in text
+    assert "10 neighbours are not similar in the data." in text
+    assert "statements about it." in text
 
 
 def test_every_curve_can_be_chosen_and_every_figure_is_said(visit: Visit) -> None:

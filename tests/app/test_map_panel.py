@@ -66,16 +66,16 @@ def test_tabs_that_were_seen_lie_ready_until_something_is_changed(visit: Visit) 
         assert note_tab(view.token, tab)
         app.run()
         assert not app.exception
-    assert set(view.seen) == set(TABS)
+    assert set(view.drawn_states) == set(TABS)
     text = html_of(app)
     assert "hv-one" in text
     assert "hv-quick" in text
     assert note_tab(view.token, "Guidance")
     pick(app, 1)
     # What was selected is shown under Item only, and that was not looked at.
-    assert set(view.seen) == {"Guidance", "Clusters", "Predict"}
+    assert set(view.drawn_states) == {"Guidance", "Clusters", "Predict"}
     press(app, "ask-yes")
-    assert set(view.seen) == {"Guidance"}
+    assert set(view.drawn_states) == {"Guidance"}
     assert view.tab == "Guidance"
 
 
@@ -90,7 +90,7 @@ def test_only_who_holds_the_view_turns_it(visit: Visit) -> None:
 
 def test_nothing_selected_says_what_to_do_and_the_keys(visit: Visit) -> None:
     text = html_of(visit("map"))
-    assert "Click an item to see what is near and linked." in text
+    assert "Click an item to see what is close and linked." in text
     assert "<kbd>Esc</kbd>" in text
 
 
@@ -102,11 +102,13 @@ def test_one_item_shows_its_facts_neighbours_and_links(visit: Visit) -> None:
     assert "<h2>birthday cake</h2>" in text
     assert "<span>Subgroup</span><b>Food sweet</b>" in text
     assert "<span>Nearest emoji</span><small>10 of 1,272" in text
-    assert "<span>Nearest keywords</span><small>8 of 621; outlined: linked" in text
+    assert "<span>Nearest keywords</span><small>8 of 621, outlined if linked" in text
     assert '<li class="on" title="pastry">' in text
-    # Every link by name, with how many lie nearer; beyond the mark it is not kept.
-    assert re.search(r"<span>Linked with</span><small>[3-6] of 7 kept</small>", text)
-    mark = re.search(r"How many keywords lie nearer. The mark: the (\d+) that count as near.", text)
+    # Every link by name with its rank. Links beyond the mark are not close.
+    assert re.search(r"<span>Linked with</span><small>[3-6] of 7 close</small>", text)
+    mark = re.search(
+        r"The number of keywords that are closer. Up to the mark, the nearest (\d+), items", text
+    )
     assert mark
     ranks = [int(n) for n in re.findall(r"</u><b>([\d,]+)</b>", text)]
     assert len(ranks) == 7
@@ -139,7 +141,7 @@ def test_an_item_counts_as_broken_what_the_list_of_guidance_calls_broken(visit: 
     wrong = np.concatenate([together != (near >= 0.95), ~agrees])
     item = int(statement_rows(data)[np.flatnonzero(wrong)[0], 0])
     mine = (statement_rows(data) == item).any(axis=1)
-    words = f"The map breaks {(wrong & mine).sum()} of {mine.sum()} things said about it."
+    words = f"The map contradicts {(wrong & mine).sum()} of {mine.sum()} statements about it."
     assert words in html_of(pick(app, item))
 
 

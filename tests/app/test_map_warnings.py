@@ -1,4 +1,4 @@
-"""Every warning of data, joins and maps carries its act, and undo takes that back."""
+"""Warnings about data, joins and maps, their actions and undo."""
 
 from __future__ import annotations
 
@@ -142,15 +142,23 @@ def unsettled(app: AppTest, _: pytest.MonkeyPatch) -> AppTest:
 
 SCENES: dict[WarningKind, tuple[Callable[[AppTest, pytest.MonkeyPatch], AppTest], str, str]] = {
     "stale": (stale, "The data changed since this map was made.", "Make it again"),
-    "unjoined": (unjoined, "Nothing joins goods and shops here", "Join them"),
+    "unjoined": (unjoined, "Nothing joins goods and shops here", "Link them"),
     "unlinked": (unlinked, "30 of 60 goods have no links", "Leave 30 goods out"),
-    "crowded": (crowded, "s0 (shops) alone holds 50 of 60 links", "Leave its links out"),
-    "crowded-join": (crowded_join, "(towns) alone holds 60 of 80 links", "Link all but those"),
-    "not-joined": (not_joined, "there would be too many links", "Untick them all"),
-    "unplaced": (unplaced, "1 item has no place on this map.", "Show which"),
+    "crowded": (crowded, "s0 (shops) alone holds 50 of 60 links", "Remove its links"),
+    "crowded-join": (crowded_join, "(towns) alone holds 60 of 80 links", "Link all others"),
+    "not-joined": (not_joined, "there would be too many links", "Clear all ticks"),
+    "unplaced": (unplaced, "1 item has no position on this map.", "Select them"),
     "enlarged": (enlarged, "shops is drawn", "Try another method"),
-    "little-told": (little_told, "tells nothing of “Toss of goods”", "Colour by “Side of goods”"),
-    "traded": (traded, "this one keeps 41 in 100 and that one 8", "Make that map"),
+    "poor-colour": (
+        little_told,
+        "“Toss of goods” does not match this map",
+        "Colour by “Side of goods”",
+    ),
+    "better-neighbours": (
+        traded,
+        "finds 41 % of the hidden links again, the other one 8 %",
+        "Make that map",
+    ),
     "note": (note, "Some goods are left off.", "See the data"),
     "unsettled": (unsettled, "It had not come to its end.", "Try another method"),
 }
@@ -158,9 +166,9 @@ SCENES: dict[WarningKind, tuple[Callable[[AppTest, pytest.MonkeyPatch], AppTest]
 
 def test_every_kind_of_warning_is_tried() -> None:
     assert set(SCENES) == set(WARNING_KINDS)
-    with pytest.raises(ValueError, match="one act"):
+    with pytest.raises(ValueError, match="either an action or a page"):
         MapWarning("note", "Something is amiss.", "Look")
-    with pytest.raises(ValueError, match="one act"):
+    with pytest.raises(ValueError, match="either an action or a page"):
         MapWarning("note", "Something is amiss.", "Look", print, "data.py")
 
 
@@ -189,15 +197,15 @@ def test_a_warning_has_its_act_and_undo_takes_it_back(
     act.click().run()
     assert not app.exception
     assert not app.error
-    if kind in ("stale", "not-joined", "unplaced", "little-told", "traded"):
+    if kind in ("stale", "not-joined", "unplaced", "poor-colour", "better-neighbours"):
         # These change nothing of the data: a map is made, ticks are off, items picked or coloured.
         picked = workspace.view_state.selection.tolist()
         told = {
             "stale": len(made) == 1,
             "not-joined": not any(box.value for box in app.checkbox),
             "unplaced": picked == [N + 2],
-            "little-told": workspace.state.view.colour == SIDE,
-            "traded": made == [("mr-sne", "Neighbour map with links", {}, 0, 0.0)],
+            "poor-colour": workspace.state.view.colour == SIDE,
+            "better-neighbours": made == [("mr-sne", "Neighbour map with links", {}, 0, 0.0)],
         }
         assert told[kind]
         assert workspace.state.data is before.data
@@ -223,21 +231,25 @@ def test_truer_neighbours_are_told_of_where_they_are_that_and_shown_where_they_a
     def told(**other: object) -> list[MapWarning]:
         figures = {"best_neighbours": {**NEIGHBOURS, **other}}
         return [
-            one for one in map_warnings.map_warnings(state, run, figures) if one.kind == "traded"
+            one
+            for one in map_warnings.map_warnings(state, run, figures)
+            if one.kind == "better-neighbours"
         ]
 
     assert told()
     assert not told(offered=False)
     # Maps made before that was kept.
     old = {"best_neighbours": {"title": "Neighbour map with links", "score": 0.95}}
-    assert not [one for one in map_warnings.map_warnings(state, run, old) if one.kind == "traded"]
+    assert not [
+        one for one in map_warnings.map_warnings(state, run, old) if one.kind == "better-neighbours"
+    ]
     (bare,) = told(kept=None, chosen_kept=None)
-    assert "held-out links" not in bare.text
+    assert "hidden links" not in bare.text
     # Once it is made it is shown, and not made again.
     other = replace(run, id="r2", method="mr-sne", title="Neighbour map with links")
     workspace.state = replace(state, runs=(run, other), chosen="r1")
     app.run()
-    (act,) = [one for one in app.button if str(one.key).startswith("mend-traded")]
+    (act,) = [one for one in app.button if str(one.key).startswith("mend-better-neighbours")]
     assert act.label == "Show that map"
     act.click().run()
     assert workspace.state.chosen == "r2"
@@ -263,7 +275,7 @@ def test_what_nothing_places_is_told_once(visit: Visit) -> None:
     said = ["30 of goods have no features and no links, so they are left off the map."]
     app = shown(visit(), data, places={"goods": off}, figures={"notes": said})
     assert "30 of 60 goods have no links and cannot be placed" in html_of(app)
-    assert "items have no place" not in html_of(app)
+    assert "items have no position" not in html_of(app)
     assert said[0] not in html_of(app)
 
 

@@ -18,7 +18,7 @@ def section(visit: Visit) -> AppTest:
     return app.segmented_control(key="predict-section").set_value("From a file").run()
 
 
-def test_items_of_a_file_are_placed_kept_and_taken_back(visit: Visit) -> None:
+def test_new_items_are_placed_added_and_undone(visit: Visit) -> None:
     app = section(visit)
     workspace = workspace_of(app)
     assert "Add new items to this map" in html_of(app)
@@ -58,7 +58,7 @@ def test_items_of_a_file_are_placed_kept_and_taken_back(visit: Visit) -> None:
     assert again.state.data.fingerprint() == workspace.state.data.fingerprint()  # type: ignore[union-attr]
 
 
-def test_a_file_of_nothing_new_changes_nothing(visit: Visit) -> None:
+def test_file_without_new_items_changes_nothing(visit: Visit) -> None:
     app = upload(section(visit), new_csv="id,name,size,weight\n000,Oak,1,1\n")
     assert not app.exception
     assert "all ids exist already" in "\n".join(

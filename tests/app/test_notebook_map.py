@@ -64,7 +64,7 @@ def picked(widget: MapWidget, rows: list[int], fingerprint: str | None = None) -
     }
 
 
-def test_what_is_selected_goes_both_ways_by_the_ids_that_were_given(widget: MapWidget) -> None:
+def test_selection_is_synchronised_by_id(widget: MapWidget) -> None:
     told: list[Any] = []
     widget.observe(lambda change: told.append(change["new"]), "selection")
     widget._selection = picked(widget, [0, 3, 22])
@@ -84,7 +84,7 @@ def test_what_is_selected_goes_both_ways_by_the_ids_that_were_given(widget: MapW
     assert widget.selection == {"wines": ["w3"]}
 
 
-def test_a_selection_of_items_that_are_not_there_is_refused_by_name(widget: MapWidget) -> None:
+def test_selection_of_unknown_items_is_refused(widget: MapWidget) -> None:
     with pytest.raises(DataError, match="'w99'"):
         widget.selection = {"wines": ["w99"]}
     with pytest.raises(DataError, match="items are given as"):
@@ -94,7 +94,7 @@ def test_a_selection_of_items_that_are_not_there_is_refused_by_name(widget: MapW
     assert widget.selection == {}
 
 
-def test_a_selection_made_on_other_data_changes_nothing_and_is_answered(widget: MapWidget) -> None:
+def test_selection_on_other_data_is_ignored_and_answered(widget: MapWidget) -> None:
     widget.selection = {"wines": ["w1"]}
     version = widget._spec["selection"]["version"]
     widget._selection = picked(widget, [0], fingerprint="another")
@@ -102,7 +102,7 @@ def test_a_selection_made_on_other_data_changes_nothing_and_is_answered(widget: 
     assert widget._spec["selection"]["version"] > version
 
 
-def test_all_that_the_component_asks_for_is_answered(widget: MapWidget) -> None:
+def test_all_component_requests_are_answered(widget: MapWidget) -> None:
     spec, sid = widget._spec, widget._session
     json.dumps(spec, allow_nan=False)
     for key in [*spec["geometry"]["pieces"], spec["order"], spec["colour"]["key"]]:
@@ -133,11 +133,11 @@ def test_all_that_the_component_asks_for_is_answered(widget: MapWidget) -> None:
         ("", 404),
     ],
 )
-def test_what_is_not_there_is_refused(widget: MapWidget, path: str, status: int) -> None:
+def test_unknown_request_is_refused(widget: MapWidget, path: str, status: int) -> None:
     assert asked(widget, path.format(sid=widget._session))[0] == status
 
 
-def test_pictures_come_whole(widget: MapWidget) -> None:
+def test_pictures_are_complete(widget: MapWidget) -> None:
     data = hetviz.load("emoji")
     held = hetviz.embed(data, "joint-spectral").widget()
     card = json.loads(asked(held, f"hv/item/{held._session}/0")[2])
@@ -149,7 +149,7 @@ def test_pictures_come_whole(widget: MapWidget) -> None:
 
 # They are alike in nothing, so that nothing follows them, which it warns of.
 @pytest.mark.filterwarnings("ignore:.*only they move:hetviz.errors.DataWarning")
-def test_a_statement_moves_the_map_and_can_be_taken_back(widget: MapWidget) -> None:
+def test_statement_moves_map_and_is_taken_back(widget: MapWidget) -> None:
     first, places = widget.embedding, widget._spec["geometry"]["id"]
     n_links = sum(map(len, widget.data.links))
     did = widget.say(together={"dishes": [100, 101, 102]})
@@ -168,7 +168,7 @@ def test_a_statement_moves_the_map_and_can_be_taken_back(widget: MapWidget) -> N
         widget.take_back()
 
 
-def test_what_is_selected_can_be_said_to_belong_together(widget: MapWidget) -> None:
+def test_selection_can_be_pulled_together(widget: MapWidget) -> None:
     widget.selection = {"dishes": [100], "wines": ["w9", "w10"]}
     assert widget.say(together=True).n_said == 3
 
@@ -182,12 +182,12 @@ def test_what_is_selected_can_be_said_to_belong_together(widget: MapWidget) -> N
         ({"together": ({}, {}, {})}, "not 3"),
     ],
 )
-def test_half_a_statement_is_refused(widget: MapWidget, said: dict[str, Any], why: str) -> None:
+def test_incomplete_statement_is_refused(widget: MapWidget, said: dict[str, Any], why: str) -> None:
     with pytest.raises(ParameterError, match=why):
         widget.say(**said)
 
 
-def test_colours_are_chosen_by_the_name_that_is_read(widget: MapWidget) -> None:
+def test_colour_is_chosen_by_title(widget: MapWidget) -> None:
     widget.colour = "heat of dishes" if "heat of dishes" in widget.colours else widget.colours[0]
     title = widget._spec["colour"]["title"]
     assert title in widget.colours
@@ -200,7 +200,7 @@ def test_colours_are_chosen_by_the_name_that_is_read(widget: MapWidget) -> None:
     assert widget._spec["colour"]["title"] == option["title"]
 
 
-def test_an_embedding_shows_itself_as_a_widget_and_as_a_picture(data: HeteroData) -> None:
+def test_embedding_displays_widget_and_picture(data: HeteroData) -> None:
     made = hetviz.embed(data, "pca")
     bundle = made._repr_mimebundle_()
     view = bundle["application/vnd.jupyter.widget-view+json"]
@@ -213,7 +213,7 @@ def test_an_embedding_shows_itself_as_a_widget_and_as_a_picture(data: HeteroData
     assert bundle["text/plain"] == repr(made)
 
 
-def test_names_in_a_picture_are_text() -> None:
+def test_names_in_picture_are_escaped() -> None:
     name = "<script>alert(1)</script>"
     data = HeteroData(
         [Dataset(name, ["a", "b"]), Dataset("o", ["c"])], [Links(name, "o", [0], [0])]
@@ -224,7 +224,7 @@ def test_names_in_a_picture_are_text() -> None:
     assert "&lt;script" in text
 
 
-def test_a_map_of_which_nothing_is_known_is_shown_as_a_picture() -> None:
+def test_map_without_data_is_displayed_as_picture() -> None:
     places = Embedding({"a": [[0.0, 0.0], [1.0, 2.0]]})
     assert set(places._repr_mimebundle_()) == {"text/plain", "image/svg+xml"}
     with pytest.raises(DataError, match=r"embedding\.widget\(data\)"):
@@ -236,7 +236,7 @@ def test_a_map_of_which_nothing_is_known_is_shown_as_a_picture() -> None:
         places.widget(HeteroData([Dataset("b", ["0"])]))
 
 
-def test_without_anywidget_there_is_a_picture_and_a_word_of_what_to_install(
+def test_missing_anywidget_shows_picture_and_hint(
     data: HeteroData, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(display, "find_spec", lambda name: None)
@@ -246,7 +246,7 @@ def test_without_anywidget_there_is_a_picture_and_a_word_of_what_to_install(
         made.widget()
 
 
-def test_the_widget_is_the_component_of_the_app_and_no_copy() -> None:
+def test_widget_uses_component_of_app() -> None:
     ui = ROOT / "hetviz" / "ui" / "map" / "component" / "assets"
     files = [*ui.glob("*.js"), *(ROOT / "hetviz" / "plots" / "points").glob("*.js")]
     text = MapWidget._esm
@@ -255,7 +255,7 @@ def test_the_widget_is_the_component_of_the_app_and_no_copy() -> None:
     assert "</" not in text.split(";\n// The map in a notebook", 1)[0]
 
 
-def test_the_widget_needs_neither_the_app_nor_plotly() -> None:
+def test_widget_needs_neither_app_nor_plotly() -> None:
     script = (
         "import sys, hetviz\n"
         "m = hetviz.embed(hetviz.load('digit-views'), 'pca')\n"
@@ -268,7 +268,7 @@ def test_the_widget_needs_neither_the_app_nor_plotly() -> None:
     assert ran.stdout.strip() == "[]"
 
 
-def test_what_was_made_is_not_part_of_a_copy(data: HeteroData) -> None:
+def test_copy_has_no_widget(data: HeteroData) -> None:
     import copy
 
     made = hetviz.embed(data, "pca")
@@ -277,7 +277,7 @@ def test_what_was_made_is_not_part_of_a_copy(data: HeteroData) -> None:
     assert made.planar().made is None or made.planar() is made
 
 
-def test_data_and_results_show_themselves_as_tables(data: HeteroData) -> None:
+def test_data_and_results_display_as_tables(data: HeteroData) -> None:
     embedding = hetviz.embed(data, "pca")
     compared = hetviz.compare(data, ["pca", "guided-projection"], seeds=1)
     shown_ones = {
@@ -294,7 +294,7 @@ def test_data_and_results_show_themselves_as_tables(data: HeteroData) -> None:
         ElementTree.fromstring(f"<div>{text}</div>")
 
 
-def test_tables_hold_what_a_user_wrote_as_text() -> None:
+def test_tables_escape_user_text() -> None:
     data = HeteroData([Dataset("<b>x</b>", ["<script>alert(1)</script>", "b"])])
     assert "<script" not in data["<b>x</b>"]._repr_html_()
     assert "<b>" not in data._repr_html_()

@@ -60,7 +60,7 @@ def ops(workspace: Workspace) -> list[str]:
     return [entry["op"] for entry in workspace.log]
 
 
-def test_the_first_visit_shows_a_map_without_a_click(visit: Visit) -> None:
+def test_first_visit_shows_map(visit: Visit) -> None:
     app = visit()
     assert "<h1>1,273 emoji and 621 keywords on one map</h1>" in html_of(app)
     spec = map_of(app)
@@ -69,13 +69,13 @@ def test_the_first_visit_shows_a_map_without_a_click(visit: Visit) -> None:
     assert ops(workspace_of(app)) == ["open-sample"]
 
 
-def test_any_session_id_will_do_for_the_map(visit: Visit) -> None:
+def test_map_accepts_any_session_id(visit: Visit) -> None:
     sid = "__--__" + new_session_id()[6:]
     SESSIONS.get(sid)
     assert map_of(visit("map", sid))["session"] == sid
 
 
-def test_a_sample_opens_from_its_card_and_undo_brings_the_first_back(visit: Visit) -> None:
+def test_sample_opens_and_undo_restores_first(visit: Visit) -> None:
     app = press(visit(), "open-world")
     assert "countries" in html_of(app)
     assert app.button(key="undo").label == "Undo open sample"
@@ -84,13 +84,13 @@ def test_a_sample_opens_from_its_card_and_undo_brings_the_first_back(visit: Visi
     assert app.button(key="redo").label == "Redo open sample"
 
 
-def test_the_same_id_finds_the_same_workspace(visit: Visit) -> None:
+def test_same_id_finds_same_workspace(visit: Visit) -> None:
     first = press(visit(), "open-world")
     again = visit("data", first.session_state["sid"])
     assert "countries" in html_of(again)
 
 
-def test_own_files_are_understood_mapped_and_shown(visit: Visit) -> None:
+def test_own_files_are_read_and_mapped(visit: Visit) -> None:
     app = upload(visit(), plants_csv=PLANTS, birds_csv=BIRDS, links_csv=LINKS)
     assert "20 plants and 15 birds with 20 links" in html_of(app)
     assert app.button(key="go-on").label == "Create map"
@@ -103,7 +103,7 @@ def test_own_files_are_understood_mapped_and_shown(visit: Visit) -> None:
     assert ops(workspace_of(app)) == ["open-sample", "add-tables", "start-job", "record-run"]
 
 
-def test_what_was_wrong_is_told_with_its_place_and_can_be_left_out(visit: Visit) -> None:
+def test_invalid_rows_are_listed_and_can_be_skipped(visit: Visit) -> None:
     app = upload(
         visit(), plants_csv=PLANTS, birds_csv=BIRDS, links_csv=LINKS + "plants,x,birds,b1,1\n"
     )
@@ -134,7 +134,7 @@ def test_what_was_wrong_is_told_with_its_place_and_can_be_left_out(visit: Visit)
         ({"links_csv": LINKS + "plants,x,birds,b1,1\n"}, "1 row cannot", "this row"),
     ],
 )
-def test_the_button_says_whether_rows_or_whole_files_are_left_out(
+def test_button_names_skipped_rows_or_files(
     visit: Visit, files: dict[str, str], words: str, label: str
 ) -> None:
     app = upload(visit(), plants_csv=PLANTS, birds_csv=BIRDS, **files)
@@ -144,7 +144,7 @@ def test_the_button_says_whether_rows_or_whole_files_are_left_out(
     assert workspace_of(app).state.data is not None
 
 
-def test_leaving_it_changes_nothing(visit: Visit) -> None:
+def test_cancelled_upload_changes_nothing(visit: Visit) -> None:
     app = upload(visit(), plants_csv=PLANTS, links_csv=LINKS)
     press(app, "leave")
     assert ops(workspace_of(app)) == ["open-sample"]
@@ -154,7 +154,7 @@ def test_leaving_it_changes_nothing(visit: Visit) -> None:
 @pytest.mark.parametrize(
     "content", [b"", b"PK\x03\x04 no zip", b"\x00\x01\x02\xff\xfe", b"%PDF-1.7"]
 )
-def test_a_broken_file_is_told_and_nothing_is_lost(visit: Visit, content: bytes) -> None:
+def test_broken_file_is_reported_and_nothing_lost(visit: Visit, content: bytes) -> None:
     app = upload(visit(), broken_csv=content)
     assert not app.exception
     assert "could not be read" in html_of(app)
@@ -163,13 +163,13 @@ def test_a_broken_file_is_told_and_nothing_is_lost(visit: Visit, content: bytes)
     assert "1,273 emoji" in html_of(app)
 
 
-def test_names_from_files_are_never_markup(visit: Visit) -> None:
+def test_names_from_files_are_escaped(visit: Visit) -> None:
     app = upload(visit(), **{"<img src=x>_csv": PLANTS, "birds_csv": BIRDS})
     assert "<img src=x>" not in html_of(app)
     assert "&lt;img src=x&gt;" in html_of(app)
 
 
-def test_data_has_a_card_for_each_dataset(visit: Visit) -> None:
+def test_data_page_has_card_per_dataset(visit: Visit) -> None:
     app = visit("data")
     text = html_of(app)
     assert "1,273 rows, 48 features" in text
@@ -183,7 +183,7 @@ def test_data_has_a_card_for_each_dataset(visit: Visit) -> None:
     assert sum(count["counts"]) == 621
 
 
-def test_a_dataset_is_renamed_and_removed(visit: Visit) -> None:
+def test_dataset_is_renamed_and_removed(visit: Visit) -> None:
     app = visit("data")
     app.text_input(key="new-name-0-emoji").set_value("pictograms")
     press(app, "do-rename-0")
@@ -196,7 +196,7 @@ def test_a_dataset_is_renamed_and_removed(visit: Visit) -> None:
     assert "1,273 emoji and 621 keywords" in html_of(app)
 
 
-def test_a_name_in_use_is_refused_in_words(visit: Visit) -> None:
+def test_name_in_use_is_refused(visit: Visit) -> None:
     app = visit("data")
     app.text_input(key="new-name-0-emoji").set_value("keywords")
     press(app, "do-rename-0")
@@ -205,7 +205,7 @@ def test_a_name_in_use_is_refused_in_words(visit: Visit) -> None:
     assert ops(workspace_of(app)) == ["open-sample"]
 
 
-def test_files_are_added_on_the_data_page(visit: Visit) -> None:
+def test_files_are_added_on_data_page(visit: Visit) -> None:
     app = upload(visit("data"), plants_csv=PLANTS)
     press(app, "go-on")
     state = workspace_of(app).state
@@ -214,7 +214,7 @@ def test_files_are_added_on_the_data_page(visit: Visit) -> None:
     assert "Data changed since this map" in html_of(app)
 
 
-def test_the_map_page_shows_curve_figures_and_reasons(visit: Visit) -> None:
+def test_map_page_shows_curve_measures_and_reasons(visit: Visit) -> None:
     app = visit("map")
     text = html_of(app)
     assert len(app.get("plotly_chart")) == 1
@@ -224,7 +224,7 @@ def test_the_map_page_shows_curve_figures_and_reasons(visit: Visit) -> None:
     assert "keywords take the colour of what they link to." in map_of(app)["said"]
 
 
-def test_the_colour_is_a_command(visit: Visit) -> None:
+def test_colour_is_a_command(visit: Visit) -> None:
     app = visit("map")
     offered = [option["key"] for option in map_of(app)["colours"]]
     assert "dataset" in offered
@@ -234,7 +234,7 @@ def test_the_colour_is_a_command(visit: Visit) -> None:
     assert map_of(app)["colour"]["categories"] == ["Emoji", "Keywords"]
 
 
-def test_a_method_runs_with_held_out_links_and_its_map_is_kept(visit: Visit) -> None:
+def test_method_runs_with_held_out_links(visit: Visit) -> None:
     app = press(visit(), "open-digits")
     go(app, "map")
     app.toggle(key="hold").set_value(True).run()
@@ -251,7 +251,7 @@ def test_a_method_runs_with_held_out_links_and_its_map_is_kept(visit: Visit) -> 
     assert workspace_of(app).state.chosen == "shipped"
 
 
-def test_what_a_method_says_of_its_map_stands_below_it(visit: Visit) -> None:
+def test_notes_of_method_are_shown_below_map(visit: Visit) -> None:
     app = press(visit(), "open-digit-views")
     background.RUNNER.submit(
         str(app.session_state["sid"]),
@@ -272,7 +272,7 @@ def test_what_a_method_says_of_its_map_stands_below_it(visit: Visit) -> None:
     assert any("Items were paired at random" in said for said in map_of(app)["said"])
 
 
-def test_a_method_that_does_not_suit_says_why_and_cannot_run(visit: Visit) -> None:
+def test_unsuitable_method_shows_reason_and_is_disabled(visit: Visit) -> None:
     app = upload(visit(), plants_csv=PLANTS)
     press(app, "go-on")
     go(app, "map")
@@ -281,7 +281,7 @@ def test_a_method_that_does_not_suit_says_why_and_cannot_run(visit: Visit) -> No
     assert 'class="hv-reasons no"' in html_of(app)
 
 
-def test_a_failed_run_is_told_in_words(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failed_run_shows_message(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*args: object, **kwargs: object) -> None:
         raise HetvizError("The links contradict each other.")
 
@@ -297,7 +297,7 @@ def test_a_failed_run_is_told_in_words(visit: Visit, monkeypatch: pytest.MonkeyP
     assert not app.button(key="again").disabled
 
 
-def test_a_job_that_the_server_did_not_survive_is_told_and_can_be_started_again(
+def test_job_lost_by_server_can_be_restarted(
     visit: Visit,
 ) -> None:
     app = visit("map")
@@ -318,7 +318,7 @@ def test_a_job_that_the_server_did_not_survive_is_told_and_can_be_started_again(
     assert run.method == "pca"
 
 
-def test_the_bar_calls_a_map_up_to_date_only_when_no_job_is_noted(visit: Visit) -> None:
+def test_bar_shows_up_to_date_only_without_job(visit: Visit) -> None:
     app = visit("map")
     assert "Map up to date" in html_of(app)
     # Noted, and not with the runner yet: a first glance may be worked out in between.
@@ -342,14 +342,14 @@ def test_selected_items_are_shown_with_name_and_picture(visit: Visit) -> None:
     assert "2 selected" not in html_of(app)
 
 
-def test_a_change_made_elsewhere_is_shown(visit: Visit) -> None:
+def test_change_in_other_tab_is_shown(visit: Visit) -> None:
     app = visit("data")
     workspace_of(app).do(RenameDataset("emoji", "pictograms"))
     app.run()
     assert "1,273 pictograms" in html_of(app)
 
 
-def test_a_file_is_read_again_as_the_user_says(visit: Visit) -> None:
+def test_file_is_read_again_with_options(visit: Visit) -> None:
     text = "code;key\n" + "".join(f"{k};x{k}\n" for k in range(20))
     app = upload(visit(), things_csv=text)
     app.text_input(key="reading-0-id").set_value("key")
@@ -362,7 +362,7 @@ def test_a_file_is_read_again_as_the_user_says(visit: Visit) -> None:
     assert data["things"].ids[3] == "x3"
 
 
-def test_data_that_no_method_suits_are_told_in_words(visit: Visit) -> None:
+def test_data_without_suitable_method_show_message(visit: Visit) -> None:
     app = press(upload(visit(), one_csv="id,x\n1,2\n"), "go-on")
     go(app, "map")
     assert "These data cannot be mapped yet" in html_of(app)

@@ -50,7 +50,7 @@ def said(workspace: Workspace) -> list[tuple[str, str, float, str]]:
     ]
 
 
-def test_it_opens_with_candidates_and_asks_about_the_first(visit: Visit) -> None:
+def test_page_opens_with_candidates_and_question(visit: Visit) -> None:
     app = with_candidates(visit)
     text = html_of(app)
     assert "<h1>Should " in text
@@ -68,7 +68,7 @@ def test_it_opens_with_candidates_and_asks_about_the_first(visit: Visit) -> None
     assert "Ask the map about something new" in html_of(app)
 
 
-def test_what_was_found_comes_with_its_test_and_its_reasons(visit: Visit) -> None:
+def test_found_links_have_test_and_evidence(visit: Visit) -> None:
     app = found(visit)
     text = html_of(app)
     assert "<h1>Should " in text
@@ -80,7 +80,7 @@ def test_what_was_found_comes_with_its_test_and_its_reasons(visit: Visit) -> Non
     assert [chart.proto.spec is not None for chart in app.get("plotly_chart")] == [True]
 
 
-def test_checked_pairs_become_links_or_are_kept_apart_and_undo_takes_them_back(
+def test_checked_pairs_become_links_or_apart_and_undo(
     visit: Visit,
 ) -> None:
     app = found(visit)
@@ -102,11 +102,11 @@ def test_checked_pairs_become_links_or_are_kept_apart_and_undo_takes_them_back(
     assert app.button(key="undo").label == "Undo result"
 
 
-def test_where_every_item_has_its_one_link_nothing_is_proposed(visit: Visit) -> None:
+def test_no_candidates_if_every_item_is_linked(visit: Visit) -> None:
     assert "Every item of plants already has its link" in html_of(own_data(visit))
 
 
-def test_an_answer_is_kept_at_once_and_the_next_pair_is_asked(visit: Visit) -> None:
+def test_answer_is_saved_and_next_pair_asked(visit: Visit) -> None:
     app = with_candidates(visit)
     workspace = workspace_of(app)
     press(app, "later-pair")
@@ -124,7 +124,7 @@ def test_an_answer_is_kept_at_once_and_the_next_pair_is_asked(visit: Visit) -> N
     assert "100 % (10 of 10 candidates were right). The expected number was" in html_of(app)
 
 
-def test_all_shown_pairs_are_checked_at_once_and_shown_on_the_map(visit: Visit) -> None:
+def test_all_shown_pairs_are_checked_and_shown_on_map(visit: Visit) -> None:
     app = press(found(visit), "check-links")
     assert all(box.value for box in app.checkbox)
     assert app.button(key="accept-links").label == "Accept 8 as links"
@@ -136,7 +136,7 @@ def test_all_shown_pairs_are_checked_at_once_and_shown_on_the_map(visit: Visit) 
     assert app.session_state["panel-view"].tab == "Item"
 
 
-def test_links_by_the_shown_map(visit: Visit) -> None:
+def test_links_by_shown_map(visit: Visit) -> None:
     app = own_data(visit)
     app.selectbox(key="links-method").set_value("map").run()
     press(app, "find-links")
@@ -148,7 +148,7 @@ def test_links_by_the_shown_map(visit: Visit) -> None:
     assert content["method"] == run.method
 
 
-def test_the_default_is_judged_on_hidden_links_and_on_items_never_linked(
+def test_default_is_tested_on_hidden_links_and_items(
     visit: Visit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Six predictors, each judged on hidden links, and two of them fitted dozens of times: their
@@ -163,7 +163,7 @@ def test_the_default_is_judged_on_hidden_links_and_on_items_never_linked(
     assert all(0.0 <= one["score"] <= 1.0 for one in content["candidates"])
 
 
-def test_methods_that_do_not_suit_are_told_with_the_reason(visit: Visit) -> None:
+def test_unsuitable_methods_are_listed_with_reason(visit: Visit) -> None:
     app = own_data(visit)
     offered = app.selectbox(key="links-method").options
     assert any("Like links like" in name for name in offered)
@@ -177,7 +177,7 @@ def ask(app: AppTest) -> AppTest:
     return app
 
 
-def test_words_are_placed_or_refused_and_nothing_is_added(visit: Visit) -> None:
+def test_words_are_placed_without_adding_items(visit: Visit) -> None:
     app = own_data(visit)
     workspace = workspace_of(app)
     before = len(workspace.log)
@@ -195,7 +195,7 @@ def test_words_are_placed_or_refused_and_nothing_is_added(visit: Visit) -> None:
     assert len(workspace.log) == before
 
 
-def test_a_row_is_placed_by_what_is_known_of_it(visit: Visit) -> None:
+def test_row_is_placed_by_known_columns(visit: Visit) -> None:
     app = own_data(visit)
     app.segmented_control(key="predict-section").set_value("New item").run()
     app.segmented_control(key="new-kind-plants").set_value("A row").run()
@@ -205,7 +205,7 @@ def test_a_row_is_placed_by_what_is_known_of_it(visit: Visit) -> None:
     assert "could not be placed" in html_of(ask(app))
 
 
-def test_a_picture_is_compared_with_the_pictures(visit: Visit) -> None:
+def test_picture_is_compared_with_pictures(visit: Visit) -> None:
     app = visit()
     # What opens first would look for links among all emoji.
     app.session_state["predict-section"] = "New item"
@@ -229,7 +229,7 @@ def with_labels(visit: Visit) -> AppTest:
     return press(app, "predict-labels")
 
 
-def test_labels_are_predicted_answered_accepted_and_undone(with_labels: AppTest) -> None:
+def test_labels_are_predicted_accepted_and_undone(with_labels: AppTest) -> None:
     app = with_labels
     text = html_of(app)
     assert "predictions of hidden numbers are off by about" in text

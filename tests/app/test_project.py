@@ -49,7 +49,7 @@ def drop(app: AppTest, content: bytes, name: str = "mine.hetviz") -> AppTest:
     return app
 
 
-def test_a_dropped_project_opens_and_says_what_came_back(visit: Visit, saved: bytes) -> None:
+def test_dropped_project_opens_with_message(visit: Visit, saved: bytes) -> None:
     app = visit()
     workspace_of(app).do(SetTitle("What was open"))
     app.run()
@@ -78,7 +78,7 @@ def test_a_dropped_project_opens_and_says_what_came_back(visit: Visit, saved: by
         assert "<img src=x" not in html_of(app)
 
 
-def test_one_that_cannot_be_opened_changes_nothing(visit: Visit, saved: bytes) -> None:
+def test_unreadable_project_changes_nothing(visit: Visit, saved: bytes) -> None:
     app = visit()
     old = app.session_state["sid"]
     drop(app, saved[:-50])
@@ -92,7 +92,7 @@ def test_one_that_cannot_be_opened_changes_nothing(visit: Visit, saved: bytes) -
     assert workspace_of(app).state.source == "sample:emoji"
 
 
-def test_its_data_can_be_opened_where_the_rest_cannot(
+def test_data_of_broken_project_can_be_opened(
     visit: Visit, saved: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(project_file, "MAX_BYTES", 10)
@@ -105,14 +105,14 @@ def test_its_data_can_be_opened_where_the_rest_cannot(
     assert workspace_of(app).state.source == "file:mine.hetviz"
 
 
-def test_files_that_are_dropped_after_a_refusal_are_shown(visit: Visit, saved: bytes) -> None:
+def test_files_dropped_after_error_are_shown(visit: Visit, saved: bytes) -> None:
     app = drop(visit(), saved[:-50])
     upload(app, plants_csv="id,x\na,1\nb,2\n")
     assert "could not be opened" not in html_of(app)
     assert app.button(key="go-on").label == "Create map"
 
 
-def test_a_project_among_other_files_is_told_to_come_alone(visit: Visit, saved: bytes) -> None:
+def test_project_with_other_files_is_refused(visit: Visit, saved: bytes) -> None:
     app = visit()
     app.file_uploader[0].set_value(
         [("mine.hetviz", saved, "x"), ("a.csv", b"id,x\na,1\n", "text/csv")]
@@ -121,9 +121,7 @@ def test_a_project_among_other_files_is_told_to_come_alone(visit: Visit, saved: 
     assert "Open it by itself" in html_of(app)
 
 
-def test_what_does_not_fit_into_the_project_is_told(
-    visit: Visit, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_too_large_project_shows_message(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
     app = visit()
     workspace_of(app).blobs.limit = 5
     upload(app, plants_csv="id,x\na,1\nb,2\n")
@@ -136,16 +134,14 @@ def labels(app: AppTest) -> list[str]:
     return [one.proto.label for one in app.get("download_button")]
 
 
-def test_export_offers_the_project_and_its_data(visit: Visit, saved: bytes) -> None:
+def test_export_offers_project_and_data(visit: Visit, saved: bytes) -> None:
     app = go(drop(visit(), saved), "export")
     assert not app.exception
     assert {"Project", "Data with guidance"} <= set(labels(app))
     assert "groups and every step" in html_of(app)
 
 
-def test_a_project_without_a_map_can_be_saved_too(
-    visit: Visit, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_project_without_map_can_be_saved(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
     app = visit()
     workspace = workspace_of(app)
     monkeypatch.setattr(background, "make_first_map", lambda: None)
@@ -170,7 +166,7 @@ def _page_with_a_button() -> None:
     st.write(heard, session.pending_messages())
 
 
-def test_why_a_file_could_not_be_made_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failed_download_shows_message(monkeypatch: pytest.MonkeyPatch) -> None:
     app = AppTest.from_function(_page_with_a_button)
     app.session_state["late"] = late = []
     made: dict[str, Any] = {}
@@ -186,7 +182,7 @@ def test_why_a_file_could_not_be_made_is_told(monkeypatch: pytest.MonkeyPatch) -
     assert late == []
 
 
-def test_only_what_hetviz_does_can_be_started_again(
+def test_only_known_tasks_can_be_restarted(
     visit: Visit, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """A project file may come from anybody, and names what a job was to call."""

@@ -44,7 +44,7 @@ def say(app: AppTest, monkeypatch: pytest.MonkeyPatch, **act: object) -> AppTest
     return app
 
 
-def test_dropped_tables_are_shown_as_they_stand_and_as_they_are_read(visit: Visit) -> None:
+def test_dropped_tables_show_raw_and_read_rows(visit: Visit) -> None:
     app = drop(visit("data"), wells_csv=WELLS, owners_csv=OWNERS)
     wells, owners = told(app)["sheets"]
     assert (wells["header"], wells["units"], wells["first"]) == ([1, 2], 3, 4)
@@ -61,7 +61,7 @@ def test_dropped_tables_are_shown_as_they_stand_and_as_they_are_read(visit: Visi
     assert app.button(key="go-on").label == "Add to project"
 
 
-def test_the_tab_of_a_table_of_links_says_that_it_becomes_links(visit: Visit) -> None:
+def test_tab_of_links_table_names_its_role(visit: Visit) -> None:
     app = drop(visit(), plants_csv=PLANTS, birds_csv=BIRDS, links_csv=LINKS)
     plants, birds, links = told(app)["sheets"]
     assert (links["note"], links["items"]) == ("becomes links", False)
@@ -75,7 +75,7 @@ def test_the_tab_of_a_table_of_links_says_that_it_becomes_links(visit: Visit) ->
     assert birds["size"] == "15 × 4"
 
 
-def test_what_is_said_of_a_table_is_read_so_and_can_be_taken_back(
+def test_table_choices_apply_and_can_be_undone(
     visit: Visit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     app = drop(visit(), wells_csv=WELLS)
@@ -97,7 +97,7 @@ def test_what_is_said_of_a_table_is_read_so_and_can_be_taken_back(
     assert list(data["wells"].table.columns) == ["Well", "Nitrate"]
 
 
-def test_what_is_said_at_once_is_all_kept(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_quick_edits_are_all_applied(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
     app = drop(visit(), wells_csv=WELLS)
     waiting = app.session_state["staged"]
     kept = {"staged": waiting}
@@ -118,7 +118,7 @@ def test_what_is_said_at_once_is_all_kept(visit: Visit, monkeypatch: pytest.Monk
     assert len(kept["staged"].history) == 3
 
 
-def test_as_proposed_forgets_what_was_said(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reset_discards_choices(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
     app = drop(visit(), wells_csv=WELLS)
     before = told(app)["sheets"]
     say(app, monkeypatch, do="type", key="wells.csv", column="Owner", type="text")
@@ -127,9 +127,7 @@ def test_as_proposed_forgets_what_was_said(visit: Visit, monkeypatch: pytest.Mon
     assert "recipes" not in app.session_state["staged"].choices["wells.csv"]
 
 
-def test_the_values_of_an_ordered_category_are_moved(
-    visit: Visit, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_ordered_category_values_are_moved(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
     grades = "id,grade,x\n" + "".join(
         f"i{k},{['low', 'high', 'odd'][k % 3]},{k}\n" for k in range(9)
     )
@@ -159,7 +157,7 @@ def test_the_values_of_an_ordered_category_are_moved(
         {"do": "order", "key": "wells.csv", "column": "Owner", "order": ["poem"]},
     ],
 )
-def test_what_means_nothing_is_passed_over(visit: Visit, act: Any) -> None:
+def test_invalid_actions_are_ignored(visit: Visit, act: Any) -> None:
     app = drop(visit(), wells_csv=WELLS)
     looks: tuple[TablePreview, ...] = app.session_state["staged"].looks
 
@@ -169,9 +167,7 @@ def test_what_means_nothing_is_passed_over(visit: Visit, act: Any) -> None:
     sheets.apply_action(looks, act, never, never)
 
 
-def test_another_separator_forgets_what_was_said_of_rows(
-    visit: Visit, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_new_separator_discards_row_choices(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
     app = drop(visit(), wells_csv=WELLS)
     say(app, monkeypatch, do="type", key="wells.csv", column="Owner", type="text")
     app.text_input(key="reading-0-id").set_value("Well")

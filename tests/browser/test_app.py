@@ -171,9 +171,7 @@ def test_data_page(page: Page, picture: Picture) -> None:
 
 # The map as the first request of a server is seen in test_lasting.py and test_server.py.
 @pytest.mark.parametrize("path", ["/data", *(pytest.param(p, marks=SOAK) for p in ("/", "/map"))])
-def test_a_deep_link_as_first_request_opens_its_page_in_its_frame(
-    path: str, open_page: Open
-) -> None:
+def test_deep_link_opens_its_page(path: str, open_page: Open) -> None:
     with serve(ROOT / "app.py", ARTIFACTS / "cold.log") as fresh:
         page = open_page(fresh.url)
         page.goto(path)
@@ -184,7 +182,7 @@ def test_a_deep_link_as_first_request_opens_its_page_in_its_frame(
         settled(page)
 
 
-def test_a_reload_keeps_what_was_done(page: Page) -> None:
+def test_reload_keeps_state(page: Page) -> None:
     page.goto("/")
     settled(page)
     page.locator(".st-key-open-digits button").click()
@@ -199,7 +197,7 @@ def test_a_reload_keeps_what_was_done(page: Page) -> None:
     settled(page)
 
 
-def test_own_files_with_a_wrong_row_are_told_and_mapped(page: Page, picture: Picture) -> None:
+def test_own_files_with_invalid_row_are_mapped(page: Page, picture: Picture) -> None:
     page.goto("/")
     settled(page)
     drop(
@@ -247,7 +245,7 @@ def test_files_can_be_dropped_onto_the_page(page: Page) -> None:
     settled(page)
 
 
-def test_a_broken_file_is_told_and_the_app_goes_on(page: Page) -> None:
+def test_broken_file_shows_message(page: Page) -> None:
     page.goto("/")
     settled(page)
     drop(page, broken_zip=b"PK\x03\x04 this is no zip")
@@ -257,7 +255,7 @@ def test_a_broken_file_is_told_and_the_app_goes_on(page: Page) -> None:
     settled(page)
 
 
-def test_a_file_of_any_ending_is_read_or_told(page: Page) -> None:
+def test_file_of_any_extension_is_read_or_refused(page: Page) -> None:
     page.goto("/")
     settled(page)
     packed = gzip.compress(PLANTS.encode())
@@ -268,7 +266,7 @@ def test_a_file_of_any_ending_is_read_or_told(page: Page) -> None:
     settled(page)
 
 
-def test_a_method_runs_and_its_map_replaces_the_first(page: Page, picture: Picture) -> None:
+def test_method_run_replaces_first_map(page: Page, picture: Picture) -> None:
     page.goto("/map")
     stage(page)
     settled(page)
@@ -323,7 +321,7 @@ def test_recolouring_keeps_selection_and_zoom(page: Page, picture: Picture) -> N
     assert told(page, "hidden") == ["keywords"]
 
 
-def test_what_is_selected_is_shown_filtered_and_let_go(page: Page, picture: Picture) -> None:
+def test_selection_is_shown_filtered_and_cleared(page: Page, picture: Picture) -> None:
     page.goto("/map")
     expect(page.get_by_role("button", name="New map", exact=True)).to_be_visible()
     stage(page)
@@ -348,7 +346,7 @@ def test_what_is_selected_is_shown_filtered_and_let_go(page: Page, picture: Pict
     settled(page)
 
 
-def test_a_run_moves_the_map_while_it_goes(page: Page, picture: Picture) -> None:
+def test_running_job_moves_the_map(page: Page, picture: Picture) -> None:
     page.goto("/map")
     expect(page.get_by_role("button", name="New map", exact=True)).to_be_visible()
     stage(page)
@@ -366,7 +364,7 @@ def test_a_run_moves_the_map_while_it_goes(page: Page, picture: Picture) -> None
     settled(page)
 
 
-def test_cancel_stops_a_run_and_says_so(page: Page, picture: Picture) -> None:
+def test_cancel_stops_run_with_message(page: Page, picture: Picture) -> None:
     # So many rows that there is time to cancel before there is a layout to keep.
     n = 12_000
     angles = [k * 0.01 for k in range(n)]

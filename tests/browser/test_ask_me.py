@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 from tests.browser.test_app import settled
 
 
-def test_one_key_answers_skips_and_takes_back(page: Page) -> None:
+def test_keys_answer_skip_and_undo(page: Page) -> None:
     page.goto("/guidance")
     card = page.locator(".st-key-ask")
     expect(card.get_by_text("Do these two belong together?")).to_be_visible()

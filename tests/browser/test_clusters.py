@@ -112,7 +112,7 @@ def test_clusters_are_renamed_merged_and_exported(page: Page, projects: Projects
     assert any("My own words" in line for line in rows)
 
 
-def test_the_cluster_that_is_pointed_at_is_outlined_on_the_map(page: Page) -> None:
+def test_hovered_cluster_is_outlined_on_map(page: Page) -> None:
     page.goto("/clusters")
     stage(page)
     row = page.locator(".st-key-quick-0")

@@ -95,7 +95,7 @@ def test_methods_are_compared_and_their_maps_share_selection_and_camera(page: Pa
     expect(page.get_by_role("button", name="Working map").first).to_be_disabled()
 
 
-def test_the_page_is_whole_at_every_size(page: Page, projects: Projects, picture: Picture) -> None:
+def test_page_fits_every_size(page: Page, projects: Projects, picture: Picture) -> None:
     page.goto(f"/compare?s={projects.compared()}")
     expect(page.locator(".hv-ranks")).to_be_visible()
     until(page, "map.stats.paints > 0")

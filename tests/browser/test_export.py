@@ -31,7 +31,7 @@ def caption_below(page: Page) -> None:
     assert below["y"] >= above["y"] + above["height"] - 1
 
 
-def test_a_high_figure_has_its_caption_below(page: Page) -> None:
+def test_tall_figure_has_caption_below(page: Page) -> None:
     page.goto("/export")
     caption_below(page)
     page.get_by_text("Caption below").click()
@@ -43,9 +43,7 @@ def test_a_high_figure_has_its_caption_below(page: Page) -> None:
     caption_below(page)
 
 
-def test_a_figure_and_a_page_that_needs_no_server(
-    page: Page, browser: Browser, tmp_path: Path
-) -> None:
+def test_figure_and_standalone_page(page: Page, browser: Browser, tmp_path: Path) -> None:
     page.goto("/export")
     expect(page.locator(".st-key-export-preview img")).to_be_visible(timeout=PATIENCE)
     open_files(page)

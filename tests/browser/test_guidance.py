@@ -69,7 +69,7 @@ def test_guidance_page(page: Page, picture: Picture) -> None:
         picture(page, "guidance", look)
 
 
-def test_a_weight_is_edited_undone_done_again_and_never_nothing(page: Page) -> None:
+def test_weight_is_edited_undone_redone_and_never_zero(page: Page) -> None:
     opened(page)
     cell = page.get_by_test_id(f"glide-cell-{WEIGHT}-0")
     before = cell.inner_text()
@@ -101,7 +101,7 @@ def test_a_weight_is_edited_undone_done_again_and_never_nothing(page: Page) -> N
     settled(page)
 
 
-def test_a_contradiction_is_settled_with_one_click_that_lasts(page: Page, picture: Picture) -> None:
+def test_contradiction_is_resolved_with_one_click(page: Page, picture: Picture) -> None:
     opened(page)
     expect(page.get_by_text("15 open")).to_be_visible()
     page.get_by_role("button", name="Leave out that “high” and “low” are apart").click()
@@ -124,7 +124,7 @@ def test_a_contradiction_is_settled_with_one_click_that_lasts(page: Page, pictur
     assert "/start" not in page.url
 
 
-def test_a_broken_file_loses_nothing(page: Page, picture: Picture) -> None:
+def test_broken_file_changes_nothing(page: Page, picture: Picture) -> None:
     opened(page)
     hand_in(page, "broken.csv", "no,guidance\n1,2\n")
     expect(page.get_by_role("heading", name="broken.csv has no guidance")).to_be_visible()
@@ -144,7 +144,7 @@ def test_a_broken_file_loses_nothing(page: Page, picture: Picture) -> None:
     settled(page)
 
 
-def test_the_curve_leads_to_what_is_broken_and_that_to_its_items_on_the_map(page: Page) -> None:
+def test_curve_leads_to_unmet_statements_and_map(page: Page) -> None:
     opened(page)
     plot = page.locator(".stPlotlyChart .nsewdrag").first
     plot.scroll_into_view_if_needed()

@@ -183,7 +183,7 @@ def where(page: Page, row: int) -> tuple[float, float]:
 
 
 @pytest.mark.parametrize("opened", ["Light"], indirect=True)
-def test_pointing_selecting_saying(opened: Page) -> None:
+def test_hover_selection_and_statement(opened: Page) -> None:
     page = opened
     assert page.locator(".hv-map").get_attribute("data-theme") == "light"
     until(page, "!map.moving && !map.flight")
@@ -245,7 +245,7 @@ def test_pointing_selecting_saying(opened: Page) -> None:
 
 
 @pytest.mark.parametrize("opened", ["Dark"], indirect=True)
-def test_the_map_follows_the_look_of_the_notebook(opened: Page) -> None:
+def test_map_follows_notebook_theme(opened: Page) -> None:
     page = opened
     assert page.locator(".hv-map").get_attribute("data-theme") == "dark"
     until(page, "!map.moving && !map.flight")

@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 from tests.browser.test_app import settled
 
 
-def test_candidates_are_answered_by_one_key_or_several_at_once(page: Page) -> None:
+def test_candidates_are_answered_by_key_or_in_bulk(page: Page) -> None:
     page.goto("/predict")
     head = page.locator(".hv-head h1")
     # The worker may have to start first.
@@ -30,10 +30,10 @@ def test_candidates_are_answered_by_one_key_or_several_at_once(page: Page) -> No
         page.get_by_role("button", name="Undo links").click()
     expect(head).to_have_text(first)
     settled(page)
-    several_are_accepted_together(page)
+    accept_several(page)
 
 
-def several_are_accepted_together(page: Page) -> None:
+def accept_several(page: Page) -> None:
     page.get_by_text("All 100 candidates").click()
     pairs = page.locator(".hv-pair")
     expect(pairs.first).to_be_visible()
@@ -48,7 +48,7 @@ def several_are_accepted_together(page: Page) -> None:
     expect(page.get_by_text("All 98 candidates")).to_be_visible()
 
 
-def test_something_new_is_placed_without_being_added(page: Page) -> None:
+def test_new_item_is_placed_without_adding_it(page: Page) -> None:
     page.goto("/predict")
     # The candidates have come: nothing moves under the pointer any more.
     expect(page.locator(".hv-head h1")).to_contain_text("missing link", timeout=120_000)

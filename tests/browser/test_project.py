@@ -12,7 +12,9 @@ from tests.browser.test_export import open_files
 from tests.browser.test_lasting import rename
 
 
-def test_a_project_goes_along_as_a_file(open_page: Open, server: Server, tmp_path: Path) -> None:
+def test_project_file_is_downloaded_and_opened(
+    open_page: Open, server: Server, tmp_path: Path
+) -> None:
     page = open_page(server.url)
     page.goto("/export")
     expect(page.locator(".st-key-export-preview img")).to_be_visible()
@@ -44,9 +46,7 @@ def test_a_project_goes_along_as_a_file(open_page: Open, server: Server, tmp_pat
     settled(other)
 
 
-def test_a_project_is_put_back_on_the_list_and_its_files_are_deleted_when_asked_twice(
-    open_page: Open, server: Server
-) -> None:
+def test_project_removal_is_undone_and_deletion_confirmed(open_page: Open, server: Server) -> None:
     page = open_page(server.url)
     page.goto("/")
     settled(page)

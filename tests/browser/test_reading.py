@@ -38,7 +38,7 @@ OWNERS = [
 ]
 
 
-def test_a_workbook_is_said_right_with_two_clicks(page: Page, picture: Picture) -> None:
+def test_workbook_is_corrected_with_two_clicks(page: Page, picture: Picture) -> None:
     page.goto("/")
     settled(page)
     drop(page, wells_xlsx=workbook({"Wells": WELLS, "Owners": OWNERS}))
@@ -74,7 +74,7 @@ def test_a_workbook_is_said_right_with_two_clicks(page: Page, picture: Picture) 
     picture(page, "reading")
 
 
-def test_a_column_of_a_wide_table_is_found_by_its_name(page: Page, picture: Picture) -> None:
+def test_wide_table_column_is_found_by_name(page: Page, picture: Picture) -> None:
     page.goto("/")
     settled(page)
     names = ["sample", *(f"gene_{k}" for k in range(200))]
@@ -102,7 +102,7 @@ def test_a_column_of_a_wide_table_is_found_by_its_name(page: Page, picture: Pict
     picture(page, "reading-wide")
 
 
-def test_a_column_of_an_open_dataset_is_found_by_its_name(page: Page) -> None:
+def test_open_dataset_column_is_found_by_name(page: Page) -> None:
     page.goto("/")
     settled(page)
     page.locator(".st-key-open-digits button").click()
@@ -124,7 +124,7 @@ def test_a_column_of_an_open_dataset_is_found_by_its_name(page: Page) -> None:
     assert serious_barriers(page) == set()
 
 
-def test_start_says_what_it_reads_and_how_far_it_has_come(page: Page) -> None:
+def test_start_page_shows_reading_progress(page: Page) -> None:
     rows = "\n".join(f"item {k},{k % 977},{k % 89 / 8},{k % 7},red" for k in range(900_000))
     page.goto("/")
     stage(page)

@@ -80,10 +80,10 @@ def test_four_tables_become_a_joint_map_in_two_clicks_and_a_figure_in_eight(page
     expect(datasets).to_contain_text("teams", timeout=PATIENCE)
     # Lines are links by now, and no points.
     expect(datasets).not_to_contain_text("batting")
-    a_titled_figure(page, hand, "Who played where")
+    make_figure(page, hand, "Who played where")
 
 
-def a_titled_figure(page: Page, hand: Hand, title: str) -> None:
+def make_figure(page: Page, hand: Hand, title: str) -> None:
     """Name the project, and take the figure along."""
     hand.click(page.locator(".st-key-project button").first)
     name = page.get_by_label("Project name")
@@ -118,7 +118,7 @@ def mapped(page: Page, hand: Hand) -> None:
     expect(page.get_by_text("Map up to date")).to_be_visible(timeout=LONG)
 
 
-def test_a_first_map_that_is_cancelled_is_no_dead_end(page: Page) -> None:
+def test_cancelled_first_map_can_be_restarted(page: Page) -> None:
     page.goto("/")
     drop(page, **tables())
     ticked(page)
@@ -165,7 +165,7 @@ def named(page: Page) -> dict[int, set[str]]:
     return {int(n): set(names) for n, names in found.items()}
 
 
-def test_a_workbook_as_people_keep_it_becomes_a_titled_figure(page: Page) -> None:
+def test_messy_workbook_becomes_titled_figure(page: Page) -> None:
     hand = Hand()
     page.goto("/")
     page.evaluate(NAMED)
@@ -187,7 +187,7 @@ def test_a_workbook_as_people_keep_it_becomes_a_titled_figure(page: Page) -> Non
     assert sample == EMOJI
     for n, names in others:
         assert not names & before, n
-    a_titled_figure(page, hand, "Wells and who owns them")
+    make_figure(page, hand, "Wells and who owns them")
 
 
 def many_travellers(n: int = 30_000) -> dict[str, str]:
@@ -214,7 +214,7 @@ def many_travellers(n: int = 30_000) -> dict[str, str]:
 # More than a minute of work, and as long as it must be on a busy machine: `make soak` has it.
 @pytest.mark.soak
 @pytest.mark.timeout(2_000)
-def test_thirty_thousand_rows_and_a_second_table_become_a_titled_figure(page: Page) -> None:
+def test_thirty_thousand_rows_become_titled_figure(page: Page) -> None:
     hand = Hand()
     page.goto("/")
     tables = many_travellers()
@@ -225,7 +225,7 @@ def test_thirty_thousand_rows_and_a_second_table_become_a_titled_figure(page: Pa
     mapped(page, hand)
     datasets = page.get_by_role("region", name="Legend").get_by_role("group", name="Datasets")
     expect(datasets).to_contain_text("countries", timeout=PATIENCE)
-    a_titled_figure(page, hand, "Thirty thousand travellers")
+    make_figure(page, hand, "Thirty thousand travellers")
     # The same files once more without the app, with a fifth of the links hidden.
     files = {name.replace("_csv", ".csv"): text.encode() for name, text in tables.items()}
     ours, *_, plain = told(files)
@@ -281,7 +281,7 @@ def test_six_real_tables_become_a_titled_figure(page: Page, picture: Picture, ca
     picture(page, "baseball-door")
     mapped(page, hand)
     picture(page, "baseball-map")
-    a_titled_figure(page, hand, "Who played where and when")
+    make_figure(page, hand, "Who played where and when")
     picture(page, "baseball-figure")
     print(hand.clicks, "clicks to the figure")
     beside_plain(files)
@@ -299,7 +299,7 @@ def test_a_real_workbook_becomes_a_titled_figure(page: Page, picture: Picture, c
     picture(page, "messy-door")
     mapped(page, hand)
     picture(page, "messy-map")
-    a_titled_figure(page, hand, "Wells and who measures them")
+    make_figure(page, hand, "Wells and who measures them")
     picture(page, "messy-figure")
     print(hand.clicks, "clicks to the figure")
     beside_plain({book.name: book.read_bytes()})

@@ -71,7 +71,7 @@ def png(width: int, height: int, data: bytes) -> bytes:
     return b"\x89PNG\r\n\x1a\n" + part(b"IHDR", size) + part(b"IDAT", data) + part(b"IEND", b"")
 
 
-def workbook(**parts: bytes) -> bytes:
+def altered_workbook(**parts: bytes) -> bytes:
     """Return a workbook with some of its parts in other words."""
     content = workbook({"S": [["id", "a"], *([f"i{k}", k] for k in range(40))]})
     with zipfile.ZipFile(io.BytesIO(content)) as whole:
@@ -177,8 +177,10 @@ FILES: dict[str, Callable[[], bytes]] = {
     "nothing.npy": lambda: npy("(199999999, 1)", "<U0"),
     "deep.npy": lambda: npy("(1,1)", "(" * 5_000),
     "pickle.csv": lambda: pickle.dumps(Command()),
-    "entities.xlsx": lambda: workbook(**{"xl/worksheets/sheet1.xml": entities() + b"<x>&j;</x>"}),
-    "outside.xlsx": lambda: workbook(
+    "entities.xlsx": lambda: altered_workbook(
+        **{"xl/worksheets/sheet1.xml": entities() + b"<x>&j;</x>"}
+    ),
+    "outside.xlsx": lambda: altered_workbook(
         **{
             "xl/workbook.xml": b'<?xml version="1.0"?><!DOCTYPE r [<!ENTITY x SYSTEM '
             b'"file:///etc/passwd">]><r>&x;</r>'

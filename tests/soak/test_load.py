@@ -61,9 +61,9 @@ def test_ten_visitors_at_once(tmp_path: Path) -> None:
     for one in stays:
         for act, seconds in one.waits.items():
             waits[act] += seconds
-    print(f"\n{VISITORS} visitors, {report([s for acts in waits.values() for s in acts])}")
+    print(f"\n{VISITORS} visitors, {format_waits([s for acts in waits.values() for s in acts])}")
     for act in sorted(waits):
-        print(f"  {act}: {report(waits[act])}")
+        print(f"  {act}: {format_waits(waits[act])}")
     print(f"memory {before:.0f} MB before, {most:.0f} at most, {after:.0f} after")
     assert [one.error for one in stays if one.error] == []
     assert sum(one.mixed for one in stays) == 0
@@ -146,7 +146,7 @@ def _picked(shown: dict[str, Any], rng: np.random.Generator) -> dict[str, object
     return {"packed": packed, "version": version, "fingerprint": shown["fingerprint"]}
 
 
-def report(waits: list[float]) -> str:
+def format_waits(waits: list[float]) -> str:
     """Write how many there are and how long they were."""
     p50, p95, p99 = np.quantile(waits, [0.5, 0.95, 0.99])
     return f"{len(waits):,} interactions: p50 {p50:.2f} s, p95 {p95:.2f} s, p99 {p99:.2f} s"

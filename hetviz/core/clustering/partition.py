@@ -10,13 +10,13 @@ from hetviz._types import Floats, Ints
 from hetviz.core.threads import one_thread
 
 METHODS = ("k-means", "hdbscan", "agglomerative")
-NONE = -1
+NOISE = -1
 
 # Ward's linkage stores all distances; HDBSCAN may compute all of them.
-MOST_PAIRED = 8_000
-MOST_FITTED = 20_000
-LEAST_SIZE = 5
-_SIZES = 12
+MAX_PAIRED_ROWS = 8_000
+MAX_KMEANS_ROWS = 20_000
+MIN_SIZE = 5
+_N_SIZES = 12
 
 
 def partition(
@@ -52,38 +52,38 @@ def partition(
     n = len(X)
     if n == 0:
         return np.zeros(0, dtype=np.int64)
-    order = canonical(X)
+    order = canonical_order(X)
     P = np.asarray(X[order], dtype=np.float64)
     # Equal points are adjacent now: number the distinct ones.
-    place = np.concatenate([[0], np.cumsum((P[1:] != P[:-1]).any(axis=1))])
-    n_different = int(place[-1]) + 1
+    distinct_number = np.concatenate([[0], np.cumsum((P[1:] != P[:-1]).any(axis=1))])
+    n_different = int(distinct_number[-1]) + 1
     if n_different == 1 or (method != "hdbscan" and size < 2):
         return np.zeros(n, dtype=np.int64)
-    most = MOST_FITTED if method == "k-means" else MOST_PAIRED
+    max_rows = MAX_KMEANS_ROWS if method == "k-means" else MAX_PAIRED_ROWS
     fitted = np.arange(n)
-    if n > most:
-        fitted = np.sort(np.random.default_rng(random_state).choice(n, most, replace=False))
+    if n > max_rows:
+        fitted = np.sort(np.random.default_rng(random_state).choice(n, max_rows, replace=False))
     code = _fit(P[fitted], method, size, random_state, half)
-    if n > most:
-        code = nearest_code(P[fitted], code, P)
-    code = by_size(P, _one_code(code, place))
+    if n > max_rows:
+        code = code_of_nearest(P[fitted], code, P)
+    code = number_by_size(P, _unify_equal_points(code, distinct_number))
     out = np.empty(n, dtype=np.int64)
     out[order] = code
     return out
 
 
-def canonical(X: Floats) -> Ints:
+def canonical_order(X: Floats) -> Ints:
     """Return the rows in lexicographic order, independent of their given order."""
     return np.asarray(np.lexsort(X.T[::-1]), dtype=np.int64)
 
 
-def group_sizes(n: int) -> list[int]:
+def min_sizes_to_try(n: int) -> list[int]:
     """Return minimum group sizes to try with HDBSCAN for n points."""
-    sizes = np.geomspace(LEAST_SIZE, max(n // 6, LEAST_SIZE), _SIZES)
+    sizes = np.geomspace(MIN_SIZE, max(n // 6, MIN_SIZE), _N_SIZES)
     return [int(size) for size in np.unique(sizes.round())]
 
 
-def _one_code(code: Ints, place: Ints) -> Ints:
+def _unify_equal_points(code: Ints, place: Ints) -> Ints:
     """Give equal points the code of the first of them, because ties in Ward's linkage split them."""
     _, first = np.unique(place, return_index=True)
     return np.asarray(code[first][place])
@@ -95,11 +95,11 @@ def _fit(P: Floats, method: str, size: int, random_state: int, half: bool) -> In
 
     model: HDBSCAN | AgglomerativeClustering | KMeans
     if method == "hdbscan":
-        if len(P) < 2 * LEAST_SIZE:
-            return np.full(len(P), NONE)
+        if len(P) < 2 * MIN_SIZE:
+            return np.full(len(P), NOISE)
         # Half of the points have half the density.
-        near, least = (3, max(3, size // 2)) if half else (LEAST_SIZE, max(LEAST_SIZE, size))
-        model = HDBSCAN(min_cluster_size=min(least, len(P)), min_samples=near, copy=True)
+        min_samples, min_size = (3, max(3, size // 2)) if half else (MIN_SIZE, max(MIN_SIZE, size))
+        model = HDBSCAN(min_cluster_size=min(min_size, len(P)), min_samples=min_samples, copy=True)
     elif method == "agglomerative":
         model = AgglomerativeClustering(n_clusters=min(size, len(P)))
     else:
@@ -108,10 +108,10 @@ def _fit(P: Floats, method: str, size: int, random_state: int, half: bool) -> In
     with one_thread(), warnings.catch_warnings():
         # Points that differ only by rounding may leave a group empty, which does no harm.
         warnings.simplefilter("ignore", ConvergenceWarning)
-        return np.maximum(np.asarray(model.fit_predict(P), dtype=np.int64), NONE)
+        return np.maximum(np.asarray(model.fit_predict(P), dtype=np.int64), NOISE)
 
 
-def nearest_code(P: Floats, code: Ints, X: Floats) -> Ints:
+def code_of_nearest(P: Floats, code: Ints, X: Floats) -> Ints:
     """Return for each row of X (n, d) the code of the nearest row of P (m, d)."""
     from scipy.spatial import cKDTree
 
@@ -119,13 +119,13 @@ def nearest_code(P: Floats, code: Ints, X: Floats) -> Ints:
     return np.asarray(code[nearest], dtype=np.int64)
 
 
-def by_size(X: Floats, code: Ints) -> Ints:
+def number_by_size(X: Floats, code: Ints) -> Ints:
     """Renumber groups by size, the largest is 0, equal ones by their centre; -1 does not change."""
     known = np.unique(code[code >= 0])
     middles = [X[code == one].mean(axis=0).round(9).tolist() for one in known]
     sizes = [int((code == one).sum()) for one in known]
     order = sorted(range(len(known)), key=lambda at: (-sizes[at], middles[at]))
-    out = np.full(len(code), NONE)
+    out = np.full(len(code), NOISE)
     for number, at in enumerate(order):
         out[code == known[at]] = number
     return out
@@ -134,10 +134,10 @@ def by_size(X: Floats, code: Ints) -> Ints:
 # Typical rows that represent many.
 
 
-_PASSES = 5
+_MAX_PASSES = 5
 
 
-def exemplars(X: Floats, k: int) -> Ints:
+def choose_exemplars(X: Floats, k: int) -> Ints:
     """Choose typical and diverse rows: medoids of groups that start at distant rows.
 
     Parameters
@@ -169,19 +169,19 @@ def exemplars(X: Floats, k: int) -> Ints:
         nearest[chosen] = -1.0
         chosen.append(int(np.argmax(nearest)))
         nearest = np.minimum(np.maximum(nearest, 0.0), _squared(X, X[chosen[-1]]))
-    found = np.array(chosen)
-    for _ in range(_PASSES):
-        before = found.copy()
-        group = np.argmin([_squared(X, X[row]) for row in found], axis=0)
+    exemplars = np.array(chosen)
+    for _ in range(_MAX_PASSES):
+        previous = exemplars.copy()
+        group = np.argmin([_squared(X, X[row]) for row in exemplars], axis=0)
         # Equal rows may leave an exemplar without a group.
-        group[found] = np.arange(k)
+        group[exemplars] = np.arange(k)
         for number in range(k):
             members = np.flatnonzero(group == number)
-            middle = X[members].mean(axis=0)
-            found[number] = members[np.argmin(_squared(X[members], middle))]
-        if np.array_equal(found, before):
+            mean = X[members].mean(axis=0)
+            exemplars[number] = members[np.argmin(_squared(X[members], mean))]
+        if np.array_equal(exemplars, previous):
             break
-    return np.sort(found)
+    return np.sort(exemplars)
 
 
 def _squared(X: Floats, point: Floats) -> Floats:

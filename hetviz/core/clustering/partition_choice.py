@@ -9,18 +9,23 @@ from math import isqrt
 import numpy as np
 
 from hetviz._types import Floats, Ints
-from hetviz.core.clustering.partition import canonical, group_sizes, nearest_code, partition
+from hetviz.core.clustering.partition import (
+    canonical_order,
+    code_of_nearest,
+    min_sizes_to_try,
+    partition,
+)
 from hetviz.progress import Progress, ignore_progress
 
-MOST_JUDGED = 5_000
-_MOST_PAIRED = 2_000
-_HALVES = 3
-_LEAST_HALF = 5
-_NEARLY = 0.7
+MAX_STABILITY_ROWS = 5_000
+_MAX_SILHOUETTE_ROWS = 2_000
+_N_SPLITS = 3
+_MIN_HALF = 5
+_PEAK_SHARE = 0.7
 
 
 @dataclass(frozen=True, eq=False)
-class Tried:
+class MeasuredPartition:
     """A partition with its quality measures.
 
     Attributes
@@ -49,9 +54,9 @@ class Tried:
     @property
     def score(self) -> float:
         """Silhouette times stability, both at least 0, times the share of points in groups."""
-        known = np.nan_to_num([self.silhouette, self.stability])
+        measures = np.nan_to_num([self.silhouette, self.stability])
         share = float((self.code >= 0).mean()) if len(self.code) else 0.0
-        return float(np.prod(np.maximum(known, 0.0))) * share
+        return float(np.prod(np.maximum(measures, 0.0))) * share
 
 
 def sizes_to_try(n: int, method: str) -> list[int]:
@@ -61,9 +66,9 @@ def sizes_to_try(n: int, method: str) -> list[int]:
     and Bibby 1979 use that of n / 2 as the number itself), and at least five points per group.
     """
     if method == "hdbscan":
-        return group_sizes(n)
-    most = min(isqrt(n), n // 5)
-    numbers = [k for k in (*range(2, 11), 12, 15, 20, 25, 30, 40, 60) if k <= most]
+        return min_sizes_to_try(n)
+    max_groups = min(isqrt(n), n // 5)
+    numbers = [k for k in (*range(2, 11), 12, 15, 20, 25, 30, 40, 60) if k <= max_groups]
     return numbers or [1]
 
 
@@ -73,7 +78,7 @@ def try_sizes(
     sizes: Sequence[int],
     random_state: int = 0,
     progress: Progress | None = None,
-) -> list[Tried]:
+) -> list[MeasuredPartition]:
     """Partition points for each size, and measure the results, sorted by number of groups.
 
     Parameters
@@ -96,48 +101,51 @@ def try_sizes(
     per size.
     """
     report = ignore_progress if progress is None else progress
-    found: dict[int, Tried] = {}
+    by_count: dict[int, MeasuredPartition] = {}
     for step, size in enumerate(sizes):
         report(step / len(sizes), "Looking for clusters")
-        one = judged(X, method, size, random_state)
-        if one.k not in found or one.score > found[one.k].score:
-            found[one.k] = one
+        measured = measure_partition(X, method, size, random_state)
+        if measured.k not in by_count or measured.score > by_count[measured.k].score:
+            by_count[measured.k] = measured
     report(1.0, "Done")
-    return [found[k] for k in sorted(found)]
+    return [by_count[k] for k in sorted(by_count)]
 
 
-def judged(X: Floats, method: str, size: int, random_state: int = 0) -> Tried:
+def measure_partition(
+    X: Floats, method: str, size: int, random_state: int = 0
+) -> MeasuredPartition:
     """Partition points and measure the result."""
     code = partition(X, method, size, random_state)
     stability, of_groups = stability_of(X, code, method, size, random_state)
-    return Tried(code, silhouette_of(X, code, random_state), stability, of_groups)
+    return MeasuredPartition(code, silhouette_of(X, code, random_state), stability, of_groups)
 
 
-def best(tried: Sequence[Tried]) -> Tried:
+def choose_partition(partitions: Sequence[MeasuredPartition]) -> MeasuredPartition:
     """Return the largest number of groups at a peak of the score of at least 70 % of the highest.
 
     At a peak neither the next smaller nor the next larger number scores higher. On most maps two or
     three groups have the highest score, which are not informative.
     """
-    scores = [one.score for one in tried]
+    scores = [measured.score for measured in partitions]
     padded = [-1.0, *scores, -1.0]
     peaks = [
-        one
-        for at, one in enumerate(tried)
-        if scores[at] >= max(_NEARLY * max(scores), padded[at], padded[at + 2])
+        measured
+        for position, measured in enumerate(partitions)
+        if scores[position]
+        >= max(_PEAK_SHARE * max(scores), padded[position], padded[position + 2])
     ]
-    return max(peaks, key=lambda one: one.k)
+    return max(peaks, key=lambda measured: measured.k)
 
 
 def silhouette_of(X: Floats, code: Ints, random_state: int = 0) -> float:
     """Return the mean silhouette of the points in groups, NaN with fewer than two groups."""
     from sklearn.metrics import silhouette_score
 
-    rows = canonical(X)
+    rows = canonical_order(X)
     rows = rows[code[rows] >= 0]
-    if len(rows) > _MOST_PAIRED:
+    if len(rows) > _MAX_SILHOUETTE_ROWS:
         rng = np.random.default_rng(random_state)
-        rows = rows[np.sort(rng.choice(len(rows), _MOST_PAIRED, replace=False))]
+        rows = rows[np.sort(rng.choice(len(rows), _MAX_SILHOUETTE_ROWS, replace=False))]
     groups = len(np.unique(code[rows]))
     if not 2 <= groups < len(rows):
         return float("nan")
@@ -159,31 +167,31 @@ def stability_of(
     n_groups = int(code.max(initial=-1)) + 1
     unknown = np.full(n_groups, np.nan)
     rng = np.random.default_rng(random_state)
-    rows = canonical(X)
-    if len(rows) > MOST_JUDGED:
-        rows = rows[np.sort(rng.choice(len(rows), MOST_JUDGED, replace=False))]
-    P, own = X[rows], code[rows]
+    rows = canonical_order(X)
+    if len(rows) > MAX_STABILITY_ROWS:
+        rows = rows[np.sort(rng.choice(len(rows), MAX_STABILITY_ROWS, replace=False))]
+    P, own_codes = X[rows], code[rows]
     half = len(P) // 2
-    if half < max(_LEAST_HALF, n_groups):
+    if half < max(_MIN_HALF, n_groups):
         return float("nan"), unknown
-    agree, overlap = [], []
-    for _ in range(_HALVES):
+    agreement, overlap = [], []
+    for _ in range(_N_SPLITS):
         pair = []
-        mixed = rng.permutation(len(P))
-        for part in (mixed[:half], mixed[half:]):
-            alone = partition(P[part], method, size, random_state, half=True)
-            pair.append(nearest_code(P[part], alone, P))
-            overlap.append(_overlaps(own, pair[-1], n_groups))
-        agree.append(adjusted_rand_score(*pair))
-    return float(np.mean(agree)), np.asarray(np.mean(overlap, axis=0))
+        shuffled = rng.permutation(len(P))
+        for part in (shuffled[:half], shuffled[half:]):
+            half_codes = partition(P[part], method, size, random_state, half=True)
+            pair.append(code_of_nearest(P[part], half_codes, P))
+            overlap.append(_overlaps(own_codes, pair[-1], n_groups))
+        agreement.append(adjusted_rand_score(*pair))
+    return float(np.mean(agreement)), np.asarray(np.mean(overlap, axis=0))
 
 
-def _overlaps(own: Ints, other: Ints, n_groups: int) -> Floats:
-    """Return the Jaccard index of each group of `own` with the most similar group of `other`."""
-    table = np.zeros((n_groups + 1, int(other.max(initial=-1)) + 2))
-    np.add.at(table, (own + 1, other + 1), 1)
-    both = table[1:, 1:]
-    if not both.shape[1]:
+def _overlaps(codes: Ints, other_codes: Ints, n_groups: int) -> Floats:
+    """Return the Jaccard index of each group of `codes` with the most similar group of `other_codes`."""
+    table = np.zeros((n_groups + 1, int(other_codes.max(initial=-1)) + 2))
+    np.add.at(table, (codes + 1, other_codes + 1), 1)
+    intersection = table[1:, 1:]
+    if not intersection.shape[1]:
         return np.zeros(n_groups)
-    union = table[1:].sum(axis=1)[:, None] + table.sum(axis=0)[None, 1:] - both
-    return np.asarray((both / np.maximum(union, 1.0)).max(axis=1))
+    union = table[1:].sum(axis=1)[:, None] + table.sum(axis=0)[None, 1:] - intersection
+    return np.asarray((intersection / np.maximum(union, 1.0)).max(axis=1))

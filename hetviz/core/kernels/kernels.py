@@ -20,13 +20,13 @@ from hetviz._types import Floats, Ints, Matrix, Reals
 from hetviz.core.spectral.blocks import as_dense
 from hetviz.errors import DataError, DataWarning, ParameterError, Problem
 
-CLIP = 1e-10
+MIN_EIGENVALUE_SHARE = 1e-10
 """Eigenvalues below this share of the largest count as rounding errors and are dropped."""
-NEGATIVE = 1e-6
+MAX_NEGATIVE_SHARE = 1e-6
 """Negative eigenvalues beyond this share of the largest cause a warning."""
-LANDMARKS_ABOVE = 5_000
+MAX_EXACT_ROWS = 5_000
 _MEDIAN_ROWS = 1_000
-_PIVOTS = 50
+_MAX_PIVOTS = 50
 
 
 def squared_distances(X: Floats, Y: Floats) -> Floats:
@@ -190,16 +190,16 @@ def landmark_map(kernel: Kernel, X: Matrix, n_landmarks: int, random_state: int 
     F = np.zeros((n, min(n_landmarks, n)))
     chosen: list[int] = []
     while len(chosen) < F.shape[1] and residual.sum() > stop:
-        known = len(chosen)
-        size = min(_PIVOTS, F.shape[1] - known, np.count_nonzero(residual))
+        n_chosen = len(chosen)
+        size = min(_MAX_PIVOTS, F.shape[1] - n_chosen, np.count_nonzero(residual))
         pivots = rng.choice(n, size, replace=False, p=residual / residual.sum())
-        columns = kernel(X, X[pivots]) - F[:, :known] @ F[pivots, :known].T
+        columns = kernel(X, X[pivots]) - F[:, :n_chosen] @ F[pivots, :n_chosen].T
         inner = _cholesky_map((columns[pivots] + columns[pivots].T) / 2)
         if inner is None:
             break
-        new = slice(known, known + inner.rank)
-        F[:, new] = inner(columns[:, inner.landmarks])
-        residual = np.maximum(residual - np.einsum("ij,ij->i", F[:, new], F[:, new]), 0.0)
+        added = slice(n_chosen, n_chosen + inner.rank)
+        F[:, added] = inner(columns[:, inner.landmarks])
+        residual = np.maximum(residual - np.einsum("ij,ij->i", F[:, added], F[:, added]), 0.0)
         residual[pivots] = 0.0
         chosen.extend(int(row) for row in pivots[inner.landmarks])
     landmarks = np.array(sorted(chosen), dtype=np.int64)
@@ -273,14 +273,14 @@ def _cholesky_map(K: Floats) -> KernelMap | None:
     largest = float(K.diagonal().max(initial=0.0))
     if largest <= 0:
         return None
-    factor, pivots, rank, _ = lapack.dpstrf(K, lower=1, tol=CLIP * largest)
+    factor, pivots, rank, _ = lapack.dpstrf(K, lower=1, tol=MIN_EIGENVALUE_SHARE * largest)
     order = pivots.astype(np.int64) - 1
     L = np.tril(factor)[:, :rank]
     # The residual after `rank` pivots must be rounding error: an indefinite K leaves more.
-    rest = order[rank:]
-    if rest.size:
-        left = K[np.ix_(rest, rest)] - L[rank:] @ L[rank:].T
-        if float(np.abs(left).max()) > 100 * CLIP * largest:
+    remaining = order[rank:]
+    if remaining.size:
+        residual = K[np.ix_(remaining, remaining)] - L[rank:] @ L[rank:].T
+        if float(np.abs(residual).max()) > 100 * MIN_EIGENVALUE_SHARE * largest:
             return None
     projection = solve_triangular(L[:rank], np.eye(rank), lower=True).T
     by_row = np.argsort(order[:rank])
@@ -291,15 +291,15 @@ def _eigen_map(K: Floats, where: str) -> KernelMap:
     values, U = np.linalg.eigh(K)
     largest = float(values[-1]) if values.size else 0.0
     lowest = float(values[0]) if values.size else 0.0
-    if lowest < -NEGATIVE * max(largest, 0.0):
+    if lowest < -MAX_NEGATIVE_SHARE * max(largest, 0.0):
         warnings.warn(
             f"{where}: the kernel is not positive semi-definite (lowest eigenvalue {lowest:.3g}, "
             f"highest {largest:.3g}); the negative part is left out.",
             DataWarning,
             stacklevel=3,
         )
-    keep = values > CLIP * max(largest, 0.0)
-    return KernelMap(np.arange(K.shape[0]), U[:, keep] / np.sqrt(values[keep]))
+    is_positive = values > MIN_EIGENVALUE_SHARE * max(largest, 0.0)
+    return KernelMap(np.arange(K.shape[0]), U[:, is_positive] / np.sqrt(values[is_positive]))
 
 
 def _shares(weights: Floats | None, n: int) -> Floats:

@@ -51,13 +51,13 @@ class Domain:
         """Return e, shape (n, r)."""
         return self.scale * Q if self.X is None else np.ascontiguousarray(self.X @ Q)
 
-    def pulled_back(self, gradient: Floats) -> Floats:
+    def frame_gradient(self, gradient: Floats) -> Floats:
         """Turn a gradient in e, (n, r), into one in Q."""
         return self.scale * gradient if self.X is None else np.asarray(self.X.T @ gradient)
 
 
 @dataclass(frozen=True, eq=False)
-class Scores:
+class ScoreBlock:
     """Known scores of pairs of items of two domains, or of one; made by `known_scores`.
 
     Attributes
@@ -140,7 +140,7 @@ def known_scores(
     s: Floats,
     weight: float,
     share: Floats | None = None,
-) -> Scores:
+) -> ScoreBlock:
     """Return a block of known scores.
 
     Parameters
@@ -181,25 +181,25 @@ def known_scores(
     pairs = shape[0] * (shape[0] - 1) // 2 if d == e else shape[0] * shape[1]
     if len(key) < DENSE_SHARE * pairs:
         rows, columns = key // shape[1], key % shape[1]
-        return Scores(d, e, shape, mean, sums, rows, columns, constant)
-    at = key
+        return ScoreBlock(d, e, shape, mean, sums, rows, columns, constant)
+    position = key
     if d == e:
         rows, columns = key // shape[1], key % shape[1]
-        at = rows * shape[1] - rows * (rows + 1) // 2 + columns - rows - 1
+        position = rows * shape[1] - rows * (rows + 1) // 2 + columns - rows - 1
     full, weights = np.zeros(pairs), np.zeros(pairs)
-    full[at], weights[at] = mean, sums
-    return Scores(d, e, shape, full, weights, None, None, constant)
+    full[position], weights[position] = mean, sums
+    return ScoreBlock(d, e, shape, full, weights, None, None, constant)
 
 
-SWEEPS = 100
-STEPS = (1e-14, 1e12)
-ETA = 20.0
+MAX_SWEEPS = 100
+STEP_RANGE = (1e-14, 1e12)
+MAX_ETA = 20.0
 """log sigma stays within this of 0."""
 _PATIENCE = 5
 
 
 @dataclass
-class State:
+class DescentState:
     """State of a descent.
 
     Attributes
@@ -254,7 +254,7 @@ class Descent:
     def __init__(
         self,
         domains: Sequence[Domain],
-        blocks: Sequence[Scores],
+        blocks: Sequence[ScoreBlock],
         frames: Sequence[Floats],
         sigma: float,
         retraction: str = "polar",
@@ -267,8 +267,8 @@ class Descent:
         for frame, domain in zip(frames, domains, strict=True):
             if frame.shape[0] != domain.size or frame.shape[1] > domain.size:
                 raise ParameterError(f"mkpe: a frame of shape {frame.shape} in {domain.size} axes.")
-        eta = float(np.clip(np.log(sigma), -ETA, ETA))
-        self.state = State([np.array(frame) for frame in frames], eta)
+        eta = float(np.clip(np.log(sigma), -MAX_ETA, MAX_ETA))
+        self.state = DescentState([np.array(frame) for frame in frames], eta)
         self.places = [
             domain.places(frame) for domain, frame in zip(self.domains, frames, strict=True)
         ]
@@ -288,7 +288,7 @@ class Descent:
         """Move every frame once, then sigma; return the loss."""
         for d in range(len(self.domains)):
             self.move(d)
-        self.widen()
+        self.move_sigma()
         return self.loss
 
     def gradient(self, d: int) -> Floats:
@@ -300,7 +300,7 @@ class Descent:
                 left, right = block.gradient(self.places[block.d], self.places[block.e], inverse)
                 total += left if block.d == d else 0.0
                 total += right if block.e == d else 0.0
-        return self.domains[d].pulled_back(total)
+        return self.domains[d].frame_gradient(total)
 
     def slope_in_eta(self) -> float:
         """Return the derivative in log sigma."""
@@ -315,33 +315,35 @@ class Descent:
         Z, nu = steepest_descent(Q, self.gradient(d))
         inverse = float(np.exp(-2.0 * state.eta))
         touched = [n for n, block in enumerate(self.blocks) if d in (block.d, block.e)]
-        rest = self.loss - float(state.losses[touched].sum())
+        other_loss = self.loss - float(state.losses[touched].sum())
 
         def trial(step: float) -> _Trial:
             frame = retract(Q + step * Z, self.retraction)
             places = list(self.places)
             places[d] = self.domains[d].places(frame)
-            found = {}
+            by_block = {}
             for n in touched:
                 block = self.blocks[n]
                 D = block.distances(places[block.d], places[block.e])
-                found[n] = D, block.loss(D, inverse)
-            return _Trial(rest + sum(loss for _, loss in found.values()), frame, places[d], found)
+                by_block[n] = D, block.loss(D, inverse)
+            return _Trial(
+                other_loss + sum(loss for _, loss in by_block.values()), frame, places[d], by_block
+            )
 
         best, state.steps[d] = _armijo(trial, self.loss, nu, state.steps[d])
         if best is not None:
             state.frames[d], self.places[d] = best.frame, best.places
-            for n, (D, loss) in best.found.items():
+            for n, (D, loss) in best.by_block.items():
                 self._distances[n], state.losses[n] = D, loss
         state.trace.append(self.loss)
 
-    def widen(self) -> None:
+    def move_sigma(self) -> None:
         """Take a descent step of log sigma."""
         state = self.state
         slope = self.slope_in_eta()
 
         def trial(step: float) -> _Trial:
-            eta = float(np.clip(state.eta - step * slope, -ETA, ETA))
+            eta = float(np.clip(state.eta - step * slope, -MAX_ETA, MAX_ETA))
             losses = self._losses(eta)
             return _Trial(float(losses.sum()), np.array(eta), losses, {})
 
@@ -361,7 +363,7 @@ class _Trial:
     loss: float
     frame: Floats
     places: Floats
-    found: dict[int, tuple[Floats, float]]
+    by_block: dict[int, tuple[Floats, float]]
 
 
 def _armijo(
@@ -375,14 +377,14 @@ def _armijo(
     if not nu > 0:
         return None, step
     best = None
-    while 2 * step <= STEPS[1]:
+    while 2 * step <= STEP_RANGE[1]:
         longer = trial(2 * step)
         if not loss - longer.loss >= step * nu:
             break
         best, step = longer, 2 * step
     if best is not None:
         return best, step
-    while step >= STEPS[0]:
+    while step >= STEP_RANGE[0]:
         best = trial(step)
         if loss - best.loss >= 0.5 * step * nu:
             return best, step
@@ -391,7 +393,7 @@ def _armijo(
 
 
 @dataclass
-class Result:
+class MkpeResult:
     """The best of several runs.
 
     Attributes
@@ -411,9 +413,9 @@ class Result:
     finals: list[float]
 
 
-def minimise(
+def fit_mkpe(
     domains: Sequence[Domain],
-    blocks: Sequence[Scores],
+    blocks: Sequence[ScoreBlock],
     r: int,
     rng: np.random.Generator,
     *,
@@ -424,7 +426,7 @@ def minimise(
     retraction: str = "polar",
     progress: Progress = ignore_progress,
     layout: Callable[[list[Floats]], Floats] | None = None,
-) -> Result:
+) -> MkpeResult:
     """Minimise from several random starts, and return the best result.
 
     Parameters
@@ -450,34 +452,34 @@ def minimise(
     hetviz.errors.ParameterError
         As in `Descent`.
     hetviz.errors.Cancelled
-        If `progress` raises it; its ``partial`` is the `Result` so far.
+        If `progress` raises it; its ``partial`` is the `MkpeResult` so far.
     """
-    sweeps = SWEEPS if n_iter is None else n_iter
+    sweeps = MAX_SWEEPS if n_iter is None else n_iter
     finals: list[float] = []
-    best: Result | None = None
+    best: MkpeResult | None = None
     for start in range(n_init):
         frames = [random_frame(domain.size, r, rng) for domain in domains]
         sigma = sigma0 if sigma0 is not None else spread_at(domains, frames)
-        result = Result(Descent(domains, blocks, frames, sigma, retraction), [], "", finals)
+        result = MkpeResult(Descent(domains, blocks, frames, sigma, retraction), [], "", finals)
         result.history.append(result.descent.loss)
-        idle = 0
+        n_without_gain = 0
         for sweep in range(sweeps):
-            shown = result if best is None or result.history[-1] < best.history[-1] else best
+            best_so_far = result if best is None or result.history[-1] < best.history[-1] else best
             try:
                 progress(
                     (start + sweep / sweeps) / n_init,
                     f"Start {start + 1} of {n_init}, sweep {sweep + 1:,}",
-                    loss=shown.history[-1],
-                    layout=None if layout is None else partial(layout, shown.descent.places),
+                    loss=best_so_far.history[-1],
+                    layout=None if layout is None else partial(layout, best_so_far.descent.places),
                 )
             except Cancelled as stopped:
-                shown.reason = f"stopped at start {start + 1}, sweep {sweep + 1:,}"
-                stopped.partial = shown
+                best_so_far.reason = f"stopped at start {start + 1}, sweep {sweep + 1:,}"
+                stopped.partial = best_so_far
                 raise
             result.history.append(result.descent.sweep())
             gain = result.history[-2] - result.history[-1]
-            idle = idle + 1 if gain <= tol * result.history[-2] else 0
-            if n_iter is None and idle >= _PATIENCE:
+            n_without_gain = n_without_gain + 1 if gain <= tol * result.history[-2] else 0
+            if n_iter is None and n_without_gain >= _PATIENCE:
                 result.reason = f"converged ({_PATIENCE} sweeps gained less than {tol:g} each)"
                 break
         result.reason = result.reason or f"maximum of {sweeps:,} sweeps reached"
@@ -498,7 +500,9 @@ def spread_at(domains: Sequence[Domain], frames: Sequence[Floats]) -> float:
     return float(np.sqrt(np.mean(squared))) or 1.0
 
 
-def place(ends: Sequence[tuple[Floats, Floats, Floats]], inverse: float, starts: Floats) -> Floats:
+def place_item(
+    ends: Sequence[tuple[Floats, Floats, Floats]], inverse: float, starts: Floats
+) -> Floats:
     """Return the position of one new item with the smallest loss, with the others fixed.
 
     Parameters
@@ -518,10 +522,10 @@ def place(ends: Sequence[tuple[Floats, Floats, Floats]], inverse: float, starts:
     F, s, c = (np.concatenate(parts) for parts in zip(*ends, strict=True))
 
     def loss(e: Floats) -> tuple[float, Floats]:
-        away = e - F
-        k = np.exp(-inverse * np.einsum("ij,ij->i", away, away))
-        miss = k - s
-        return float(c @ miss**2), -4.0 * inverse * ((c * k * miss) @ away)
+        difference = e - F
+        k = np.exp(-inverse * np.einsum("ij,ij->i", difference, difference))
+        residual = k - s
+        return float(c @ residual**2), -4.0 * inverse * ((c * k * residual) @ difference)
 
-    found = [minimize(loss, start, jac=True, method="L-BFGS-B") for start in starts]
-    return np.asarray(min(found, key=lambda result: float(result.fun)).x)
+    results = [minimize(loss, start, jac=True, method="L-BFGS-B") for start in starts]
+    return np.asarray(min(results, key=lambda result: float(result.fun)).x)

@@ -13,17 +13,17 @@ from typing import Any
 from hetviz._types import Floats, Ints
 from hetviz.core.compiled import compiled_fastmath
 
-_FARTHEST = 40.0
+_MAX_EXPONENT = 40.0
 
 
 @compiled_fastmath
-def falling(x: float) -> float:
+def exp_of_minus(x: float) -> float:
     """Return exp(-x) for x >= 0 to 1e-13, and exp(-40), which is 4e-18, beyond 40.
 
     Plain arithmetic, so that the compiler can vectorise it: a Taylor polynomial of exp(-x / 1024),
     squared ten times.
     """
-    y = -min(x, _FARTHEST) / 1024.0
+    y = -min(x, _MAX_EXPONENT) / 1024.0
     e = y * (1.0 / 40_320.0) + 1.0 / 5_040.0
     e = e * y + 1.0 / 720.0
     e = e * y + 1.0 / 120.0
@@ -123,8 +123,8 @@ def misfit(D: Floats, s: Floats, c: Floats, inverse: float) -> float:
     """Return the sum of c (k - s)^2, k = exp(-D inverse)."""
     total = 0.0
     for p in range(D.size):
-        miss = falling(D[p] * inverse) - s[p]
-        total += c[p] * miss * miss
+        residual = exp_of_minus(D[p] * inverse) - s[p]
+        total += c[p] * residual * residual
     return total
 
 
@@ -133,7 +133,7 @@ def slopes(D: Floats, s: Floats, c: Floats, inverse: float, T: Floats) -> float:
     """Write 2 c k (k - s) to T, and return the sum of T D."""
     total: Any = 0.0
     for p in range(D.size):
-        k = falling(D[p] * inverse)
+        k = exp_of_minus(D[p] * inverse)
         t = 2.0 * c[p] * k * (k - s[p])
         T[p] = t
         total += t * D[p]

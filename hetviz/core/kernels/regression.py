@@ -8,7 +8,7 @@ from scipy.linalg import cholesky, lapack, solve_triangular
 from hetviz._types import Floats
 from hetviz.errors import NotApplicableError
 
-LOW_RANK_ABOVE = 400
+MAX_FULL_RANK_ROWS = 400
 RANK = 200
 
 
@@ -42,9 +42,9 @@ class Design:
             self._buffer = np.empty_like(self._squared)
             return
         values, U = np.linalg.eigh(K)
-        kept = np.argsort(-np.abs(values), kind="stable")[:rank]
-        kept = kept[np.abs(values[kept]) > 1e-10 * np.abs(values).max(initial=0.0)]
-        self._U, self._D = np.ascontiguousarray(U[:, kept]), values[kept]
+        retained = np.argsort(-np.abs(values), kind="stable")[:rank]
+        retained = retained[np.abs(values[retained]) > 1e-10 * np.abs(values).max(initial=0.0)]
+        self._U, self._D = np.ascontiguousarray(U[:, retained]), values[retained]
 
     def times(self, A: Floats) -> Floats:
         """Return K A, with the possibly reduced kernel."""
@@ -86,11 +86,11 @@ class Design:
             return 1.0 / (precision + 1.0 / noise)
         rows = self.times(np.eye(self.n)) if K_new is None else self.of_new(K_new)
         factor, _ = self._factor(precision, noise)
-        seen = factor @ rows.T
-        known = np.einsum("ij,ij->j", seen, seen)
+        projected = factor @ rows.T
+        explained = np.einsum("ij,ij->j", projected, projected)
         if self._U is None:
-            return np.asarray(known)
-        return np.asarray(np.maximum((rows**2) @ (1.0 / precision) - known, 0.0))
+            return np.asarray(explained)
+        return np.asarray(np.maximum((rows**2) @ (1.0 / precision) - explained, 0.0))
 
     def _factor(self, precision: Floats, noise: float) -> tuple[Floats, float]:
         """Return V with S = V'V, or S = 1 / precision - V'V for a low rank, and log |S|.

@@ -17,23 +17,23 @@ SAMPLED_QUERIES = 1_000
 EXACT_PAIRS = 16_000_000
 """Up to this many pairs of query and candidate all are compared; above, a sample is."""
 SAMPLED_ROWS = 2_000
-_ENTRIES = 4_000_000
+_BLOCK_ENTRIES = 4_000_000
 _CACHED_ENTRIES = 500_000
 """Block size of distances that are read several times and should stay in the processor's cache."""
 
 
-def n_near(n_others: int, share: float, least: int) -> int:
-    """Return the number of rows that count as near: a share, at least `least`, at most half."""
-    return int(max(1, min(max(np.ceil(share * n_others), least), np.ceil(n_others / 2))))
+def count_near(n_others: int, share: float, min_near: int) -> int:
+    """Return the number of rows that count as near: a share, at least `min_near`, at most half."""
+    return int(max(1, min(max(np.ceil(share * n_others), min_near), np.ceil(n_others / 2))))
 
 
 @dataclass(frozen=True, eq=False)
-class Horizon:
+class NearRows:
     """The rows to compare with, and how many of them count as near.
 
     Attributes
     ----------
-    seen : array of int, shape (c,)
+    candidates : array of int, shape (c,)
         Sorted rows to compare with.
     n_near : int
         Number of these rows that count as near.
@@ -41,7 +41,7 @@ class Horizon:
         Whether they are a sample.
     """
 
-    seen: Ints
+    candidates: Ints
     n_near: int
     sampled: bool
 
@@ -50,15 +50,15 @@ class Horizon:
         """Standard error of the share of rows that count as near; 0 without sampling."""
         if not self.sampled:
             return 0.0
-        share = self.n_near / len(self.seen)
-        return float(np.sqrt(share * (1 - share) / len(self.seen)))
+        share = self.n_near / len(self.candidates)
+        return float(np.sqrt(share * (1 - share) / len(self.candidates)))
 
     def limits(self, space: Space, rows: Ints, same: bool) -> Floats:
         """Return the distance up to which rows count as near; `same` excludes the row itself."""
-        found = np.empty(len(rows))
-        for at, D in self.blocks(space, rows, same):
-            found[at] = self.reach(D)
-        return found
+        limits = np.empty(len(rows))
+        for part, D in self.blocks(space, rows, same):
+            limits[part] = self.reach(D)
+        return limits
 
     def reach(self, D: Floats) -> Floats:
         """Return the distance up to which rows count as near, from distances of shape (q, c)."""
@@ -66,30 +66,35 @@ class Horizon:
         return np.asarray(np.partition(D, last, axis=1)[:, last])
 
     def blocks(self, space: Space, rows: Ints, same: bool) -> Iterator[tuple[slice, Floats]]:
-        """Yield distances of some rows to `seen`, infinite from a row to itself."""
-        step = max(1, _CACHED_ENTRIES // max(len(self.seen), 1))
+        """Yield distances of some rows to `candidates`, infinite from a row to itself."""
+        step = max(1, _CACHED_ENTRIES // max(len(self.candidates), 1))
         for start in range(0, len(rows), step):
-            at = slice(start, min(start + step, len(rows)))
-            D = space.between(rows[at], self.seen)
+            part = slice(start, min(start + step, len(rows)))
+            D = space.between(rows[part], self.candidates)
             if same:
-                D[rows[at][:, None] == self.seen] = np.inf
-            yield at, D
+                D[rows[part][:, None] == self.candidates] = np.inf
+            yield part, D
 
 
-def horizon(
-    candidates: Ints, n_asked: int, share: float, least: int, rng: np.random.Generator, same: bool
-) -> Horizon:
+def choose_near_rows(
+    candidates: Ints,
+    n_asked: int,
+    share: float,
+    min_near: int,
+    rng: np.random.Generator,
+    same: bool,
+) -> NearRows:
     """Choose the rows to compare with: all candidates, or a sample if there are too many pairs."""
     n = len(candidates) - same
-    near = n_near(n, share, least)
+    n_near = count_near(n, share, min_near)
     if n_asked * len(candidates) <= EXACT_PAIRS or len(candidates) <= SAMPLED_ROWS:
-        return Horizon(candidates, near, False)
-    seen = np.sort(rng.choice(candidates, SAMPLED_ROWS, replace=False))
-    return Horizon(seen, max(1, round(near * SAMPLED_ROWS / n)), True)
+        return NearRows(candidates, n_near, False)
+    sample = np.sort(rng.choice(candidates, SAMPLED_ROWS, replace=False))
+    return NearRows(sample, max(1, round(n_near * SAMPLED_ROWS / n)), True)
 
 
-def mistaken(
-    data: Space, places: Space, rows: Ints, seen: Horizon, k: int
+def count_mistaken_neighbors(
+    data: Space, places: Space, rows: Ints, near_rows: NearRows, k: int
 ) -> tuple[Floats, Floats, Floats]:
     """Count false and missing neighbours of rows.
 
@@ -98,7 +103,7 @@ def mistaken(
     data, places : Space
         Distances in the data and on the map.
     rows : array of int, shape (q,)
-    seen : Horizon
+    candidates : Horizon
     k : int
 
     Returns
@@ -111,13 +116,15 @@ def mistaken(
     """
     false, missing = np.empty(len(rows)), np.empty(len(rows))
     limits = np.empty(len(rows))
-    found = zip(seen.blocks(data, rows, True), seen.blocks(places, rows, True), strict=True)
-    for (at, D), (_, E) in found:
-        limits[at], reach = seen.reach(D), seen.reach(E)
+    blocks = zip(
+        near_rows.blocks(data, rows, True), near_rows.blocks(places, rows, True), strict=True
+    )
+    for (part, D), (_, E) in blocks:
+        limits[part], reach = near_rows.reach(D), near_rows.reach(E)
         mapped = np.take_along_axis(D, nearest_columns(E, k), axis=1)
-        known = np.take_along_axis(E, nearest_columns(D, k), axis=1)
-        false[at] = (mapped > limits[at][:, None]).sum(axis=1)
-        missing[at] = (known > reach[:, None]).sum(axis=1)
+        original = np.take_along_axis(E, nearest_columns(D, k), axis=1)
+        false[part] = (mapped > limits[part][:, None]).sum(axis=1)
+        missing[part] = (original > reach[:, None]).sum(axis=1)
     return false, missing, limits
 
 
@@ -148,7 +155,7 @@ class Preservation:
     continuity_spread: float = float("nan")
 
 
-def preservation(
+def measure_preservation(
     original: Space,
     Y: Floats,
     *,
@@ -192,7 +199,7 @@ def preservation(
         queries = np.sort(chosen)
     mapped = FeatureSpace(Y[placed])
     false, torn = [], []
-    step = max(1, _ENTRIES // n)
+    step = max(1, _BLOCK_ENTRIES // n)
     for start in range(0, len(queries), step):
         block = queries[start : start + step]
         D = original.between(placed[block])[:, placed]
@@ -221,8 +228,10 @@ def _excess_ranks(D: Floats, neighbors: Ints, k: int) -> Floats:
     limits = np.take_along_axis(D, neighbors, axis=1)
     excess, nearer = np.zeros(len(D)), np.empty(D.shape[1], dtype=bool)
     # Row by row, so that all ranks are counted while the row is in the processor's cache.
-    for row, (distances, mine) in enumerate(zip(D, limits, strict=True)):
-        ranks = [1 + np.count_nonzero(np.less(distances, one, out=nearer)) for one in mine]
+    for row, (distances, row_limits) in enumerate(zip(D, limits, strict=True)):
+        ranks = [
+            1 + np.count_nonzero(np.less(distances, limit, out=nearer)) for limit in row_limits
+        ]
         excess[row] = np.maximum(np.array(ranks) - k, 0).sum()
     return excess
 

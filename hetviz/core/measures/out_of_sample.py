@@ -10,16 +10,16 @@ import numpy as np
 from hetviz._types import Floats, Matrix
 from hetviz.core.graph.distances import cross_squared_distances
 from hetviz.core.layout.placement import median_places
-from hetviz.core.measures.neighborhoods import n_near
+from hetviz.core.measures.neighborhoods import count_near
 
-_ENTRIES = 4_000_000
-_SAMPLED = 2_000
-_USUAL = 0.95
-_NEAR = 0.05
+_BLOCK_ENTRIES = 4_000_000
+_N_SAMPLED = 2_000
+_USUAL_QUANTILE = 0.95
+_NEAR_SHARE = 0.05
 
 
 @dataclass(frozen=True, eq=False)
-class Doubt:
+class PlaceUncertainty:
     """Uncertainty of the places of new rows.
 
     Attributes
@@ -44,7 +44,9 @@ class Doubt:
         return np.fmax(self.elsewhere, self.unlike)
 
 
-def doubt(away: Floats, Y_new: Floats, Y: Floats, usual: float, k: int = 10) -> Doubt:
+def place_uncertainty(
+    away: Floats, Y_new: Floats, Y: Floats, usual: float, k: int = 10
+) -> PlaceUncertainty:
     """Return the uncertainty of the places of new rows.
 
     Parameters
@@ -71,13 +73,13 @@ def doubt(away: Floats, Y_new: Floats, Y: Floats, usual: float, k: int = 10) -> 
         unlike = np.maximum(0.0, 1.0 - usual / np.maximum(least, usual))
     placed = np.flatnonzero(np.isfinite(Y_new).all(axis=1))
     if len(there):
-        n_close = n_near(len(there), _NEAR, 2 * k)
+        n_close = count_near(len(there), _NEAR_SHARE, 2 * k)
         for row in placed:
             alike = np.argsort(away[row, there], kind="stable")[:k]
             on_map = ((Y[there] - Y_new[row]) ** 2).sum(axis=1)
             reach = np.partition(on_map, n_close - 1)[n_close - 1]
             elsewhere[row] = float((on_map[alike] > reach).mean())
-    return Doubt(elsewhere, unlike, k)
+    return PlaceUncertainty(elsewhere, unlike, k)
 
 
 def usual_distance(X: Matrix, rng: np.random.Generator) -> float:
@@ -86,16 +88,16 @@ def usual_distance(X: Matrix, rng: np.random.Generator) -> float:
     On a sample of 2,000 rows if there are more; rows with duplicates are ignored.
     """
     n = X.shape[0]
-    rows = np.arange(n) if n <= _SAMPLED else np.sort(rng.choice(n, _SAMPLED, replace=False))
+    rows = np.arange(n) if n <= _N_SAMPLED else np.sort(rng.choice(n, _N_SAMPLED, replace=False))
     nearest = np.empty(len(rows))
-    step = max(1, _ENTRIES // max(n, 1))
+    step = max(1, _BLOCK_ENTRIES // max(n, 1))
     for start in range(0, len(rows), step):
         block = rows[start : start + step]
         D = cross_squared_distances(X[block], X)
         D[np.arange(len(block)), block] = np.inf
         nearest[start : start + len(block)] = D.min(axis=1)
-    found = nearest[np.isfinite(nearest) & (nearest > 0)]
-    return float(np.sqrt(np.quantile(found, _USUAL))) if len(found) else 0.0
+    positive = nearest[np.isfinite(nearest) & (nearest > 0)]
+    return float(np.sqrt(np.quantile(positive, _USUAL_QUANTILE))) if len(positive) else 0.0
 
 
 @dataclass(frozen=True)
@@ -120,8 +122,8 @@ class PlacementError:
 
     def to_dict(self) -> dict[str, float | int | None]:
         """Return the fields, JSON-ready, with None for NaN."""
-        known = {"median": self.median, "most": self.most, "standard_error": self.standard_error}
-        return {name: None if np.isnan(x) else x for name, x in known.items()} | {"n": self.n}
+        fields = {"median": self.median, "most": self.most, "standard_error": self.standard_error}
+        return {name: None if np.isnan(x) else x for name, x in fields.items()} | {"n": self.n}
 
 
 def placement_error(
@@ -159,7 +161,7 @@ def placement_error(
             continue
         tried = np.sort(rng.choice(len(there), min(n, len(there)), replace=False))
         known, Y = X[there], Y[there]
-        step = max(1, _ENTRIES // len(there))
+        step = max(1, _BLOCK_ENTRIES // len(there))
         for start in range(0, len(tried), step):
             rows = tried[start : start + step]
             squared = cross_squared_distances(known[rows], known)
@@ -170,7 +172,7 @@ def placement_error(
         nan = float("nan")
         return PlacementError(nan, nan, nan, 0)
     whole = np.vstack([Y[np.isfinite(Y).all(axis=1)] for Y in places])
-    a, b = rng.integers(0, len(whole), (2, _SAMPLED))
+    a, b = rng.integers(0, len(whole), (2, _N_SAMPLED))
     usual = float(np.median(np.sqrt(((whole[a] - whole[b]) ** 2).sum(axis=1)))) or 1.0
     share = np.concatenate(errors) / usual
     median = float(np.median(share))

@@ -14,10 +14,10 @@ from hetviz.core.graph.neighbors import nearest_columns
 
 EXACT_QUERIES = 2_500
 SAMPLED_QUERIES = 1_000
-MOST_AXES = 4
+MAX_TREE_AXES = 4
 """Up to this many axes a k-d tree finds the nearest rows."""
-_ENTRIES = 4_000_000
-_FEW = 6
+_BLOCK_ENTRIES = 4_000_000
+_MAX_DIRECT = 6
 
 
 def nearest_places(A: Floats, B: Floats, k: int, *, same: bool = False) -> Ints:
@@ -36,16 +36,16 @@ def nearest_places(A: Floats, B: Floats, k: int, *, same: bool = False) -> Ints:
     -----
     O(m k log n) with a tree up to 4 axes; O(m n d) in blocks above.
     """
-    wanted = k + same
-    if B.shape[1] <= MOST_AXES:
-        _, index = cKDTree(B).query(A, k=wanted)
-        index = np.asarray(index, dtype=np.int64).reshape(len(A), wanted)
+    n_wanted = k + same
+    if B.shape[1] <= MAX_TREE_AXES:
+        _, index = cKDTree(B).query(A, k=n_wanted)
+        index = np.asarray(index, dtype=np.int64).reshape(len(A), n_wanted)
     else:
-        index = np.empty((len(A), wanted), dtype=np.int64)
-        step = max(1, _ENTRIES // len(B))
+        index = np.empty((len(A), n_wanted), dtype=np.int64)
+        step = max(1, _BLOCK_ENTRIES // len(B))
         for start in range(0, len(A), step):
             D = cross_squared_distances(A[start : start + step], B)
-            index[start : start + step] = nearest_columns(D, wanted)
+            index[start : start + step] = nearest_columns(D, n_wanted)
     if not same:
         return np.asarray(index)
     itself = index == np.arange(len(A))[:, None]
@@ -54,16 +54,16 @@ def nearest_places(A: Floats, B: Floats, k: int, *, same: bool = False) -> Ints:
     return np.asarray(index[~itself].reshape(len(A), k))
 
 
-def linked(W: sp.csr_array, rows: Ints, columns: Ints) -> Bools:
+def stored_entries(W: sp.csr_array, rows: Ints, columns: Ints) -> Bools:
     """Return which entries of a sparse matrix are stored; `rows` (q,), `columns` (q, k)."""
     n = W.shape[1]
     keys = np.repeat(np.arange(W.shape[0]), np.diff(W.indptr)) * n + W.indices
-    wanted = rows[:, None] * n + columns
-    at = np.searchsorted(keys, wanted)
-    found = np.zeros(wanted.shape, dtype=bool)
+    keys_wanted = rows[:, None] * n + columns
+    at = np.searchsorted(keys, keys_wanted)
+    is_stored = np.zeros(keys_wanted.shape, dtype=bool)
     inside = at < len(keys)
-    found[inside] = keys[at[inside]] == wanted[inside]
-    return found
+    is_stored[inside] = keys[at[inside]] == keys_wanted[inside]
+    return is_stored
 
 
 def ndcg(
@@ -91,16 +91,16 @@ def ndcg(
     """
     allowed = np.ones(ranked.shape, dtype=bool)
     if known is not None:
-        allowed = ~linked(known, queries, ranked)
+        allowed = ~stored_entries(known, queries, ranked)
     rank = np.cumsum(allowed, axis=1)
-    gain = linked(W, queries, ranked) & allowed & (rank <= n_own[:, None])
+    gain = stored_entries(W, queries, ranked) & allowed & (rank <= n_own[:, None])
     best = np.cumsum(1.0 / np.log2(np.arange(2, n_own.max(initial=1) + 2)))
     gained = np.where(gain, 1.0 / np.log2(np.maximum(rank, 1) + 1.0), 0.0).sum(axis=1)
     return np.asarray(gained / best[n_own - 1])
 
 
 @dataclass(frozen=True, eq=False)
-class Ranked:
+class PartnerRanks:
     """Ranks of true partners among all other rows, for each query.
 
     Attributes
@@ -157,7 +157,7 @@ def rank_partners(
     max_queries: int = EXACT_QUERIES,
     n_queries: int = SAMPLED_QUERIES,
     random_state: int = 0,
-) -> Ranked:
+) -> PartnerRanks:
     """Rank the true partners of each row among all other rows of a map.
 
     Parameters
@@ -181,7 +181,7 @@ def rank_partners(
         rng = np.random.default_rng(random_state)
         queries = np.sort(rng.choice(queries, n_queries, replace=False))
     ranks: list[Floats] = []
-    step = max(1, _ENTRIES // max(len(Y), 1))
+    step = max(1, _BLOCK_ENTRIES // max(len(Y), 1))
     axes = np.ascontiguousarray(Y.T)
     for start in range(0, len(queries), step):
         block = queries[start : start + step]
@@ -191,19 +191,19 @@ def rank_partners(
         # The row itself comes first, and is then subtracted.
         D[np.arange(len(block)), block] = -1.0
         for distances, row in zip(D, block, strict=True):
-            mine = distances[W.indices[W.indptr[row] : W.indptr[row + 1]]]
-            ranks.append(_mid_ranks(distances, mine) - 1.0)
+            partner_distances = distances[W.indices[W.indptr[row] : W.indptr[row + 1]]]
+            ranks.append(_mid_ranks(distances, partner_distances) - 1.0)
     rank = np.concatenate(ranks) if ranks else np.zeros(0)
-    own = np.repeat(np.arange(len(queries)), degree[queries])
-    return Ranked(rank, own, len(queries), len(Y) - 1, n_all)
+    query_of = np.repeat(np.arange(len(queries)), degree[queries])
+    return PartnerRanks(rank, query_of, len(queries), len(Y) - 1, n_all)
 
 
 def _mid_ranks(values: Floats, wanted: Floats) -> Floats:
     """Return the mean rank of each of `wanted` among `values`, which contain them."""
-    if len(wanted) <= _FEW:
-        below = np.array([(values < one).sum() for one in wanted], dtype=np.float64)
-        upto = np.array([(values <= one).sum() for one in wanted], dtype=np.float64)
-        return np.asarray((below + upto + 1.0) / 2.0)
+    if len(wanted) <= _MAX_DIRECT:
+        below = np.array([(values < value).sum() for value in wanted], dtype=np.float64)
+        up_to = np.array([(values <= value).sum() for value in wanted], dtype=np.float64)
+        return np.asarray((below + up_to + 1.0) / 2.0)
     order = np.sort(values)
     left, right = (np.searchsorted(order, wanted, side=side) for side in ("left", "right"))
     return np.asarray((left + right + 1.0) / 2.0)
@@ -222,10 +222,10 @@ def label_agreement(Y: Floats, codes: Ints, k: int) -> Bools:
         At most n - 1. Among equally frequent labels the nearest wins.
     """
     index = nearest_places(Y, Y, min(k, len(Y) - 1), same=True)
-    return np.asarray(majority(codes[index]) == codes)
+    return np.asarray(majority_code(codes[index]) == codes)
 
 
-def majority(near: Ints) -> Ints:
+def majority_code(codes: Ints) -> Ints:
     """Return the most frequent code of each row, the first of equal ones: (q, k) to (q,)."""
-    votes = (near[:, :, None] == near[:, None, :]).sum(axis=2)
-    return np.asarray(near[np.arange(len(near)), votes.argmax(axis=1)])
+    votes = (codes[:, :, None] == codes[:, None, :]).sum(axis=2)
+    return np.asarray(codes[np.arange(len(codes)), votes.argmax(axis=1)])

@@ -9,7 +9,7 @@ from scipy.special import stdtrit
 
 from hetviz._types import Floats, Ints
 
-_TWO_MAPS = 1.959964 * np.sqrt(2.0)
+_Z_TWO_MAPS = 1.959964 * np.sqrt(2.0)
 
 
 def error_of_mean(values: Floats, *ends: Ints) -> float:
@@ -36,38 +36,38 @@ def error_of_mean(values: Floats, *ends: Ints) -> float:
     of one popular item carry less information than as many links of different items. Never less
     than the error of independent values. O(m log m).
     """
-    good = np.isfinite(values)
-    x = np.asarray(values, dtype=np.float64)[good]
+    is_finite = np.isfinite(values)
+    x = np.asarray(values, dtype=np.float64)[is_finite]
     m = len(x)
     if m < 2:
         return float("nan")
     e = x - x.mean()
-    alone = float(e @ e) / (m * (m - 1))
+    independent = float(e @ e) / (m * (m - 1))
     if not ends:
-        return float(np.sqrt(alone))
-    groups = [np.unique(end[good], return_inverse=True)[1] for end in ends]
-    shared = sum(_of_groups(e, group) for group in groups)
+        return float(np.sqrt(independent))
+    groups = [np.unique(end[is_finite], return_inverse=True)[1] for end in ends]
+    clustered = sum(_group_variance(e, group) for group in groups)
     if len(groups) > 1:
-        both = groups[0] * (int(groups[1].max()) + 1) + groups[1]
-        shared -= _of_groups(e, np.unique(both, return_inverse=True)[1])
-    return float(np.sqrt(max(shared, alone)))
+        pair_number = groups[0] * (int(groups[1].max()) + 1) + groups[1]
+        clustered -= _group_variance(e, np.unique(pair_number, return_inverse=True)[1])
+    return float(np.sqrt(max(clustered, independent)))
 
 
-def _of_groups(e: Floats, group: Ints) -> float:
+def _group_variance(e: Floats, group: Ints) -> float:
     sums = np.bincount(group, e)
     return float(sums @ sums) / len(e) ** 2
 
 
-def between_two(standard_error: float) -> float:
+def significant_difference(standard_error: float) -> float:
     """Return the difference between two maps that chance exceeds with probability 5 %.
 
     1.96 sqrt(2) standard errors: a conservative value, because two maps are measured on the same
     links and have correlated errors.
     """
-    return float(_TWO_MAPS * standard_error)
+    return float(_Z_TWO_MAPS * standard_error)
 
 
-def least_significant(values: Sequence[Sequence[float]]) -> float:
+def least_significant_difference(values: Sequence[Sequence[float]]) -> float:
     r"""Return the least significant difference of candidates measured on the same splits.
 
     Parameters
@@ -91,6 +91,6 @@ def least_significant(values: Sequence[Sequence[float]]) -> float:
     if X.ndim != 2 or min(X.shape) < 2:
         return float("nan")
     c, n = X.shape
-    rest = X - X.mean(axis=0) - X.mean(axis=1, keepdims=True) + X.mean()
+    residual = X - X.mean(axis=0) - X.mean(axis=1, keepdims=True) + X.mean()
     df = (c - 1) * (n - 1)
-    return float(stdtrit(df, 0.975) * np.sqrt(2.0 * (rest**2).sum() / df / n))
+    return float(stdtrit(df, 0.975) * np.sqrt(2.0 * (residual**2).sum() / df / n))

@@ -9,7 +9,7 @@ import numpy as np
 
 from hetviz._types import Floats, Ints
 
-NEAR = 0.05
+NEAR_SHARE = 0.05
 """A pair is near if it is among this share of the closest possible pairs."""
 EXACT_PAIRS = 20_000_000
 """Up to this many candidate pairs all are counted; above, they are sampled."""
@@ -17,9 +17,9 @@ SAMPLED_PAIRS = 1_000_000
 EXACT_ENDS = 4_000_000
 """Up to this many pairs of ends of links all are compared; above, they are sampled."""
 SAMPLED_ENDS = 500_000
-_CHUNK = 2_000_000
-_DRAWN = 100_000
-_SPARE = 0.02
+_BLOCK_PAIRS = 2_000_000
+_N_DRAWN = 100_000
+_SPARE_SHARE = 0.02
 
 
 @dataclass(frozen=True)
@@ -78,14 +78,14 @@ def distance_percentiles(
     i, j = np.asarray(i, dtype=np.int64), np.asarray(j, dtype=np.int64)
     other = Y_a if Y_b is None else Y_b
     guided = _squared(np.asarray(Y_a)[i].T, np.asarray(other)[j].T)
-    A = _placed(Y_a).T
-    B = None if Y_b is None else _placed(Y_b).T
+    A = _finite_rows(Y_a).T
+    B = None if Y_b is None else _finite_rows(Y_b).T
     n_a = A.shape[1]
     total = n_a * (n_a - 1) // 2 if B is None else n_a * B.shape[1]
     if total == 0 or not len(i):
         return Percentiles(np.full(len(i), np.nan), total, 0.0)
     sampled = total > max_pairs
-    pieces = _sample(A, B, n_samples, random_state) if sampled else _all(A, B)
+    pieces = _sampled_distances(A, B, n_samples, random_state) if sampled else _all_distances(A, B)
     finite = np.isfinite(guided)
     thresholds, place = np.unique(guided[finite], return_inverse=True)
     twice = np.zeros(len(thresholds))
@@ -100,10 +100,10 @@ def distance_percentiles(
     return Percentiles(values, total, 0.5 / np.sqrt(counted) if sampled else 0.0)
 
 
-def reach(
+def near_distance(
     Y_a: Floats,
     Y_b: Floats | None = None,
-    share: float = NEAR,
+    share: float = NEAR_SHARE,
     *,
     max_pairs: int = EXACT_PAIRS,
     n_samples: int = SAMPLED_PAIRS,
@@ -129,22 +129,22 @@ def reach(
     -----
     O(c) time for c candidates (or samples); holds little more than the requested share of them.
     """
-    A = _placed(Y_a).T
-    B = None if Y_b is None else _placed(Y_b).T
+    A = _finite_rows(Y_a).T
+    B = None if Y_b is None else _finite_rows(Y_b).T
     total = A.shape[1] * (A.shape[1] - 1) // 2 if B is None else A.shape[1] * B.shape[1]
     if total == 0:
         return float("nan")
     sampled = total > max_pairs
     # Distances that are certainly beyond the result are dropped, except in small blocks.
-    beyond = np.inf
-    if not sampled and total > _CHUNK:
-        drawn = next(_sample(A, B, _DRAWN, random_state))
-        beyond = float(np.quantile(drawn, min(share + _SPARE, 1.0)))
-    pieces = _sample(A, B, n_samples, random_state) if sampled else _all(A, B)
+    limit = np.inf
+    if not sampled and total > _BLOCK_PAIRS:
+        drawn = next(_sampled_distances(A, B, _N_DRAWN, random_state))
+        limit = float(np.quantile(drawn, min(share + _SPARE_SHARE, 1.0)))
+    pieces = _sampled_distances(A, B, n_samples, random_state) if sampled else _all_distances(A, B)
     counted, close = 0, []
     for distances in pieces:
         counted += len(distances)
-        close.append(distances[distances <= beyond])
+        close.append(distances[distances <= limit])
     near = np.sort(np.concatenate(close))
     last = int(np.floor(share * counted - 0.5))
     if last < 0:
@@ -175,11 +175,11 @@ def satisfaction_area(F: Floats, sign: int = 1, weights: Floats | None = None) -
     float
         1 is best and 1/2 is chance; NaN if no pair has a position.
     """
-    good = np.isfinite(F)
+    is_finite = np.isfinite(F)
     w = np.ones(len(F)) if weights is None else np.abs(weights)
-    if not w[good].sum() > 0:
+    if not w[is_finite].sum() > 0:
         return float("nan")
-    mean = float(np.average(F[good], weights=w[good]))
+    mean = float(np.average(F[is_finite], weights=w[is_finite]))
     return 1.0 - mean if sign > 0 else mean
 
 
@@ -208,13 +208,13 @@ def satisfaction_curve(
         negative pairs outside them. NaN if no pair has a position.
     """
     f = np.linspace(0.0, 1.0, n_points) if at is None else np.asarray(at, dtype=np.float64)
-    good = np.isfinite(F)
+    is_finite = np.isfinite(F)
     w = np.ones(len(F)) if weights is None else np.abs(weights)
-    order = np.argsort(F[good], kind="stable")
-    cumulated = np.concatenate([[0.0], np.cumsum(w[good][order])])
+    order = np.argsort(F[is_finite], kind="stable")
+    cumulated = np.concatenate([[0.0], np.cumsum(w[is_finite][order])])
     if cumulated[-1] <= 0:
         return f, np.full(len(f), np.nan)
-    inside = cumulated[np.searchsorted(F[good][order], f, side="right")] / cumulated[-1]
+    inside = cumulated[np.searchsorted(F[is_finite][order], f, side="right")] / cumulated[-1]
     return f, inside if sign > 0 else 1.0 - inside
 
 
@@ -281,8 +281,8 @@ def degree_auc(
     closer, error = degree_placements(
         Y_a, i, j, Y_b, known, max_pairs=max_pairs, n_samples=n_samples, random_state=random_state
     )
-    found = closer[np.isfinite(closer)]
-    return (float(found.mean()), error) if len(found) else (float("nan"), 0.0)
+    finite = closer[np.isfinite(closer)]
+    return (float(finite.mean()), error) if len(finite) else (float("nan"), 0.0)
 
 
 def degree_placements(
@@ -343,7 +343,7 @@ def degree_placements(
     return found, float(0.5 / np.sqrt(len(far))) if sampled else 0.0
 
 
-def _placed(Y: Floats) -> Floats:
+def _finite_rows(Y: Floats) -> Floats:
     Y = np.asarray(Y, dtype=np.float64)
     return Y[np.isfinite(Y).all(axis=1)]
 
@@ -358,10 +358,10 @@ def _squared(A: Floats, B: Floats) -> Floats:
     return total
 
 
-def _all(A: Floats, B: Floats | None) -> Iterator[Floats]:
+def _all_distances(A: Floats, B: Floats | None) -> Iterator[Floats]:
     n = A.shape[1]
     others = A if B is None else B
-    step = max(1, _CHUNK // max(others.shape[1], 1))
+    step = max(1, _BLOCK_PAIRS // max(others.shape[1], 1))
     for start in range(0, n, step):
         rows = A[:, start : start + step, None]
         if B is None:
@@ -372,7 +372,9 @@ def _all(A: Floats, B: Floats | None) -> Iterator[Floats]:
             yield _squared(rows, others[:, None, :]).ravel()
 
 
-def _sample(A: Floats, B: Floats | None, n_samples: int, random_state: int) -> Iterator[Floats]:
+def _sampled_distances(
+    A: Floats, B: Floats | None, n_samples: int, random_state: int
+) -> Iterator[Floats]:
     rng = np.random.default_rng(random_state)
     n = A.shape[1]
     left = rng.integers(0, n, n_samples)

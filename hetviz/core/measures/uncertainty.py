@@ -14,7 +14,7 @@ from hetviz.core.graph.neighbors import nearest_columns
 _BLOCK_ENTRIES = 4_000_000
 
 
-def likeness(space: Space, queries: Ints, k: int) -> Sparse:
+def neighbor_similarity(space: Space, queries: Ints, k: int) -> Sparse:
     """Return similarities exp(-d^2 / s^2) of the k nearest rows, with s their median distance.
 
     Parameters
@@ -35,23 +35,26 @@ def likeness(space: Space, queries: Ints, k: int) -> Sparse:
     """
     n = space.n
     k = min(k, n - 1)
-    found, weight = np.empty((len(queries), k + 1), dtype=np.int64), np.ones((len(queries), k + 1))
+    columns, weight = (
+        np.empty((len(queries), k + 1), dtype=np.int64),
+        np.ones((len(queries), k + 1)),
+    )
     step = max(1, _BLOCK_ENTRIES // max(n, 1))
     for start in range(0, len(queries) if k else 0, step):
         block = slice(start, min(start + step, len(queries)))
         D = space.between(queries[block])
         D[np.arange(len(D)), queries[block]] = np.inf
-        near = nearest_columns(D, k)
-        away = np.take_along_axis(D, near, axis=1)
-        middle = np.median(away, axis=1, keepdims=True)
-        found[block, 1:] = near
-        weight[block, 1:] = np.exp(-away / np.where(middle > 0, middle, 1.0))
-    found[:, 0] = queries
+        nearest = nearest_columns(D, k)
+        squared = np.take_along_axis(D, nearest, axis=1)
+        median = np.median(squared, axis=1, keepdims=True)
+        columns[block, 1:] = nearest
+        weight[block, 1:] = np.exp(-squared / np.where(median > 0, median, 1.0))
+    columns[:, 0] = queries
     rows = np.repeat(np.arange(len(queries)), k + 1)
-    return sp.csr_array((weight.ravel(), (rows, found.ravel())), shape=(len(queries), n))
+    return sp.csr_array((weight.ravel(), (rows, columns.ravel())), shape=(len(queries), n))
 
 
-def chance_of_yes(together: Floats, apart: Floats, base: float) -> Floats:
+def link_probability(together: Floats, apart: Floats, base: float) -> Floats:
     """Return the probability that pairs belong together, from the votes of similar pairs.
 
     The mean of a Beta distribution whose prior has mean `base` and the weight of one vote.
@@ -59,12 +62,12 @@ def chance_of_yes(together: Floats, apart: Floats, base: float) -> Floats:
     return np.asarray((together + base) / (together + apart + 1.0))
 
 
-def near_ties(away: Floats, between: Floats) -> Floats:
+def tie_closeness(distances: Floats, between: Floats) -> Floats:
     """Return how close two distances are to a tie, 0 to 1.
 
     Parameters
     ----------
-    away : ndarray of shape (m, 2)
+    distances : ndarray of shape (m, 2)
         Distances of an item to two others.
     between : ndarray of shape (m,)
         Distance between these two.
@@ -75,14 +78,14 @@ def near_ties(away: Floats, between: Floats) -> Floats:
         1 if both are equally far and lie on opposite sides; 0 if one of them coincides with the
         item, or with the other: a question would have no information.
     """
-    low, high = away.min(axis=1), away.max(axis=1)
+    low, high = distances.min(axis=1), distances.max(axis=1)
     with np.errstate(invalid="ignore", divide="ignore"):
         tie = np.where(high > 0, low / high, 0.0) ** 4
-        open_ = np.where(high > 0, np.minimum(between / (low + high), 1.0), 0.0)
-    return np.asarray(tie * open_)
+        opposition = np.where(high > 0, np.minimum(between / (low + high), 1.0), 0.0)
+    return np.asarray(tie * opposition)
 
 
-def spread_out(
+def choose_diverse(
     gain: Floats,
     items: Sequence[Sequence[int] | Ints] | Ints,
     groups: Sequence[Sequence[int] | Ints] | Ints,
@@ -106,16 +109,18 @@ def spread_out(
         Best first: those that share no neighbourhood, then the others. Equal ones keep their
         order.
     """
-    order = [int(at) for at in np.argsort(-gain, kind="stable") if gain[at] > 0]
-    taken: list[int] = []
+    order = [
+        int(candidate) for candidate in np.argsort(-gain, kind="stable") if gain[candidate] > 0
+    ]
+    chosen: list[int] = []
     used: set[int] = set()
     for parts in (groups, items):
-        for at in order:
-            if len(taken) == n:
+        for candidate in order:
+            if len(chosen) == n:
                 break
-            mine = {int(part) for part in parts[at]}
-            if used.isdisjoint(mine):
-                taken.append(at)
-                used |= mine
-        used = {int(part) for at in taken for part in items[at]}
-    return np.array(taken, dtype=np.int64)
+            members = {int(part) for part in parts[candidate]}
+            if used.isdisjoint(members):
+                chosen.append(candidate)
+                used |= members
+        used = {int(part) for candidate in chosen for part in items[candidate]}
+    return np.array(chosen, dtype=np.int64)

@@ -37,7 +37,7 @@ def comparison_accuracy(Y: Floats, objects: Ints, weights: Floats | None = None)
     return float(np.average(outcome[good], weights=w[good]))
 
 
-def agreeing(objects: Ints) -> float:
+def max_satisfiable_share(objects: Ints) -> float:
     """Return the maximum share of comparisons that a map can satisfy, given opposite ones.
 
     Parameters
@@ -58,9 +58,9 @@ def agreeing(objects: Ints) -> float:
     codes = np.unique(np.vstack([near, far]), axis=0, return_inverse=True)[1].ravel()
     first, second = codes[: len(near)], codes[len(near) :]
     question = np.sort(np.column_stack([first, second]), axis=1)
-    _, which, asked = np.unique(question, axis=0, return_inverse=True, return_counts=True)
-    yes = np.bincount(which.ravel(), first < second, len(asked))
-    return float(np.maximum(yes, asked - yes).sum() / len(objects))
+    _, answers, counts = np.unique(question, axis=0, return_inverse=True, return_counts=True)
+    yes = np.bincount(answers.ravel(), first < second, len(counts))
+    return float(np.maximum(yes, counts - yes).sum() / len(objects))
 
 
 def comparison_curve(Y: Floats, objects: Ints, at: Floats) -> Floats:

@@ -18,11 +18,11 @@ from scipy.linalg import eigh
 from hetviz._types import Floats, Ints
 from hetviz.errors import DataError, Problem
 
-_RANK = 1e-10
+_MIN_RELATIVE_VALUE = 1e-10
 
 
 @dataclass(frozen=True, eq=False)
-class Shifted:
+class ConstantShift:
     """A constant-shift embedding.
 
     Attributes
@@ -40,7 +40,7 @@ class Shifted:
     levels: int
 
 
-def levels(n: int, pairs: Ints) -> Floats:
+def order_levels(n: int, pairs: Ints) -> Floats:
     """Return Delta of a consistent partial order, shape (n, n).
 
     Parameters
@@ -70,27 +70,27 @@ def levels(n: int, pairs: Ints) -> Floats:
     try:
         generations = rx.topological_generations(graph)
     except rx.DAGHasCycle:
-        circle = rx.digraph_find_cycle(graph)
-        words = ", ".join(f"({flat[u] // n}, {flat[u] % n})" for u, _ in circle)
+        cycle = rx.digraph_find_cycle(graph)
+        text = ", ".join(f"({flat[u] // n}, {flat[u] % n})" for u, _ in cycle)
         raise DataError(
             Problem(
                 "circular-order",
                 "comparisons",
                 "these pairs contradict each other: each one is closer than the next, in a cycle",
-                words,
+                text,
                 "Remove one of the comparisons; partial_order finds a candidate.",
             )
         ) from None
     zero = np.flatnonzero(flat % (n + 1) == 0) if len(flat) else np.zeros(0, np.int64)
-    level = _longest(len(flat), generations, near, far, set(zero.tolist()))
+    level = _levels_of_pairs(len(flat), generations, near, far, set(zero.tolist()))
     i, j = flat // n, flat % n
-    apart = i != j
-    Delta[i[apart], j[apart]] = level[apart]
-    Delta[j[apart], i[apart]] = level[apart]
+    differs = i != j
+    Delta[i[differs], j[differs]] = level[differs]
+    Delta[j[differs], i[differs]] = level[differs]
     return Delta
 
 
-def constant_shift(n: int, pairs: Ints) -> Shifted:
+def embed_by_constant_shift(n: int, pairs: Ints) -> ConstantShift:
     """Embed a consistent partial order exactly; see the module docstring.
 
     Parameters
@@ -109,18 +109,18 @@ def constant_shift(n: int, pairs: Ints) -> Shifted:
     O(n^3 + m) time, O(n^2) memory; McFee and Lanckriet 2011, appendix A. The last equation is
     missing in the printed version.
     """
-    Delta = levels(n, pairs)
+    Delta = order_levels(n, pairs)
     mean = Delta.mean(axis=0)
     A = -0.5 * (Delta - mean[:, None] - mean[None, :] + mean.mean())
     shift = min(float(eigh(A, eigvals_only=True, subset_by_index=[0, 0])[0]), 0.0)
     values, V = eigh(A - shift * (np.eye(n) - 1.0 / n))
-    order = np.flatnonzero(values > _RANK * max(float(values[-1]), 1.0))[::-1]
+    order = np.flatnonzero(values > _MIN_RELATIVE_VALUE * max(float(values[-1]), 1.0))[::-1]
     X = V[:, order] * np.sqrt(values[order])
     X = X * np.where(X[np.abs(X).argmax(axis=0), np.arange(X.shape[1])] < 0, -1.0, 1.0)
-    return Shifted(X, shift, int(Delta.max()))
+    return ConstantShift(X, shift, int(Delta.max()))
 
 
-def _longest(
+def _levels_of_pairs(
     n: int, generations: Iterable[Iterable[int]], near: Ints, far: Ints, zero: set[int]
 ) -> Floats:
     """Return the level of each pair: 1, or one more than its highest predecessor."""
@@ -129,7 +129,7 @@ def _longest(
     level = np.ones(n)
     for generation in generations:
         for vertex in generation:
-            own = 0.0 if vertex in zero else level[vertex]
-            after = targets[vertex]
-            level[after] = np.maximum(level[after], own + 1.0)
+            own_level = 0.0 if vertex in zero else level[vertex]
+            successors = targets[vertex]
+            level[successors] = np.maximum(level[successors], own_level + 1.0)
     return level

@@ -113,31 +113,31 @@ class Hinge:
         return float(self.weight @ (q * t - (g / 2) * (q - q0) ** 2)), q
 
     def _sparse(self, values: Floats) -> Sparse:
-        own = np.arange(self.n)
-        row = np.concatenate([self._i, self._j, own])
-        column = np.concatenate([self._j, self._i, own])
+        diagonal = np.arange(self.n)
+        row = np.concatenate([self._i, self._j, diagonal])
+        column = np.concatenate([self._j, self._i, diagonal])
         # A pair of an object with itself has no effect and must not overlap with the diagonal.
-        apart = np.concatenate([np.tile(self._i != self._j, 2), np.ones(self.n, dtype=bool)])
-        entries = (values[apart], (row[apart], column[apart]))
+        differs = np.concatenate([np.tile(self._i != self._j, 2), np.ones(self.n, dtype=bool)])
+        entries = (values[differs], (row[differs], column[differs]))
         return sp.coo_array(entries, shape=(self.n, self.n)).tocsr()
 
 
 START_AXES = 10
 NEW_AXES = 3
 MAX_PASSES = 30
-_INNER = 60
-_RANK = 1e-5
-_SHRINK = 0.7
-_LEAST = 0.2
-_LANCZOS_ABOVE = 600
+_INNER_ITERATIONS = 60
+_MIN_RELATIVE_AXIS = 1e-5
+_SMOOTHING_FACTOR = 0.7
+_MIN_SMOOTHING = 0.2
+_MAX_DIRECT_SIZE = 600
 _SLACK = 1e-6
 
-Features = Floats | None
+ViewFeatures = Floats | None
 """Features (n, r) of a view; None for the identity."""
 
 
 @dataclass(frozen=True, eq=False)
-class Embedded:
+class OrderEmbedding:
     """A partial order embedding.
 
     Attributes
@@ -173,7 +173,7 @@ class Embedded:
         return (self.objective - self.bound) / self.objective if self.objective > 0 else 0.0
 
 
-def critical_beta(views: Sequence[Features], hinge: Hinge) -> float:
+def critical_beta(views: Sequence[ViewFeatures], hinge: Hinge) -> float:
     """Return the largest beta whose optimum has all objects in one point; inf if every beta has.
 
     Parameters
@@ -191,14 +191,14 @@ def critical_beta(views: Sequence[Features], hinge: Hinge) -> float:
 
 
 def embed_order(
-    views: Sequence[Features],
+    views: Sequence[ViewFeatures],
     hinge: Hinge,
     *,
     tol: float = 1e-3,
     max_passes: int = MAX_PASSES,
     report: Callable[[int, float, list[Floats]], object] = lambda step, gap, parts: None,
     beat: Callable[[], object] = lambda: None,
-) -> Embedded:
+) -> OrderEmbedding:
     """Solve the convex problem up to a relative gap.
 
     Parameters
@@ -225,21 +225,21 @@ def embed_order(
     """
     beta = float(hinge.weight.sum())
     critical = critical_beta(views, hinge)
-    nothing = [np.zeros((_width(Phi, hinge.n), 0)) for Phi in views]
+    empty = [np.zeros((_width(Phi, hinge.n), 0)) for Phi in views]
     if beta <= critical:
         objective = beta * hinge.margin
-        return Embedded(
-            nothing, hinge.weight, objective, objective, critical, 0, 0, [objective], True
+        return OrderEmbedding(
+            empty, hinge.weight, objective, objective, critical, 0, 0, [objective], True
         )
     parts = _first_axes(views, hinge)
     q = np.zeros(len(hinge))
     g, evaluations, history = 1.0, 0, []
-    objective, bound, best = beta * hinge.margin, 0.0, (nothing, q)
+    objective, bound, best = beta * hinge.margin, 0.0, (empty, q)
     for step in range(1, max_passes + 1):
-        parts, q, made = _inner(views, hinge, parts, q, g, beat)
-        evaluations += made
+        parts, q, n_made = _inner_solve(views, hinge, parts, q, g, beat)
+        evaluations += n_made
         value = _objective(views, hinge, parts)
-        parts, escape, top = _escaped(views, hinge, parts, q)
+        parts, new_axes, top = _replace_axes(views, hinge, parts, q)
         bound = max(bound, hinge.margin * float(hinge.weight @ q) / max(1.0, top))
         if value < objective:
             objective, best = value, (parts, q)
@@ -248,16 +248,16 @@ def embed_order(
         report(step, gap, best[0])
         if gap <= tol:
             break
-        parts = [np.hstack(both) for both in zip(parts, escape, strict=True)]
+        parts = [np.hstack(both) for both in zip(parts, new_axes, strict=True)]
         # Multipliers far below their bounds need long steps at first.
         if step == 1:
             g = max(1.0, beta * hinge.margin / objective)
-            least = _LEAST * g
+            min_g = _MIN_SMOOTHING * g
         else:
-            g = max(_SHRINK * g, least)
+            g = max(_SMOOTHING_FACTOR * g, min_g)
     parts, q = best
-    return Embedded(
-        [canonical(Phi, A) for Phi, A in zip(views, parts, strict=True)],
+    return OrderEmbedding(
+        [canonical_axes(Phi, A) for Phi, A in zip(views, parts, strict=True)],
         hinge.weight * q,
         objective,
         bound,
@@ -269,8 +269,8 @@ def embed_order(
     )
 
 
-def embed_in(
-    Phi: Features,
+def embed_on_axes(
+    Phi: ViewFeatures,
     hinge: Hinge,
     start: Floats,
     *,
@@ -311,19 +311,19 @@ def embed_in(
         q = np.clip(multipliers / np.maximum(hinge.weight, 1e-300), 0.0, 1.0)
     parts, g, step = [start], 1.0, 0
     for step in range(1, max_passes + 1):
-        parts, q, _ = _inner([Phi], hinge, parts, q, g, beat)
+        parts, q, _ = _inner_solve([Phi], hinge, parts, q, g, beat)
         value = _objective([Phi], hinge, parts)
-        fell = objective - value
+        decrease = objective - value
         if value < objective:
             best, objective = parts[0], value
         report(step, best)
-        if step > 2 and fell <= tol * objective:
+        if step > 2 and decrease <= tol * objective:
             break
-        g *= _SHRINK
+        g *= _SMOOTHING_FACTOR
     return best, objective, step
 
 
-def canonical(Phi: Features, A: Floats, k: int | None = None) -> Floats:
+def canonical_axes(Phi: ViewFeatures, A: Floats, k: int | None = None) -> Floats:
     """Rotate the axes of Phi A to uncorrelated ones, widest first, with fixed signs.
 
     Parameters
@@ -334,7 +334,7 @@ def canonical(Phi: Features, A: Floats, k: int | None = None) -> Floats:
         Number of axes; missing ones are filled with 0.
     """
     if A.shape[1]:
-        G = _mapped(Phi, A)
+        G = _apply(Phi, A)
         _, _, turn = np.linalg.svd(G - G.mean(axis=0), full_matrices=False)
         A = A @ turn.T
         G = G @ turn.T
@@ -346,8 +346,8 @@ def canonical(Phi: Features, A: Floats, k: int | None = None) -> Floats:
     return np.hstack([A, np.zeros((len(A), k - A.shape[1]))])
 
 
-def _inner(
-    views: Sequence[Features],
+def _inner_solve(
+    views: Sequence[ViewFeatures],
     hinge: Hinge,
     parts: list[Floats],
     q0: Floats,
@@ -357,19 +357,22 @@ def _inner(
     shapes = [A.shape for A in parts]
     cuts = np.cumsum([rows * columns for rows, columns in shapes])[:-1]
 
-    def unpacked(x: Floats) -> list[Floats]:
+    def unpack(x: Floats) -> list[Floats]:
         return [part.reshape(shape) for part, shape in zip(np.split(x, cuts), shapes, strict=True)]
 
     def value(x: Floats) -> tuple[float, Floats]:
-        given = unpacked(x)
-        G = np.hstack([_mapped(Phi, A) for Phi, A in zip(views, given, strict=True)])
+        blocks = unpack(x)
+        G = np.hstack([_apply(Phi, A) for Phi, A in zip(views, blocks, strict=True)])
         smooth, q = hinge.smooth(hinge.short(G), q0, g)
         pull = np.split(
             hinge.laplacian(hinge.weight * q) @ G,
             np.cumsum([columns for _, columns in shapes])[:-1],
             axis=1,
         )
-        gradient = [2.0 * (A - _back(Phi, P)) for Phi, A, P in zip(views, given, pull, strict=True)]
+        gradient = [
+            2.0 * (A - _apply_transposed(Phi, P))
+            for Phi, A, P in zip(views, blocks, pull, strict=True)
+        ]
         return float(x @ x) + smooth, np.concatenate([part.ravel() for part in gradient])
 
     def step(xk: Floats) -> None:
@@ -378,62 +381,64 @@ def _inner(
     x0 = np.concatenate([A.ravel() for A in parts])
     if not len(x0):
         return parts, q0, 0
-    found = minimize(
+    result = minimize(
         value,
         x0,
         jac=True,
         method="L-BFGS-B",
         callback=step,
-        options={"maxiter": _INNER, "maxcor": 10, "ftol": 1e-12, "gtol": 1e-9},
+        options={"maxiter": _INNER_ITERATIONS, "maxcor": 10, "ftol": 1e-12, "gtol": 1e-9},
     )
-    parts = unpacked(found.x)
-    G = np.hstack([_mapped(Phi, A) for Phi, A in zip(views, parts, strict=True)])
+    parts = unpack(result.x)
+    G = np.hstack([_apply(Phi, A) for Phi, A in zip(views, parts, strict=True)])
     _, q = hinge.smooth(hinge.short(G), q0, g)
-    return parts, q, int(found.nfev)
+    return parts, q, int(result.nfev)
 
 
-def _objective(views: Sequence[Features], hinge: Hinge, parts: list[Floats]) -> float:
-    G = np.hstack([_mapped(Phi, A) for Phi, A in zip(views, parts, strict=True)])
+def _objective(views: Sequence[ViewFeatures], hinge: Hinge, parts: list[Floats]) -> float:
+    G = np.hstack([_apply(Phi, A) for Phi, A in zip(views, parts, strict=True)])
     return sum(float((A**2).sum()) for A in parts) + hinge.loss(hinge.short(G))
 
 
-def _first_axes(views: Sequence[Features], hinge: Hinge) -> list[Floats]:
+def _first_axes(views: Sequence[ViewFeatures], hinge: Hinge) -> list[Floats]:
     """Return start axes, because no axes is a saddle point of the factored problem."""
     L = hinge.laplacian(hinge.weight)
-    found = []
+    axes = []
     for Phi in views:
         values, V = _leading(Phi, L, START_AXES)
-        up = values > 1.0
-        found.append(0.1 * V[:, up] * np.sqrt(values[up] - 1.0))
-    return found
+        is_descent = values > 1.0
+        axes.append(0.1 * V[:, is_descent] * np.sqrt(values[is_descent] - 1.0))
+    return axes
 
 
-def _escaped(
-    views: Sequence[Features], hinge: Hinge, parts: list[Floats], q: Floats
+def _replace_axes(
+    views: Sequence[ViewFeatures], hinge: Hinge, parts: list[Floats], q: Floats
 ) -> tuple[list[Floats], list[Floats], float]:
     """Return the parts without empty axes, new descent axes, and the largest slope."""
     L = hinge.laplacian(hinge.weight * q)
     size = max((float(np.linalg.norm(A)) for A in parts), default=0.0) or 1.0
-    slim, escape, top = [], [], 0.0
+    reduced, new_axes, top = [], [], 0.0
     for Phi, A in zip(views, parts, strict=True):
         values, V = _leading(Phi, L, NEW_AXES)
         top = max(top, float(values.max(initial=0.0)))
-        up = values > 1.0 + _SLACK
-        escape.append(1e-3 * size * V[:, up])
+        is_descent = values > 1.0 + _SLACK
+        new_axes.append(1e-3 * size * V[:, is_descent])
         U, s, _ = np.linalg.svd(A, full_matrices=False)
-        kept = s > _RANK * size
-        slim.append(U[:, kept] * s[kept])
-    return slim, escape, top
+        is_used = s > _MIN_RELATIVE_AXIS * size
+        reduced.append(U[:, is_used] * s[is_used])
+    return reduced, new_axes, top
 
 
-def _leading(Phi: Features, L: Matrix, k: int) -> tuple[Floats, Floats]:
+def _leading(Phi: ViewFeatures, L: Matrix, k: int) -> tuple[Floats, Floats]:
     """Return the k largest eigenvalues of Phi' L Phi, falling, and their vectors."""
     r = _width(Phi, L.shape[0])
     k = min(k, r)
     if k == 0:
         return np.zeros(0), np.zeros((r, 0))
-    if r > _LANCZOS_ABOVE:
-        operator = LinearOperator((r, r), matvec=lambda x: _back(Phi, L @ _mapped(Phi, x)))
+    if r > _MAX_DIRECT_SIZE:
+        operator = LinearOperator(
+            (r, r), matvec=lambda x: _apply_transposed(Phi, L @ _apply(Phi, x))
+        )
         v0 = np.random.default_rng(0).standard_normal(r)
         try:
             values, V = eigsh(operator, k=k, which="LA", v0=v0, tol=1e-6)
@@ -441,18 +446,18 @@ def _leading(Phi: Features, L: Matrix, k: int) -> tuple[Floats, Floats]:
         except ArpackError:
             pass
     dense = as_dense(L)
-    S = _back(Phi, _back(Phi, dense).T)
+    S = _apply_transposed(Phi, _apply_transposed(Phi, dense).T)
     values, V = eigh(S, subset_by_index=[r - k, r - 1])
     return values[::-1], V[:, ::-1]
 
 
-def _width(Phi: Features, n: int) -> int:
+def _width(Phi: ViewFeatures, n: int) -> int:
     return n if Phi is None else Phi.shape[1]
 
 
-def _mapped(Phi: Features, A: Floats) -> Floats:
+def _apply(Phi: ViewFeatures, A: Floats) -> Floats:
     return A if Phi is None else Phi @ A
 
 
-def _back(Phi: Features, G: Floats) -> Floats:
+def _apply_transposed(Phi: ViewFeatures, G: Floats) -> Floats:
     return G if Phi is None else Phi.T @ G

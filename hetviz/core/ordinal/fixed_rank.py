@@ -12,19 +12,19 @@ from scipy.optimize import minimize
 from hetviz._types import Floats, Ints
 from hetviz.core.ordinal.comparisons import comparison_outcomes
 from hetviz.core.ordinal.embedding import (
-    Features,
     Hinge,
-    canonical,
+    ViewFeatures,
+    canonical_axes,
     critical_beta,
-    embed_in,
+    embed_on_axes,
     embed_order,
 )
 
-Report = Callable[[int, float, list[Floats]], object]
+OnPass = Callable[[int, float, list[Floats]], object]
 
 
 @dataclass(frozen=True, eq=False)
-class Flat:
+class FixedRankEmbedding:
     """A map of k axes and the convex optimum from which it starts.
 
     Attributes
@@ -61,12 +61,14 @@ class Flat:
     history: list[float]
     converged: bool
 
-    def figures(self, kept: Callable[[list[Floats]], float]) -> dict[str, float | int | None]:
+    def figures(
+        self, share_satisfied: Callable[[list[Floats]], float]
+    ) -> dict[str, float | int | None]:
         """Return figures of the optimum and of the map, JSON-ready.
 
         Parameters
         ----------
-        kept : callable
+        share_satisfied : callable
             Returns the share of the comparisons that `parts` or `optimal` satisfies.
         """
         return {
@@ -76,28 +78,30 @@ class Flat:
             "critical_beta": self.critical_beta if np.isfinite(self.critical_beta) else None,
             "axes_of_the_optimum": self.rank,
             "objective_on_these_axes": self.flat_objective,
-            "kept_by_the_optimum": kept(self.optimal),
-            "kept_on_these_axes": kept(self.parts),
+            "kept_by_the_optimum": share_satisfied(self.optimal),
+            "kept_on_these_axes": share_satisfied(self.parts),
         }
 
 
-def critical(views: Sequence[Features], hinge: Hinge, *, diagonal: bool = False) -> float:
+def critical_beta_for(
+    views: Sequence[ViewFeatures], hinge: Hinge, *, diagonal: bool = False
+) -> float:
     """Return the largest beta whose optimum has all objects in one point; inf if every beta has."""
     if not diagonal:
         return critical_beta(views, hinge)
-    return critical_of_columns(_stacked(views, hinge.n), hinge)
+    return critical_beta_of_columns(_stacked(views, hinge.n), hinge)
 
 
-def flat_embedding(
-    views: Sequence[Features],
+def embed_fixed_rank(
+    views: Sequence[ViewFeatures],
     hinge: Hinge,
     k: int,
     *,
     diagonal: bool = False,
     tol: float = 3e-3,
-    report: Report = lambda step, gap, parts: None,
+    report: OnPass = lambda step, gap, parts: None,
     beat: Callable[[], object] = lambda: None,
-) -> Flat:
+) -> FixedRankEmbedding:
     """Solve the convex problem, then optimise its k leading axes.
 
     Parameters
@@ -129,72 +133,74 @@ def flat_embedding(
     def split(A: Floats) -> list[Floats]:
         return np.split(A, cuts)
 
-    found: Any
+    solution: Any
     if diagonal:
-        found = weigh_columns(
+        solution = weigh_columns(
             _stacked(views, hinge.n),
             hinge,
             tol=tol,
             beat=beat,
-            report=lambda step, gap, v: report(step, gap, split(canonical(Phi, _spread(v), k))),
+            report=lambda step, gap, v: report(
+                step, gap, split(canonical_axes(Phi, _column_axes(v), k))
+            ),
         )
-        A = _spread(found.weights)
+        A = _column_axes(solution.weights)
     else:
-        found = embed_order(
+        solution = embed_order(
             views,
             hinge,
             tol=tol,
             beat=beat,
             report=lambda step, gap, parts: report(
-                step, gap, split(canonical(Phi, _beside(parts), k))
+                step, gap, split(canonical_axes(Phi, _block_diagonal(parts), k))
             ),
         )
-        A = _beside(found.parts)
+        A = _block_diagonal(solution.parts)
     sizes = np.array([float((part**2).sum()) for part in split(A)])
-    start = canonical(Phi, A, k)
+    start = canonical_axes(Phi, A, k)
     objective = float((start**2).sum()) + hinge.loss(hinge.short(_places(Phi, start)))
     flat = start
     if A.shape[1] > k:
         idle = (A == 0).all(axis=1) if diagonal else np.repeat(sizes == 0, widths)
         used = np.flatnonzero(~idle)
 
-        def whole(better: Floats) -> Floats:
+        def all_rows(improved: Floats) -> Floats:
             out = np.zeros_like(start)
-            out[slice(None) if Phi is None else used] = better
-            return canonical(Phi, out, k)
+            out[slice(None) if Phi is None else used] = improved
+            return canonical_axes(Phi, out, k)
 
-        better, objective, _ = embed_in(
+        improved, objective, _ = embed_on_axes(
             Phi if Phi is None else Phi[:, used],
             hinge,
             start if Phi is None else start[used],
-            multipliers=found.multipliers,
+            multipliers=solution.multipliers,
             beat=beat,
-            report=lambda step, better: report(
-                found.n_passes + step, found.gap, split(whole(better))
+            report=lambda step, improved: report(
+                solution.n_passes + step, solution.gap, split(all_rows(improved))
             ),
         )
-        flat = whole(better)
-    return Flat(
+        flat = all_rows(improved)
+    return FixedRankEmbedding(
         split(flat),
         sizes,
-        split(canonical(Phi, A)),
-        found.objective,
-        found.bound,
-        found.critical_beta,
+        split(canonical_axes(Phi, A)),
+        solution.objective,
+        solution.bound,
+        solution.critical_beta,
         objective,
-        found.gap,
+        solution.gap,
         A.shape[1],
-        found.n_passes,
-        found.history,
-        found.converged,
+        solution.n_passes,
+        solution.history,
+        solution.converged,
     )
 
 
-def _stacked(views: Sequence[Features], n: int) -> Floats:
+def _stacked(views: Sequence[ViewFeatures], n: int) -> Floats:
     return np.hstack([np.eye(n) if Phi is None else Phi for Phi in views])
 
 
-def _spread(v: Floats) -> Floats:
+def _column_axes(v: Floats) -> Floats:
     """Return column weights as a map, (r, used): one axis per used column."""
     used = np.flatnonzero(v > 0)
     A = np.zeros((len(v), len(used)))
@@ -202,7 +208,7 @@ def _spread(v: Floats) -> Floats:
     return A
 
 
-def _beside(parts: list[Floats]) -> Floats:
+def _block_diagonal(parts: list[Floats]) -> Floats:
     """Return the axes of all views as a block diagonal map of all features."""
     A = np.zeros((sum(map(len, parts)), sum(part.shape[1] for part in parts)))
     row = column = 0
@@ -212,19 +218,19 @@ def _beside(parts: list[Floats]) -> Floats:
     return A
 
 
-def _places(Phi: Features, A: Floats) -> Floats:
+def _places(Phi: ViewFeatures, A: Floats) -> Floats:
     return A if Phi is None else np.asarray(Phi @ A)
 
 
 BETAS = (3.0, 10.0, 30.0, 100.0, 300.0)
 """Multiples of the critical beta to try."""
-USUAL = 30.0
+DEFAULT_FACTOR = 30.0
 FOLDS = 3
 _TOL = 1e-2
 
 
 @dataclass(frozen=True)
-class Chosen:
+class BetaChoice:
     """Result of the choice of beta.
 
     Attributes
@@ -241,7 +247,7 @@ class Chosen:
 
 
 def choose_beta(
-    views: Sequence[Features],
+    views: Sequence[ViewFeatures],
     pairs: Ints,
     weight: Floats,
     critical: float,
@@ -251,13 +257,13 @@ def choose_beta(
     rng: np.random.Generator,
     margin: float = 1.0,
     tick: Callable[[float], object] = lambda share: None,
-) -> Chosen:
+) -> BetaChoice:
     """Choose beta by three-fold cross-validation over comparisons, on maps of k axes.
 
     Parameters
     ----------
     views, k, diagonal
-        See `hetviz.core.ordinal.fixed_rank.flat_embedding`.
+        See `hetviz.core.ordinal.fixed_rank.embed_fixed_rank`.
     pairs : ndarray of shape (m, 4)
     weight : ndarray of shape (m,)
     critical : float
@@ -268,27 +274,27 @@ def choose_beta(
         Gets the share done.
     """
     fold = rng.permutation(len(pairs)) % FOLDS
-    kept = np.zeros((len(BETAS), len(pairs)))
+    satisfied = np.zeros((len(BETAS), len(pairs)))
     n = len(views[0]) if views[0] is not None else int(pairs.max()) + 1
-    for held in range(FOLDS):
-        train, test = fold != held, fold == held
+    for number in range(FOLDS):
+        train, test = fold != number, fold == number
         for b, factor in enumerate(BETAS):
-            tick((held * len(BETAS) + b) / (FOLDS * len(BETAS)))
+            tick((number * len(BETAS) + b) / (FOLDS * len(BETAS)))
             share = weight[train] / max(float(weight[train].sum()), 1e-300)
             hinge = Hinge(n, pairs[train], factor * critical * share, margin)
-            flat = flat_embedding(views, hinge, k, diagonal=diagonal, tol=_TOL)
+            flat = embed_fixed_rank(views, hinge, k, diagonal=diagonal, tol=_TOL)
             Y = np.zeros((n, k))
             for Phi, A in zip(views, flat.parts, strict=True):
                 Y += A if Phi is None else Phi @ A
-            kept[b, test] = comparison_outcomes(Y, pairs[test])
-    kept = np.nan_to_num(kept, nan=0.5)
+            satisfied[b, test] = comparison_outcomes(Y, pairs[test])
+    satisfied = np.nan_to_num(satisfied, nan=0.5)
     share = weight / max(float(weight.sum()), 1e-300)
-    mean = kept @ share
-    best, usual = int(mean.argmax()), BETAS.index(USUAL)
-    gain = kept[best] - kept[usual]
+    mean = satisfied @ share
+    best, default = int(mean.argmax()), BETAS.index(DEFAULT_FACTOR)
+    gain = satisfied[best] - satisfied[default]
     error = float(np.sqrt(share**2 @ (gain - share @ gain) ** 2))
-    chosen = best if mean[best] - mean[usual] > error else usual
-    return Chosen(BETAS[chosen], dict(zip(BETAS, mean.tolist(), strict=True)))
+    choice = best if mean[best] - mean[default] > error else default
+    return BetaChoice(BETAS[choice], dict(zip(BETAS, mean.tolist(), strict=True)))
 
 
 # Partial order embedding with a weight per column: the linear program of the diagonal variant.
@@ -303,12 +309,12 @@ def choose_beta(
 
 MAX_PASSES = 60
 _NEW_COLUMNS = 100
-_INNER = 60
-_SHRINK, _LEAST = 0.7, 0.2
+_INNER_ITERATIONS = 60
+_SMOOTHING_FACTOR, _MIN_SMOOTHING = 0.7, 0.2
 
 
 @dataclass(frozen=True, eq=False)
-class Weighted:
+class ColumnWeights:
     """Column weights with bounds on the optimum.
 
     Attributes
@@ -346,7 +352,7 @@ def weigh_columns(
     max_passes: int = MAX_PASSES,
     report: Callable[[int, float, Floats], object] = lambda step, gap, v: None,
     beat: Callable[[], object] = lambda: None,
-) -> Weighted:
+) -> ColumnWeights:
     """Solve the linear program up to a relative gap.
 
     Parameters
@@ -371,19 +377,21 @@ def weigh_columns(
     beta = float(hinge.weight.sum())
     v, q = np.zeros(B.shape[1]), np.zeros(len(hinge))
     slope = _slopes(B, hinge, hinge.weight)
-    critical = critical_of_columns(B, hinge)
+    critical = critical_beta_of_columns(B, hinge)
     objective, bound = beta * hinge.margin, 0.0
     if beta <= critical:
-        return Weighted(v, hinge.weight, objective, objective, critical, 0, 0, [objective], True)
-    g, least, evaluations, history, best = 1.0, 0.0, 0, [], (v, q)
+        return ColumnWeights(
+            v, hinge.weight, objective, objective, critical, 0, 0, [objective], True
+        )
+    g, min_g, evaluations, history, best = 1.0, 0.0, 0, [], (v, q)
     for step in range(1, max_passes + 1):
-        used = _in_use(v, slope)
-        v, q, made = _inner(B, hinge, v, q, g, used, beat)
-        evaluations += made
-        value = float(v.sum()) + hinge.loss(_short(B, hinge, v))
+        used = _columns_to_use(v, slope)
+        v, q, n_made = _inner_solve(B, hinge, v, q, g, used, beat)
+        evaluations += n_made
+        value = float(v.sum()) + hinge.loss(_violations(B, hinge, v))
         slope = _slopes(B, hinge, hinge.weight * q)
-        below = hinge.margin * float(hinge.weight @ q) / max(1.0, float(slope.max()))
-        bound = max(bound, below)
+        lower_bound = hinge.margin * float(hinge.weight @ q) / max(1.0, float(slope.max()))
+        bound = max(bound, lower_bound)
         if value < objective:
             objective, best = value, (v, q)
         history.append(objective)
@@ -393,11 +401,11 @@ def weigh_columns(
             break
         if step == 1:
             g = max(1.0, beta * hinge.margin / objective)
-            least = _LEAST * g
+            min_g = _MIN_SMOOTHING * g
         else:
-            g = max(_SHRINK * g, least)
+            g = max(_SMOOTHING_FACTOR * g, min_g)
     v, q = best
-    return Weighted(
+    return ColumnWeights(
         v,
         hinge.weight * q,
         objective,
@@ -410,20 +418,20 @@ def weigh_columns(
     )
 
 
-def critical_of_columns(B: Floats, hinge: Hinge) -> float:
+def critical_beta_of_columns(B: Floats, hinge: Hinge) -> float:
     """Return the largest beta whose optimum has no weights; inf if every beta has."""
     total = float(hinge.weight.sum())
     top = float(_slopes(B, hinge, hinge.weight).max(initial=0.0))
     return total / top if top > 0 else float("inf")
 
 
-def _in_use(v: Floats, slope: Floats) -> Ints:
+def _columns_to_use(v: Floats, slope: Floats) -> Ints:
     """Return columns with a weight, and those that would lower the objective most."""
     steep = np.argsort(-slope, kind="stable")[:_NEW_COLUMNS]
     return np.union1d(np.flatnonzero(v > 0), steep[slope[steep] > 1.0])
 
 
-def _inner(
+def _inner_solve(
     B: Floats,
     hinge: Hinge,
     v: Floats,
@@ -435,28 +443,28 @@ def _inner(
     C = np.ascontiguousarray(B[:, used])
 
     def value(x: Floats) -> tuple[float, Floats]:
-        smooth, q = hinge.smooth(_short(C, hinge, x), q0, g)
+        smooth, q = hinge.smooth(_violations(C, hinge, x), q0, g)
         return float(x.sum()) + smooth, 1.0 - _slopes(C, hinge, hinge.weight * q)
 
     def step(xk: Floats) -> None:
         beat()
 
-    found = minimize(
+    result = minimize(
         value,
         v[used],
         jac=True,
         method="L-BFGS-B",
         callback=step,
         bounds=[(0.0, None)] * len(used),
-        options={"maxiter": _INNER, "maxcor": 10, "ftol": 1e-12, "gtol": 1e-9},
+        options={"maxiter": _INNER_ITERATIONS, "maxcor": 10, "ftol": 1e-12, "gtol": 1e-9},
     )
-    out = np.zeros_like(v)
-    out[used] = found.x
-    _, q = hinge.smooth(_short(C, hinge, found.x), q0, g)
-    return out, q, int(found.nfev)
+    weights = np.zeros_like(v)
+    weights[used] = result.x
+    _, q = hinge.smooth(_violations(C, hinge, result.x), q0, g)
+    return weights, q, int(result.nfev)
 
 
-def _short(B: Floats, hinge: Hinge, v: Floats) -> Floats:
+def _violations(B: Floats, hinge: Hinge, v: Floats) -> Floats:
     used = np.flatnonzero(v > 0)
     return hinge.short(B[:, used] * np.sqrt(v[used]))
 

@@ -34,12 +34,12 @@ STAGES: Mapping[int, str] = MappingProxyType(
 """Fates of a row, and their meaning on screen."""
 CONTRADICTIONS = ("prune", "majority", "keep")
 STEPS = ("process", "contradictions", "none")
-MOST_LEVELS = 64
+MAX_LEVELS = 64
 """Maximum number of distinct weights in the search for implied statements."""
 
 
 @dataclass(frozen=True, eq=False)
-class Conflict:
+class OrderConflict:
     """A minimal set of contradicting statements: without any one of them the others are consistent.
 
     Attributes
@@ -80,7 +80,7 @@ class PartialOrder:
     weight: Floats
     row: Ints
     fate: NDArray[np.int8]
-    conflicts: tuple[Conflict, ...]
+    conflicts: tuple[OrderConflict, ...]
     n_conflicts: int
     reduced: bool
 
@@ -91,9 +91,9 @@ class PartialOrder:
     @property
     def counts(self) -> dict[str, int]:
         """Return the number of rows with each fate, by name."""
-        words = ("kept", "impossible", "repeated", "contradicted", "circular", "implied")
-        found = np.bincount(self.fate, minlength=len(words))
-        return {word: int(count) for word, count in zip(words, found, strict=True)}
+        names = ("kept", "impossible", "repeated", "contradicted", "circular", "implied")
+        counts = np.bincount(self.fate, minlength=len(names))
+        return {word: int(count) for word, count in zip(names, counts, strict=True)}
 
 
 def partial_order(
@@ -149,41 +149,41 @@ def partial_order(
     added to it (McFee and Lanckriet 2011, algorithm 1, after Berger and Shor; adding statements
     back, and weights in the reduction, are extensions).
     """
-    _check("contradictions", contradictions, CONTRADICTIONS)
-    _check("steps", steps, STEPS)
-    _check("multiplicity", multiplicity, ("sum", "set"))
+    _check_option("contradictions", contradictions, CONTRADICTIONS)
+    _check_option("steps", steps, STEPS)
+    _check_option("multiplicity", multiplicity, ("sum", "set"))
     pairs = np.asarray(pairs, dtype=np.int64).reshape(-1, 4)
     m = len(pairs)
     weights = np.ones(m) if weight is None else np.asarray(weight, dtype=np.float64)
     near, far, ends = vertices(pairs)
     fate = np.full(m, KEPT, dtype=np.int8)
     fate[(near == far) | (ends[far, 0] == ends[far, 1])] = IMPOSSIBLE
-    stated = _Statements.of(near, far, weights, fate, multiplicity)
-    opposite = stated.opposite()
-    conflicts: list[Conflict] = []
+    statements = _StatementGraph.of(near, far, weights, fate, multiplicity)
+    opposite = statements.opposite()
+    conflicts: list[OrderConflict] = []
     clash = np.flatnonzero((opposite >= 0) & (np.arange(len(opposite)) < opposite))
     if steps != "none":
-        conflicts += [stated.conflict([e, int(opposite[e])]) for e in clash[:max_conflicts]]
-        stated.settle(opposite, contradictions)
+        conflicts += [statements.conflict([e, int(opposite[e])]) for e in clash[:max_conflicts]]
+        statements.settle(opposite, contradictions)
     if steps == "process":
         rng = np.random.default_rng(random_state)
-        alive = np.flatnonzero(stated.kept)
-        edges = np.column_stack([stated.near, stated.far])[alive]
-        good = maximal_acyclic(edges, stated.weight[alive], n_restarts, rng)
-        circular = alive[~good]
-        stated.drop(circular, CIRCULAR)
-        room = max_conflicts - len(conflicts)
-        for cycle in shortest_cycles(edges, np.flatnonzero(~good)[:room]):
-            conflicts.append(stated.conflict(alive[cycle].tolist()))
-    n_conflicts = int((stated.fate == CIRCULAR).sum()) + (len(clash) if steps != "none" else 0)
-    reduced = stated.reduce() if reduce and steps == "process" else False
-    at = np.flatnonzero(stated.kept)
-    fate = stated.fate_of_rows(fate)
-    left, right = ends[stated.near[at]], ends[stated.far[at]]
+        remaining = np.flatnonzero(statements.retained)
+        edges = np.column_stack([statements.near, statements.far])[remaining]
+        in_acyclic = maximal_acyclic(edges, statements.weight[remaining], n_restarts, rng)
+        circular = remaining[~in_acyclic]
+        statements.drop(circular, CIRCULAR)
+        n_left = max_conflicts - len(conflicts)
+        for cycle in shortest_cycles(edges, np.flatnonzero(~in_acyclic)[:n_left]):
+            conflicts.append(statements.conflict(remaining[cycle].tolist()))
+    n_conflicts = int((statements.fate == CIRCULAR).sum()) + (len(clash) if steps != "none" else 0)
+    reduced = statements.reduce() if reduce and steps == "process" else False
+    retained = np.flatnonzero(statements.retained)
+    fate = statements.fate_of_rows(fate)
+    left, right = ends[statements.near[retained]], ends[statements.far[retained]]
     return PartialOrder(
         np.hstack([left, right]),
-        stated.weight[at],
-        stated.first[at],
+        statements.weight[retained],
+        statements.first[retained],
         fate,
         tuple(_smallest_first(conflicts)),
         n_conflicts,
@@ -192,7 +192,7 @@ def partial_order(
 
 
 @dataclass(eq=False)
-class _Statements:
+class _StatementGraph:
     """Distinct statements, each with the rows that make it."""
 
     near: Ints
@@ -206,7 +206,7 @@ class _Statements:
     @classmethod
     def of(
         cls, near: Ints, far: Ints, weights: Floats, fate: NDArray[np.int8], multiplicity: str
-    ) -> _Statements:
+    ) -> _StatementGraph:
         rows = np.flatnonzero(fate == KEPT)
         both = np.column_stack([near[rows], far[rows]])
         edges, first, of_row = np.unique(both, axis=0, return_index=True, return_inverse=True)
@@ -225,7 +225,7 @@ class _Statements:
         )
 
     @property
-    def kept(self) -> Bools:
+    def retained(self) -> Bools:
         return np.asarray(self.fate == KEPT)
 
     def drop(self, which: Ints, fate: int) -> None:
@@ -241,37 +241,37 @@ class _Statements:
         return np.where(forward[place] == backward, place, -1)
 
     def settle(self, opposite: Ints, contradictions: str) -> None:
-        at = np.flatnonzero(opposite >= 0)
-        if contradictions == "keep" or not len(at):
+        contradicted = np.flatnonzero(opposite >= 0)
+        if contradictions == "keep" or not len(contradicted):
             return
-        net = self.weight[at] - self.weight[opposite[at]]
-        lost = at if contradictions == "prune" else at[net <= 0]
+        net = self.weight[contradicted] - self.weight[opposite[contradicted]]
+        removed = contradicted if contradictions == "prune" else contradicted[net <= 0]
         if contradictions == "majority":
-            self.weight[at] = np.where(net > 0, net, self.weight[at])
-        self.drop(lost, CONTRADICTED)
+            self.weight[contradicted] = np.where(net > 0, net, self.weight[contradicted])
+        self.drop(removed, CONTRADICTED)
 
     def reduce(self) -> bool:
-        at = np.flatnonzero(self.kept)
-        if len(at) == 0:
+        retained = np.flatnonzero(self.retained)
+        if len(retained) == 0:
             return False
-        level = _levels(self.weight[at])
-        for least in np.unique(level):
+        level = _levels(self.weight[retained])
+        for min_level in np.unique(level):
             # In an acyclic graph, a path may have edges that are implied by others of equal weight.
-            some = at[level >= least]
-            implied = _implied(self.near[some], self.far[some])
-            self.drop(some[implied & (level[level >= least] == least)], IMPLIED)
+            heavy = retained[level >= min_level]
+            implied = _implied(self.near[heavy], self.far[heavy])
+            self.drop(heavy[implied & (level[level >= min_level] == min_level)], IMPLIED)
         return True
 
-    def conflict(self, statements: list[int]) -> Conflict:
-        return Conflict(
+    def conflict(self, statements: list[int]) -> OrderConflict:
+        return OrderConflict(
             tuple(tuple(self.rows[self.of_row == statement].tolist()) for statement in statements)
         )
 
     def fate_of_rows(self, fate: NDArray[np.int8]) -> NDArray[np.int8]:
         fate = fate.copy()
         fate[self.rows] = self.fate[self.of_row]
-        again = (fate[self.rows] == KEPT) & (self.rows != self.first[self.of_row])
-        fate[self.rows[again]] = REPEATED
+        is_repeated = (fate[self.rows] == KEPT) & (self.rows != self.first[self.of_row])
+        fate[self.rows[is_repeated]] = REPEATED
         return fate
 
 
@@ -284,10 +284,10 @@ def vertices(pairs: Ints) -> tuple[Ints, Ints, Ints]:
     ends[ends[:, 0] == ends[:, 1]] = -1
     distinct, number = np.unique(ends, axis=0, return_inverse=True)
     number = number.reshape(-1, 2)
-    own = np.flatnonzero(distinct[:, 0] < 0)
-    if len(own):
-        some = pairs.reshape(-1, 2)
-        distinct[own] = some[some[:, 0] == some[:, 1]][0]
+    self_pairs = np.flatnonzero(distinct[:, 0] < 0)
+    if len(self_pairs):
+        all_pairs = pairs.reshape(-1, 2)
+        distinct[self_pairs] = all_pairs[all_pairs[:, 0] == all_pairs[:, 1]][0]
     return number[:, 0], number[:, 1], distinct
 
 
@@ -298,8 +298,8 @@ def _levels(weight: Floats) -> Ints:
     """
     distinct, rank = np.unique(np.round(weight / weight.max(), 12), return_inverse=True)
     steps = max(len(distinct), 1)
-    if steps > MOST_LEVELS:
-        rank = rank * MOST_LEVELS // steps
+    if steps > MAX_LEVELS:
+        rank = rank * MAX_LEVELS // steps
     return np.asarray(rank, dtype=np.int64).reshape(-1)
 
 
@@ -315,18 +315,18 @@ def _implied(near: Ints, far: Ints) -> Bools:
     return np.array([(place[u], place[v]) not in remain for u, v in edges], dtype=bool)
 
 
-def _smallest_first(conflicts: list[Conflict]) -> list[Conflict]:
+def _smallest_first(conflicts: list[OrderConflict]) -> list[OrderConflict]:
     distinct = {frozenset(conflict.rows): conflict for conflict in conflicts}
     return sorted(distinct.values(), key=len)
 
 
-def _check(name: str, value: str, allowed: tuple[str, ...]) -> None:
+def _check_option(name: str, value: str, allowed: tuple[str, ...]) -> None:
     if value not in allowed:
         words = ", ".join(repr(word) for word in allowed)
         raise ParameterError(f"{name} = {value!r}; it must be one of {words}.")
 
 
-def circles_through(pairs: Ints, which: Ints) -> list[tuple[tuple[int, ...], ...]]:
+def cycles_through(pairs: Ints, which: Ints) -> list[tuple[tuple[int, ...], ...]]:
     """Find a shortest cycle through each of some comparisons.
 
     Parameters
@@ -351,13 +351,13 @@ def circles_through(pairs: Ints, which: Ints) -> list[tuple[tuple[int, ...], ...
     both = np.column_stack([near[possible], far[possible]])
     edges, of_row = np.unique(both, axis=0, return_inverse=True)
     of_row = of_row.reshape(-1)
-    asked = of_row[np.isin(possible, which)]
-    asked = asked[on_cycle(edges)[asked]]
-    found: dict[frozenset[int], tuple[tuple[int, ...], ...]] = {}
-    for cycle in shortest_cycles(edges, np.unique(asked)):
+    edges_asked = of_row[np.isin(possible, which)]
+    edges_asked = edges_asked[on_cycle(edges)[edges_asked]]
+    cycles: dict[frozenset[int], tuple[tuple[int, ...], ...]] = {}
+    for cycle in shortest_cycles(edges, np.unique(edges_asked)):
         rows = tuple(tuple(possible[of_row == edge].tolist()) for edge in cycle)
-        found.setdefault(frozenset(cycle.tolist()), rows)
-    return list(found.values())
+        cycles.setdefault(frozenset(cycle.tolist()), rows)
+    return list(cycles.values())
 
 
 # A maximal acyclic subgraph, and short cycles through the other edges.
@@ -400,7 +400,7 @@ def maximal_acyclic(
         at = np.flatnonzero(inside & (part[u] == label))
         a, b, size = _renumbered(np.column_stack([u[at], v[at]]))
         best = max(
-            (_one_try(a, b, weight[at], size, rng) for _ in range(max(n_restarts, 1))),
+            (_try_order(a, b, weight[at], size, rng) for _ in range(max(n_restarts, 1))),
             key=lambda chosen: float(weight[at][chosen].sum()),
         )
         kept[at] = best
@@ -437,12 +437,12 @@ def shortest_cycles(edges: Ints, which: Ints) -> Iterator[Ints]:
     number = {(a, b): e for e, (a, b) in enumerate(zip(u.tolist(), v.tolist(), strict=True))}
     for edge in which.tolist():
         start, end = int(v[edge]), int(u[edge])
-        found = rx.digraph_dijkstra_shortest_paths(graph, start, target=end, default_weight=1.0)
-        way = list(found[end])
-        yield np.array([edge, *(number[step] for step in pairwise(way))])
+        paths = rx.digraph_dijkstra_shortest_paths(graph, start, target=end, default_weight=1.0)
+        path = list(paths[end])
+        yield np.array([edge, *(number[step] for step in pairwise(path))])
 
 
-def _one_try(u: Ints, v: Ints, weight: Floats, n: int, rng: np.random.Generator) -> Bools:
+def _try_order(u: Ints, v: Ints, weight: Floats, n: int, rng: np.random.Generator) -> Bools:
     chosen = _berger_shor(u, v, weight, rng.permutation(n))
     graph = _graph(n, u[chosen], v[chosen])
     place = np.empty(n, dtype=np.int64)

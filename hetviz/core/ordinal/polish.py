@@ -20,18 +20,18 @@ from hetviz.core.ordinal.comparisons import comparison_outcomes
 
 PULLS = (3.0, 1.0, 0.3, 0.1, 0.03, 0.01)
 """Strengths of the pull to the start to try."""
-LEAST = 50
+MIN_COMPARISONS = 50
 """Minimum number of comparisons for holding some out."""
 FOLDS = 3
-MANY = 5_000
+MANY_COMPARISONS = 5_000
 """From this many comparisons on, a third is held out only once."""
 _SHARPNESS = 5.0
-_LEAST_SQUARED = 1e-6
+_MIN_SQUARED_SHARE = 1e-6
 """Share of the mean squared distance added to each, because the slope is unbounded at 0."""
-_NEAR = 8
+_N_NEAREST = 8
 
 
-def polished(Y: Floats, pairs: Ints, weight: Floats, pull: float) -> Floats:
+def polish_map(Y: Floats, pairs: Ints, weight: Floats, pull: float) -> Floats:
     """Move points so that more comparisons hold.
 
     Parameters
@@ -60,26 +60,28 @@ def polished(Y: Floats, pairs: Ints, weight: Floats, pull: float) -> Floats:
     a, b, c, d = pairs.T
     share = weight / weight.sum()
     mean = 2.0 * size / n
-    scale, least = _SHARPNESS / np.sqrt(mean), _LEAST_SQUARED * mean
+    scale, min_squared = _SHARPNESS / np.sqrt(mean), _MIN_SQUARED_SHARE * mean
 
     def loss(flat: Floats) -> tuple[float, Floats]:
         X = flat.reshape(n, k)
         near, far = X[a] - X[b], X[c] - X[d]
-        d_near, d_far = (np.sqrt((one**2).sum(axis=1) + least) for one in (near, far))
+        d_near, d_far = (
+            np.sqrt((difference**2).sum(axis=1) + min_squared) for difference in (near, far)
+        )
         excess = scale * (d_near - d_far)
         value = float(share @ np.logaddexp(0.0, excess))
         slope = scale * share / (1.0 + np.exp(-np.clip(excess, -500, 500)))
         to_near, to_far = (slope / d_near)[:, None] * near, (slope / d_far)[:, None] * far
         G = np.zeros((n, k))
         for axis in range(k):
-            for rows, moved in ((a, to_near), (b, -to_near), (c, -to_far), (d, to_far)):
-                G[:, axis] += np.bincount(rows, moved[:, axis], n)
-        away = X - Y
-        value += pull * float((away**2).sum()) / size
-        return value, (G + 2.0 * pull / size * away).ravel()
+            for rows, movement in ((a, to_near), (b, -to_near), (c, -to_far), (d, to_far)):
+                G[:, axis] += np.bincount(rows, movement[:, axis], n)
+        shift = X - Y
+        value += pull * float((shift**2).sum()) / size
+        return value, (G + 2.0 * pull / size * shift).ravel()
 
-    found = minimize(loss, Y.ravel(), jac=True, method="L-BFGS-B", options={"maxiter": 200})
-    return np.asarray(found.x, dtype=np.float64).reshape(n, k)
+    result = minimize(loss, Y.ravel(), jac=True, method="L-BFGS-B", options={"maxiter": 200})
+    return np.asarray(result.x, dtype=np.float64).reshape(n, k)
 
 
 def choose_pull(
@@ -96,7 +98,7 @@ def choose_pull(
     refit : callable
         Gets the training rows of `pairs`, returns the initial map (n, k).
     pairs, weight
-        As in `polished`.
+        As in `polish_map`.
     rng : numpy.random.Generator
     tick : callable
         Gets the share done.
@@ -114,10 +116,10 @@ def choose_pull(
     -----
     Three folds; from 5,000 comparisons on only one.
     """
-    if len(pairs) < LEAST:
+    if len(pairs) < MIN_COMPARISONS:
         return None, {}
     fold = rng.permutation(len(pairs)) % FOLDS
-    rounds = FOLDS if len(pairs) < MANY else 1
+    rounds = FOLDS if len(pairs) < MANY_COMPARISONS else 1
     kept: dict[str, list[Floats]] = {}
     counted: list[Floats] = []
     for held in range(rounds):
@@ -126,7 +128,7 @@ def choose_pull(
         start = refit(told)
         kept.setdefault("none", []).append(comparison_outcomes(start, pairs[asked]))
         for pull in PULLS:
-            Y = polished(start, pairs[told], weight[told], pull)
+            Y = polish_map(start, pairs[told], weight[told], pull)
             kept.setdefault(f"{pull:g}", []).append(comparison_outcomes(Y, pairs[asked]))
         counted.append(weight[asked])
     share = np.concatenate(counted)
@@ -140,7 +142,7 @@ def choose_pull(
     return (best if mean > error else None), accuracy
 
 
-def carried(Y: Floats, before: Floats, after: Floats) -> Floats:
+def move_along(Y: Floats, before: Floats, after: Floats) -> Floats:
     """Move positions along with nearby points that moved.
 
     Parameters
@@ -158,11 +160,11 @@ def carried(Y: Floats, before: Floats, after: Floats) -> Floats:
     """
     if not len(Y) or not len(before):
         return Y
-    found = cross_neighbors(Y, before, min(_NEAR, len(before)))
-    index, near = found.index, found.squared
-    least = 1e-18 * max(float((before**2).mean()), 1e-300)
-    W = 1.0 / np.maximum(near, least)
-    on = near <= least
-    W = np.where(on.any(axis=1, keepdims=True), on, W)
+    neighbors = cross_neighbors(Y, before, min(_N_NEAREST, len(before)))
+    index, squared = neighbors.index, neighbors.squared
+    min_squared = 1e-18 * max(float((before**2).mean()), 1e-300)
+    W = 1.0 / np.maximum(squared, min_squared)
+    coincides = squared <= min_squared
+    W = np.where(coincides.any(axis=1, keepdims=True), coincides, W)
     W /= W.sum(axis=1, keepdims=True)
     return np.asarray(Y + np.einsum("ij,ijk->ik", W, (after - before)[index]))

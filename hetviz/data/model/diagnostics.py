@@ -177,7 +177,7 @@ def optimum_diagnostics(figures_by_problem: Mapping[str, Mapping[str, object]]) 
     Parameters
     ----------
     figures_by_problem : mapping of str to mapping
-        Figures by problem, from `hetviz.core.ordinal.fixed_rank.Flat.figures`.
+        Figures by problem, from `hetviz.core.ordinal.fixed_rank.FixedRankEmbedding.figures`.
     """
     diagnostics = []
     for name, figures in figures_by_problem.items():

@@ -11,9 +11,9 @@ import scipy.sparse as sp
 
 from hetviz._types import Floats, Ints, Matrix, Texts, is_sparse
 from hetviz.core.ordinal.comparisons import comparison_accuracy
-from hetviz.core.ordinal.fixed_rank import Flat
+from hetviz.core.ordinal.fixed_rank import FixedRankEmbedding
 from hetviz.core.ordinal.partial_order import PartialOrder, partial_order
-from hetviz.core.ordinal.polish import carried, polished
+from hetviz.core.ordinal.polish import move_along, polish_map
 from hetviz.data import Dataset, HeteroData
 from hetviz.data.model.dataset import features_of
 from hetviz.data.model.immutable import Immutable
@@ -515,7 +515,7 @@ class ComparisonSolution:
     objects: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     parts: list[SolverView] = field(default_factory=list)
     maps: list[Floats] = field(default_factory=list)
-    flat: Flat | None = None
+    flat: FixedRankEmbedding | None = None
     tried: dict[float, float] = field(default_factory=dict)
     before: Floats | None = None
     after: Floats | None = None
@@ -552,13 +552,13 @@ class ComparisonSolution:
             return
         local = np.searchsorted(self.objects, self.order.pairs)
         self.before = self._by_features(self.maps[0].shape[1])[self.objects]
-        self.after = polished(self.before, local, self.order.weight, pull)
+        self.after = polish_map(self.before, local, self.order.weight, pull)
 
     def _moved(self, Y: Floats) -> Floats:
         """Move coordinates along with the adjusted objects near them."""
         if self.before is None or self.after is None:
             return Y
-        return carried(Y, self.before, self.after)
+        return move_along(Y, self.before, self.after)
 
     def _by_features(self, k: int) -> Floats:
         problem = self.problem

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from hetviz._types import Floats, Ints
-from hetviz.core.clustering.partition import exemplars
+from hetviz.core.clustering.partition import choose_exemplars
 from hetviz.data import Dataset, Embedding, HeteroData, Labels, Links
 from hetviz.data.model.meta import make_meta
 from hetviz.errors import DataError, ParameterError, Problem
@@ -145,7 +145,7 @@ def _typical_in_dataset(
     X = _descriptions(dataset, rows - start, embedding)
     if X is None:
         return rows[np.linspace(0, len(rows) - 1, k).round().astype(np.int64)]
-    return rows[exemplars(X, k)]
+    return rows[choose_exemplars(X, k)]
 
 
 def _descriptions(dataset: Dataset, rows: Ints, embedding: Embedding | None) -> Floats | None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from hetviz._types import Floats, Ints, Sparse
 from hetviz.core.graph.laplacian import dataset_components
-from hetviz.core.kernels.mkpe import Scores, known_scores
+from hetviz.core.kernels.mkpe import ScoreBlock, known_scores
 from hetviz.data import HeteroData, Links
 from hetviz.features.spaces.similarity import ItemSimilarity
 
@@ -124,7 +124,7 @@ class ScoredPairs:
     links: Sequence[LinkScores]
     rows: Mapping[str, Ints]
 
-    def blocks(self, random_state: int = 0) -> list[Scores]:
+    def blocks(self, random_state: int = 0) -> list[ScoreBlock]:
         """Return the scores as blocks, similarity first; domain d is the d-th dataset of `rows`."""
         names = list(self.rows)
         blocks = []

@@ -9,7 +9,7 @@ import numpy as np
 
 from hetviz._types import Array, Floats, Matrix
 from hetviz.core.kernels.kernels import (
-    LANDMARKS_ABOVE,
+    MAX_EXACT_ROWS,
     KernelMap,
     RbfKernel,
     center_kernel,
@@ -156,7 +156,7 @@ def _gaussian(dataset: Dataset, random_state: int, penalty: str, weights: Floats
         return _from_distances(dataset, penalty, weights)
     X = dataset.X
     kernel = RbfKernel(median_bandwidth(X, random_state))
-    if len(dataset) > LANDMARKS_ABOVE:
+    if len(dataset) > MAX_EXACT_ROWS:
         fitted = landmark_map(kernel, X, N_LANDMARKS, random_state)
     else:
         where = f"dataset {dataset.name!r}"

@@ -55,7 +55,7 @@ READERS: Mapping[str, FileReader] = {
     "jsonl": _lazy_reader("json_tables", "read_lines"),
     "parquet": _lazy_reader("parquet", "read_parquet"),
     **dict.fromkeys(("xlsx", "ods"), _lazy_reader("workbooks", "read_workbook")),
-    **dict.fromkeys(("xls", "xlsb"), _lazy_reader("isolated", "read_binary_book")),
+    **dict.fromkeys(("xls", "xlsb"), _lazy_reader("isolated", "read_binary_workbook")),
     "arrow": _lazy_reader("parquet", "read_arrow"),
     "stata": _lazy_reader("statistics", "read_stata"),
     "spss": _lazy_reader("statistics", "read_spss"),

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from hetviz._types import Bools, JsonObject
-from hetviz.core.ordinal.must_cannot import Chain, contradictions
-from hetviz.core.ordinal.partial_order import PartialOrder, circles_through
+from hetviz.core.ordinal.must_cannot import ContradictionChain, find_contradictions
+from hetviz.core.ordinal.partial_order import PartialOrder, cycles_through
 from hetviz.data import Comparisons, HeteroData, Links
 from hetviz.data.edits.adding import add_statements
 from hetviz.data.model.statements import statement_keys, statement_rows
@@ -111,7 +111,7 @@ def link_conflicts(said: Said, most: int, new: Bools | None = None) -> tuple[int
 
     Rows of views that show one object are one. What was observed (role "relation") is no link of
     a chain, but contradicts where it says the opposite of one pair. Weights below 1 contradict
-    only beyond what they say, see `hetviz.core.ordinal.must_cannot.contradictions`.
+    only beyond what they say, see `hetviz.core.ordinal.must_cannot.find_contradictions`.
 
     Returns
     -------
@@ -123,16 +123,16 @@ def link_conflicts(said: Said, most: int, new: Bools | None = None) -> tuple[int
     weight = said.weight[: said.n_links]
     apart = weight < 0
     used = np.flatnonzero((weight != 0) & said.guides)
-    count, chains = contradictions(
+    count, chains = find_contradictions(
         said.ends[used],
         apart[used],
         said.data.n_objects,
         np.abs(weight[used]),
         new=None if new is None else new[used],
-        most=most,
+        max_chains=most,
     )
     moved = [
-        Chain(int(used[chain.apart]), tuple(int(used[row]) for row in chain.together))
+        ContradictionChain(int(used[chain.apart]), tuple(int(used[row]) for row in chain.together))
         for chain in chains
     ]
     opposed = _observed_opposites(said, new)
@@ -140,7 +140,7 @@ def link_conflicts(said: Said, most: int, new: Bools | None = None) -> tuple[int
     return count + len(opposed), [_of_chain(said, chain) for chain in found]
 
 
-def _observed_opposites(said: Said, new: Bools | None) -> list[Chain]:
+def _observed_opposites(said: Said, new: Bools | None) -> list[ContradictionChain]:
     """Return pairs of which something observed and something else say the opposite."""
     weight = said.weight[: said.n_links]
     out = []
@@ -154,11 +154,11 @@ def _observed_opposites(said: Said, new: Bools | None) -> list[Chain]:
         same = said.ends[rows[0], 0] == said.ends[rows[0], 1]
         beyond = weight[together].max() - weight[apart].min() > 1.0
         if beyond and not (is_known or same) and (new is None or new[rows].any()):
-            out.append(Chain(int(apart[0]), (int(together[0]),)))
+            out.append(ContradictionChain(int(apart[0]), (int(together[0]),)))
     return out
 
 
-def _of_chain(said: Said, chain: Chain) -> Conflict:
+def _of_chain(said: Said, chain: ContradictionChain) -> Conflict:
     apart, together = chain.apart, chain.together
     pair = said.pair(apart)
     fixes: list[Fix] = [(f"Leave out that {pair} are apart", _drop(said.alike(apart)))]
@@ -187,7 +187,7 @@ def _of_chain(said: Said, chain: Chain) -> Conflict:
     return Conflict("links", keys, sentence, tuple(fixes), tuple(dict.fromkeys(rows)))
 
 
-def _between(said: Said, chain: Chain) -> str:
+def _between(said: Said, chain: ContradictionChain) -> str:
     """Name the objects on the way from one end of a chain to the other."""
     object_of = said.data.object_of
     ends = set(said.ends[chain.apart].tolist())
@@ -283,7 +283,7 @@ def brought_about(data: HeteroData, keys: Sequence[str], *, most: int = 20) -> l
     compared = data.comparisons
     if compared is not None and new[said.n_links :].any():
         pairs = data.object_of[compared.pairs]
-        circles = circles_through(pairs, np.flatnonzero(new[said.n_links :])[:most])
+        circles = cycles_through(pairs, np.flatnonzero(new[said.n_links :])[:most])
         found += comparison_conflicts(said, circles)
     return sorted(found, key=lambda conflict: len(conflict.keys))
 

@@ -9,7 +9,7 @@ import pandas as pd
 
 from hetviz._types import Bools, Floats, Ints, Json
 from hetviz.core.graph.neighbors import nearest_columns
-from hetviz.core.measures.satisfaction import NEAR, distance_percentiles
+from hetviz.core.measures.satisfaction import NEAR_SHARE, distance_percentiles
 from hetviz.core.threads import one_thread
 from hetviz.data import Embedding, HeteroData
 from hetviz.errors import ParameterError
@@ -30,7 +30,7 @@ def price(
     data: HeteroData,
     embedding: Embedding,
     *,
-    near: float = NEAR,
+    near: float = NEAR_SHARE,
     most: int = 500,
     k: int = 10,
     keys: Collection[str] | None = None,

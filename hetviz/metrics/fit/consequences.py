@@ -10,7 +10,7 @@ import numpy as np
 
 from hetviz._text import count, round_percent
 from hetviz._types import Bools, Floats, Ints, JsonObject
-from hetviz.core.measures.satisfaction import NEAR
+from hetviz.core.measures.satisfaction import NEAR_SHARE
 from hetviz.core.threads import one_thread
 from hetviz.data import Embedding, HeteroData
 from hetviz.data.model.statements import statement_positions, statement_rows
@@ -73,16 +73,19 @@ class Consequences:
         return bool(self.true_after < self.true_before - _MAX_TRUST_LOSS)
 
     def sentences(self) -> list[str]:
-        """Return what happened, the statement itself first."""
+        """Return the effects in words, those on the statements first."""
         unit = "statement" if np.isnan(self.apart_after) else "pair"
-        sentences = [
-            f"The map keeps {self.kept_after:,} of {count(self.n_said, unit)} "
-            f"({self.kept_before:,} before)."
-        ]
+        total = count(self.n_said, unit)
+        if self.n_said > 1 and self.kept_after == self.n_said:
+            subject, verb = f"All {total}", "follow"
+        else:
+            subject = f"{self.kept_after:,} of {total}"
+            verb = "follows" if self.kept_after == 1 else "follow"
+        sentences = [f"{subject} {verb} your guidance now ({self.kept_before:,} before)."]
         if self.n_hubs:
-            subject = "They are" if self.n_hubs == self.n_said else f"{self.n_hubs:,} of them are"
+            pairs = count(self.n_hubs, "pair")
             sentences.append(
-                f"{subject} of two items that each hold many others, and stay with these."
+                f"{pairs} did not get close, because both items have many other links."
             )
         if np.isfinite([self.apart_before, self.apart_after]).all():
             sentences.append(
@@ -197,7 +200,7 @@ def _satisfied_mask(data: HeteroData, embedding: Embedding) -> Bools:
     """Return a mask of the statements that a map satisfies."""
     is_positive = np.concatenate([np.empty(0), *(links.weight for links in data.links)]) > 0
     links: Floats = link_nearness(data, embedding)
-    satisfied = np.isfinite(links) & (is_positive == (links >= 1.0 - NEAR))
+    satisfied = np.isfinite(links) & (is_positive == (links >= 1.0 - NEAR_SHARE))
     return np.concatenate([satisfied, comparison_nearness(data, embedding) > 0.5])
 
 

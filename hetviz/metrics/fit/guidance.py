@@ -10,7 +10,7 @@ import numpy as np
 from hetviz._types import Floats, Ints
 from hetviz.core.measures.resolution import error_of_mean
 from hetviz.core.measures.satisfaction import (
-    NEAR,
+    NEAR_SHARE,
     degree_placements,
     distance_percentiles,
     link_auc,
@@ -90,7 +90,7 @@ class BlockScore:
         if measure == "degree_auc":
             return self.degree_spread
         if measure == "share_close":
-            return error_of_mean((self.F <= NEAR).astype(np.float64), *ends)
+            return error_of_mean((self.F <= NEAR_SHARE).astype(np.float64), *ends)
         error = error_of_mean(self.F, *ends)
         if measure == "auc":
             error /= max(1.0 - np.isfinite(self.distinct).sum() / self.candidates, 1e-12)
@@ -108,13 +108,13 @@ class BlockScore:
 
         Links with an end without a place are not close.
         """
-        return float((self.F <= NEAR).sum() / len(self.F)) if len(self.F) else float("nan")
+        return float((self.F <= NEAR_SHARE).sum() / len(self.F)) if len(self.F) else float("nan")
 
     @property
     def share_close_ceiling(self) -> float:
         """The most that `share_close` could be: the nearest 5 % of the pairs may be fewer than links."""
         linked = len(self.distinct)
-        return min(1.0, NEAR * self.candidates / linked) if linked else float("nan")
+        return min(1.0, NEAR_SHARE * self.candidates / linked) if linked else float("nan")
 
 
 def block_scores(data: HeteroData, embedding: Embedding, random_state: int = 0) -> list[BlockScore]:

@@ -1,4 +1,4 @@
-"""A map and what it is judged by, with what several measures need of them taken once."""
+"""A map with the data it is measured by, and cached intermediate results."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from hetviz.metrics.fit.guidance import BlockScore, block_scores_of_parts
 from hetviz.metrics.fit.rows import coordinates_of
 
 MeasureValues = dict[str, tuple[float, float]]
-"""Name of a measure to its value and the standard error of that value, 0 where it is exact."""
+"""Value and standard error by measure. The error of exact values is 0."""
 
 MAX_EXACT_QUERIES = 20_000
-"""Up to this many items each is a query; above it a sample is."""
+"""Maximum number of items that are all queries. Above it, a sample is used."""
 N_SAMPLED_QUERIES = 5_000
 _MAX_EXACT_AXES = 4
 _N_QUERIES_MANY_AXES = 1_000
 
 
 class MeasuredMap:
-    """A map, the data it was made from, and what was held out.
+    """A map, its data, and held-out data.
 
     Parameters
     ----------
@@ -34,9 +34,9 @@ class MeasuredMap:
         Rows are matched by dataset and id.
     held_out : HeteroData, optional
     random_state : int
-        Seeds what is sampled.
+        Seed for sampling.
     beat : callable
-        Called between the steps of measures that take long, so that these can be cancelled.
+        Called between steps of slow measures, so that they can be cancelled.
     """
 
     def __init__(
@@ -50,17 +50,17 @@ class MeasuredMap:
         self.data, self.embedding, self.held_out = data, embedding, held_out
         self.random_state, self.beat = random_state, beat
         self.errors: dict[str, float] = {}
-        """Standard error of each measure over the links, comparisons or items it is a mean of."""
+        """Standard error of each measure over its links, comparisons or items."""
         self._nearest_cache: dict[tuple[str, str], tuple[Ints, Ints]] = {}
 
     @cached_property
     def places(self) -> dict[str, Floats]:
-        """Places of the rows of the data, {dataset: (n_i, k)}; NaN where a row has none."""
+        """Places of the rows of the data, {dataset: (n_i, k)}. NaN without a place."""
         return coordinates_of(self.data, self.embedding)
 
     @cached_property
     def held_out_places(self) -> dict[str, Floats]:
-        """Places of the rows of what was held out; the very same where the rows are the same."""
+        """Places of the rows of the held-out data. The same object if the rows are the same."""
         if self.held_out is None:
             return {}
         if has_same_rows(self.data, self.held_out):
@@ -74,12 +74,12 @@ class MeasuredMap:
 
     @cached_property
     def placed(self) -> Bools:
-        """Which rows have a place, shape (n_rows,)."""
+        """Mask of rows with a place, shape (n_rows,)."""
         return np.asarray(np.isfinite(self.stacked).all(axis=1), dtype=bool)
 
     @cached_property
     def blocks(self) -> tuple[list[BlockScore], list[BlockScore]]:
-        """The links given and held out, each ranked among all pairs of its two datasets."""
+        """Scores of given and held-out links, ranked among all pairs of their datasets."""
         held_out = self.held_out
         if held_out is None:
             (given,) = block_scores_of_parts(
@@ -98,7 +98,7 @@ class MeasuredMap:
 
     @cached_property
     def cross_links(self) -> dict[tuple[str, str], sp.csr_array]:
-        """Which rows of two datasets are linked (together), {(s, t): (n_s, n_t)}, both ways."""
+        """Positive links between datasets in both directions, {(s, t): (n_s, n_t)}."""
         return cross_dataset_links(self.data)
 
     def nearest(self, source: str, target: str, k: int) -> tuple[Ints, Ints]:
@@ -107,9 +107,9 @@ class MeasuredMap:
         Returns
         -------
         queries : array of shape (q,)
-            Rows of `source` that have a place and a link to `target`; a sample where they are many.
+            Placed rows of `source` with a link to `target`, or a sample of them.
         index : array of shape (q, min(k, n))
-            Rows of `target` that have a place, the nearest first.
+            Placed rows of `target`, the nearest first.
         """
         cached = self._nearest_cache.get((source, target))
         if cached is None or cached[1].shape[1] < k:
@@ -133,12 +133,12 @@ class MeasuredMap:
             return queries, np.zeros((len(queries), 0), dtype=np.int64)
         index = placed[nearest_places(A[queries], A[placed], n_neighbors + 1)]
         is_query = index == queries[:, None]
-        # where many rows lie at one place, a row need not be among its own nearest
+        # With many rows at one place, a row need not be among its own nearest.
         is_query[~is_query.any(axis=1), -1] = True
         return queries, index[~is_query].reshape(len(queries), n_neighbors)
 
     def _queries(self, source: str, target: str) -> Ints:
-        """Return the rows with a place and a link to one with a place; a sample of very many."""
+        """Return the placed rows with a link to a placed row, or a sample of them."""
         A, B = self.places[source], self.places[target]
         reachable = np.zeros(len(B))
         reachable[np.isfinite(B).all(axis=1)] = 1.0
@@ -173,12 +173,12 @@ class MeasuredMap:
 
 
 def cross_dataset_links(data: HeteroData) -> dict[tuple[str, str], sp.csr_array]:
-    """Return which rows of two different datasets are linked (together), both ways.
+    """Return the positive links between different datasets in both directions.
 
     Returns
     -------
     dict of (str, str) to csr_array of shape (n_s, n_t)
-        Entries are 1, indices sorted; pairs of datasets without such links are absent.
+        Entries are 1 and indices sorted. Pairs of datasets without such links are absent.
     """
     pairs_by_datasets: dict[tuple[str, str], list[tuple[Ints, Ints]]] = {}
     for links in data.links:

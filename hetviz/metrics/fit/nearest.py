@@ -10,8 +10,8 @@ from weakref import ReferenceType, WeakKeyDictionary, ref
 import numpy as np
 
 from hetviz._types import Bools, Floats, Ints
-from hetviz.core.measures.satisfaction import NEAR, distance_percentiles
-from hetviz.core.measures.satisfaction import reach as reach_of
+from hetviz.core.measures.satisfaction import NEAR_SHARE, distance_percentiles
+from hetviz.core.measures.satisfaction import near_distance as reach_of
 from hetviz.data import Dataset, Embedding, HeteroData, Links
 from hetviz.data.queries.rows import TouchingLinks, links_touching
 from hetviz.metrics.fit.rows import coordinates_of
@@ -71,7 +71,7 @@ def nearest(
     embedding: Embedding,
     row: int,
     n: int = 10,
-    near: float = NEAR,
+    near: float = NEAR_SHARE,
     links: TouchingLinks | None = None,
     *,
     reach: Floats | None = None,
@@ -146,7 +146,7 @@ def nearest(
 def reaches(
     data: HeteroData,
     embedding: Embedding,
-    near: float = NEAR,
+    near: float = NEAR_SHARE,
     random_state: int = 0,
     joined: Collection[tuple[str, str]] | None = None,
 ) -> Floats:
@@ -164,7 +164,7 @@ def reaches(
     Returns
     -------
     array of shape (n_datasets, n_datasets)
-        See `hetviz.core.measures.satisfaction.reach`; NaN where there is no pair with places, and
+        See `hetviz.core.measures.satisfaction.near_distance`; NaN where there is no pair with places, and
         of datasets that were not asked for.
 
     Notes

@@ -10,13 +10,13 @@ from numpy.typing import ArrayLike
 
 from hetviz._types import Bools, Floats, Ints
 from hetviz.core.measures.ranking import (
-    Ranked,
+    PartnerRanks,
     label_agreement,
-    linked,
-    majority,
+    majority_code,
     ndcg,
     nearest_places,
     rank_partners,
+    stored_entries,
 )
 from hetviz.core.measures.resolution import error_of_mean
 from hetviz.data import Embedding, HeteroData, Labels
@@ -163,7 +163,7 @@ def linked_nearby(measured: MeasuredMap) -> MeasureValues:
     for source, target in measured.cross_links:
         queries, index = measured.nearest(source, target, max(AT))
         if len(queries):
-            there = linked(measured.cross_links[source, target], queries, index)
+            there = stored_entries(measured.cross_links[source, target], queries, index)
             hits.append((there, measured.n_queries(source, target), index.shape[1]))
     return _at_each(measured, hits, "metric_1", "metric_2")
 
@@ -257,7 +257,7 @@ def roc_curve(
     return ranked.curve(np.minimum(at, ranked.n_others))
 
 
-def _ranked(measured: MeasuredMap) -> Ranked | None:
+def _ranked(measured: MeasuredMap) -> PartnerRanks | None:
     rows, columns = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
     offsets = measured.data.offsets
     for (source, target), W in measured.cross_links.items():
@@ -315,7 +315,7 @@ def labels_across(measured: MeasuredMap) -> MeasureValues:
             continue
         near = nearest_places(Y[asked], Y[there], min(LABEL_NEIGHBORS, len(there)))
         codes = np.unique(texts, return_inverse=True)[1]
-        right.append((majority(codes[there][near]) == codes[asked]).astype(np.float64))
+        right.append((majority_code(codes[there][near]) == codes[asked]).astype(np.float64))
     if not right:
         return {}
     every = np.concatenate(right)

@@ -1,4 +1,4 @@
-"""Every measure that applies to a map, in one call."""
+"""All measures of a map in one call."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ import pandas as pd
 
 from hetviz._html import html_table
 from hetviz._text import join_words
-from hetviz.core.measures.neighborhoods import Preservation, preservation
-from hetviz.core.measures.resolution import between_two, error_of_mean
-from hetviz.core.ordinal.comparisons import agreeing, comparison_outcomes
+from hetviz.core.measures.neighborhoods import Preservation, measure_preservation
+from hetviz.core.measures.resolution import error_of_mean, significant_difference
+from hetviz.core.ordinal.comparisons import comparison_outcomes, max_satisfiable_share
 from hetviz.core.threads import one_thread
 from hetviz.data import Embedding, HeteroData
 from hetviz.data.model.immutable import Immutable
@@ -50,12 +50,13 @@ _COLUMNS = [
     "kept",
     "kept_ceiling",
 ]
+_BLOCK_ATTRIBUTES = {"kept": "share_close", "kept_ceiling": "share_close_ceiling"}
 _LINK_MEASURES = (
     ("guidance_area", "area", 1),
     ("negative_guidance_area", "area", -1),
     ("link_auc", "auc", 1),
     ("degree_auc", "degree_auc", 1),
-    ("links_kept", "kept", 1),
+    ("links_kept", "share_close", 1),
 )
 
 
@@ -66,23 +67,24 @@ class Scores(Immutable):
     Attributes
     ----------
     values : mapping of str to float
-        Only what applies; see `evaluate`.
+        Measures that apply, see `evaluate`.
     standard_errors : mapping of str to float
-        Of the values that were sampled.
+        Standard errors of sampled values.
     blocks : DataFrame
         One row per pair of datasets and sign: source, target, sign, held_out, n_links,
-        n_unplaced, area, auc, standard_error, degree_auc, kept, kept_ceiling.
+        n_unplaced, area, auc, standard_error, degree_auc, kept (share of close links),
+        kept_ceiling.
     ceilings : mapping of str to float
-        The most that a value could be on these data, of those for which it is not simply 1: more
-        links than the nearest 5 % of the pairs has room for cannot all be kept, an item that is
-        alone with its label finds it at no neighbour, of comparisons that contradict each other
-        half at most are kept. NaN for what has no best value. See `ceiling`.
+        Maximum of each value on these data, if it is not 1. Not all links can be close if there
+        are more than 5 % of the pairs. An item with a unique label has no neighbour with the same
+        label. At most half of contradicting comparisons can hold. NaN for values without a
+        maximum. See `ceiling`.
     resolutions : mapping of str to float
-        The smallest difference between two maps of these data that is not chance, by name: 1.96
-        sqrt(2) standard errors over the links, comparisons or items that a value is the mean of.
-        Links that share an item count less than as many of different items.
+        Smallest significant difference between two maps of these data, by name: 1.96 sqrt(2)
+        standard errors over the links, comparisons or items. Links that share an item count less
+        than links of different items.
     note : str
-        What must be said of the whole, such as that the map shares no id with the data; else "".
+        A problem of the whole map, such as that it shares no id with the data, else "".
     """
 
     values: Mapping[str, float]
@@ -93,11 +95,11 @@ class Scores(Immutable):
     resolutions: Mapping[str, float] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, float]:
-        """Return the values by name; what does not apply is absent."""
+        """Return the values by name, without measures that do not apply."""
         return dict(self.values)
 
     def ceiling(self, name: str) -> float:
-        """Return the most that a value could be on these data; NaN where it has no best value."""
+        """Return the maximum of a value on these data. NaN if it has no maximum."""
         return self.ceilings.get(name, 1.0)
 
     def _repr_html_(self) -> str:
@@ -108,7 +110,7 @@ class Scores(Immutable):
             ceiling, resolution = self.ceiling(name), self.resolutions.get(name, float("nan"))
             limits = ("" if np.isnan(limit) else f"{limit:.3f}" for limit in (ceiling, resolution))
             rows.append((name, f"{value:.3f}", error_text, *limits))
-        head = ("measure", "", "standard error", "at most", "can tell")
+        head = ("measure", "", "standard error", "at most", "resolution")
         return html_table("Scores", rows, head, self.note)
 
 
@@ -119,88 +121,87 @@ def evaluate(
     held_out: HeteroData | None = None,
     random_state: int = 0,
 ) -> Scores:
-    """Measure a map against what is known.
+    """Measure how well a map shows links, comparisons, labels and neighbours.
 
     Parameters
     ----------
     data : HeteroData
-        What the map was made from.
+        Data of the map.
     embedding : Embedding
         Rows are matched by dataset and id.
     held_out : HeteroData, optional
-        What the map was not shown: `HeteroData.holdout`.
+        Hidden links and comparisons, see `HeteroData.holdout`.
     random_state : int
-        Seeds what is sampled.
+        Seed for sampling.
 
     Returns
     -------
     Scores
-        With, where they apply:
+        These measures, if they apply:
 
         guidance_area
-            Area under the satisfaction curve of links that say together: 1 is best, 0.5 chance;
-            the mean over blocks of datasets, weighted by links.
+            Area under the satisfaction curve of positive links: 1 is best, chance level 0.5. Mean
+            over blocks of datasets, weighted by links.
         apart_auc
-            Chance that a pair said to be apart lies farther than a pair said to be together: 1 is
-            best, 0.5 chance. Where both were said between the same two datasets.
+            Probability that a negative pair is farther than a positive pair: 1 is best, chance
+            level 0.5. Needs links of both signs between the same two datasets.
         negative_guidance_area
-            Area under the curve of links that say apart, ranked among all pairs. Most pairs are
-            of different sorts and nobody said so: even a perfect map hardly gets above 0.55, so
-            judge by apart_auc.
+            Area under the curve of negative links, ranked among all pairs. Most unlinked pairs are
+            also different, so even a perfect map hardly exceeds 0.55. Prefer apart_auc.
         link_auc
-            Chance that a linked pair lies closer than a pair that is not linked.
+            Probability that a linked pair is closer than an unlinked pair.
         degree_auc
-            The same against pairs made of the ends of two links, so that popularity earns nothing:
-            see `hetviz.core.measures.satisfaction.degree_auc`.
+            The same against pairs of ends of two different links, so that popular items have no
+            advantage. See `hetviz.core.measures.satisfaction.degree_auc`.
         links_kept
-            Share of the links that are among the nearest 5 % of all pairs that could be linked;
-            one with an end without a place is not kept.
+            Share of links among the closest 5 % of all pairs that could be linked. Links with an
+            end without a place are not close.
         comparison_accuracy
             Share of comparisons that the map agrees with, ties half.
         ndcg, ndcg_guess
-            Whether an item's nearest tags are its own, from 0 to 1; the guess always names the
-            tags most often given.
+            Whether the nearest tags of an item are its own, from 0 to 1. The guess always predicts
+            the most frequent tags.
         rand_index, rand_index_pairs, nmi
-            Groups of the map (k-means, as many as the first label has classes, else 10) against
-            links, against all pairs of linked datasets, and against the classes.
+            Clusters of the map (k-means with the number of classes of the first label, or 10)
+            against links, against all pairs of linked datasets, and against the classes.
         graph_auc
-            Chance that a linked item of another dataset ranks before one not linked, among all
-            other items, see `hetviz.metrics.fit.ranking.roc_curve`.
+            Probability that a linked item of another dataset ranks before an unlinked one, among
+            all other items. See `hetviz.metrics.fit.ranking.roc_curve`.
         metric_1@k, metric_2@k
-            Share of items with a linked one among their k nearest of another dataset, and how many
-            are there on average; k = 1, 5, 10, 20, 50.
+            Share of items with a linked item among their k nearest of another dataset, and the
+            mean number of linked items there, for k = 1, 5, 10, 20, 50.
         metric_1_within@k, metric_2_within@k
-            The same among their k nearest of their own dataset, of items linked with the same one
-            of another: see `hetviz.metrics.fit.ranking.sharing_nearby`.
+            The same among the k nearest of the own dataset, for items with a common linked item.
+            See `hetviz.metrics.fit.ranking.sharing_nearby`.
         variance_ratio
-            How much wider one dataset lies than another.
+            How much wider one dataset spreads than another.
         trustworthiness, continuity
             Of the 10 nearest neighbours, mean over datasets with features, weighted by rows.
         label_knn_accuracy
-            Share of labelled items whose 5 nearest labelled items mostly have their label.
+            Share of labelled items whose 5 nearest labelled items mostly have the same label.
         label_across_accuracy
-            The same by the 5 nearest labelled items of other datasets, over the items whose label
-            another dataset has too.
+            The same with the 5 nearest labelled items of other datasets, for items whose label
+            occurs in another dataset.
 
-        The first seven, ndcg, ndcg_guess and rand_index also with the ending ``_held_out``.
+        The first seven, ndcg, ndcg_guess and rand_index also have the ending ``_held_out``.
 
     Warns
     -----
     hetviz.errors.DataWarning
-        When the map has a place for none of the items: no measure applies, and the ``note`` of the
-        scores says so too.
+        If no item has a place. Then no measure applies, and the ``note`` of the scores gives the
+        reason.
 
     Notes
     -----
-    Exact to 20,000,000 pairs per block, 20,000 items asked for tags and linked ones, and 2,500
-    rows for graph_auc and neighbourhoods; sampled above with a standard error. Memory stays
-    bounded: no n x n matrix.
+    Exact up to 20,000,000 pairs per block, 20,000 items for tags and linked items, and 2,500 rows
+    for graph_auc and neighbourhoods. Larger data are sampled, with a standard error. Memory is
+    bounded, without n x n matrices.
     """
     return evaluate_measured(MeasuredMap(data, embedding, held_out, random_state))
 
 
 def evaluate_measured(measured: MeasuredMap) -> Scores:
-    """Return all that applies, as `evaluate`, of a map that other measures are taken of too."""
+    """Return the scores of a measured map, see `evaluate`."""
     values: MeasureValues = {}
     note = "" if measured.placed.any() else _no_common_items_note(measured)
     if note:
@@ -221,7 +222,7 @@ def evaluate_measured(measured: MeasuredMap) -> Scores:
         note,
         MappingProxyType(
             {
-                name: between_two(error)
+                name: significant_difference(error)
                 for name, error in measured.errors.items()
                 if name in values and np.isfinite(error)
             }
@@ -230,13 +231,13 @@ def evaluate_measured(measured: MeasuredMap) -> Scores:
 
 
 def _no_common_items_note(measured: MeasuredMap) -> str:
-    """Say why a map places none of the items of the data."""
+    """Return why a map has no place for any item of the data."""
     data, embedding = measured.data, measured.embedding
     common = [name for name in data.datasets if name in embedding.coordinates]
     if not common:
         return (
             f"Nothing to measure: the map is of {join_words(list(embedding.coordinates))}, the data of "
-            f"{join_words(list(data.datasets))}. Name the datasets alike."
+            f"{join_words(list(data.datasets))}. Use the same dataset names."
         )
     name = common[0]
     data_ids, map_ids = data[name].ids, embedding.ids[name]
@@ -252,7 +253,7 @@ def _ceilings(measured: MeasuredMap, values: MeasureValues) -> dict[str, float]:
     ceilings: dict[str, float] = {}
     for blocks, ending in zip(measured.blocks, ("", "_held_out"), strict=True):
         for name, measure, sign in (
-            ("links_kept", "kept_ceiling", 1),
+            ("links_kept", "share_close_ceiling", 1),
             ("guidance_area", "area_ceiling", 1),
             ("negative_guidance_area", "area_ceiling", -1),
         ):
@@ -261,10 +262,10 @@ def _ceilings(measured: MeasuredMap, values: MeasureValues) -> dict[str, float]:
                 ceilings[name + ending] = ceiling
     for dataset, ending in ((measured.data, ""), (measured.held_out, "_held_out")):
         if dataset is not None and dataset.comparisons is not None and len(dataset.comparisons):
-            ceiling = agreeing(dataset.comparisons.objects)
+            ceiling = max_satisfiable_share(dataset.comparisons.objects)
             if ceiling < 1.0:
                 ceilings["comparison_accuracy" + ending] = ceiling
-    # Counts: as many as are looked at.
+    # Counts are at most k.
     ceilings |= {
         name: float(name.partition("@")[2]) for name in values if name.startswith("metric_2")
     }
@@ -279,7 +280,7 @@ def _ceilings(measured: MeasuredMap, values: MeasureValues) -> dict[str, float]:
 
 
 def link_measures(measured: MeasuredMap) -> MeasureValues:
-    """Return how links are kept: the first six of `evaluate`."""
+    """Return the first six measures of `evaluate`, those of links."""
     values: MeasureValues = {}
     for blocks, ending in zip(measured.blocks, ("", "_held_out"), strict=True):
         for name, measure, sign in _LINK_MEASURES:
@@ -315,10 +316,10 @@ def comparison_measures(measured: MeasuredMap) -> MeasureValues:
 
 
 def neighborhood_measures(measured: MeasuredMap) -> MeasureValues:
-    """Return trustworthiness and continuity, datasets by their rows.
+    """Return trustworthiness and continuity, weighted by the rows of the datasets.
 
-    Of datasets with features, or distances or a kernel, and at least 4 placed rows; queries are
-    sampled above 2,500 rows.
+    Uses datasets with features, distances or a kernel and at least 4 placed rows. Samples queries
+    above 2,500 rows.
     """
     data = measured.data
     preservations: dict[str, Preservation] = {}
@@ -326,7 +327,7 @@ def neighborhood_measures(measured: MeasuredMap) -> MeasureValues:
         space = space_of(data[name])
         if space is not None:
             measured.beat()
-            result = preservation(space, Y, random_state=measured.random_state)
+            result = measure_preservation(space, Y, random_state=measured.random_state)
             if np.isfinite(result.trustworthiness):
                 preservations[name] = result
     values: MeasureValues = {}
@@ -361,7 +362,8 @@ _MEASURE_FUNCTIONS: tuple[Callable[[MeasuredMap], MeasureValues], ...] = (
 
 
 def _block_table(blocks: list[BlockScore], held_out: bool) -> pd.DataFrame:
-    rows = [[getattr(block, column) for column in _COLUMNS] for block in blocks]
+    attributes = [_BLOCK_ATTRIBUTES.get(column, column) for column in _COLUMNS]
+    rows = [[getattr(block, attribute) for attribute in attributes] for block in blocks]
     table = pd.DataFrame(rows, columns=_COLUMNS)
     table.insert(3, "held_out", held_out)
     return table

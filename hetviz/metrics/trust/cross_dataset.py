@@ -8,8 +8,8 @@ import scipy.sparse as sp
 from hetviz._types import Bools, Floats, Ints
 from hetviz.core.graph.distances import Space
 from hetviz.core.graph.neighbors import nearest_columns
-from hetviz.core.measures.ranking import linked
-from hetviz.core.measures.satisfaction import NEAR
+from hetviz.core.measures.ranking import stored_entries
+from hetviz.core.measures.satisfaction import NEAR_SHARE
 from hetviz.data import Embedding, HeteroData
 from hetviz.data.model.statements import statement_rows
 from hetviz.metrics.fit.measured_map import cross_dataset_links
@@ -143,7 +143,7 @@ def _shares(
     found[1, some] = missing[some] / n_expected[some]
     asked = np.flatnonzero(some)
     near = near[asked]
-    right = linked(expected, asked, near)
+    right = stored_entries(expected, asked, near)
     space = vicinity.spaces[target]
     counted = np.ones(near.shape, dtype=bool)
     if space is None:
@@ -206,7 +206,7 @@ def broken(data: HeteroData, embedding: Embedding, asked: Bools) -> tuple[Floats
     """
     near, clear = link_nearness(data, embedding), comparison_nearness(data, embedding)
     weight = np.concatenate([np.empty(0), *(links.weight for links in data.links)])
-    kept = np.concatenate([(near >= 1.0 - NEAR) == (weight > 0), clear > 0.5])
+    kept = np.concatenate([(near >= 1.0 - NEAR_SHARE) == (weight > 0), clear > 0.5])
     counted = np.isfinite(np.concatenate([near, clear]))
     counted[: len(weight)] &= weight != 0
     rows = np.sort(statement_rows(data), axis=1)

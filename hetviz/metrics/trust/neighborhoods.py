@@ -10,8 +10,8 @@ import numpy as np
 from hetviz._types import Floats, Ints
 from hetviz.core.graph.distances import CrossSpace, Space
 from hetviz.core.graph.neighbors import nearest_columns
-from hetviz.core.measures.neighborhoods import Horizon, horizon, mistaken
-from hetviz.core.measures.ranking import MOST_AXES, nearest_places
+from hetviz.core.measures.neighborhoods import NearRows, choose_near_rows, count_mistaken_neighbors
+from hetviz.core.measures.ranking import MAX_TREE_AXES, nearest_places
 from hetviz.data import Embedding, HeteroData
 from hetviz.errors import ParameterError
 from hetviz.features.spaces.affinities import space_of
@@ -57,7 +57,7 @@ class Vicinity:
         }
         self._rng = np.random.default_rng(random_state)
         self._n_asked = max(map(len, self.asked.values()))
-        self._horizons: dict[tuple[str, bool], Horizon] = {}
+        self._horizons: dict[tuple[str, bool], NearRows] = {}
         self._reach_here: dict[tuple[str, str], Floats] = {}
         self._reach_in_data: dict[str, Floats] = {}
 
@@ -66,24 +66,24 @@ class Vicinity:
         """Of the share of rows that count as near; the largest there was."""
         return max((seen.standard_error for seen in self._horizons.values()), default=0.0)
 
-    def seen(self, name: str, same: bool) -> Horizon:
+    def seen(self, name: str, same: bool) -> NearRows:
         """Return the rows of a dataset that are looked at; `same`: from rows of that dataset."""
         if (name, same) not in self._horizons:
-            self._horizons[name, same] = horizon(
+            self._horizons[name, same] = choose_near_rows(
                 self.placed[name], self._n_asked, NEAR, self.k, self._rng, same
             )
         return self._horizons[name, same]
 
     def linked_rows(self, able: Ints) -> Ints:
         """Return the linked rows of a dataset that are looked at."""
-        return horizon(able, self._n_asked, NEAR, self.k, self._rng, False).seen
+        return choose_near_rows(able, self._n_asked, NEAR, self.k, self._rng, False).candidates
 
     def nearest_of(self, source: str, target: str, rows: Ints) -> Ints:
         """Return the k nearest of another dataset on the map for rows of one, shape (q, k)."""
         there = self.placed[target]
-        seen = self.seen(target, False)
-        if seen.sampled and self.places[target].shape[1] > MOST_AXES:
-            there = seen.seen
+        seen = self.candidates(target, False)
+        if seen.sampled and self.places[target].shape[1] > MAX_TREE_AXES:
+            there = seen.candidates
         A, B = self.places[source][rows], self.places[target][there]
         return np.asarray(there[nearest_places(A, B, min(self.k, len(there)))])
 
@@ -95,10 +95,10 @@ class Vicinity:
             space, rows = self.spaces[name], self.asked[name]
             if space is None or len(self.placed[name]) < _LEAST_ROWS or not len(rows):
                 continue
-            seen = self.seen(name, True)
-            k = min(self.k, (len(seen.seen) - 1) // 2)
+            seen = self.candidates(name, True)
+            k = min(self.k, (len(seen.candidates) - 1) // 2)
             Y = self.places[name]
-            counts = mistaken(space, CrossSpace(Y, Y), rows, seen, k)
+            counts = count_mistaken_neighbors(space, CrossSpace(Y, Y), rows, seen, k)
             at = rows + place.start
             false[at], missing[at], of[at] = counts[0], counts[1], float(k)
             self._known_reach(name)[rows] = counts[2]
@@ -110,7 +110,7 @@ class Vicinity:
         lacking = np.unique(rows[np.isnan(known[rows])])
         space = self.spaces[name]
         if len(lacking) and space is not None:
-            seen = self.seen(name, True)
+            seen = self.candidates(name, True)
             known[lacking] = seen.limits(space, lacking, True)
         # what is compared with it may come from another sum, whose rounding differs
         return np.asarray(known[rows] * (1.0 + 1e-9))
@@ -125,7 +125,7 @@ class Vicinity:
             rows, same = self.asked[source], source == target
             found = np.full(len(self.data[source]), np.nan)
             if len(rows) and len(self.placed[target]) > same:
-                seen = self.seen(target, same)
+                seen = self.candidates(target, same)
                 found[rows] = seen.limits(self.here(source, target), rows, same)
             self._reach_here[source, target] = found
         return self._reach_here[source, target]

@@ -15,7 +15,12 @@ from scipy.spatial import cKDTree
 from hetviz._text import shorten
 from hetviz._types import Bools, Floats, Ints, Sparse
 from hetviz.core.graph.distances import Space
-from hetviz.core.measures.uncertainty import chance_of_yes, likeness, near_ties, spread_out
+from hetviz.core.measures.uncertainty import (
+    choose_diverse,
+    link_probability,
+    neighbor_similarity,
+    tie_closeness,
+)
 from hetviz.data import Embedding, HeteroData, Links
 from hetviz.features.spaces.affinities import space_of
 from hetviz.metrics.fit.rows import coordinates_of
@@ -130,7 +135,7 @@ class QuestionFinder:
                     (np.ones(len(at)), (np.arange(len(at)), local_rows)), (len(at), n)
                 )
             else:
-                similarity = likeness(space, local_rows, _N_SIMILAR)
+                similarity = neighbor_similarity(space, local_rows, _N_SIMILAR)
             entries = similarity.tocoo()
             i, j = entries.coords
             parts.append((entries.data, at[i], j + span.start))
@@ -301,13 +306,13 @@ class QuestionFinder:
         at = np.full(self.data.n_rows, -1)
         at[self.focal] = np.arange(len(self.focal))
         votes_for, votes_against = (_entries_at(V, at[a], b) for V in self.votes)
-        probability = chance_of_yes(votes_for, votes_against, PRIOR_YES)
+        probability = link_probability(votes_for, votes_against, PRIOR_YES)
         distance = self._distance_rank(a, b)
         gain = answer_value(probability, distance, self.n_links[a], self.n_links[b])
         top = np.argsort(-gain, kind="stable")[: 12 * n]
         groups = self._groups(a[top], b[top])
         items = self.data.object_of[np.column_stack([a, b])[top]]
-        chosen = top[spread_out(gain[top], items, groups, n)]
+        chosen = top[choose_diverse(gain[top], items, groups, n)]
         low, high = np.minimum(a, b), np.maximum(a, b)
         return [
             (
@@ -363,7 +368,7 @@ class QuestionFinder:
                 for rank in range(1, k + 1 - step):
                     b, c = others[:, rank], others[:, rank + step]
                     gap = np.sqrt(((self.Y[b] - self.Y[c]) ** 2).sum(axis=1))
-                    tie = near_ties(distances[:, [rank, rank + step]], gap)
+                    tie = tie_closeness(distances[:, [rank, rank + step]], gap)
                     ties.append((np.column_stack([rows, b, c]), tie))
         if not ties:
             return []
@@ -385,7 +390,7 @@ class QuestionFinder:
         gain = np.where(is_open, tie / (1.0 + self.n_links[triples[:, 0]]), 0.0)
         for rows in self._skipped_rows(3):
             gain[(triples[:, 0] == rows[0]) & np.isin(triples[:, 1:], rows[1:]).all(axis=1)] = 0.0
-        chosen = spread_out(gain, objects, objects, n)
+        chosen = choose_diverse(gain, objects, objects, n)
         return [(tuple(map(int, triples[c])), REASON_TIE, float(gain[c])) for c in chosen]
 
 

@@ -11,7 +11,7 @@ import pandas as pd
 
 from hetviz._json import records
 from hetviz._types import Bools, Floats, Ints, JsonObject, Sparse
-from hetviz.core.clustering.partition import exemplars
+from hetviz.core.clustering.partition import choose_exemplars
 from hetviz.data import HeteroData
 from hetviz.features.relations.label_links import MAX_CANDIDATES
 from hetviz.runs.cluster.contrast import Contrasts, KnownLabel
@@ -239,7 +239,11 @@ def _members_by_dataset(
         if len(placed) > MAX_CANDIDATES:
             at = np.linspace(0, len(placed) - 1, MAX_CANDIDATES).round().astype(np.int64)
             placed = placed[at]
-        chosen = placed[exemplars(Y[placed], N_EXEMPLARS)] if len(placed) else members[:N_EXEMPLARS]
+        chosen = (
+            placed[choose_exemplars(Y[placed], N_EXEMPLARS)]
+            if len(placed)
+            else members[:N_EXEMPLARS]
+        )
         typical[name] = chosen - span.start
     return counts, typical
 

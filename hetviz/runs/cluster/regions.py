@@ -10,7 +10,7 @@ import numpy as np
 
 from hetviz._text import is_word
 from hetviz._types import Floats, Ints, Sparse
-from hetviz.core.clustering.partition import by_size, nearest_code, partition
+from hetviz.core.clustering.partition import code_of_nearest, number_by_size, partition
 from hetviz.data import HeteroData
 from hetviz.runs.cluster.cards import cluster_names
 from hetviz.runs.cluster.contrast import Contrasts
@@ -109,7 +109,7 @@ def _ward_codes(P: Floats, size: int) -> Ints:
         return partition(P, "agglomerative", size)
     fitted = np.sort(np.random.default_rng(0).choice(len(P), _MAX_FITTED, replace=False))
     code = partition(P[fitted], "agglomerative", size)
-    return by_size(P, nearest_code(P[fitted], code, P))
+    return number_by_size(P, code_of_nearest(P[fitted], code, P))
 
 
 def _usable_titles(data: HeteroData, degree: Floats) -> list[str]:

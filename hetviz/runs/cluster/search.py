@@ -10,10 +10,10 @@ import pandas as pd
 from hetviz._types import Floats, Ints
 from hetviz.algorithms.base import Capability
 from hetviz.algorithms.registry import get_method
-from hetviz.core.clustering.partition import METHODS, nearest_code
+from hetviz.core.clustering.partition import METHODS, code_of_nearest
 from hetviz.core.clustering.partition_choice import (
-    Tried,
-    best,
+    MeasuredPartition,
+    choose_partition,
     silhouette_of,
     sizes_to_try,
     try_sizes,
@@ -58,7 +58,7 @@ class ClusterSearch:
 
     Y: Floats
     space: str
-    tried: tuple[Tried, ...]
+    tried: tuple[MeasuredPartition, ...]
     chosen: int
     names: tuple[str, ...] | None
     choice: pd.DataFrame
@@ -90,14 +90,14 @@ def search_clusters(
         code, names = label_clusters(data, str(label))
         labelled = placed[code[placed] >= 0]
         silhouette = silhouette_of(Y[labelled], code[labelled], random_state)
-        extended = [Tried(code, silhouette, float("nan"), np.full(len(names), np.nan))]
+        extended = [MeasuredPartition(code, silhouette, float("nan"), np.full(len(names), np.nan))]
         chosen = 0
     else:
         sizes = sizes_to_try(len(placed), method)
         if n_clusters is not None and method != "hdbscan":
             sizes = [n_clusters]
         clusterings = try_sizes(Y[placed], method, sizes, random_state, part)
-        best_clustering = best(clusterings)
+        best_clustering = choose_partition(clusterings)
         if n_clusters is not None:
             best_clustering = min(
                 clusterings,
@@ -203,10 +203,14 @@ def label_clusters(data: HeteroData, label: str) -> tuple[Ints, tuple[str, ...]]
     return out, tuple(capital(value_words(f"{label}: {classes[position]}")) for position in order)
 
 
-def _extend_to_all_rows(clustering: Tried, placed: Ints, n_rows: int) -> Tried:
+def _extend_to_all_rows(
+    clustering: MeasuredPartition, placed: Ints, n_rows: int
+) -> MeasuredPartition:
     code = np.full(n_rows, -1)
     code[placed] = clustering.code
-    return Tried(code, clustering.silhouette, clustering.stability, clustering.of_groups)
+    return MeasuredPartition(
+        code, clustering.silhouette, clustering.stability, clustering.of_groups
+    )
 
 
 def _link_agreement(
@@ -235,5 +239,5 @@ def _nearest_codes(
     placed = np.isfinite(new).all(axis=1)
     out = np.full(len(new), -1)
     if has_code.any():
-        out[placed] = nearest_code(Y[has_code], code[has_code], new[placed])
+        out[placed] = code_of_nearest(Y[has_code], code[has_code], new[placed])
     return out

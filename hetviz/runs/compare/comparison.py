@@ -15,7 +15,7 @@ from scipy.special import stdtrit
 from hetviz._html import html_table
 from hetviz._text import format_seconds, join_words, per_hundred
 from hetviz._types import Floats, Json, JsonObject
-from hetviz.core.measures.resolution import least_significant
+from hetviz.core.measures.resolution import least_significant_difference
 from hetviz.data import Embedding
 from hetviz.runs.compare.measures import MEASURES, DecidingMeasure
 from hetviz.runs.compare.predicted_links import prediction_sentence
@@ -177,11 +177,11 @@ class Comparison:
         """Return the smallest difference between two candidates that is not chance.
 
         With two or more splits and candidates it is the least significant difference of paired
-        splits (see `hetviz.core.measures.resolution.least_significant`). Otherwise it follows from
+        splits (see `hetviz.core.measures.resolution.least_significant_difference`). Otherwise it follows from
         the number of links, comparisons or items; NaN if unknown.
         """
         values = [self.values(key, measure) for key in self.sound(measure)]
-        resolution = least_significant(values) if values else math.nan
+        resolution = least_significant_difference(values) if values else math.nan
         if math.isfinite(resolution):
             return resolution
         by_fit = [fit.resolutions[measure] for fit in self.fits if measure in fit.resolutions]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from hetviz.core.measures.satisfaction import NEAR
+from hetviz.core.measures.satisfaction import NEAR_SHARE
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class DecidingMeasure:
     meaning: str
 
 
-CLOSE_SHARE = NEAR
+CLOSE_SHARE = NEAR_SHARE
 """A link counts as close when its pair is among this share of all pairs, the closest ones."""
 
 _CLOSE_MEANING = (

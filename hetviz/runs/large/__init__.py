@@ -1,1 +1,1 @@
-"""Data that no memory holds, fitted by blocks of rows on one machine or several."""
+"""Fits by blocks of rows for data larger than memory, on one machine or several."""

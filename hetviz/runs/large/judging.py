@@ -1,4 +1,4 @@
-"""What a map of very many rows keeps, judged by samples of pairs with their standard errors."""
+"""Scores of maps of very many rows from sampled pairs, with standard errors."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ if TYPE_CHECKING:
     from hetviz.runs.large.schedulers import Result
 
 LINKS = 20_000
-"""Links that are drawn, of all."""
+"""Number of sampled links."""
 ROWS = 20_000
-"""Rows of each table that are drawn, to be the ends of pairs made by chance."""
+"""Number of sampled rows of each table, the ends of random pairs."""
 ASKED, NEAREST = 250, 10
-"""Rows of each table of which the nearest are sought among all, and how many of these."""
+"""Number of query rows of each table, and of their nearest rows among all."""
 
 Drawn = list[tuple[Ints, Ints, Floats]]
 
 
 class Work(Protocol):
-    """What does a step for all blocks."""
+    """Interface to run a step for all blocks."""
 
     plan: Plan
 
@@ -44,11 +44,11 @@ class Work(Protocol):
         count: int | None = None,
         share: float = 0.25,
     ) -> list[Result]:
-        """Do it."""
+        """Run a step for every block and return the results."""
         ...
 
     def step(self, words: str, share: float) -> AbstractContextManager[Callable[[float], object]]:
-        """Tell how far something is that is done within."""
+        """Report the progress of a step that runs in this context."""
         ...
 
 
@@ -64,13 +64,13 @@ def judged(
     Returns
     -------
     scores, standard_errors : dict of str to float
-        ``guidance_area``: the chance that a link lies closer than a pair by chance of the same
-        tables; ``negative_guidance_area``: that one that says apart lies further; the mean over
-        all links drawn. ``distance_correlation``: the rank correlation of distances in the
-        features and on the map, over pairs by chance within each table, mean weighted by rows.
-        ``neighbors_kept``, of a map by landmarks: the share of the ten nearest by features, among
-        all rows of the table, that are among the ten nearest on the map; of 250 rows of each
-        table, mean weighted by rows.
+        ``guidance_area``: the probability that a link is closer than a random pair of the same
+        tables. ``negative_guidance_area``: the probability that an “apart” link is farther. Both
+        are means over the sampled links. ``distance_correlation``: the rank correlation of
+        distances by features and on the map over random pairs within each table, weighted by rows.
+        ``neighbors_kept``, for maps by landmarks: the share of the ten nearest by features, among
+        all rows of the table, that are among the ten nearest on the map, for 250 rows of each
+        table, weighted by rows.
     """
     rng = np.random.default_rng([seed, 1])
     plan = work.plan
@@ -103,7 +103,7 @@ def _kept(
     rows: Sequence[Ints],
     rng: np.random.Generator,
 ) -> tuple[float, float]:
-    """Return which share of the nearest of some rows, sought among all, is nearest on the map."""
+    """Return the share of nearest rows by features that are nearest on the map, with its error."""
     plan = work.plan
     features, places, own = [], [], []
     for t, table in enumerate(plan.tables):
@@ -133,7 +133,7 @@ def _kept(
 def _places(
     work: Work, placer: Placer, rows: Sequence[Ints], features: Sequence[Array]
 ) -> list[Floats | None]:
-    """Return the places of some rows of each block: those that are kept, or by their features."""
+    """Return the stored places of some rows of each block, or places by features."""
     plan = work.plan
     if steps.places_are_kept(plan):
         return list(work.each(steps.some_places, "Judging by sampled pairs", rows, share=0.1))
@@ -173,7 +173,7 @@ def _links(
     counts: Sequence[tuple[int, int, int, int]],
     rng: np.random.Generator,
 ) -> Drawn:
-    """Draw links by chance, of every two blocks as many as they have a share of all."""
+    """Sample links, from every two blocks in proportion to their links."""
     sizes = np.array([together + apart for _, _, together, apart in counts])
     n = min(int(sizes.sum()), LINKS)
     each = rng.multivariate_hypergeometric(sizes, n, method="marginals")
@@ -236,21 +236,21 @@ def _areas(
 
 
 def _pooled(parts: Sequence[tuple[int, float, float]]) -> tuple[float, float]:
-    """Return the mean of values weighted by their numbers, and its standard error."""
+    """Return the weighted mean of values and its standard error."""
     n, value, error = (np.array(column) for column in zip(*parts, strict=True))
     share = n / n.sum()
     return float(share @ value), float(np.sqrt((share**2) @ (error**2)))
 
 
 def area(links: Floats, chance: Floats, sign: int = 1) -> tuple[float, float]:
-    """Return the chance that a link is shorter than a pair by chance, and its standard error.
+    """Return the probability that a link is shorter than a random pair, and its standard error.
 
     Parameters
     ----------
     links, chance : ndarray
-        Lengths of links, and of pairs drawn by chance.
+        Lengths of links, and of random pairs.
     sign : {1, -1}
-        -1 for the chance that it is longer. Ties count half.
+        -1 for the probability that it is longer. Ties count half.
 
     Notes
     -----
@@ -267,12 +267,12 @@ def area(links: Floats, chance: Floats, sign: int = 1) -> tuple[float, float]:
 
 
 def _correlation(X: Floats, Y: Floats, rng: np.random.Generator) -> tuple[float, float]:
-    """Return the rank correlation of distances of rows drawn, and its standard error."""
+    """Return the rank correlation of distances of sampled rows, and its standard error."""
     there = np.isfinite(Y).all(axis=1)
     X, Y = X[there], Y[there]
     if len(X) < 40:
         return float("nan"), float("nan")
-    # Every row is in one pair only, so that pairs are independent of each other.
+    # Every row is in one pair only, so the pairs are independent.
     order = rng.permutation(len(X))[: len(X) // 2 * 2].reshape(2, -1)
     before, after = (((Z[order[0]] - Z[order[1]]) ** 2).sum(axis=1) for Z in (X, Y))
     if not (np.ptp(before) > 0 and np.ptp(after) > 0):

@@ -1,4 +1,4 @@
-"""What places rows by their features alone, wherever their block is worked on."""
+"""Placers of rows by features, which run in any worker."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ _ENTRIES = 8_000_000
 
 @dataclass(frozen=True)
 class LinearPlacer:
-    """Fitted linear maps; tables that no link reaches have no place.
+    """Fitted linear maps; tables without links have no place.
 
     Attributes
     ----------
     maps : mapping of str to LinearMap
     scale : mapping of str to ndarray of shape (k,)
-        Factor of each axis; NaN where there is no place.
+        Factor of each axis; NaN without a place.
     """
 
     maps: Mapping[str, LinearMap]
@@ -47,7 +47,7 @@ class LinearPlacer:
 
 @dataclass(frozen=True)
 class LandmarkPlacer:
-    """Rows lie at the weighted median of the landmarks of their table that are most like them.
+    """Placement at the weighted median of the most similar landmarks of the table.
 
     Attributes
     ----------
@@ -72,13 +72,9 @@ class LandmarkPlacer:
 
 @dataclass(frozen=True)
 class RefinedPlacer:
-    """Rows lie at the weighted median of the refined rows of their table that are most like them.
+    """Placement at the weighted median of the most similar refined rows of the table.
 
-    Attributes
-    ----------
-    folder : str
-        Where `hetviz.runs.large.refining` keeps them; workers read it, so that none is sent it.
-    tables : tuple of str
+    Workers read the refined rows from `folder`, where `hetviz.runs.large.refining` stores them.
     """
 
     folder: str
@@ -88,7 +84,7 @@ class RefinedPlacer:
         """Return places (n, k) of rows (n, d)."""
         read = partial(self._read, self.tables.index(table))
         features, places, ends = read("features"), read("places"), read("ends")
-        # The rows of a cell stand one after another.
+        # The rows of a cell are contiguous.
         members = [np.arange(a, b) for a, b in pairwise(ends.tolist())]
         cells = NeighborCells(np.array(read("centres")), members)
         k, perplexity = neighbors_needed(len(features) + 1, PERPLEXITY)
@@ -106,7 +102,7 @@ class RefinedPlacer:
 
 @dataclass(frozen=True, eq=False)
 class ModelPlacer:
-    """A method fitted to landmarks, which places new rows in its own way."""
+    """A method fitted to landmarks that places new rows itself."""
 
     model: BaseEmbedder
 

@@ -1,4 +1,4 @@
-"""What a recipe over tables of any size asks for, and how its rows are cut into blocks."""
+"""Plans of recipes over large tables: checked content and blocks of rows."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from hetviz.io import gate, limits
 from hetviz.io.frames.row_files import RowFiles
 
 METHODS = ("guided-projection", "cca", "cdmca", "pca", "coca")
-"""Methods that are fitted exactly by blocks; others are fitted to landmarks."""
+"""Methods with an exact fit by blocks; others are fitted to landmarks."""
 BLOCK_NUMBERS = 32_000_000
-"""Numbers that a block of rows holds unless a recipe says how many rows it has."""
+"""Default size of a block, in numbers."""
 _IDS_A_PART, _LINKS_A_PART = 1_000_000, 4_000_000
 _BASE = 350_000_000
 MOST_COORDINATES = 8_000
 REFINE, REFINED_ROWS = 50, 1_000_000
-"""Iterations after rows have been placed by landmarks, and of how many rows at most."""
+"""Iterations after placement by landmarks, and maximum number of refined rows."""
 UNREFINED = ("umap",)
-"""Methods by whose own iterations no more neighbours are kept; a recipe may ask for them."""
+"""Methods that do not gain from refinement by default."""
 _TO_LANDMARKS = 256_000_000
 _REFINED_ROW, _REFINED_LINK, _REFINED_NUMBER = 1_500, 120, 40
-"""Bytes that a refined row takes beside its features, a link among such rows, and a feature."""
+"""Bytes of a refined row without features, of a link among such rows, and of a feature."""
 
 _KEYS: dict[str, dict[str, type | tuple[type, ...]]] = {
     "data": {"path": str, "id": str, "features": (str, list), "entity": str},
@@ -98,7 +98,7 @@ class _Limits(TypedDict, total=False):
 
 
 class _Document(TypedDict, total=False):
-    """A recipe over files, once its keys are checked."""
+    """A recipe over files with checked keys."""
 
     method: str
     seed: int
@@ -125,11 +125,11 @@ class Table:
     id : str
         Column of ids.
     features : tuple of str
-        Columns of numbers, or one of lists of the same length.
+        Columns of numbers, or one column of lists of equal length.
     d : int
-        Features in all.
+        Number of features.
     single : bool
-        Whether they are kept in single precision.
+        Whether features have single precision.
     """
 
     name: str
@@ -142,7 +142,7 @@ class Table:
 
     @property
     def n(self) -> int:
-        """Rows."""
+        """Number of rows."""
         return self.files.n_rows
 
 
@@ -155,13 +155,13 @@ class LinkTable:
     name : str
     files : RowFiles
     source, target : int
-        Numbers of tables.
+        Positions of the tables.
     i, j : str
         Columns of ids.
     weight : str or float
         A column, or one weight for all.
     leave_out : bool
-        Whether links of unknown ids are left out instead of refused.
+        Whether links of unknown ids are left out instead of raising an error.
     """
 
     name: str
@@ -191,29 +191,29 @@ class Block:
 
     @property
     def n(self) -> int:
-        """Rows."""
+        """Number of rows."""
         return self.stop - self.start
 
 
 @dataclass(frozen=True)
 class Plan:
-    """All that every block's work needs to know; paths must be readable wherever that is done.
+    """Plan that every worker needs; its paths must be readable on all machines.
 
     Attributes
     ----------
     tables, links : tuple
     blocks : tuple of Block
-        Of all tables, in order.
+        Blocks of all tables, in order.
     parts : int
-        By how many parts of all ids are joined.
+        Number of parts of all ids for the join.
     chunks : tuple of (int, int, int)
-        Number of the table of links, and the rows of it that are read at a time.
+        Position of the table of links, and the range of rows that are read at a time.
     as_text : tuple of bool
         By table: whether ids are compared as text.
     views : tuple of (int, int)
-        Tables whose rows of the same id are linked.
+        Tables whose rows with equal ids are linked.
     scratch : str
-        Folder for what is only kept on the way.
+        Folder for temporary files.
     """
 
     tables: tuple[Table, ...]
@@ -230,7 +230,7 @@ class Plan:
         return [number for number, block in enumerate(self.blocks) if block.table == t]
 
     def path(self, name: str) -> str:
-        """Return where something is kept on the way."""
+        """Return the path of a temporary file."""
         return f"{self.scratch}/{name}"
 
 
@@ -241,25 +241,25 @@ class LargeRecipe:
     Attributes
     ----------
     name : str
-        Of the file, for messages.
+        Name of the file, for messages.
     method : str
     params : mapping
         Every parameter of the method, given or default.
     given : mapping
-        Those that the recipe gives.
+        Parameters in the recipe.
     seed : int
     plan : Plan
     landmarks : int
-        Rows that a method sees that is not fitted by blocks.
+        Number of landmarks for methods that are not fitted by blocks.
     refine : int
-        Iterations after all rows have been placed by landmarks; 0 is none.
+        Iterations after placement by landmarks; 0 for none.
     refined_rows : int
-        Rows that are refined at most; the others are placed by them.
+        Maximum number of refined rows; the others are placed by them.
     max_memory : int or None
-        Bytes that each process may take.
+        Memory limit of each process in bytes.
     max_seconds : float or None
     document : mapping
-        The recipe as it was read.
+        The recipe as read.
     """
 
     name: str
@@ -282,34 +282,16 @@ class LargeRecipe:
 
 
 def is_large(document: Mapping[str, object]) -> bool:
-    """Tell a recipe over tables in files from one that names data."""
+    """Return whether a recipe is over tables in files."""
     return isinstance(document.get("data"), Mapping)
 
 
 def large_recipe(name: str, document: Mapping[str, object], folder: Path) -> LargeRecipe:
-    """Check a recipe over tables in files, and cut their rows into blocks.
+    """Check a recipe over tables in files, and split their rows into blocks.
 
-    Parameters
-    ----------
-    name : str
-        Of the recipe, for messages.
-    document : mapping
-        As TOML has it: ``method``, ``seed``, ``[data.NAME]`` with path, id and features,
-        ``[guidance.NAME]`` with path, from, to, i, j and weight, ``[params]``, ``[blocks]``,
-        ``[limits]``.
-    folder : Path
-        What paths are relative to.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        If it says what is not known, or names files or columns that are not there.
-    hetviz.errors.ParameterError
-        For an unknown method or parameter.
-
-    Notes
-    -----
-    Reads no rows, only what files say of themselves.
+    The `document` has ``method``, ``seed``, ``[data.NAME]`` with path, id and features,
+    ``[guidance.NAME]`` with path, from, to, i, j and weight, ``[params]``, ``[blocks]`` and
+    ``[limits]``. Paths are relative to `folder`. Only metadata of the files are read.
     """
     _check_keys(name, document)
     said = cast("_Document", document)
@@ -346,7 +328,7 @@ def large_recipe(name: str, document: Mapping[str, object], folder: Path) -> Lar
 
 
 def _affordable(recipe: LargeRecipe) -> LargeRecipe:
-    """Let as many rows be refined as the recipe's limit of memory has room for."""
+    """Reduce the number of refined rows to the memory limit of the recipe."""
     whole = sum(table.n for table in recipe.plan.tables)
     rows = min(recipe.refined_rows, whole)
     while recipe.max_memory is not None and rows > recipe.landmarks:
@@ -359,20 +341,14 @@ def _affordable(recipe: LargeRecipe) -> LargeRecipe:
 def _absolute(
     sections: Mapping[str, Mapping[str, object]], folder: Path
 ) -> dict[str, dict[str, object]]:
-    """Return sections whose paths lead to the same files from any folder."""
+    """Return sections with absolute paths."""
     return {
         name: {**said, "path": str(folder / str(said["path"]))} for name, said in sections.items()
     }
 
 
 def forecast(recipe: LargeRecipe) -> dict[str, int]:
-    """Return about how many bytes each process takes, and the disk, by what needs them most.
-
-    Returns
-    -------
-    dict
-        ``process``, for one block at a time; ``disk``, kept on the way beside the result.
-    """
+    """Return estimated bytes: ``process`` for each process, ``disk`` for temporary files."""
     plan = recipe.plan
     bytes_of = [4 if table.single else 8 for table in plan.tables]
     links = sum(stop - start for _, start, stop in plan.chunks)
@@ -394,14 +370,14 @@ def forecast(recipe: LargeRecipe) -> dict[str, int]:
 
 
 def _of_landmarks(recipe: LargeRecipe) -> int:
-    """Return about how many bytes the map of landmarks takes, or the distances of rows to them."""
+    """Return the estimated bytes of the map of landmarks, or of distances to them."""
     memory = get_method(recipe.method).memory_estimate
     rows = min(recipe.landmarks, sum(table.n for table in recipe.plan.tables))
     return int(max(memory.base + memory.per_row * rows, _TO_LANDMARKS))
 
 
 def _of_refined(recipe: LargeRecipe) -> int:
-    """Return about how many bytes the refined rows of a map by landmarks take."""
+    """Return the estimated bytes of refined rows."""
     if not recipe.refine:
         return 0
     tables = recipe.plan.tables
@@ -421,7 +397,7 @@ def _check_keys(name: str, document: Mapping[str, object]) -> None:
 
     for key, value in document.items():
         if key not in _TOP or not isinstance(value, _TOP[key]):
-            known = f"a recipe over files has {', '.join(_TOP)}"
+            known = f"unknown key. A recipe over files has {', '.join(_TOP)}"
             refuse(key, known if key not in _TOP else "the wrong kind of value", value)
     if not document.get("data"):
         refuse("data", "give at least one table, as [data.NAME]", "")
@@ -437,7 +413,7 @@ def _check_keys(name: str, document: Mapping[str, object]) -> None:
             place = f"[{head}.{title}]" if head in ("data", "guidance") else f"[{head}]"
             for key, value in section.items():
                 if key not in allowed:
-                    refuse(place, f"unknown key; it has {', '.join(allowed)}", key)
+                    refuse(place, f"unknown key. The keys are {', '.join(allowed)}", key)
                 elif isinstance(value, bool) or not isinstance(value, allowed[key]):
                     refuse(place, f"{key} has the wrong kind of value", value)
             lacking = {"data": ("path", "id"), "guidance": ("path", "from", "to", "i", "j")}
@@ -473,7 +449,7 @@ def _table(name: str, key: str, said: _Rows, folder: Path) -> Table:
                 raise _no_column(where, pattern, files)
             columns += [c for c in found if c not in columns]
     if not columns:
-        raise DataError(Problem("no-features", where, "no column of numbers but the ids"))
+        raise DataError(Problem("no-features", where, "there is no numeric column except the ids"))
     lacking = [column for column in columns if column not in types]
     if lacking:
         raise _no_column(where, lacking[0], files)
@@ -489,7 +465,9 @@ def _table(name: str, key: str, said: _Rows, folder: Path) -> Table:
                 )
         d, single = len(columns), {types[column] for column in columns} <= {"float", "halffloat"}
     if files.n_rows < 2:
-        raise DataError(Problem("too-few", where, "two rows are needed", f"{files.n_rows}"))
+        raise DataError(
+            Problem("too-few", where, "at least two rows are needed", f"{files.n_rows}")
+        )
     return Table(key, said.get("entity", key), files, said["id"], tuple(columns), d, single)
 
 
@@ -498,9 +476,11 @@ def _links(name: str, key: str, said: _LinkRows, folder: Path, tables: list[str]
     files = RowFiles.find_files(said["path"], folder)
     for end, table in (("from", said["from"]), ("to", said["to"])):
         if table not in tables:
-            remedy = f"There are: {', '.join(tables)}."
+            remedy = f"The tables are: {', '.join(tables)}."
             raise DataError(
-                Problem("unknown-dataset", where, f"{end} names no table", table, remedy)
+                Problem(
+                    "unknown-dataset", where, f"{end} is not the name of a table", table, remedy
+                )
             )
     types = dict(files.columns)
     weight = said.get("weight", 1.0)
@@ -510,7 +490,7 @@ def _links(name: str, key: str, said: _LinkRows, folder: Path, tables: list[str]
     for column in (said["i"], said["j"]):
         _id_kind(where, column, files)
     if not isinstance(weight, str) and not 0 < abs(weight) <= 1:
-        what = "a weight is from -1 (apart) to 1 (together), and not 0"
+        what = "a weight must be from -1 (apart) to 1 (together) and not 0"
         raise DataError(Problem("weight-range", where, what, str(weight)))
     unknown = said.get("unknown", "refuse")
     if unknown not in ("refuse", "leave-out"):
@@ -532,12 +512,14 @@ def _links(name: str, key: str, said: _LinkRows, folder: Path, tables: list[str]
 def _no_column(where: str, column: str, files: RowFiles) -> DataError:
     names = ", ".join(name for name, _ in files.columns[:20])
     return DataError(
-        Problem("unknown-column", where, "there is no such column", column, f"There are: {names}.")
+        Problem(
+            "unknown-column", where, "there is no such column", column, f"The columns are: {names}."
+        )
     )
 
 
 def _id_kind(where: str, column: str, files: RowFiles) -> bool:
-    """Say whether ids are texts, or refuse what is neither text nor whole number."""
+    """Return whether ids are texts; raise an error unless they are texts or integers."""
     kind = dict(files.columns)[column]
     if re.fullmatch(r"u?int\d+", kind):
         return False
@@ -592,23 +574,17 @@ def _amount(name: str, key: str, said: str | None, units: Mapping[str, int]) -> 
 
 
 def check_room(recipe: LargeRecipe) -> None:
-    """Refuse what would take more memory than the recipe allows, or too many coordinates.
-
-    Raises
-    ------
-    hetviz.errors.ParameterError
-        With both numbers, and what to do.
-    """
+    """Raise ParameterError if the recipe needs too much memory or too many coordinates."""
     wide = sum(table.d for table in recipe.plan.tables)
     if recipe.exact and wide > MOST_COORDINATES:
         raise ParameterError(
-            f"{recipe.name}: {wide:,} features in all; fitted by blocks are at most "
+            f"{recipe.name}: there are {wide:,} features, but a fit by blocks allows "
             f"{MOST_COORDINATES:,}. Leave features out, or reduce them first."
         )
     needed = forecast(recipe)["process"]
     if recipe.max_memory is not None and needed > recipe.max_memory:
         raise ParameterError(
             f"{recipe.name}: each process would take about {needed / limits.MB:,.0f} MB, and "
-            f"max_memory is {recipe.max_memory / limits.MB:,.0f} MB. Use fewer rows a block "
-            "([blocks] rows), or allow more."
+            f"max_memory is {recipe.max_memory / limits.MB:,.0f} MB. Use fewer rows per block "
+            "([blocks] rows), or allow more memory."
         )

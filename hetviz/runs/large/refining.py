@@ -1,9 +1,8 @@
-"""Placed rows drawn towards those most like them, and those that they are linked with.
+"""Refinement of placed rows by a few iterations of the neighbour map.
 
-A row that lies by its landmarks lies near the right ones, but no nearer to the rows most like it
-than to others around the same landmarks. A few iterations of the neighbour map's own descent, from
-where all lie, put that right. Tables of more rows than memory should hold are drawn from: the rest
-lies by the rows drawn, of which there are many more than landmarks.
+Placement by landmarks does not bring a row closer to its most similar rows than to others around
+the same landmarks. Iterations of the neighbour map correct that. Of very large tables only a sample
+is refined, and the other rows are placed by this sample.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ _WORDS = "Refining places"
 
 
 def refines(recipe: LargeRecipe) -> bool:
-    """Say whether the rows of a recipe are refined: on neighbour maps of one or two axes."""
+    """Return whether rows are refined: for neighbour maps of one or two axes."""
     axes = recipe.params.get("n_components", 2)
     family = get_method(recipe.method).card.family
     return recipe.refine > 0 and family == FAMILY and axes <= MOST_AXES
@@ -48,31 +47,16 @@ def refines(recipe: LargeRecipe) -> bool:
 def refined(
     recipe: LargeRecipe, work: Work, pairs: steps.Pairs, landmarks: Sequence[Ints]
 ) -> JsonObject:
-    """Refine the places that are kept of all rows, and place by them those that are not drawn.
+    """Refine stored places of sampled rows, and place the other rows by them.
 
-    Parameters
-    ----------
-    recipe : LargeRecipe
-    work : Work
-        Whose blocks have been placed (`hetviz.runs.large.steps.place_rows`).
-    pairs : tuple of (int, int)
-        Blocks that share links.
-    landmarks : sequence of ndarray of int
-        By block: rows that are among those refined in any case.
+    All blocks must have been placed (`hetviz.runs.large.steps.place_rows`). The `landmarks` of each
+    block are always refined. Returns numbers of rows, iterations and neighbours, the recall of
+    neighbours, the median move of rows relative to the usual distance of two rows, and the
+    placement error.
 
-    Returns
-    -------
-    dict
-        How many rows were refined, by how many iterations and neighbours, which share of the
-        nearest was found in each table, how far rows moved (median, as a share of the usual
-        distance of two rows), and how far one lands that is placed by the others.
-
-    Notes
-    -----
-    The objective is that of MR-SNE (`hetviz.core.graph.joint`) with a perplexity of 5, or UMAP's
-    with as many neighbours, from the places as they are. For s rows refined, found by cells:
-    O(s^1.5 d) time for the neighbours, O(s k + links) for an iteration, O(s (d + k) + links)
-    memory. The descent is done by this process, whatever works on blocks.
+    The objective is that of MR-SNE (`hetviz.core.graph.joint`) with a perplexity of 5, or of UMAP
+    with as many neighbours. For s refined rows it takes O(s^1.5 d) for approximate neighbours,
+    O(s k + links) for an iteration, and O(s (d + k) + links) memory, all in this process.
     """
     plan = work.plan
     rows = _drawn(recipe, plan, landmarks)
@@ -116,7 +100,7 @@ def refined(
 
 
 def _drawn(recipe: LargeRecipe, plan: Plan, landmarks: Sequence[Ints]) -> list[Ints]:
-    """Return all rows of each block, or where they are too many the landmarks and some more."""
+    """Return all rows of each block, or the landmarks and a sample if there are too many."""
     whole = sum(block.n for block in plan.blocks)
     if whole <= recipe.refined_rows:
         return [np.arange(block.n) for block in plan.blocks]
@@ -148,7 +132,7 @@ def _by_block(plan: Plan, rows: Sequence[Ints], Y: Sequence[Floats]) -> list[Flo
 
 
 def _neighbors(X: Array, Y: Floats, seed: int, progress: Progress) -> Neighbors | None:
-    """Return the nearest rows of each; None of so few rows, or of such that nothing tells apart."""
+    """Return the nearest rows of each row; None for few or identical rows."""
     n = len(X)
     if n < MIN_ROWS or not np.isfinite(Y).all() or not np.ptp(X, axis=0).any():
         return None
@@ -156,7 +140,7 @@ def _neighbors(X: Array, Y: Floats, seed: int, progress: Progress) -> Neighbors 
 
 
 def _links(plan: Plan, rows: Sequence[Ints], pairs: steps.Pairs) -> tuple[Sparse, Sparse]:
-    """Return what links say together and apart among some rows, those of all tables stacked."""
+    """Return positive and negative link weights among rows, with all tables stacked."""
     sizes = [sum(len(rows[number]) for number in plan.of_table(t)) for t in range(len(plan.tables))]
     first = np.zeros(len(plan.blocks), dtype=np.int64)
     for t in range(len(plan.tables)):
@@ -188,9 +172,9 @@ def _affinities(
     rows: Sequence[Ints],
     pairs: steps.Pairs,
 ) -> tuple[Sparse | None, Sparse]:
-    """Return what holds some rows together, all tables stacked, and what links say is apart.
+    """Return the affinities of rows, with all tables stacked, and the negative links.
 
-    `found` is emptied: neighbours are not needed any more once affinities are made of them.
+    The list of neighbours is emptied to free memory.
     """
     params, by_umap = recipe.params, recipe.method == "umap"
     own = []
@@ -212,7 +196,7 @@ def _descended(
     before: Sequence[Floats],
     progress: Progress,
 ) -> list[Floats]:
-    """Return places by table after some iterations; rows that nothing holds stay where they are."""
+    """Return places by table after the iterations; rows without affinities do not move."""
     params, whole = recipe.params, np.vstack(before)
     held = (np.asarray(P.sum(axis=1)).ravel() > 0) & np.isfinite(whole).all(axis=1)
     P = P if held.all() else sp.csr_array(P[held][:, held])
@@ -246,13 +230,13 @@ def _own(near: Neighbors, by_umap: bool) -> Sparse:
     if by_umap:
         return fuzzy_graph(near)
     P = conditional_affinities(near, neighbors_needed(len(near.index), PERPLEXITY)[1])
-    # What is made of it takes two thirds of the memory.
+    # 32-bit indices save a third of the memory.
     P.indices, P.indptr = P.indices.astype(np.int32), P.indptr.astype(np.int32)
     return P
 
 
 def _joint(graph: JointGraph, params: Mapping[str, Any]) -> Sparse | None:
-    """Return MR-SNE's joint distribution, in the balance that a recipe of mr-sne asks for."""
+    """Return the joint distribution of MR-SNE with the balance of the recipe."""
     exponent = balance_exponent(params.get("balance", "auto"), graph.sizes)
     joint = joint_affinities(graph, Balance(exponent))
     return None if joint is None else joint.P
@@ -267,7 +251,7 @@ def _fuzzy(graph: JointGraph, strength: float) -> Sparse:
 
 
 def _keep_for_others(plan: Plan, t: int, X: Array, Y: Floats, seed: int) -> None:
-    """Keep what rows are placed by that are not refined, the rows of a cell beside each other."""
+    """Store the refined rows that place other rows, with contiguous cells."""
     there = np.flatnonzero(np.isfinite(Y).all(axis=1))
     cells = NeighborCells.around_sample(X[there], seed)
     order = there[np.concatenate(cells.members)]

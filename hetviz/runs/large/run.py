@@ -1,4 +1,4 @@
-"""A recipe over tables of any size: joined, fitted, placed and judged by blocks."""
+"""Runs of recipes over large tables: join, fit, placement and scores by blocks."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def run_large(
     scratch: str | Path | None = None,
     progress: Progress | None = None,
 ) -> Path:
-    """Run a recipe over tables in files, none of which is ever held whole.
+    """Run a recipe over tables in files without loading a whole table.
 
     Parameters
     ----------
@@ -61,10 +61,10 @@ def run_large(
     out : path
         Folder to write into.
     scheduler : str or Scheduler, optional
-        See `hetviz.runs.large.schedulers.opened`. It does not change a byte of the result.
+        See `hetviz.runs.large.schedulers.opened`. The result is byte-equal in all cases.
     tls : TLS, optional
     scratch : path, optional
-        Where to keep what is needed on the way; `out` when absent. All workers must see it.
+        Folder for temporary files; `out` when absent. All workers must see it.
     progress : callable, optional
 
     Returns
@@ -76,9 +76,9 @@ def run_large(
     Raises
     ------
     hetviz.errors.DataError
-        If ids are unknown or appear twice, or features or weights will not do.
+        If ids are unknown or duplicate, or features or weights are invalid.
     hetviz.errors.HetvizError
-        If workers are lost again and again, time runs out, or the method does not suit.
+        If workers are lost repeatedly, time runs out, or the method does not suit.
 
     Notes
     -----
@@ -144,7 +144,7 @@ def run_large(
 
 
 class _Work:
-    """Steps over all blocks, with their progress and what they took."""
+    """Steps over all blocks, with progress and times."""
 
     def __init__(self, plan: Plan, engine: Scheduler, report: Progress) -> None:
         self.plan, self.engine, self._report = plan, engine, report
@@ -154,7 +154,7 @@ class _Work:
 
     @contextmanager
     def step(self, words: str, share: float) -> Iterator[Callable[[float], None]]:
-        """Tell how far a step is that takes a share of what is left, and note how long it takes."""
+        """Report the progress of a step with a share of the remaining work, and record its time."""
         low, high = self._done, self._done + share * (1.0 - self._done)
         report, began = ProgressPart(self._report, low, high), time.perf_counter()
         report(0.0, words)
@@ -170,7 +170,7 @@ class _Work:
         count: int | None = None,
         share: float = 0.25,
     ) -> list[Result]:
-        """Do a step for every block (or `count` other things), and return what came of each."""
+        """Run a step for every block (or `count` other items), and return the results."""
         n = len(self.plan.blocks) if count is None else count
         with self.step(words, share) as beat:
             return self.engine.map(partial(function, self.plan, *more), range(n), beat)
@@ -178,13 +178,13 @@ class _Work:
     def summed(
         self, function: Callable[..., dict[Key, Floats]], words: str, *more: object
     ) -> dict[Key, Floats]:
-        """Do a step for every block, and return the sum."""
+        """Run a step for every block, and return the sum."""
         call = partial(function, self.plan, *more)
         with self.step(words, 0.25) as beat:
             return self.engine.sum(call, range(len(self.plan.blocks)), moments.add_sums, beat)
 
     def joined(self, rule: steps.Rule) -> tuple[steps.Pairs, list[tuple[int, int, int, int]]]:
-        """Read all rows and links once; return which blocks share links, and how many."""
+        """Read all rows and links once; return the blocks that share links, with counts."""
         plan = self.plan
         self.each(steps.ingest, "Reading rows")
         if not (plan.links or plan.views):
@@ -204,7 +204,7 @@ class _Work:
         return tuple((owner, other) for owner, other, _, _ in counts), counts
 
     def _unknown(self, found: Sequence[Sequence[tuple[int, int, list[tuple[int, str]]]]]) -> None:
-        """Refuse links of unknown ids, or count them where they may be left out."""
+        """Raise an error for links of unknown ids, or count them if they may be left out."""
         wrong = []
         for which, links in enumerate(self.plan.links):
             mine = [one for part in found for one in part if one[0] == which]
@@ -221,10 +221,10 @@ class _Work:
                 Problem(
                     "unknown-id",
                     f"links {links.name}",
-                    f"{count:,} of {links.files.n_rows:,} links name ids that {', '.join(names)} "
-                    "lack; the first",
+                    f"{count:,} of {links.files.n_rows:,} links have ids that are not in "
+                    f"{', '.join(names)}. The first are",
                     ", ".join(ids),
-                    "Mend the files, or set unknown = 'leave-out' to go on without such links.",
+                    "Correct the files, or set unknown = 'leave-out' to skip such links.",
                 )
             )
         if wrong:
@@ -232,7 +232,7 @@ class _Work:
 
 
 def _rule(recipe: LargeRecipe) -> steps.Rule:
-    # Weights of coca are of whole sources, not of links.
+    # For coca, weights belong to whole sources, not to links.
     given = recipe.params.get("weights", 1.0) if recipe.method != "coca" else 1.0
     names = [table.name for table in recipe.plan.tables]
     by_name = given if isinstance(given, Mapping) else {}
@@ -245,25 +245,25 @@ def _rule(recipe: LargeRecipe) -> steps.Rule:
 
 
 def _check_method(recipe: LargeRecipe) -> None:
-    """Refuse settings that need all rows in memory."""
+    """Raise an error for settings that need all rows in memory."""
     params, key = recipe.params, recipe.method
     if not recipe.exact:
         if recipe.landmarks < 50:
             raise ParameterError(
-                f"[blocks] landmarks = {recipe.landmarks}; at least 50 are needed."
+                f"[blocks] landmarks = {recipe.landmarks} is too small. Use at least 50."
             )
         return
     for name in ("n_components", "gamma"):
         if params.get(name) == "cv":
             raise ParameterError(
-                f"{key}: {name} = 'cv' cannot be used for {_EXACT_ONLY}; give a number."
+                f"{key}: {name} = 'cv' cannot be used for {_EXACT_ONLY}. Give a number."
             )
     if params.get("drawn_by", "axes") != "axes":
         raise ParameterError(
             f"{key}: drawn_by = {params['drawn_by']!r} cannot be used for {_EXACT_ONLY}."
         )
     if params.get("kernel") not in (None, "linear"):
-        raise ParameterError(f"{key}: a kernel of all rows cannot be had for {_EXACT_ONLY}.")
+        raise ParameterError(f"{key}: a kernel of all rows cannot be used for {_EXACT_ONLY}.")
     kinds = params.get("features", "auto")
     for kind in kinds.values() if isinstance(kinds, Mapping) else [kinds]:
         if kind not in ("auto", "linear"):
@@ -273,17 +273,17 @@ def _check_method(recipe: LargeRecipe) -> None:
         _check_coca(recipe)
     if key == "pca" and len(set(entities)) < len(entities):
         raise ParameterError(
-            "pca: views of the same items are joined in memory only; give one table for each kind "
-            "of items, or use guided-projection or cca."
+            "pca: views of the same items are joined in memory only. Give one table for each "
+            "entity, or use guided-projection or cca."
         )
 
 
 def _check_coca(recipe: LargeRecipe) -> None:
-    """Refuse settings and links for which all rows must be in memory at once."""
+    """Raise an error for settings and links that need all rows in memory."""
     params, plan = recipe.params, recipe.plan
     if params["weights"] == "learned":
         raise ParameterError(
-            f"coca: weights = 'learned' cannot be used for {_EXACT_ONLY}; give numbers by table."
+            f"coca: weights = 'learned' cannot be used for {_EXACT_ONLY}. Give numbers by table."
         )
     if params["output"] != "mean":
         raise ParameterError(
@@ -295,12 +295,12 @@ def _check_coca(recipe: LargeRecipe) -> None:
         if among and len(views) > 1:
             names = ", ".join(plan.tables[k].name for k in views)
             raise ParameterError(
-                f"coca: links {among[0].name} join items that several tables describe ({names}); "
-                f"that cannot be used for {_EXACT_ONLY}. Leave the links out, or use one table."
+                f"coca: links {among[0].name} are between items of several tables ({names}), "
+                f"which cannot be used for {_EXACT_ONLY}. Leave the links out, or use one table."
             )
         if len(among) > 1 and views[0] == place:
             raise ParameterError(
-                f"coca: {len(among)} tables of links join {table.name} with itself; one is "
+                f"coca: {len(among)} tables of links are within {table.name}. Only one is "
                 f"possible for {_EXACT_ONLY}."
             )
 
@@ -308,7 +308,7 @@ def _check_coca(recipe: LargeRecipe) -> None:
 def _of_items(
     plan: Plan, pairs: steps.Pairs, counts: Sequence[tuple[int, int, int, int]]
 ) -> tuple[steps.Pairs, steps.Pairs, list[tuple[int, int, int, int]]]:
-    """Return blocks of views of the same items; and those with links within a table, counted."""
+    """Return block pairs of views of the same items, and those of links within a table."""
     table = [plan.blocks[number].table for number in range(len(plan.blocks))]
     entity = [plan.tables[t].entity for t in table]
     ties = tuple((a, b) for a, b in pairs if table[a] != table[b] and entity[a] == entity[b])
@@ -319,7 +319,7 @@ def _of_items(
 def _collective(
     recipe: LargeRecipe, work: _Work, pairs: steps.Pairs
 ) -> tuple[LinearPlacer, JsonObject]:
-    """Fit collective components of each kind of items to all rows."""
+    """Fit collective components of each entity to all rows."""
     params, tables = recipe.params, work.plan.tables
     ties, within, _ = _of_items(work.plan, pairs, [(a, b, 0, 0) for a, b in pairs])
     if within:
@@ -340,7 +340,7 @@ def _collective(
         weights = np.array([float(given.get(tables[v].name, 1.0)) for v in views])
         if not weights.any():
             named = ", ".join(tables[v].name for v in views)
-            raise ParameterError(f"coca: weights are 0 for all of {named}; give one above 0.")
+            raise ParameterError(f"coca: weights are 0 for all of {named}. Give one above 0.")
         found, fitted = coca_by_sums(
             [
                 SummedSource(
@@ -370,7 +370,7 @@ def _collective(
 
 
 def _exact(recipe: LargeRecipe, work: _Work, pairs: steps.Pairs) -> tuple[LinearPlacer, JsonObject]:
-    """Fit a method of closed form to all rows."""
+    """Fit a closed-form method to all rows."""
     params, tables = recipe.params, work.plan.tables
     if recipe.method == "coca":
         return _collective(recipe, work, pairs)
@@ -430,7 +430,7 @@ def _exact(recipe: LargeRecipe, work: _Work, pairs: steps.Pairs) -> tuple[Linear
 def _by_landmarks(
     recipe: LargeRecipe, work: _Work, pairs: steps.Pairs
 ) -> tuple[LandmarkPlacer | ModelPlacer, JsonObject]:
-    """Fit a method to some rows, by which all others are placed."""
+    """Fit a method to landmarks, which place all other rows."""
     plan = work.plan
     rows = _drawn(recipe, work, pairs)
     data = _landmark_data(work, rows, pairs)
@@ -457,7 +457,7 @@ def _by_landmarks(
     }
     linear = fitted.model.card.family == "Projection"
     if linear and Capability.OUT_OF_SAMPLE in fitted.model.card.capabilities:
-        # A map of features places a row wherever it was fitted; its error is none.
+        # A linear map of features has no placement error.
         told.pop("placement_error")
         return ModelPlacer(fitted.model), told
     work.each(steps.place_rows, "Placing all rows", by_likeness, share=0.5)
@@ -467,7 +467,7 @@ def _by_landmarks(
 
 
 def _drawn(recipe: LargeRecipe, work: _Work, pairs: steps.Pairs) -> list[Ints]:
-    """Draw landmarks by block: half of them ends of links, so that they are linked."""
+    """Sample landmarks by block, half of them from ends of links so that they are linked."""
     plan, rng = work.plan, np.random.default_rng(recipe.seed)
     chosen: list[set[int]] = [set() for _ in plan.blocks]
     most = {
@@ -488,7 +488,7 @@ def _drawn(recipe: LargeRecipe, work: _Work, pairs: steps.Pairs) -> list[Ints]:
         )
         for a, b in zip(p.tolist(), q.tolist(), strict=True)
     ]
-    # In no order: else the first blocks would have most of the landmarks.
+    # A random order avoids most landmarks being in the first blocks.
     for number in rng.permutation(len(ends)).tolist():
         owner, a, other, b = ends[number]
         take(owner, a, 0.5)
@@ -508,7 +508,7 @@ def _drawn(recipe: LargeRecipe, work: _Work, pairs: steps.Pairs) -> list[Ints]:
 def _some_links(
     work: _Work, pairs: steps.Pairs, most: int, rng: np.random.Generator
 ) -> list[tuple[Ints, Ints, Floats]]:
-    """Return about `most` links, as many of each two blocks as they have a share."""
+    """Return about `most` links, from every two blocks in proportion to their links."""
     if not pairs:
         return []
     plan = work.plan
@@ -547,11 +547,11 @@ def _landmark_data(work: _Work, rows: Sequence[Ints], pairs: steps.Pairs) -> Het
     return HeteroData(datasets, links)
 
 
-# What is written
+# Output files
 
 
 def _together(digests: Iterator[str]) -> str:
-    """Return one hash of several, in their order."""
+    """Return one hash of several hashes, in order."""
     return hashlib.sha256("\n".join(digests).encode()).hexdigest()
 
 
@@ -565,13 +565,7 @@ def _write_model(path: Path, placer: LinearPlacer) -> None:
 
 
 def read_model(path: str | Path) -> LinearPlacer:
-    """Read the linear maps that a run left in ``model.npz``.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        If the file is missing or damaged.
-    """
+    """Read the linear maps of a run from ``model.npz``."""
     try:
         with np.load(path, allow_pickle=False) as file:
             names = [key.removesuffix("/centre") for key in file if key.endswith("/centre")]
@@ -585,7 +579,7 @@ def read_model(path: str | Path) -> LinearPlacer:
 
 
 def _recipe_text(document: Mapping[str, object]) -> str:
-    """Write a recipe over files: tables of tables are written out."""
+    """Return a recipe over files as text, with one section for each table."""
     heads = ("data", "guidance")
     flat = {key: value for key, value in document.items() if key not in heads}
     text = [toml.dumps({**flat, "versions": dict(versions())})]
@@ -599,7 +593,7 @@ def _recipe_text(document: Mapping[str, object]) -> str:
 
 @contextmanager
 def _scratch(parent: Path) -> Iterator[Path]:
-    """Make a folder for what is kept on the way, and delete it afterwards."""
+    """Provide a temporary folder, deleted afterwards."""
     try:
         parent.mkdir(parents=True, exist_ok=True)
         folder = Path(tempfile.mkdtemp(prefix=".blocks-", dir=parent.resolve()))
@@ -613,7 +607,7 @@ def _scratch(parent: Path) -> Iterator[Path]:
 
 
 def _limited(progress: Progress, recipe: LargeRecipe) -> Progress:
-    """Return a progress that ends the work when its time is over."""
+    """Return a progress that raises an error when the time limit is reached."""
     if recipe.max_seconds is None:
         return progress
     began, most = time.monotonic(), recipe.max_seconds
@@ -621,8 +615,8 @@ def _limited(progress: Progress, recipe: LargeRecipe) -> Progress:
     def report(fraction: float, message: str = "", **figures: object) -> None:
         if time.monotonic() - began > most and fraction < 1.0:
             raise HetvizError(
-                f"{recipe.name}: max_time = {most:,.0f} s is over at {fraction:.0%}, "
-                f"{message.lower()}. Allow more, use more workers, or leave rows out."
+                f"{recipe.name}: max_time = {most:,.0f} s ended at {100 * fraction:.0f} % "
+                f"({message.lower()}). Allow more time, use more workers, or leave rows out."
             )
         progress(fraction, message, **figures)
 

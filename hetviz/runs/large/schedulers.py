@@ -1,7 +1,7 @@
-"""Where blocks are worked on: in a loop, on threads, in processes, or on other machines.
+"""Schedulers of blocks: a loop, threads, processes, or other machines.
 
-A scheduler works on each block, and returns what came of each or its sum. Sums are added in a tree
-whose shape depends on their number alone, so that all schedulers give the same bytes.
+A scheduler runs a function for each block and returns the results or their sum. Sums are added in
+a tree whose shape depends only on their number, so all schedulers give the same bytes.
 """
 
 from __future__ import annotations
@@ -37,15 +37,7 @@ _MOST_WORKERS = 256
 
 @dataclass(frozen=True)
 class TLS:
-    """Files that prove who is at either end of a link between machines, in PEM.
-
-    Attributes
-    ----------
-    ca : path
-        Certificate of the authority that signed those of all machines.
-    cert, key : path
-        Certificate and private key of this one.
-    """
+    """Certificate files (PEM) for connections between machines: authority, own certificate, key."""
 
     ca: str | Path
     cert: str | Path
@@ -53,15 +45,7 @@ class TLS:
 
 
 class Scheduler(Protocol):
-    """Works on blocks.
-
-    Attributes
-    ----------
-    name : str
-        As it is asked for.
-    workers : int
-        How many blocks are worked on at a time.
-    """
+    """Interface of schedulers; `workers` is the number of blocks processed at a time."""
 
     name: str
     workers: int
@@ -88,7 +72,7 @@ class Scheduler(Protocol):
 
 
 def alone(function: Callable[[Item], Result], item: Item) -> Result:
-    """Call a function on one thread of linear algebra."""
+    """Call a function with single-threaded linear algebra."""
     with one_thread():
         return function(item)
 
@@ -104,7 +88,7 @@ def tree(parts: Sequence[Result], add: Add[Result]) -> Result:
 def peak_mb(_: object = None) -> float:
     """Return the largest resident size of this process so far, in MB."""
     try:
-        # What the system counts for a child includes the size that its parent had at the start.
+        # The resource usage of a child includes the size of its parent at the start.
         text = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
         found = re.search(r"VmHWM:\s+(\d+) kB", text)
         if found is not None:
@@ -116,7 +100,7 @@ def peak_mb(_: object = None) -> float:
 
 
 class Loop:
-    """One block after another, in this thread: what all others are measured by."""
+    """Reference scheduler: one block after another in this thread."""
 
     name, workers = "sync", 1
 
@@ -143,7 +127,7 @@ class Loop:
 
 
 class Threads(Loop):
-    """Some blocks at a time, on threads of this process."""
+    """Scheduler with threads of this process."""
 
     def __init__(self, workers: int) -> None:
         self.name, self.workers = f"threads:{workers}", workers
@@ -155,7 +139,7 @@ class Threads(Loop):
             todo = [pool.submit(alone, function, item) for item in items]
             try:
                 for done, one in enumerate(as_completed(todo)):
-                    # What went wrong with one block is told before all others are done.
+                    # An error in one block is raised before the others are done.
                     one.result()
                     beat(done / len(todo))
                 return [one.result() for one in todo]
@@ -165,13 +149,7 @@ class Threads(Loop):
 
 
 class Cluster:
-    """Processes of this machine or of others, under Dask.
-
-    Parameters
-    ----------
-    client : distributed.Client
-    name : str
-    """
+    """Scheduler with Dask processes on this or other machines."""
 
     def __init__(self, client: Client, name: str) -> None:
         self._client, self.name = client, name
@@ -199,7 +177,7 @@ class Cluster:
     ) -> list[Future[Result]]:
         from distributed import as_completed as finished
 
-        # One item at a time: grouped into larger tasks, more would be lost with a worker.
+        # Single items limit the loss when a worker dies.
         todo = [self._client.submit(alone, function, item, pure=False) for item in items]
         try:
             for done, one in enumerate(finished(todo, loop=self._client.loop)):
@@ -222,12 +200,12 @@ class Cluster:
         return {f"worker {k + 1}": float(found[at]) for k, at in enumerate(sorted(found))}
 
     def _said(self, error: BaseException) -> BaseException:
-        """Say in words of ours that workers went away; what a block raised is raised as it is."""
+        """Return a clear error for lost workers; other errors are returned unchanged."""
         if type(error).__name__ == "KilledWorker":
             return HetvizError(
-                "Workers went away several times over one block, most likely for lack of memory. "
-                "Use fewer rows a block ([blocks] rows in the recipe) or fewer workers, or allow "
-                "more ([limits] max_memory)."
+                "Workers were lost several times on one block, most likely for lack of memory. "
+                "Use fewer rows per block ([blocks] rows in the recipe) or fewer workers, or allow "
+                "more memory ([limits] max_memory)."
             )
         return error
 
@@ -241,27 +219,10 @@ def opened(
 ) -> Iterator[Scheduler]:
     """Open a scheduler, and close it afterwards.
 
-    Parameters
-    ----------
-    asked : str, Scheduler or None
-        "sync" (as None), "threads:N", "local:N" (N processes of this machine), or the address of a
-        Dask scheduler that runs already: "tls://host:port", or "tcp://" on this machine. One that
-        is open already stays open.
-    tls : TLS, optional
-        Needed for "tls://".
-    memory : int, optional
-        Bytes that each process of "local:N" may take.
-    scratch : path, optional
-        Where processes of "local:N" may write.
-
-    Raises
-    ------
-    hetviz.errors.ParameterError
-        If it is none of these, or a link between machines would not be protected.
-    hetviz.errors.MissingExtraError
-        If Dask is not installed.
-    hetviz.errors.HetvizError
-        If nobody answers at the address.
+    The scheduler is "sync" (or None), "threads:N", "local:N" (N processes of this machine), or the
+    address of a running Dask scheduler: "tls://host:port", or "tcp://" on this machine. A given
+    Scheduler stays open. `tls` is required for "tls://". `memory` in bytes and the `scratch` folder
+    are for the processes of "local:N".
     """
     if asked is not None and not isinstance(asked, str):
         yield asked
@@ -283,7 +244,7 @@ def opened(
         with _remote(text, tls) as scheduler:
             yield scheduler
     else:
-        raise ParameterError(f"--scheduler {text!r}; it must be {WAYS}.")
+        raise ParameterError(f"--scheduler {text!r}: it must be {WAYS}.")
 
 
 def _need_dask(feature: str) -> None:
@@ -293,12 +254,12 @@ def _need_dask(feature: str) -> None:
 
 @contextmanager
 def _local(count: int, memory: int | None, scratch: str | Path | None) -> Iterator[Scheduler]:
-    """Start processes that listen on this machine only, with no page that shows them."""
+    """Start processes that listen only on this machine, without a dashboard."""
     _need_dask("--scheduler local:N")
     import dask
     from distributed import Client, LocalCluster
 
-    # Dask serves pages even where no page is asked for: on this machine only, and empty.
+    # Dask always serves pages; keep them local and empty.
     settings = {
         "distributed.scheduler.http.routes": [],
         "distributed.worker.http.routes": [],
@@ -340,7 +301,7 @@ def _remote(address: str, tls: TLS | None) -> Iterator[Scheduler]:
         client = Client(address, security=security, timeout=30, set_as_default=False)
     except (OSError, TimeoutError) as error:
         raise HetvizError(
-            f"Nobody answers at {address}: {error}. Is the scheduler running, and are its "
+            f"No answer from {address}: {error}. Is the scheduler running, and are its "
             "certificates signed by the same authority?"
         ) from error
     with client:
@@ -350,20 +311,14 @@ def _remote(address: str, tls: TLS | None) -> Iterator[Scheduler]:
 
 
 def check_address(address: str, tls: TLS | None) -> None:
-    """Refuse addresses at which anybody could listen in, or run programs.
-
-    Raises
-    ------
-    hetviz.errors.ParameterError
-        For anything but "tls://" with three files that are there, or "tcp://" on this machine.
-    """
+    """Raise ParameterError unless the address is "tls://" with three files, or a local "tcp://"."""
     parts = urlsplit(address)
     try:
         host, port = parts.hostname or "", parts.port
     except ValueError:
         host, port = "", None
     if parts.scheme not in ("tls", "tcp") or not host or port is None or parts.path.strip("/"):
-        raise ParameterError(f"--scheduler {address!r}; it must be {WAYS}.")
+        raise ParameterError(f"--scheduler {address!r}: it must be {WAYS}.")
     if parts.scheme == "tcp":
         if not _is_loopback(host):
             raise ParameterError(

@@ -1,7 +1,7 @@
-"""The work on one block: reading, joining ids, sums, placing. What it keeps, it keeps in files.
+"""Steps on one block: reading, joining ids, sums and placement, with results in files.
 
-Each step writes the same files whenever it is done again, so that a block lost with its worker is
-worked on once more.
+Each step writes the same files when it is repeated, so a block lost with its worker can be
+processed again.
 """
 
 from __future__ import annotations
@@ -44,13 +44,7 @@ class Placer(Protocol):
 
 
 def read_features(table: Table, start: int, stop: int) -> Array:
-    """Return features of some rows, (n, d), checked.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        If one is missing, infinite or too large.
-    """
+    """Return features of a range of rows, (n, d); missing, infinite or huge ones are errors."""
     rows = table.files.read(start, stop, table.features)
     kind = np.float32 if table.single else np.float64
     X = np.empty((stop - start, table.d), dtype=kind)
@@ -93,7 +87,7 @@ def _missing(table: Table, row: int, column: str) -> DataError:
 
 
 def ingest(plan: Plan, number: int) -> int:
-    """Read a block once: keep its features as they are worked with, and its ids by parts."""
+    """Read a block and store its features, and its ids by part."""
     import pyarrow as pa
 
     block = plan.blocks[number]
@@ -108,7 +102,7 @@ def ingest(plan: Plan, number: int) -> int:
 
 
 def _ids(column: pa.ChunkedArray, name: str, start: int, as_text: bool) -> pa.Array:
-    """Return ids as text or whole numbers, none missing."""
+    """Return ids as text or integers; missing ones are errors."""
     import pyarrow as pa
 
     if column.null_count:
@@ -122,7 +116,7 @@ def _ids(column: pa.ChunkedArray, name: str, start: int, as_text: bool) -> pa.Ar
 
 
 def _spread(plan: Plan, rows: pa.Table, name: str) -> None:
-    """Write rows by the part that their id belongs to, as files `name` with the part's number."""
+    """Write rows by the part of their id, to files `name` with the number of the part."""
     if plan.parts == 1:
         _write(plan, name.format(0), rows)
         return
@@ -152,11 +146,11 @@ def _part(ids: pa.Array, parts: int) -> Ints:
     return (hashes % np.uint64(parts)).astype(np.int64)
 
 
-# Links: ids are looked up part by part, so that no machine holds all of them.
+# Links: ids are looked up part by part, so no machine needs all of them.
 
 
 def split_links(plan: Plan, number: int) -> int:
-    """Read some links, and share them out by the id of their first end."""
+    """Read a chunk of links, and split it by the ids of first ends."""
     import pyarrow as pa
 
     which, start, stop = plan.chunks[number]
@@ -182,7 +176,7 @@ def _weights(column: pa.ChunkedArray, links: LinkTable, start: int) -> Floats:
             Problem(
                 "weight-range",
                 where,
-                "weights go from -1 (apart) to 1 (together), and are not 0",
+                "weights must be from -1 (apart) to 1 (together) and not 0",
                 str(w[bad[0]]),
                 "Divide by the largest, or leave such links out.",
             )
@@ -191,17 +185,10 @@ def _weights(column: pa.ChunkedArray, links: LinkTable, start: int) -> Floats:
 
 
 def look_up_first(plan: Plan, h: int) -> list[tuple[int, int, list[tuple[int, str]]]]:
-    """Turn the first ends of some links into rows, and tell which ids are unknown.
+    """Replace the first ends of links by rows.
 
-    Returns
-    -------
-    list of (int, int, list)
-        By table of links: its number, how many are unknown, and the first of these with their row.
-
-    Raises
-    ------
-    hetviz.errors.DataError
-        If two rows of a table have the same id.
+    Returns for each table of links its position, the number of unknown ids, and the first of
+    these with their rows. Duplicate ids of a table are errors.
     """
     import pyarrow as pa
 
@@ -231,7 +218,7 @@ def look_up_first(plan: Plan, h: int) -> list[tuple[int, int, list[tuple[int, st
 
 
 def look_up_second(plan: Plan, h: int) -> list[tuple[int, int, list[tuple[int, str]]]]:
-    """Turn the second ends of some links into rows, and share them out by blocks."""
+    """Replace the second ends of links by rows, and split the links by block."""
     found = []
     for which, links in enumerate(plan.links):
         ids, numbers = _known(plan, links.target, h, checked=False)
@@ -258,7 +245,7 @@ def look_up_second(plan: Plan, h: int) -> list[tuple[int, int, list[tuple[int, s
 
 
 def _known(plan: Plan, t: int, h: int, *, checked: bool = True) -> tuple[pa.Array, Ints]:
-    """Return ids of a part of a table, and their rows."""
+    """Return the ids of a part of a table, and their rows."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -281,7 +268,7 @@ def _known(plan: Plan, t: int, h: int, *, checked: bool = True) -> tuple[pa.Arra
 
 
 def _looked_up(ids: pa.ChunkedArray, known: pa.Array, rows: Ints) -> tuple[Ints, Array]:
-    """Return the rows of ids, and which are not known."""
+    """Return the rows of ids, and a mask of unknown ids."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -301,19 +288,19 @@ def _first(rows: pa.Table, lost: Array) -> list[tuple[int, str]]:
 
 
 def _starts(plan: Plan, t: int) -> tuple[Ints, int]:
-    """Return where blocks of a table start, and the number of the first of them."""
+    """Return the starts of the blocks of a table, and the number of its first block."""
     own = plan.of_table(t)
     return np.array([plan.blocks[number].start for number in own]), own[0]
 
 
 def _share_out(plan: Plan, name: str, u: int, v: int, p: Ints, q: Ints, w: Floats) -> None:
-    """Write links by the block that works on them; p and q are rows of their tables."""
+    """Write links by the block that owns them; p and q are rows of their tables."""
     (a, first_a), (b, first_b) = _starts(plan, u), _starts(plan, v)
     P = first_a + np.searchsorted(a, p, side="right") - 1
     Q = first_b + np.searchsorted(b, q, side="right") - 1
     links = np.empty(len(p), dtype=_LINK)
     starts = np.array([block.start for block in plan.blocks])
-    # A pair stands once, whichever end was named first; blocks take turns as its owner.
+    # Each pair is stored once, independent of its direction; ownership alternates.
     mine = np.where((P + Q) % 2 == 0, np.minimum(P, Q), np.maximum(P, Q)) == P
     same = P == Q
     swap = np.where(same, p > q, ~mine)
@@ -333,12 +320,9 @@ def _share_out(plan: Plan, name: str, u: int, v: int, p: Ints, q: Ints, w: Float
 
 
 def join_links(plan: Plan, rule: Rule, number: int) -> list[tuple[int, int, int]]:
-    """Put the links of a block together: each pair once, its weights summed.
+    """Merge the links of a block, with summed weights, and return the other blocks with counts.
 
-    Returns
-    -------
-    list of (int, int, int)
-        Other block, links that say together, links that say apart.
+    Each entry has the other block, the number of “together” links and of “apart” links.
     """
     names = sorted(Path(plan.scratch).glob(f"links-{number}-*.npy"))
     links = np.concatenate([np.load(name) for name in names] or [np.empty(0, dtype=_LINK)])
@@ -350,7 +334,7 @@ def join_links(plan: Plan, rule: Rule, number: int) -> list[tuple[int, int, int]
     w = np.add.reduceat(links["w"], at) if len(at) else np.empty(0)
     p, q = links["p"][at], links["q"][at]
     others, rows = q >> 40, q & ((1 << 40) - 1)
-    # Sums of weights that say the opposite leave something of either sign.
+    # Sums of opposite weights can have either sign.
     w = np.clip(w, -1.0, 1.0)
     if rule.positive_only:
         w = np.maximum(w, 0.0)
@@ -377,15 +361,10 @@ def join_links(plan: Plan, rule: Rule, number: int) -> list[tuple[int, int, int]
 
 
 class Rule:
-    """Which links a method uses, and how much those of each table count.
+    """Rule for link weights of a method.
 
-    Parameters
-    ----------
-    weights : sequence of float
-        By table: links of u and v count sqrt(weight_u weight_v) times.
-    positive_only : bool
-    within : bool
-        Whether links within a table count.
+    Links between tables u and v are multiplied by sqrt(weight_u weight_v); `within` tells whether
+    links within a table count.
     """
 
     def __init__(self, weights: Sequence[float], positive_only: bool, within: bool) -> None:
@@ -393,7 +372,7 @@ class Rule:
 
 
 def links_of(plan: Plan, number: int, other: int) -> Sparse:
-    """Return the weights of links of two blocks, by rows of the first."""
+    """Return the link weights between two blocks, (n, m)."""
     parts = [np.load(plan.path(f"w-{number}-{other}-{part}.npy"))
              for part in ("data", "indices", "indptr")]  # fmt: skip
     shape = (plan.blocks[number].n, plan.blocks[other].n)
@@ -401,11 +380,11 @@ def links_of(plan: Plan, number: int, other: int) -> Sparse:
 
 
 Pairs = tuple[tuple[int, int], ...]
-"""Blocks that share links: which works on them, and the other."""
+"""Pairs of blocks that share links: the owner and the other block."""
 
 
 def degrees(plan: Plan, pairs: Pairs, number: int) -> dict[Key, Floats]:
-    """Sum the links of each row of a block, and its rows by these sums."""
+    """Return the sum of rows of a block weighted by their link sums, and store these."""
     found = np.zeros((2, plan.blocks[number].n))
     for owner, other in pairs:
         if number not in (owner, other):
@@ -424,14 +403,14 @@ def degrees(plan: Plan, pairs: Pairs, number: int) -> dict[Key, Floats]:
 
 
 def means(plan: Plan, number: int) -> dict[Key, Floats]:
-    """Sum the rows of a block, each counting 1."""
+    """Return the sum of the rows of a block."""
     block = plan.blocks[number]
     X = np.load(plan.path(f"x-{number}.npy"))
     return moments.first_moments(X, np.ones(block.n), block.table)
 
 
 def spreads(plan: Plan, centres: Sequence[Floats], number: int) -> dict[Key, Floats]:
-    """Return the products of the centred features of a block, each row counting 1."""
+    """Return the products of the centred features of a block."""
     block = plan.blocks[number]
     X = np.load(plan.path(f"x-{number}.npy"))
     ones, v = np.ones(block.n), block.table
@@ -439,7 +418,7 @@ def spreads(plan: Plan, centres: Sequence[Floats], number: int) -> dict[Key, Flo
 
 
 def products(plan: Plan, pairs: Pairs, centres: Sequence[Floats], number: int) -> dict[Key, Floats]:
-    """Return what the eigenproblem asks of the rows of a block and of the links it works on."""
+    """Return the contributions of a block and its links to the eigenproblem."""
     block = plan.blocks[number]
     u = block.table
     X = np.load(plan.path(f"x-{number}.npy"))
@@ -464,7 +443,7 @@ def products(plan: Plan, pairs: Pairs, centres: Sequence[Floats], number: int) -
                 continue
             C = moments.cross_moment(X, centres[u], linked)
             key: Key = ("cross", sign, min(u, v), max(u, v))
-            # Each pair of rows stands once, and within a table it counts both ways.
+            # Each pair of rows is stored once, and within a table it counts in both directions.
             C = C + C.T if u == v else (C if u < v else C.T)
             total[key] = total[key] + C if key in total else C
     return total
@@ -481,14 +460,9 @@ def _of_sign(W: Sparse, sign: int) -> Sparse:
 def agreements(
     plan: Plan, pairs: Pairs, centres: Sequence[Floats], even: bool, number: int
 ) -> dict[Key, Floats]:
-    """Return what `hetviz.core.spectral.coca.coca_by_sums` asks of the rows of a block.
+    """Return the contributions of a block to `hetviz.core.spectral.coca.coca_by_sums`.
 
-    Parameters
-    ----------
-    pairs : Pairs
-        Blocks of views of the same items, and of one table with links within it.
-    even : bool
-        Whether links within a table are divided by the roots of both ends' sums.
+    With `even`, links within a table are divided by the roots of the link sums of both ends.
     """
     block = plan.blocks[number]
     u = block.table
@@ -520,7 +494,7 @@ def _evened(plan: Plan, W: Sparse, number: int, other: int) -> Sparse:
 
 
 def place_views(plan: Plan, placer: Placer, ties: Pairs, number: int) -> int:
-    """Place the items of a block at the mean over all tables that have them, and keep that."""
+    """Store places of the items of a block, as the mean over all tables with these items."""
     block = plan.blocks[number]
     own = placer.place(plan.tables[block.table].name, np.load(plan.path(f"x-{number}.npy")))
     there = np.asarray(np.isfinite(own).all(axis=1))
@@ -536,7 +510,7 @@ def place_views(plan: Plan, placer: Placer, ties: Pairs, number: int) -> int:
         p, q = np.repeat(np.arange(W.shape[0]), np.diff(W.indptr)), W.indices
         mine, theirs = (p, q) if owner == number else (q, p)
         known = np.isfinite(Y[theirs]).all(axis=1)
-        # No row is named twice: ids of a table differ.
+        # Indices are unique because ids of a table are.
         total[mine[known]] += Y[theirs[known]]
         count[mine[known]] += 1.0
     with np.errstate(invalid="ignore"):
@@ -546,7 +520,7 @@ def place_views(plan: Plan, placer: Placer, ties: Pairs, number: int) -> int:
 
 
 def place_rows(plan: Plan, placer: Placer, number: int) -> int:
-    """Place the rows of a block by their features, and keep that."""
+    """Store the places of the rows of a block by features."""
     block = plan.blocks[number]
     X = np.load(plan.path(f"x-{number}.npy"), mmap_mode="r")
     _save(plan.path(f"y-{number}.npy"), placer.place(plan.tables[block.table].name, X))
@@ -554,14 +528,14 @@ def place_rows(plan: Plan, placer: Placer, number: int) -> int:
 
 
 def keep_refined(plan: Plan, rows: Sequence[Ints], Y: Sequence[Floats]) -> None:
-    """Keep the refined places of some rows of each block, for `place_by_refined`."""
+    """Store the refined places of rows of each block, for `place_by_refined`."""
     for number, (mine, places) in enumerate(zip(rows, Y, strict=True)):
         _save(plan.path(f"refined-{number}-rows.npy"), mine)
         _save(plan.path(f"refined-{number}-places.npy"), places)
 
 
 def place_by_refined(plan: Plan, placer: Placer, number: int) -> int:
-    """Put the refined rows of a block where they lie now, and place its other rows by them."""
+    """Store the refined places of rows of a block, and place its other rows by them."""
     block = plan.blocks[number]
     rows = np.load(plan.path(f"refined-{number}-rows.npy"))
     Y = np.array(np.load(plan.path(f"y-{number}.npy")))
@@ -575,7 +549,7 @@ def place_by_refined(plan: Plan, placer: Placer, number: int) -> int:
 
 
 def keep(plan: Plan, name: str, array: Array) -> None:
-    """Keep an array for all blocks, under a name."""
+    """Store an array for all blocks under a name."""
     _save(plan.path(f"{name}.npy"), array)
 
 
@@ -587,21 +561,10 @@ def nearest_in_block(
     k: int,
     number: int,
 ) -> Floats:
-    """Find the rows of a block nearest to some rows of its table, by features and on the map.
+    """Return the rows of a block nearest to q query rows of its table.
 
-    Parameters
-    ----------
-    features, places : sequence of ndarray of shape (q, d) and (q, c)
-        By table: what the rows asked about are like, and where they lie.
-    own : sequence of ndarray of shape (q,)
-        By table: their row numbers, so that none is its own neighbour.
-    k : int
-
-    Returns
-    -------
-    ndarray of shape (2, 2, q, k)
-        By features and on the map: squared distances, and numbers of rows of the table; infinite
-        and -1 where the block has fewer rows.
+    The result has shape (2, 2, q, k): by features and on the map, squared distances and row
+    numbers; infinite and -1 if the block has fewer rows. `own` has the row numbers of the queries.
     """
     block = plan.blocks[number]
     t = block.table
@@ -627,12 +590,12 @@ def nearest_in_block(
 
 
 def places_are_kept(plan: Plan) -> bool:
-    """Whether all rows have been placed, and that is kept."""
+    """Return whether places of all rows are stored."""
     return os.path.exists(plan.path("y-0.npy"))
 
 
 def some_places(plan: Plan, wanted: Sequence[Ints], number: int) -> Floats:
-    """Return the places of some rows of a block, which were kept."""
+    """Return the stored places of some rows of a block."""
     return np.asarray(np.load(plan.path(f"y-{number}.npy"), mmap_mode="r")[wanted[number]])
 
 
@@ -640,13 +603,7 @@ def some_places(plan: Plan, wanted: Sequence[Ints], number: int) -> Floats:
 
 
 def write_places(plan: Plan, placer: Placer, folder: str, number: int) -> tuple[str, int, int]:
-    """Place the rows of a block, and write them.
-
-    Returns
-    -------
-    tuple
-        SHA-256 of the file, rows, and how many of them have no place.
-    """
+    """Write the places of a block; return the SHA-256 of the file, rows and unplaced rows."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -689,7 +646,7 @@ def some_ids(plan: Plan, wanted: Sequence[Ints], number: int) -> list[str]:
 def some_links(
     plan: Plan, wanted: Sequence[Sequence[Ints]], pairs: Pairs, number: int
 ) -> tuple[Ints, Ints, Floats]:
-    """Return some links of two blocks: rows of either, and weights."""
+    """Return some links of two blocks: rows of both, and weights."""
     owner, other = pairs[number]
     W = links_of(plan, owner, other).tocoo()
     at = wanted[number]
@@ -701,7 +658,7 @@ def some_links(
 
 
 def n_links(plan: Plan, number: int, other: int) -> int:
-    """Return how many links two blocks share."""
+    """Return the number of links that two blocks share."""
     found = np.load(plan.path(f"w-{number}-{other}-data.npy"), mmap_mode="r")
     return int(found.shape[0])
 
@@ -709,18 +666,18 @@ def n_links(plan: Plan, number: int, other: int) -> int:
 def links_among(
     plan: Plan, rows: Sequence[Ints], pairs: Pairs, number: int
 ) -> tuple[Ints, Ints, Floats]:
-    """Return the links of two blocks among some rows of either, as places in these."""
+    """Return the links of two blocks among selected rows, as positions in the selections."""
     owner, other = pairs[number]
     W = links_of(plan, owner, other)[rows[owner]][:, rows[other]].tocoo()
     p, q = (np.asarray(ends, dtype=np.int64) for ends in W.coords)
     return p, q, np.asarray(W.data, dtype=np.float64)
 
 
-# Files on the way
+# Temporary files
 
 
 def _save(path: str, array: Array) -> None:
-    """Write an array; a file is there whole or not at all."""
+    """Write an array atomically."""
     scratch = f"{path}.{os.getpid()}"
     with open(scratch, "wb") as opened:
         np.lib.format.write_array(opened, np.ascontiguousarray(array), allow_pickle=False)
@@ -744,7 +701,7 @@ def _read(plan: Plan, name: str) -> pa.Table:
 
 
 def removed(plan: Plan, starts: Iterable[str]) -> None:
-    """Delete files of the way that are not needed any more."""
+    """Delete temporary files."""
     for start in starts:
         for path in Path(plan.scratch).glob(f"{start}-*"):
             path.unlink(missing_ok=True)

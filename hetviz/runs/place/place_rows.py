@@ -13,7 +13,7 @@ from hetviz._types import Floats, Ints
 from hetviz.algorithms.base import BaseEmbedder, Capability
 from hetviz.algorithms.registry import methods
 from hetviz.core.graph.distances import cross_squared_distances
-from hetviz.core.measures.out_of_sample import Doubt, doubt, usual_distance
+from hetviz.core.measures.out_of_sample import PlaceUncertainty, place_uncertainty, usual_distance
 from hetviz.core.threads import one_thread
 from hetviz.data import Dataset, Embedding, HeteroData
 from hetviz.data.model.out_of_sample import NewLink
@@ -256,7 +256,9 @@ def _links_of_column(
     return links
 
 
-def _row_uncertainty(owner: Dataset, new: Dataset, Y_new: Floats, Y: Floats) -> Doubt | None:
+def _row_uncertainty(
+    owner: Dataset, new: Dataset, Y_new: Floats, Y: Floats
+) -> PlaceUncertainty | None:
     """Return the uncertainty of the rows; None where nothing describes them."""
     usual = 0.0
     if new.X is not None and owner.X is not None:
@@ -272,15 +274,17 @@ def _row_uncertainty(owner: Dataset, new: Dataset, Y_new: Floats, Y: Floats) -> 
             squared = np.asarray(new.distance[rows] ** 2, dtype=np.float64)
         else:
             squared = -np.asarray(new.kernel, dtype=np.float64)[rows]
-        parts.append(doubt(squared, Y_new[rows], Y, usual))
-    return Doubt(
+        parts.append(place_uncertainty(squared, Y_new[rows], Y, usual))
+    return PlaceUncertainty(
         np.concatenate([part.elsewhere for part in parts]),
         np.concatenate([part.unlike for part in parts]),
         parts[0].k,
     )
 
 
-def _uncertainty_table(owner: Dataset, new: Dataset, uncertainty: Doubt | None) -> pd.DataFrame:
+def _uncertainty_table(
+    owner: Dataset, new: Dataset, uncertainty: PlaceUncertainty | None
+) -> pd.DataFrame:
     missing: Floats = np.full(len(new), np.nan)
     elsewhere = missing if uncertainty is None else uncertainty.elsewhere
     unlike = missing if uncertainty is None else uncertainty.unlike

@@ -9,7 +9,7 @@ import streamlit as st
 
 from hetviz._text import is_name, round_percent
 from hetviz._types import Ints
-from hetviz.core.clustering.partition import exemplars
+from hetviz.core.clustering.partition import choose_exemplars
 from hetviz.plots.colour import Colouring, spoken
 from hetviz.runs.cluster.cards import ClusterCard
 from hetviz.runs.cluster.regions import RegionLevel
@@ -131,7 +131,7 @@ def _listed_regions(state: State, run: Run, level: RegionLevel) -> tuple[ListedR
                     name or f"Region {code + 1}",
                     rows,
                     within / touching if touching else float("nan"),
-                    some[exemplars(Y[some], 2 * _MAX_PICTURES)],
+                    some[choose_exemplars(Y[some], 2 * _MAX_PICTURES)],
                     code,
                 )
             )

@@ -38,8 +38,8 @@ WarningKind = Literal[
     "not-joined",
     "unplaced",
     "enlarged",
-    "little-told",
-    "traded",
+    "poor-colour",
+    "better-neighbours",
     "note",
     "unsettled",
 ]
@@ -229,7 +229,7 @@ def _colour_warnings(state: State, run: Run, figures: Mapping[str, object]) -> l
     text = f"“{titles[current]}” does not match this map: neighbours share it as if by chance."
     return [
         MapWarning(
-            "little-told", text, f"Colour by “{titles[best]}”", _run_on_click(SetView(colour=best))
+            "poor-colour", text, f"Colour by “{titles[best]}”", _run_on_click(SetView(colour=best))
         )
     ]
 
@@ -244,11 +244,11 @@ def _neighbour_warnings(state: State, run: Run, figures: Mapping[str, Any]) -> l
         f"The neighbours are less similar in the data here ({best['chosen']:.2f}) than on another "
         f"map, {best['title']} ({best['score']:.2f})."
     )
-    kept, mine_kept = best.get("kept"), best.get("chosen_kept")
-    if kept is not None and mine_kept is not None:
+    other_share, share = best.get("kept"), best.get("chosen_kept")
+    if other_share is not None and share is not None:
         text += (
-            f" Of held-out links this one keeps {per_hundred(mine_kept)} in 100 and that one "
-            f"{per_hundred(kept)}."
+            f" This map finds {per_hundred(share)} % of the hidden links again, the other one "
+            f"{per_hundred(other_share)} %."
         )
     existing = [
         other
@@ -259,14 +259,19 @@ def _neighbour_warnings(state: State, run: Run, figures: Mapping[str, Any]) -> l
     ]
     if existing:
         return [
-            MapWarning("traded", text, "Show that map", _run_on_click(ChooseRun(existing[-1].id)))
+            MapWarning(
+                "better-neighbours",
+                text,
+                "Show that map",
+                _run_on_click(ChooseRun(existing[-1].id)),
+            )
         ]
 
     def make() -> None:
         args = best["method"], best["title"], best["params"]
         background.make_map(*args, run.seed, run.hold_out)
 
-    return [MapWarning("traded", text, "Make that map", make)]
+    return [MapWarning("better-neighbours", text, "Make that map", make)]
 
 
 def _enlarged_warnings(state: State, run: Run) -> list[MapWarning]:

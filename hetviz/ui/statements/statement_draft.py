@@ -26,7 +26,7 @@ NEEDED_GROUPS: dict[StatementKind, str] = {
     "label": "A",
 }
 
-_KEY = "saying"
+_KEY = "statement-draft"
 
 
 @dataclass(frozen=True)

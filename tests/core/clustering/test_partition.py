@@ -7,10 +7,10 @@ import pytest
 from sklearn.metrics import adjusted_rand_score
 
 from hetviz.core.clustering import partition as module
-from hetviz.core.clustering.partition import METHODS, by_size, partition
+from hetviz.core.clustering.partition import METHODS, number_by_size, partition
 from hetviz.core.clustering.partition_choice import (
-    best,
-    judged,
+    choose_partition,
+    measure_partition,
     silhouette_of,
     sizes_to_try,
     try_sizes,
@@ -64,14 +64,14 @@ def test_hdbscan_leaves_out_what_lies_apart() -> None:
 
 @pytest.mark.parametrize("method", ["agglomerative", "hdbscan"])
 def test_many_points_are_fitted_by_a_sample(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "MOST_PAIRED", 60)
+    monkeypatch.setattr(module, "MAX_PAIRED_ROWS", 60)
     X, code = heaps((60, 50, 40))
     assert adjusted_rand_score(partition(X, method, SIZES[method]), code) == 1.0
 
 
 def test_numbering_is_by_size_then_place() -> None:
     X = np.array([[5.0], [5.0], [1.0], [1.0], [9.0], [0.0]])
-    assert by_size(X, np.array([4, 4, 7, 7, 1, -1])).tolist() == [1, 1, 0, 0, 2, -1]
+    assert number_by_size(X, np.array([4, 4, 7, 7, 1, -1])).tolist() == [1, 1, 0, 0, 2, -1]
 
 
 def test_silhouette_of_a_case_by_hand() -> None:
@@ -89,14 +89,14 @@ def test_clear_groups_are_stable_and_chosen() -> None:
     assert sizes_to_try(12, "k-means") == [2]
     assert sizes_to_try(3, "k-means") == [1]
     tried = try_sizes(X, "k-means", range(2, 7))
-    assert best(tried).k == 4
-    assert best(tried).stability == 1.0
-    assert best(tried).of_groups.tolist() == [1.0] * 4
+    assert choose_partition(tried).k == 4
+    assert choose_partition(tried).stability == 1.0
+    assert choose_partition(tried).of_groups.tolist() == [1.0] * 4
     even = np.random.default_rng(0).uniform(size=(120, 2))
-    assert judged(even, "k-means", 7).stability < 0.9
+    assert measure_partition(even, "k-means", 7).stability < 0.9
 
 
 def test_too_few_points_have_no_stability() -> None:
-    found = judged(np.arange(6.0)[:, None], "k-means", 2)
+    found = measure_partition(np.arange(6.0)[:, None], "k-means", 2)
     assert np.isnan(found.stability)
     assert found.score == 0.0

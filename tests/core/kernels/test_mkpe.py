@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from hetviz.core.kernels import mkpe_loops as kernels
-from hetviz.core.kernels.mkpe import Descent, Domain, known_scores, minimise, place
+from hetviz.core.kernels.mkpe import Descent, Domain, fit_mkpe, known_scores, place_item
 from hetviz.core.spectral.stiefel import random_frame
 from hetviz.errors import Cancelled, ParameterError
 from tests.gradcheck import gradient_error
@@ -57,9 +57,9 @@ def frames_of(sizes: tuple[int, ...], r: int = 2, seed: int = 1) -> list[Any]:
 
 def test_the_falling_exponential() -> None:
     x = np.concatenate([np.linspace(0.0, 39.9, 500), [0.0, 1e-12]])
-    found = np.array([kernels.falling(value) for value in x])
+    found = np.array([kernels.exp_of_minus(value) for value in x])
     np.testing.assert_allclose(found, np.exp(-x), rtol=2e-13)
-    assert kernels.falling(1e9) == pytest.approx(np.exp(-40.0))
+    assert kernels.exp_of_minus(1e9) == pytest.approx(np.exp(-40.0))
 
 
 @pytest.mark.parametrize("missing", [0.05, 0.6, 0.97])
@@ -221,10 +221,10 @@ def test_repeated_and_mirrored_scores_are_the_loss_of_their_sum() -> None:
 
 def test_starts_are_compared_and_the_best_kept() -> None:
     domains, blocks = [Domain(n) for n in SIZES], blocks_of(tables())
-    result = minimise(domains, blocks, 2, np.random.default_rng(0), n_init=5)
+    result = fit_mkpe(domains, blocks, 2, np.random.default_rng(0), n_init=5)
     assert len(result.finals) == 5
     assert result.history[-1] == min(result.finals) < max(result.finals)
-    fixed = minimise(domains, blocks, 2, np.random.default_rng(0), n_iter=7)
+    fixed = fit_mkpe(domains, blocks, 2, np.random.default_rng(0), n_iter=7)
     assert len(fixed.history) == 8
     assert fixed.reason == "maximum of 7 sweeps reached"
 
@@ -235,7 +235,7 @@ def test_a_stop_hands_back_what_there_is() -> None:
             raise Cancelled
 
     with pytest.raises(Cancelled) as caught:
-        minimise(
+        fit_mkpe(
             [Domain(n) for n in SIZES],
             blocks_of(tables()),
             2,
@@ -260,5 +260,5 @@ def test_a_new_item_is_placed_where_its_scores_want_it() -> None:
     F = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
     truth = np.array([0.4, 0.3])
     s = np.exp(-((F - truth) ** 2).sum(axis=1))
-    found = place([(F, s, np.ones(3))], 1.0, F)
+    found = place_item([(F, s, np.ones(3))], 1.0, F)
     np.testing.assert_allclose(found, truth, atol=1e-3)

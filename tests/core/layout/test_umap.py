@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from hetviz.core.graph.distances import FeatureSpace
 from hetviz.core.graph.neighbors import Neighbors, nearest_neighbors
 from hetviz.core.layout.umap import UmapLayout, fit_curve, fuzzy_graph, fuzzy_union, spread_out
-from hetviz.core.measures.neighborhoods import preservation
+from hetviz.core.measures.neighborhoods import measure_preservation
 from hetviz.core.spectral.start import spectral_start
 from hetviz.errors import Cancelled
 
@@ -74,7 +74,7 @@ def test_layout_keeps_neighbours_and_is_the_same_each_time() -> None:
     for layout in layouts:
         layout.run()
     np.testing.assert_array_equal(layouts[0].positions, layouts[1].positions)
-    assert preservation(FeatureSpace(X), layouts[0].positions).trustworthiness > 0.9
+    assert measure_preservation(FeatureSpace(X), layouts[0].positions).trustworthiness > 0.9
     other = UmapLayout(GRAPH, START, n_epochs=200, random_state=4)
     other.run()
     assert (other.positions != layouts[0].positions).any()

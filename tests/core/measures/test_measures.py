@@ -15,7 +15,7 @@ from sklearn.metrics import roc_auc_score
 from hetviz.core.graph.distances import DistanceSpace, FeatureSpace, KernelSpace
 from hetviz.core.layout.procrustes import align
 from hetviz.core.measures import satisfaction
-from hetviz.core.measures.neighborhoods import preservation
+from hetviz.core.measures.neighborhoods import measure_preservation
 from hetviz.core.measures.satisfaction import (
     distance_percentiles,
     link_auc,
@@ -51,7 +51,7 @@ def test_percentiles_between_datasets_equal_brute_force(seed, n, m, k):
 @pytest.mark.parametrize("chunk", [2_000_000, 37])
 @pytest.mark.parametrize("seed", range(4))
 def test_percentiles_within_a_dataset_count_each_pair_once(seed, chunk, monkeypatch):
-    monkeypatch.setattr(satisfaction, "_CHUNK", chunk)
+    monkeypatch.setattr(satisfaction, "_BLOCK_PAIRS", chunk)
     Y = grid_points(seed, 25)
     i, j = np.triu_indices(25, k=1)
     found = distance_percentiles(Y, i, j)
@@ -132,7 +132,7 @@ def test_trustworthiness_and_continuity_equal_scikit_learn(k):
     rng = np.random.default_rng(4)
     X = rng.normal(size=(120, 6))
     Y = X[:, :2] + 0.3 * rng.normal(size=(120, 2))
-    found = preservation(FeatureSpace(X), Y, n_neighbors=k)
+    found = measure_preservation(FeatureSpace(X), Y, n_neighbors=k)
     assert_allclose(found.trustworthiness, trustworthiness(X, Y, n_neighbors=k), atol=1e-12)
     assert_allclose(found.continuity, trustworthiness(Y, X, n_neighbors=k), atol=1e-12)
     assert found.trustworthiness_error == found.continuity_error == 0.0
@@ -143,13 +143,15 @@ def test_preservation_does_not_depend_on_how_distances_are_given():
     rng = np.random.default_rng(5)
     X = rng.normal(size=(80, 4)) * (rng.random((80, 4)) < 0.7)
     Y = rng.normal(size=(80, 2))
-    by_features = preservation(FeatureSpace(X), Y)
+    by_features = measure_preservation(FeatureSpace(X), Y)
     for rows in (
         FeatureSpace(sp.csr_array(X)),
         DistanceSpace(cdist(X, X)),
         KernelSpace(X @ X.T),
     ):
-        assert preservation(rows, Y).trustworthiness == pytest.approx(by_features.trustworthiness)
+        assert measure_preservation(rows, Y).trustworthiness == pytest.approx(
+            by_features.trustworthiness
+        )
 
 
 def test_preservation_leaves_out_rows_without_position():
@@ -157,7 +159,7 @@ def test_preservation_leaves_out_rows_without_position():
     X, Y = rng.normal(size=(60, 4)), rng.normal(size=(60, 2))
     Y[[5, 9]] = np.nan
     kept = np.isfinite(Y[:, 0])
-    found = preservation(FeatureSpace(X), Y)
+    found = measure_preservation(FeatureSpace(X), Y)
     assert_allclose(found.trustworthiness, trustworthiness(X[kept], Y[kept], n_neighbors=10))
 
 
@@ -165,8 +167,8 @@ def test_sampled_preservation_is_near_the_exact_one():
     rng = np.random.default_rng(7)
     X = rng.normal(size=(900, 5))
     rows = FeatureSpace(X)
-    exact = preservation(rows, X[:, :2])
-    sampled = preservation(rows, X[:, :2], max_rows=500, n_queries=300, random_state=1)
+    exact = measure_preservation(rows, X[:, :2])
+    sampled = measure_preservation(rows, X[:, :2], max_rows=500, n_queries=300, random_state=1)
     assert sampled.n_queries == 300
     for name in ("trustworthiness", "continuity"):
         error = getattr(sampled, f"{name}_error")
@@ -176,10 +178,10 @@ def test_sampled_preservation_is_near_the_exact_one():
 
 def test_perfect_and_tiny_maps():
     X = np.random.default_rng(8).normal(size=(50, 2))
-    found = preservation(FeatureSpace(X), 3 * X @ [[0, 1], [-1, 0]])
+    found = measure_preservation(FeatureSpace(X), 3 * X @ [[0, 1], [-1, 0]])
     assert (found.trustworthiness, found.continuity) == (1.0, 1.0)
-    assert np.isnan(preservation(FeatureSpace(X[:3]), X[:3]).trustworthiness)
-    assert preservation(FeatureSpace(X[:6]), X[:6]).n_neighbors == 2
+    assert np.isnan(measure_preservation(FeatureSpace(X[:3]), X[:3]).trustworthiness)
+    assert measure_preservation(FeatureSpace(X[:6]), X[:6]).n_neighbors == 2
 
 
 def test_comparisons():

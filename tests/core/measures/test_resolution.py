@@ -3,7 +3,11 @@
 import numpy as np
 import pytest
 
-from hetviz.core.measures.resolution import between_two, error_of_mean, least_significant
+from hetviz.core.measures.resolution import (
+    error_of_mean,
+    least_significant_difference,
+    significant_difference,
+)
 
 
 def test_independent_values_have_the_usual_error():
@@ -33,15 +37,15 @@ def test_two_ends_are_both_taken_into_account():
 
 
 def test_the_difference_of_two_maps():
-    assert between_two(0.01) == pytest.approx(1.959964 * np.sqrt(2) * 0.01)
+    assert significant_difference(0.01) == pytest.approx(1.959964 * np.sqrt(2) * 0.01)
 
 
 def test_the_least_significant_difference_is_that_of_paired_splits():
     # Two candidates: Student's t of the paired difference.
     a, b = np.array([0.50, 0.60, 0.55, 0.52]), np.array([0.40, 0.52, 0.44, 0.45])
     error = (a - b).std(ddof=1) / 2
-    assert least_significant([a, b]) == pytest.approx(3.182446 * error, rel=1e-6)
+    assert least_significant_difference([a, b]) == pytest.approx(3.182446 * error, rel=1e-6)
     # What splits have in common is no doubt about a difference.
-    assert least_significant([a, a + 0.1]) == pytest.approx(0.0, abs=1e-12)
-    assert np.isnan(least_significant([a]))
-    assert np.isnan(least_significant([[0.1], [0.2]]))
+    assert least_significant_difference([a, a + 0.1]) == pytest.approx(0.0, abs=1e-12)
+    assert np.isnan(least_significant_difference([a]))
+    assert np.isnan(least_significant_difference([[0.1], [0.2]]))

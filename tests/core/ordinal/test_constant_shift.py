@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hetviz.core.ordinal.constant_shift import constant_shift, levels
+from hetviz.core.ordinal.constant_shift import embed_by_constant_shift, order_levels
 from hetviz.core.ordinal.partial_order import partial_order
 from hetviz.errors import DataError
 
@@ -19,7 +19,7 @@ def consistent(n: int, m: int, seed: int = 0) -> np.ndarray:
 @pytest.mark.parametrize("n", [3, 10, 50])
 def test_distances_are_levels_shifted_and_every_margin_is_one(n: int) -> None:
     pairs = consistent(n, 20 * n)
-    Delta, found = levels(n, pairs), constant_shift(n, pairs)
+    Delta, found = order_levels(n, pairs), embed_by_constant_shift(n, pairs)
     X = found.positions
     d = ((X[:, None] - X[None]) ** 2).sum(axis=2)
     off = ~np.eye(n, dtype=bool)
@@ -31,20 +31,20 @@ def test_distances_are_levels_shifted_and_every_margin_is_one(n: int) -> None:
 
 
 def test_levels_are_longest_paths() -> None:
-    Delta = levels(4, np.array([[0, 1, 0, 2], [0, 2, 0, 3], [0, 1, 0, 3], [2, 2, 1, 2]]))
+    Delta = order_levels(4, np.array([[0, 1, 0, 2], [0, 2, 0, 3], [0, 1, 0, 3], [2, 2, 1, 2]]))
     assert Delta[0].tolist() == [0, 1, 2, 3]
     assert Delta[2, 1] == Delta[1, 2] == 1
     assert Delta[1, 3] == 1
 
 
 def test_no_comparison_puts_all_at_the_same_distance() -> None:
-    found = constant_shift(4, np.zeros((0, 4), dtype=int))
+    found = embed_by_constant_shift(4, np.zeros((0, 4), dtype=int))
     d = ((found.positions[:, None] - found.positions[None]) ** 2).sum(axis=2)
     np.testing.assert_allclose(d, 1 - np.eye(4), atol=1e-12)
 
 
 def test_a_circle_is_named() -> None:
     with pytest.raises(DataError, match="in a circle") as caught:
-        constant_shift(4, np.array([[0, 1, 0, 2], [0, 2, 0, 3], [0, 3, 0, 1]]))
+        embed_by_constant_shift(4, np.array([[0, 1, 0, 2], [0, 2, 0, 3], [0, 3, 0, 1]]))
     for pair in ("(0, 1)", "(0, 2)", "(0, 3)"):
         assert pair in str(caught.value)

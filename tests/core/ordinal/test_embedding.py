@@ -9,7 +9,13 @@ from numpy.testing import assert_allclose
 from scipy.linalg import eigh
 from scipy.optimize import linprog
 
-from hetviz.core.ordinal.embedding import Hinge, canonical, critical_beta, embed_in, embed_order
+from hetviz.core.ordinal.embedding import (
+    Hinge,
+    canonical_axes,
+    critical_beta,
+    embed_on_axes,
+    embed_order,
+)
 from hetviz.core.ordinal.fixed_rank import weigh_columns
 
 N, M = 14, 60
@@ -183,9 +189,9 @@ def test_listed_pairs_give_what_all_pairs_give() -> None:
 def test_few_axes_start_from_the_convex_optimum_and_only_get_better() -> None:
     h, Phi = hinge(N, C, 30.0), VIEWS[0]
     found = embed_order([Phi], h)
-    start = canonical(Phi, found.parts[0], 2)
+    start = canonical_axes(Phi, found.parts[0], 2)
     before = float((start**2).sum()) + h.loss(h.short(Phi @ start))
-    flat, objective, _ = embed_in(Phi, h, start, multipliers=found.multipliers)
+    flat, objective, _ = embed_on_axes(Phi, h, start, multipliers=found.multipliers)
     assert flat.shape == start.shape
     assert found.bound <= objective < before
     assert objective == pytest.approx(float((flat**2).sum()) + h.loss(h.short(Phi @ flat)))
@@ -194,11 +200,11 @@ def test_few_axes_start_from_the_convex_optimum_and_only_get_better() -> None:
 def test_axes_are_turned_without_moving_anything() -> None:
     rng = np.random.default_rng(2)
     Phi, A = rng.normal(size=(20, 5)), rng.normal(size=(5, 3))
-    turned = canonical(Phi, A)
+    turned = canonical_axes(Phi, A)
     G, H = Phi @ A, Phi @ turned
     assert_allclose(G @ G.T, H @ H.T, atol=1e-9)
     covariance = np.cov(H.T)
     assert_allclose(covariance, np.diag(np.diag(covariance)), atol=1e-9)
     assert (np.diff(np.diag(covariance)) < 0).all()
-    assert canonical(Phi, A, 5).shape == (5, 5)
-    assert not canonical(Phi, A[:, :0], 2).any()
+    assert canonical_axes(Phi, A, 5).shape == (5, 5)
+    assert not canonical_axes(Phi, A[:, :0], 2).any()

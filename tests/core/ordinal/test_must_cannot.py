@@ -7,12 +7,12 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hetviz.core.ordinal.must_cannot import contradictions
+from hetviz.core.ordinal.must_cannot import find_contradictions
 
 
 def found(ends: list[list[int]], apart: list[int], n: int, **more: object) -> list[tuple[int, ...]]:
     mask = np.isin(np.arange(len(ends)), apart)
-    count, chains = contradictions(np.array(ends).reshape(-1, 2), mask, n, **more)  # type: ignore[arg-type]
+    count, chains = find_contradictions(np.array(ends).reshape(-1, 2), mask, n, **more)  # type: ignore[arg-type]
     assert count >= len(chains)
     return [(chain.apart, *chain.together) for chain in chains]
 
@@ -59,7 +59,7 @@ def test_weak_links_contradict_only_beyond_what_they_say() -> None:
         ([0.6, 0.5, 0.9], False),
         ([1.0, 0.5, 0.4], False),
     ):
-        count, chains = contradictions(ends, mask, 3, np.array(weights))
+        count, chains = find_contradictions(ends, mask, 3, np.array(weights))
         assert (count, len(chains)) == (int(wrong), int(wrong)), weights
 
 
@@ -67,16 +67,16 @@ def test_the_way_that_leaves_least_room_is_told() -> None:
     ends = np.array([[0, 3], [0, 1], [1, 2], [2, 3], [0, 3]])
     mask = np.array([False, False, False, False, True])
     strength = np.array([0.05, 1.0, 1.0, 1.0, 0.9])
-    _, (chain,) = contradictions(ends, mask, 4, strength)
+    _, (chain,) = find_contradictions(ends, mask, 4, strength)
     assert (chain.apart, chain.together) == (4, (1, 2, 3))
     # said again more strongly, the pair itself is enough
     again = np.vstack([ends, [[3, 0]]])
-    found = contradictions(again, np.append(mask, False), 4, np.append(strength, 1.0))
+    found = find_contradictions(again, np.append(mask, False), 4, np.append(strength, 1.0))
     assert (found[1][0].apart, found[1][0].together) == (4, (5,))
     # what a new link brings about was not there before
     new = np.array([False, True, False, False, False])
-    assert contradictions(ends, mask, 4, strength, new=new)[0] == 1
-    assert contradictions(ends, mask, 4, np.ones(5), new=new)[0] == 0
+    assert find_contradictions(ends, mask, 4, strength, new=new)[0] == 1
+    assert find_contradictions(ends, mask, 4, np.ones(5), new=new)[0] == 0
 
 
 PAIRS = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6), st.booleans()), max_size=14)
@@ -94,7 +94,7 @@ def test_as_a_plain_search_finds_them(rows: list[tuple[int, int, bool]]) -> None
     }
     ends = np.array([row[:2] for row in rows], dtype=np.int64).reshape(-1, 2)
     mask = np.array([row[2] for row in rows], dtype=bool)
-    count, chains = contradictions(ends, mask, 7)
+    count, chains = find_contradictions(ends, mask, 7)
     assert count == len(wrong)
     assert {
         tuple(sorted(ends[chain.apart].tolist())): len(chain.together) for chain in chains

@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose
 from scipy.optimize import minimize
 
 from hetviz.core.ordinal.comparisons import comparison_outcomes
-from hetviz.core.ordinal.polish import LEAST, carried, choose_pull, polished
+from hetviz.core.ordinal.polish import MIN_COMPARISONS, choose_pull, move_along, polish_map
 
 
 def asked(n: int = 40, m: int = 400, seed: int = 0) -> tuple[Any, Any]:
@@ -40,7 +40,7 @@ def test_it_is_the_minimum_of_the_loss_as_printed() -> None:
         said = weight @ np.logaddexp(0.0, excess) / weight.sum()
         return float(said + pull * ((X - Y) ** 2).sum() / size)
 
-    found = polished(Y, pairs, weight, pull)
+    found = polish_map(Y, pairs, weight, pull)
     without_gradient = minimize(loss, found.ravel(), method="BFGS")
     assert loss(found.ravel()) < loss(Y.ravel())
     assert loss(found.ravel()) == pytest.approx(without_gradient.fun, rel=1e-4)
@@ -51,7 +51,7 @@ def test_the_harder_the_pull_the_less_moves_and_rows_in_no_comparison_stay() -> 
     start = true + np.random.default_rng(2).normal(size=true.shape)
     pairs = pairs[(pairs < 39).all(axis=1)]
     weight = np.ones(len(pairs))
-    ways = [polished(start, pairs, weight, pull) for pull in (1e6, 1.0, 0.03)]
+    ways = [polish_map(start, pairs, weight, pull) for pull in (1e6, 1.0, 0.03)]
     moved = [float(np.abs(Y - start).sum()) for Y in ways]
     assert moved[0] < 1e-3 < moved[1] < moved[2]
     kept = [comparison_outcomes(Y, pairs).mean() for Y in (start, *ways[1:])]
@@ -77,7 +77,9 @@ def test_comparisons_by_chance_and_too_few_leave_the_map_as_it_is() -> None:
     pull, accuracy = choose_pull(lambda told: true, turned, weight, np.random.default_rng(0))
     assert pull is None
     assert accuracy["none"] == pytest.approx(0.5, abs=0.06)
-    few = choose_pull(lambda told: true, pairs[: LEAST - 1], weight[: LEAST - 1], rng)
+    few = choose_pull(
+        lambda told: true, pairs[: MIN_COMPARISONS - 1], weight[: MIN_COMPARISONS - 1], rng
+    )
     assert few == (None, {})
 
 
@@ -87,6 +89,6 @@ def test_places_amid_points_move_with_them() -> None:
     step = np.array([3.0, -1.0])
     after = before + step
     places = rng.normal(size=(7, 2))
-    assert_allclose(carried(places, before, after), places + step)
+    assert_allclose(move_along(places, before, after), places + step)
     after = before + rng.normal(size=before.shape)
-    assert_allclose(carried(before[4:6], before, after), after[4:6])
+    assert_allclose(move_along(before[4:6], before, after), after[4:6])

@@ -7,7 +7,7 @@ import pytest
 
 import hetviz
 from hetviz import Dataset, Embedding, HeteroData, Labels
-from hetviz.core.clustering.partition import exemplars
+from hetviz.core.clustering.partition import choose_exemplars
 from hetviz.errors import DataError, ParameterError
 from hetviz.features.relations.grouping import DEFAULT_MAX_PAIRS
 
@@ -32,13 +32,13 @@ def clumps(n: int = 40) -> HeteroData:
 
 def test_exemplars_cover_clusters_without_outliers() -> None:
     X = np.array([[0.0], [0.1], [0.2], [5.0], [5.1], [5.2], [5.3]])
-    assert exemplars(X, 2).tolist() in ([1, 4], [1, 5])
-    assert exemplars(X, 1).tolist() == [3]
-    assert exemplars(X, 9).tolist() == list(range(7))
+    assert choose_exemplars(X, 2).tolist() in ([1, 4], [1, 5])
+    assert choose_exemplars(X, 1).tolist() == [3]
+    assert choose_exemplars(X, 9).tolist() == list(range(7))
 
 
 def test_exemplars_of_equal_rows_differ() -> None:
-    found = exemplars(np.zeros((6, 2)), 4)
+    found = choose_exemplars(np.zeros((6, 2)), 4)
     assert len(set(found.tolist())) == 4
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hetviz.core.measures.satisfaction import NEAR, distance_percentiles, reach
+from hetviz.core.measures.satisfaction import NEAR_SHARE, distance_percentiles, near_distance
 from hetviz.data import Comparisons, Dataset, Embedding, HeteroData, Links
 from hetviz.data.model.statements import statement_keys
 from hetviz.metrics.conflicts.pricing import price
@@ -54,7 +54,7 @@ def test_a_link_is_kept_by_one_measure_everywhere() -> None:
     i, j = np.unique(np.column_stack([i, j]), axis=0).T
     data = HeteroData(list(data.datasets.values()), [Links("a", "b", i, j, weight[: len(i)])])
     near = link_nearness(data, embedding)
-    kept = np.where(data.links[0].weight > 0, near >= 1.0 - NEAR, near < 1.0 - NEAR)
+    kept = np.where(data.links[0].weight > 0, near >= 1.0 - NEAR_SHARE, near < 1.0 - NEAR_SHARE)
     placed = np.isfinite(near)
     assert 0 < kept[placed].sum() < placed.sum()
     for row in range(30):
@@ -71,18 +71,18 @@ def test_a_link_is_kept_by_one_measure_everywhere() -> None:
 def test_reach_ends_between_the_last_near_pair_and_the_next() -> None:
     Y = np.arange(5.0)[:, None] ** 2
     far = sorted(abs(a - b) for k, a in enumerate(Y[:, 0]) for b in Y[:k, 0])
-    assert reach(Y, share=0.3) == (far[2] + far[3]) / 2
-    assert reach(Y, share=0.01) == 0.0
-    assert reach(Y, share=1.0) == far[-1]
-    assert np.isnan(reach(Y[:1]))
+    assert near_distance(Y, share=0.3) == (far[2] + far[3]) / 2
+    assert near_distance(Y, share=0.01) == 0.0
+    assert near_distance(Y, share=1.0) == far[-1]
+    assert np.isnan(near_distance(Y[:1]))
     # Equally far pairs are near together, or none of them.
     line = np.array([[0.0], [1.0], [2.0], [3.0]])
-    assert reach(line, share=0.4) == 1.5
-    assert reach(line, share=0.2) == 0.0
+    assert near_distance(line, share=0.4) == 1.5
+    assert near_distance(line, share=0.2) == 0.0
     a, b = rng.normal(size=(1500, 2)), rng.normal(size=(1500, 2))
     share = distance_percentiles(a, np.arange(1500), np.arange(1500), b).values
-    near = np.linalg.norm(a - b, axis=1) <= reach(a, b)
-    assert (near == (share <= NEAR)).all()
+    near = np.linalg.norm(a - b, axis=1) <= near_distance(a, b)
+    assert (near == (share <= NEAR_SHARE)).all()
 
 
 def test_an_item_without_a_place_has_no_nearest() -> None:

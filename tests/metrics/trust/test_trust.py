@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hetviz.core.measures.neighborhoods import n_near
+from hetviz.core.measures.neighborhoods import count_near
 from hetviz.data import Comparisons, Dataset, Embedding, HeteroData, Links
 from hetviz.errors import ParameterError
 from hetviz.metrics.trust import neighborhoods as vicinities
@@ -47,7 +47,7 @@ def order_of(D: np.ndarray, row: int, itself: bool) -> list[int]:
 
 def near_set(D: np.ndarray, row: int, itself: bool) -> set[int]:
     order = order_of(D, row, itself)
-    return set(order[: n_near(len(order), 0.05, K)])
+    return set(order[: count_near(len(order), 0.05, K)])
 
 
 @pytest.mark.parametrize("b_has_features", [True, False])
@@ -179,10 +179,10 @@ def test_a_sample_of_rows_stands_for_all_within_its_error(monkeypatch: pytest.Mo
 
 
 def test_what_counts_as_near() -> None:
-    assert n_near(1000, vicinities.NEAR, 10) == 50
-    assert n_near(100, vicinities.NEAR, 10) == 10
-    assert n_near(8, vicinities.NEAR, 10) == 4
-    assert n_near(1, vicinities.NEAR, 10) == 1
+    assert count_near(1000, vicinities.NEAR, 10) == 50
+    assert count_near(100, vicinities.NEAR, 10) == 10
+    assert count_near(8, vicinities.NEAR, 10) == 4
+    assert count_near(1, vicinities.NEAR, 10) == 1
 
 
 @pytest.mark.parametrize("k", [0, -1, 2.5, True])

@@ -171,13 +171,13 @@ def test_suggest_questions_forms_no_full_distance_matrix(monkeypatch: pytest.Mon
     from hetviz.runs.ask import active_learning
 
     looked: list[int] = []
-    real = active_learning.likeness
+    real = active_learning.neighbor_similarity
 
     def counting(space, queries, k):  # type: ignore[no-untyped-def]
         looked.append(len(queries))
         return real(space, queries, k)
 
-    monkeypatch.setattr(active_learning, "likeness", counting)
+    monkeypatch.setattr(active_learning, "neighbor_similarity", counting)
     for n in (3_000, 9_000):
         rng = np.random.default_rng(0)
         a, b = (

@@ -12,7 +12,7 @@ import pytest
 
 import hetviz
 from hetviz._text import format_seconds, per_hundred
-from hetviz.core.measures.resolution import least_significant
+from hetviz.core.measures.resolution import least_significant_difference
 from hetviz.data import Comparisons, Dataset, HeteroData, Labels, Links
 from hetviz.errors import Cancelled, HetvizError, ParameterError
 from hetviz.params import Choice, Flag, Integer, PerDataset, Real
@@ -403,7 +403,7 @@ def test_limits_name_ceiling_and_resolution() -> None:
     found = comparison_of_shares({"a": [0.5, 0.62, 0.55], "b": [0.4, 0.5, 0.44]})
     measure = "links_kept_held_out"
     values = [found.values(key, measure) for key in "ab"]
-    assert found.resolution(measure) == pytest.approx(least_significant(values))
+    assert found.resolution(measure) == pytest.approx(least_significant_difference(values))
     first = replace(found.fits[0], ceilings={measure: 0.7}, resolutions={measure: 0.3})
     capped = replace(found, fits=(first,))
     assert (capped.ceiling(measure), capped.resolution(measure)) == (0.7, 0.3)

@@ -11,7 +11,7 @@ import pytest
 import hetviz
 from hetviz import Dataset, HeteroData, Links
 from hetviz.algorithms.base import BaseEmbedder
-from hetviz.core.measures.out_of_sample import doubt, usual_distance
+from hetviz.core.measures.out_of_sample import place_uncertainty, usual_distance
 from hetviz.errors import DataError, DataWarning, HetvizError, ParameterError
 from hetviz.jobs.tasks.place import place_items
 from hetviz.progress import ignore_progress
@@ -127,13 +127,13 @@ def test_place_rows_rejects_bad_rows() -> None:
 def test_uncertainty_is_the_share_of_similar_rows_elsewhere() -> None:
     Y = np.arange(40.0)[:, None]
     away = np.abs(np.arange(40.0) - 5.0)[None] ** 2
-    assert doubt(away, np.array([[5.0]]), Y, 0.0).total.tolist() == [0.0]
-    assert doubt(away, np.array([[39.0]]), Y, 0.0).elsewhere.tolist() == [1.0]
+    assert place_uncertainty(away, np.array([[5.0]]), Y, 0.0).total.tolist() == [0.0]
+    assert place_uncertainty(away, np.array([[39.0]]), Y, 0.0).elsewhere.tolist() == [1.0]
     # Four times as far as usual from anything.
-    far = doubt(away + 16.0, np.array([[5.0]]), Y, 1.0)
+    far = place_uncertainty(away + 16.0, np.array([[5.0]]), Y, 1.0)
     assert far.unlike.tolist() == [0.75]
     assert far.total.tolist() == [0.75]
-    assert np.isnan(doubt(away, np.array([[np.nan]]), Y, 0.0).elsewhere[0])
+    assert np.isnan(place_uncertainty(away, np.array([[np.nan]]), Y, 0.0).elsewhere[0])
 
 
 def test_usual_distance_ignores_duplicate_rows() -> None:
