@@ -1,1 +1,1 @@
-"""Time, memory and quality, measured beside a peer in the same run; never run by the tests."""
+"""Benchmarks of time, memory and quality against other packages, run separately from the tests."""

@@ -1,4 +1,4 @@
-"""Run the benchmarks: ``python -m benchmarks [name ...] [--quick] [--out DIR]``."""
+"""Command line of the benchmarks: ``python -m benchmarks [name ...] [--quick] [--out DIR]``."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ def main() -> None:
         if uses == "needs" and arguments.data is None:
             print(f"{name} left out: it needs --data, see benchmarks/{name}.py")
             continue
-        given = (arguments.out, arguments.quick) + ((arguments.data,) if uses else ())
-        module.run(*given)
+        inputs = (arguments.out, arguments.quick) + ((arguments.data,) if uses else ())
+        module.run(*inputs)
 
 
 if __name__ == "__main__":

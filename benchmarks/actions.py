@@ -1,8 +1,4 @@
-"""What the server spends on each action of a visitor, by number of items.
-
-CPU seconds of the page's own script in the server. What the worker finds out meanwhile is no part
-of it: the page shows it once it is there.
-"""
+"""Server time of each user action, by number of items."""
 
 from __future__ import annotations
 
@@ -68,8 +64,8 @@ def made(n: int, seed: int = 0) -> tuple[HeteroData, Embedding]:
     order = np.argsort(group[split:], kind="stable")
     start = np.searchsorted(group[split:][order], np.arange(_GROUPS))
     size = np.bincount(group[split:], minlength=_GROUPS)
-    own = group[left]
-    right = order[start[own] + (rng.random(m) * size[own]).astype(int)]
+    own_values = group[left]
+    right = order[start[own_values] + (rng.random(m) * size[own_values]).astype(int)]
     right = np.where(rng.random(m) < 0.75, right, rng.integers(0, n - split, m))
     links = Links("readers", "books", left, right, rng.choice([0.5, 1.0], m))
     data = HeteroData(parts, [links])
@@ -108,7 +104,7 @@ def run(out: Path, quick: bool) -> None:
         # Read when the app's modules are loaded.
         os.environ["HETVIZ_HOME"] = home
         ids = {n: prepared(n, Path(home)) for n in (SIZES[:1] if quick else SIZES)}
-        rows = [one for n, sid in ids.items() for one in actions(n, sid)]
+        rows = [entry for n, sid in ids.items() for entry in actions(n, sid)]
         for n in ids:
             # In projects of their own, of which nothing is known yet.
             for first in ("guidance", "say"):
@@ -144,34 +140,34 @@ def actions(n: int, sid: str, first: str = "") -> list[dict[str, Any]]:
     app.query_params["s"] = sid
     rows: list[dict[str, Any]] = []
 
-    def timed(what: str, work: Callable[[], object]) -> None:
+    def timed(message: str, work: Callable[[], object]) -> None:
         taken = []
         for turn in (work, app.run):
             start = time.process_time()
             turn()
             taken.append(time.process_time() - start)
-        told(what, *taken)
+        told(message, *taken)
         # The app has a thread for it, while somebody looks at the map.
         while waiting and not first:
             start = time.process_time()
             waiting.pop()()
             told("made ready meanwhile", time.process_time() - start, 0.0)
 
-    def told(what: str, first: float, again: float) -> None:
-        rows.append({"items": n, "action": what, "first": first, "again": again})
+    def told(message: str, first: float, again: float) -> None:
+        rows.append({"items": n, "action": message, "first": first, "again": again})
         print(rows[-1], flush=True)
 
     def go(page: str) -> None:
         app.switch_page(str(PAGES / f"{page}.py")).run()
 
-    def does(what: str, act: Callable[[Workspace], object]) -> None:
+    def does(message: str, act: Callable[[Workspace], object]) -> None:
         project = SESSIONS.get(sid)
 
         def work() -> None:
             act(project)
             app.run()
 
-        timed(what, work)
+        timed(message, work)
 
     timed("open the project", app.run)
     pair = [["readers", "r1"], ["books", "b2"]]
@@ -181,19 +177,20 @@ def actions(n: int, sid: str, first: str = "") -> list[dict[str, Any]]:
         if first == "guidance":
             timed("Guidance at once", lambda: go("guidance"))
         else:
-            does("say at once that two belong together", lambda one: one.do(say))
+            does("say at once that two belong together", lambda entry: entry.do(say))
         return rows
     for page in ("map", "guidance", "data", "compare", "clusters", "predict", "export", "map"):
         timed(f"go to {page}", lambda page=page: go(page))
-    does("select an item", lambda one: one.set_view_state(selection=np.array([5])))
+    does("select an item", lambda entry: entry.set_view_state(selection=np.array([5])))
     does(
-        "select 20,000 or all", lambda one: one.set_view_state(selection=np.arange(min(n, 20_000)))
+        "select 20,000 or all",
+        lambda entry: entry.set_view_state(selection=np.arange(min(n, 20_000))),
     )
-    does("colour by a column", lambda one: one.do(SetView(colour='["readers", "year"]')))
+    does("colour by a column", lambda entry: entry.do(SetView(colour='["readers", "year"]')))
     timed("go back to guidance", lambda: go("guidance"))
-    does("say two belong together", lambda one: one.do(say))
-    does("undo", lambda one: one.undo())
-    does("redo", lambda one: one.redo())
+    does("say two belong together", lambda entry: entry.do(say))
+    does("undo", lambda entry: entry.undo())
+    does("redo", lambda entry: entry.redo())
     field = "find-link"
     timed("find links by name", lambda: app.text_input(key=field).set_value("amber birch 7").run())
     return rows

@@ -1,4 +1,4 @@
-"""What sixty answers teach: questions as *Ask me* puts them, the predictor's list, chance.
+"""Benefit of sixty answers: suggested questions, a link predictor, and random questions.
 
 A simulated analyst knows a class of every item and every link of a sample. Half of the links are
 known at first; a tenth of the links and a third of the items are never asked about.
@@ -64,13 +64,13 @@ class Analyst:
         self.dataset, column = SHOWN[sample]
         self.start = whole.offsets[self.dataset].start
         self.label = label_of(whole, self.dataset, column)
-        self.hidden, known, every = [], [], []
+        self.hidden, expected, every = [], [], []
         for links in whole.links:
             together = links.weight > 0
             drawn = self.rng.random(len(links))
             out = (drawn < HIDDEN) & together
             self.hidden.append((links.source, links.target, links.i[out], links.j[out]))
-            known.append(links.take(np.flatnonzero(~out & (drawn < HIDDEN + KNOWN))))
+            expected.append(links.take(np.flatnonzero(~out & (drawn < HIDDEN + KNOWN))))
             i = links.i[together & ~out] + whole.offsets[links.source].start
             j = links.j[together & ~out] + whole.offsets[links.target].start
             every.append(np.column_stack([i, j]))
@@ -95,7 +95,7 @@ class Analyst:
         self.group_of = {int(row): self.label[row] for group in self.groups for row in group}
         stated = [self.label[group[0]] for group in self.groups]
         self.judged = self.unasked & np.isin(self.label, stated)
-        data = HeteroData(list(whole.datasets.values()), known)
+        data = HeteroData(list(whole.datasets.values()), expected)
         self.data = told(
             data, [(pair, 1.0) for group in self.groups for pair in _pairs(group + self.start)]
         )
@@ -103,10 +103,10 @@ class Analyst:
     def _named(self) -> list[Pairs]:
         can = self.label[~self.unasked]
         classes, count = np.unique(can[can != ""], return_counts=True)
-        some = self.rng.permutation(classes[count >= 3 * NAMED])[:GROUPS]
+        subset = self.rng.permutation(classes[count >= 3 * NAMED])[:GROUPS]
         return [
             self.rng.choice(np.flatnonzero(~self.unasked & (self.label == c)), NAMED, False)
-            for c in some
+            for c in subset
         ]
 
     def code(self, pairs: Pairs) -> Pairs:
@@ -116,14 +116,18 @@ class Analyst:
     def answer(self, rows: tuple[int, ...]) -> bool | None:
         """Say whether a row and the next belong together; None where that is held out."""
         pair = np.array(rows[:2])
-        own = self.spans[self.dataset]
-        if any(self.unasked[row - own.start] for row in pair if own.start <= row < own.stop):
+        own_values = self.spans[self.dataset]
+        if any(
+            self.unasked[row - own_values.start]
+            for row in pair
+            if own_values.start <= row < own_values.stop
+        ):
             return None
-        if ((pair >= own.start) & (pair < own.stop)).all():
-            one, other = self.label[pair - own.start]
-            yes = bool(one == other and one != "")
-            if yes and set(rows := (pair - own.start).tolist()) & set(self.group_of):
-                self.group_of |= dict.fromkeys(rows, one)
+        if ((pair >= own_values.start) & (pair < own_values.stop)).all():
+            entry, other = self.label[pair - own_values.start]
+            yes = bool(entry == other and entry != "")
+            if yes and set(rows := (pair - own_values.start).tolist()) & set(self.group_of):
+                self.group_of |= dict.fromkeys(rows, entry)
             return yes
         code = self.code(pair)
         if code in self.aside:
@@ -136,14 +140,14 @@ class Analyst:
         """Make the map, and return it with its figures."""
         model = hetviz.get_method("joint-map")(random_state=0).fit(data)
         figures = {}
-        for where, given in (("map", model.embedding_), ("space", model.axes_)):
-            Y = np.nan_to_num(given.coordinates[self.dataset])
+        for where, inputs in (("map", model.embedding_), ("space", model.axes_)):
+            Y = np.nan_to_num(inputs.coordinates[self.dataset])
             index = NearestNeighbors(n_neighbors=NEAREST).fit(Y).kneighbors(return_distance=False)
             same = (self.label[index] == self.label[:, None]).mean(axis=1)
-            figures[f"links, {where}"] = auc_of(given.coordinates, self.hidden)
+            figures[f"links, {where}"] = auc_of(inputs.coordinates, self.hidden)
             figures[f"labels, {where}"] = float(same[self.judged].mean())
-        said = predicted(data, self.dataset, self.group_of)[0]
-        figures["labels, predicted"] = float((said == self.label)[self.judged].mean())
+        statements = predicted(data, self.dataset, self.group_of)[0]
+        figures["labels, predicted"] = float((statements == self.label)[self.judged].mean())
         return model, figures
 
     def links_predicted(self, data: HeteroData) -> float:
@@ -174,9 +178,9 @@ def by_asking(
     skip: set[str],
 ) -> Iterator[tuple[int, ...]]:
     """Yield what *Ask me* asks: of members and of likely links, then of what is in doubt."""
-    own = data.offsets[analyst.dataset]
+    own_values = data.offsets[analyst.dataset]
     can = np.ones(data.n_rows, dtype=bool)
-    can[own] = ~analyst.unasked
+    can[own_values] = ~analyst.unasked
     asked: list[Question] = hetviz.suggest_questions(
         data,
         model.embedding_,
@@ -196,8 +200,8 @@ def by_list(
     analyst: Analyst, data: HeteroData, model: Any, skip: set[str]
 ) -> Iterator[tuple[int, ...]]:
     """Yield the likeliest links, whatever they are about."""
-    for one, other, _ in likely(data, 5 * ANSWERS):
-        yield one, other
+    for entry, other, _ in likely(data, 5 * ANSWERS):
+        yield entry, other
 
 
 def by_chance(
@@ -205,47 +209,52 @@ def by_chance(
 ) -> Iterator[tuple[int, ...]]:
     """Yield an item with a named one, and a pair of two datasets (or of the one), in turn."""
     spans = list(analyst.spans.values())
-    own = analyst.spans[analyst.dataset]
+    own_values = analyst.spans[analyst.dataset]
     while True:
         group = analyst.groups[analyst.rng.integers(len(analyst.groups))]
-        yield int(analyst.rng.integers(own.start, own.stop)), int(group[0] + own.start)
+        yield (
+            int(analyst.rng.integers(own_values.start, own_values.stop)),
+            int(group[0] + own_values.start),
+        )
         left, right = analyst.rng.permutation(len(spans))[:2] if len(spans) > 1 else (0, 0)
         yield tuple(int(analyst.rng.integers(s.start, s.stop)) for s in (spans[left], spans[right]))
 
 
 def likely(data: HeteroData, n: int) -> list[tuple[int, int, float]]:
     """Return the links that the predictor finds likeliest, by global rows."""
-    found: list[tuple[int, int, float]] = []
+    result: list[tuple[int, int, float]] = []
     for source, target in {(x.source, x.target) for x in data.links if x.source != x.target}:
         table = hetviz.predict_links(data, source, target, n, evidence=0)
         p = data[source].find(table["source_id"]) + data.offsets[source].start
         q = data[target].find(table["target_id"]) + data.offsets[target].start
-        found += zip(p.tolist(), q.tolist(), table["score"].tolist(), strict=True)
-    return sorted(found, key=lambda one: -one[2])[:n]
+        result += zip(p.tolist(), q.tolist(), table["score"].tolist(), strict=True)
+    return sorted(result, key=lambda entry: -entry[2])[:n]
 
 
 def predicted(
-    data: HeteroData, dataset: str, known: dict[int, str]
+    data: HeteroData, dataset: str, expected: dict[int, str]
 ) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
     """Return the label that is predicted of each item by those of some rows, and how surely."""
     ids = data[dataset].ids
-    given = {str(ids[row]): label for row, label in known.items()}
-    told = with_labels(data, dataset, COLUMN, given)
-    table = hetviz.predict_labels(told, dataset, COLUMN, repeats=0).table
+    inputs = {str(ids[row]): label for row, label in expected.items()}
+    messages = with_labels(data, dataset, COLUMN, inputs)
+    table = hetviz.predict_labels(messages, dataset, COLUMN, repeats=0).table
     return table["label"].to_numpy().astype(str), table["probability"].to_numpy(np.float64)
 
 
-def told(data: HeteroData, said: list[tuple[tuple[int, ...], float]]) -> HeteroData:
+def told(data: HeteroData, statements: list[tuple[tuple[int, ...], float]]) -> HeteroData:
     """Return the data with pairs of global rows said to belong together or apart."""
-    part = np.searchsorted([s.stop for s in data.offsets.values()], [p for p, _ in said], "right")
+    part = np.searchsorted(
+        [s.stop for s in data.offsets.values()], [p for p, _ in statements], "right"
+    )
     links = []
     names = list(data.datasets)
     for block in np.unique(part, axis=0):
         mine = np.flatnonzero((part == block).all(axis=1))
         source, target = (names[number] for number in block)
-        rows = np.array([said[m][0] for m in mine])
+        rows = np.array([statements[m][0] for m in mine])
         i, j = rows[:, 0] - data.offsets[source].start, rows[:, 1] - data.offsets[target].start
-        weight = np.array([said[m][1] for m in mine])
+        weight = np.array([statements[m][1] for m in mine])
         links.append(Links(source, target, i, j, weight, kind="said"))
     return data.edit().add(*links)
 
@@ -271,7 +280,7 @@ def simulate(sample: str, seed: int, ask: Ask) -> tuple[list[dict[str, float]], 
     model, figures = _start(sample, seed)
     rounds = [figures]
     while len(answers) < ANSWERS:
-        said = []
+        statements = []
         for rows in ask(analyst, data, model, skip):
             yes, code = analyst.answer(rows), int(analyst.code(np.array(rows[:2])))
             if yes is None or code in answered or rows[0] == rows[1]:
@@ -279,12 +288,12 @@ def simulate(sample: str, seed: int, ask: Ask) -> tuple[list[dict[str, float]], 
             answered.add(code)
             answers.append(yes)
             # of a group asked about, what holds for the item holds for all who were shown
-            said += [((rows[0], other), 1.0 if yes else -1.0) for other in rows[1:]]
+            statements += [((rows[0], other), 1.0 if yes else -1.0) for other in rows[1:]]
             if len(answers) % EVERY == 0:
                 break
-        if not said:
+        if not statements:
             break
-        data = told(data, said)
+        data = told(data, statements)
         model, figures = analyst.measure(data)
         rounds.append(figures)
     rounds[-1] |= {"links, predicted": analyst.links_predicted(data)}
@@ -298,35 +307,37 @@ def simulate_labels(sample: str, seed: int, way: str) -> list[dict[str, float]]:
     label = label_of(hetviz.load(sample), dataset, column)
     links = [links for links in analyst.data.links if links.kind != "said"]
     data = HeteroData(list(analyst.data.datasets.values()), links)
-    own = data.offsets[dataset]
+    own_values = data.offsets[dataset]
     rng = np.random.default_rng([seed, 7])
     can = ~analyst.unasked & (label != "")
     judged = analyst.unasked & (label != "")
-    known = {int(row): label[row] for row in rng.permutation(np.flatnonzero(can))[:LABELS_AT_FIRST]}
+    expected = {
+        int(row): label[row] for row in rng.permutation(np.flatnonzero(can))[:LABELS_AT_FIRST]
+    }
     embedding = hetviz.get_method("joint-map")(random_state=0).fit(data).embedding_
-    said, sure = predicted(data, dataset, known)
-    rounds = [{"labels": float((said == label)[judged].mean())}]
-    while len(known) < LABELS_AT_FIRST + ANSWERS:
-        open_ = np.setdiff1d(np.flatnonzero(can), list(known))
+    statements, sure = predicted(data, dataset, expected)
+    rounds = [{"labels": float((statements == label)[judged].mean())}]
+    while len(expected) < LABELS_AT_FIRST + ANSWERS:
+        open_ = np.setdiff1d(np.flatnonzero(can), list(expected))
         if way == "chance":
             rows = rng.permutation(open_)[:EVERY]
         elif way == "the predictor's list":
             rows = open_[np.argsort(-sure[open_], kind="stable")][:EVERY]
         else:
             ids = data[dataset].ids
-            given = {str(ids[row]): value for row, value in known.items()}
+            inputs = {str(ids[row]): value for row, value in expected.items()}
             asked = hetviz.suggest_questions(
-                with_labels(data, dataset, COLUMN, given),
+                with_labels(data, dataset, COLUMN, inputs),
                 embedding,
                 BATCH,
                 kinds=("label",),
-                only=np.flatnonzero(can) + own.start,
+                only=np.flatnonzero(can) + own_values.start,
             )
-            rows = np.array([question.rows[0] - own.start for question in asked])
-        known |= {int(row): label[row] for row in rows}
-        if (len(known) - LABELS_AT_FIRST) % EVERY == 0:
-            said, sure = predicted(data, dataset, known)
-            rounds.append({"labels": float((said == label)[judged].mean())})
+            rows = np.array([question.rows[0] - own_values.start for question in asked])
+        expected |= {int(row): label[row] for row in rows}
+        if (len(expected) - LABELS_AT_FIRST) % EVERY == 0:
+            statements, sure = predicted(data, dataset, expected)
+            rounds.append({"labels": float((statements == label)[judged].mean())})
     return rounds
 
 

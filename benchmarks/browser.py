@@ -1,4 +1,4 @@
-"""The app in Chromium, as a visitor has it: seconds from an action to what it shows.
+"""Response times of the app in Chromium.
 
 Needs a Chromium (HETVIZ_CHROMIUM names it). Without a graphics card it draws in software, which is
 several times slower than what a visitor has; every figure is wall clock and says so of the machine.
@@ -146,7 +146,7 @@ def cold_starts(browser: Any, repeats: int) -> list[dict[str, Any]]:
 
 def interactions(page: Page, n: int) -> list[dict[str, Any]]:
     """Time a box around most points, recolouring with them selected, and hiding a layer."""
-    found = []
+    result = []
     page.get_by_role("button", name="Box").click()
     box = page.locator(".st-key-map .hv-stage").bounding_box()
     assert box is not None
@@ -167,7 +167,7 @@ def interactions(page: Page, n: int) -> list[dict[str, Any]]:
         page.locator(".st-key-panel").get_by_role("button", name="Clear").click()
         page.locator(".st-key-panel").get_by_text(" selected").wait_for(state="detached")
         settled(page)
-    found.append(row(f"box of {int(statistics.median(counts)):,} to the panel", n, taken))
+    result.append(row(f"box of {int(statistics.median(counts)):,} to the panel", n, taken))
     taken = []
     for title in ("Size of left", "Group of left") * 2:
         page.get_by_role("combobox", name="Colour").click()
@@ -178,8 +178,8 @@ def interactions(page: Page, n: int) -> list[dict[str, Any]]:
         page.locator(".st-key-map .hv-legend").get_by_text(title).wait_for()
         taken.append(time.monotonic() - start)
         settled(page)
-    found.append(row("recolour", n, taken))
-    return found
+    result.append(row("recolour", n, taken))
+    return result
 
 
 def live(page: Page, n: int) -> dict[str, Any]:
@@ -244,7 +244,7 @@ def answers(page: Page, repeats: int) -> list[dict[str, Any]]:
     Measured in the page, from the click or key to the first picture with a point elsewhere, and
     until the map is measured and nothing moves.
     """
-    found: dict[str, list[float]] = {"first": [], "end": []}
+    result: dict[str, list[float]] = {"first": [], "end": []}
     for _ in range(repeats):
         page.get_by_role("button", name="New map", exact=True).click()
         page.get_by_role("combobox", name="Method").fill("Neighbour map with links")
@@ -253,12 +253,12 @@ def answers(page: Page, repeats: int) -> list[dict[str, Any]]:
         page.evaluate(_WATCH)
         page.get_by_role("button", name="Make map").click()
         for name, seconds in watched(page).items():
-            found[name].append(seconds)
+            result[name].append(seconds)
     rows = [
-        row("emoji, new map: first layout", 1_894, found["first"]),
-        row("emoji, new map: settled", 1_894, found["end"]),
+        row("emoji, new map: first layout", 1_894, result["first"]),
+        row("emoji, new map: settled", 1_894, result["end"]),
     ]
-    found = {"first": [], "end": []}
+    result = {"first": [], "end": []}
     for turn in range(repeats):
         for name, start in (("A", 40 * turn), ("B", 640 + 40 * turn)):
             page.evaluate(f"{_MAP}.map.select([...Array(10)].map((_, k) => k + {start}))")
@@ -273,9 +273,9 @@ def answers(page: Page, repeats: int) -> list[dict[str, Any]]:
         page.evaluate(_WATCH)
         page.keyboard.press("t")
         for name, seconds in watched(page).items():
-            found[name].append(seconds)
-    rows.append(row("emoji, ten links: first moved picture", 1_894, found["first"]))
-    rows.append(row("emoji, ten links: settled", 1_894, found["end"]))
+            result[name].append(seconds)
+    rows.append(row("emoji, ten links: first moved picture", 1_894, result["first"]))
+    rows.append(row("emoji, ten links: settled", 1_894, result["end"]))
     return rows
 
 
@@ -288,10 +288,10 @@ def watched(page: Page) -> dict[str, float]:
     return {name: watch[name] / 1_000 for name in ("first", "end")}
 
 
-def row(what: str, n: int, taken: list[float]) -> dict[str, Any]:
+def row(message: str, n: int, taken: list[float]) -> dict[str, Any]:
     """Return a line of the table."""
     return {
-        "what": what,
+        "what": message,
         "rows": n,
         "seconds": statistics.median(taken),
         "worst": max(taken),

@@ -1,4 +1,4 @@
-"""The screen as a reader has it: how much of it is map, what covers it, and whether all is reached.
+"""Screen layout: share of the map, overlaps, and reachable controls.
 
 Needs a Chromium (HETVIZ_CHROMIUM names it). No figure is a time, but for the last three of the
 state "asked": how long a ring, the first line of the panel and another theme take to be seen.
@@ -108,8 +108,8 @@ def run(out: Path, quick: bool) -> None:
                     page.set_default_timeout(10 * _HALF_MINUTE)
                     page.goto(f"{server.url}/map")
                     rows += [
-                        {"window": f"{width} x {height}", "scheme": scheme} | one
-                        for one in states(page, sent)
+                        {"window": f"{width} x {height}", "scheme": scheme} | entry
+                        for entry in states(page, sent)
                     ]
                     for row in rows[-4:]:
                         print(row, flush=True)
@@ -136,9 +136,9 @@ def _messages(sent: Sequence[object]) -> tuple[int, int]:
         if message.WhichOneof("type") == "rerun_script":
             of_part = bool(message.rerun_script.fragment_id)
             # The strip above all places asks by itself what is being worked on.
-            own = message.rerun_script.is_auto_rerun
-            whole += not of_part and not own
-            part += of_part and not own
+            own_values = message.rerun_script.is_auto_rerun
+            whole += not of_part and not own_values
+            part += of_part and not own_values
     return whole, part
 
 
@@ -158,9 +158,9 @@ def states(page: Page, sent: list[object]) -> list[dict[str, Any]]:
         page.wait_for_selector(f".hv-at-{place}", state="attached")
         page.wait_for_timeout(1500)
     _settled(page)
-    kept = page.evaluate(f"() => window.hvMap === {_MAP}.map && window.hvMap.count === 1")
+    scores = page.evaluate(f"() => window.hvMap === {_MAP}.map && window.hvMap.count === 1")
     shift = page.evaluate("() => window.hvShift")
-    return [idle, asked, chosen, {"state": "round", "kept": kept, "shift": round(shift, 3)}]
+    return [idle, asked, chosen, {"state": "round", "kept": scores, "shift": round(shift, 3)}]
 
 
 def _asked(page: Page, row: int, sent: list[object]) -> dict[str, Any]:
@@ -244,10 +244,10 @@ def _asked(page: Page, row: int, sent: list[object]) -> dict[str, Any]:
 def _figures(page: Page) -> dict[str, Any]:
     cover = page.evaluate(_COVER)
     wide = page.evaluate("() => document.documentElement.scrollWidth > innerWidth")
-    found = Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]
+    result = Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]
     barriers = [
         f"{rule['id']} {node['target']}"
-        for rule in found
+        for rule in result
         if rule["impact"] in ("serious", "critical")
         for node in rule["nodes"]
     ]

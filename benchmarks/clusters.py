@@ -1,4 +1,4 @@
-"""Clusters against known groups: how pure they are, and whether their words say the group.
+"""Clusters against known groups: purity, and match of their keywords.
 
 k-means on the maps that come with the samples, and on ten axes of guided projection. Emoji: the
 known groups are `group` (8) and `subgroup` of the standard; the top words of a cluster come from
@@ -57,8 +57,8 @@ def measured(
     for k in numbers:
         codes = partition(Y, "k-means", k)
         cards = cluster_cards(contrasts, Y, codes, k)
-        known = contrasts.labels[0].values
-        has = np.array([value is not None for value in known])
+        expected = contrasts.labels[0].values
+        has = np.array([value is not None for value in expected])
         sizes = np.array([sum(card.counts.values()) for card in cards])
         purity = np.array([card.purity for card in cards])
         row: dict[str, Any] = {
@@ -66,8 +66,8 @@ def measured(
             "space": space,
             "clusters": k,
             "purity": float(np.average(purity, weights=sizes)),
-            "purity of one class": largest_share(known[has]),
-            "adjusted Rand": float(adjusted_rand_score(known[has].astype(str), codes[has])),
+            "purity of one class": largest_share(expected[has]),
+            "adjusted Rand": float(adjusted_rand_score(expected[has].astype(str), codes[has])),
         }
         if name == "emoji":
             for column in ("group", "subgroup"):
@@ -102,7 +102,7 @@ def told_by_words(
     assert table is not None
     values = table[column].to_numpy(dtype=object)
     mine = codes[data.offsets["emoji"]]
-    told = []
+    messages = []
     for card in cards:
         members = values[mine == card.number - 1]
         if not len(members):
@@ -110,8 +110,8 @@ def told_by_words(
         classes, counts = np.unique(members.astype(str), return_counts=True)
         names = {stem(part) for part in re.split(r"[-_]", classes[counts.argmax()])}
         words = {stem(part) for word in card.words["thing"][:TOP] for part in str(word).split()}
-        told.append(bool(names & words))
-    return float(np.mean(told))
+        messages.append(bool(names & words))
+    return float(np.mean(messages))
 
 
 def stem(word: str) -> str:
@@ -122,11 +122,11 @@ def stem(word: str) -> str:
 
 def told_by_category(cards: tuple[ClusterCard, ...]) -> float:
     """Return the share of clusters whose most telling category is their most common class."""
-    told = []
+    messages = []
     for card in cards:
         if card.label is None:
             continue
         first = str(card.categories["thing"].iloc[0]) if len(card.categories) else ""
         value = first.partition(": ")[2].replace("-", " ")
-        told.append(value == card.label or first.replace(": ", " ") == card.label)
-    return float(np.mean(told)) if told else float("nan")
+        messages.append(value == card.label or first.replace(": ", " ") == card.label)
+    return float(np.mean(messages)) if messages else float("nan")

@@ -1,4 +1,4 @@
-"""Collective components against principal components, by how well k-means then finds the classes.
+"""Collective component analysis against PCA, by k-means accuracy.
 
 Needs ``--data DIR`` with `mfeat/mfeat.npz` (six feature sets `fou fac kar pix zer mor` and classes
 `y`: UCI Multiple Features) and `terror_attack/` (`nodes.tsv`, `edges_same_location.tsv`,
@@ -46,14 +46,14 @@ def run(out: Path, quick: bool, data: Path) -> None:
     """Score every method on both collections, with and without views of noise."""
     rows: list[dict[str, Any]] = []
     seeds = 2 if quick else 5
-    for name, made in (("mfeat", mfeat(data)), ("terror_attack", terror(data))):
+    for name, created in (("mfeat", mfeat(data)), ("terror_attack", terror(data))):
         for noise in (0, 2):
-            noisy = with_noise(made, noise)
+            noisy = with_noise(created, noise)
             for k in (2, 8) if quick else (2, 4, 8, 15):
                 row: dict[str, Any] = {"data": name, "noise views": noise, "axes": k}
                 for title, (method, parameters) in METHODS.items():
                     Y = placed(noisy, method, parameters, k)
-                    row[title] = nmi(Y, made, seeds)
+                    row[title] = nmi(Y, created, seeds)
                 rows.append(row)
     note = f"NMI of k-means with the true number of classes, mean of {seeds} seeds"
     report("coca", rows, out, note)

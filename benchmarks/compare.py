@@ -1,4 +1,4 @@
-"""Whether the leaderboard is right: its order on held-out links against pairs known to be true.
+"""Ranking of methods on held-out links against known true pairs.
 
 The digits have 453 links to learn from. The leaderboard sees nothing else: it holds a fifth of
 them out, three times. The truth is 1,047 further pairs of views of one digit, among them all pairs
@@ -35,22 +35,22 @@ def run(out: Path, quick: bool) -> None:
     keys = [v.card.key for v in hetviz.suggest(data) if v.suits and v.card.key not in LEFT_OUT]
     if quick:
         keys = [key for key in keys if key not in SLOW]
-    found = hetviz.compare(data, keys, seeds=SEEDS, progress=_tell)
+    comparison = hetviz.compare(data, keys, seeds=SEEDS, progress=_tell)
     rows = []
-    for key in found.table.index:
-        if key in found.failures:
-            print(f"{key}: {found.failures[key]}")
+    for key in comparison.table.index:
+        if key in comparison.failures:
+            print(f"{key}: {comparison.failures[key]}")
             continue
-        kept, auc = _truth(data, truth, str(key))
+        retained, auc = _truth(data, truth, str(key))
         rows.append(
             {
                 "method": str(key),
-                "unseen links kept": found.mean(str(key), "links_kept_held_out"),
-                "standard error": float(found.table["links_kept_held_out_se"][key]),
-                "unseen link AUC": found.mean(str(key), "link_auc_held_out"),
-                "true pairs kept": kept,
+                "unseen links kept": comparison.mean(str(key), "links_kept_held_out"),
+                "standard error": float(comparison.table["links_kept_held_out_se"][key]),
+                "unseen link AUC": comparison.mean(str(key), "link_auc_held_out"),
+                "true pairs kept": retained,
                 "true pairs AUC": auc,
-                "seconds": found.seconds(str(key)),
+                "seconds": comparison.seconds(str(key)),
             }
         )
     order = {
@@ -60,12 +60,12 @@ def run(out: Path, quick: bool) -> None:
             ("unseen link AUC", "true pairs AUC"),
         )
     }
-    told = "; ".join(
+    messages = "; ".join(
         f"{ours} against {true}: Spearman {result.statistic:.3f} (p {result.pvalue:.2g})"
         for (ours, true), result in order.items()
     )
-    report("compare", rows, out, f"digits, {len(rows)} methods, {SEEDS} splits. {told}. "
-           + found.recommendation.sentence)  # fmt: skip
+    report("compare", rows, out, f"digits, {len(rows)} methods, {SEEDS} splits. {messages}. "
+           + comparison.recommendation.sentence)  # fmt: skip
 
 
 def _truth(data: hetviz.HeteroData, truth: hetviz.HeteroData, key: str) -> tuple[float, float]:

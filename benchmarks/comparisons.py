@@ -1,4 +1,4 @@
-"""Methods for comparisons: time to a proven gap, other solvers, other methods, noise, new objects.
+"""Methods for comparisons: time to a proven gap, other solvers and methods, noise, new objects.
 
 The shoes (Heim et al. 2015) are read from ``<data>/zappos_triplets/zappos.npz``: triplets
 (m, 3), anchor, nearer, farther, and cnn (85, 4096), from examples/zappos of the salmon project
@@ -61,8 +61,8 @@ def gaussian(X: np.ndarray) -> np.ndarray:
 
 def factor(K: np.ndarray) -> np.ndarray:
     values, U = np.linalg.eigh(K)
-    kept = values > 1e-9 * values[-1]
-    return U[:, kept] * np.sqrt(values[kept])
+    retained = values > 1e-9 * values[-1]
+    return U[:, retained] * np.sqrt(values[retained])
 
 
 def at_scale(out: Path, quick: bool) -> None:
@@ -85,14 +85,14 @@ def at_scale(out: Path, quick: bool) -> None:
 
     for diagonal in (False, True):
         for times in (3.0, 30.0, 300.0):
-            seconds, (found, _) = cpu_seconds(partial(solve, diagonal, times), 1 if quick else 3)
+            seconds, (result, _) = cpu_seconds(partial(solve, diagonal, times), 1 if quick else 3)
             rows.append(
                 {
                     "variant": "diagonal" if diagonal else "full",
                     "beta / critical": times,
-                    "objective": found.objective,
-                    "relative gap": found.gap,
-                    "evaluations": found.n_evaluations,
+                    "objective": result.objective,
+                    "relative gap": result.gap,
+                    "evaluations": result.n_evaluations,
                     "CPU s": seconds,
                 }
             )
@@ -120,17 +120,19 @@ def against_conic(out: Path, quick: bool) -> None:
         problem = cp.Problem(cp.Minimize(size + beta / m * cp.sum(cp.pos(1 + total))))
         return float(problem.solve(solver=cp.CLARABEL))
 
-    own, found = cpu_seconds(lambda: embed_order(views, Hinge(n, C, beta * share), tol=1e-4))
+    own_values, result = cpu_seconds(
+        lambda: embed_order(views, Hinge(n, C, beta * share), tol=1e-4)
+    )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         theirs, optimum = cpu_seconds(conic, 1)
     row = {
         "objects": n,
         "comparisons": m,
-        "CPU s": own,
+        "CPU s": own_values,
         "conic CPU s": theirs,
-        "times faster": theirs / own,
-        "relative error": (found.objective - optimum) / optimum,
+        "times faster": theirs / own_values,
+        "relative error": (result.objective - optimum) / optimum,
     }
     report("comparisons_conic", [row], out, "2 kernels, gap 1e-4; Clarabel through cvxpy")
 
@@ -173,13 +175,13 @@ def taxonomy(out: Path, quick: bool) -> None:
     ]
     settings += [("sum of all", {"combine": "sum"}), ("multiple kernels", {})]
     settings += [("multiple kernels, diagonal", {"diagonal": True})]
-    found: dict[str, list[tuple[float, float, float]]] = {name: [] for name, _ in settings}
+    result: dict[str, list[tuple[float, float, float]]] = {name: [] for name, _ in settings}
     for split in range(1 if quick else 3):
-        kept = np.random.default_rng(split).permutation(len(ids))
-        test, train = np.sort(kept[: len(ids) // 5]), np.sort(kept[len(ids) // 5 :])
-        told = tree_triplets(depth[train], 1_000 if quick else 4_000, split)
+        retained = np.random.default_rng(split).permutation(len(ids))
+        test, train = np.sort(retained[: len(ids) // 5]), np.sort(retained[len(ids) // 5 :])
+        messages = tree_triplets(depth[train], 1_000 if quick else 4_000, split)
         asked = asked_of(depth, test, train, 4_000, split)
-        old = HeteroData([part.subset(train) for part in parts], [], Comparisons(told))
+        old = HeteroData([part.subset(train) for part in parts], [], Comparisons(messages))
         new = HeteroData([part.subset(test) for part in parts])
         for name, params in settings:
             Y = np.full((len(ids), 20), 0.0)
@@ -193,7 +195,7 @@ def taxonomy(out: Path, quick: bool) -> None:
                 Y[train] = model.embedding_.coordinates[real[0]]
                 Y[test] = model.transform(new).coordinates[real[0]]
                 share = sum(model.view_weights_.get(other, 0.0) for other in noise)
-            found[name].append((comparison_accuracy(Y, asked), share, seconds))
+            result[name].append((comparison_accuracy(Y, asked), share, seconds))
     rows = [
         {
             "views": name,
@@ -201,7 +203,7 @@ def taxonomy(out: Path, quick: bool) -> None:
             "share of noise views": float(np.mean([value[1] for value in values])),
             "CPU s": float(np.mean([value[2] for value in values])),
         }
-        for name, values in found.items()
+        for name, values in result.items()
     ]
     report("comparisons_taxonomy", rows, out, "200 digits, 3 views and 5 of noise, 20 axes")
 
@@ -237,14 +239,16 @@ def flipped(out: Path, quick: bool) -> None:
     """Comparisons some of which were turned round, with and without processing their graph."""
     n, m = 60, 2_000 if quick else 6_000
     kernels, C = hidden(n, 2 * m, seed=2)
-    told, asked = C[:m], C[m:]
+    messages, asked = C[:m], C[m:]
     X = factor(kernels[1])
     rng = np.random.default_rng(0)
     rows = []
     for share in (0.0, 0.1, 0.2, 0.3):
         wrong = rng.random(m) < share
-        said = np.where(wrong[:, None], told[:, [2, 3, 0, 1]], told)
-        part = HeteroData([Dataset("d", [str(k) for k in range(n)], X)], [], Comparisons(said))
+        statements = np.where(wrong[:, None], messages[:, [2, 3, 0, 1]], messages)
+        part = HeteroData(
+            [Dataset("d", [str(k) for k in range(n)], X)], [], Comparisons(statements)
+        )
         row: dict[str, Any] = {"turned round": share}
         for key in ("gnmds", "mkpoe"):
             for order in ("process", "contradictions", "none"):
@@ -268,15 +272,15 @@ def shoes(out: Path, quick: bool, data: Path) -> None:
     with np.load(data / "zappos_triplets" / "zappos.npz") as file:
         triplets, cnn = file["triplets"].astype(np.int64), file["cnn"]
     ids = [str(k) for k in range(len(cnn))]
-    one = [Dataset("cnn", ids, cnn)]
+    entry = [Dataset("cnn", ids, cnn)]
     views = [Dataset(f"cnn {kind}", ids, cnn, entity="shoe") for kind in ("cosine", "rbf")]
     kinds = {"cnn cosine": "cosine", "cnn rbf": "rbf"}
     methods: list[tuple[str, Any]] = [
         ("CNN distances alone", None),
-        ("mkpoe, cosine", (one, "mkpoe", {"features": "cosine"})),
-        ("mkpoe, not moved", (one, "mkpoe", {"features": "cosine", "polish": False})),
+        ("mkpoe, cosine", (entry, "mkpoe", {"features": "cosine"})),
+        ("mkpoe, not moved", (entry, "mkpoe", {"features": "cosine", "polish": False})),
         ("mkpoe, cosine and rbf, cv", (views, "mkpoe", {"features": kinds, "beta": "cv"})),
-        ("gnmds", (one, "gnmds", {})),
+        ("gnmds", (entry, "gnmds", {})),
     ]
     methods += [(name, name) for name in ("SOE", "TSTE", "GNMDS")] if has_cblearn() else []
     sizes = (100, 1_000) if quick else (100, 200, 500, 1_000, 2_000, 5_000)
@@ -285,14 +289,14 @@ def shoes(out: Path, quick: bool, data: Path) -> None:
         row: dict[str, Any] = {"method": name}
         spent = []
         for m in sizes:
-            kept = []
+            retained = []
             for seed in range(1 if quick else 3):
                 T = np.random.default_rng(seed).permutation(triplets)
                 train, test = T[:m], T[-20_000:]
                 seconds, Y = cpu_seconds(partial(placed, method, train, cnn, seed), 1)
-                kept.append(comparison_accuracy(Y, test))
+                retained.append(comparison_accuracy(Y, test))
                 spent.append(seconds)
-            row[str(m)] = float(np.mean(kept))
+            row[str(m)] = float(np.mean(retained))
         row["CPU s, most"] = max(spent)
         rows.append(row)
     report("comparisons_shoes", rows, out, "85 shoes, 2 axes, share of 20,000 triplets kept")

@@ -1,4 +1,4 @@
-"""Neighbours and layout on a graphics card beside the processor: the same, as good, how fast?
+"""Neighbours and layout on a GPU against the CPU: equality, quality, speed.
 
 PyTorch on the processor takes part where PyTorch is installed, to 20,000 items: its figures tell
 whether a card would find the same, and nothing of how fast.
@@ -44,35 +44,35 @@ def run(out: Path, quick: bool) -> None:
     rows: list[dict[str, Any]] = []
     if written.exists() and not quick:
         rows = json.loads(written.read_text(encoding="utf-8"))["rows"]
-    known = {(row["items"], row["way"], row["seed"]) for row in rows}
+    expected = {(row["items"], row["way"], row["seed"]) for row in rows}
     ways = _ways()
     real = any(device is not None and device.kind != "cpu" for device in ways.values())
     for n in SIZES[: 1 if quick else len(SIZES)]:
-        there = {
+        present = {
             way: device
             for way, device in ways.items()
             if n <= MOST_WITHOUT_CARD or (real and (device is None or device.kind != "cpu"))
         }
-        todo = [seed for seed in SEEDS if any((n, way, seed) not in known for way in there)]
+        todo = [seed for seed in SEEDS if any((n, way, seed) not in expected for way in present)]
         if todo:
-            _compare(n, there, todo, known, rows, out)
+            _compare(n, present, todo, expected, rows, out)
 
 
 def _ways() -> dict[str, ComputeDevice | None]:
     """Return the processor, PyTorch on it, and every card that is there."""
-    found: dict[str, ComputeDevice | None] = {"processor": None}
+    result: dict[str, ComputeDevice | None] = {"processor": None}
     if find_spec("torch") is not None:
         importlib.import_module("torch").set_num_threads(1)
         devices = [TorchDevice(kind) for kind in ("cpu", *available_cards())]
-        found |= {device.title: device for device in devices}
-    return found
+        result |= {device.title: device for device in devices}
+    return result
 
 
 def _compare(
     n: int,
     ways: dict[str, ComputeDevice | None],
     seeds: list[int],
-    known: set[Any],
+    expected: set[Any],
     rows: list[dict[str, Any]],
     out: Path,
 ) -> None:
@@ -90,20 +90,20 @@ def _compare(
         start = spectral_start(P, 2, np.random.default_rng(seed))
         rested: Any = None
         for way, device in ways.items():
-            found, cpu, wall = searched[way]
+            result, cpu, wall = searched[way]
             layout, layout_cpu, layout_wall = _timed(device, lambda: _laid_out(P, start))  # noqa: B023
             Y = layout.positions
             rested = Y if rested is None else rested
             with compute_on(device):
                 gradient = make_layout(P, rested).gradient()
             plain = SneLayout(P, rested).gradient()
-            same = (np.sort(found.index, axis=1) == np.sort(exact.index, axis=1)).all(axis=1)
+            same = (np.sort(result.index, axis=1) == np.sort(exact.index, axis=1)).all(axis=1)
             row = {
                 "items": n,
                 "way": way,
                 "seed": seed,
                 "rows with the same neighbours": float(same.mean()),
-                "recall": measure_recall(X, found),
+                "recall": measure_recall(X, result),
                 "neighbours CPU s": cpu,
                 "neighbours wall s": wall,
                 "gradient off": float(np.abs(gradient - plain).max() / np.abs(plain).max()),
@@ -111,7 +111,7 @@ def _compare(
                 "layout CPU s": layout_cpu,
                 "layout wall s": layout_wall,
             }
-            if (n, way, seed) not in known:
+            if (n, way, seed) not in expected:
                 rows.append(row)
                 report("device", rows, out, NOTE)
 
@@ -134,5 +134,5 @@ def _timed(device: ComputeDevice | None, work: Callable[[], Any]) -> tuple[Any, 
     """Return what `work` finds on a device, and its seconds of the processor and of the clock."""
     cpu, wall = time.process_time(), time.perf_counter()
     with compute_on(device):
-        found = work()
-    return found, time.process_time() - cpu, time.perf_counter() - wall
+        result = work()
+    return result, time.process_time() - cpu, time.perf_counter() - wall

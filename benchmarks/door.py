@@ -1,4 +1,4 @@
-"""Whether tables get in with nothing but defaults, and as what: ids, types, what is no feature.
+"""Reading of tables with default settings: ids, types, and columns that are no features.
 
     python benchmarks/door.py FOLDER [FOLDER ...] [--markdown FILE] [--no-map]
 
@@ -56,8 +56,8 @@ def rows_of(path: Path, with_map: bool) -> list[Row]:
         loaded = read_tables([(path.name, path.read_bytes())])
     except HetvizError as error:
         return [Row(path.name, "", "", "", "", str(error)[:80], "refused")]
-    made = _map(loaded) if with_map else "not tried"
-    return [_row(path, loaded, info, made) for info in loaded.understood]
+    created = _map(loaded) if with_map else "not tried"
+    return [_row(path, loaded, info, created) for info in loaded.understood]
 
 
 def _map(loaded: Loaded) -> str:
@@ -67,13 +67,13 @@ def _map(loaded: Loaded) -> str:
         return f"none: {str(error)[:60]}"
 
 
-def _row(path: Path, loaded: Loaded, info: DatasetInfo, made: str) -> Row:
+def _row(path: Path, loaded: Loaded, info: DatasetInfo, created: str) -> Row:
     dataset = loaded.data[info.dataset]
     kinds = Counter(column.kind for column in info.columns if column.role != "id")
     left = [
-        f"{one['column']} ({one['why']})"
-        for one in recipe_of(dataset)["left_out"]
-        if one["why"] not in ("label", "title")
+        f"{entry['column']} ({entry['why']})"
+        for entry in recipe_of(dataset)["left_out"]
+        if entry["why"] not in ("label", "title")
     ]
     several = len(loaded.understood) > 1
     return Row(
@@ -83,7 +83,7 @@ def _row(path: Path, loaded: Loaded, info: DatasetInfo, made: str) -> Row:
         ", ".join(f"{n} {kind}" for kind, n in kinds.items()),
         "; ".join(left),
         f"{len(loaded.errors)} errors" if loaded.errors else "",
-        made,
+        created,
     )
 
 
@@ -93,29 +93,29 @@ def main() -> int:
     parser.add_argument("folders", nargs="+", type=Path)
     parser.add_argument("--markdown", type=Path, help="also write the table here")
     parser.add_argument("--no-map", action="store_true", help="only read")
-    given = parser.parse_args()
+    inputs = parser.parse_args()
     files = [
         path
-        for folder in given.folders
+        for folder in inputs.folders
         for path in (sorted(folder.iterdir()) if folder.is_dir() else [folder])
         if path.is_file()
     ]
-    found = [row for path in files for row in rows_of(path, not given.no_map)]
+    result = [row for path in files for row in rows_of(path, not inputs.no_map)]
     lines = [f"| {' | '.join(HEAD)} |", f"|{' --- |' * len(HEAD)}"]
-    lines += [f"| {' | '.join(cell.replace('|', '/') for cell in row.cells)} |" for row in found]
+    lines += [f"| {' | '.join(cell.replace('|', '/') for cell in row.cells)} |" for row in result]
     reached = sum(
-        row.map not in ("refused", "") and not row.map.startswith("none") for row in found
+        row.map not in ("refused", "") and not row.map.startswith("none") for row in result
     )
-    by_number = sum(row.ids == "row numbers" for row in found)
+    by_number = sum(row.ids == "row numbers" for row in result)
     lines += [
         "",
-        f"{len(files)} files, {len(found)} datasets: {reached} reach a map; {by_number} by row "
-        f"numbers; {sum(bool(row.problems) for row in found)} with rows or files left out.",
+        f"{len(files)} files, {len(result)} datasets: {reached} reach a map; {by_number} by row "
+        f"numbers; {sum(bool(row.problems) for row in result)} with rows or files left out.",
     ]
     text = "\n".join(lines)
     sys.stdout.write(text + "\n")
-    if given.markdown is not None:
-        given.markdown.write_text(text + "\n")
+    if inputs.markdown is not None:
+        inputs.markdown.write_text(text + "\n")
     return 0
 
 

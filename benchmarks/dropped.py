@@ -1,4 +1,4 @@
-"""Dropped tables as the app maps them, beside plain umap-learn on the largest of the tables.
+"""Uploaded tables mapped by the app, against plain umap-learn on the largest table.
 
 What nothing speaks against is joined and rows that only name others are taken as proposed, as at
 the app's door. A fifth of the links is held out, one split: the first map is chosen and made
@@ -37,9 +37,11 @@ _STEPS = 3
 def joined(files: Mapping[str, bytes]) -> HeteroData:
     """Return files as they are mapped when nothing is unticked."""
     data = read_tables(list(files.items())).data
-    joins = [one.join for one in propose_joins(data) if one.sure]
+    joins = [entry.join for entry in propose_joins(data) if entry.sure]
     taken = {lines.dataset: lines.take for lines in detail_tables(data, joins)}
-    return join_tables(data, joins, {name: how for name, how in taken.items() if how != "items"})
+    return join_tables(
+        data, joins, {name: method for name, method in taken.items() if method != "items"}
+    )
 
 
 def beside_umap_learn(files: Mapping[str, bytes], random_state: int = 0) -> list[dict[str, Any]]:
@@ -62,25 +64,25 @@ def beside_umap_learn(files: Mapping[str, bytes], random_state: int = 0) -> list
             other = hetviz.embed(seen, best.method, random_state=random_state, **best.params)
             maps.append((f"hetviz, offered beside it: {best.title}", other))
     maps.append(("umap-learn", _among(seen, plain)))
-    found = []
+    result = []
     for title, embedding in maps:
         scores = evaluate(seen, embedding, hidden).to_dict()
-        own = replace(
+        own_values = replace(
             plain,
             coordinates={largest: embedding.coordinates[largest]},
             placed={largest: embedding.placed[largest]},
         )
-        found.append(
+        result.append(
             {
                 "map": title,
                 "items": data.n_rows,
                 "links": sum(map(len, data.links)),
                 "held AUC": scores.get("link_auc_held_out"),
                 "held kept": scores.get("links_kept_held_out"),
-                f"trust of {largest}": evaluate(alone, own).to_dict()["trustworthiness"],
+                f"trust of {largest}": evaluate(alone, own_values).to_dict()["trustworthiness"],
             }
         )
-    return found
+    return result
 
 
 def _among(data: HeteroData, plain: Embedding) -> Embedding:
@@ -90,10 +92,10 @@ def _among(data: HeteroData, plain: Embedding) -> Embedding:
         Y[data.offsets[name]] = places
     W = sp.csr_array(data.adjacency("+"))
     for _ in range(_STEPS):
-        known = np.isfinite(Y).all(axis=1)
-        weight = W @ known.astype(float)
-        new = ~known & (weight > 0)
-        Y[new] = (W @ np.where(known[:, None], Y, 0.0))[new] / weight[new, None]
+        expected = np.isfinite(Y).all(axis=1)
+        weight = W @ expected.astype(float)
+        new = ~expected & (weight > 0)
+        Y[new] = (W @ np.where(expected[:, None], Y, 0.0))[new] / weight[new, None]
     return Embedding(
         {name: Y[span] for name, span in data.offsets.items()},
         {name: part.ids for name, part in data.datasets.items()},

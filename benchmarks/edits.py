@@ -1,4 +1,4 @@
-"""Ten statements of a person on a joint map, one after the other, each map going on from the last.
+"""Ten successive statements on a joint map, each refit starting from the last map.
 
 Eight times two items that lie far apart are said to belong together, twice two that are neighbours
 to be apart, in the largest dataset. CPU seconds on one thread pass from the statement to the first
@@ -58,13 +58,13 @@ def stated(name: str, data: HeteroData, seed: int) -> dict[str, Any]:
                 dataset.name, dataset.name, [i], [j], 1.0 if together else -1.0, kind="said"
             )
             data = data.edit().add(link)
-            after, first, rest = _again(data, before)
+            after, first, others_list = _again(data, before)
             way = displacements(before, after)
             others = np.delete(way, [span.start + i, span.start + j])
             kind = "together" if together else "apart"
             for key, value in {
                 "first frame, s": first,
-                "rest, s": rest,
+                "rest, s": others_list,
                 f"{kind}, before": _apart(before, dataset.name, i, j),
                 f"{kind}, after": _apart(after, dataset.name, i, j),
                 "others, median": float(np.nanmedian(others)),
@@ -95,16 +95,16 @@ def _again(data: HeteroData, start: Embedding) -> tuple[Embedding, float, float]
     first = None
     began = time.process_time()
 
-    def progress(fraction: float, message: str = "", **told: Any) -> None:
+    def progress(fraction: float, message: str = "", **messages: Any) -> None:
         nonlocal first
-        layout = told.get("layout")
+        layout = messages.get("layout")
         if layout is not None and first is None:
             layout()
             first = time.process_time() - began
 
-    found = hetviz.embed(data, METHOD, start=start, progress=progress)
-    rest = time.process_time() - began
-    return found, rest if first is None else first, rest
+    result = hetviz.embed(data, METHOD, start=start, progress=progress)
+    others = time.process_time() - began
+    return result, others if first is None else first, others
 
 
 def _apart(embedding: Embedding, dataset: str, i: int, j: int) -> float:

@@ -1,4 +1,4 @@
-"""Seconds from the start of a first map to what can be looked at, and to the map that stays.
+"""Time from the start of a first map to the first sketch and to the final map.
 
 Made data: things in thirty heaps with twelve numbers each, and a fiftieth as many shops with six,
 four in five of which sell their own heap; each thing is linked with the shop that sells it. The map
@@ -39,8 +39,8 @@ def things_and_shops(n: int, seed: int = 0) -> HeteroData:
     heap, sells = rng.integers(HEAPS, size=n), np.arange(m) % HEAPS
     X = 2.0 * rng.normal(size=(HEAPS, 12))[heap] + rng.normal(size=(n, 12))
     S = 2.0 * rng.normal(size=(HEAPS, 6))[sells] + rng.normal(size=(m, 6))
-    own = heap + HEAPS * rng.integers(m // HEAPS, size=n)
-    to = np.where(rng.random(n) < 0.8, own, rng.integers(m, size=n))
+    own_values = heap + HEAPS * rng.integers(m // HEAPS, size=n)
+    to = np.where(rng.random(n) < 0.8, own_values, rng.integers(m, size=n))
     things = Dataset("things", [f"t{k}" for k in range(n)], X)
     shops = Dataset("shops", [f"s{k}" for k in range(m)], S)
     return HeteroData([things, shops], [Links("things", "shops", np.arange(n), to)])
@@ -51,9 +51,9 @@ def timed(data: HeteroData) -> dict[str, Any]:
     when: dict[str, tuple[float, float]] = {}
     began = time.process_time(), time.perf_counter()
 
-    def note(what: str) -> None:
-        if what not in when:
-            when[what] = time.process_time() - began[0], time.perf_counter() - began[1]
+    def note(message_list: str) -> None:
+        if message_list not in when:
+            when[message_list] = time.process_time() - began[0], time.perf_counter() - began[1]
 
     def progress(fraction: float, message: str = "", **figures: Any) -> None:
         layout = figures.get("layout")
@@ -67,13 +67,13 @@ def timed(data: HeteroData) -> dict[str, Any]:
         elif message.startswith("All items"):
             note("all by landmarks")
 
-    made: Any = Task(FIRST_MAP, {"data": data}).run(progress)
+    created: Any = Task(FIRST_MAP, {"data": data}).run(progress)
     note("settled and measured")
-    scores = (made.figures or {})["scores"]
+    scores = (created.figures or {})["scores"]
     return {
         "items": data.n_rows,
-        **{f"{what}, s": _seconds(when.get(what)) for what in MILESTONES},
-        "method": made.method,
+        **{f"{message_list}, s": _seconds(when.get(message_list)) for message_list in MILESTONES},
+        "method": created.method,
         "link AUC": scores["link_auc"],
         "trust": scores["trustworthiness"],
         "load": os.getloadavg()[0],

@@ -1,4 +1,4 @@
-"""How what is done with a map grows with its items: time and memory at four sizes."""
+"""Time and memory of operations on a map at four sizes."""
 
 from __future__ import annotations
 
@@ -93,5 +93,5 @@ def forget_peak() -> float:
 
 def peak() -> float:
     """Return the largest size since, in MB."""
-    found = re.search(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text(encoding="ascii"))
-    return 0.0 if found is None else int(found[1]) / 1000
+    result = re.search(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text(encoding="ascii"))
+    return 0.0 if result is None else int(result[1]) / 1000

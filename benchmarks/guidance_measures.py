@@ -1,4 +1,4 @@
-"""Guidance measures by number of items: time, and the error of sampling against the exact value."""
+"""Time and sampling error of guidance measures, by number of items."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Guided projection by size, against its floors: one pass of X'X per dataset, and of the links."""
+"""Time of guided projection by size, against the cost of one pass of X'X and of the links."""
 
 from __future__ import annotations
 

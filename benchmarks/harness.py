@@ -1,4 +1,4 @@
-"""What all benchmarks share: one thread, CPU seconds, versions, and one JSON file with a table."""
+"""Shared code of benchmarks: threads, CPU time, versions, JSON and tables."""
 
 from __future__ import annotations
 

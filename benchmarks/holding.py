@@ -1,4 +1,4 @@
-"""Whether what is said to hold an item does: a joint map goes on without one pull at a time.
+"""Accuracy of explanations: movement of items when one pull is removed from a joint map.
 
 Of 12 items of the first dataset (drawn once) the pairs with the four largest shares of the pull,
 and with the four largest shares of the graph, are taken out one by one; the layout makes 100 more
@@ -45,8 +45,8 @@ def removed(name: str) -> dict[str, Any]:
     pulls = model.pulls(data)
     whole = sp.csr_array(sum(pulls.parts.values()))
     P = sp.csr_array(whole / whole.sum())
-    there = np.isfinite(model.embedding_.stacked()).all(axis=1)
-    assert there.all(), "samples place every item"
+    present = np.isfinite(model.embedding_.stacked()).all(axis=1)
+    assert present.all(), "samples place every item"
     rested = make_layout(P, model.embedding_.stacked())
     rested.run([Phase(REST)])
     start = np.array(rested.positions)
@@ -61,22 +61,24 @@ def removed(name: str) -> dict[str, Any]:
     first = next(iter(data.datasets.values()))
     correlations, hits, n = [], [], 0
     for row in np.random.default_rng(0).choice(len(first), ITEMS, replace=False):
-        found = attraction_of(int(row), Y, pulls)
-        assert found is not None
-        tried = np.unique(np.r_[:PAIRS, np.argsort(-found.wanted, kind="stable")[:PAIRS]])
-        tried = tried[tried < len(found.to)]
+        result_list = attraction_of(int(row), Y, pulls)
+        assert result_list is not None
+        tried = np.unique(np.r_[:PAIRS, np.argsort(-result_list.wanted, kind="stable")[:PAIRS]])
+        tried = tried[tried < len(result_list.to)]
         gone = []
-        for other in found.to[tried]:
+        for other in result_list.to[tried]:
             without = P.tolil()
             without[row, other] = without[other, row] = 0.0
             gone.append(np.linalg.norm(gone_on(sp.csr_array(without))[row] - Y[row]) / extent)
-        told = [values[tried] for values in (found.share, found.wanted, found.moves)]
+        messages = [
+            values[tried] for values in (result_list.share, result_list.wanted, result_list.moves)
+        ]
         n += len(tried)
         if len(tried) > 2:
-            correlations.append([spearmanr(values, gone).statistic for values in told])
-            hits.append([np.argmax(values) == np.argmax(gone) for values in told])
+            correlations.append([spearmanr(values, gone).statistic for values in messages])
+            hits.append([np.argmax(values) == np.argmax(gone) for values in messages])
     result: dict[str, Any] = {"data": name, "pairs": n}
     for k, words in enumerate(BY):
-        result[f"first by {words}"] = float(np.mean([one[k] for one in hits]))
-        result[f"correlation, {words}"] = float(np.mean([one[k] for one in correlations]))
+        result[f"first by {words}"] = float(np.mean([hit[k] for hit in hits]))
+        result[f"correlation, {words}"] = float(np.mean([hit[k] for hit in correlations]))
     return result

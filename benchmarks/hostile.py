@@ -1,4 +1,4 @@
-"""What is tried to do harm, by files and by requests, and what becomes of it.
+"""Hostile files and requests, and the response to each.
 
 Files are those of `tests/soak`, made by hand or found by changing good ones, and those of a folder
 that ``--data`` names; each is read by a process of its own as the app reads it. Requests go to a
@@ -48,11 +48,11 @@ Row = dict[str, Any]
 
 def run(out: Path, quick: bool, data: Path | None) -> None:
     """Try all of it; one row for each source of files and each kind of request."""
-    with tempfile.TemporaryDirectory() as made:
+    with tempfile.TemporaryDirectory() as created:
         # Apart: what this process takes counts as taken by those that it starts.
         code = "import sys; from benchmarks.hostile import make; make(sys.argv[1], sys.argv[2])"
-        subprocess.run([sys.executable, "-c", code, made, "5" if quick else "1000"], check=True)
-        rows = [of_files("made by hand", Path(made), ("app",))]
+        subprocess.run([sys.executable, "-c", code, created, "5" if quick else "1000"], check=True)
+        rows = [of_files("made by hand", Path(created), ("app",))]
     if not quick:
         rows.append(of_files("found by changing good files", FOUND, ("app", "library", "command")))
     if data is not None:
@@ -79,9 +79,9 @@ def run(out: Path, quick: bool, data: Path | None) -> None:
     report("hostile", rows, out, "what was tried, how often, and what became of it")
 
 
-def make(folder: str, most: str) -> None:
+def make(folder: str, maximum: str) -> None:
     """Make files by hand, so many at most."""
-    for name, content in list(FILES.items())[: int(most)]:
+    for name, content in list(FILES.items())[: int(maximum)]:
         (Path(folder) / name).write_bytes(content())
 
 
@@ -90,7 +90,7 @@ def of_files(source: str, folder: Path, ways: tuple[str, ...]) -> Row:
 
     One reads them all, as a server does; another takes its place after each that was too much.
     """
-    found, most, reader = [], [0.0], Reader()
+    result, maximum, reader = [], [0.0], Reader()
     for path in sorted(path for path in folder.rglob("*") if path.is_file()):
         # What was found has the name of the seed behind a number.
         named = re.sub(r"^.*-\d+-", "", path.name).replace("model2", "model")
@@ -98,20 +98,22 @@ def of_files(source: str, folder: Path, ways: tuple[str, ...]) -> Row:
             with tempfile.TemporaryDirectory() as work:
                 copy = Path(work) / named
                 copy.write_bytes(path.read_bytes())
-                said = reader.read(way, copy)
-            found.append(str(said["what"]))
+                content = reader.read(way, copy)
+            result.append(str(content["what"]))
             if way == "app":
-                most.append(float(str(said["mb"])))
-            if said["what"] in ("crashed", "hung") or most[-1] > MOST_MB:
-                print(f"{way} {path.name}: {said}", flush=True)
+                maximum.append(float(str(content["mb"])))
+            if content["what"] in ("crashed", "hung") or maximum[-1] > MOST_MB:
+                print(f"{way} {path.name}: {content}", flush=True)
                 reader.end()
     reader.end()
     return {
         "tried": f"files {source}",
-        "times": len(found),
-        **{what: found.count(what) for what in ("refused", "accepted", "crashed", "hung")},
-        f"over {MOST_MB:,} MB": sum(one > MOST_MB for one in most),
-        "most MB": round(max(most)),
+        "times": len(result),
+        **{
+            message: result.count(message) for message in ("refused", "accepted", "crashed", "hung")
+        },
+        f"over {MOST_MB:,} MB": sum(entry > MOST_MB for entry in maximum),
+        "most MB": round(max(maximum)),
     }
 
 
@@ -138,13 +140,13 @@ def other_names(server: Server) -> Iterator[str]:
 
 def other_sites(server: Server) -> Iterator[str]:
     """Pages of another site, of another port, and of none."""
-    own = urlsplit(server.url).netloc
+    own_values = urlsplit(server.url).netloc
     for origin in ("https://evil.example", "http://127.0.0.1:1", "null"):
         for path in PAGES:
             yield _by(asked(server, path, Origin=origin)[0], 403)
         try:
             connect(
-                f"ws://{own}/_stcore/stream",
+                f"ws://{own_values}/_stcore/stream",
                 origin=origin,  # type: ignore[arg-type]
                 subprotocols=["streamlit"],  # type: ignore[list-item]
             ).close()
@@ -177,17 +179,17 @@ def keys_in_cookies(server: Server) -> Iterator[str]:
     visitor = Visitor(server.url)
     visitor.come()
     for path in (*PAGES, f"/map?s={visitor.sid}"):
-        given = asked(server, path)[1].get("set-cookie", "")
-        yield "accepted" if visitor.sid in given else "refused"
+        inputs = asked(server, path)[1].get("set-cookie", "")
+        yield "accepted" if visitor.sid in inputs else "refused"
     visitor.leave()
 
 
 def missing_headers(server: Server) -> Iterator[str]:
     """Answers that another page could frame, sniff, or run scripts in: refused is with headers."""
     for path in PAGES:
-        found = asked(server, path)[1]
-        held = all(re.search(want, found.get(name, "")) for name, want in HEADERS.items())
-        yield "refused" if held else "accepted"
+        result = asked(server, path)[1]
+        content = all(re.search(want, result.get(name, "")) for name, want in HEADERS.items())
+        yield "refused" if content else "accepted"
 
 
 def costly_features(server: Server) -> Iterator[str]:

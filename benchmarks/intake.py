@@ -1,4 +1,4 @@
-"""How much work and memory it takes to read a file, beside pandas and polars at their defaults.
+"""Time and memory of reading a file, against pandas and polars.
 
 Each reading is a process of its own that reads a small table first, so that everything is imported,
 then the one that is measured; it tells the CPU seconds of that (of all its threads) and the largest
@@ -104,8 +104,8 @@ def measured(reader: str, path: Path) -> dict[str, Any]:
     )
     if done.returncode:
         return {"cpu_s": float("nan"), "mb": float("nan"), "why": _last_line(done.stderr)}
-    found: dict[str, Any] = json.loads(done.stdout)
-    return {**found, "why": ""}
+    result: dict[str, Any] = json.loads(done.stdout)
+    return {**result, "why": ""}
 
 
 def _peak_mb() -> float:

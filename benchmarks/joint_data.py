@@ -1,4 +1,4 @@
-"""Linked data sets for judging joint maps: samples, research data, and some made of packages.
+"""Linked datasets for evaluating joint maps.
 
 ``LOADERS`` names them all. Those of `FROM_FOLDER` need ``--data DIR``, a folder with what their
 docstrings name; `zones`, `imports` and `estimators` are made of what is installed (tzdata, SciPy,
@@ -107,8 +107,8 @@ def baseball(folder: Path) -> HeteroData:
     results = ["W", "R", "AB", "H", "HR", "BB", "SO", "SB", "RA", "ER", "ERA", "HA", "SOA", "E"]
     seasons = teams.assign(season=teams["teamID"] + " " + teams["yearID"].astype(str))
     seasons = seasons.set_index("season")
-    kept = batting[batting["playerID"].isin(played.index)]
-    pairs = kept.assign(season=kept["teamID"] + " " + kept["yearID"].astype(str))
+    retained = batting[batting["playerID"].isin(played.index)]
+    pairs = retained.assign(season=retained["teamID"] + " " + retained["yearID"].astype(str))
     pairs = pairs[pairs["season"].isin(seasons.index)][["playerID", "season"]].drop_duplicates()
     parks = sorted(seasons["park"].unique())
     data = [
@@ -132,7 +132,7 @@ def baseball(folder: Path) -> HeteroData:
             kind="at home in",
         ),
     ]
-    last = kept.sort_values("yearID").drop_duplicates("playerID", keep="last")
+    last = retained.sort_values("yearID").drop_duplicates("playerID", keep="last")
     league = last.set_index("playerID").loc[features.index]["lgID"].astype(str)
     labels = [
         Labels("players", "league", league.to_numpy()),
@@ -194,10 +194,10 @@ def imports(folder: Path | None = None) -> HeteroData:
             except SyntaxError:
                 continue
             words = _WORD.findall(_words_of(tree).lower())
-            found = set(_imported(tree, package, inside.parts[:-1]))
-            if len(words) < 100 or not found:
+            result = set(_imported(tree, package, inside.parts[:-1]))
+            if len(words) < 100 or not result:
                 continue
-            uses += [(len(names), name) for name in sorted(found)]
+            uses += [(len(names), name) for name in sorted(result)]
             names.append(f"{package}/{inside.as_posix()}")
             texts.append(words)
             labels.append(f"{package}.{inside.parts[0]}")
@@ -221,10 +221,10 @@ def estimators(folder: Path | None = None) -> HeteroData:
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        found = sorted(all_estimators())
+        result = sorted(all_estimators())
     texts, names, labels, uses = [], [], [], []
     described: dict[str, list[str]] = {}
-    for name, kind in found:
+    for name, kind in result:
         doc = inspect.getdoc(kind) or ""
         parameters = list(inspect.signature(kind).parameters)
         about = dict(re.findall(r"^(\w+) : .*\n((?:    .*\n|\n)+)", doc, flags=re.MULTILINE))
@@ -267,14 +267,14 @@ FROM_FOLDER = ("citeseer", "terror_attack", "yamanishi_nr", "mfeat", "baseball")
 
 def _degrees(text: str) -> tuple[float, float]:
     """Return latitude and longitude of ISO 6709, as in +4230+00131."""
-    found = re.fullmatch(r"([+-]\d+)([+-]\d+)", text)
-    if found is None:
+    result = re.fullmatch(r"([+-]\d+)([+-]\d+)", text)
+    if result is None:
         raise ValueError(f"no place: {text!r}")
     values = []
-    for part, whole in zip(found.groups(), (2, 3), strict=True):
+    for part, whole in zip(result.groups(), (2, 3), strict=True):
         sign, digits = (-1 if part[0] == "-" else 1), part[1:]
-        degrees, rest = digits[:whole], digits[whole:]
-        minutes, seconds = rest[:2] or "0", rest[2:] or "0"
+        degrees, others = digits[:whole], digits[whole:]
+        minutes, seconds = others[:2] or "0", others[2:] or "0"
         values.append(sign * (int(degrees) + int(minutes) / 60 + int(seconds) / 3600))
     return values[0], values[1]
 
@@ -317,8 +317,8 @@ def _majority(n: int, votes: Iterable[tuple[int, str]]) -> list[str | None]:
 def _bag(texts: Sequence[Sequence[str]], least: int) -> sp.csr_array:
     """Return word counts of texts as tf-idf rows of length 1; words of fewer texts are left out."""
     documents = Counter(word for words in texts for word in set(words))
-    most = len(texts) / 3
-    vocabulary = sorted(word for word, many in documents.items() if least <= many <= most)
+    maximum = len(texts) / 3
+    vocabulary = sorted(word for word, many in documents.items() if least <= many <= maximum)
     number = {word: place for place, word in enumerate(vocabulary)}
     rows, columns, values = [], [], []
     for row, words in enumerate(texts):

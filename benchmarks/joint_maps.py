@@ -1,4 +1,4 @@
-"""Joint maps against each other: every method and baseline on the same splits of twelve data sets.
+"""Joint maps of all methods and baselines on the same splits of twelve datasets.
 
 A fifth of the links is held out; every measure is one of `hetviz.compare`. The defaults of
 joint-map are chosen on `CHOSEN_ON` by `CHOSEN_BY` alone. `REPORTED_ON` was named before the first
@@ -111,15 +111,15 @@ def run(out: Path, quick: bool, folder: Path) -> None:
 
 def parts_of(name: str, data: HeteroData) -> dict[str, HeteroData]:
     """Return a dataset of some data without links, and their comparisons without links."""
-    found: dict[str, HeteroData] = {}
-    described = [one for one in data.datasets.values() if not one.is_featureless]
+    result: dict[str, HeteroData] = {}
+    described = [value for value in data.datasets.values() if not value.is_featureless]
     largest = max(described, key=len)
     labels = [column for column in data.labels if column.dataset == largest.name]
-    found[f"{name}, {largest.name} alone"] = HeteroData([largest], (), None, labels)
+    result[f"{name}, {largest.name} alone"] = HeteroData([largest], (), None, labels)
     if data.comparisons is not None and len(data.comparisons):
         bare = HeteroData(data.datasets.values(), (), data.comparisons, data.labels)
-        found[f"{name}, comparisons alone"] = bare
-    return found
+        result[f"{name}, comparisons alone"] = bare
+    return result
 
 
 def suited(data: HeteroData) -> list[str]:
@@ -137,9 +137,9 @@ def measure(
     seeds: Iterable[int],
 ) -> None:
     """Measure a method on some splits of a data set and write the figures down."""
-    known = {(row["data"], row["label"], row["seed"]) for row in rows_of(file)}
+    expected = {(row["data"], row["label"], row["seed"]) for row in rows_of(file)}
     for seed in seeds:
-        if (name, label, seed) in known:
+        if (name, label, seed) in expected:
             continue
         row: dict[str, Any] = {
             "data": name,
@@ -159,7 +159,7 @@ def measure(
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                found = hetviz.compare(
+                comparison = hetviz.compare(
                     data,
                     [method],
                     seeds=1,
@@ -167,8 +167,8 @@ def measure(
                     random_state=seed,
                     progress=limited,
                 )
-            row["scores"] = dict(found.fits[0].scores) if found.fits else {}
-            row["failed"] = found.failures.get(method, "")
+            row["scores"] = dict(comparison.fits[0].scores) if comparison.fits else {}
+            row["failed"] = comparison.failures.get(method, "")
         except Cancelled:
             row |= {"scores": {}, "failed": f"not within {CPU_LIMIT:g} CPU seconds"}
         row["cpu"] = round(time.process_time() - started, 3)
@@ -199,12 +199,12 @@ def measure_default(file: Path, name: str, data: HeteroData, seed: int) -> None:
         measure(file, name, data, label, choice.method, dict(choice.params), [seed])
     elif not any(row["label"] == label for row in rows):
         measure(file, name, data, label, choice.method, {}, [seed])
-    found = next(
+    result = next(
         row
         for row in rows_of(file)
         if (row["data"], row["seed"], row["label"]) == (name, seed, label)
     )
-    row = found | {"label": DEFAULT, "cpu": round(found["cpu"] + seconds, 3)}
+    row = result | {"label": DEFAULT, "cpu": round(result["cpu"] + seconds, 3)}
     with file.open("a", encoding="utf-8") as lines:
         lines.write(json.dumps(row) + "\n")
     print(f"{name}: {DEFAULT} is {label}, split {seed}, {row['cpu']:.1f} s", flush=True)
@@ -271,14 +271,14 @@ def against(
     held against neighbour maps alone.
     """
     mine = values(rows, name, ours, measure)
-    found = []
+    result = []
     for key in NEIGHBOUR_MAPS if measure == "trustworthiness" else BASELINES:
         theirs = values(rows, name, key, measure)
         ahead = np.array([theirs[seed] - mine[seed] for seed in mine if seed in theirs])
         if len(ahead):
             error = ahead.std(ddof=1) / np.sqrt(len(ahead)) if len(ahead) > 1 else 0.0
-            found.append((key, float(ahead.mean()), float(error)))
-    return max(found, key=lambda one: one[1], default=None)
+            result.append((key, float(ahead.mean()), float(error)))
+    return max(result, key=lambda entry: entry[1], default=None)
 
 
 def is_behind(measure: str, ahead: float, error: float) -> bool:
@@ -292,7 +292,7 @@ def verdicts(rows: Sequence[dict[str, Any]], ours: str = DEFAULT) -> None:
     Bold is what is behind: by more than a standard error of the difference, see `is_behind`.
     """
     print(f"\n| set | {ours} is | " + " | ".join(CHOSEN_BY) + " |\n|" + " --- |" * 9)
-    kept: dict[str, list[str]] = {measure: [] for measure in CHOSEN_BY}
+    retained: dict[str, list[str]] = {measure: [] for measure in CHOSEN_BY}
     lost: dict[str, list[str]] = {measure: [] for measure in CHOSEN_BY}
     for name in (*REPORTED_ON, *CHOSEN_ON):
         methods = [row["method"] for row in rows if (row["data"], row["label"]) == (name, ours)]
@@ -304,18 +304,18 @@ def verdicts(rows: Sequence[dict[str, Any]], ours: str = DEFAULT) -> None:
                 continue
             key, ahead, error = best
             behind = is_behind(measure, ahead, error)
-            (lost if behind else kept)[measure].append(name)
+            (lost if behind else retained)[measure].append(name)
             mean = np.mean(list(values(rows, name, ours, measure).values()))
             mark = "**" if behind else ""
             cells.append(f"{mark}{_short(mean)}{mark} ({ahead:+.3f} ± {_short(error)} {key})")
         print(f"| {name} | {', '.join(dict.fromkeys(methods))} | " + " | ".join(cells) + " |")
     for measure in CHOSEN_BY:
-        n = len(kept[measure]) + len(lost[measure])
-        print(f"{measure}: {len(kept[measure])} of {n}; behind on {', '.join(lost[measure])}")
+        n = len(retained[measure]) + len(lost[measure])
+        print(f"{measure}: {len(retained[measure])} of {n}; behind on {', '.join(lost[measure])}")
     either = [
         name
         for name in (*REPORTED_ON, *CHOSEN_ON)
-        if name in kept["link_auc_held_out"] or name in kept["degree_auc_held_out"]
+        if name in retained["link_auc_held_out"] or name in retained["degree_auc_held_out"]
     ]
     print(f"held-out AUC or degree-AUC: {len(either)} of {len(REPORTED_ON) + len(CHOSEN_ON)}")
 
@@ -330,16 +330,16 @@ def _mean_of(
     """Return the mean of all measures, and each: means over sets, of means over splits."""
     each = []
     for measure in CHOSEN_BY:
-        found = [values(rows, name, label, measure) for name in sets]
-        means = [np.mean(list(one.values())) for one in found if one]
+        result = [values(rows, name, label, measure) for name in sets]
+        means = [np.mean(list(entry.values())) for entry in result if entry]
         each.append(float(np.mean(means)) if means else float("nan"))
     return float(np.nanmean(each)) if np.isfinite(each).any() else float("nan"), each
 
 
-def _cell(found: dict[int, float]) -> str:
-    if not found:
+def _cell(result: dict[int, float]) -> str:
+    if not result:
         return ""
-    each = np.array(list(found.values()))
+    each = np.array(list(result.values()))
     text = f"{each.mean():.3f}"
     return text if len(each) < 2 else f"{text} ± {each.std(ddof=1) / np.sqrt(len(each)):.3f}"
 
@@ -361,10 +361,10 @@ def standings(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
     shapes: dict[str, list[dict[str, Any]]] = {}
     whose = {row["label"]: (row["method"], row["params"]) for row in chosen}
     for shape in dict.fromkeys(shape for shape, _ in scores):
-        sets = [found for (of, _), found in scores.items() if of == shape]
+        sets = [result for (of, _), result in scores.items() if of == shape]
         entries = []
         for label, (method, params) in whose.items():
-            behind = [max(found.values()) - found[label] for found in sets if label in found]
+            behind = [max(result.values()) - result[label] for result in sets if label in result]
             if behind:
                 entry = {"method": method, "behind": round(float(np.mean(behind)), 3)}
                 entry["n_sets"] = len(behind)
@@ -378,9 +378,9 @@ def standings(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
         least[row["data"]] = min(row["cpu"], least.get(row["data"], row["cpu"]))
     seconds: dict[str, list[float]] = {}
     for method in sorted({method for method, _ in whose.values()}):
-        known = [row for row in sound if row["label"] == method]
-        if known:
-            fits = [(row["rows"], max(row["cpu"] - least[row["data"]], 0.01)) for row in known]
+        expected = [row for row in sound if row["label"] == method]
+        if expected:
+            fits = [(row["rows"], max(row["cpu"] - least[row["data"]], 0.01)) for row in expected]
             seconds[method] = _law(fits)
     return {
         "versions": dict(versions()),

@@ -1,4 +1,4 @@
-"""Which keys are proposed for linked tables, and whether those that are ticked are true.
+"""Proposed keys of linked tables, and precision of the reliable ones.
 
 ``--data FOLDER`` holds ``linked/baseball`` (Lahman's tables). The samples are taken apart into CSV
 files: their datasets with what the links between two of them say as a column of keys, or as a table
@@ -128,9 +128,9 @@ def flights() -> tuple[dict[str, bytes], True_]:
 def films() -> tuple[dict[str, bytes], True_]:
     """Films by directors whose names are spelt with and without accents; years in both."""
     rng = np.random.default_rng(3)
-    given = ("José", "Zoë", "Ann", "Bo", "Chloé", "Dag", "Eva", "Łukasz")
+    inputs = ("José", "Zoë", "Ann", "Bo", "Chloé", "Dag", "Eva", "Łukasz")
     family = ("Núñez", "Ash", "Bay", "Cöln", "Dow", "Eyre", "Fox", "Ġorġ")
-    names = [f"{a} {b}" for a in given for b in family]
+    names = [f"{a} {b}" for a in inputs for b in family]
     directors = [[name, int(rng.integers(1920, 1990))] for name in names]
     plain = str.maketrans("éëŁłúñöĠġó", "eeLlunoGgo")
     rows: list[list[object]] = [
@@ -148,13 +148,13 @@ def unrelated() -> tuple[dict[str, bytes], True_]:
     """Two tables that have nothing to do with each other but running numbers and few words."""
     rng = np.random.default_rng(4)
     sizes = ("small", "large")
-    one: list[list[object]] = [
+    entry: list[list[object]] = [
         [k, sizes[int(rng.integers(2))], int(rng.integers(1, 60))] for k in range(1, 301)
     ]
     other: list[list[object]] = [
         [k, int(rng.integers(1, 300)), sizes[int(rng.integers(2))]] for k in range(1, 201)
     ]
-    return {"stones": _csv("id,size,weight", one), "plants": _csv("id,height,size", other)}, set()
+    return {"stones": _csv("id,size,weight", entry), "plants": _csv("id,height,size", other)}, set()
 
 
 def cafes() -> tuple[dict[str, bytes], True_]:
@@ -170,15 +170,15 @@ def cafes() -> tuple[dict[str, bytes], True_]:
         ["Oslo", 59.91, 10.75, 0.7],
         ["Bern", 46.95, 7.45, 0.13],
     ]
-    places = [(float(str(one[1])), float(str(one[2]))) for one in cities]
+    places = [(float(str(city[1])), float(str(city[2]))) for city in cities]
     plain = ("Sao Paulo", "Zurich", "Lodz", "Koeln", "Malaga", "Tromso", "OSLO", " Bern")
     tags = ("vegan", "quiet", "late night", "dogs", "wifi", "terrace", "roastery", "books")
     rows: list[list[object]] = []
     for k in range(240):
         at = int(rng.integers(8))
-        own = rng.choice(8, int(rng.integers(1, 4)), replace=False)
+        own_values = rng.choice(8, int(rng.integers(1, 4)), replace=False)
         place = [round(x + 0.02 * float(rng.normal()), 4) for x in places[at]]
-        listed = "; ".join(tags[j] for j in own)
+        listed = "; ".join(tags[j] for j in own_values)
         rows.append([f"Cafe {k}", plain[at], *place, listed, int(rng.integers(8, 60))])
     files = {
         "cities": _csv("city,latitude,longitude,million", cities),
@@ -204,9 +204,9 @@ def clinic() -> tuple[dict[str, bytes], True_]:
     ]
     visits: list[list[object]] = []
     for k in range(1, 3001):
-        who, ward = int(rng.integers(400)), wards[int(rng.integers(9))]
+        person, ward = int(rng.integers(400)), wards[int(rng.integers(9))]
         drug = drugs[int(rng.integers(60))][0]
-        visits.append([k, f"pt-{who:04}", *ward[:2], drug, int(rng.poisson(4))])
+        visits.append([k, f"pt-{person:04}", *ward[:2], drug, int(rng.poisson(4))])
     files = {
         "patients": _csv("patient,name,born,sex,height", patients),
         "wards": _csv("hospital,ward,name,beds", wards),
@@ -250,33 +250,37 @@ def judged(name: str, files: Mapping[str, bytes], true: True_) -> dict[str, Any]
     """Read the files as they would be dropped, and hold what is proposed against the truth."""
     loaded = read_tables([(f"{key}.csv", content) for key, content in files.items()])
     data = loaded.data
-    found = propose_joins(data)
-    ticked = [one for one in found if one.sure]
-    right = [one for one in ticked if _key(one) & true]
+    proposals = propose_joins(data)
+    ticked = [entry for entry in proposals if entry.sure]
+    right = [entry for entry in ticked if _key(entry) & true]
     linked = _links_already(data, true)
     return {
         "set": name,
         "tables": len(files),
         "true keys": len(true),
         "ticked and true": len(right) + len(linked),
-        "ticked and false": "; ".join(one.title for one in ticked if one not in right) or "none",
+        "ticked and false": "; ".join(entry.title for entry in ticked if entry not in right)
+        or "none",
         "true, not ticked": "; ".join(
             sorted(
                 f"{a}: {b}"
                 for a, b, c, d in true
-                if not any((a, b, c, d) in _key(one) for one in right) and a not in linked
+                if not any((a, b, c, d) in _key(entry) for entry in right) and a not in linked
             )
         )
         or "none",
-        "proposed besides": len(found) - len(ticked),
+        "proposed besides": len(proposals) - len(ticked),
     }
 
 
 def _key(proposal: Proposal) -> True_:
     """Return a proposal by its two ends, in both directions."""
     join = proposal.join
-    one = " + ".join(sorted(join.source_columns)), " + ".join(sorted(join.target_columns))
-    return {(join.source, one[0], join.target, one[1]), (join.target, one[1], join.source, one[0])}
+    entry = " + ".join(sorted(join.source_columns)), " + ".join(sorted(join.target_columns))
+    return {
+        (join.source, entry[0], join.target, entry[1]),
+        (join.target, entry[1], join.source, entry[0]),
+    }
 
 
 def _links_already(data: HeteroData, true: True_) -> list[str]:
@@ -286,14 +290,14 @@ def _links_already(data: HeteroData, true: True_) -> list[str]:
 
 def run(out: Path, quick: bool, data: Path | None = None) -> None:
     """Judge all sets."""
-    made = {"shop": shop, "school": school, "flights": flights, "films": films}
-    made |= {"unrelated": unrelated, "cafes": cafes, "clinic": clinic}
-    sets = {name: make() for name, make in made.items()}
+    created = {"shop": shop, "school": school, "flights": flights, "films": films}
+    created |= {"unrelated": unrelated, "cafes": cafes, "clinic": clinic}
+    sets = {name: make() for name, make in created.items()}
     if not quick:
         sets |= {name: taken_apart(name) for name in ("emoji", "world", "digits", "debian")}
     if data is not None:
         folder = data / "linked" / "baseball"
         files = {path.stem: path.read_bytes() for path in sorted(folder.glob("*.csv"))}
         sets["baseball"] = files, BASEBALL
-    rows = [judged(name, *one) for name, one in sets.items()]
+    rows = [judged(name, *entry) for name, entry in sets.items()]
     report("keys", rows, out, "no setting was chosen by these sets")

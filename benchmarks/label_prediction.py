@@ -1,4 +1,4 @@
-"""Labels by all that is known, beside what a reader would try: 5, 10, 30 and 70 % of them known.
+"""Label prediction against simple baselines, with 5, 10, 30 and 70 % known labels.
 
 All predictions of hetviz come from `hetviz.predict_labels`, with the hidden labels taken out of
 the data first. The baselines are scikit-learn's, on the plain features: logistic regression with
@@ -70,11 +70,11 @@ def judged(
 ) -> dict[str, Any]:
     """Return the errors of each way over the seeds, and the figures that judge the default."""
     errors: dict[str, list[float]] = {}
-    told: list[tuple[float, float, float]] = []
+    messages: list[tuple[float, float, float]] = []
     for seed in range(seeds):
-        y, shown = split(data, dataset, label, share, seed)
-        hidden = ~shown & (y != "")
-        seen = with_labels(data, dataset, label, np.where(shown, y, ""))
+        y, displayed = split(data, dataset, label, share, seed)
+        hidden = ~displayed & (y != "")
+        seen = with_labels(data, dataset, label, np.where(displayed, y, ""))
         for way in (DEFAULT, CONSENSUS):
             if way == CONSENSUS and (len(y) > _SLOW or seed >= 2):
                 continue
@@ -83,23 +83,23 @@ def judged(
                 seen, dataset, label, method=None if way == DEFAULT else way, repeats=0
             ).table
             seconds = time.process_time() - start
-            said = table["label"].to_numpy().astype(str)
-            errors.setdefault(way, []).append(float((said[hidden] != y[hidden]).mean()))
+            statements = table["label"].to_numpy().astype(str)
+            errors.setdefault(way, []).append(float((statements[hidden] != y[hidden]).mean()))
             if way == DEFAULT:
                 sure = table["probability"].to_numpy(np.float64)[hidden]
-                right = said[hidden] == y[hidden]
-                told.append((calibration_error(sure, right), seconds, float(shown.sum())))
-        for way, said in baselines(data, dataset, y, shown, seed):
-            errors.setdefault(way, []).append(float((said[hidden] != y[hidden]).mean()))
+                right = statements[hidden] == y[hidden]
+                messages.append((calibration_error(sure, right), seconds, float(displayed.sum())))
+        for way, statements in baselines(data, dataset, y, displayed, seed):
+            errors.setdefault(way, []).append(float((statements[hidden] != y[hidden]).mean()))
     row: dict[str, Any] = {"data": name, "label": label, "known": f"{share:.0%}"}
-    row["labels"] = int(told[0][2])
+    row["labels"] = int(messages[0][2])
     for way in (DEFAULT, *BASELINES, CONSENSUS):
         row[way] = with_error(errors[way]) if way in errors else ""
     best = min((way for way in BASELINES if way in errors), key=lambda way: np.mean(errors[way]))
     gain = np.array(errors[best]) - np.array(errors[DEFAULT])
     row["best baseline less default"] = with_error(gain.tolist())
-    row["calibration error"] = f"{np.mean([one[0] for one in told]):.3f}"
-    row["CPU s"] = f"{np.mean([one[1] for one in told]):.1f}"
+    row["calibration error"] = f"{np.mean([entry[0] for entry in messages]):.3f}"
+    row["CPU s"] = f"{np.mean([entry[1] for entry in messages]):.1f}"
     return row
 
 
@@ -110,17 +110,17 @@ def split(
 
     At least one of each class is.
     """
-    column = next(one for one in data.labels if (one.dataset, one.name) == (dataset, label))
-    y = np.array(["" if one is None else str(one) for one in column.values])
+    column = next(value for value in data.labels if (value.dataset, value.name) == (dataset, label))
+    y = np.array(["" if value is None else str(value) for value in column.values])
     y[y == "nan"] = ""
     rng = np.random.default_rng((seed, 41))
     order = rng.permutation(np.flatnonzero(y != ""))
     firsts = [order[y[order] == name][0] for name in np.unique(y[y != ""])]
-    rest = order[~np.isin(order, firsts)]
+    others = order[~np.isin(order, firsts)]
     count = max(round(share * len(order)), len(firsts))
-    shown = np.zeros(len(y), dtype=bool)
-    shown[np.concatenate([firsts, rest[: count - len(firsts)]]).astype(np.int64)] = True
-    return y, shown
+    displayed = np.zeros(len(y), dtype=bool)
+    displayed[np.concatenate([firsts, others[: count - len(firsts)]]).astype(np.int64)] = True
+    return y, displayed
 
 
 def with_labels(data: HeteroData, dataset: str, label: str, y: np.ndarray) -> HeteroData:
@@ -129,33 +129,41 @@ def with_labels(data: HeteroData, dataset: str, label: str, y: np.ndarray) -> He
     Columns of the table are gone too: a label hidden in one place must not stand in another.
     """
     entity = data[dataset].entity
-    values = [one or None for one in y.tolist()]
-    rest = [one for one in data.labels if data[one.dataset].entity != entity]
+    values = [entry or None for entry in y.tolist()]
+    others = [entry for entry in data.labels if data[entry.dataset].entity != entity]
     parts = [
         replace(part, table=None) if part.entity == entity else part
         for part in data.datasets.values()
     ]
-    return HeteroData(parts, data.links, None, [*rest, Labels(dataset, label, values)])
+    return HeteroData(parts, data.links, None, [*others, Labels(dataset, label, values)])
 
 
 def baselines(
-    data: HeteroData, dataset: str, y: np.ndarray, shown: np.ndarray, seed: int
+    data: HeteroData, dataset: str, y: np.ndarray, displayed: np.ndarray, seed: int
 ) -> Iterator[tuple[str, np.ndarray]]:
     """Yield what each baseline says of all items."""
-    own = [data[name].X for name in data.views(data[dataset].entity) if data[name].X is not None]
-    X = sp.csr_matrix(sp.hstack(own)) if any(map(sp.issparse, own)) else np.hstack(own)
+    own_values = [
+        data[name].X for name in data.views(data[dataset].entity) if data[name].X is not None
+    ]
+    X = (
+        sp.csr_matrix(sp.hstack(own_values))
+        if any(map(sp.issparse, own_values))
+        else np.hstack(own_values)
+    )
     n = len(y)
     parts, steps = [scaled(X)], []
     for name, other in data.datasets.items():
         A = sp.csr_array((n, len(other)))
         for links in data.links:
-            kept = links.weight > 0
+            retained = links.weight > 0
             for a, i, b, j in (
                 (links.source, links.i, links.target, links.j),
                 (links.target, links.j, links.source, links.i),
             ):
                 if (a, b) == (dataset, name):
-                    A = A + sp.csr_array((links.weight[kept], (i[kept], j[kept])), shape=A.shape)
+                    A = A + sp.csr_array(
+                        (links.weight[retained], (i[retained], j[retained])), shape=A.shape
+                    )
         if not A.nnz:
             continue
         T = row_shares(sp.csr_array(A))
@@ -163,20 +171,20 @@ def baselines(
         if other.X is not None:
             parts.append(T @ scaled(other.X))
         steps.append((T, None if name == dataset else row_shares(sp.csr_array(A.T))))
-    yield LOGISTIC, logistic(X, y, shown, seed)
+    yield LOGISTIC, logistic(X, y, displayed, seed)
     if steps:
         # rows of an array would come with long indices, which scikit-learn's solvers refuse
         both = sp.csr_matrix(sp.hstack([sp.csr_matrix(part) for part in parts]))
-        yield LINKED, logistic(both, y, shown, seed)
+        yield LINKED, logistic(both, y, displayed, seed)
     forest = make_pipeline(
         SimpleImputer(), RandomForestClassifier(300, random_state=seed, n_jobs=1)
     )
-    yield FOREST, forest.fit(X[shown], y[shown]).predict(X)
+    yield FOREST, forest.fit(X[displayed], y[displayed]).predict(X)
     if steps:
-        classes = np.unique(y[shown])
+        classes = np.unique(y[displayed])
         Y = (y[:, None] == classes).astype(np.float64)
-        start = np.where(shown[:, None], Y, Y[shown].mean(axis=0))
-        yield SPREAD, classes[propagate(steps, start, shown).argmax(axis=1)]
+        start = np.where(displayed[:, None], Y, Y[displayed].mean(axis=0))
+        yield SPREAD, classes[propagate(steps, start, displayed).argmax(axis=1)]
 
 
 def scaled(X: Any) -> Any:
@@ -186,17 +194,17 @@ def scaled(X: Any) -> Any:
     return StandardScaler().fit_transform(SimpleImputer().fit_transform(X))
 
 
-def logistic(X: Any, y: np.ndarray, shown: np.ndarray, seed: int) -> np.ndarray:
+def logistic(X: Any, y: np.ndarray, displayed: np.ndarray, seed: int) -> np.ndarray:
     """Return the classes of all items by logistic regression, its strength by cross-validation."""
     scale = MaxAbsScaler() if sp.issparse(X) else make_pipeline(SimpleImputer(), StandardScaler())
     model = make_pipeline(scale, LogisticRegression(max_iter=300, tol=1e-3))
     strengths = {"logisticregression__C": [0.01, 0.1, 1.0, 10.0, 100.0]}
-    most = int(np.unique(y[shown], return_counts=True)[1].max())
-    folds = (StratifiedKFold if most >= 3 else KFold)(3, shuffle=True, random_state=seed)
+    maximum = int(np.unique(y[displayed], return_counts=True)[1].max())
+    folds = (StratifiedKFold if maximum >= 3 else KFold)(3, shuffle=True, random_state=seed)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return np.asarray(
-            GridSearchCV(model, strengths, cv=folds).fit(X[shown], y[shown]).predict(X)
+            GridSearchCV(model, strengths, cv=folds).fit(X[displayed], y[displayed]).predict(X)
         )
 
 

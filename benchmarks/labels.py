@@ -1,4 +1,4 @@
-"""Labels from many sources: boosting consensus and transfer, beside what they must be better than.
+"""Labels from several sources: boosting consensus and transfer, against baselines.
 
 With ``--data DIR``: `mfeat/mfeat.npz` (as for the benchmark `coca`), `terror_attack/` (same), and
 `citeseer/citeseer.npz` (LINQS CiteSeer: words `X`, classes `y`, citations). Without it only the
@@ -52,11 +52,11 @@ def run(out: Path, quick: bool, data: Path | None) -> None:
             collections = {"mfeat": lambda: mfeat(data)}
         note = f"error, mean and standard error of {seeds} seeds, {base.n_rounds} rounds"
         for name, make in collections.items():
-            made = make()
+            created = make()
             shares = (0.1, 0.5) if quick else (0.1, 0.3, 0.5, 0.7, 0.9)
-            report("labels-share", list(by_share(name, made, shares, seeds, base)), out, note)
-            report("labels-terms", list(terms(name, made, seeds, base)), out, note)
-            report("labels-sources", list(source_counts(name, made, seeds, base)), out, note)
+            report("labels-share", list(by_share(name, created, shares, seeds, base)), out, note)
+            report("labels-terms", list(terms(name, created, seeds, base)), out, note)
+            report("labels-sources", list(source_counts(name, created, seeds, base)), out, note)
         if data is not None:
             noisy = list(weights("terror_attack", terror(data), seeds, base))
             if (data / "citeseer").exists():
@@ -75,9 +75,9 @@ def by_share(
             errors: dict[str, list[float]] = {}
             ratios = []
             for seed in range(seeds):
-                found, ratio = one_split(data, missing, share, seed, base)
+                result, ratio = one_split(data, missing, share, seed, base)
                 ratios.append(ratio)
-                for title, error in found.items():
+                for title, error in result.items():
                     keep(errors, title, error)
             yield (
                 {"data": name, "rows missing": missing, "labels": share}
@@ -142,9 +142,18 @@ def terms(
                 keep(errors, "both, exact", wrong(problem, fit(problem, seen, exact).joint, hidden))
                 if seed < n_cv:
                     graphs = list(problem.graphs.values())
-                    Y, few = problem.targets(seen), replace(base, n_rounds=min(50, base.n_rounds))
+                    Y, subset = (
+                        problem.targets(seen),
+                        replace(base, n_rounds=min(50, base.n_rounds)),
+                    )
                     by_cv = choose_settings(
-                        problem.parts, graphs, Y, "classes", few, ["lam0", "lam1"], ignore_progress
+                        problem.parts,
+                        graphs,
+                        Y,
+                        "classes",
+                        subset,
+                        ["lam0", "lam1"],
+                        ignore_progress,
                     )
                     by_cv = replace(by_cv, n_rounds=base.n_rounds)
                     keep(errors, "cv", wrong(problem, fit(problem, seen, by_cv).joint, hidden))
@@ -182,15 +191,15 @@ def weights(name: str, data: HeteroData, seeds: int, base: GbcSettings) -> Itera
         errors: dict[str, list[float]] = {}
         for seed in range(seeds):
             problem, seen, hidden = made(noisy, 0.3, seed)
-            for how in ("holdout", "training", "equal"):
-                fitted = fit(problem, seen, replace(base, weights=how, lam1=0.0))
-                keep(errors, how, wrong(problem, fitted.joint, hidden))
+            for method in ("holdout", "training", "equal"):
+                fitted = fit(problem, seen, replace(base, weights=method, lam1=0.0))
+                keep(errors, method, wrong(problem, fitted.joint, hidden))
                 share = sum(
                     float(w)
                     for w, part in zip(fitted.weights[-1], problem.names, strict=True)
                     if part.startswith("noise")
                 )
-                keep(errors, f"noise weight, {how}", share)
+                keep(errors, f"noise weight, {method}", share)
             linked = fit(problem, seen, base)
             keep(errors, "holdout with links", wrong(problem, linked.joint, hidden))
             for title, margin, _ in baselines(problem, seen, base):
@@ -225,8 +234,10 @@ def regression(seeds: int) -> Iterator[dict[str, Any]]:
         ("two halves", HeteroData(halves, borders), halves[0].name),
     ):
         for key, params in (("gbc", {"lam1": 0.0}), ("gbc with links", {})):
-            found = hetviz.predict_labels(data, dataset, "life_expectancy", repeats=seeds, **params)
-            for _, row in found.held_out.iterrows():
+            result = hetviz.predict_labels(
+                data, dataset, "life_expectancy", repeats=seeds, **params
+            )
+            for _, row in result.held_out.iterrows():
                 if key == "gbc" or row["model"] == "gbc":
                     yield {
                         "sources": title,
@@ -255,7 +266,7 @@ def transfer(seeds: int) -> Iterator[dict[str, Any]]:
         ("unrelated", strange, ("stranger", "code"), "random"),
     ):
         for share in (0.02, 0.05, 0.2, 0.8):
-            found = hetviz.predict_labels(
+            result = hetviz.predict_labels(
                 data,
                 "pixels",
                 "digit",
@@ -267,14 +278,14 @@ def transfer(seeds: int) -> Iterator[dict[str, Any]]:
             )
             errors = {
                 row["model"]: f"{row['error']:.3f} ({row['standard_error']:.3f})"
-                for _, row in found.held_out.iterrows()
+                for _, row in result.held_out.iterrows()
             }
             models = ("hemap", "10 nearest of its own", "ridge on its own features")
             yield {
                 "pairs": title,
                 "labels": share,
-                "decision": found.decision,
-                "share of source": found.figures["share_of_source"],
+                "decision": result.decision,
+                "share of source": result.figures["share_of_source"],
             } | {model: errors.get(model, "-") for model in models}
 
 
@@ -285,9 +296,9 @@ def made(
     label = data.labels[0]
     problem = label_problem(data, label.dataset, label.name, sources=sources)
     usable = np.flatnonzero(np.isfinite(problem.y))
-    shown, hidden = split_labels(problem.y, usable, share, problem.column.task, seed)
+    displayed, hidden = split_labels(problem.y, usable, share, problem.column.task, seed)
     seen = np.full(len(problem.y), np.nan)
-    seen[shown] = problem.y[shown]
+    seen[displayed] = problem.y[displayed]
     return problem, seen, hidden
 
 
@@ -300,12 +311,12 @@ def fit(problem: LabelProblem, y: np.ndarray, settings: GbcSettings) -> GbcModel
 def svm(problem: LabelProblem, seen: np.ndarray, hidden: np.ndarray) -> Iterator[tuple[str, float]]:
     """Yield errors of support vectors on the joined features, plain and self-trained."""
     X = joined_source(problem.parts, len(seen)).X
-    shown = np.flatnonzero(np.isfinite(seen))
+    rows = np.flatnonzero(np.isfinite(seen))
     first = [MaxAbsScaler()] if sp.issparse(X) else [SimpleImputer(), StandardScaler()]
     codes = np.where(np.isfinite(seen), np.nan_to_num(seen), -1).astype(int)
-    Z = make_pipeline(*first).fit(X[shown]).transform(X)
+    Z = make_pipeline(*first).fit(X[rows]).transform(X)
     plain = SVC(probability=True, random_state=0)
-    plain.fit(Z[shown], codes[shown])
+    plain.fit(Z[rows], codes[rows])
     yield "svm", float((plain.predict(Z[hidden]) != problem.y[hidden]).mean())
     taught = SelfTrainingClassifier(SVC(probability=True, random_state=0), max_iter=4)
     taught.fit(Z, codes)
@@ -321,8 +332,8 @@ def without_rows(data: HeteroData, missing: float, seed: int) -> HeteroData:
     entity = data[label.dataset].entity
     parts: list[Dataset] = [Dataset("items", data[label.dataset].ids, entity=entity)]
     for name, part in data.datasets.items():
-        kept = np.flatnonzero(rng.random(len(part)) >= missing)
-        parts.append(part.subset(kept) if name in data.views(entity) else part)
+        rows = np.flatnonzero(rng.random(len(part)) >= missing)
+        parts.append(part.subset(rows) if name in data.views(entity) else part)
     return HeteroData(parts, [], None, [Labels("items", label.name, label.values)])
 
 

@@ -1,4 +1,4 @@
-"""Data in Parquet files fitted by blocks: time, peak memory of each process, the same bytes."""
+"""Data in Parquet files fitted by blocks: time, peak memory, reproducibility."""
 
 from __future__ import annotations
 

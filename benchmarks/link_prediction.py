@@ -1,4 +1,4 @@
-"""Hidden links and items never linked: the default predictor beside Kronecker ridge and guesses.
+"""Hidden links and items without links: the default predictor against Kronecker ridge.
 
 Data to report on; the settings of the predictor were chosen on `estimators`, `imports`, `zones`,
 `digits` and `terror_attack` of `benchmarks.joint_data`.
@@ -46,17 +46,17 @@ def run(out: Path, quick: bool, data: Path) -> None:
 
 def judged(name: str, data: HeteroData, source: str, target: str, seeds: int) -> dict[str, Any]:
     """Return AUC and average precision of each way, over the seeds."""
-    found: dict[str, list[tuple[float, float]]] = {}
+    result: dict[str, list[tuple[float, float]]] = {}
     seconds = []
     for seed in range(seeds):
-        train, held = data.holdout(0.2, random_state=seed)
+        train, content = data.holdout(0.2, random_state=seed)
         rows = np.arange(len(data[source]))
         if len(rows) * len(data[target]) > 4_000_000:
             drawn = np.random.default_rng(seed).choice(rows, MOST_ROWS, replace=False)
             rows = np.sort(drawn)
-        known = signed_links(train, source, target)[rows].toarray() != 0
-        truth = (signed_links(held, source, target)[rows] > 0).toarray() & ~known
-        asked = ~known
+        expected = signed_links(train, source, target)[rows].toarray() != 0
+        truth = (signed_links(content, source, target)[rows] > 0).toarray() & ~expected
+        asked = ~expected
         if source == target:
             asked[np.arange(len(rows)), rows] = False
         start = time.process_time()
@@ -82,9 +82,9 @@ def judged(name: str, data: HeteroData, source: str, target: str, seeds: int) ->
                 float(roc_auc_score(truth[asked], S[asked])),
                 float(average_precision_score(truth[asked], S[asked])),
             )
-            found.setdefault(title, []).append(pair)
+            result.setdefault(title, []).append(pair)
     row: dict[str, Any] = {"data": name, "links": f"{source} - {target}"}
-    for title, values in found.items():
+    for title, values in result.items():
         for place, measure in enumerate(("AUC", "precision")):
             figures = np.array(values)[:, place]
             error = figures.std(ddof=1) / np.sqrt(len(figures)) if len(figures) > 1 else np.nan

@@ -1,4 +1,4 @@
-"""Methods that predict links: against the authors' numbers, plain loops, and each other.
+"""Link prediction methods against the authors' numbers, plain loops, and each other.
 
 Needs ``--data DIR`` with `yamanishi_nr/`: the drugs and nuclear receptors of Yamanishi et al. 2008
 (`interactions.tsv`, `drug_similarity.tsv`, `target_similarity.tsv`) and `mkpe_reference.npz`, the
@@ -101,19 +101,19 @@ def starts(Y: Floats, K: Floats, L: Floats) -> list[dict[str, Any]]:
     for name, sigma0 in (("automatic", None), ("paper", float(np.sqrt(2)))):
         domains = [Domain(len(K)), Domain(len(L))]
         rng = np.random.default_rng(0)
-        seconds, found = cpu_seconds(
+        seconds, result = cpu_seconds(
             lambda domains=domains, rng=rng, sigma0=sigma0: fit_mkpe(
                 domains, blocks_of(Y, K, L), 2, rng, sigma0=sigma0, n_iter=SWEEPS, n_init=25
             ),
             1,
         )
-        quarter, median, three = np.quantile(found.finals, (0.25, 0.5, 0.75))
+        quarter, median, three = np.quantile(result.finals, (0.25, 0.5, 0.75))
         rows.append(
             {
                 "first width": name,
                 "median": float(median),
                 "quartiles": f"{quarter:.4f} {three:.4f}",
-                "best": min(found.finals),
+                "best": min(result.finals),
                 "CPU s": seconds,
             }
         )
@@ -126,7 +126,7 @@ def unseen(
     """Predict the targets of drugs that no method saw."""
     rows = []
     for r in ranks:
-        found: dict[str, list[float]] = {}
+        result: dict[str, list[float]] = {}
         for repeat in range(repeats):
             order = np.random.default_rng(repeat).permutation(len(Y))
             for fold in np.array_split(order, 10):
@@ -140,8 +140,8 @@ def unseen(
                     "mean profile": K[np.ix_(fold, train)] @ Y[train],
                 }
                 for name, S in scores.items():
-                    found.setdefault(name, []).append(float(roc_auc_score(truth, S.ravel())))
-        rows.append({"axes": r, **{name: float(np.mean(auc)) for name, auc in found.items()}})
+                    result.setdefault(name, []).append(float(roc_auc_score(truth, S.ravel())))
+        rows.append({"axes": r, **{name: float(np.mean(auc)) for name, auc in result.items()}})
     return rows
 
 
@@ -194,8 +194,8 @@ def of_unseen(
     model.fit(data)
     new = Dataset("drugs", ids[fold], kernel=K[np.ix_(fold, train)])
     places = model.transform(new).coordinates["drugs"]
-    there = model.embedding_.coordinates["targets"]
-    return model.link_scores(new, data["targets"], places, there)
+    present = model.embedding_.coordinates["targets"]
+    return model.link_scores(new, data["targets"], places, present)
 
 
 def speed(quick: bool) -> list[dict[str, Any]]:
@@ -371,27 +371,27 @@ def samples() -> list[dict[str, Any]]:
     ]
     for sample in ("emoji", "debian"):
         whole = hetviz.load(sample)
-        train, held = whole.holdout()
+        train, content = whole.holdout()
         for title, key, parameters in trials:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", DataWarning)
                 model = hetviz.get_method(key)(**parameters)
                 seconds, _ = cpu_seconds(lambda model=model, train=train: model.fit(train), 1)
-            found = hetviz.evaluate(whole, model.embedding_, held).to_dict()
+            result = hetviz.evaluate(whole, model.embedding_, content).to_dict()
             row: dict[str, Any] = {"sample": sample, "method": title}
-            row |= {name: found[name] for name in ("link_auc", "link_auc_held_out")}
-            row["own score, held out"] = own_auc(model, whole, train, held)
-            row |= {"trustworthiness": found["trustworthiness"], "CPU s": seconds}
+            row |= {name: result[name] for name in ("link_auc", "link_auc_held_out")}
+            row["own score, held out"] = own_auc(model, whole, train, content)
+            row |= {"trustworthiness": result["trustworthiness"], "CPU s": seconds}
             rows.append(row)
     return rows
 
 
-def own_auc(model: Any, whole: Any, train: Any, held: Any) -> float:
+def own_auc(model: Any, whole: Any, train: Any, content: Any) -> float:
     """Return the AUC of a method's own scores: held-out links among pairs without any link."""
     if not hasattr(model, "link_scores"):
         return float("nan")
     total, count = 0.0, 0
-    for group in held.links:
+    for group in content.links:
         if group.within or not (group.weight > 0).any():
             continue
         source, target = train[group.source], train[group.target]

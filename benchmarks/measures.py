@@ -1,4 +1,4 @@
-"""Measures and trust: time by number of items, error of the sampled curve, and what trust predicts.
+"""Measures and trust: time by number of items, sampling error, predictive value of trust.
 
 On digits the truth is known: the sample's held-out links join the same handwritten digit in two
 datasets, and its labels say which digit it is. An item is *far from its partner* where the true
@@ -91,8 +91,8 @@ def curve_error(out: Path, quick: bool) -> None:
 def ranks(embedding: Embedding, links: Links, seed: int, max_pairs: int) -> Any:
     """Return where links stand among all pairs, all counted up to `max_pairs`."""
     A, B = embedding.coordinates["a"], embedding.coordinates["b"]
-    found = distance_percentiles(A, links.i, links.j, B, max_pairs=max_pairs, random_state=seed)
-    return found.values
+    result = distance_percentiles(A, links.i, links.j, B, max_pairs=max_pairs, random_state=seed)
+    return result.values
 
 
 def at_scale(out: Path, quick: bool) -> None:
@@ -100,10 +100,10 @@ def at_scale(out: Path, quick: bool) -> None:
     rows = []
     for n in (1_000, 10_000) if quick else (1_000, 10_000, 50_000):
         data, embedding = made(n)
-        train, held = data.holdout(0.2)
+        train, content = data.holdout(0.2)
         row: dict[str, Any] = {"items": 2 * n}
         row["all measures CPU s"], scores = cpu_seconds(
-            partial(evaluate, train, embedding, held), 1
+            partial(evaluate, train, embedding, content), 1
         )
         row["measures"] = len(scores.to_dict())
         row["trust CPU s"], _ = cpu_seconds(partial(trust, train, embedding), 1)
@@ -116,19 +116,19 @@ def at_scale(out: Path, quick: bool) -> None:
 def misplaced(out: Path, quick: bool) -> None:
     """Whether trust predicts which digits a map misplaces."""
     bundle = read_bundle("digits").strict()
-    data, held = bundle.data, bundle.held_out
-    if held is None:
+    data, content = bundle.data, bundle.held_out
+    if content is None:
         return
     digits = np.full(data.n_rows, None, dtype=object)
     for label in data.labels:
         digits[data.offsets[label.dataset]] = label.values
     rows = []
     for key, params in METHODS:
-        found = []
+        result = []
         for seed in range(2 if quick else 5):
             embedding = hetviz.embed(data, key, random_state=seed, **params)
-            found.append(_aucs(data, held, digits, embedding))
-        table = np.array(found)
+            result.append(_aucs(data, content, digits, embedding))
+        table = np.array(result)
         error = table.std(axis=0, ddof=1) / np.sqrt(len(table))
         mean = table.mean(axis=0)
         rows.append(
@@ -144,11 +144,11 @@ def misplaced(out: Path, quick: bool) -> None:
     report("measures_misplaced", rows, out, "digits; mean and standard error over seeds")
 
 
-def _aucs(data: HeteroData, held: HeteroData, digits: Any, embedding: Embedding) -> list[float]:
-    found = trust(data, embedding)
+def _aucs(data: HeteroData, content: HeteroData, digits: Any, embedding: Embedding) -> list[float]:
+    result = trust(data, embedding)
     Y = embedding.coordinates
     far, partners = np.zeros(data.n_rows), np.zeros(data.n_rows)
-    for links in held.links:
+    for links in content.links:
         ends = ((links.source, links.i, links.target, links.j),)
         ends += ((links.target, links.j, links.source, links.i),)
         for source, i, target, j in ends:
@@ -158,16 +158,16 @@ def _aucs(data: HeteroData, held: HeteroData, digits: Any, embedding: Embedding)
             np.add.at(partners, i + data.offsets[source].start, 1.0)
     judged = partners > 0
     lost = far[judged] / partners[judged] > 0.5
-    across = found.false_across + found.missing_across
-    known = judged & np.isfinite(across)
-    alone = far[known] / partners[known] > 0.5
+    across = result.false_across + result.missing_across
+    expected = judged & np.isfinite(across)
+    alone = far[expected] / partners[expected] > 0.5
     stacked = embedding.stacked()
     near = nearest_places(stacked, stacked, 10, same=True)
     others = (digits[near] != digits[:, None]).mean(axis=1) > 0.5
     return [
         float(lost.mean()),
-        float(roc_auc_score(lost, -found.score[judged])),
-        float(roc_auc_score(alone, across[known])),
+        float(roc_auc_score(lost, -result.score[judged])),
+        float(roc_auc_score(alone, across[expected])),
         float(others.mean()),
-        float(roc_auc_score(others, -found.score)),
+        float(roc_auc_score(others, -result.score)),
     ]

@@ -1,4 +1,4 @@
-"""What a fit of each method holds at most, beside the data: what its estimate is checked against.
+"""Peak memory of fits, against the memory estimates.
 
 The peak is the kernel's (Linux): the largest resident size during the fit less the one before it.
 """

@@ -1,4 +1,4 @@
-"""Neighbour maps: our optimiser beside openTSNE on the same matrix, and quality on samples."""
+"""Neighbour maps: optimiser against openTSNE on the same matrix, and quality on samples."""
 
 from __future__ import annotations
 
@@ -116,18 +116,18 @@ def refits(out: Path) -> None:
             warnings.simplefilter("ignore", DataWarning)
             for method in ("mr-sne", "umap"):
                 cold = hetviz.get_method(method)().fit(data)
-                heard: list[float] = []
+                received: list[float] = []
                 started = time.perf_counter()
 
                 def listen(
                     fraction: float,
                     message: str = "",
-                    heard: list[float] = heard,
+                    received: list[float] = received,
                     started: float = started,
                     **figures: Any,
                 ) -> None:
                     if "layout" in figures:
-                        heard.append(time.perf_counter() - started)
+                        received.append(time.perf_counter() - started)
 
                 warm = hetviz.get_method(method)().fit(more, listen, start=cold.embedding_)
                 seconds = time.perf_counter() - started
@@ -137,7 +137,7 @@ def refits(out: Path) -> None:
                     {
                         "sample": name,
                         "method": method,
-                        "first layout s": heard[0],
+                        "first layout s": received[0],
                         "whole s": seconds,
                         "median move / extent": float(
                             np.nanmedian(moved) / np.nanmax(np.ptp(before, axis=0))
@@ -150,8 +150,8 @@ def refits(out: Path) -> None:
 def quality(out: Path, quick: bool) -> None:
     """Link area, neighbours and extents of MR-SNE's variants, and of other methods."""
     variants: list[tuple[str, dict[str, Any]]] = [
-        ("mr-sne", {"normalization": how, "balance": t})
-        for how in ("unnorm", "norm", "pmi")
+        ("mr-sne", {"normalization": method, "balance": t})
+        for method in ("unnorm", "norm", "pmi")
         for t in (0.0, 1.0)
     ]
     variants += [("mr-sne", {}), ("mr-sne", {"link_strength": 3.0}), ("umap", {})]
@@ -163,14 +163,14 @@ def quality(out: Path, quick: bool) -> None:
         for key, parameters in variants:
             scores = []
             for seed in range(1 if quick else 5):
-                train, held = data.holdout(links=0.2, random_state=seed)
+                train, content = data.holdout(links=0.2, random_state=seed)
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore", DataWarning)
                     embedding = hetviz.embed(train, key, random_state=seed, **parameters)
-                found = hetviz.evaluate(train, embedding, held).to_dict()
+                result = hetviz.evaluate(train, embedding, content).to_dict()
                 extents = [np.nanvar(Y, axis=0).sum() for Y in embedding.coordinates.values()]
-                found["variance ratio"] = float(extents[0] / extents[1])
-                scores.append(found)
+                result["variance ratio"] = float(extents[0] / extents[1])
+                scores.append(result)
             words = ", ".join(f"{word} {value}" for word, value in parameters.items())
             row: dict[str, Any] = {"sample": name, "method": key, "settings": words or "default"}
             for measure in MEASURES:
@@ -217,11 +217,11 @@ def joint(data: HeteroData) -> Any:
     parts = [own_affinities(dataset, 30.0) for dataset in data.datasets.values()]
     balance = Balance(1.0 if max(sizes) > 5 * min(sizes) else 0.5)
     none = sp.csr_array((data.n_rows, data.n_rows))
-    found = joint_affinities(JointGraph(sizes, parts, data.adjacency(1), none), balance)
-    if found is None:
+    result = joint_affinities(JointGraph(sizes, parts, data.adjacency(1), none), balance)
+    if result is None:
         raise SystemExit("these data have no affinities")
-    kept = np.flatnonzero(np.asarray(found.P.sum(axis=1)).ravel() > 0)
-    return found.P[kept][:, kept]
+    rows = np.flatnonzero(np.asarray(result.P.sum(axis=1)).ravel() > 0)
+    return result.P[rows][:, rows]
 
 
 def warm_up() -> None:

@@ -1,4 +1,4 @@
-"""Neighbour maps of one table, beside openTSNE and umap-learn at their own default settings."""
+"""Neighbour maps of one table, against openTSNE and umap-learn at default settings."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ def run(out: Path, quick: bool) -> None:
     rows: list[dict[str, Any]] = []
     if written.exists() and not quick:
         rows = json.loads(written.read_text(encoding="utf-8"))["rows"]
-    known = {(row["items"], row["threads"], row["way"]) for row in rows}
+    expected = {(row["items"], row["threads"], row["way"]) for row in rows}
     for n in SIZES[: 1 if quick else len(SIZES)]:
         for threads, ways in ((1, WAYS), (2, THREADED)):
             for way in ways:
-                if (n, threads, way) in known:
+                if (n, threads, way) in expected:
                     continue
                 call = f"one({way!r}, {n}, {threads}, {str(out)!r})"
                 words = ["-c", f"from benchmarks.peers import one; {call}"]
@@ -77,8 +77,8 @@ def one(way: str, n: int, threads: int, out: str) -> None:
     }
     row["KL"] = row["KL at best size"] = None
     if n <= MOST_JUDGED:
-        found = divergences(affinities(X, Path(out)), np.asarray(Y))
-        row["KL"], row["KL at best size"] = found
+        result = divergences(affinities(X, Path(out)), np.asarray(Y))
+        row["KL"], row["KL at best size"] = result
     print(json.dumps(row))
 
 
@@ -113,8 +113,8 @@ def ways(threads: int = 1) -> dict[str, Callable[[Any], Any]]:
 
         return work
 
-    own = {key: ours(key) for key in ("mr-sne", "umap", "joint-map")}
-    return {"openTSNE": open_tsne, "umap-learn": umap_learn, **own}
+    own_values = {key: ours(key) for key in ("mr-sne", "umap", "joint-map")}
+    return {"openTSNE": open_tsne, "umap-learn": umap_learn, **own_values}
 
 
 def affinities(X: Any, out: Path) -> Any:
@@ -141,15 +141,15 @@ def divergences(P: Any, Y: Any) -> tuple[float, float]:
     from hetviz.core.layout.sne import SneLayout
 
     Y = Y.astype(np.float64)
-    few = np.random.default_rng(2).choice(len(Y), min(SIZED_BY, len(Y)), replace=False)
-    D = (Y[few] ** 2).sum(axis=1)[:, None] - 2 * Y[few] @ Y.T + (Y**2).sum(axis=1)
-    D[np.arange(len(few)), few] = np.inf
+    subset = np.random.default_rng(2).choice(len(Y), min(SIZED_BY, len(Y)), replace=False)
+    D = (Y[subset] ** 2).sum(axis=1)[:, None] - 2 * Y[subset] @ Y.T + (Y**2).sum(axis=1)
+    D[np.arange(len(subset)), subset] = np.inf
     edges = sp.coo_array(P)
     near = ((Y[edges.coords[0]] - Y[edges.coords[1]]) ** 2).sum(axis=1)
 
     def rough(log_size: float) -> float:
         size = np.exp(2 * log_size)
-        total = (1 / (1 + size * np.maximum(D, 0))).sum() * len(Y) / len(few)
+        total = (1 / (1 + size * np.maximum(D, 0))).sum() * len(Y) / len(subset)
         return float(edges.data @ np.log1p(size * near) + np.log(total))
 
     best = minimize_scalar(rough, bounds=(-5, 5), method="bounded", options={"xatol": 0.01})

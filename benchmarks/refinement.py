@@ -1,4 +1,4 @@
-"""Maps by landmarks before and after their rows are refined: what they keep, time and memory.
+"""Landmark maps with and without refinement: quality, time and memory.
 
 Made data: two tables that share a hidden spiral under noise (`benchmarks.large`), and two tables of
 curved sheets in a hundred groups. Real data: words and meanings of WordNet 3.0, linked where a word
@@ -141,13 +141,13 @@ def wordnet(folder: Path) -> Tables:
         for line in (folder / f"data.{part}").open(encoding="latin-1"):
             if line.startswith("  "):
                 continue
-            head, _, said = line.partition(" | ")
+            head, _, statements = line.partition(" | ")
             fields = head.split()
             for k in range(int(fields[3], 16)):
                 word = re.sub(r"\(.*\)$", "", fields[4 + 2 * k]).lower().replace("_", " ")
                 i.append(words.setdefault(word, len(words)))
                 j.append(len(meanings))
-            meanings.append(said.strip())
+            meanings.append(statements.strip())
     of_words = TfidfVectorizer(min_df=20, analyzer="char_wb", ngram_range=(2, 4), sublinear_tf=True)
     of_meanings = TfidfVectorizer(min_df=5, stop_words="english", sublinear_tf=True)
     X = [_leading(of_words, list(words), 4), _leading(of_meanings, meanings, 4)]
@@ -158,19 +158,19 @@ def debian(folder: Path) -> Tables:
     """Return features of programs and of libraries, and which program depends on which library."""
     from sklearn.feature_extraction.text import TfidfVectorizer
 
-    found: dict[str, dict[str, str]] = {}
+    result: dict[str, dict[str, str]] = {}
     for entry in (folder / "available").read_text(encoding="utf-8").split("\n\n"):
         lines = [line for line in entry.splitlines() if line[:1] != " " and ": " in line]
         fields = dict(line.split(": ", 1) for line in lines)
         if "Package" in fields:
-            found[fields["Package"]] = fields
-    libraries = [name for name in found if name.startswith("lib")]
-    programs = [name for name in found if not name.startswith("lib")]
+            result[fields["Package"]] = fields
+    libraries = [name for name in result if name.startswith("lib")]
+    programs = [name for name in result if not name.startswith("lib")]
     number, i, j = {name: row for row, name in enumerate(libraries)}, [], []
     for row, name in enumerate(programs):
-        asked = ",".join(found[name].get(key, "") for key in ("Depends", "Recommends"))
-        for one in re.split(r"[,|]", asked):
-            wanted = one.strip().split(" ")[0].split(":")[0]
+        asked = ",".join(result[name].get(key, "") for key in ("Depends", "Recommends"))
+        for entry_list in re.split(r"[,|]", asked):
+            wanted = entry_list.strip().split(" ")[0].split(":")[0]
             if wanted in number:
                 i.append(row)
                 j.append(number[wanted])
@@ -178,7 +178,7 @@ def debian(folder: Path) -> Tables:
     for names in (programs, libraries):
         keys = ("Description", "Section", "Tag")
         texts = [
-            " ".join([*(found[name].get(key, "") for key in keys), name.replace("-", " ")])
+            " ".join([*(result[name].get(key, "") for key in keys), name.replace("-", " ")])
             for name in names
         ]
         X.append(
@@ -192,6 +192,6 @@ def _leading(vectors: Any, texts: list[str], n_iter: int) -> Any:
     from sklearn.decomposition import TruncatedSVD
 
     counts = vectors.fit_transform(texts)
-    found = TruncatedSVD(32, random_state=0, n_iter=n_iter).fit_transform(counts)
-    size = np.linalg.norm(found, axis=1, keepdims=True)
-    return found / np.where(size > 0, size, 1.0)
+    result = TruncatedSVD(32, random_state=0, n_iter=n_iter).fit_transform(counts)
+    size = np.linalg.norm(result, axis=1, keepdims=True)
+    return result / np.where(size > 0, size, 1.0)

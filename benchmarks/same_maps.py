@@ -1,4 +1,4 @@
-"""Whether every method still gives the same maps to the last bit, and on any number of threads.
+"""Bit-equality of the maps of all methods, on any number of threads.
 
 ``python -m benchmarks.same_maps`` prints a fingerprint of the coordinates of every method on every
 sample where it applies, with one thread and with two, and says where the two differ. With
@@ -28,7 +28,7 @@ def fingerprints(samples: list[str], methods: list[str]) -> dict[str, str]:
     """Return sample and method -> SHA-256 of the coordinates, or why there are none."""
     import hetviz
 
-    found = {}
+    result = {}
     for sample in samples or hetviz.samples():
         data = hetviz.load(sample)
         for key in methods or [card.key for card in hetviz.methods()]:
@@ -38,20 +38,20 @@ def fingerprints(samples: list[str], methods: list[str]) -> dict[str, str]:
                     warnings.simplefilter("ignore")
                     embedding = hetviz.embed(data, key)
             except hetviz.errors.NotApplicableError as refusal:
-                found[f"{sample} {key}"] = f"refused: {refusal}"
+                result[f"{sample} {key}"] = f"refused: {refusal}"
                 continue
             digest = hashlib.sha256()
             for name in data.datasets:
                 digest.update(np.ascontiguousarray(embedding.coordinates[name]).tobytes())
-            found[f"{sample} {key}"] = digest.hexdigest()
+            result[f"{sample} {key}"] = digest.hexdigest()
             taken = time.perf_counter() - start
             print(f"{sample} {key}: {taken:.1f} s", file=sys.stderr, flush=True)
-    return found
+    return result
 
 
-def differences(one: dict[str, str], other: dict[str, str]) -> list[str]:
+def differences(entry: dict[str, str], other: dict[str, str]) -> list[str]:
     """Return the maps that are in both and not the same."""
-    return [key for key in one if key in other and one[key] != other[key]]
+    return [key for key in entry if key in other and entry[key] != other[key]]
 
 
 def _in_a_process(threads: int, arguments: argparse.Namespace) -> dict[str, str]:
@@ -61,8 +61,8 @@ def _in_a_process(threads: int, arguments: argparse.Namespace) -> dict[str, str]
     done = subprocess.run(
         command, env={**os.environ, **pools}, stdout=subprocess.PIPE, check=True, text=True
     )
-    found: dict[str, str] = json.loads(done.stdout)
-    return found
+    result: dict[str, str] = json.loads(done.stdout)
+    return result
 
 
 def main() -> int:
@@ -80,10 +80,10 @@ def main() -> int:
     runs = {str(threads): _in_a_process(threads, arguments) for threads in THREADS}
     arguments.out.parent.mkdir(parents=True, exist_ok=True)
     arguments.out.write_text(json.dumps(runs, indent=1) + "\n", encoding="utf-8")
-    one, two = (runs[str(threads)] for threads in THREADS)
-    different = differences(one, two)
-    made = sum(not value.startswith("refused") for value in one.values())
-    print(f"{made} maps, {len(one) - made} refused")
+    entry, two = (runs[str(threads)] for threads in THREADS)
+    different = differences(entry, two)
+    created = sum(not value.startswith("refused") for value in entry.values())
+    print(f"{created} maps, {len(entry) - created} refused")
     print(f"another map with 2 threads: {', '.join(different) or 'none'}")
     if arguments.against:
         earlier = json.loads(arguments.against.read_text(encoding="utf-8"))

@@ -1,4 +1,4 @@
-"""Quality of each method on the samples: held-out links, mean and standard error over seeds."""
+"""Quality of methods on the samples: held-out links, mean and standard error over seeds."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ def run(out: Path, quick: bool) -> None:
         for key, parameters in VARIANTS:
             scores = []
             for seed in range(2 if quick else 5):
-                train, held = data.holdout(links=0.2, random_state=seed)
+                train, content = data.holdout(links=0.2, random_state=seed)
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore", DataWarning)
                     embedding = hetviz.embed(train, key, **parameters)
-                scores.append(hetviz.evaluate(train, embedding, held).to_dict())
+                scores.append(hetviz.evaluate(train, embedding, content).to_dict())
             row: dict[str, Any] = {"sample": sample, "method": key, **{"kernel": "-"} | parameters}
             for measure in MEASURES:
                 values = np.array([score.get(measure, np.nan) for score in scores])

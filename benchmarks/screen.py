@@ -1,4 +1,4 @@
-"""The map on the screen from 20,000 to 5 million points, and Plotly beside it.
+"""Drawing of 20,000 to 5 million points, against Plotly.
 
 The app's own map component in Chromium over made-up points, 1,280 x 800 pixels. Without a graphics
 card the processor draws, many times slower than what a visitor has: the table says what drew. One
@@ -169,13 +169,13 @@ def measured(browser: Browser, server: Server, n: int, renderer: str, out: Path)
     first_cpu = _cpu_seconds(browser) - before
     page.wait_for_timeout(1500)
     moved = {}
-    for how in ("pan", "zoom"):
+    for method in ("pan", "zoom"):
         begun = _cpu_seconds(browser)
-        moved[how] = page.evaluate(_MOVE, [how, 2500])
-        moved[how]["cpu"] = (_cpu_seconds(browser) - begun) / max(moved[how]["pictures"], 1)
+        moved[method] = page.evaluate(_MOVE, [method, 2500])
+        moved[method]["cpu"] = (_cpu_seconds(browser) - begun) / max(moved[method]["pictures"], 1)
         begun = _cpu_seconds(browser)
-        moved[how]["whole"] = page.evaluate(_REST)
-        moved[how]["whole cpu"] = _cpu_seconds(browser) - begun
+        moved[method]["whole"] = page.evaluate(_REST)
+        moved[method]["whole cpu"] = _cpu_seconds(browser) - begun
     pan, zoom = moved["pan"], moved["zoom"]
     asked = page.evaluate(_ASK)
     heap = page.evaluate("() => performance.memory.usedJSHeapSize") / 1e6
@@ -249,8 +249,8 @@ def _count_bytes(cdp: CDPSession) -> dict[str, float]:
 
 def _cpu_seconds(browser: Browser) -> float:
     """Return the processor seconds that all processes of the browser have taken so far."""
-    found = browser.new_browser_cdp_session().send("SystemInfo.getProcessInfo")["processInfo"]
-    return float(sum(process["cpuTime"] for process in found))
+    result = browser.new_browser_cdp_session().send("SystemInfo.getProcessInfo")["processInfo"]
+    return float(sum(process["cpuTime"] for process in result))
 
 
 def _resident(browser: Browser) -> dict[str, float]:

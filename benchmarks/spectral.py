@@ -1,4 +1,4 @@
-"""The spectral family on the samples by held-out links, and its time by size."""
+"""Spectral methods on the samples by held-out links, and time by size."""
 
 from __future__ import annotations
 
@@ -45,11 +45,11 @@ def quality(out: Path, seeds: int) -> None:
         for key, parameters in METHODS:
             areas: dict[str, list[float]] = {"guidance_area": [], "guidance_area_held_out": []}
             for seed in range(seeds):
-                train, held = data.holdout(links=0.2, random_state=seed)
+                train, content = data.holdout(links=0.2, random_state=seed)
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore", DataWarning)
                     embedding = hetviz.embed(train, key, **parameters)
-                scores = hetviz.evaluate(train, embedding, held).to_dict()
+                scores = hetviz.evaluate(train, embedding, content).to_dict()
                 for name, values in areas.items():
                     values.append(scores.get(name, np.nan))
             held_out = np.array(areas["guidance_area_held_out"])

@@ -1,4 +1,4 @@
-"""What a few groups that a person names do for items that nobody named.
+"""Effect of a few named groups on items outside them.
 
 Groups of a known label are named, 1, 3 or 10 of 3, 6, 9 or 30 items, and the map is made without
 them, with them for the named alone, with what was learned of them, and from the map without them,
@@ -118,16 +118,22 @@ def measured(
     groups = list(_groups(label, n_groups, n_named, rng))
     if not groups:
         return {"n_groups": 0}
-    said = data.edit().add(_said(dataset, groups))
+    statements = data.edit().add(_said(dataset, groups))
     row: dict[str, Any] = {"n_groups": len(groups)}
-    arms = dict(zip(ARMS, ((data, False), (said, False), (said, True), (said, True)), strict=True))
+    arms = dict(
+        zip(
+            ARMS,
+            ((data, False), (statements, False), (statements, True), (statements, True)),
+            strict=True,
+        )
+    )
     before = None
-    for arm, (given, learn) in arms.items():
+    for arm, (inputs, learn) in arms.items():
         model = hetviz.get_method(method)(learn_groups=learn, random_state=0)
         started = time.process_time()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            model.fit(given, start=before if arm == "again" else None)
+            model.fit(inputs, start=before if arm == "again" else None)
         before = before or model.embedding_
         seconds = time.process_time() - started
         row[arm] = _figures(data, model, dataset, label, groups, hidden) | {"seconds": seconds}
@@ -144,23 +150,23 @@ def refused(name: str, n_named: int, folder: Path) -> dict[str, Any]:
     count = 0
     for _ in range(NONSENSE):
         group = rng.choice(len(data[dataset]), n_named, replace=False)
-        said = data.edit().add(_said(dataset, [group]))
+        statements = data.edit().add(_said(dataset, [group]))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            found = hetviz.learned_from(said)
-        count += not found[0].learned
+            result = hetviz.learned_from(statements)
+        count += not result[0].learned
     return {"refused": count, "of": NONSENSE}
 
 
 def _held_out(data: HeteroData, rng: np.random.Generator) -> tuple[HeteroData, list[Any]]:
     """Return the data without a tenth of the links of each kind, and these."""
-    hidden, kept = [], []
+    hidden, retained = [], []
     for links in data.links:
         out = rng.random(len(links.i)) < HELD_OUT
         out &= links.weight > 0
         hidden.append((links.source, links.target, links.i[out], links.j[out]))
         stay = ~out
-        kept.append(
+        retained.append(
             Links(
                 links.source,
                 links.target,
@@ -171,7 +177,7 @@ def _held_out(data: HeteroData, rng: np.random.Generator) -> tuple[HeteroData, l
                 role=links.role,
             )
         )
-    return HeteroData(list(data.datasets.values()), kept, None, list(data.labels)), hidden
+    return HeteroData(list(data.datasets.values()), retained, None, list(data.labels)), hidden
 
 
 def label_of(data: HeteroData, dataset: str, column: str) -> np.ndarray:
@@ -215,9 +221,9 @@ def _figures(
     others = ~np.isin(label, list(stated)) & (label != "")
     near = []
     for group in groups:
-        rest = np.setdiff1d(np.arange(len(label)), group)
-        d = np.sqrt(((Y[rest, None] - Y[None, group]) ** 2).sum(axis=2)).min(axis=1)
-        near.append(average_precision_score(label[rest] == label[group[0]], -d))
+        others_list = np.setdiff1d(np.arange(len(label)), group)
+        d = np.sqrt(((Y[others_list, None] - Y[None, group]) ** 2).sum(axis=2)).min(axis=1)
+        near.append(average_precision_score(label[others_list] == label[group[0]], -d))
     X = data[dataset].X
     trust = trust_rest = np.nan
     if X is not None:
@@ -303,18 +309,18 @@ def show(file: Path) -> None:
          and (r["groups"], r["named"]) == tuple(size)] for name, *size in sizes
     ]  # fmt: skip
     # where a data set has no more classes large enough, ten groups are three again
-    kept = [(s, p) for s, p in zip(sizes, parts, strict=True)
+    retained = [(s, p) for s, p in zip(sizes, parts, strict=True)
             if p and all(r["n_groups"] > s[1] / 3 for r in p)]  # fmt: skip
     print(f"\n### `{METHODS[0]}`, other sizes\n")
-    names = [f"{name}, {n_groups} of {n_named}" for (name, n_groups, n_named), _ in kept]
-    _table("data, groups", names, [p for _, p in kept], ("follow", "rest", "trust_rest"))
+    names = [f"{name}, {n_groups} of {n_named}" for (name, n_groups, n_named), _ in retained]
+    _table("data, groups", names, [p for _, p in retained], ("follow", "rest", "trust_rest"))
     print("\n### Groups named by chance\n")
     drawn = {(r["data"], r["nonsense"]): r for r in rows_of(file) if r.get("nonsense")}
     _line("data", *(f"{n} named" for n in (3, 6, 9, 30)))
     _line(*["---"] * 5)
     for name in SHOWN:
-        found = [drawn.get((name, n)) for n in (3, 6, 9, 30)]
-        _line(name, *(f"{r['refused']} of {r['of']}" if r else "" for r in found))
+        result = [drawn.get((name, n)) for n in (3, 6, 9, 30)]
+        _line(name, *(f"{r['refused']} of {r['of']}" if r else "" for r in result))
 
 
 def _table(
@@ -331,10 +337,10 @@ def _table(
             continue
         cells = []
         for measure in measures:
-            found = [np.array([r[arm][measure] for r in mine], dtype=float) for arm in ARMS]
-            base, _, learned, again = found
-            told = found if measure == measures[0] else [base]
-            means = " / ".join(f"{arm.mean():.3f}" for arm in told)
+            result = [np.array([r[arm][measure] for r in mine], dtype=float) for arm in ARMS]
+            base, _, learned, again = result
+            messages = result if measure == measures[0] else [base]
+            means = " / ".join(f"{arm.mean():.3f}" for arm in messages)
             gains = f"{spread(learned - base)}; {spread(again - base)}"
             cells.append("–" if np.isnan(base).any() else f"{means} ({gains})")
         accepted = sum(r["accepted"] for r in mine) / sum(r["n_groups"] for r in mine)

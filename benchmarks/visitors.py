@@ -1,4 +1,4 @@
-"""Twenty visitors at once, one of whom makes heavy maps: how long the others wait, and memory.
+"""Twenty simultaneous visitors, one of them with heavy maps: waiting times and memory.
 
 They come in waves and leave again; what the server holds is measured when it has come to rest.
 """
@@ -71,26 +71,26 @@ def wave(server: Server, seconds: float, number: int, before: float) -> dict[str
     words = [f"canary{number}x{n}x7Qz" for n in range(VISITORS)]
     stays = [Visit(word) for word in words]
     threads = [
-        threading.Thread(target=run_visit, args=(server.url, one, words, seconds, n))
-        for n, one in enumerate(stays[1:], 1)
+        threading.Thread(target=run_visit, args=(server.url, stay, words, seconds, n))
+        for n, stay in enumerate(stays[1:], 1)
     ]
     threads.append(threading.Thread(target=heavy, args=(server.url, stays[0], seconds)))
     for thread in threads:
         thread.start()
-    most, worked = before, processor_s(server.pid)
+    maximum, worked = before, processor_s(server.pid)
     while any(thread.is_alive() for thread in threads):
-        most = max(most, memory(server.pid))
+        maximum = max(maximum, memory(server.pid))
         time.sleep(1.0)
     worked = processor_s(server.pid) - worked
     time.sleep(4 * REST_S)
     waits: dict[str, list[float]] = defaultdict(list)
-    for one in stays[1:]:
-        for act, each in one.waits.items():
+    for stay in stays[1:]:
+        for act, each in stay.waits.items():
             waits["work" if act in WORK else "page"] += each
             ACTS[act] += each
-    for one in stays:
-        if one.error is not None:
-            traceback.print_exception(one.error)
+    for stay in stays:
+        if stay.error is not None:
+            traceback.print_exception(stay.error)
     page, work = waits["page"] or [np.nan], waits["work"] or [np.nan]
     p50, p95, p99 = np.quantile(page, [0.5, 0.95, 0.99])
     return {
@@ -100,23 +100,23 @@ def wave(server: Server, seconds: float, number: int, before: float) -> dict[str
         "p99": round(float(p99), 2),
         "p95 of work": round(float(np.quantile(work, 0.95)), 2),
         "heavy maps": len(stays[0].waits["Make map"]),
-        "gave up": sum(one.error is not None for one in stays),
-        "mixed up": sum(one.mixed for one in stays),
+        "gave up": sum(stay.error is not None for stay in stays),
+        "mixed up": sum(stay.mixed for stay in stays),
         "processor s of the server": round(worked, 1),
         "MB before": round(before),
-        "at most": round(most),
+        "at most": round(maximum),
         "after": round(memory(server.pid)),
     }
 
 
 def worked_on(home: Path) -> dict[str, list[float]]:
     """Return the processor seconds of each job by its title, as the audit log says."""
-    found: dict[str, list[float]] = defaultdict(list)
+    result: dict[str, list[float]] = defaultdict(list)
     for line in (home / "audit.jsonl").read_text().splitlines():
-        said = json.loads(line)
-        if said["event"] == "job":
-            found[said["title"]].append(said["processor_s"])
-    return found
+        record = json.loads(line)
+        if record["event"] == "job":
+            result[record["title"]].append(record["processor_s"])
+    return result
 
 
 def processor_s(pid: int) -> float:
@@ -125,24 +125,24 @@ def processor_s(pid: int) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def heavy(url: str, one: Visit, seconds: float) -> None:
+def heavy(url: str, entry: Visit, seconds: float) -> None:
     """Map many rows, and again as soon as it is done."""
     visitor = Visitor(url)
     try:
         visitor.come()
         end = time.monotonic() + seconds
         visitor.go("home")
-        visitor.upload({"many.csv": table(HEAVY_ROWS, 7, one.word)})
-        one.waits["Make map"].append(visitor.press("Map them"))
+        visitor.upload({"many.csv": table(HEAVY_ROWS, 7, entry.word)})
+        entry.waits["Make map"].append(visitor.press("Map them"))
         visitor.rest_until("Undo new map")
         visitor.go("map")
         while time.monotonic() < end:
             if visitor.has("Make map"):
-                one.waits["Make map"].append(visitor.press("Make map"))
+                entry.waits["Make map"].append(visitor.press("Make map"))
             else:
                 visitor.rest(1.0)
                 visitor.run()
     except BaseException as error:
-        one.error = error
+        entry.error = error
     finally:
         visitor.leave()

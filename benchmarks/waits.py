@@ -1,4 +1,4 @@
-"""What a visitor waits for after *Map them*, in Chromium: to the preview, to the map that stays.
+"""Waiting times after *Create map* in Chromium: to the preview and to the final map.
 
 The data are those of `benchmarks.first_maps`, as two CSV files that are dropped. Seconds by the
 clock, and CPU seconds of the page's process, of those that it started (reading and the worker) and
@@ -95,11 +95,11 @@ def below(pid: int) -> set[int]:
         except OSError:
             continue
         parents.setdefault(int(fields[1]), []).append(int(stat.parent.name))
-    found, new = {pid}, [pid]
+    result, new = {pid}, [pid]
     while new:
-        new = [child for one in new for child in parents.get(one, ()) if child not in found]
-        found.update(new)
-    return found
+        new = [child for entry in new for child in parents.get(entry, ()) if child not in result]
+        result.update(new)
+    return result
 
 
 def spent(server: Server) -> dict[str, float]:
@@ -117,10 +117,10 @@ def dropped(page: Page, files: Mapping[str, bytes]) -> None:
     page.goto("/")
     page.wait_for_function(f"() => {_MAP}?.paints > 0", timeout=LONG)
     page.wait_for_timeout(3_000)
-    given: list[Any] = [
+    inputs: list[Any] = [
         {"name": name, "mimeType": "text/csv", "buffer": content} for name, content in files.items()
     ]
-    page.locator("input[type=file]").first.set_input_files(given)
+    page.locator("input[type=file]").first.set_input_files(inputs)
     page.get_by_role("button", name="Map them").wait_for(timeout=LONG)
     page.locator("[class*=st-key-belongs-door] input").first.wait_for(
         state="attached", timeout=LONG
@@ -165,7 +165,7 @@ def waited(browser: Browser, n: int) -> dict[str, Any]:
             page.close()
 
     def by(late: Mapping[str, float]) -> str:
-        return " / ".join(f"{late[who] - before[who]:.1f}" for who in before)
+        return " / ".join(f"{late[person] - before[person]:.1f}" for person in before)
 
     return {
         "items": rows,

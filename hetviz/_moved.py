@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 _MOVED = {
+    "hetviz.core.growing": "hetviz.core.grid_search",
+    "hetviz.core.layout.holding": "hetviz.core.layout.attraction",
+    "hetviz.core.layout.picture": "hetviz.core.layout.axes_map",
+    "hetviz.core.spectral.leading": "hetviz.core.spectral.principal_scores",
     "hetviz.core.affinities": "hetviz.core.graph.affinities",
     "hetviz.core.blocks": "hetviz.core.spectral.blocks",
     "hetviz.core.boosted": "hetviz.core.prediction.boosting",
@@ -108,6 +112,43 @@ _MOVED = {
 
 # "module.EarlierClass", with today's module name -> today's class name.
 _CLASSES: dict[str, str] = {
+    "hetviz.core.graph.axes_affinities.Blend": "AxesBlend",
+    "hetviz.core.graph.joint.Joint": "JointDistribution",
+    "hetviz.core.graph.neighbors.Cells": "NeighborCells",
+    "hetviz.core.kernels.mkpe.Result": "MkpeResult",
+    "hetviz.core.kernels.mkpe.Scores": "ScoreBlock",
+    "hetviz.core.kernels.mkpe.State": "DescentState",
+    "hetviz.core.layout.procrustes.Similarity": "SimilarityTransform",
+    "hetviz.core.layout.sne.Apart": "ApartPairs",
+    "hetviz.core.layout.sne.Loose": "CappedPairs",
+    "hetviz.core.measures.out_of_sample.Doubt": "PlaceUncertainty",
+    "hetviz.core.measures.ranking.Ranked": "PartnerRanks",
+    "hetviz.core.ordinal.constant_shift.Shifted": "ConstantShift",
+    "hetviz.core.ordinal.embedding.Embedded": "OrderEmbedding",
+    "hetviz.core.ordinal.fixed_rank.Chosen": "BetaChoice",
+    "hetviz.core.ordinal.fixed_rank.Flat": "FixedRankEmbedding",
+    "hetviz.core.ordinal.fixed_rank.Weighted": "ColumnWeights",
+    "hetviz.core.ordinal.must_cannot.Chain": "ContradictionChain",
+    "hetviz.core.ordinal.partial_order.Conflict": "OrderConflict",
+    "hetviz.core.prediction.code.Block": "CooccurrenceBlock",
+    "hetviz.core.prediction.code.Result": "CodeResult",
+    "hetviz.core.prediction.gbc.Gbc": "GbcModel",
+    "hetviz.core.prediction.gbc.Pull": "TargetLoss",
+    "hetviz.core.prediction.kbmf2k.Inferred": "InferenceResult",
+    "hetviz.core.prediction.kbmf2k.Links": "DomainLinks",
+    "hetviz.core.prediction.link_ridge.LowRank": "LowRankScores",
+    "hetviz.core.prediction.link_ridge.Scale": "ScoreScale",
+    "hetviz.core.prediction.link_ridge.Stack": "ScoreStack",
+    "hetviz.core.prediction.pmvge.Block": "LinkSampling",
+    "hetviz.core.prediction.pmvge.Trained": "TrainingResult",
+    "hetviz.core.spectral.coca.Coca": "CocaSolution",
+    "hetviz.core.spectral.eigen.Solution": "SpectralSolution",
+    "hetviz.core.spectral.evidence.Evidence": "LinkEvidence",
+    "hetviz.core.spectral.group_axes.TaughtGroup": "LearnedGroup",
+    "hetviz.core.spectral.guided.Guided": "GuidedSolution",
+    "hetviz.core.spectral.guided_cv.Choice": "ProjectionChoice",
+    "hetviz.core.spectral.hemap.Hemap": "HemapSolution",
+    "hetviz.core.spectral.sources.Source": "FeatureSource",
     "hetviz.algorithms.predictor.Predicted": "LabelPredictions",
     "hetviz.features.relations.comparison_problems.OfBasis": "BasisFeatures",
     "hetviz.features.relations.comparison_problems.Part": "SolverView",
@@ -124,7 +165,13 @@ _CLASSES: dict[str, str] = {
     "hetviz.features.relations.user_links.Bonds": "TableLinks",
 }
 # "module.Class" of today -> earlier field -> field today. Subclasses inherit it.
-_FIELDS: dict[str, dict[str, str]] = {}
+_FIELDS: dict[str, dict[str, str]] = {
+    "hetviz.core.spectral.group_axes.LearnedGroup": {
+        "belief": "membership",
+        "heeded": "used",
+        "refused": "excluded",
+    },
+}
 
 
 def current_module(name: str) -> str:

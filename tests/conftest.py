@@ -1,4 +1,4 @@
-"""What all tests share: one thread per process, fixed hypothesis runs, markers by folder.
+"""Shared configuration of tests: threads, hypothesis, markers, time limits.
 
 With HETVIZ_NO_SKIP=1 (continuous integration) a skipped test fails the run. HETVIZ_DEPTH=20 lets
 property tests try twenty times as many examples, other ones each time (`make soak`).

@@ -1,4 +1,4 @@
-"""How many examples property tests try: half of what they name every day, many in `make soak`."""
+"""Number of examples for property tests, larger in `make soak`."""
 
 from __future__ import annotations
 

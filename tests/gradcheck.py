@@ -1,4 +1,4 @@
-"""Hand-written gradients, checked against finite differences."""
+"""Comparison of gradients with finite differences."""
 
 from __future__ import annotations
 
@@ -50,10 +50,10 @@ def gradient_error(
         shifted.flat[entry] += by
         return float(function(shifted))
 
-    found = np.empty(len(entries))
+    result = np.empty(len(entries))
     for place, entry in enumerate(entries.tolist()):
         near = moved(entry, step) - moved(entry, -step)
         far = moved(entry, 2 * step) - moved(entry, -2 * step)
-        found[place] = (8 * near - far) / (12 * step)
-    size = max(float(np.abs(found).max(initial=0.0)), float(np.abs(claimed).max(initial=0.0)))
-    return float(np.abs(found - claimed[entries]).max(initial=0.0)) / (size or 1.0)
+        result[place] = (8 * near - far) / (12 * step)
+    size = max(float(np.abs(result).max(initial=0.0)), float(np.abs(claimed).max(initial=0.0)))
+    return float(np.abs(result - claimed[entries]).max(initial=0.0)) / (size or 1.0)

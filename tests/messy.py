@@ -1,4 +1,4 @@
-"""Files as people have them, made of the samples: titles above tables, notes, commas, old letters.
+"""Untidy files made from the samples: title rows, notes, decimal commas, old encodings.
 
 `python -m tests.messy FOLDER` writes them, to try the app with.
 """
@@ -78,7 +78,7 @@ def programs() -> bytes:
     """JSON lines: objects in objects, lists, keys that are sometimes missing, an empty line."""
     lines = []
     for at, row in enumerate(rows("debian/programs.csv")):
-        said: dict[str, object] = {
+        statements: dict[str, object] = {
             "package": row["id"],
             "about": {"synopsis": row["synopsis"], "description": row["description"]},
             "section": row["section"],
@@ -88,8 +88,8 @@ def programs() -> bytes:
             },
         }
         if row["interface"]:
-            said["interfaces"] = [row["interface"], *(["any"] if at % 3 else [])]
-        lines.append(json.dumps(said) + ("\n" if at == 9 else ""))
+            statements["interfaces"] = [row["interface"], *(["any"] if at % 3 else [])]
+        lines.append(json.dumps(statements) + ("\n" if at == 9 else ""))
     return "\n".join(lines).encode()
 
 
@@ -114,18 +114,18 @@ def emoji_pictures() -> bytes:
 def dependencies() -> bytes:
     """A graph: what program depends on what, as GraphML."""
     edges = rows("debian/within_links.csv")
-    known = {row["id"]: row for row in rows("debian/programs.csv")}
+    expected = {row["id"]: row for row in rows("debian/programs.csv")}
     used = dict.fromkeys(name for e in edges for name in (e["source_id"], e["target_id"]))
     nodes = [
-        f"<node id={quoteattr(name)}><data key='s'>{known[name]['section']}</data>"
-        f"<data key='k'>{known[name]['installed_kb']}</data></node>"
+        f"<node id={quoteattr(name)}><data key='s'>{expected[name]['section']}</data>"
+        f"<data key='k'>{expected[name]['installed_kb']}</data></node>"
         for name in used
-        if name in known
+        if name in expected
     ]
     lines = [
         f"<edge source={quoteattr(e['source_id'])} target={quoteattr(e['target_id'])}/>"
         for e in edges
-        if e["source_id"] in known and e["target_id"] in known
+        if e["source_id"] in expected and e["target_id"] in expected
     ]
     return (
         '<?xml version="1.0"?><graphml xmlns="http://graphml.graphdrawing.org/xmlns">'

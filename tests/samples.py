@@ -1,4 +1,4 @@
-"""Samples for tests that are about something else: read once, or only their first rows."""
+"""Cached samples, or their first rows, for tests."""
 
 from __future__ import annotations
 
@@ -39,21 +39,21 @@ def first_rows(root: Path) -> Loaded:
     loaded = whole(root)
     if root.name not in _LARGE:
         return loaded
-    few = {name: one.ids[:_FEW] for name, one in loaded.data.datasets.items()}
-    return replace(loaded, data=loaded.data.edit().subset(few))
+    subset = {name: entry.ids[:_FEW] for name, entry in loaded.data.datasets.items()}
+    return replace(loaded, data=loaded.data.edit().subset(subset))
 
 
-def read_once(patch: pytest.MonkeyPatch, *, few: bool = False) -> None:
+def read_once(patch: pytest.MonkeyPatch, *, subset: bool = False) -> None:
     """Let what comes with hetviz be read once for all tests; whoever reads, data never change.
 
-    With `few`, the large samples have only their first rows, but not where tests go into depth.
+    With `subset`, the large samples have only their first rows, but not where tests go into depth.
     """
-    known = first_rows if few and DEPTH == 1 else whole
+    expected = first_rows if subset and DEPTH == 1 else whole
 
     def read(files: Files, tables: TableReader) -> Loaded:
         root = sample_root()
         if isinstance(files, Folder) and root is not None and files.root.parent == root:
-            return known(files.root)
+            return expected(files.root)
         return _read(files, tables)
 
     patch.setattr(reading, "_read_bundle_files", read)

@@ -1,4 +1,4 @@
-"""The pages of the methods, the reference of the public names, and the example scripts."""
+"""Tests of documentation pages, the reference and example scripts."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def tool() -> ModuleType:
 
 
 def test_method_pages_match_cards(tmp_path: Path) -> None:
-    made = tool()
-    files = made.write_methods(tmp_path)
+    created = tool()
+    files = created.write_methods(tmp_path)
     cards = hetviz.methods()
     assert len(files) == len(cards) + 2
     index = (tmp_path / "methods" / "index.md").read_text(encoding="utf-8")
@@ -42,15 +42,15 @@ def test_method_pages_match_cards(tmp_path: Path) -> None:
         page = (tmp_path / "methods" / f"{card.key}.md").read_text(encoding="utf-8")
         assert f"({card.key}.md)" in index
         assert (ROOT / "docs" / "methods" / f"{card.key}.svg").is_file()
-        told = [card.title, card.summary, card.cost, *card.caveats]
+        messages = [card.title, card.summary, card.cost, *card.caveats]
         for paper in card.papers:
-            told += [paper.authors, paper.title, paper.place]
+            messages += [paper.authors, paper.title, paper.place]
             if paper.address:
                 assert f", [{paper.number}]({paper.address})" in page
-        told += [str(need) for need in card.needs]
+        messages += [str(need) for need in card.needs]
         for param in hetviz.get_method(card.key).params.values():
-            told += [param.label, param.help, param.describe_allowed()]
-        assert [words for words in told if made.text(words) not in page] == []
+            messages += [param.label, param.help, param.describe_allowed()]
+        assert [words for words in messages if created.text(words) not in page] == []
         assert mathml(card.equation) in page
 
 
@@ -64,12 +64,12 @@ def test_site_lists_all_pages() -> None:
 
 
 def test_page_links_are_valid() -> None:
-    made = ("api/", "methods/index.md", "reference/library.md")
+    created = ("api/", "methods/index.md", "reference/library.md")
     lost = []
     for page in [*DOCS.rglob("*.md"), ROOT / "README.md"]:
         text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.S)
         for target in re.findall(r"\]\(([^)#]+)[^)]*\)", text):
-            if target.startswith("http") or any(part in target for part in made):
+            if target.startswith("http") or any(part in target for part in created):
                 continue
             if not (page.parent / target).exists():
                 lost.append(f"{page.name}: {target}")
@@ -78,13 +78,13 @@ def test_page_links_are_valid() -> None:
 
 def test_claim_counts_agree() -> None:
     summary = (DOCS / "papers" / "summary.md").read_text(encoding="utf-8")
-    told = re.search(
+    messages = re.search(
         r"(\d+) claims\. holds in part: (\d+), holds: (\d+), does not hold here: (\d+), "
         r"too small to tell: (\d+)\.",
         summary,
     )
-    assert told is not None
-    claims, part, holds, fails, small = told.groups()
+    assert messages is not None
+    claims, part, holds, fails, small = messages.groups()
     limits = (DOCS / "explanation" / "limits.md").read_text(encoding="utf-8")
     assert f"Of {claims} claims of the five papers {holds} hold on data" in limits
     assert f"{part} in part and {fails} do not; of {small} what" in limits
@@ -111,7 +111,7 @@ def test_page_code_runs(
     page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     # What a page shows does not depend on how many digits there are.
-    read_once(monkeypatch, few=True)
+    read_once(monkeypatch, subset=True)
     monkeypatch.setattr(link_predictor, "_FAST_PARAMS", dict.fromkeys(("kbmf2k", "pmvge"), SOON))
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {"__name__": "page"}
@@ -119,8 +119,8 @@ def test_page_code_runs(
         # It shows three lines; the tables are those of the tutorial.
         tutorial = (DOCS / "tutorial" / "python.md").read_text(encoding="utf-8")
         exec(blocks(tutorial)[0][1], names)
-    shown = blocks(SHOWN[page])
-    for kind, code in shown:
+    displayed = blocks(SHOWN[page])
+    for kind, code in displayed:
         if kind == "python":
             exec(compile(code, page, "exec"), names)
             continue

@@ -1,4 +1,4 @@
-"""`import hetviz` is light: it must not load what only the app, the plots or a worker needs."""
+"""Tests that `import hetviz` loads no heavy libraries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The order of the layers, and what no module may do, read from the syntax trees.
+"""Tests of the layer order and of rules for modules, from syntax trees.
 
 A module imports only from layers before its own (or from its own), whether the import stands at
 the top, inside a function, under TYPE_CHECKING or in a name that is imported later; and no modules
@@ -82,8 +82,8 @@ MAY_CALL_HIGHER_LAYERS = frozenset(
 
 def sources() -> list[Path]:
     app = ROOT / "app.py"
-    found = [*sorted((ROOT / "hetviz").rglob("*.py")), *sorted((ROOT / "pages").rglob("*.py"))]
-    return [*found, app] if app.exists() else found
+    result = [*sorted((ROOT / "hetviz").rglob("*.py")), *sorted((ROOT / "pages").rglob("*.py"))]
+    return [*result, app] if app.exists() else result
 
 
 def layer_of(path: Path) -> str:
@@ -101,14 +101,14 @@ def find_violations(path: Path, source: str) -> list[str]:
     layer = layer_of(path)
     if layer not in RANK:
         return [f"{path}: {layer!r} is in no layer: give it its place in LAYERS"]
-    found = []
+    result = []
     for node in ast.walk(ast.parse(source)):
         for module in imported_modules(node, path):
             if fault := import_violation(layer, path, module):
-                found.append(f"{path}:{node.lineno}: {fault}")
+                result.append(f"{path}:{node.lineno}: {fault}")
         if isinstance(node, ast.Call):
-            found += [f"{path}:{node.lineno}: {fault}" for fault in call_violations(node)]
-    return found
+            result += [f"{path}:{node.lineno}: {fault}" for fault in call_violations(node)]
+    return result
 
 
 def imported_modules(node: ast.AST, path: Path) -> Iterator[str]:
@@ -127,7 +127,7 @@ def imported_modules(node: ast.AST, path: Path) -> Iterator[str]:
 
 
 def import_violation(layer: str, path: Path, module: str) -> str | None:
-    first, _, rest = module.partition(".")
+    first, _, others = module.partition(".")
     if first in BANNED_MODULES and (first, path.as_posix()) != ("pickle", MAY_PICKLE):
         return f"imports {first}, which can run what it reads"
     if first in ONLY_IN and layer not in ONLY_IN[first]:
@@ -135,7 +135,7 @@ def import_violation(layer: str, path: Path, module: str) -> str | None:
     if first in ("pages", "app"):
         target = first
     elif first == "hetviz":
-        target = rest.partition(".")[0]
+        target = others.partition(".")[0]
         if target not in RANK:
             target = "hetviz"
     else:
@@ -145,7 +145,7 @@ def import_violation(layer: str, path: Path, module: str) -> str | None:
     if target == "hetviz" and layer not in PUBLIC_USERS:
         return f"imports {module} through hetviz/__init__.py; name the module it is in"
     if target == layer == "algorithms" and path.stem not in CONTRACT:
-        named = rest.removeprefix("algorithms").strip(".").partition(".")[0]
+        named = others.removeprefix("algorithms").strip(".").partition(".")[0]
         if named not in CONTRACT | {path.stem}:
             return f"imports {module}: methods do not import each other"
     return None
@@ -167,12 +167,12 @@ def call_violations(node: ast.Call) -> Iterator[str]:
 
 def package_sources() -> dict[str, str]:
     """Return the source of each module of hetviz, by its full name."""
-    found = {}
+    result = {}
     for path in sorted((ROOT / "hetviz").rglob("*.py")):
         parts = path.relative_to(ROOT).with_suffix("").parts
         name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-        found[name] = path.read_text(encoding="utf-8")
-    return found
+        result[name] = path.read_text(encoding="utf-8")
+    return result
 
 
 def module_graph(sources: Mapping[str, str]) -> networkx.DiGraph:
@@ -232,18 +232,18 @@ def find_cycles(sources: Mapping[str, str]) -> list[list[str]]:
 def test_sources_follow_rules() -> None:
     paths = {path.relative_to(ROOT): path for path in sources()}
     assert Path("hetviz/errors.py") in paths
-    found = [
+    result = [
         fault
         for name, path in paths.items()
         for fault in find_violations(name, path.read_text(encoding="utf-8"))
     ]
-    assert found == []
+    assert result == []
 
 
 def test_no_import_cycles() -> None:
-    found = package_sources()
-    assert "hetviz.data.model.links" in found
-    assert find_cycles(found) == []
+    result = package_sources()
+    assert "hetviz.data.model.links" in result
+    assert find_cycles(result) == []
 
 
 @pytest.mark.parametrize(
@@ -336,9 +336,9 @@ def test_pages_are_thin() -> None:
     ],
 )
 def test_violation_is_detected(path: str, source: str, fault: str) -> None:
-    found = find_violations(Path(path), source)
-    assert len(found) == 1
-    assert fault in found[0]
+    result = find_violations(Path(path), source)
+    assert len(result) == 1
+    assert fault in result[0]
 
 
 @pytest.mark.parametrize(
@@ -369,15 +369,15 @@ def test_architecture_page_lists_all_packages() -> None:
         for row in rows.splitlines()
         if row.startswith("| `")
     }
-    told = {
+    messages = {
         name: rooms for first, rooms in named.items() for name in re.findall(r"`(\w+)/`", first)
     }
-    there = {
+    present = {
         folder.name: {part.name for part in folder.iterdir() if (part / "__init__.py").exists()}
         for folder in (ROOT / "hetviz").iterdir()
         if (folder / "__init__.py").exists()
     }
-    assert told == there
+    assert messages == present
 
 
 def signatures_with_any(source: str) -> int:
@@ -395,7 +395,7 @@ def signatures_with_any(source: str) -> int:
 
 def annotations(function: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[ast.expr]:
     stated = [part.annotation for part in ast.walk(function.args) if isinstance(part, ast.arg)]
-    yield from (one for one in [*stated, function.returns] if one is not None)
+    yield from (entry for entry in [*stated, function.returns] if entry is not None)
 
 
 def test_any_is_rare() -> None:

@@ -1,4 +1,4 @@
-"""What the package asks for, and what it says of itself."""
+"""Tests of the package metadata."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ EXTRAS: dict[str, list[str]] = PROJECT["optional-dependencies"]
 
 
 def names(requirements: list[str]) -> set[str]:
-    return {re.match(r"[\w-]+", one).group().lower() for one in requirements}  # type: ignore[union-attr]
+    return {re.match(r"[\w-]+", requirement).group().lower() for requirement in requirements}  # type: ignore[union-attr]
 
 
 def test_library_needs_no_app_packages() -> None:
@@ -30,7 +30,7 @@ def test_library_needs_no_app_packages() -> None:
 def test_all_extra_is_complete() -> None:
     # PyTorch takes gigabytes, and nothing needs it.
     parts = [EXTRAS[name] for name in EXTRAS if name not in ("all", "dev", "gpu")]
-    assert sorted(EXTRAS["all"]) == sorted(one for part in parts for one in part)
+    assert sorted(EXTRAS["all"]) == sorted(entry for part in parts for entry in part)
     assert names(EXTRAS["all"]) - names(EXTRAS["app"]) <= names(EXTRAS["dev"])
     assert names(EXTRAS["gpu"]) == {"torch"}
     assert not names(EXTRAS["gpu"]) & (names(EXTRAS["dev"]) | names(PROJECT["dependencies"]))
@@ -47,13 +47,13 @@ def test_pins_meet_bounds() -> None:
     lacking = [name for name in names(wanted) if name not in pins]
     assert lacking == []
     early = []
-    for one in wanted:
-        bound = re.match(r"([\w-]+)>=([\w.]+)", one)
+    for entry in wanted:
+        bound = re.match(r"([\w-]+)>=([\w.]+)", entry)
         if bound:
             least = [int(part) for part in re.findall(r"\d+", bound[2])]
-            there = [int(part) for part in re.findall(r"\d+", pins[bound[1].lower()])]
-            if there < least:
-                early.append(one)
+            present = [int(part) for part in re.findall(r"\d+", pins[bound[1].lower()])]
+            if present < least:
+                early.append(entry)
     assert early == []
 
 
@@ -76,8 +76,8 @@ def test_package_readme_links(
     for name in ("hatchling", "hatchling.metadata", "hatchling.metadata.plugin"):
         monkeypatch.setitem(sys.modules, name, ModuleType(name))
     monkeypatch.setitem(sys.modules, "hatchling.metadata.plugin.interface", interface)
-    made = runpy.run_path(str(ROOT / "tools" / "package_readme.py"))["plain"]
-    text = made((ROOT / "README.md").read_text(encoding="utf-8"))
+    created = runpy.run_path(str(ROOT / "tools" / "package_readme.py"))["plain"]
+    text = created((ROOT / "README.md").read_text(encoding="utf-8"))
     assert re.findall(r"\]\((?!https?:)|src=|srcset=", text) == []
     assert "ten minutes with the app" in text and "m = hetviz.embed(data)" in text
-    assert made("[a](https://b.example/c) [d](e.md)") == "[a](https://b.example/c) d"
+    assert created("[a](https://b.example/c) [d](e.md)") == "[a](https://b.example/c) d"

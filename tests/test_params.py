@@ -1,4 +1,4 @@
-"""Declared parameters: the constructor, the docstring and the check that follow from fields."""
+"""Tests of declared parameters: constructor, docstring, checks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The public names as they are promised: called the way somebody else's program calls them."""
+"""Tests of the public API."""
 
 from __future__ import annotations
 
@@ -98,15 +98,15 @@ def test_public_signatures() -> None:
         hetviz.get_method("pca").transform: "self new links=()",
     }
     for call, text in promised.items():
-        found = []
+        result = []
         for name, parameter in inspect.signature(call).parameters.items():
             star = {parameter.KEYWORD_ONLY: "*", parameter.VAR_KEYWORD: "**"}.get(parameter.kind)
             bare = parameter.default is parameter.empty
-            found.append(f"{star or ''}{name}" + ("" if bare else f"={parameter.default!r}"))
+            result.append(f"{star or ''}{name}" + ("" if bare else f"={parameter.default!r}"))
         words = text.split()
         # more may follow, as long as it has a default
-        assert found[: len(words)] == words, call
-        assert all("=" in word for word in found[len(words) :]), call
+        assert result[: len(words)] == words, call
+        assert all("=" in word for word in result[len(words) :]), call
 
 
 def test_rows_entities_and_positions() -> None:
@@ -151,13 +151,13 @@ def test_edits_do_not_change_original() -> None:
 
 
 def test_holdout_of_entities_includes_links() -> None:
-    train, held = DATA.holdout(objects={"survey": 0.2})
+    train, content = DATA.holdout(objects={"survey": 0.2})
     assert len(train["survey"]) == 24
     gone = set(DATA["survey"].ids) - set(train["survey"].ids)
-    assert gone <= set(held["survey"].ids)
+    assert gone <= set(content["survey"].ids)
     assert gone.isdisjoint(train["face"].ids)
     # links between rows that stayed are held out too, a fifth by default
-    assert any(text not in gone for text in held["survey"].ids)
+    assert any(text not in gone for text in content["survey"].ids)
     unsaid = HeteroData(DATA.datasets, DATA.links)
     left, alone = unsaid.holdout(links=0.0, objects={"survey": 0.2})
     assert set(alone["survey"].ids) == set(DATA["survey"].ids) - set(left["survey"].ids)
@@ -167,15 +167,15 @@ def test_holdout_of_entities_includes_links() -> None:
 
 
 def test_held_out_items_are_placed_and_scored() -> None:
-    train, held = DATA.holdout(objects={"survey": 0.2, "books": 0.25}, random_state=2)
-    assert held["books"].kernel.shape == (len(held["books"]), len(train["books"]))
+    train, content = DATA.holdout(objects={"survey": 0.2, "books": 0.25}, random_state=2)
+    assert content["books"].kernel.shape == (len(content["books"]), len(train["books"]))
     model = quiet(lambda: hetviz.get_method("guided-projection")().fit(train))
-    placed = model.transform(held)
+    placed = model.transform(content)
     for name, Y in placed.coordinates.items():
         assert set(placed.ids[name]) == set(DATA[name].ids) - set(train[name].ids)
         assert np.isfinite(Y).all()
     whole = model.embedding_.joined(placed)
-    scores = hetviz.evaluate(DATA, whole, held).to_dict()
+    scores = hetviz.evaluate(DATA, whole, content).to_dict()
     assert scores["guidance_area_held_out"] > 0.6
     assert hetviz.evaluate(DATA, whole).blocks["n_unplaced"].sum() == 0
 
@@ -217,16 +217,16 @@ def test_scores_have_applicable_measures() -> None:
     neighbors = {"trustworthiness", "continuity"}
     negative, compared = {"negative_guidance_area"}, {"comparison_accuracy"}
     embedding = quiet(lambda: hetviz.embed(DATA, "guided-projection"))
-    train, held = DATA.holdout(comparisons=0.5)
+    train, content = DATA.holdout(comparisons=0.5)
     everything = guidance | negative | compared
     assert everything | neighbors <= set(hetviz.evaluate(DATA, embedding).to_dict())
-    both = set(hetviz.evaluate(train, embedding, held).to_dict())
+    both = set(hetviz.evaluate(train, embedding, content).to_dict())
     assert everything | {f"{name}_held_out" for name in everything} <= both
     silent = set(hetviz.evaluate(HeteroData(DATA.datasets), embedding).to_dict())
     assert silent.isdisjoint(everything)
     bare = HeteroData([DATA["survey"], DATA["tags"]], DATA.links[2])
     assert negative.isdisjoint(hetviz.evaluate(bare, embedding).to_dict())
-    scores = hetviz.evaluate(train, embedding, held)
+    scores = hetviz.evaluate(train, embedding, content)
     assert isinstance(scores.blocks, pd.DataFrame)
     for name, value in scores.to_dict().items():
         assert type(value) is float
@@ -236,8 +236,8 @@ def test_scores_have_applicable_measures() -> None:
 
 def test_guidance_curve_accepts_data_or_links() -> None:
     embedding = quiet(lambda: hetviz.embed(DATA, "guided-projection"))
-    for what in (DATA, DATA.links[0], list(DATA.links)):
-        pairs, satisfied = hetviz.guidance_curve(embedding, what)
+    for message in (DATA, DATA.links[0], list(DATA.links)):
+        pairs, satisfied = hetviz.guidance_curve(embedding, message)
         assert pairs.shape == satisfied.shape
         assert (pairs[0], pairs[-1], satisfied[-1]) == (0.0, 1.0, 1.0)
         assert (np.diff(satisfied) >= 0).all()
@@ -412,14 +412,16 @@ def test_any_data_give_result_or_error(
         warnings.simplefilter("ignore", ConvergenceWarning)
         try:
             share = {next(iter(data.datasets)): 0.5}
-            train, held = data.holdout(links=0.4, comparisons=0.5, objects=share, random_state=seed)
+            train, content = data.holdout(
+                links=0.4, comparisons=0.5, objects=share, random_state=seed
+            )
             model = hetviz.get_method(key)(**params).fit(train)
-            whole = model.embedding_.joined(model.transform(held))
+            whole = model.embedding_.joined(model.transform(content))
         except HetvizError:
             return
         for name, Y in whole.coordinates.items():
             assert np.isfinite(Y[whole.placed[name]]).all()
-        scores = hetviz.evaluate(data, whole, held).to_dict()
+        scores = hetviz.evaluate(data, whole, content).to_dict()
         assert all(-1e-9 <= value <= max_scores(name) + 1e-9 for name, value in scores.items())
         assert whole.planar().n_unplaced == whole.n_unplaced >= whole.per_object.n_unplaced
     parts = data.datasets, data.links, data.comparisons, data.labels

@@ -1,4 +1,4 @@
-"""The samples are what their READMEs say, and their maps can be made again."""
+"""Tests that the samples match their READMEs and their maps are reproducible."""
 
 import csv
 import importlib.util
@@ -101,9 +101,9 @@ def test_digit_views_share_entity():
     data = hetviz.load("digit-views")
     assert data.entities == ("digit",)
     assert not data.links
-    shown = [set(dataset.ids) for dataset in data.datasets.values()]
-    assert 0 < len(set.intersection(*shown)) < 700
-    assert data.n_objects == len(set.union(*shown))
+    displayed = [set(dataset.ids) for dataset in data.datasets.values()]
+    assert 0 < len(set.intersection(*displayed)) < 700
+    assert data.n_objects == len(set.union(*displayed))
 
 
 def test_original_map_is_reproducible():
@@ -111,18 +111,18 @@ def test_original_map_is_reproducible():
     section, coordinates, still = tool("make_sample_maps").make(folder)
     assert (folder / "hetviz.toml").read_text(encoding="utf-8").endswith(section)
     shipped = read_bundle("digits")
-    made = read_coordinates("map.csv", coordinates.encode(), shipped.data)
+    created = read_coordinates("map.csv", coordinates.encode(), shipped.data)
     assert still.startswith("<svg")
     assert sample_card("digits").n_items == shipped.data.n_objects
     # An iterated map takes another way on another processor, and ends as good.
     before = hetviz.evaluate(shipped.data, shipped.map).to_dict()
-    after = hetviz.evaluate(shipped.data, made).to_dict()
+    after = hetviz.evaluate(shipped.data, created).to_dict()
     for measure in ("guidance_area", "trustworthiness"):
         assert after[measure] == pytest.approx(before[measure], abs=0.04)
 
 
 def test_digit_views_match_digits(tmp_path):
-    made = tool("make_samples")
-    made.make_views(sample_path("digits"), tmp_path)
+    created = tool("make_samples")
+    created.make_views(sample_path("digits"), tmp_path)
     for name in ("pixels.csv", "fourier.csv", "shape.csv", "thumbs.zip"):
         assert (tmp_path / name).read_bytes() == (sample_path("digit-views") / name).read_bytes()

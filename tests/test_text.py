@@ -1,4 +1,4 @@
-"""Numbers as people read them."""
+"""Tests of number and name formatting."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Print the tests of what has changed since main, the nearest first: what `make quick` runs.
+"""Tests affected by changes since main, for `make quick`.
 
 What has changed is what differs from the commit at which this branch left main (on main itself,
 from the commit before), whether committed or not.
@@ -17,7 +17,7 @@ ALWAYS = ("tests/test_layers.py",)
 def changed() -> list[str]:
     """Return the changed files, relative to the repository."""
     here = _git("rev-parse", "HEAD")
-    base = next((found for ref in ("main", "origin/main") if (found := _base(ref))), here)
+    base = next((result for ref in ("main", "origin/main") if (result := _base(ref))), here)
     if base == here:
         base = _base("HEAD~1") or here
     listed = _git("diff", "--name-only", base), _git("ls-files", "--others", "--exclude-standard")
@@ -26,7 +26,7 @@ def changed() -> list[str]:
 
 def tests_of(names: Iterable[str]) -> list[str]:
     """Return what to run for changed files: first tests of their own, then those of their rooms."""
-    own: dict[str, None] = {}
+    own_values: dict[str, None] = {}
     rooms: dict[str, None] = {}
     for name in names:
         path = Path(name)
@@ -34,7 +34,7 @@ def tests_of(names: Iterable[str]) -> list[str]:
             continue
         if path.parts[0] == "tests":
             if path.name.startswith("test_"):
-                own[name] = None
+                own_values[name] = None
             elif len(path.parts) > 2:
                 rooms[str(path.parent)] = None
             continue
@@ -42,13 +42,13 @@ def tests_of(names: Iterable[str]) -> list[str]:
             rooms["tests/app"] = None
             continue
         room = Path("tests", *path.parts[1:-1])
-        own[str(room / f"test_{path.stem}.py")] = None
+        own_values[str(room / f"test_{path.stem}.py")] = None
         # A room without tests of its own is tested by the one that it is in.
         while room != Path("tests") and not any((ROOT / room).rglob("test_*.py")):
             room = room.parent
         if room != Path("tests"):
             rooms[str(room)] = None
-    wanted = [*ALWAYS, *own, *rooms]
+    wanted = [*ALWAYS, *own_values, *rooms]
     return [name for name in dict.fromkeys(wanted) if (ROOT / name).exists()]
 
 

@@ -1,8 +1,4 @@
-"""Compile what methods compile on their first run, and keep it on the disk.
-
-`make test` does so while it checks types: on a fresh clone each process of the tests would
-otherwise compile the same, all at once.
-"""
+"""Compilation and caching of numba kernels before first use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Find a Chromium or Chrome that starts; `python tools/find_chromium.py` prints its path.
+"""Search for a working Chromium or Chrome.
 
 Looked for, in this order: the one that HETVIZ_CHROMIUM names, those installed on this machine,
 the one that Playwright fetched. The exit code is 1 where there is none.

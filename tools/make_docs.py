@@ -1,4 +1,4 @@
-"""Build the documentation site: the pages of docs/, one for each method, and the reference.
+"""Build of the documentation site: pages, methods, reference.
 
 ``python tools/make_docs.py`` writes build/docs; open build/docs/index.html in a browser. No server
 and no network are needed. ``--source`` only writes the pages that the site is built of.
@@ -49,7 +49,7 @@ def listed(texts: list[str]) -> str:
 def method_page(card: MethodCard, params: dict[str, Param], about: dict[str, str]) -> str:
     """Return the page of a method."""
     needs = [str(need) for need in card.needs] or ["nothing in particular"]
-    uses = sorted(str(one) for one in card.capabilities)
+    uses = sorted(str(capability) for capability in card.capabilities)
     picture = (
         f"![A map of part of the sample {about['sample']}]({card.key}.svg)\n\n"
         f"*At most 200 items of each dataset of the sample "
@@ -87,8 +87,8 @@ def reference(paper: Reference) -> str:
     """Return a reference, with a link where it is known where it lies."""
     if not paper.address:
         return text(str(paper))
-    told = text(str(paper).removesuffix(f", {paper.number}"))
-    return f"{told}, [{paper.number}]({paper.address})"
+    messages = text(str(paper).removesuffix(f", {paper.number}"))
+    return f"{messages}, [{paper.number}]({paper.address})"
 
 
 def _began(words: str) -> str:
@@ -106,10 +106,10 @@ def param_table(params: dict[str, Param]) -> str:
         does = f"**{text(param.label)}**. " if param.label else ""
         does += text(param.help)
         if isinstance(inner, Choice):
-            told = [
+            messages = [
                 f"`{option!r}`: {text(words)}" for option, words in inner.options.items() if words
             ]
-            does += "<br>" + "<br>".join(told) if told else ""
+            does += "<br>" + "<br>".join(messages) if messages else ""
         rows.append(
             f"| `{name}` | `{param.default!r}` | {text(param.describe_allowed())} | {does} |"
         )
@@ -139,8 +139,8 @@ def library_page() -> str:
     """Return the list of the public names, each with its first sentence."""
     rows = []
     for name in hetviz.__all__:
-        said = inspect.cleandoc(getattr(hetviz, name).__doc__).partition("\n\n")[0]
-        rows.append(f"| [`{name}`](../api/hetviz.html#{name}) | {text(said)} |")
+        statements = inspect.cleandoc(getattr(hetviz, name).__doc__).partition("\n\n")[0]
+        rows.append(f"| [`{name}`](../api/hetviz.html#{name}) | {text(statements)} |")
     head = "# The library\n\nAll of it is said in full in the [reference](../api/hetviz.html)"
     return (
         f"{head}, with shapes, units, errors, equations and costs; "
@@ -196,7 +196,7 @@ def main() -> int:
     """Build the site."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--source", action="store_true", help="write the pages, build nothing")
-    given = parser.parse_args()
+    inputs = parser.parse_args()
     shutil.rmtree(SOURCE, ignore_errors=True)
     shutil.copytree(ROOT / "docs", SOURCE)
     (SOURCE / "methods.toml").unlink()
@@ -209,11 +209,11 @@ def main() -> int:
     settings = settings.replace("build/docs-source", str(SOURCE)).replace(
         " build/docs\n", f" {SITE}\n"
     )
-    made = SOURCE.parent / "mkdocs.yml"
-    made.write_text(settings, encoding="utf-8")
-    if given.source:
+    created = SOURCE.parent / "mkdocs.yml"
+    created.write_text(settings, encoding="utf-8")
+    if inputs.source:
         return 0
-    command = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--strict", "-f", str(made)]
+    command = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--strict", "-f", str(created)]
     quiet = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
     built = subprocess.run(command, env=quiet, check=False).returncode
     if not built:

@@ -1,4 +1,4 @@
-"""Make the font of figures, hetviz/plots/fonts/HetvizSans-*.ttf: the app's own type as plain files.
+"""Static fonts for figures, hetviz/plots/fonts/HetvizSans-*.ttf.
 
 ``python tools/make_fonts.py`` takes the variable Source Sans that Streamlit brings, at the two
 weights that figures use. It needs the package brotli, which nothing else here does.

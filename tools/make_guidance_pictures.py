@@ -1,4 +1,4 @@
-"""Write the pictures of the tutorial "Ten minutes of guidance": the app, used on the emoji.
+"""Pictures of the tutorial "Ten minutes of guidance".
 
 ``python tools/make_guidance_pictures.py`` starts the app in a home of its own, drives a Chromium
 through what the tutorial tells, and writes ``docs/tutorial/guidance-*.png``.

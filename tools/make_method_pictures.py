@@ -1,9 +1,4 @@
-"""Draw each method's picture for the documentation: docs/methods/KEY.svg.
-
-``python tools/make_method_pictures.py [KEY ...]``. Each is drawn on the sample that
-docs/methods.toml names for it, of which at most 200 items of each dataset are taken; comparisons,
-where a method needs some, are drawn from the sample's first label.
-"""
+"""Pictures of the methods for the documentation, docs/methods/KEY.svg."""
 
 from __future__ import annotations
 
@@ -43,9 +38,9 @@ def small(sample: str, compared: bool) -> HeteroData:
 
 def main() -> None:
     """Draw those that are named, or all."""
-    known = tomllib.loads((DOCS / "methods.toml").read_text(encoding="utf-8"))
-    for key in sys.argv[1:] or list(known):
-        about = known[key]
+    record = tomllib.loads((DOCS / "methods.toml").read_text(encoding="utf-8"))
+    for key in sys.argv[1:] or list(record):
+        about = record[key]
         data = small(about["sample"], about.get("compared", False))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

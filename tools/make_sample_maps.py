@@ -1,10 +1,4 @@
-"""Make the map that each sample ships with.
-
-    python tools/make_sample_maps.py [--samples sample_data] [NAME ...]
-
-The map is a joint map with the default settings, written to six digits, with its method and
-parameters in the sample's hetviz.toml. A small picture of it goes beside it.
-"""
+"""Original maps of the samples."""
 
 from __future__ import annotations
 
@@ -25,12 +19,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", metavar="NAME")
     parser.add_argument("--samples", type=Path, default=Path("sample_data"))
-    given = parser.parse_args()
-    for name in given.names or hetviz.samples():
-        section, coordinates, still = make(given.samples / name)
-        (given.samples / name / "map.csv").write_text(coordinates, encoding="utf-8", newline="")
-        (given.samples / name / STILL).write_text(still + "\n", encoding="utf-8", newline="")
-        manifest = given.samples / name / "hetviz.toml"
+    inputs = parser.parse_args()
+    for name in inputs.names or hetviz.samples():
+        section, coordinates, still = make(inputs.samples / name)
+        (inputs.samples / name / "map.csv").write_text(coordinates, encoding="utf-8", newline="")
+        (inputs.samples / name / STILL).write_text(still + "\n", encoding="utf-8", newline="")
+        manifest = inputs.samples / name / "hetviz.toml"
         text = manifest.read_text(encoding="utf-8").partition("\n[map]\n")[0]
         manifest.write_text(text.rstrip("\n") + "\n" + section, encoding="utf-8", newline="")
         print(f"{name}: {section}")

@@ -1,10 +1,4 @@
-"""Convert the raw sample projects into the bundles under sample_data/.
-
-    python tools/make_samples.py SOURCE [--out sample_data]
-
-SOURCE holds one folder a project (emoji, world, digits, debian) of CSV files and pictures. Ids,
-links and tables are copied cell by cell. The maps are made afterwards by make_sample_maps.py.
-"""
+"""Conversion of the raw sample projects into bundles under sample_data/."""
 
 from __future__ import annotations
 
@@ -168,10 +162,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("source", type=Path)
     parser.add_argument("--out", type=Path, default=Path("sample_data"))
-    given = parser.parse_args()
+    inputs = parser.parse_args()
     for name, sample in SAMPLES.items():
-        convert(given.source / name, given.out / name, name, sample)
-    make_views(given.out / "digits", given.out / "digit-views")
+        convert(inputs.source / name, inputs.out / name, name, sample)
+    make_views(inputs.out / "digits", inputs.out / "digit-views")
 
 
 def convert(source: Path, out: Path, name: str, sample: dict) -> None:

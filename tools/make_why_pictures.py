@@ -1,4 +1,4 @@
-"""Write the pictures of "Why is it here?": the panel of three items of samples.
+"""Pictures of "Why is it here?" for three items of samples.
 
 ``python tools/make_why_pictures.py`` starts the app in a home of its own, selects each item on its
 sample's map, and writes ``docs/explanation/why-*.png``.

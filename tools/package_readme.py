@@ -1,4 +1,4 @@
-"""README as it stands on the page of a package: links that lead into the sources are plain words.
+"""README for the package index, without links into the sources.
 
 Hatchling runs this when it builds (pyproject.toml): a page of a package has none of the files that
 README.md points at.

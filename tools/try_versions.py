@@ -1,4 +1,4 @@
-"""Try the library with the lowest or the newest packages that it says it works with.
+"""Tests of the library with the lowest or the newest supported packages.
 
 ``python tools/try_versions.py lowest`` makes an environment in build/, or where ``--folder`` says,
 with the Python that runs this, installs hetviz with every package at the lower bound of
@@ -31,11 +31,11 @@ NEEDED += ("cvxpy", "clarabel", "opentsne")
 
 def lowest(requirements: list[str]) -> list[str]:
     """Return each requirement pinned to its lower bound."""
-    found = []
+    result = []
     for requirement in requirements:
         name, bound = re.match(r"([\w-]+)[^=]*?[>=]=([\w.]+)", requirement).groups()  # type: ignore[union-attr]
-        found.append(f"{name}=={bound}")
-    return found
+        result.append(f"{name}=={bound}")
+    return result
 
 
 def main() -> int:
@@ -46,25 +46,25 @@ def main() -> int:
     parser.add_argument("--tests", action="append", default=[])
     parser.add_argument("--beside", action="append", default=[])
     parser.add_argument("--folder", type=Path)
-    given = parser.parse_args()
+    inputs = parser.parse_args()
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     wanted = list(project["dependencies"])
-    for extra in given.extra:
+    for extra in inputs.extra:
         wanted += project["optional-dependencies"][extra]
     version = f"{sys.version_info.major}.{sys.version_info.minor}"
-    folder = given.folder or ROOT / "build" / f"try-{given.which}-{version}"
+    folder = inputs.folder or ROOT / "build" / f"try-{inputs.which}-{version}"
     subprocess.run([sys.executable, "-m", "venv", "--clear", folder], check=True)
     python = folder / "bin" / "python"
-    pins = lowest(wanted) if given.which == "lowest" else wanted
+    pins = lowest(wanted) if inputs.which == "lowest" else wanted
     install = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    others = given.beside or NEEDED
+    others = inputs.beside or NEEDED
     subprocess.run([*install, *pins, *others], check=True)
     subprocess.run([python, "-m", "pip", "list", "--disable-pip-version-check"], check=True)
-    if given.beside:
+    if inputs.beside:
         return subprocess.run([python, "-m", "pip", "check"], check=False).returncode
     # Old packages warn of what newer ones have changed; what is tried here is whether they work.
     command = [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-W", "default"]
-    command += ["--confcutdir", ROOT, *(given.tests or TESTS)]
+    command += ["--confcutdir", ROOT, *(inputs.tests or TESTS)]
     threads = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"), "1")
     return subprocess.run(command, cwd=ROOT, env={**os.environ, **threads}, check=False).returncode
 

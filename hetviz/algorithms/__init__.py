@@ -1,1 +1,1 @@
-"""One file, one method, one card: copy `_template.py`. Methods never import each other."""
+"""Methods, one per file. Copy `_template.py` to add one. Methods never import each other."""

@@ -240,12 +240,12 @@ def _run(args: argparse.Namespace) -> int:
 
 def _run_large(args: argparse.Namespace, recipe: LargeRecipe) -> int:
     """Run a recipe over files, or print its requirements."""
-    from hetviz.runs.large.plan import check_room, forecast
+    from hetviz.runs.large.plan import check_memory, forecast
 
     if args.figures is not None:
         raise ParameterError("--figures: maps of recipes over files cannot be drawn here.")
     if args.check:
-        check_room(recipe)
+        check_memory(recipe)
         requirements = forecast(recipe)
         plan = recipe.plan
         memory_estimate: dict[str, Any] = {

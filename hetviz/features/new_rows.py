@@ -47,9 +47,9 @@ def make_new_rows(
     notes: list[Problem] = [] if problems is None else problems
     for word in ("kernel", "distance"):
         if getattr(dataset, word) is not None:
-            what = f"its items are described by a {word}, which cannot be computed from columns"
+            message = f"its items are described by a {word}, which cannot be computed from columns"
             remedy = f"Give a Dataset whose {word} has a column for each existing item."
-            raise DataError(Problem("no-columns", where, what, remedy=remedy))
+            raise DataError(Problem("no-columns", where, message, remedy=remedy))
     X: Matrix | None = None
     if dataset.X is not None and "features" in (dataset.recipe or {}):
         step = next((s for s in recipe_of(dataset)["columns"] if s["kind"] == "vectors"), None)
@@ -58,8 +58,8 @@ def make_new_rows(
             vectors = _numbers(where, rows, step["names"], notes)
         elif step is not None:
             missing = [name for name in step["names"] if name not in rows.columns]
-            what = f"each of its {VECTORS} needs a column"
-            raise DataError(Problem("unknown-column", where, what, ", ".join(missing[:3])))
+            message = f"each of its {VECTORS} needs a column"
+            raise DataError(Problem("unknown-column", where, message, ", ".join(missing[:3])))
         X = transform_features(dataset, rows, media, vectors=vectors, problems=notes)
     elif dataset.X is not None:
         X = _features_by_name(where, dataset, rows, notes)
@@ -107,13 +107,15 @@ def _features_by_name(
     names = list(dataset.feature_names or ())
     missing = [name for name in names if name not in rows.columns]
     if len(missing) == len(names):
-        what = "its features were not made from columns, and no column has the name of a feature"
+        message = "its features were not made from columns, and no column has the name of a feature"
         remedy = f"Give: {', '.join(names[:5])}, ..." if names else "Give them as a Dataset with X."
-        raise DataError(Problem("unknown-column", where, what, remedy=remedy))
+        raise DataError(Problem("unknown-column", where, message, remedy=remedy))
     if missing:
-        what = f"there is no column for {len(missing)} of {len(names)} features, the mean is used"
+        message = (
+            f"there is no column for {len(missing)} of {len(names)} features, the mean is used"
+        )
         problems.append(
-            Problem("unknown-column", where, what, ", ".join(missing[:5]), severity="note")
+            Problem("unknown-column", where, message, ", ".join(missing[:5]), severity="note")
         )
     X = _numbers(where, rows, names, problems)
     mean = np.asarray(dataset.X.mean(axis=0), dtype=np.float64).ravel()  # type: ignore[union-attr]
@@ -129,9 +131,9 @@ def _numbers(
         column = pd.to_numeric(cells, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
         n_bad = int((~np.isfinite(column)).sum())
         if n_bad and name in rows.columns:
-            what = f"{n_bad} cells are no numbers, the mean is used"
+            message = f"{n_bad} cells are no numbers, the mean is used"
             place = f"{where}, column {name}"
-            problems.append(Problem("not-numbers", place, what, severity="note"))
+            problems.append(Problem("not-numbers", place, message, severity="note"))
         columns.append(np.where(np.isfinite(column), column, np.nan))
     return np.column_stack(columns)
 

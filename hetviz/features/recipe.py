@@ -107,8 +107,8 @@ def make_features_with_notes(
     vectors = _own_vectors(where, dataset, current, requested.get(VECTORS, {}))
     frame = pd.DataFrame(index=range(len(dataset))) if dataset.table is None else dataset.table
     if vectors is None and dataset.media is None and not frame.shape[1]:
-        what = "there are no columns, pictures or vectors to make features from"
-        raise DataError(Problem("no-columns", where, what, remedy="Give it a table."))
+        message = "there are no columns, pictures or vectors to make features from"
+        raise DataError(Problem("no-columns", where, message, remedy="Give it a table."))
     reasons = {
         entry["column"]: entry["why"] for entry in current["left_out"] if entry["why"] in ROLES
     }
@@ -183,17 +183,17 @@ def transform_features(
     """
     where = f"new rows of {dataset.name!r}"
     if "features" not in (dataset.recipe or {}):
-        what = "its features were not made from columns, so there is no recipe"
+        message = "its features were not made from columns, so there is no recipe"
         raise DataError(
-            Problem("no-recipe", where, what, remedy="Give the features of the new rows as X.")
+            Problem("no-recipe", where, message, remedy="Give the features of the new rows as X.")
         )
     recipe = recipe_of(dataset)
     used_columns = columns_used(recipe)
     if used_columns and not any(name in rows.columns for name in used_columns) and media is None:
         check_columns_exist(where, rows, used_columns)
     if media is not None and len(media) != len(rows):
-        what = f"{len(media)} pictures, but {len(rows)} rows"
-        raise DataError(Problem("row-count", where, what, str(len(media))))
+        message = f"{len(media)} pictures, but {len(rows)} rows"
+        raise DataError(Problem("row-count", where, message, str(len(media))))
     steps = [step for step in recipe["columns"] if step["kind"] != "vectors"]
     notes: list[Problem] = [] if problems is None else problems
     X = transform_leniently({**recipe, "columns": steps}, rows, media, notes)
@@ -201,9 +201,9 @@ def transform_features(
         if step["kind"] == "vectors":
             shape = (len(rows), len(step["names"]))
             if vectors is None or vectors.shape != shape:
-                what = f"own vectors of shape {shape} are needed"
+                message = f"own vectors of shape {shape} are needed"
                 actual = "none" if vectors is None else str(vectors.shape)
-                raise DataError(Problem("bad-shape", where, what, actual))
+                raise DataError(Problem("bad-shape", where, message, actual))
             return _append_features(vectors * step["factors"][0], X if X.shape[1] else None)
     return X
 
@@ -273,13 +273,13 @@ def _own_vectors(
     has_recipe = "features" in (dataset.recipe or {})
     if dataset.X is None or (has_recipe and old is None):
         if fields:
-            what = "the dataset has no own vectors"
-            raise DataError(Problem("bad-option", where, what, VECTORS))
+            message = "the dataset has no own vectors"
+            raise DataError(Problem("bad-option", where, message, VECTORS))
         return None
     if fields.get("use") is False:
-        what = "own vectors cannot be excluded, because they would be lost"
+        message = "own vectors cannot be excluded, because they would be lost"
         remedy = "Give them a small weight instead."
-        raise DataError(Problem("own-vectors", where, what, VECTORS, remedy))
+        raise DataError(Problem("own-vectors", where, message, VECTORS, remedy))
     if old is None:
         V: Matrix = dataset.X
         names = dataset.feature_names or tuple(f"vector {k + 1}" for k in range(V.shape[1]))

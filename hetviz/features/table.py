@@ -94,10 +94,12 @@ class ColumnChoice:
         pairs = dict(latlong_pairs(free))
         for name, fields in self.asked.items():
             if fields.get("kind") == "latlong" and name not in {*pairs, *pairs.values()}:
-                what = "there is no matching column of latitude or longitude"
+                message = "there is no matching column of latitude or longitude"
                 remedy = "Name the two columns latitude and longitude, in degrees."
                 raise DataError(
-                    Problem("bad-option", f"{self.where}, column {name}", what, "latlong", remedy)
+                    Problem(
+                        "bad-option", f"{self.where}, column {name}", message, "latlong", remedy
+                    )
                 )
         return pairs
 
@@ -166,18 +168,18 @@ def check_unique_columns(where: str, table: pd.DataFrame) -> None:
     """Raise a `DataError` of all repeated column names."""
     double = table.columns[table.columns.duplicated()].unique()
     if len(double):
-        what = "two columns have this name"
+        message = "two columns have this name"
         raise DataError(
-            Problem("duplicate-column", where, what, str(name), "Rename one.") for name in double
+            Problem("duplicate-column", where, message, str(name), "Rename one.") for name in double
         )
 
 
 def missing_column_problem(where: str, name: str, table: pd.DataFrame, severity: str) -> Problem:
     """Return the problem of a column that does not exist, as an error or a note."""
     hint = f"There are: {', '.join(map(str, table.columns[:20]))}."
-    what = "this column does not exist"
-    what += ", so all its cells count as missing" if severity == "note" else ""
-    return Problem("unknown-column", where, what, name, hint, severity)
+    message = "this column does not exist"
+    message += ", so all its cells count as missing" if severity == "note" else ""
+    return Problem("unknown-column", where, message, name, hint, severity)
 
 
 def column_notes(
@@ -203,8 +205,8 @@ def column_notes(
     elif column.kind == "empty":
         notes.append(("empty-column", "the column is empty, so it is not used", ""))
     elif column.kind == "unique" and is_selection:
-        what = "every row has a different short text, so it is not used"
-        notes.append(("unique-column", what, ""))
+        message = "every row has a different short text, so it is not used"
+        notes.append(("unique-column", message, ""))
     elif column.n_missing:
         impute = str(fields.get("impute", ""))
         filled = {"number": "the mean", "date": "the mean"}.get(column.kind, "no value")
@@ -212,8 +214,8 @@ def column_notes(
             impute, f"the {impute}".replace("the own", "a")
         )
         marks = f" (written {', '.join(column.markers)})" if column.markers else ""
-        what = f"{column.n_missing:,} of {len(column.values):,} cells are missing{marks}"
-        notes.append(("missing", f"{what}, {filled} is used instead", ""))
+        message = f"{column.n_missing:,} of {len(column.values):,} cells are missing{marks}"
+        notes.append(("missing", f"{message}, {filled} is used instead", ""))
     if column.kind in ("category", "unique", "text"):
         present = Counter(column.uses)
         is_number = np.isfinite(numbers(list(present), decimal))
@@ -221,19 +223,21 @@ def column_notes(
         n_others = int(counts[~is_number].sum())
         if 0 < n_others <= present.total() / 2:
             other = list(present)[int(np.argmin(is_number))]
-            what = f"it is used as text: {n_others:,} of {present.total():,} cells are no numbers"
-            notes.append(("mixed-column", what, other[:60]))
+            message = (
+                f"it is used as text: {n_others:,} of {present.total():,} cells are no numbers"
+            )
+            notes.append(("mixed-column", message, other[:60]))
     if column.kind == "category":
         n_levels = len(column.levels)
         if n_levels > MAX_CATEGORIES:
-            what = f"{n_levels:,} different values, the {MAX_CATEGORIES} most frequent are used"
-            notes.append(("many-categories", what, ""))
+            message = f"{n_levels:,} different values, the {MAX_CATEGORIES} most frequent are used"
+            notes.append(("many-categories", message, ""))
     if fields.get("log") and column.kind == "number":
         lowest = np.nanmin(column.values)
         if lowest < 0:
-            what = "it has negative numbers, so no logarithm is used"
-            notes.append(("log-negative", what, f"{lowest:g}"))
-    return [Problem(code, place, what, value, severity="note") for code, what, value in notes]
+            message = "it has negative numbers, so no logarithm is used"
+            notes.append(("log-negative", message, f"{lowest:g}"))
+    return [Problem(code, place, message, value, severity="note") for code, message, value in notes]
 
 
 @dataclass(frozen=True, eq=False)
@@ -445,17 +449,17 @@ class _FeatureFit:
         with np.errstate(over="ignore", invalid="ignore"):
             learned = blocks.learn(step, values, model, self.random_state)
         if learned is None:
-            what = "all pictures are equal" if kind == "picture" else "it has no words"
-            self.left_out.append({**entry, "why": what})
+            message = "all pictures are equal" if kind == "picture" else "it has no words"
+            self.left_out.append({**entry, "why": message})
             return
         step = {**step, **learned}
         with np.errstate(over="ignore", invalid="ignore"):
             parts = blocks.parts(step, values)
             factors = blocks.part_factors(step, parts)
         if factors is None:
-            what = "the values are too large or too similar for computation, so it is not used"
+            message = "the values are too large or too similar for computation, so it is not used"
             place = f"{self.where}, column {name}"
-            self.notes.append(Problem("range", place, what, severity="note"))
+            self.notes.append(Problem("range", place, message, severity="note"))
             self.left_out.append({**entry, "why": "too large or too similar for computation"})
             return
         step["factors"] = factors
@@ -524,11 +528,13 @@ def cell_numbers(step: Step, name: str, cells: pd.Series, problems: list[Problem
             out[row] = value
     if bad:
         words = "dates" if days else "numbers"
-        what = f"the column had {words} when the features were made, but {len(bad):,} cells do not"
+        message = (
+            f"the column had {words} when the features were made, but {len(bad):,} cells do not"
+        )
         place = f"table, column {name}"
         remedy = "They count as missing. Give values of the same type."
         problems.append(
-            Problem("not-numbers", place, what, str(bad[0])[:60], remedy, "note", count=len(bad))
+            Problem("not-numbers", place, message, str(bad[0])[:60], remedy, "note", count=len(bad))
         )
     return out
 
@@ -661,11 +667,11 @@ def _unknown_values(step: Step, texts: list[str | None]) -> list[Problem]:
     unknown = categories.unknown_entries(step, texts)
     if not unknown:
         return []
-    what = f"{len(unknown):,} values are new since the features were made, and count as missing"
+    message = f"{len(unknown):,} values are new since the features were made, and count as missing"
     row, value = unknown[0]
     place = f"table, column {step['column']}"
     return [
         Problem(
-            "unknown-category", place, what, value[:60], "", "note", row=row, count=len(unknown)
+            "unknown-category", place, message, value[:60], "", "note", row=row, count=len(unknown)
         )
     ]

@@ -133,8 +133,8 @@ def join_tables(
     >>> people = Dataset("people", ["ann", "bob", "cem"])
     >>> table = pd.DataFrame({"who": ["ann", "bob", "cem", "ann"], "goals": [1.0, 2, 3, 4]})
     >>> games = Dataset("games", ["1", "2", "3", "4"], table=table)
-    >>> told = join_tables(HeteroData([people, games]), rows={"games": "summary"})
-    >>> told["people"].table["games: mean goals"].tolist()
+    >>> joined = join_tables(HeteroData([people, games]), rows={"games": "summary"})
+    >>> joined["people"].table["games: mean goals"].tolist()
     [2.5, 2.0, 3.0]
     """
     if joins is None:
@@ -196,8 +196,8 @@ def _check_rows(data: HeteroData, joins: Sequence[Join], rows: Mapping[str, str]
         n = sum(_refers(join, name) and join.target not in removed for join in joins)
         min_items = 2 if use in ("links", "both") else 1
         if use != "items" and n < min_items:
-            what = f"rows used as {ROWS[use]} must refer to {count(min_items, 'item')} or more"
-            raise DataError(Problem("no-parents", f"dataset {data[name].name!r}", what, str(n)))
+            message = f"rows used as {ROWS[use]} must refer to {count(min_items, 'item')} or more"
+            raise DataError(Problem("no-parents", f"dataset {data[name].name!r}", message, str(n)))
 
 
 def _partners(match: Match, n: int) -> Ints:

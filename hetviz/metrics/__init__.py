@@ -1,1 +1,1 @@
-"""How well a map does: guidance kept, neighbours kept."""
+"""Measures of maps: links, comparisons, neighbours, trust and conflicts."""

@@ -1,4 +1,4 @@
-"""Which column a map tells most about: its values lie together, and it is no code."""
+"""The column whose values cluster best on a map, without ids and codes."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ _N_NEIGHBORS = 10
 _MAX_ROWS = 3_000
 _MAX_COLUMNS = 150
 _MIN_ROWS = 12
-# Numbers of no more different values are categories.
+# Number columns with at most this many different values are categories.
 _MAX_CATEGORY_NUMBERS = 12
 MIN_COLOR_SCORE = 0.05
-"""Below this a map tells nothing of a column, but what chance would have it."""
-# How much less a colour is worth that few of the items have.
+"""Scores below this are at chance level."""
+# Reduces the score of columns with many missing values.
 _COVERAGE_EXPONENT = 0.25
 
 
 def find_best_color(data: HeteroData, embedding: Embedding) -> str | None:
-    """Return the key of the colour by which neighbours on a map are most alike.
+    """Return the key of the column whose values agree best between neighbours on a map.
 
     Parameters
     ----------
@@ -35,16 +35,15 @@ def find_best_color(data: HeteroData, embedding: Embedding) -> str | None:
     Returns
     -------
     str or None
-        A key of `hetviz.plots.colour_options`; None where nothing is told beyond chance. What is
-        named as ids and codes are is passed over, and so are columns of more values than there are
-        colours.
+        A key of `hetviz.plots.colour_options`. None if no column is above chance. Skips columns
+        named like ids and codes, and columns with more values than colours.
 
     Notes
     -----
-    Of categories it is (a - c) / (1 - c), where a is the share of the 10 nearest of the same
-    dataset that have the same value and c the share of any two; of numbers the correlation of ranks
-    with those of the neighbours, times the fourth root of the share of items that have a value. Of
-    3,000 rows a dataset and 150 columns: O(n log n) for these.
+    The score of categories is (a - c) / (1 - c), where a is the share of the 10 nearest of the same
+    dataset with the same value and c the share for any two items. The score of numbers is the
+    correlation of ranks with those of the neighbours. Both are multiplied by the fourth root of the
+    share of items with a value. Uses at most 3,000 rows per dataset and 150 columns, O(n log n).
     """
     best: tuple[float, str] | None = None
     for name, dataset in data.datasets.items():
@@ -63,15 +62,15 @@ def find_best_color(data: HeteroData, embedding: Embedding) -> str | None:
 
 
 def color_agreement(data: HeteroData, embedding: Embedding, key: str) -> float:
-    """Return how far neighbours on a map are alike in the colour of a key: 0 is chance, 1 always.
+    """Return how well neighbours on a map agree in a column: 0 is chance, 1 is always.
 
     Parameters
     ----------
     data : HeteroData
     embedding : Embedding
     key : str
-        A JSON list of dataset and column, of `hetviz.plots.colour_options`; anything else, and
-        what has more values than there are colours, gives 1: nothing is said against it.
+        A JSON list of dataset and column, of `hetviz.plots.colour_options`. Other keys, and
+        columns with more values than colours, give 1.
     """
     try:
         name, column = json.loads(key)
@@ -95,7 +94,7 @@ def color_agreement(data: HeteroData, embedding: Embedding, key: str) -> float:
 
 
 def _color_columns(data: HeteroData, name: str) -> dict[str, pd.Series]:
-    """Return what items of a dataset can be coloured by: its labels first."""
+    """Return the columns of a dataset to color by, labels first."""
     dataset = data[name]
     columns = {
         label.name: pd.Series(label.values) for label in data.labels if label.dataset == name
@@ -107,7 +106,7 @@ def _color_columns(data: HeteroData, name: str) -> dict[str, pd.Series]:
 
 
 def _sampled_neighbors(Y: Floats, placed: Bools) -> tuple[Ints, Ints]:
-    """Return some placed rows, evenly from all, and of each the nearest of these."""
+    """Return a sample of placed rows, and the nearest of these for each."""
     from sklearn.neighbors import NearestNeighbors
 
     rows = np.flatnonzero(placed)
@@ -120,7 +119,7 @@ def _sampled_neighbors(Y: Floats, placed: Bools) -> tuple[Ints, Ints]:
 
 
 def _agreement(values: pd.Series, nearest: Ints) -> float:
-    """Return how far neighbours have the same value, 0 as chance would have it, 1 always."""
+    """Return how often neighbours have the same value: 0 is chance level, 1 is always."""
     is_known = values.notna().to_numpy()
     if is_known.sum() < _MIN_ROWS:
         return 0.0

@@ -1,4 +1,4 @@
-"""What sets a group of items apart from the others."""
+"""Differences between a group of items and all other items."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ _MAX_VALUES_PER_COLUMN = 2
 
 @dataclass(frozen=True)
 class Difference:
-    """One thing that sets chosen items apart.
+    """A difference between chosen items and all others in one column.
 
     Attributes
     ----------
     column : str
     value : str or None
-        The value they have more often; None for a column of numbers or dates.
+        A value that chosen items have more often. None for numbers and dates.
     inside, outside : float
-        Share of the chosen items, and of the others, that have the value; for a column of numbers
-        (dates as days since 1970-01-01) the two medians.
+        Share of the chosen items, and of the others, with the value. For numbers (and dates as
+        days since 1970-01-01) the two medians.
     kind : str
-        Of the column: category, number or date.
+        Kind of the column: category, number or date.
     z : float
-        How many standard errors the two differ by, always positive.
+        Difference in standard errors, always positive.
     """
 
     column: str
@@ -52,28 +52,28 @@ class Difference:
 def find_differences(
     columns: Mapping[str, Column], chosen: Bools, max_items: int = 6
 ) -> list[Difference]:
-    """Return what sets chosen rows of a dataset apart from its other rows, the clearest first.
+    """Return the differences between chosen rows and other rows of a dataset, clearest first.
 
     Parameters
     ----------
     columns : mapping of str to Column
-        What is known of each row, see `hetviz.features.item_columns.item_columns`.
+        Columns of the dataset, see `hetviz.features.item_columns.item_columns`.
     chosen : array of bool, shape (n,)
     max_items : int
-        How many to return.
+        Maximum number of differences.
 
     Returns
     -------
     list of Difference
-        Values that at least a tenth of the chosen rows have, 1.5 times as often as the others, and
-        numbers that are higher (or lower) in at least 65 of 100 pairs of a chosen and another row;
-        each by at least 3 standard errors. Empty for fewer than 3 rows on either side.
+        Values of at least a tenth of the chosen rows, 1.5 times as frequent as in others, and
+        numbers that are higher (or lower) in at least 65 % of pairs of a chosen and another row,
+        both by at least 3 standard errors. Empty for fewer than 3 rows on either side.
 
     Notes
     -----
     Two proportions with their pooled standard error, and the rank-sum test of Mann and Whitney
-    (1947) with its normal approximation. Many columns are looked at, so a difference of 3 standard
-    errors shows where to look and proves nothing. Costs O(n log n) a column.
+    (1947) with its normal approximation. With many columns, a difference of 3 standard errors is
+    a hint and no proof. Costs O(n log n) per column.
     """
     if min(chosen.sum(), (~chosen).sum()) < MIN_ITEMS:
         return []
@@ -124,31 +124,28 @@ def _number_differences(name: str, column: Column, chosen: Bools) -> list[Differ
     return [Difference(name, None, inside, outside, column.kind, float(z))]
 
 
-# What sets each of several groups apart: how strongly, and whether chance would do as much.
-
-
 MIN_INSIDE = 2
 _MAX_REPORTED_P = 0.05
 COLUMNS = ["group", "thing", "inside", "outside", "effect", "p"]
 
 
 def find_frequent_things(M: sp.csr_array, code: Ints, n_groups: int) -> pd.DataFrame:
-    """Return what the rows of each group have more often than the others.
+    """Return the things that rows of each group have more often than other rows.
 
     Parameters
     ----------
     M : csr_array of shape (n, m)
-        ``M[i, t]`` is 1 where row i has thing t; rows without any take no part.
+        ``M[i, t]`` is 1 if row i has thing t. Rows without things are ignored.
     code : array of int, shape (n,)
-        Group of each row; -1 for rows of none, which count among the others.
+        Group of each row, or -1. Rows with -1 count among the others.
     n_groups : int
 
     Returns
     -------
     DataFrame
-        group, thing, inside and outside (shares of the rows in and out of the group that have it),
-        effect (Cohen's h), p (one-sided, Fisher's exact test); only what two rows of the group have
-        and more often than the others. ``attrs["tests"]`` is how many were looked at.
+        group, thing, inside and outside (shares of rows with the thing in and out of the group),
+        effect (Cohen's h), p (one-sided, Fisher's exact test). Only things of at least two rows of
+        the group that are more frequent than in others. ``attrs["tests"]`` is the number of tests.
 
     Notes
     -----
@@ -184,28 +181,28 @@ def find_frequent_things(M: sp.csr_array, code: Ints, n_groups: int) -> pd.DataF
 
 
 def find_shifted_numbers(X: Floats, code: Ints, n_groups: int) -> pd.DataFrame:
-    """Return how the numbers of each group differ from those of the other rows.
+    """Return differences between the numbers of each group and those of other rows.
 
     Parameters
     ----------
     X : array of shape (n, m)
-        NaN where a number is missing.
+        NaN for missing numbers.
     code : array of int, shape (n,)
-        Group of each row; -1 for rows of none, which count among the others.
+        Group of each row, or -1. Rows with -1 count among the others.
     n_groups : int
 
     Returns
     -------
     DataFrame
-        group, thing (column), inside and outside (medians), effect (rank-biserial correlation,
-        -1 to 1: above 0 where the group has the higher numbers), p (two-sided, up to .05). Left out
-        where fewer than two rows on either side have a number. ``attrs["tests"]`` is how many were
-        looked at.
+        group, thing (column), inside and outside (medians), effect (rank-biserial correlation from
+        -1 to 1, positive if the group has higher numbers), p (two-sided, up to .05). Without
+        columns with fewer than two numbers on either side. ``attrs["tests"]`` is the number of
+        tests.
 
     Notes
     -----
-    The rank-sum test of Mann and Whitney (1947), normal approximation with the correction for ties;
-    effect as by Wendt (1972). Costs O(m n log n).
+    The rank-sum test of Mann and Whitney (1947) with normal approximation and correction for ties.
+    Effect after Wendt (1972). Costs O(m n log n).
     """
     parts, tests = [], 0
     for thing in range(X.shape[1]):
@@ -236,13 +233,13 @@ def find_shifted_numbers(X: Floats, code: Ints, n_groups: int) -> pd.DataFrame:
 
 
 def correct_p_values(p: Floats, tests: int | None = None) -> Floats:
-    """Return p values corrected for having made many tests, so that q <= .05 finds 5 % by chance.
+    """Return p values corrected for multiple tests (false discovery rate).
 
     Parameters
     ----------
     p : array of shape (m,)
     tests : int, optional
-        How many tests there were; those that are not in `p` count as 1.
+        Number of tests. Tests missing in `p` count as p = 1.
 
     Notes
     -----

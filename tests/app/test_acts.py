@@ -201,7 +201,7 @@ def test_wishes_of_the_browser_are_taken_or_passed_over(visit: Visit, started: l
     assert groups["A"].tolist() == [3]
     assert len(groups["B"]) == 4
     assert 8 in groups["B"]
-    assert kept["saying"].dropped[0] == 3
+    assert kept["statement-draft"].dropped[0] == 3
 
 
 def test_comparisons_use_every_item_of_a_group_alike() -> None:

@@ -30,7 +30,7 @@ FIGURES: dict[str, Any] = {
 }  # fmt: skip
 
 
-def after_saying(visit: Visit, monkeypatch: Any) -> Any:
+def after_statement(visit: Visit, monkeypatch: Any) -> Any:
     """Say that three emoji belong together; the map that follows tells what that did."""
     from hetviz.ui.shell import background
 
@@ -70,7 +70,7 @@ def after_saying(visit: Visit, monkeypatch: Any) -> Any:
 
 
 def test_what_was_done_is_told_and_may_be_taken_back(visit: Visit, monkeypatch: Any) -> None:
-    app = after_saying(visit, monkeypatch)
+    app = after_statement(visit, monkeypatch)
     text = html_of(app)
     assert "All 3 pairs follow your guidance now (0 before)." in text
     assert "The map got less reliable here" in text
@@ -83,7 +83,7 @@ def test_what_was_done_is_told_and_may_be_taken_back(visit: Visit, monkeypatch: 
 
 
 def test_what_moved_is_told_of_the_last_refit_only(visit: Visit, monkeypatch: Any) -> None:
-    app = after_saying(visit, monkeypatch)
+    app = after_statement(visit, monkeypatch)
     workspace = workspace_of(app)
     run = workspace.state.run
     assert run is not None and run.embedding is not None
@@ -102,14 +102,14 @@ def test_what_moved_is_told_of_the_last_refit_only(visit: Visit, monkeypatch: An
 
 
 def test_kept_it_is_told_no_more(visit: Visit, monkeypatch: Any) -> None:
-    app = after_saying(visit, monkeypatch)
+    app = after_statement(visit, monkeypatch)
     app.button(key="outcome-keep").click().run()
     assert "outcome-keep" not in {button.key for button in app.button}
     assert [one for one in workspace_of(app).state.opened().links if one.kind == "said"]
 
 
 def test_who_may_follow_is_asked_about_first(visit: Visit, monkeypatch: Any) -> None:
-    app = after_saying(visit, monkeypatch)
+    app = after_statement(visit, monkeypatch)
     monkeypatch.setattr(ask_me, "ANSWERS_PER_REFIT", 50)
     go(app, "guidance")
     assert "Does it belong with these?" in html_of(app)
@@ -178,7 +178,7 @@ def test_labels_of_a_few_lead_to_questions_about_the_rest(visit: Visit) -> None:
     table = data["emoji"].table
     assert table is not None
     rows = np.flatnonzero((table["group"] == "food-drink").to_numpy())[:40:4]
-    app.session_state["saying"] = StatementDraft("label")
+    app.session_state["statement-draft"] = StatementDraft("label")
     workspace.set_view_state(groups={"A": rows})
     app.run()
     app.text_input(key="label-value").set_value("food").run()
@@ -237,7 +237,7 @@ def test_what_items_are_alike_in_is_given_more_weight_and_taken_back(
     # An item that is let go among others is asked the same of those.
     workspace.set_view_state(groups={"A": rows[:1], "B": rows[1:]})
     dropped = (int(rows[0]), 0.0, 0.0)
-    app.session_state["saying"] = StatementDraft(dropped=dropped, proposed=(int(rows[1]),))
+    app.session_state["statement-draft"] = StatementDraft(dropped=dropped, proposed=(int(rows[1]),))
     app.run()
     assert not app.exception
     assert app.slider(key="because-countries-area_km2-1").value == 3.0

@@ -107,11 +107,11 @@ def test_sentences_count_what_is_wrong_and_say_when_nothing_is() -> None:
     wrong, right = item_trust.trust_sentences(found, 0, 0, 1)
     assert wrong == []
     assert right == [
-        "Its 10 nearest here are near in the data, and the other way round.",
-        "The map keeps the one thing said about it.",
+        "Its 10 neighbours are similar in the data, and no similar item is far away.",
+        "The map follows the statement about it.",
     ]
     wrong, _ = item_trust.trust_sentences(found, 47, 0, 0)
-    assert wrong[0] == "1 of its 10 nearest here is not near in the data."
+    assert wrong[0] == "1 of its 10 neighbours is not similar in the data."
     nothing = trust(HeteroData([Dataset("a", names)]), Embedding({"a": line}, {"a": names}))
     assert item_trust.trust_sentences(nothing, 5, 0, 0) is None
 

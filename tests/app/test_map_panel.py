@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from hetviz.data import Filter
 from hetviz.data.model.statements import statement_rows
-from hetviz.metrics.fit.nearest import comparison_nearness, link_nearness
+from hetviz.metrics.fit.nearest import comparison_closeness, link_closeness
 from hetviz.ui.map.panel_view import TABS, note_tab
 from hetviz.ui.widgets import filters
 from hetviz.workspace import RecordRun, RenameRun, SetFilters, StarRun
@@ -135,9 +135,9 @@ def test_an_item_counts_as_broken_what_the_list_of_guidance_calls_broken(visit: 
     state = workspace_of(app).state
     data, run = state.opened(), state.run
     assert run is not None
-    near = link_nearness(data, run.embedding)
+    near = link_closeness(data, run.embedding)
     together = np.concatenate([links.weight for links in data.links]) > 0
-    agrees = comparison_nearness(data, run.embedding) > 0.5
+    agrees = comparison_closeness(data, run.embedding) > 0.5
     wrong = np.concatenate([together != (near >= 0.95), ~agrees])
     item = int(statement_rows(data)[np.flatnonzero(wrong)[0], 0])
     mine = (statement_rows(data) == item).any(axis=1)

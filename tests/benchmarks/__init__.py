@@ -1,1 +1,1 @@
-"""Tests of what the benchmarks are made of; the benchmarks themselves gate nothing."""
+"""Tests of the benchmark code."""

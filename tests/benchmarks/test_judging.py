@@ -1,4 +1,4 @@
-"""What the parts of a claim come to, and measures that only the papers' experiments have."""
+"""Tests of claims, verdicts and measures of the paper experiments."""
 
 import numpy as np
 import pytest

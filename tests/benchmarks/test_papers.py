@@ -1,4 +1,4 @@
-"""The frame of the papers' experiments, and one experiment at a very small size."""
+"""Tests of the framework of the paper experiments, and one very small experiment."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ def test_step_is_cached(tmp_path):
     first = opened(tmp_path / "p900_a").step("split 1", work)
     again = opened(tmp_path / "p900_a").step("split 1", work)
     assert len(calls) == 1
-    for found in (first, again):
-        assert isinstance(found["array"], np.ndarray)
-        assert found["array"].tolist() == [0.0, 1.0, 2.0]
-        assert found["table"]["x"].tolist() == [1, 2]
-        assert (found["number"], found["text"]) == (0.5, "a")
+    for result in (first, again):
+        assert isinstance(result["array"], np.ndarray)
+        assert result["array"].tolist() == [0.0, 1.0, 2.0]
+        assert result["table"]["x"].tolist() == [1, 2]
+        assert (result["number"], result["text"]) == (0.5, "a")
 
 
 @pytest.mark.parametrize(
@@ -74,12 +74,17 @@ def test_summary_lists_all_experiments(tmp_path):
             f"Claim of {name}", paper="2", ours="1 ± 1", verdict=VERDICTS[-1], how_chosen="As said."
         )
         out.close()
-    assert [one.folder.name for one in experiments(tmp_path)] == ["p900_a", "p901_b"]
+    assert [entry.folder.name for entry in experiments(tmp_path)] == ["p900_a", "p901_b"]
     write_summary(tmp_path)
     for page in ("summary.md", "summary.html"):
         text = (tmp_path / page).read_text(encoding="utf-8")
-        for said in ("Claim of p900_a", "Claim of p901_b", "As said.", "does not hold here: 2"):
-            assert said in text
+        for statements in (
+            "Claim of p900_a",
+            "Claim of p901_b",
+            "As said.",
+            "does not hold here: 2",
+        ):
+            assert statements in text
     short = write_page(tmp_path, tmp_path / "page").read_text(encoding="utf-8")
     assert "p900-curve.png" in short
     assert "p901-curve.png" not in short
@@ -135,14 +140,14 @@ def test_paper_000_distinguishes_methods(tmp_path, monkeypatch):
     out = opened(tmp_path / "p000_guided_projection")
     p000_guided_projection.run(out, True, None)
     out.close()
-    (kept,) = experiments(tmp_path)
-    record = kept.record
+    (retained,) = experiments(tmp_path)
+    record = retained.record
     assert len(record["verdicts"]) == 13
     assert {figure["stem"] for figure in record["figures"]} == {
         "satisfaction",
         "prediction",
         "rand",
     }
-    numbers = pd.read_csv(kept.folder / "numbers.csv").set_index("method")
+    numbers = pd.read_csv(retained.folder / "numbers.csv").set_index("method")
     ndcg = numbers["NDCG, 80% for training"].str.split(" ").str[0].astype(float)
     assert ndcg["cca"] > ndcg["guess"]

@@ -1,4 +1,4 @@
-"""Commands read samples over and over; here they are read once."""
+"""Shared cache of samples for tests of commands."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command ask: questions as lines and as JSON, about items that the data have."""
+"""Tests of the command `ask`."""
 
 import json
 
@@ -23,10 +23,10 @@ def test_ask_prints_questions_about_items(
             assert data.position(name, text) >= 0
     arguments = ["ask", "digits", "--coordinates", str(file), "--kind", "comparison"]
     assert cli.main(arguments) == 0
-    told = capsys.readouterr()
-    lines = told.out.splitlines()
+    messages = capsys.readouterr()
+    lines = messages.out.splitlines()
     assert len(lines) == 10
-    assert told.err == ""
+    assert messages.err == ""
     # All digits have a label: there is nothing to ask for.
     assert cli.main(["ask", "digits", "--coordinates", str(file), "--label", "pixels:digit"]) == 1
     assert "'pixels:digit' cannot be asked for" in capsys.readouterr().err

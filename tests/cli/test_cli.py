@@ -1,4 +1,4 @@
-"""The command line, run in this process; bad input gives a message and exit code 1."""
+"""Tests of the command line, run in this process."""
 
 import json
 import os
@@ -122,10 +122,10 @@ def test_wrong_usage_exits_2(arguments, capsys):
     ],
 )
 def test_bad_input_exits_1(run, folder, tmp_path, files, words):
-    code, _, told = embed(run, folder(**files), tmp_path / "out")
+    code, _, messages = embed(run, folder(**files), tmp_path / "out")
     assert code == 1
     for word in words:
-        assert word in told
+        assert word in messages
     assert not (tmp_path / "out").exists()
 
 
@@ -146,11 +146,11 @@ def test_unusual_input_is_read(run, folder, tmp_path, files):
 
 
 def test_single_row_gives_result_or_error(run, folder, tmp_path):
-    one = folder(drugs="id,mass\n007,1.5\n", links=LINKS + "drugs,007,targets,t1,1\n")
-    code, _, told = embed(run, one, tmp_path / "out")
+    entry = folder(drugs="id,mass\n007,1.5\n", links=LINKS + "drugs,007,targets,t1,1\n")
+    code, _, messages = embed(run, entry, tmp_path / "out")
     assert code == 1
-    assert "The linked rows do not differ" in told
-    code, _, _ = run("embed", one, "--method", "pca", "--out", tmp_path / "out")
+    assert "The linked rows do not differ" in messages
+    code, _, _ = run("embed", entry, "--method", "pca", "--out", tmp_path / "out")
     assert code == 0
     assert ids_written(tmp_path / "out") == ["007", "t1", "t2", "t3", "t4"]
 
@@ -166,16 +166,16 @@ def test_single_row_gives_result_or_error(run, folder, tmp_path):
     ],
 )
 def test_unknown_names_exit_1(run, arguments, word):
-    code, _, told = run(*arguments)
+    code, _, messages = run(*arguments)
     assert code == 1
-    assert word in told
+    assert word in messages
 
 
 def test_errors_as_json(run, folder, tmp_path):
     bad = folder(links=LINKS + "drugs,07,targets,t1,1\n")
-    code, _, told = embed(run, bad, tmp_path / "out", "--json")
+    code, _, messages = embed(run, bad, tmp_path / "out", "--json")
     assert code == 1
-    record = json.loads(told)
+    record = json.loads(messages)
     assert record["error"] == "DataError"
     assert record["problems"][0]["code"] == "unknown-id"
 
@@ -226,17 +226,17 @@ def test_embed_default_method_is_explained(run, folder, tmp_path):
     method, _, words = placed.partition(": ")
     assert words.startswith("8 rows placed")
     assert why.startswith(hetviz.get_method(method).card.title)
-    code, _, told = run("embed", folder(), "--set", "k=1", "--out", tmp_path / "out")
+    code, _, messages = run("embed", folder(), "--set", "k=1", "--out", tmp_path / "out")
     assert code == 1
-    assert "--set needs --method" in told
+    assert "--set needs --method" in messages
 
 
 def test_embed_only_rows_weights_hold_out(run, folder, tmp_path):
     source = folder(links=LINKS + GOOD + "drugs,008,targets,t4,1\n")
     choice = tmp_path / "choice" / "rows.csv"
     choice.parent.mkdir()
-    there = ["drugs,007", "drugs,NA", "drugs,1e5", "targets,t1", "targets,t2", "targets,t3"]
-    choice.write_text("\n".join(["dataset,id", *there, ""]))
+    present = ["drugs,007", "drugs,NA", "drugs,1e5", "targets,t1", "targets,t2", "targets,t3"]
+    choice.write_text("\n".join(["dataset,id", *present, ""]))
     out = tmp_path / "out" / "run"
     special = ["--weigh", "drugs|targets|link=0.5", "--only", choice, "--hold-out", "0.3"]
     code, text, _ = embed(run, source, out, *special)
@@ -262,9 +262,9 @@ def test_embed_only_rows_weights_hold_out(run, folder, tmp_path):
     ],
 )
 def test_bad_options_exit_1(run, folder, tmp_path, special, word):
-    code, _, told = embed(run, folder(), tmp_path / "out", *special)
+    code, _, messages = embed(run, folder(), tmp_path / "out", *special)
     assert code == 1
-    assert word in told
+    assert word in messages
     assert not (tmp_path / "out").exists()
 
 
@@ -289,8 +289,8 @@ def test_compare_prints_table_and_recommendation(run, folder, tmp_path):
     out = tmp_path / "out"
     code, text, _ = run("compare", folder(), *COMPARE, "--json", "--out", out)
     assert code == 0
-    found = json.loads(text)
-    assert [row["method"] for row in found["table"]] == [line.split()[0] for line in lines[1:3]]
+    record = json.loads(text)
+    assert [row["method"] for row in record["table"]] == [line.split()[0] for line in lines[1:3]]
     assert json.loads((out / "compare.json").read_text())["seeds"] == [0, 1]
     assert len((out / "compare.csv").read_text().splitlines()) == 3
 

@@ -1,4 +1,4 @@
-"""`clusters` on the command line."""
+"""Tests of the command `clusters`."""
 
 from __future__ import annotations
 

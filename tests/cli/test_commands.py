@@ -1,4 +1,4 @@
-"""Every command of the command line: help with an example, exit codes, JSON alone on its output."""
+"""Tests of all commands: help, examples, exit codes, JSON output."""
 
 from __future__ import annotations
 
@@ -78,16 +78,21 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def filled(words: list[str], made: Path, out: Path) -> list[str]:
-    places = {"DATA": made / "data", "RUN": made / "run", "NEW": made / "new.csv", "OUT": out}
-    places["PROJECT"] = made / "mine.hetviz"
-    found = []
+def filled(words: list[str], created: Path, out: Path) -> list[str]:
+    places = {
+        "DATA": created / "data",
+        "RUN": created / "run",
+        "NEW": created / "new.csv",
+        "OUT": out,
+    }
+    places["PROJECT"] = created / "mine.hetviz"
+    result = []
     for word in words:
         head = next(
             (key for key in places if word == key or word.startswith((f"{key}/", f"{key}."))), ""
         )
-        found.append(str(places[head]) + word.removeprefix(head) if head else word)
-    return found
+        result.append(str(places[head]) + word.removeprefix(head) if head else word)
+    return result
 
 
 def test_all_commands_are_covered() -> None:
@@ -116,8 +121,8 @@ def test_command_example_parses(
     assert "--json" in text
     head, example = text.split("Example: python -m hetviz ")
     assert head
-    given = cli.make_parser().parse_args(example.split())
-    assert callable(given.command)
+    inputs = cli.make_parser().parse_args(example.split())
+    assert callable(inputs.command)
     with pytest.raises(SystemExit) as refused:
         cli.main([command, "--no-such-thing"])
     assert refused.value.code == 2

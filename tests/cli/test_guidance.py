@@ -1,4 +1,4 @@
-"""Guidance on the command line: looked at, written, read, merged."""
+"""Tests of the command `guidance`."""
 
 from __future__ import annotations
 
@@ -56,24 +56,24 @@ def test_did_reports_consequences(run: Run, tmp_path: Path) -> None:
     digits = hetviz.load("digits")
     Y = np.random.default_rng(0).normal(size=(digits.n_rows, 2))
     lines = [
-        f"{one},{id_},{Y[row][0]},{Y[row][1]}"
-        for one, span in digits.offsets.items()
-        for row, id_ in zip(range(span.start, span.stop), digits[one].ids, strict=True)
+        f"{entry},{id_},{Y[row][0]},{Y[row][1]}"
+        for entry, span in digits.offsets.items()
+        for row, id_ in zip(range(span.start, span.stop), digits[entry].ids, strict=True)
     ]
     before, after = tmp_path / "before.csv", tmp_path / "after.csv"
     for file in (before, after):
         file.write_text("\n".join(["dataset,id,x,y", *lines]))
-    said = digits.edit().add(*hetviz.links_between(digits, [0, 5], None, 1.0))
-    hetviz.save(said, tmp_path / "said.zip")
+    statements = digits.edit().add(*hetviz.links_between(digits, [0, 5], None, 1.0))
+    hetviz.save(statements, tmp_path / "said.zip")
     code, text, _ = run(tmp_path / "said.zip", "--did", before, after, "--json", "--set", "said")
     assert code == 0
-    found = json.loads(text)
-    assert found["n_said"] == 1
-    assert found["kept_before"] == found["kept_after"]
-    assert found["n_moved"] == 0
-    code, _, told = run(tmp_path / "said.zip", "--did", before, after, "--set", "yours")
+    record = json.loads(text)
+    assert record["n_said"] == 1
+    assert record["kept_before"] == record["kept_after"]
+    assert record["n_moved"] == 0
+    code, _, messages = run(tmp_path / "said.zip", "--did", before, after, "--set", "yours")
     assert code != 0
-    assert "this set does not exist" in told
+    assert "this set does not exist" in messages
 
 
 def test_export_import_round_trip(run: Run, tmp_path: Path) -> None:
@@ -82,14 +82,14 @@ def test_export_import_round_trip(run: Run, tmp_path: Path) -> None:
     assert (code, "753 statements" in text) == (0, True)
     more = file.read_text(encoding="utf-8") + "link,pixels,p0005,pixels,nobody" + "," * 17 + "\n"
     file.write_text(more, encoding="utf-8")
-    code, _, told = run("digits", "--import", file, "--out", out)
+    code, _, messages = run("digits", "--import", file, "--out", out)
     assert code == 1
-    assert "nobody" in told
+    assert "nobody" in messages
     assert not out.exists()
-    code, text, told = run("digits", "--import", file, "--out", out, "--leave-out")
+    code, text, messages = run("digits", "--import", file, "--out", out, "--leave-out")
     assert code == 0
     assert "0 added, 0 changed, 753 were there, 1 left out" in text
-    assert "nobody" in told
+    assert "nobody" in messages
     assert hetviz.load(out).fingerprint() == hetviz.load("digits").fingerprint()
 
 
@@ -109,9 +109,9 @@ def test_merge_reports_differences(run: Run, tmp_path: Path) -> None:
 
 
 def test_missing_options_are_errors(run: Run, tmp_path: Path) -> None:
-    code, _, told = run("digits", "--import", tmp_path / "x.csv")
-    assert (code, "--out BUNDLE" in told) == (1, True)
-    code, _, told = run("digits", "--export", tmp_path / "no" / "x.csv")
-    assert (code, "cannot be written" in told) == (1, True)
+    code, _, messages = run("digits", "--import", tmp_path / "x.csv")
+    assert (code, "--out BUNDLE" in messages) == (1, True)
+    code, _, messages = run("digits", "--export", tmp_path / "no" / "x.csv")
+    assert (code, "cannot be written" in messages) == (1, True)
     code, text, _ = run("digits", "--template", "comparisons")
     assert (code, text.startswith("a_dataset,a_id")) == (0, True)

@@ -1,4 +1,4 @@
-"""``python -m hetviz join``."""
+"""Tests of the command `join`."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ def test_join_lists_and_applies_proposals(
     assert "shops: town = towns: name" in text
     assert "New dataset of the entries of tags in shops" in text
     assert main(["join", str(tables), "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)["proposals"]
-    assert {one["join"]["kind"] for one in told} == {"key", "tags"}
-    assert all(0.2 <= one["score"] <= 1 and len(one["examples"]) == 3 for one in told)
+    messages = json.loads(capsys.readouterr().out)["proposals"]
+    assert {entry["join"]["kind"] for entry in messages} == {"key", "tags"}
+    assert all(0.2 <= entry["score"] <= 1 and len(entry["examples"]) == 3 for entry in messages)
     out = tmp_path / "joined"
     assert main(["join", str(tables), "--accept", "1", "--accept", "2", "--out", str(out)]) == 0
     joined = hetviz.load(out)
@@ -55,8 +55,8 @@ def test_join_unlink_and_leave_unlinked(
     out = tmp_path / "joined"
     command = ["join", str(tables), "--sure", "--unlink", "towns:c0", "--out", str(out)]
     assert main([*command, "--leave-unlinked", "towns", "--leave-unlinked", "shops"]) == 0
-    told = capsys.readouterr().out
-    assert "Left out: the links of towns:c0" in told
+    messages = capsys.readouterr().out
+    assert "Left out: the links of towns:c0" in messages
     joined = hetviz.load(out)
     # Of five towns that have four shops each, one was parted from them, and one never had any.
     assert (len(joined["towns"]), len(joined["shops"])) == (4, 16)

@@ -1,4 +1,4 @@
-"""The commands that only tell load nothing that computes."""
+"""Tests that listing commands import no heavy libraries."""
 
 from __future__ import annotations
 
@@ -48,5 +48,5 @@ def test_samples_have_titles(capsys: pytest.CaptureFixture[str]) -> None:
     from hetviz.cli import main
 
     assert main(["samples", "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert found == {name: sample_card(name).title for name in hetviz.samples()}
+    record = json.loads(capsys.readouterr().out)
+    assert record == {name: sample_card(name).title for name in hetviz.samples()}

@@ -1,4 +1,4 @@
-"""The command predict, run in this process."""
+"""Tests of the command `predict`."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ def test_predict_links_ranks_tests_writes(run: Run, tmp_path: Path) -> None:
 
 def test_predict_labels(run: Run, tmp_path: Path) -> None:
     out = tmp_path / "labels.json"
-    given = ("predict", "labels", "world", "--label", "countries:life_expectancy")
+    inputs = ("predict", "labels", "world", "--label", "countries:life_expectancy")
     settings = ("--repeats", 1, "--set", "n_rounds=20")
-    code, text, _ = run(*given, *settings, "--out", out)
+    code, text, _ = run(*inputs, *settings, "--out", out)
     assert code == 0
     assert "error on held-out labels, gbc" in text
     table = json.loads(out.read_text(encoding="utf-8"))["table"]

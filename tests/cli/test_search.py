@@ -1,4 +1,4 @@
-"""The command `search`."""
+"""Tests of the command `search`."""
 
 import json
 
@@ -13,11 +13,11 @@ def test_search_prints_cost_and_result(capsys, tmp_path):
     assert "From 3 to 40 settings" in capsys.readouterr().out
     file = tmp_path / "found.json"
     assert main([*words, "--most", "4", "--out", str(file)]) == 0
-    said = capsys.readouterr().out
-    assert "Use: --set gamma=" in said
-    assert "the search never saw" in said
-    found = json.loads(file.read_text(encoding="utf-8"))
-    assert len(found["tried"]["candidates"]) <= 4
+    statements = capsys.readouterr().out
+    assert "Use: --set gamma=" in statements
+    assert "the search never saw" in statements
+    record = json.loads(file.read_text(encoding="utf-8"))
+    assert len(record["tried"]["candidates"]) <= 4
 
 
 def test_search_rejects_unknown_setting(capsys):

@@ -42,16 +42,16 @@ def test_columns_along_sparse_and_unplaced_rows() -> None:
     dataset, Y = described()
     X = np.asarray(dataset.X)
     Y[::7] = np.nan
-    there = np.isfinite(Y[:, 0])
-    along = Y[there] @ np.array([0.6, 0.8])
+    mask = np.isfinite(Y[:, 0])
+    along = Y[mask] @ np.array([0.6, 0.8])
     sparse = Dataset("a", dataset.ids, sp.csr_array(X), feature_names=dataset.feature_names)
     for kind in (dataset, sparse):
-        found = columns_along(kind, Y, [3.0, 4.0]).set_index("column")
+        result = columns_along(kind, Y, [3.0, 4.0]).set_index("column")
         for column, name in enumerate(("right", "down", "noise")):
-            r = np.corrcoef(X[there, column], along)[0, 1]
-            slope = np.polyfit(along, X[there, column], 1)[0]
-            assert found.loc[name, "correlation"] == pytest.approx(r)
-            assert found.loc[name, "change"] == pytest.approx(slope)
+            r = np.corrcoef(X[mask, column], along)[0, 1]
+            slope = np.polyfit(along, X[mask, column], 1)[0]
+            assert result.loc[name, "correlation"] == pytest.approx(r)
+            assert result.loc[name, "change"] == pytest.approx(slope)
 
 
 def test_columns_along_refuses_invalid_input() -> None:
@@ -133,13 +133,13 @@ def test_neighbor_agreement_samples_placed_rows(monkeypatch):
 def test_column_effects_by_column():
     x = np.arange(40.0)
     table = pd.DataFrame({"x": x, "other": np.random.default_rng(0).normal(size=40)})
-    found = hetviz.make_features(hetviz.Dataset("d", [str(k) for k in range(40)], table=table))
-    told = interpretation.column_effects(found, np.column_stack([x, x]))
-    assert told["x"] > 0.9 > 0.3 > told["other"]
-    assert interpretation.column_effects(found) == {}
-    less = hetviz.make_features(found, {"x": {"use": False}})
+    result = hetviz.make_features(hetviz.Dataset("d", [str(k) for k in range(40)], table=table))
+    messages = interpretation.column_effects(result, np.column_stack([x, x]))
+    assert messages["x"] > 0.9 > 0.3 > messages["other"]
+    assert interpretation.column_effects(result) == {}
+    less = hetviz.make_features(result, {"x": {"use": False}})
     assert interpretation.column_effects(less, np.column_stack([x, x]))["x"] == pytest.approx(
-        told["x"]
+        messages["x"]
     )
 
 

@@ -62,26 +62,26 @@ GRADES = pd.DataFrame({"grade": ["low", "high", "medium", "low", "", "high"] * 3
 
 
 def test_ordered_category_has_one_feature():
-    made = table.fit(GRADES, options={"grade": {"kind": "ordered"}})
-    (step,) = made.recipe["columns"]
+    result = table.fit(GRADES, options={"grade": {"kind": "ordered"}})
+    (step,) = result.recipe["columns"]
     assert step["order"] == ["low", "medium", "high"]
-    assert made.feature_names[0] == "grade"
-    x = made.X[:, 0]
+    assert result.feature_names[0] == "grade"
+    x = result.X[:, 0]
     assert x[0] < x[2] < x[1]
     assert x[1] - x[2] == pytest.approx(x[2] - x[0])
-    np.testing.assert_allclose(made.X.var(axis=0).sum(), 1.0)
-    np.testing.assert_allclose(table.transform(made.recipe, GRADES), made.X)
+    np.testing.assert_allclose(result.X.var(axis=0).sum(), 1.0)
+    np.testing.assert_allclose(table.transform(result.recipe, GRADES), result.X)
 
 
 def test_given_order_is_completed():
-    said = {"grade": {"kind": "ordered", "order": ["high", "low"]}}
-    made = table.fit(GRADES, options=said)
-    assert made.recipe["columns"][0]["order"] == ["high", "low", "medium"]
+    messages = {"grade": {"kind": "ordered", "order": ["high", "low"]}}
+    result = table.fit(GRADES, options=messages)
+    assert result.recipe["columns"][0]["order"] == ["high", "low", "medium"]
     problems = []
     new = pd.DataFrame({"grade": ["low", "huge"]}, dtype=str)
-    X = table.transform_leniently(made.recipe, new, None, problems)
+    X = table.transform_leniently(result.recipe, new, None, problems)
     assert [problem.code for problem in problems] == ["unknown-category"]
-    np.testing.assert_allclose(X[0], made.X[0])
+    np.testing.assert_allclose(X[0], result.X[0])
     with pytest.raises(DataError, match="an order must be a list of texts"):
         table.fit(GRADES, options={"grade": {"kind": "ordered", "order": [1, 2]}})
     plain = table.fit(GRADES, options={"grade": {"order": ["high"], "kind": "category"}})
@@ -90,5 +90,5 @@ def test_given_order_is_completed():
 
 def test_make_features_with_order():
     grades = Dataset("d", [str(k) for k in range(18)], table=GRADES)
-    made = make_features(grades, {"grade": {"kind": "ordered"}})
-    assert made.recipe["features"]["columns"][0]["kind"] == "ordered"
+    result = make_features(grades, {"grade": {"kind": "ordered"}})
+    assert result.recipe["features"]["columns"][0]["kind"] == "ordered"

@@ -23,9 +23,9 @@ from hetviz.features.table import transform
 from tests.depth import examples
 
 
-def made(values, **said):
+def made(values, **messages):
     """Return the features of one column x."""
-    return features.fit(pd.DataFrame({"x": values}), options={"x": said} if said else None)
+    return features.fit(pd.DataFrame({"x": values}), options={"x": messages} if messages else None)
 
 
 def test_standard_scale():
@@ -34,9 +34,9 @@ def test_standard_scale():
 
 def test_weight_is_share_of_variance():
     table = pd.DataFrame({"x": [1.0, 2.0, 6.0], "y": [5.0, 1.0, 1.0]})
-    found = features.fit(table, options={"x": {"weight": 3.0}})
-    np.testing.assert_allclose(found.X.var(axis=0), [3.0, 1.0])
-    assert [step["share"] for step in found.recipe["columns"]] == pytest.approx([0.75, 0.25])
+    result = features.fit(table, options={"x": {"weight": 3.0}})
+    np.testing.assert_allclose(result.X.var(axis=0), [3.0, 1.0])
+    assert [step["share"] for step in result.recipe["columns"]] == pytest.approx([0.75, 0.25])
 
 
 def test_robust_scale_uses_quartiles():
@@ -48,10 +48,10 @@ def test_robust_scale_uses_quartiles():
 
 
 def test_rank_scale_interpolates_new_values():
-    found = made([10.0, 1000.0, 20.0, 20.0], scale="rank")
+    result = made([10.0, 1000.0, 20.0, 20.0], scale="rank")
     ranks = np.array([0.125, 0.875, 0.5, 0.5])
-    np.testing.assert_allclose(found.X[:, 0], (ranks - 0.5) / ranks.std())
-    new = transform(found.recipe, pd.DataFrame({"x": [15.0, -1e6, 1e6]}))
+    np.testing.assert_allclose(result.X[:, 0], (ranks - 0.5) / ranks.std())
+    new = transform(result.recipe, pd.DataFrame({"x": [15.0, -1e6, 1e6]}))
     np.testing.assert_allclose(
         new[:, 0], np.array([0.3125, 0.125, 0.875]) / ranks.std() - 0.5 / ranks.std()
     )
@@ -62,9 +62,9 @@ def test_scale_none_only_centres():
 
 
 def test_log_is_skipped_for_negative_numbers():
-    found = made([0.0, np.e - 1.0], log=True)
-    np.testing.assert_allclose(found.X[:, 0], [-1.0, 1.0])
-    assert found.feature_names == ("log x",)
+    result = made([0.0, np.e - 1.0], log=True)
+    np.testing.assert_allclose(result.X[:, 0], [-1.0, 1.0])
+    assert result.feature_names == ("log x",)
     refused = made([-1.0, 1.0], log=True)
     assert [note.code for note in refused.notes] == ["log-negative"]
     np.testing.assert_allclose(refused.X[:, 0], [-1.0, 1.0])
@@ -78,30 +78,30 @@ def test_imputation_of_numbers(impute, filled):
 
 
 def test_missing_flag_of_numbers():
-    found = made([1.0, 3.0, np.nan, np.nan], impute="none")
-    assert found.feature_names == ("x", "x (missing)")
-    np.testing.assert_allclose(found.X[:, 1], np.array([-1, -1, 1, 1]) / np.sqrt(2))
-    np.testing.assert_allclose(found.X.var(axis=0), [0.5, 0.5])
+    result = made([1.0, 3.0, np.nan, np.nan], impute="none")
+    assert result.feature_names == ("x", "x (missing)")
+    np.testing.assert_allclose(result.X[:, 1], np.array([-1, -1, 1, 1]) / np.sqrt(2))
+    np.testing.assert_allclose(result.X.var(axis=0), [0.5, 0.5])
     assert made([1.0, 3.0], impute="none").feature_names == ("x",)
 
 
 def test_imputation_of_categories():
     values = ["a", "a", "b", None]
     assert made(values).feature_names == ("x=a", "x=b")
-    own = made(values, impute="own category", scale="none")
-    assert own.feature_names == ("x=a", "x=b", "x=(missing)")
+    own_values = made(values, impute="own category", scale="none")
+    assert own_values.feature_names == ("x=a", "x=b", "x=(missing)")
     hot = np.array([[1, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]])
-    np.testing.assert_allclose(own.X, hot - [0.5, 0.25, 0.25])
+    np.testing.assert_allclose(own_values.X, hot - [0.5, 0.25, 0.25])
     frequent = made(values, impute="most frequent", scale="none")
     np.testing.assert_allclose(frequent.X[3], frequent.X[0])
 
 
 def test_lists_have_one_feature_per_entry():
-    found = made(["red; round", "round", "red;flat", "flat"], scale="none")
-    assert found.recipe["columns"][0]["kind"] == "list"
-    assert found.feature_names == ("x=flat", "x=red", "x=round")
+    result = made(["red; round", "round", "red;flat", "flat"], scale="none")
+    assert result.recipe["columns"][0]["kind"] == "list"
+    assert result.feature_names == ("x=flat", "x=red", "x=round")
     np.testing.assert_allclose(
-        found.X + 0.5, [[0, 1, 1], [0, 0, 1], [1, 1, 0], [1, 0, 0]], atol=1e-12
+        result.X + 0.5, [[0, 1, 1], [0, 0, 1], [1, 1, 0], [1, 0, 0]], atol=1e-12
     )
     assert made(["red; round", "round", "red;flat", "flat"], kind="text").X is not None
 
@@ -115,9 +115,9 @@ def test_dates_and_season():
     dates = ["2020-01-01", "2020-07-01", "2021-01-01"]
     days = made(dates, scale="none").X[:, 0]
     np.testing.assert_allclose(np.diff(days), [182, 184])
-    found = made(dates, cyclic=True, scale="none")
-    assert found.X.shape == (3, 3)
-    season = found.X[:, 1:] * np.sqrt(2)
+    result = made(dates, cyclic=True, scale="none")
+    assert result.X.shape == (3, 3)
+    season = result.X[:, 1:] * np.sqrt(2)
     # half a year is the diameter of the circle, a year is nothing
     assert np.linalg.norm(season[0] - season[1]) == pytest.approx(2.0, abs=0.01)
     assert np.linalg.norm(season[0] - season[2]) == pytest.approx(0.0, abs=0.02)
@@ -125,14 +125,14 @@ def test_dates_and_season():
 
 def test_latlong_on_unit_sphere():
     table = pd.DataFrame({"home_lat": [0.0, 0.0, 90.0], "home_lon": [0.0, 180.0, 77.0]})
-    found = features.fit(table, options={"home_lat": {"scale": "none"}})
-    assert found.feature_names == tuple(f"home_lat home_lon ({axis})" for axis in "xyz")
+    result = features.fit(table, options={"home_lat": {"scale": "none"}})
+    assert result.feature_names == tuple(f"home_lat home_lon ({axis})" for axis in "xyz")
     # the chord: a diameter between opposite points, the square root of 2 from equator to pole
-    assert np.linalg.norm(found.X[0] - found.X[1]) == pytest.approx(2.0)
-    assert np.linalg.norm(found.X[0] - found.X[2]) == pytest.approx(np.sqrt(2))
+    assert np.linalg.norm(result.X[0] - result.X[1]) == pytest.approx(2.0)
+    assert np.linalg.norm(result.X[0] - result.X[2]) == pytest.approx(np.sqrt(2))
     apart = features.fit(table, options={"home_lat": {"kind": "number"}})
     assert apart.feature_names == ("home_lat", "home_lon")
-    assert columns_used(found.recipe) == ["home_lat", "home_lon"]
+    assert columns_used(result.recipe) == ["home_lat", "home_lon"]
 
 
 @pytest.mark.parametrize(
@@ -145,8 +145,8 @@ def test_latlong_on_unit_sphere():
     ],
 )
 def test_other_numbers_are_not_latlong(table):
-    found = features.fit(pd.DataFrame(table))
-    assert [step["kind"] for step in found.recipe["columns"]] == ["number", "number"]
+    result = features.fit(pd.DataFrame(table))
+    assert [step["kind"] for step in result.recipe["columns"]] == ["number", "number"]
 
 
 def frame():
@@ -179,54 +179,54 @@ ALL = {
 
 @pytest.mark.parametrize("said", [None, ALL])
 def test_transform_features_reproduces_fit(said):
-    found = hetviz.make_features(dataset(), said)
-    assert found.X is not None and np.isfinite(found.X).all()
-    assert found.X.shape[1] == len(found.feature_names)
-    recipe = json.loads(json.dumps(found.recipe))
-    again = hetviz.Dataset("trees", found.ids, found.X, feature_names=found.feature_names,
-                           table=found.table, recipe=recipe)  # fmt: skip
-    assert np.array_equal(hetviz.transform_features(again, frame()), found.X)
-    assert np.array_equal(hetviz.transform_features(again, frame().astype(str)), found.X)
-    assert np.array_equal(hetviz.transform_features(again, frame().iloc[[2]])[0], found.X[2])
+    result = hetviz.make_features(dataset(), said)
+    assert result.X is not None and np.isfinite(result.X).all()
+    assert result.X.shape[1] == len(result.feature_names)
+    recipe = json.loads(json.dumps(result.recipe))
+    again = hetviz.Dataset("trees", result.ids, result.X, feature_names=result.feature_names,
+                           table=result.table, recipe=recipe)  # fmt: skip
+    assert np.array_equal(hetviz.transform_features(again, frame()), result.X)
+    assert np.array_equal(hetviz.transform_features(again, frame().astype(str)), result.X)
+    assert np.array_equal(hetviz.transform_features(again, frame().iloc[[2]])[0], result.X[2])
     # making them again changes nothing
-    assert np.array_equal(hetviz.make_features(again).X, found.X)
-    assert hetviz.transform_features(again, frame().iloc[:0]).shape == (0, found.X.shape[1])
+    assert np.array_equal(hetviz.make_features(again).X, result.X)
+    assert hetviz.transform_features(again, frame().iloc[:0]).shape == (0, result.X.shape[1])
 
 
 def test_titles_and_labels_are_excluded_by_default():
-    found = hetviz.make_features(dataset(), labels=["colour"])
-    recipe = recipe_of(found)
-    assert {one["column"]: one["why"] for one in recipe["left_out"]} == {
+    result = hetviz.make_features(dataset(), labels=["colour"])
+    recipe = recipe_of(result)
+    assert {first["column"]: first["why"] for first in recipe["left_out"]} == {
         "name": "title",
         "colour": "label",
     }
     assert "colour" in columns_used(
-        recipe_of(hetviz.make_features(found, {"colour": {"use": True}}))
+        recipe_of(hetviz.make_features(result, {"colour": {"use": True}}))
     )
     # what was known to be a label stays one
-    assert "colour" not in columns_used(recipe_of(hetviz.make_features(found)))
-    off = hetviz.make_features(found, {"size": {"use": False}})
+    assert "colour" not in columns_used(recipe_of(hetviz.make_features(result)))
+    off = hetviz.make_features(result, {"size": {"use": False}})
     assert "size" not in off.feature_names
     assert "size" in hetviz.make_features(off, {"size": {"use": True}}).feature_names
 
 
 def test_transform_features_reports_invalid_rows():
-    found = hetviz.make_features(dataset())
+    result = hetviz.make_features(dataset())
     rows = frame().drop(columns="size").assign(colour="green", born="soon")
     problems = []
-    X = hetviz.transform_features(found, rows, problems=problems)
+    X = hetviz.transform_features(result, rows, problems=problems)
     assert [problem.code for problem in problems] == [
         "unknown-column",
         "unknown-category",
         "not-numbers",
     ]
     assert {problem.severity for problem in problems} == {"note"}
-    at = found.feature_names.index("size")
-    np.testing.assert_allclose(X[:, at], found.X[2, at])
-    at = found.feature_names.index("born")
-    np.testing.assert_allclose(X[:, at], found.X[4, at])
+    at = result.feature_names.index("size")
+    np.testing.assert_allclose(X[:, at], result.X[2, at])
+    at = result.feature_names.index("born")
+    np.testing.assert_allclose(X[:, at], result.X[4, at])
     with pytest.raises(DataError, match="this column does not exist"):
-        hetviz.transform_features(found, pd.DataFrame({"other": [1]}))
+        hetviz.transform_features(result, pd.DataFrame({"other": [1]}))
     with pytest.raises(DataError, match="recipe"):
         hetviz.transform_features(hetviz.Dataset("d", ["a"], [[1.0]]), frame())
 
@@ -265,21 +265,23 @@ def test_upgrade_recipe_of_first_format():
 @pytest.mark.parametrize("sparse", [False, True])
 def test_own_vectors_with_columns(sparse):
     V = np.array([[1.0, 0.0], [0.0, 2.0], [0.0, 0.0], [3.0, 1.0], [0.0, 5.0]])
-    given = dataset(X=sp.csr_array(V) if sparse else V)
-    found = hetviz.make_features(given, {"size": {"use": True}, "(own vectors)": {"weight": 3.0}})
-    assert found.feature_names == ("vector 1", "vector 2", "size")
-    steps = recipe_of(found)["columns"]
+    expected_input = dataset(X=sp.csr_array(V) if sparse else V)
+    result = hetviz.make_features(
+        expected_input, {"size": {"use": True}, "(own vectors)": {"weight": 3.0}}
+    )
+    assert result.feature_names == ("vector 1", "vector 2", "size")
+    steps = recipe_of(result)["columns"]
     assert [step["share"] for step in steps] == pytest.approx([0.75, 0.25])
-    again = hetviz.make_features(found, {"(own vectors)": {"scale": "none", "weight": 1.0}})
+    again = hetviz.make_features(result, {"(own vectors)": {"scale": "none", "weight": 1.0}})
     X = again.X.toarray() if sparse else again.X
     np.testing.assert_allclose(X[:, :2], V, atol=1e-12)
-    new = hetviz.transform_features(again, frame(), vectors=given.X)
+    new = hetviz.transform_features(again, frame(), vectors=expected_input.X)
     np.testing.assert_allclose(new.toarray() if sparse else new, X, atol=1e-12)
     with pytest.raises(DataError, match="small weight"):
-        hetviz.make_features(given, {"(own vectors)": {"use": False}})
+        hetviz.make_features(expected_input, {"(own vectors)": {"use": False}})
     with pytest.raises(DataError, match="vectors of shape"):
         hetviz.transform_features(again, frame())
-    assert describe_sources(recipe_of(found)) == "made from own vectors and 1 column"
+    assert describe_sources(recipe_of(result)) == "made from own vectors and 1 column"
 
 
 @pytest.mark.parametrize(
@@ -316,8 +318,8 @@ def test_make_features_refuses_other_input():
 
 
 def test_empty_and_single_row_tables():
-    found, notes = make_features_with_notes(hetviz.Dataset("d", ["a"], table=frame().iloc[:1]))
-    assert found.X is None
+    result, notes = make_features_with_notes(hetviz.Dataset("d", ["a"], table=frame().iloc[:1]))
+    assert result.X is None
     assert {note.code for note in notes} == {"constant-column"}
     assert features.fit(frame().iloc[:0]).X is None
 
@@ -352,13 +354,13 @@ def test_any_options_give_finite_features_or_an_error(columns, first, second, te
     table = table.astype(str) if text else table
     ids = [str(row) for row in range(len(table))]
     try:
-        found = hetviz.make_features(
+        result = hetviz.make_features(
             hetviz.Dataset("d", ids, table=table), {"lat": first, "lon": second}
         )
     except HetvizError:
         return
-    if found.X is not None:
-        assert np.isfinite(found.X).all()
-        json.dumps(found.recipe, allow_nan=False)
-        again = hetviz.transform_features(found, table)
-        np.testing.assert_allclose(again, found.X, rtol=1e-9, atol=1e-9)
+    if result.X is not None:
+        assert np.isfinite(result.X).all()
+        json.dumps(result.recipe, allow_nan=False)
+        again = hetviz.transform_features(result, table)
+        np.testing.assert_allclose(again, result.X, rtol=1e-9, atol=1e-9)

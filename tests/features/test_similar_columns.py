@@ -25,18 +25,18 @@ def planted(n: int = 60) -> Dataset:
 
 def test_alike_by_finds_planted_columns() -> None:
     data = HeteroData([planted()])
-    found = hetviz.alike_by(data, [0, 1], [2, 3])
-    assert {one.column for one in found} == {"size", "colour"}
+    result = hetviz.alike_by(data, [0, 1], [2, 3])
+    assert {first.column for first in result} == {"size", "colour"}
     # Of 58 others two are as near in either: the two further ones of the planted.
-    assert [one.nearer for one in found] == pytest.approx([57 / 58] * 2)
-    assert {one.weight for one in found} == {1.0}
+    assert [first.nearer for first in result] == pytest.approx([57 / 58] * 2)
+    assert {first.weight for first in result} == {1.0}
 
 
 def test_alike_by_sparse_features() -> None:
     dense = planted()
     sparse = Dataset("things", dense.ids, sp.csr_array(dense.X), recipe=dense.recipe)
-    one, other = (hetviz.alike_by(HeteroData([part]), [0], [1]) for part in (dense, sparse))
-    assert [(a.column, a.nearer) for a in one] == [(a.column, a.nearer) for a in other]
+    first, other = (hetviz.alike_by(HeteroData([part]), [0], [1]) for part in (dense, sparse))
+    assert [(a.column, a.nearer) for a in first] == [(a.column, a.nearer) for a in other]
 
 
 def test_alike_by_compares_within_datasets() -> None:
@@ -50,4 +50,4 @@ def test_alike_by_compares_within_datasets() -> None:
 
 def test_alike_by_ignores_chance() -> None:
     data = HeteroData([planted()])
-    assert not [one for one in hetviz.alike_by(data, [0], [1]) if one.column == "noise"]
+    assert not [first for first in hetviz.alike_by(data, [0], [1]) if first.column == "noise"]

@@ -29,8 +29,8 @@ def frame():
 
 
 def test_infer_column_types():
-    found = {name: kinds.infer(name, frame()[name]).kind for name in frame()}
-    assert found == {
+    result = {name: kinds.infer(name, frame()[name]).kind for name in frame()}
+    assert result == {
         "size": "number",
         "colour": "category",
         "born": "date",
@@ -61,79 +61,79 @@ def test_infer_decimal_comma():
 
 
 def test_every_column_has_the_same_total_variance():
-    made = features.fit(frame())
+    result = features.fit(frame())
     for name in ("size", "colour", "born", "text"):
         at = [
             place
-            for place, title in enumerate(made.feature_names)
+            for place, title in enumerate(result.feature_names)
             if title == name or title.startswith((f"{name}=", f"{name}~"))
         ]
-        assert made.X[:, at].var(axis=0).sum() == pytest.approx(1.0)
-    np.testing.assert_allclose(made.X.mean(axis=0), 0.0, atol=1e-12)
+        assert result.X[:, at].var(axis=0).sum() == pytest.approx(1.0)
+    np.testing.assert_allclose(result.X.mean(axis=0), 0.0, atol=1e-12)
 
 
 def test_missing_numbers_become_the_mean():
-    made = features.fit(frame(), columns=["size"])
-    assert made.X[2, 0] == pytest.approx(0.0)
+    result = features.fit(frame(), columns=["size"])
+    assert result.X[2, 0] == pytest.approx(0.0)
 
 
 def test_fit_notes_excluded_columns():
-    told = {problem.where: problem.code for problem in features.fit(frame()).notes}
-    assert told["table, column same"] == "constant-column"
-    assert told["table, column size"] == "missing"
+    messages = {problem.where: problem.code for problem in features.fit(frame()).notes}
+    assert messages["table, column same"] == "constant-column"
+    assert messages["table, column size"] == "missing"
 
 
 def test_fit_log():
-    made = features.fit(pd.DataFrame({"x": [0.0, 9.0, 99.0]}), log=["x"])
-    low, middle, high = made.X[:, 0]
+    result = features.fit(pd.DataFrame({"x": [0.0, 9.0, 99.0]}), log=["x"])
+    low, middle, high = result.X[:, 0]
     assert middle - low == pytest.approx(high - middle)
 
 
 def test_fit_limits_categories():
     values = [f"v{n % 60}" for n in range(600)]
-    made = features.fit(pd.DataFrame({"c": values}))
-    assert made.X.shape[1] == kinds.MAX_CATEGORIES
-    assert [problem.code for problem in made.notes] == ["many-categories"]
+    result = features.fit(pd.DataFrame({"c": values}))
+    assert result.X.shape[1] == kinds.MAX_CATEGORIES
+    assert [problem.code for problem in result.notes] == ["many-categories"]
     # Of a key, which is left out, no value is used.
     coded = features.fit(pd.DataFrame({"c": values, "shop_id": [f"k{n % 70}" for n in range(600)]}))
     assert [column["column"] for column in coded.recipe["left_out"]] == ["shop_id"]
-    assert [problem.where for problem in coded.notes] == [problem.where for problem in made.notes]
+    assert [problem.where for problem in coded.notes] == [problem.where for problem in result.notes]
 
 
 def test_the_recipe_is_json_and_repeats_the_fit():
-    made = features.fit(frame())
-    recipe = json.loads(json.dumps(made.recipe))
-    np.testing.assert_allclose(transform(recipe, frame()), made.X, atol=1e-12)
+    result = features.fit(frame())
+    recipe = json.loads(json.dumps(result.recipe))
+    np.testing.assert_allclose(transform(recipe, frame()), result.X, atol=1e-12)
 
 
 def test_transform_new_rows():
-    made = features.fit(frame())
+    result = features.fit(frame())
     new = frame().iloc[[1]].assign(colour="green")
-    X = transform(made.recipe, new)
-    assert X.shape == (1, made.X.shape[1])
-    at = made.feature_names.index("size")
-    assert X[0, at] == pytest.approx(made.X[1, at])
+    X = transform(result.recipe, new)
+    assert X.shape == (1, result.X.shape[1])
+    at = result.feature_names.index("size")
+    assert X[0, at] == pytest.approx(result.X[1, at])
 
 
 def test_transform_refuses_invalid_rows():
-    made = features.fit(frame())
+    result = features.fit(frame())
     with pytest.raises(DataError, match="this column does not exist"):
-        transform(made.recipe, frame().drop(columns="size"))
+        transform(result.recipe, frame().drop(columns="size"))
     with pytest.raises(DataError, match="numbers"):
-        transform(made.recipe, frame().assign(size="large"))
+        transform(result.recipe, frame().assign(size="large"))
 
 
 @pytest.mark.parametrize("cell", ["inf", "1e999", "1e101", "#DIV/0!", "nan(ind)"])
 def test_unusable_numbers_are_missing(cell):
     cells = ["1", "2", cell, "4.5"]
-    found = kinds.infer("x", cells)
-    assert (found.kind, found.n_missing, found.unusable) == ("number", 1, (2,))
+    result = kinds.infer("x", cells)
+    assert (result.kind, result.n_missing, result.unusable) == ("number", 1, (2,))
     assert kinds.infer("x", ["1", "2", "", "4.5"]).unusable == ()
-    made = features.fit(pd.DataFrame({"x": cells}))
+    fitted = features.fit(pd.DataFrame({"x": cells}))
     plain = features.fit(pd.DataFrame({"x": [1, 2, np.nan, 4.5]}))
-    np.testing.assert_array_equal(made.X, plain.X)
+    np.testing.assert_array_equal(fitted.X, plain.X)
     for table in (pd.DataFrame({"x": cells}), pd.DataFrame({"x": [1, 2, 1e101, 4.5]})):
-        np.testing.assert_array_equal(transform(made.recipe, table), plain.X)
+        np.testing.assert_array_equal(transform(fitted.recipe, table), plain.X)
 
 
 def test_fit_without_usable_columns():
@@ -150,16 +150,16 @@ def test_fit_without_usable_columns():
 def test_fit_of_any_table_is_finite_and_repeatable(rows):
     table = pd.DataFrame(rows, columns=["a", "b", "c"], dtype=str)
     try:
-        made = features.fit(table)
+        result = features.fit(table)
     except HetvizError:
         return
-    if made.X is not None:
-        assert np.isfinite(made.X).all()
-        again = transform(json.loads(json.dumps(made.recipe)), table)
-        np.testing.assert_allclose(again, made.X, rtol=1e-9, atol=1e-9)
+    if result.X is not None:
+        assert np.isfinite(result.X).all()
+        again = transform(json.loads(json.dumps(result.recipe)), table)
+        np.testing.assert_allclose(again, result.X, rtol=1e-9, atol=1e-9)
 
 
 def test_fit_notes_mixed_columns():
-    made = features.fit(pd.DataFrame({"x": ["1", "2", "2", "y"]}))
-    assert [(problem.code, problem.value) for problem in made.notes] == [("mixed-column", "y")]
+    result = features.fit(pd.DataFrame({"x": ["1", "2", "2", "y"]}))
+    assert [(problem.code, problem.value) for problem in result.notes] == [("mixed-column", "y")]
     assert not features.fit(pd.DataFrame({"x": ["a", "b", "b", "1"]})).notes

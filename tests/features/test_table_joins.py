@@ -43,15 +43,15 @@ def tables() -> HeteroData:
 def test_detail_tables() -> None:
     data = tables()
     joins = [p.join for p in hetviz.propose_joins(data) if p.sure]
-    (found,) = detail_tables(data, joins)
-    assert found.dataset == "flights"
-    assert sorted(found.named) == ["airlines", "airports", "airports"]
-    assert "airports twice" in found.sentence
+    (result,) = detail_tables(data, joins)
+    assert result.dataset == "flights"
+    assert sorted(result.named) == ["airlines", "airports", "airports"]
+    assert "airports twice" in result.sentence
     # One number and several keys: it can weigh the links.
-    assert (found.take, found.weight) == ("links", "delay")
+    assert (result.take, result.weight) == ("links", "delay")
     assert detail_tables(data, [BY]) == [DetailTable("flights", ("airlines",), "summary")]
-    few = data.edit().subset({"flights": np.arange(900)})
-    assert detail_tables(few, joins) == []
+    small = data.edit().subset({"flights": np.arange(900)})
+    assert detail_tables(small, joins) == []
 
 
 def test_rows_as_items_get_titles_and_lose_keys() -> None:

@@ -99,10 +99,10 @@ def test_wide_table_features_match_narrow_table():
     assert wide.recipe == narrow.recipe
     assert wide.problems == narrow.problems
     pd.testing.assert_frame_equal(wide.frame, narrow.frame)
-    one, other = wide_data.data["t"], narrow_data.data["t"]
-    assert one.feature_names == other.feature_names
-    np.testing.assert_array_equal(one.X, other.X)
-    pd.testing.assert_frame_equal(one.table, other.table)
+    first, other = wide_data.data["t"], narrow_data.data["t"]
+    assert first.feature_names == other.feature_names
+    np.testing.assert_array_equal(first.X, other.X)
+    pd.testing.assert_frame_equal(first.table, other.table)
 
 
 def test_plain_columns_skip_other_tables():

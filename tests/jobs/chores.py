@@ -1,4 +1,4 @@
-"""Tasks for the tests of the worker: it imports them by name, as it does the app's."""
+"""Tasks for tests of the worker, which imports them by name."""
 
 from __future__ import annotations
 
@@ -54,12 +54,12 @@ def nap(seconds: float, progress: Progress) -> None:
 
 def call_path(port: int, progress: Progress) -> tuple[bool, bool]:
     """Try to reach a port of this machine; say too whether the network is another than ours."""
-    own, other = (os.readlink(f"/proc/{one}/ns/net") for one in ("self", os.getppid()))
+    own_values, other = (os.readlink(f"/proc/{entry}/ns/net") for entry in ("self", os.getppid()))
     try:
         socket.create_connection(("127.0.0.1", port), timeout=2).close()
     except OSError:
-        return False, own != other
-    return True, own != other
+        return False, own_values != other
+    return True, own_values != other
 
 
 def run_until_cancelled(progress: Progress, started: str = "") -> None:
@@ -214,14 +214,14 @@ def forbidden(progress: Progress) -> dict[str, int]:
         # Files may be read all the same.
         "a file": lambda: Path(sys.executable).open("rb").close(),
     }
-    found = {}
-    for what, act in tried.items():
+    result = {}
+    for message, act in tried.items():
         try:
             act()
-            found[what] = 0
+            result[message] = 0
         except OSError as error:
-            found[what] = error.errno or -1
-    return found
+            result[message] = error.errno or -1
+    return result
 
 
 def fit_all(progress: Progress) -> dict[str, str]:
@@ -230,13 +230,13 @@ def fit_all(progress: Progress) -> dict[str, str]:
     from hetviz.algorithms.registry import get_method, methods
     from tests.algorithms.test_contract import rich_data
 
-    data, found = rich_data(), {}
+    data, result = rich_data(), {}
     for card in methods():
         progress(0.5, card.key)
         try:
             get_method(card.key)().fit(data)
         except Exception as error:
-            found[card.key] = repr(error)
+            result[card.key] = repr(error)
         else:
-            found[card.key] = "a map"
-    return found
+            result[card.key] = "a map"
+    return result

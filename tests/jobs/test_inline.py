@@ -1,4 +1,4 @@
-"""The runner in the caller: results, layouts, typed errors, and who may see what."""
+"""Tests of the inline runner."""
 
 from __future__ import annotations
 

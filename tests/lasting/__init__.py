@@ -1,1 +1,1 @@
-"""A running server, visited without a browser: faults, many visitors, nothing lost or mixed up."""
+"""Tests of a running server without a browser: faults and concurrent visitors."""

@@ -1,4 +1,4 @@
-"""A server killed -9, or its worker, at random moments; what it had acknowledged must be there."""
+"""Random kills of a server or its worker, with a check of the acknowledged steps."""
 
 from __future__ import annotations
 
@@ -78,15 +78,15 @@ def moments(home: Path, kind: str, n: int, seed: int = 0, standing: Server | Non
                 # It loads what draws figures.
                 visitor.go("export")
             if kind in SURVIVED:
-                told = _OUTLIVED[kind](server, visitor, wait, k)
+                messages = _OUTLIVED[kind](server, visitor, wait, k)
             else:
-                told = _until_killed(kind, server, visitor, wait, k)
+                messages = _until_killed(kind, server, visitor, wait, k)
         # A project that was opened from a file is another one.
         sid = visitor.sid
         tally.faults += 1
-        tally.acts += len(told)
+        tally.acts += len(messages)
         state = acknowledged(home, sid) if standing is None else _acknowledged_so_far(home, sid)
-        tally.lost += sum(not _has_steps(state, act) for act in told[-1:])
+        tally.lost += sum(not _has_steps(state, act) for act in messages[-1:])
         if kind == "project":
             # Whatever was opened is whole; what was on its way is no project.
             for journal in sorted((home / "sessions").glob("*/journal.jsonl")):
@@ -114,12 +114,12 @@ def _acknowledged_so_far(home: Path, sid: str) -> State:
 
 
 def _has_steps(state: State, act: str) -> bool:
-    what, _, name = act.partition(" ")
+    message, _, name = act.partition(" ")
     # The one after it may have been on its way.
-    there = (name, _next_edit(name))
-    if what == "title":
-        return state.title in there
-    return state.data is not None and any(one in state.data.datasets for one in there)
+    present = (name, _next_edit(name))
+    if message == "title":
+        return state.title in present
+    return state.data is not None and any(entry in state.data.datasets for entry in present)
 
 
 def _next_edit(name: str) -> str:
@@ -129,10 +129,10 @@ def _next_edit(name: str) -> str:
 
 def _until_killed(kind: str, server: Server, visitor: Visitor, wait: float, k: int) -> list[str]:
     """Work until the server is killed; return what it had acknowledged."""
-    told: list[str] = []
+    messages: list[str] = []
     if kind == "fit":
         _map_upload(visitor, k)
-        told.append(f"data things{k}")
+        messages.append(f"data things{k}")
     killer = threading.Timer(wait, os.kill, (server.pid, signal.SIGKILL))
     killer.start()
     try:
@@ -140,20 +140,20 @@ def _until_killed(kind: str, server: Server, visitor: Visitor, wait: float, k: i
             visitor.press("Make map")
         for number in range(10_000):
             if kind == "project":
-                _as_a_file(visitor, f"round {k} edit {number}", told)
+                _as_a_file(visitor, f"round {k} edit {number}", messages)
             elif kind == "upload":
                 _upload(visitor, f"up{k}x{number}", seed=number)
-                told.append(f"data up{k}x{number}")
+                messages.append(f"data up{k}x{number}")
             else:
                 title = f"round {k} edit {number}"
                 visitor.say("Project name", title)
                 assert visitor.has(title)
-                told.append(f"title {title}")
+                messages.append(f"title {title}")
     except (ServerGone, OSError):
         pass
     killer.join()
     assert wait_until(lambda: not session_members(server.pid), 20), "the worker outlived its server"
-    return told
+    return messages
 
 
 def _map_upload(visitor: Visitor, k: int) -> None:
@@ -170,12 +170,12 @@ def _upload(visitor: Visitor, name: str, seed: int) -> None:
     assert visitor.has(name)
 
 
-def _as_a_file(visitor: Visitor, title: str, told: list[str]) -> None:
+def _as_a_file(visitor: Visitor, title: str, messages: list[str]) -> None:
     """Name the project, save it as a file, and go on in the one that the file opens as."""
     visitor.go("export")
     visitor.say("Project name", title)
     assert visitor.has(title)
-    told.append(f"title {title}")
+    messages.append(f"title {title}")
     content = visitor.download("Project")
     visitor.go("home")
     visitor.upload({"saved.hetviz": content})
@@ -216,7 +216,7 @@ def _reloaded(server: Server, visitor: Visitor, wait: float, k: int) -> list[str
 
 def _two_tabs(server: Server, visitor: Visitor, wait: float, k: int) -> list[str]:
     """Two tabs of one project say things in turn; each sees what the other said."""
-    other, told = Visitor(server.url, sid=visitor.sid).come(), []
+    other, messages = Visitor(server.url, sid=visitor.sid).come(), []
     end = time.monotonic() + wait
     number = 0
     while time.monotonic() < end or number < 2:
@@ -224,13 +224,13 @@ def _two_tabs(server: Server, visitor: Visitor, wait: float, k: int) -> list[str
         tab.run()
         title = f"tabs {k} edit {number}"
         tab.say("Project name", title)
-        told.append(f"title {title}")
+        messages.append(f"title {title}")
         number += 1
     for tab in (visitor, other):
         tab.run()
-        assert tab.has(told[-1].removeprefix("title "))
+        assert tab.has(messages[-1].removeprefix("title "))
         tab.leave()
-    return told
+    return messages
 
 
 _OUTLIVED = {"worker": _worker_killed, "reload": _reloaded, "tabs": _two_tabs}

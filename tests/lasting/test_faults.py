@@ -1,4 +1,4 @@
-"""A fault at a random moment, of each kind; `make soak` has twenty of each."""
+"""Tests of one fault of each kind at a random moment."""
 
 from __future__ import annotations
 
@@ -57,9 +57,9 @@ def test_visitors_are_isolated(standing: tuple[Path, Server]) -> None:
         for page in ("data", "guidance", "map", "compare", "predict", "home"):
             visitor.go(page)
     for visitor in visitors:
-        heard = b"".join(visitor.heard)
-        own = [word for word in words if word.encode() in heard]
-        assert own == [words[visitors.index(visitor)]]
+        received = b"".join(visitor.heard)
+        own_values = [word for word in words if word.encode() in received]
+        assert own_values == [words[visitors.index(visitor)]]
         visitor.leave()
     log = server.log.read_text()
     assert not any(visitor.sid in log for visitor in visitors), "an id gives access"

@@ -1,4 +1,4 @@
-"""A visitor of the app who speaks the browser's protocol, without a browser."""
+"""A visitor of the app that speaks the browser's protocol without a browser."""
 
 from __future__ import annotations
 
@@ -114,14 +114,14 @@ class Visitor:
 
     def part(self, name: str) -> Any:
         """Return what the server told a component of the page, such as the map; None without it."""
-        found = self._component(name)
-        return None if found is None else json.loads(found.json)
+        result = self._component(name)
+        return None if result is None else json.loads(result.json)
 
     def wish(self, name: str, event: str, value: object) -> float:
         """Have a component of the page tell something once, such as what to colour by."""
-        found = self._component(name)
-        assert found is not None, f"there is no {name} on {self.page}: {self._labels()}"
-        id = f"{_ONCE}_{found.id}__events"
+        result = self._component(name)
+        assert result is not None, f"there is no {name} on {self.page}: {self._labels()}"
+        id = f"{_ONCE}_{result.id}__events"
         state = WidgetState(
             id=id, json_trigger_value=json.dumps([{"event": event, "value": value}])
         )
@@ -130,9 +130,9 @@ class Visitor:
 
     def tell(self, name: str, states: dict[str, object]) -> float:
         """Have a component of the page keep something, such as what is selected."""
-        found = self._component(name)
-        assert found is not None, f"there is no {name} on {self.page}: {self._labels()}"
-        state = self._states.setdefault(found.id, WidgetState(id=found.id))
+        result = self._component(name)
+        assert result is not None, f"there is no {name} on {self.page}: {self._labels()}"
+        state = self._states.setdefault(result.id, WidgetState(id=result.id))
         state.json_value = json.dumps({**json.loads(state.json_value or "{}"), **states})
         return self.run()
 
@@ -201,30 +201,31 @@ class Visitor:
     def _hear(self) -> None:
         """Take in what the server tells until a page, or a part of it, has run."""
         while True:
-            heard = self._next()
-            kind = heard.WhichOneof("type")
+            received = self._next()
+            kind = received.WhichOneof("type")
             if kind == "new_session":
-                self._tab = heard.new_session.initialize.session_id
+                self._tab = received.new_session.initialize.session_id
             elif kind == "page_info_changed":
-                found = _SID.search(heard.page_info_changed.query_string)
-                self.sid = found.group(1) if found else self.sid
+                result = _SID.search(received.page_info_changed.query_string)
+                self.sid = result.group(1) if result else self.sid
             elif kind == "auth_redirect":
-                self.sent_to = heard.auth_redirect.url
+                self.sent_to = received.auth_redirect.url
             elif kind == "auto_rerun":
-                every = heard.auto_rerun.interval
-                self._beats[heard.auto_rerun.fragment_id] = (every, time.monotonic() + every)
+                every = received.auto_rerun.interval
+                self._beats[received.auto_rerun.fragment_id] = (every, time.monotonic() + every)
             elif kind == "delta":
-                self._keep(heard)
+                self._keep(received)
             elif kind == "navigation":
                 pages = {
-                    one.page_script_hash: one.url_pathname for one in heard.navigation.app_pages
+                    app_page.page_script_hash: app_page.url_pathname
+                    for app_page in received.navigation.app_pages
                 }
-                self.page = pages.get(heard.navigation.page_script_hash, self.page) or self.page
+                self.page = pages.get(received.navigation.page_script_hash, self.page) or self.page
             elif kind == "script_finished":
-                if heard.script_finished == ForwardMsg.FINISHED_EARLY_FOR_RERUN:
+                if received.script_finished == ForwardMsg.FINISHED_EARLY_FOR_RERUN:
                     self._forget()
                     continue
-                if heard.script_finished != ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY:
+                if received.script_finished != ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY:
                     # A browser forgets the fields that are not there any more.
                     for id in set(self._states) - set(self.widgets):
                         del self._states[id]
@@ -251,15 +252,15 @@ class Visitor:
         """Run the page until it shows these words."""
         self.wait_until(lambda: self.has(words), words, seconds)
 
-    def wait_until(self, there: Callable[[], bool], what: str, seconds: float) -> None:
+    def wait_until(self, present: Callable[[], bool], message: str, seconds: float) -> None:
         """Run the page until it is as it should be.
 
         Most of the time is left to what is waited for: on a busy machine, running the page again
         and again would hold it up.
         """
         end, took = time.monotonic() + seconds, 0.0
-        while not there():
-            assert time.monotonic() < end, f"{what!r} was never shown, but {self._labels()}"
+        while not present():
+            assert time.monotonic() < end, f"{message!r} was never shown, but {self._labels()}"
             time.sleep(max(0.3, 3.0 * took))
             took = self.run()
 
@@ -270,12 +271,12 @@ class Visitor:
         self.heard.append(content)
         return content
 
-    def _keep(self, heard: ForwardMsg) -> None:
-        if heard.delta.WhichOneof("type") != "new_element":
-            if heard.delta.WhichOneof("type") == "add_block":
-                self.texts.append(str(heard.delta.add_block))
+    def _keep(self, received: ForwardMsg) -> None:
+        if received.delta.WhichOneof("type") != "new_element":
+            if received.delta.WhichOneof("type") == "add_block":
+                self.texts.append(str(received.delta.add_block))
             return
-        element = heard.delta.new_element
+        element = received.delta.new_element
         inner = getattr(element, element.WhichOneof("type"))
         if hasattr(inner, "id") and inner.id:
             self.widgets[inner.id] = inner
@@ -309,7 +310,7 @@ class Visitor:
             f'--{line}\r\nContent-Disposition: form-data; name="{name}"; filename="{name}"\r\n\r\n'
         )
         body = head.encode() + content + f"\r\n--{line}--\r\n".encode()
-        token = next((one.value for one in self._cookies if "xsrf" in one.name), "")
+        token = next((cookie.value for cookie in self._cookies if "xsrf" in cookie.name), "")
         request = urllib.request.Request(
             self.url + path,
             data=body,

@@ -1,4 +1,4 @@
-"""One request through an ASGI application, without a server."""
+"""Single requests to an ASGI application, without a server."""
 
 from __future__ import annotations
 
@@ -55,6 +55,6 @@ def ask(
     if kind == "websocket":
         status = {"websocket.accept": 101, "websocket.close": 403}[start["type"]]
         return Response(status, {}, b"")
-    body = b"".join(one.get("body", b"") for one in sent[1:])
+    body = b"".join(entry.get("body", b"") for entry in sent[1:])
     answered = {name.decode().lower(): value.decode() for name, value in start["headers"]}
     return Response(start["status"], answered, body)

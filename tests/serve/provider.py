@@ -1,9 +1,4 @@
-"""A small OpenID Connect provider in a process of its own.
-
-``python -m tests.serve.provider PORT CLIENT SECRET``
-Who asks is who its cookie ``as`` says, set by visiting ``/as/NAME``: there is no form to fill in.
-Codes are used once, signatures are RS256, and PKCE is checked.
-"""
+"""A small OpenID Connect provider in a separate process."""
 
 from __future__ import annotations
 

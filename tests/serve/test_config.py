@@ -1,4 +1,4 @@
-"""The configuration of a server: what is taken, and that everything wrong is told at once."""
+"""Tests of the server settings."""
 
 from __future__ import annotations
 
@@ -38,31 +38,31 @@ def problems(folder: Path, text: str, **environment: str) -> str:
 
 
 def test_default_settings_are_local() -> None:
-    found = read_settings(None, {})
-    assert found == ServerSettings()
-    assert (found.auth, found.address, found.metrics) == ("none", "127.0.0.1", False)
+    result = read_settings(None, {})
+    assert result == ServerSettings()
+    assert (result.auth, result.address, result.metrics) == ("none", "127.0.0.1", False)
 
 
 def test_environment_overrides_file(tmp_path: Path) -> None:
     path = config_file(tmp_path, OIDC)
-    found = read_settings(
+    result = read_settings(
         path, {"HETVIZ_WORK_WORKERS": "5", "HETVIZ_HOSTS": "a.org, b.org", "PATH": "x"}
     )
-    assert found.work.workers == 5
-    assert found.hosts == ("a.org", "b.org")
-    assert found.base == "/tools/hetviz"
+    assert result.work.workers == 5
+    assert result.hosts == ("a.org", "b.org")
+    assert result.base == "/tools/hetviz"
 
 
 def test_settings_environment_round_trip(tmp_path: Path) -> None:
-    found = read_settings(config_file(tmp_path, OIDC), {})
-    assert read_settings(None, as_environment(found)) == found
+    result = read_settings(config_file(tmp_path, OIDC), {})
+    assert read_settings(None, as_environment(result)) == result
     assert read_settings(None, as_environment(ServerSettings(metrics=True))) == ServerSettings(
         metrics=True
     )
 
 
 def test_all_errors_are_listed(tmp_path: Path) -> None:
-    told = problems(
+    messages = problems(
         tmp_path,
         'autth = "none"\nport = 0\nlog = "xml"\nbase_path = "/a/../b"\nhosts = ["a b", "x:80"]\n'
         'metrics = "yes"\noidc = 3\n[work]\nworkers = -1\nmemory = 3\n',
@@ -83,7 +83,7 @@ def test_all_errors_are_listed(tmp_path: Path) -> None:
         "Did you mean HETVIZ_QUOTA_PROJECTS?",
         "megabytes must be a whole number",
     ):
-        assert words in told
+        assert words in messages
 
 
 def test_public_address_needs_hosts(tmp_path: Path) -> None:
@@ -103,14 +103,14 @@ def test_public_address_needs_hosts(tmp_path: Path) -> None:
 def test_incomplete_oidc_is_error(tmp_path: Path, line: str, words: str) -> None:
     key = line.split(" =", maxsplit=1)[0]
     text = "\n".join(line if old.startswith(f"{key} =") else old for old in OIDC.splitlines())
-    told = problems(tmp_path, text)
-    assert words in told
-    assert "short-and-seen" not in told
+    messages = problems(tmp_path, text)
+    assert words in messages
+    assert "short-and-seen" not in messages
 
 
 def test_secrets_are_not_printed(tmp_path: Path) -> None:
-    found = read_settings(config_file(tmp_path, OIDC), {})
-    assert "hush" not in repr(found) and found.oidc.cookie_secret not in repr(found)
+    result = read_settings(config_file(tmp_path, OIDC), {})
+    assert "hush" not in repr(result) and result.oidc.cookie_secret not in repr(result)
 
 
 def test_bad_file_is_error(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The files to deploy with say what the program does."""
+"""Tests of the deployment files."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ DEPLOY = ROOT / "deploy"
 
 def test_example_settings_are_valid_and_complete() -> None:
     path = DEPLOY / "server.toml"
-    found = read_settings(path, {})
-    assert found.home == "/var/lib/hetviz" and found.log == "json"
+    result = read_settings(path, {})
+    assert result.home == "/var/lib/hetviz" and result.log == "json"
     document = tomllib.loads(path.read_text())
     for section, kind in (
         ("", ServerSettings),
@@ -40,24 +40,24 @@ def test_example_settings_are_valid_and_complete() -> None:
         ("oidc", OidcSettings),
         ("quota", QuotaSettings),
     ):
-        said = set(document if not section else document[section])
-        known = {one.name for one in fields(kind) if "secret" not in one.name}
-        assert said == known
+        statements = set(document if not section else document[section])
+        expected = {entry.name for entry in fields(kind) if "secret" not in entry.name}
+        assert statements == expected
 
 
 def test_container_commands_exist() -> None:
     compose = yaml.safe_load((DEPLOY / "compose.yaml").read_text())
     service = compose["services"]["hetviz"]
-    known = set(as_environment(ServerSettings())) | {
-        f"HETVIZ_OIDC_{one.name.upper()}" for one in fields(OidcSettings)
+    expected = set(as_environment(ServerSettings())) | {
+        f"HETVIZ_OIDC_{setting.name.upper()}" for setting in fields(OidcSettings)
     }
-    assert set(service["environment"]) <= known | {"HETVIZ_BASE_PATH"}
+    assert set(service["environment"]) <= expected | {"HETVIZ_BASE_PATH"}
     assert service["volumes"] == ["projects:/var/lib/hetviz"] and "projects" in compose["volumes"]
     assert service["ports"][0].startswith("127.0.0.1:")
     text = (DEPLOY / "Containerfile").read_text()
     assert "USER hetviz" in text and f"VOLUME {service['volumes'][0].partition(':')[2]}" in text
     for name in re.findall(r"HETVIZ_[A-Z_]+", text):
-        assert name in known | {"HETVIZ_HOME"}
+        assert name in expected | {"HETVIZ_HOME"}
     assert main(["serve", "--check"]) == 0
 
 
@@ -89,8 +89,8 @@ def test_container_command_is_healthy(tmp_path: Path) -> None:
         assert _answer(port, "elsewhere.example.org") in (400, 403, 421)
         children = Path(f"/proc/{server.pid}/task/{server.pid}/children")
         if children.exists():
-            given = Path(f"/proc/{children.read_text().split()[0]}/environ").read_bytes()
-            assert b"PYTHONMALLOC=malloc" in given.split(b"\0")
+            inputs = Path(f"/proc/{children.read_text().split()[0]}/environ").read_bytes()
+            assert b"PYTHONMALLOC=malloc" in inputs.split(b"\0")
         assert subprocess.run([*hetviz, *healthy[1:]], env=env, check=False).returncode == 0
     finally:
         server.terminate()

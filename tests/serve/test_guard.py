@@ -1,4 +1,4 @@
-"""What stands before every request: hosts, other sites, closed doors, headers, the log."""
+"""Tests of request checks: hosts, origins, blocked paths, headers, log."""
 
 from __future__ import annotations
 
@@ -103,15 +103,15 @@ def test_base_path_is_removed() -> None:
 
 
 def test_response_headers() -> None:
-    found = get().headers
-    assert found["x-content-type-options"] == "nosniff"
-    assert found["referrer-policy"] == "no-referrer"
+    result = get().headers
+    assert result["x-content-type-options"] == "nosniff"
+    assert result["referrer-policy"] == "no-referrer"
     # An answer keeps what it said itself.
-    assert found["x-frame-options"] == "SAMEORIGIN"
+    assert result["x-frame-options"] == "SAMEORIGIN"
     for rule in ("default-src 'none'", "frame-ancestors 'none'", "connect-src 'self'"):
-        assert rule in found["content-security-policy"]
+        assert rule in result["content-security-policy"]
     refused = get(Host="evil.example").headers
-    assert refused["content-security-policy"] == found["content-security-policy"]
+    assert refused["content-security-policy"] == result["content-security-policy"]
 
 
 def test_policy_allows_inline_script_by_hash() -> None:
@@ -126,10 +126,10 @@ def test_policy_allows_inline_script_by_hash() -> None:
 
 def test_log_has_request_id_without_key(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.INFO, logger="hetviz.access"):
-        found = get(f"/hv/array/{KEY}/x?s={KEY}")
+        result = get(f"/hv/array/{KEY}/x?s={KEY}")
     (record,) = caplog.records
     about = record.about  # type: ignore[attr-defined]
-    assert about["request"] == found.headers["x-request-id"]
+    assert about["request"] == result.headers["x-request-id"]
     assert about["path"] == "/hv/array/-/x"
     assert KEY not in caplog.text and KEY not in str(about)
 

@@ -1,4 +1,4 @@
-"""People log in with a real provider process: owners, links taken back, what is refused."""
+"""Test of login with a real provider process, sharing and revoking."""
 
 from __future__ import annotations
 
@@ -82,8 +82,8 @@ def log_in(server: Server, issuer: str, name: str) -> Visitor:
 
 def link_of(visitor: Visitor) -> str:
     """Return the query of the share link that the page shows."""
-    found = [re.search(r"share=[A-Za-z0-9_-]+", str(element)) for element in visitor.shown]
-    return next(match.group(0) for match in found if match)
+    result = [re.search(r"share=[A-Za-z0-9_-]+", str(element)) for element in visitor.shown]
+    return next(match.group(0) for match in result if match)
 
 
 def status(visitor: Visitor, path: str) -> int:
@@ -105,14 +105,14 @@ def test_project_is_shared_and_revoked(tmp_path: Path) -> None:
         assert status(ada, items) == 200
 
         # A project of somebody else's, known by its id, is neither opened nor answered.
-        own, stranger = bob.sid, Visitor(server.url, "data")
+        own_values, stranger = bob.sid, Visitor(server.url, "data")
         bob.sid = ada.sid
         bob.run()
-        assert bob.sid == own
+        assert bob.sid == own_values
         assert status(bob, items) == 404 and status(stranger, items) == 404
         bob.query = "share=" + new_session_id()
         bob.run()
-        assert bob.has("leads nowhere") and bob.sid == own
+        assert bob.has("leads nowhere") and bob.sid == own_values
 
         # A link to look: seen, not changed.
         ada.press("New view link")
@@ -133,10 +133,10 @@ def test_project_is_shared_and_revoked(tmp_path: Path) -> None:
         # Taken back: at the next run it is closed, and its address answers no more.
         ada.press("Revoke")
         bob.run()
-        assert bob.sid == own and status(bob, items) == 404
+        assert bob.sid == own_values and status(bob, items) == 404
         bob.query = link
         bob.run()
-        assert bob.has("leads nowhere") and bob.sid == own
+        assert bob.has("leads nowhere") and bob.sid == own_values
 
         # A link to edit lets edit.
         ada.press("New edit link")
@@ -158,7 +158,7 @@ def test_project_is_shared_and_revoked(tmp_path: Path) -> None:
         for visitor in (ada, bob, eve):
             visitor.leave()
         log = (tmp_path / "server.log").read_text()
-        assert ada.sid not in log and own not in log and SECRET not in log
+        assert ada.sid not in log and own_values not in log and SECRET not in log
         assert ada.sid not in (tmp_path / "audit.jsonl").read_text()
         lines = [json.loads(line) for line in (tmp_path / "audit.jsonl").read_text().splitlines()]
         events = {line["event"] for line in lines}

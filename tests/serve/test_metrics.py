@@ -1,4 +1,4 @@
-"""Health and figures of a server."""
+"""Tests of health and metrics of the server."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ def made(
 
 def test_health_for_any_host(tmp_path: Path) -> None:
     _, app = made(tmp_path)
-    found = ask(app, "/maps/healthz", {"Host": "10.0.0.7"})
-    assert found.status == 200
-    assert json.loads(found.body) == {"status": "ok", "worker": True, "disk": True}
+    result = ask(app, "/maps/healthz", {"Host": "10.0.0.7"})
+    assert result.status == 200
+    assert json.loads(result.body) == {"status": "ok", "worker": True, "disk": True}
     _, app = made(tmp_path, can_work=False)
     assert ask(app, "/healthz").status == 503
 

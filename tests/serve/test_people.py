@@ -1,4 +1,4 @@
-"""Owners, links and what was said: who may do what, and what stays when something is taken back."""
+"""Tests of owners, share links and comments."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from hetviz.workspace.store.files import new_session_id
 
 @pytest.fixture
 def people(tmp_path: Path) -> Iterator[People]:
-    made = People(tmp_path)
-    yield made
-    made.close()
+    created = People(tmp_path)
+    yield created
+    created.close()
 
 
 def test_new_project_is_private(people: People) -> None:
@@ -99,7 +99,7 @@ def test_comments(people: People) -> None:
     people.delete_comment("bob", project, hers.id)
     assert len(people.comments("ada", project)) == 2
     people.delete_comment("ada", project, his.id)
-    assert [one.text for one in people.comments("ada", project)] == ["There."]
+    assert [comment.text for comment in people.comments("ada", project)] == ["There."]
     for bad in ("", "x" * 2_001):
         with pytest.raises(HetvizError):
             people.add_comment("ada", project, bad)
@@ -112,9 +112,13 @@ def test_person_export_and_deletion(people: People) -> None:
     people.set_owner("bob", other)
     people.accept_link("ada", people.create_link("bob", other, "edit"))
     people.add_comment("ada", other, "Mine")
-    told = people.export_person("ada")
-    assert (told["name"], told["owns"], told["shared"]) == ("Ada", [mine], {other: "edit"})
-    assert [one["text"] for one in told["comments"]] == ["Mine"]
+    messages = people.export_person("ada")
+    assert (messages["name"], messages["owns"], messages["shared"]) == (
+        "Ada",
+        [mine],
+        {other: "edit"},
+    )
+    assert [entry["text"] for entry in messages["comments"]] == ["Mine"]
     assert people.delete_person("ada") == [mine]
     gone = people.export_person("ada")
     assert (gone["name"], gone["owns"], gone["shared"], gone["comments"]) == ("", [], {}, [])

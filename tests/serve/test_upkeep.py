@@ -1,4 +1,4 @@
-"""What an operator does with stored projects, while the server has them open."""
+"""Tests of the maintenance of stored projects while the server runs."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ def stored_project(tmp_path: Path) -> Made:
 
 def test_list_hides_keys(made: Made, capsys: pytest.CaptureFixture[str]) -> None:
     home, _, sid = made
-    (found,) = upkeep.list_projects(home)
-    assert (found.title, found.steps, found.format, found.id) == ("Title 2", 3, 1, sid)
+    (result,) = upkeep.list_projects(home)
+    assert (result.title, result.steps, result.format, result.id) == ("Title 2", 3, 1, sid)
     assert cli.main(["admin", "list", "--home", str(home), "--json"]) == 0
-    told = capsys.readouterr().out
-    assert sid not in told and project_hash(sid) in told
+    messages = capsys.readouterr().out
+    assert sid not in messages and project_hash(sid) in messages
     assert cli.main(["admin", "list", "--home", str(home), "--keys"]) == 0
     assert sid in capsys.readouterr().out
     assert (
@@ -139,8 +139,8 @@ def test_migrate_counts_states(made: Made) -> None:
     later = home / "sessions" / new_session_id()
     later.mkdir()
     (later / JOURNAL).write_bytes(b'{"format": 99}\n')
-    told = upkeep.migrate(home)
-    assert told["current"] == 1 and told["unreadable"] == 1
+    messages = upkeep.migrate(home)
+    assert messages["current"] == 1 and messages["unreadable"] == 1
     assert Journal(later / JOURNAL.replace("journal", "new")).lines == []
 
 
@@ -188,11 +188,11 @@ def test_admin_delete_creates_no_people_file(made: Made) -> None:
 def test_costs_by_person(made: Made, capsys: pytest.CaptureFixture[str]) -> None:
     home, _, sid = made
     audit = Audit(home)
-    for who, seconds in (("ada", 2.0), ("bob", 5.0), ("ada", 1.5), ("", 0.5)):
-        audit.note("job", who, sid, processor_s=seconds)
+    for person, seconds in (("ada", 2.0), ("bob", 5.0), ("ada", 1.5), ("", 0.5)):
+        audit.note("job", person, sid, processor_s=seconds)
     assert cli.main(["admin", "costs", "--home", str(home), "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert [(one["who"], one["jobs"], one["processor_s"]) for one in told] == [
+    record = json.loads(capsys.readouterr().out)
+    assert [(entry["who"], entry["jobs"], entry["processor_s"]) for entry in record] == [
         ("bob", 1, 5.0),
         ("ada", 2, 3.5),
         (f"project {project_hash(sid)}", 1, 0.5),

@@ -1,4 +1,4 @@
-"""Twenty random moments for each kind of fault; the figures are printed."""
+"""Tests of twenty random faults of each kind."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Good files changed in a few places, read by the app, the library and the command line.
+"""Tests of mutated files in the app, the library and the command line.
 
 Whatever becomes of them, each is read right or ends in a `HetvizError`, within bounds of work and
 memory. What breaks a reader is kept in `hostile/found`, and read by a test from then on.
@@ -267,24 +267,24 @@ def serve_reader() -> None:
     real = sys.stdout
     for line in sys.stdin:
         way, name = json.loads(line)
-        begun, own, what, more = _processor_s(), time.process_time(), "accepted", ""
+        begun, own_values, message, more = _processor_s(), time.process_time(), "accepted", ""
         with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
             try:
                 ways[way](Path(name))
             except HetvizError as error:
-                what, more = "refused", str(error)[:200]
+                message, more = "refused", str(error)[:200]
             except BaseException:
-                what, more = "crashed", traceback.format_exc()[-1_500:]
+                message, more = "crashed", traceback.format_exc()[-1_500:]
         mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1_000
-        said = {"what": what, "more": more, "s": _processor_s() - begun, "mb": mb}
-        said["own"] = time.process_time() - own
-        real.write(json.dumps(said) + "\n")
+        statements = {"what": message, "more": more, "s": _processor_s() - begun, "mb": mb}
+        statements["own"] = time.process_time() - own_values
+        real.write(json.dumps(statements) + "\n")
         real.flush()
 
 
 def _processor_s() -> float:
     both = (resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN))
-    return sum(one.ru_utime + one.ru_stime for one in both)
+    return sum(entry.ru_utime + entry.ru_stime for entry in both)
 
 
 class Reader:
@@ -312,8 +312,8 @@ class Reader:
         if not line:
             code = self.end()
             return {"what": "crashed", "more": f"the process ended: {code}", "s": 0.0, "mb": 0.0}
-        said: dict[str, object] = json.loads(line)
-        return said
+        statements: dict[str, object] = json.loads(line)
+        return statements
 
     def end(self) -> int:
         """End the process; return its code."""
@@ -348,19 +348,25 @@ def try_file(
                 path = folder / name
                 path.write_bytes(content if k == 0 else mutate(content, rng))
                 for way in ways:
-                    said = reader.read(way, path)
-                    tally[str(said["what"])] += 1
-                    tally[f"{way} {said['what']}"] += 1
-                    took, held = float(str(said["s"])), float(str(said["mb"]))
+                    statements = reader.read(way, path)
+                    tally[str(statements["what"])] += 1
+                    tally[f"{way} {statements['what']}"] += 1
+                    took, content_list = float(str(statements["s"])), float(str(statements["mb"]))
                     tally["tried"] += 1
                     # A file as it was made has to be read, but by ways that take other files.
                     fits = way == "app" or name != "picture.png"
-                    unread = k == 0 and said["what"] != "accepted" and fits and way != "command"
+                    unread = (
+                        k == 0 and statements["what"] != "accepted" and fits and way != "command"
+                    )
                     unread = unread and (name != "model.zip" or way == "library")
-                    if said["what"] in ("crashed", "hung") or unread or held > MOST_MB:
-                        kept = folder / f"{seed}-{k}-{name}"
-                        kept.write_bytes(path.read_bytes())
-                        faults.append(f"{way} {kept}: {said}")
+                    if (
+                        statements["what"] in ("crashed", "hung")
+                        or unread
+                        or content_list > MOST_MB
+                    ):
+                        retained = folder / f"{seed}-{k}-{name}"
+                        retained.write_bytes(path.read_bytes())
+                        faults.append(f"{way} {retained}: {statements}")
                     elif took > MOST_S:
                         faults.append(f"{way} {path.name}, round {k}: {took:.0f} s of work")
     finally:
@@ -394,9 +400,9 @@ def test_mutated_files_are_read_or_refused(tmp_path: Path) -> None:
 def test_mutation_is_reproducible() -> None:
     for name in ("comma.csv", "bundle.zip"):
         content = SEEDS[name]()
-        found = [mutate(content, np.random.default_rng(k)) for k in range(20)]
-        assert found == [mutate(content, np.random.default_rng(k)) for k in range(20)]
-        assert sum(one != content for one in found) > 15
+        result = [mutate(content, np.random.default_rng(k)) for k in range(20)]
+        assert result == [mutate(content, np.random.default_rng(k)) for k in range(20)]
+        assert sum(entry != content for entry in result) > 15
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Files that are made to do harm, each read by a process of its own as the app reads it.
+"""Tests of hostile files, each read in an isolated process.
 
 Each is refused with a reason or read right; none crashes the process, hangs, or takes a gigabyte.
 """
@@ -253,8 +253,8 @@ def read(arguments: Sequence[str]) -> dict[str, object]:
         check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-1_000:]
-    found: dict[str, object] = json.loads(done.stdout)
-    return found
+    result: dict[str, object] = json.loads(done.stdout)
+    return result
 
 
 @pytest.mark.soak
@@ -263,9 +263,9 @@ def read(arguments: Sequence[str]) -> dict[str, object]:
 def test_hostile_file_is_refused_or_read(name: str, tmp_path: Path) -> None:
     path = tmp_path / name
     path.write_bytes(FILES[name]())
-    found = read([str(path)])
-    assert float(str(found["mb"])) < MOST_MB
+    content = read([str(path)])
+    assert float(str(content["mb"])) < MOST_MB
     if name in READ_RIGHT:
-        assert found.get("read") == READ_RIGHT[name]
+        assert content.get("read") == READ_RIGHT[name]
     else:
-        assert found.get("refused")
+        assert content.get("refused")

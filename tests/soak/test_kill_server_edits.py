@@ -1,4 +1,4 @@
-"""Many killed processes in a row, on one project that only grows."""
+"""Test of many killed processes on one growing project."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ten visitors at once: how long they wait, what the server holds, and that nothing is mixed up."""
+"""Test of ten simultaneous visitors: waiting times, memory, separation."""
 
 from __future__ import annotations
 
@@ -46,32 +46,32 @@ def test_ten_visitors_at_once(tmp_path: Path) -> None:
         words = [f"canary{n}x7Qz" for n in range(VISITORS)]
         stays = [Visit(word) for word in words]
         threads = [
-            threading.Thread(target=run_visit, args=(server.url, one, words, SECONDS, n))
-            for n, one in enumerate(stays)
+            threading.Thread(target=run_visit, args=(server.url, stay, words, SECONDS, n))
+            for n, stay in enumerate(stays)
         ]
         for thread in threads:
             thread.start()
-        most = before
+        maximum = before
         while any(thread.is_alive() for thread in threads):
-            most = max(most, memory(server.pid))
+            maximum = max(maximum, memory(server.pid))
             time.sleep(1.0)
         time.sleep(4 * REST_S)
         after = memory(server.pid)
     waits: dict[str, list[float]] = defaultdict(list)
-    for one in stays:
-        for act, seconds in one.waits.items():
+    for stay in stays:
+        for act, seconds in stay.waits.items():
             waits[act] += seconds
     print(f"\n{VISITORS} visitors, {format_waits([s for acts in waits.values() for s in acts])}")
     for act in sorted(waits):
         print(f"  {act}: {format_waits(waits[act])}")
-    print(f"memory {before:.0f} MB before, {most:.0f} at most, {after:.0f} after")
-    assert [one.error for one in stays if one.error] == []
-    assert sum(one.mixed for one in stays) == 0
+    print(f"memory {before:.0f} MB before, {maximum:.0f} at most, {after:.0f} after")
+    assert [stay.error for stay in stays if stay.error] == []
+    assert sum(stay.mixed for stay in stays) == 0
     assert after < 1.1 * before
 
 
 def run_visit(
-    url: str, one: Visit, words: list[str], seconds: float, n: int, tour: bool = False
+    url: str, entry: Visit, words: list[str], seconds: float, n: int, tour: bool = False
 ) -> None:
     """Upload, map, look about, fit, edit and undo for a while, thinking in between."""
     rng = np.random.default_rng(n)
@@ -80,25 +80,27 @@ def run_visit(
     try:
         visitor.come()
         visitor.go("home")
-        one.waits["drop a file"].append(visitor.upload({"things.csv": table(1_000, n, one.word)}))
-        one.waits["Map them"].append(visitor.press("Map them"))
+        entry.waits["drop a file"].append(
+            visitor.upload({"things.csv": table(1_000, n, entry.word)})
+        )
+        entry.waits["Map them"].append(visitor.press("Map them"))
         begun = time.monotonic()
         visitor.rest_until("Undo new map")
-        one.waits["first map"].append(time.monotonic() - begun)
+        entry.waits["first map"].append(time.monotonic() - begun)
         for page in PAGES if tour else ():
             visitor.go(page)
         visitor.go("map")
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             visitor.rest(float(rng.uniform(1.0, 3.0)))
-            act, wait = _act(visitor, rng, one.word)
+            act, wait = _act(visitor, rng, entry.word)
             if act:
-                one.waits[act].append(wait + seen(visitor, fetched))
+                entry.waits[act].append(wait + seen(visitor, fetched))
             if len(visitor.heard) > 5_000:
-                one.mixed += find_mixed_up(visitor, one.word, words)
-        one.mixed += find_mixed_up(visitor, one.word, words)
+                entry.mixed += find_mixed_up(visitor, entry.word, words)
+        entry.mixed += find_mixed_up(visitor, entry.word, words)
     except BaseException as error:
-        one.error = error
+        entry.error = error
     finally:
         visitor.leave()
 
@@ -113,12 +115,16 @@ def _act(visitor: Visitor, rng: np.random.Generator, word: str) -> tuple[str, fl
             return "to map", visitor.go("map")
         page = str(rng.choice(PAGES))
         return f"to {page}", visitor.go(page)
-    shown = visitor.part(MAP)
-    if step == 2 and shown is not None:
-        other = [one["key"] for one in shown["colours"] if one["key"] != shown["colour"]["option"]]
+    displayed = visitor.part(MAP)
+    if step == 2 and displayed is not None:
+        other = [
+            entry["key"]
+            for entry in displayed["colours"]
+            if entry["key"] != displayed["colour"]["option"]
+        ]
         return "recolour", visitor.wish(MAP, "colour", str(rng.choice(other)))
-    if step == 3 and shown is not None:
-        return "select", visitor.tell(MAP, {"selection": _picked(shown, rng)})
+    if step == 3 and displayed is not None:
+        return "select", visitor.tell(MAP, {"selection": _picked(displayed, rng)})
     if step == 4 and visitor.has("Make map"):
         return "Make map", visitor.press("Make map")
     if visitor.has("Undo project name"):
@@ -128,22 +134,22 @@ def _act(visitor: Visitor, rng: np.random.Generator, word: str) -> tuple[str, fl
 
 def seen(visitor: Visitor, fetched: set[str]) -> float:
     """Fetch what the map is drawn of, as a browser does, once each; return the seconds it took."""
-    begun, shown = time.monotonic(), visitor.part(MAP)
-    if shown is not None:
-        keys = [*shown["geometry"]["pieces"], shown["colour"]["key"], shown["order"]]
+    begun, displayed = time.monotonic(), visitor.part(MAP)
+    if displayed is not None:
+        keys = [*displayed["geometry"]["pieces"], displayed["colour"]["key"], displayed["order"]]
         for key in set(filter(None, keys)) - fetched:
-            visitor.fetch(f"/{shown['urls']['array']}{key}")
+            visitor.fetch(f"/{displayed['urls']['array']}{key}")
             fetched.add(key)
     return time.monotonic() - begun
 
 
-def _picked(shown: dict[str, Any], rng: np.random.Generator) -> dict[str, object]:
+def _picked(displayed: dict[str, Any], rng: np.random.Generator) -> dict[str, object]:
     """Return a selection of a few items as the map in the browser tells it."""
-    flags = np.zeros(shown["n"], dtype=bool)
-    flags[rng.integers(0, shown["n"], size=20)] = True
+    flags = np.zeros(displayed["n"], dtype=bool)
+    flags[rng.integers(0, displayed["n"], size=20)] = True
     packed = base64.b64encode(np.packbits(flags, bitorder="little")).decode()
-    version = shown["selection"]["version"] + 1
-    return {"packed": packed, "version": version, "fingerprint": shown["fingerprint"]}
+    version = displayed["selection"]["version"] + 1
+    return {"packed": packed, "version": version, "fingerprint": displayed["fingerprint"]}
 
 
 def format_waits(waits: list[float]) -> str:
@@ -152,11 +158,11 @@ def format_waits(waits: list[float]) -> str:
     return f"{len(waits):,} interactions: p50 {p50:.2f} s, p95 {p95:.2f} s, p99 {p99:.2f} s"
 
 
-def find_mixed_up(visitor: Visitor, own: str, words: list[str]) -> int:
+def find_mixed_up(visitor: Visitor, own_values: str, words: list[str]) -> int:
     """Count the words of others that a visitor heard; forget what was heard."""
-    heard = b"".join(visitor.heard)
+    received = b"".join(visitor.heard)
     visitor.heard.clear()
-    return sum(word.encode() in heard for word in words if word != own)
+    return sum(word.encode() in received for word in words if word != own_values)
 
 
 def memory(pid: int) -> float:

@@ -1,4 +1,4 @@
-"""A small project to work in, what makes two states the same, and random steps."""
+"""A small project, comparison of states, and random steps."""
 
 from __future__ import annotations
 

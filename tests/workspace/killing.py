@@ -1,4 +1,4 @@
-"""A process that edits a project and says what was acknowledged, to be killed at any moment."""
+"""A process that edits a project until it is killed."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ def run_killed_rounds(folder: Path, rounds: int, seed: int) -> int:
             for _ in range(int(rng.integers(1, 60))):
                 last = int(editor.stdout.readline())
             editor.kill()
-            told = [last, *map(int, editor.stdout.read().split())]
+            messages = [last, *map(int, editor.stdout.read().split())]
         sessions = Sessions(folder)
         workspace = sessions.get(sid)
         assert workspace.notes == []
-        assert workspace.version in (told[-1], told[-1] + 1)
+        assert workspace.version in (messages[-1], messages[-1] + 1)
         titles = [entry["title"] for entry in workspace.log]
         assert titles == [f"edit {k}" for k in range(1, workspace.version + 1)]
         assert workspace.state.title == titles[-1]

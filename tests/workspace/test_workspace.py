@@ -1,4 +1,4 @@
-"""The workspace: commands to JSON and back, undo and redo, replay, refusals that change nothing."""
+"""Tests of the workspace: commands, undo, redo, replay."""
 
 from __future__ import annotations
 

@@ -65,8 +65,8 @@ def pairs_by_id(
     _check_lengths("links", "item", [item for pair in pairs for item in pair], (2,))
     weights = [float(weight)] * len(pairs) if isinstance(weight, int | float) else list(weight)
     if len(weights) != len(pairs):
-        what = f"{len(pairs):,} weights are needed"
-        raise DataError(Problem("bad-shape", "links, weight", what, str(len(weights))))
+        message = f"{len(pairs):,} weights are needed"
+        raise DataError(Problem("bad-shape", "links, weight", message, str(len(weights))))
     blocks: dict[tuple[str, str], list[int]] = {}
     for row, (first, second) in enumerate(pairs):
         blocks.setdefault((first[0], second[0]), []).append(row)
@@ -136,10 +136,12 @@ def _find_rows(
     rows = dataset.find(ids)
     unknown = list(dict.fromkeys(text for text, row in zip(ids, rows, strict=True) if row < 0))
     if unknown:
-        what = f"dataset {dataset.name!r} has no such id"
+        message = f"dataset {dataset.name!r} has no such id"
         raise DataError(
             limit_problems(
-                Problem("unknown-id", where, what, str(text), _hint(data, dataset, text, position))
+                Problem(
+                    "unknown-id", where, message, str(text), _hint(data, dataset, text, position)
+                )
                 for position, text in enumerate(unknown)
             )
         )
@@ -166,10 +168,10 @@ def _check_lengths(
         if isinstance(entry, str) or not isinstance(entry, Sequence) or len(entry) not in lengths
     ]
     if wrong:
-        what = f"{' or '.join(map(str, lengths))} entries are needed"
+        message = f"{' or '.join(map(str, lengths))} entries are needed"
         raise DataError(
             limit_problems(
-                Problem(f"bad-{word}", f"{where}, {word} {position + 1}", what, repr(entry)[:80])
+                Problem(f"bad-{word}", f"{where}, {word} {position + 1}", message, repr(entry)[:80])
                 for position, entry in wrong
             )
         )

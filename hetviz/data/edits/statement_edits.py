@@ -48,10 +48,10 @@ def reverse_comparisons(data: HeteroData, keys: Iterable[str]) -> HeteroData:
     rows = statement_positions(data, key_list) - sum(map(len, data.links))
     links = [key for key, row in zip(key_list, rows, strict=True) if row < 0]
     if links:
-        what, remedy = "a link cannot be reversed", "Change the sign of its weight."
+        message, remedy = "a link cannot be reversed", "Change the sign of its weight."
         raise DataError(
             limit_problems(
-                Problem("not-a-comparison", "guidance", what, key, remedy) for key in links
+                Problem("not-a-comparison", "guidance", message, key, remedy) for key in links
             )
         )
     compared = data.comparisons
@@ -302,11 +302,11 @@ def _number_problems(where: str, number: float, field: str, is_link: bool) -> It
         remedy = "Remove the statement, or use above 0 for together and below 0 for apart."
         yield Problem("zero-weight", where, "a weight of 0 has no effect", "0", remedy)
     elif field == "weight" and is_link and abs(number) > 1:
-        what = "weights range from -1 (apart) to 1 (together)"
-        yield Problem("weight-range", where, what, f"{number:g}")
+        message = "weights range from -1 (apart) to 1 (together)"
+        yield Problem("weight-range", where, message, f"{number:g}")
     elif field == "weight" and not is_link and number < 0:
-        what, remedy = (
+        message, remedy = (
             "the weight of a comparison must be above 0",
             "To state the opposite, reverse the comparison.",
         )
-        yield Problem("weight-range", where, what, f"{number:g}", remedy)
+        yield Problem("weight-range", where, message, f"{number:g}", remedy)

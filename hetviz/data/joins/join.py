@@ -124,14 +124,14 @@ def add_match(data: HeteroData, match: Match, kind: str | None = None) -> Hetero
     """
     where = f"links {match.source} - {match.target}"
     if not len(match.i):
-        what = "no items of these datasets match"
-        raise DataError(Problem("no-match", where, what, remedy="Choose other columns."))
+        message = "no items of these datasets match"
+        raise DataError(Problem("no-match", where, message, remedy="Choose other columns."))
     if match.new_dataset is None:
         links = match.links(kind)
         same = [group for group in data.links if group.kind == links.kind]
         if share_linked(data, match, same) == 1:
-            what = "all of these pairs are linked already"
-            raise DataError(Problem("already-linked", where, what, links.kind))
+            message = "all of these pairs are linked already"
+            raise DataError(Problem("already-linked", where, message, links.kind))
     return match.add_to(data, kind)
 
 

@@ -244,8 +244,10 @@ def match_by_list(
     new_dataset = None
     if make:
         if target in data.datasets:
-            what = "a dataset of this name exists already"
-            raise DataError(Problem("duplicate-name", where, what, target, "Choose another name."))
+            message = "a dataset of this name exists already"
+            raise DataError(
+                Problem("duplicate-name", where, message, target, "Choose another name.")
+            )
         new_dataset = _dataset_of_entries(data, source, column, target, entries)
         keys = keys_by_row(new_dataset, "", loose)
     elif target_column is None:
@@ -368,15 +370,17 @@ def _dataset_of_entries(
     first = spellings.drop_duplicates("key").set_index("key")["text"]
     uses = entries["key"].value_counts()
     if len(uses) > MAX_TAGS:
-        what = f"{len(uses):,} different entries, at most {MAX_TAGS:,} are allowed"
-        raise DataError(Problem("too-many-entries", where, what, remedy="Choose another column."))
+        message = f"{len(uses):,} different entries, at most {MAX_TAGS:,} are allowed"
+        raise DataError(
+            Problem("too-many-entries", where, message, remedy="Choose another column.")
+        )
     tags = pd.DataFrame({"text": first, "uses": uses.reindex(first.index)})
     tags = tags.sort_values(["uses", "text"], ascending=[False, True])
     long = [text for text in tags["text"] if len(text) > MAX_ID_LENGTH]
     if long:
-        what = f"an entry has {len(long[0])} characters, at most {MAX_ID_LENGTH} are allowed"
+        message = f"an entry has {len(long[0])} characters, at most {MAX_ID_LENGTH} are allowed"
         remedy = "Check the separator."
-        raise DataError(Problem("long-entry", where, what, long[0][:40] + "…", remedy))
+        raise DataError(Problem("long-entry", where, message, long[0][:40] + "…", remedy))
     table = tags[["uses"]].reset_index(drop=True)
     return Dataset(name, tags["text"].tolist(), table=table)
 
@@ -393,8 +397,8 @@ def _match_messages(
     if weight == "rare" and len(uses) and int(uses.max()) > _MAX_FULL_WEIGHT_USES:
         top = int(uses.max())
         messages.append(
-            f"Entries used up to {_MAX_FULL_WEIGHT_USES} times have weight 1. More frequent entries "
-            f"count less, down to {float(rarity_weights(np.array([top]))[0]):.2g} for {top:,} "
-            "uses."
+            f"Entries used up to {_MAX_FULL_WEIGHT_USES} times have weight 1. More frequent "
+            f"entries count less, down to {float(rarity_weights(np.array([top]))[0]):.2g} for "
+            f"{top:,} uses."
         )
     return tuple(messages)

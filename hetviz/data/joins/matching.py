@@ -75,8 +75,8 @@ class Match:
 
     def add_to(self, data: HeteroData, kind: str | None = None) -> HeteroData:
         """Return `data` with the links and the new dataset, if any."""
-        made = () if self.new_dataset is None else (self.new_dataset,)
-        return data.edit().add(*made, self.links(kind))
+        new = () if self.new_dataset is None else (self.new_dataset,)
+        return data.edit().add(*new, self.links(kind))
 
 
 def match_by_key(

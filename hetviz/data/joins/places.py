@@ -98,8 +98,8 @@ def places_of(dataset: Dataset, columns: tuple[str, ...] | None = None) -> tuple
     columns = columns or place_columns(dataset)
     where = f"dataset {dataset.name!r}"
     if columns is None:
-        what = "there are no columns of latitude and longitude"
-        raise DataError(Problem("no-places", where, what, remedy="Name the two columns."))
+        message = "there are no columns of latitude and longitude"
+        raise DataError(Problem("no-places", where, message, remedy="Name the two columns."))
     if len(columns) not in (1, 2):
         raise ParameterError(
             f"columns = {columns!r}. Give (latitude, longitude), or one column with both."
@@ -166,9 +166,9 @@ def match_by_nearness(
     T, wrong_t = places_of(data[target], target_columns)
     for name, P in ((source, S), (target, T)):
         if np.isnan(P).all():
-            what = "no row has a latitude and a longitude"
+            message = "no row has a latitude and a longitude"
             raise DataError(
-                Problem("no-places", f"dataset {name!r}", what, remedy="Choose other columns.")
+                Problem("no-places", f"dataset {name!r}", message, remedy="Choose other columns.")
             )
     i, j, d = _nearest_pairs(S, T, data[target].ids, k, km, where)
     half = km / 2 if km is not None else float(np.median(d)) if len(d) else 0.0

@@ -661,7 +661,7 @@ def _drafts_by_key(data: HeteroData, columns: list[KeyColumn]) -> Iterator[_Draf
 def _drafts_by_spelling(
     data: HeteroData,
     columns: Sequence[KeyColumn],
-    found: Collection[tuple[tuple[str, str], tuple[str, str]]],
+    known_drafts: Collection[tuple[tuple[str, str], tuple[str, str]]],
 ) -> Iterator[_Draft]:
     """Yield drafts of keys that match only without accents."""
     texts = [
@@ -679,7 +679,7 @@ def _drafts_by_spelling(
     ]
     for draft in _drafts_by_key(data, texts):
         join = draft.join
-        if join.kind != "key" or (draft.of, draft.ends) in found:
+        if join.kind != "key" or (draft.of, draft.ends) in known_drafts:
             continue
         target = data[join.target]
         n_plain, n_spelled = (
@@ -733,10 +733,10 @@ def _drafts_of_pair(
         score = max(score, _RUNNING_SCORE)
     if score < _MIN_SCORE:
         return
-    what = f"entries of {a.column}" if kind == "list" else a.dataset
+    message = f"entries of {a.column}" if kind == "list" else a.dataset
     restriction = "" if n_a == len(data[a.dataset]) or kind == "list" else " that have a value"
     evidence = [
-        f"{hits_a:,} of {n_a:,} {what}{restriction} and {hits_b:,} of {n_b:,} {b.dataset} match: "
+        f"{hits_a:,} of {n_a:,} {message}{restriction} and {hits_b:,} of {n_b:,} {b.dataset} match: "
         f"{round_percent(share)}{' on average' if kind == 'views' else ''}. By chance it would be "
         f"{round_percent(by_chance)}."
     ]

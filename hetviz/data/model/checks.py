@@ -49,21 +49,21 @@ def read_only(array: Array) -> Array:
     return view
 
 
-def check_name(gate: ProblemCollector, what: str, name: object) -> str:
+def check_name(gate: ProblemCollector, where: str, name: object) -> str:
     """Check a dataset, kind or label name."""
     if not isinstance(name, str) or not name.strip():
-        gate.refuse("bad-name", what, "the name must be text and not empty", repr(name))
+        gate.refuse("bad-name", where, "the name must be text and not empty", repr(name))
         return ""
     if len(name) > MAX_NAME_LENGTH:
         gate.refuse(
             "long-name",
-            what,
+            where,
             f"the name has {len(name)} characters, at most {MAX_NAME_LENGTH} are allowed",
             name[:40] + "…",
             "Shorten it.",
         )
     if any(unicodedata.category(character) == "Cc" for character in name):
-        gate.refuse("bad-name", what, "the name contains a control character", repr(name))
+        gate.refuse("bad-name", where, "the name contains a control character", repr(name))
     return name
 
 

@@ -270,9 +270,9 @@ def rows_of(dataset: Dataset, chosen: Sequence[object] | Array) -> Ints:
     array = np.asarray(chosen)
     if array.dtype == bool:
         if array.shape != (len(dataset),):
-            what = f"a mask needs one entry for each of the {len(dataset)} rows"
+            message = f"a mask needs one entry for each of the {len(dataset)} rows"
             raise DataError(
-                Problem("bad-shape", f"dataset {dataset.name!r}", what, str(len(array)))
+                Problem("bad-shape", f"dataset {dataset.name!r}", message, str(len(array)))
             )
         return np.flatnonzero(array)
     if array.size and np.issubdtype(array.dtype, np.integer):

@@ -671,8 +671,8 @@ class Edit:
             elif isinstance(part, Labels):
                 labels.append(part)
             elif not isinstance(part, Comparisons):
-                what = "only a Dataset, Links, Comparisons or Labels can be added"
-                raise DataError(Problem("bad-part", "edit", what, repr(part)[:80]))
+                message = "only a Dataset, Links, Comparisons or Labels can be added"
+                raise DataError(Problem("bad-part", "edit", message, repr(part)[:80]))
             else:
                 comparisons = (
                     part if comparisons is None else _concat_comparisons(comparisons, part)
@@ -797,15 +797,17 @@ class Edit:
             if key not in kinds:
                 near = difflib.get_close_matches(str(key), kinds, n=1)
                 hint = f"Did you mean {near[0]!r}?" if near else f"There are: {', '.join(kinds)}."
-                what = "links of this kind do not exist"
-                problems.append(Problem("unknown-links", "weights of links", what, str(key), hint))
+                message = "links of this kind do not exist"
+                problems.append(
+                    Problem("unknown-links", "weights of links", message, str(key), hint)
+                )
             elif isinstance(checked, bool) or not isinstance(checked, (int, float, np.number)):
                 problems.append(
                     Problem("bad-factor", f"weight of {key}", "no number", repr(checked))
                 )
             elif not 0 <= checked <= 1:
-                what = "it must be from 0 to 1"
-                problems.append(Problem("bad-factor", f"weight of {key}", what, f"{checked:g}"))
+                message = "it must be from 0 to 1"
+                problems.append(Problem("bad-factor", f"weight of {key}", message, f"{checked:g}"))
         if problems:
             raise DataError(problems)
         links = []

@@ -44,7 +44,7 @@ def cached_for_items(
 
 
 def get_cached_for_items(datasets: Iterable[Dataset], key: Hashable) -> Any:
-    """Return what `cached_for_items` keeps, None where that is nothing."""
+    """Return the cached result of `cached_for_items`, or None."""
     parts = list(datasets)
     with _LOCK:
         refs, _, cached = _CACHE.get(parts[0], OrderedDict()).get(key, ([], None, None))

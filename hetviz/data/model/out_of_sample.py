@@ -166,15 +166,15 @@ def _further_links(
             gate.refuse("bad-link", where, "this is not a link", repr(link), remedy, position)
             continue
         if not (0 < abs(weight) <= 1):
-            what = "weights range from -1 (apart) to 1 (together) and are not 0"
-            gate.refuse("weight-range", where, what, weight, row=position)
+            message = "weights range from -1 (apart) to 1 (together) and are not 0"
+            gate.refuse("weight-range", where, message, weight, row=position)
         new_row, old_row = [], []
         for name, text in ((a, a_id), (b, b_id)):
             new_row.append(_row_of(reduced, name, text))
             old_row.append(_row_of(fitted, name, text))
             if new_row[-1] < 0 and old_row[-1] < 0:
-                what = "no new or fitted row of this dataset has this id"
-                gate.refuse("unknown-id", f"{where}, {name}", what, text, row=position)
+                message = "no new or fitted row of this dataset has this id"
+                gate.refuse("unknown-id", f"{where}, {name}", message, text, row=position)
         for near, far, source, target in ((0, 1, a, b), (1, 0, b, a)):
             row, to_row = np.array([new_row[near]]), np.array([old_row[far]])
             yield _RowLinks(source, target, row, to_row, np.array([weight]))
@@ -191,8 +191,8 @@ def _check_same_columns(gate: ProblemCollector, fitted: Dataset, new: Dataset) -
         width = None if new.X is None else new.X.shape[1]
         names = fitted.feature_names or (), new.feature_names or ()
         if width != fitted.X.shape[1]:
-            what = f"{fitted.X.shape[1]} features were fitted"
-            gate.refuse("columns", where, what, "none" if width is None else width, remedy)
+            message = f"{fitted.X.shape[1]} features were fitted"
+            gate.refuse("columns", where, message, "none" if width is None else width, remedy)
         elif all(names) and names[0] != names[1]:
             expected, actual = next((a, b) for a, b in zip(*names, strict=True) if a != b)
             gate.refuse(

@@ -151,10 +151,10 @@ def statement_positions(data: HeteroData, keys: Iterable[str]) -> Ints:
     place = {key: row for row, key in enumerate(statement_keys(data))}
     unknown = [key for key in key_list if key not in place]
     if unknown:
-        what, remedy = "this statement does not exist", "It may have been changed or removed."
+        message, remedy = "this statement does not exist", "It may have been changed or removed."
         raise DataError(
             limit_problems(
-                Problem("unknown-statement", "guidance", what, str(k), remedy) for k in unknown
+                Problem("unknown-statement", "guidance", message, str(k), remedy) for k in unknown
             )
         )
     return np.array([place[key] for key in key_list], dtype=np.int64)

@@ -121,28 +121,28 @@ def describe_filter(filter: Filter) -> str:
     if filter.kind == "rows":
         n = len(filter.values)
         return f"{n:,} chosen row{'' if n == 1 else 's'} of {filter.dataset}"
-    what = f"{filter.column} of {filter.dataset}"
+    message = f"{filter.column} of {filter.dataset}"
     if filter.kind == "text":
-        words = f"{what} contains “{filter.text}”"
+        words = f"{message} contains “{filter.text}”"
     elif filter.kind == "values":
         listed = list(filter.values[:_MAX_VALUES_SHOWN])
         more = len(filter.values) - len(listed)
         if more:
             listed.append(f"{more:,} more")
-        words = f"{what} is {' or '.join(listed)}" if listed else f"{what} is nothing"
+        words = f"{message} is {' or '.join(listed)}" if listed else f"{message} is nothing"
     elif filter.low is None or filter.high is None:
         ends = [
             f"{end:g} or {word}"
             for end, word in ((filter.low, "more"), (filter.high, "less"))
             if end is not None
         ]
-        words = f"{what} is {ends[0] if ends else 'a number'}"
+        words = f"{message} is {ends[0] if ends else 'a number'}"
     else:
-        words = f"{what} from {filter.low:g} to {filter.high:g}"
+        words = f"{message} from {filter.low:g} to {filter.high:g}"
     if not filter.missing:
         return words
     only = filter.kind == "values" and not filter.values
-    return f"{what} has no value" if only else f"{words}, or has no value"
+    return f"{message} has no value" if only else f"{words}, or has no value"
 
 
 def column_of(data: HeteroData, dataset: str, column: str) -> pd.Series:

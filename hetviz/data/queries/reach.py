@@ -142,8 +142,8 @@ def drop_unlinked(data: HeteroData, name: str) -> HeteroData:
     """
     rows = linked_rows(data)[data.offsets[data[name].name]]
     if rows.all() or not rows.any():
-        what = "all of its items are linked" if rows.all() else "none of its items is linked"
-        raise DataError(Problem("nothing-to-leave", f"dataset {name!r}", what))
+        message = "all of its items are linked" if rows.all() else "none of its items is linked"
+        raise DataError(Problem("nothing-to-leave", f"dataset {name!r}", message))
     return data.edit().subset({name: rows})
 
 

@@ -114,8 +114,8 @@ def parts(step: Fields, cells: CellTexts) -> list[Floats]:
 
 def names(step: Step) -> list[str]:
     """Return the names of the features."""
-    own = ["(missing)"] if step["own"] else []
-    return [f"{step['column']}={level}" for level in [*step["levels"], *own]]
+    missing_name = ["(missing)"] if step["own"] else []
+    return [f"{step['column']}={level}" for level in [*step["levels"], *missing_name]]
 
 
 def unknown_entries(step: Fields, cells: CellTexts) -> list[tuple[int, str]]:

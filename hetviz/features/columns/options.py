@@ -195,13 +195,15 @@ def _field_problem(place: str, name: str, value: object) -> Problem | None:
     kinds = _FIELDS[name]
     is_kind = isinstance(value, kinds) and (bool in kinds or not isinstance(value, bool))
     if not is_kind:
-        what = f"{name} has the wrong kind of value"
-        return Problem("bad-option", place, what, str(value)[:60])
+        message = f"{name} has the wrong kind of value"
+        return Problem("bad-option", place, message, str(value)[:60])
     if isinstance(value, list | tuple) and not all(isinstance(entry, str) for entry in value):
         return Problem("bad-option", place, "an order must be a list of texts", str(value)[:60])
     if name == "weight" and isinstance(value, int | float) and not 0 < value <= MAX_WEIGHT:
-        what = f"a weight must be above 0 and at most {MAX_WEIGHT:,.0f}"
-        return Problem("bad-option", place, what, str(value), "To exclude a column, set use=False.")
+        message = f"a weight must be above 0 and at most {MAX_WEIGHT:,.0f}"
+        return Problem(
+            "bad-option", place, message, str(value), "To exclude a column, set use=False."
+        )
     if name in _ALLOWED_VALUES and value not in _ALLOWED_VALUES[name]:
         remedy = f"Use one of: {', '.join(_ALLOWED_VALUES[name])}."
         return Problem("bad-option", place, f"unknown value of {name}", str(value), remedy)
@@ -220,13 +222,13 @@ def complete_options(where: str, column: str, kind: str, fields: Mapping[str, ob
             continue
         suits = {"scale": scales, "impute": imputes}.get(name)
         if suits is not None and value not in suits:
-            what = f"{name} = {value!r} does not suit {holds}"
+            message = f"{name} = {value!r} does not suit {holds}"
             remedy = f"Use one of: {', '.join(suits)}."
-            problems.append(Problem("bad-option", place, what, str(value), remedy))
+            problems.append(Problem("bad-option", place, message, str(value), remedy))
         elif name not in out:
             if value:
-                what = f"{name} does not suit {holds}"
-                problems.append(Problem("bad-option", place, what, str(value), "Leave it off."))
+                message = f"{name} does not suit {holds}"
+                problems.append(Problem("bad-option", place, message, str(value), "Leave it off."))
         else:
             out[name] = float(value) if isinstance(value, int) and name == "weight" else value
     if problems:
@@ -242,10 +244,10 @@ def possible_kinds(kind: str) -> tuple[str, ...]:
 def check_kind(where: str, column: str, kind: str, wanted: str) -> str:
     """Return the wanted type of a column; raise a `DataError` if it is not possible."""
     if wanted not in possible_kinds(kind):
-        what = f"a column of {HOLDS.get(kind, kind)} cannot be used as {HOLDS[wanted]}"
+        message = f"a column of {HOLDS.get(kind, kind)} cannot be used as {HOLDS[wanted]}"
         others = _CONVERSIONS.get(kind, ())
         remedy = f"Use one of: {', '.join(others)}." if others else ""
-        raise DataError(Problem("bad-option", f"{where}, column {column}", what, wanted, remedy))
+        raise DataError(Problem("bad-option", f"{where}, column {column}", message, wanted, remedy))
     return wanted
 
 

@@ -71,9 +71,9 @@ def comparisons_from_hierarchy(
     rows = np.flatnonzero(codes[:, 0] >= 0) if codes.shape[1] else np.zeros(0, np.int64)
     order = rows[np.lexsort(codes[rows].T[::-1])]
     tree = _Tree(codes[order])
-    what = "no two items share a group that excludes a third"
+    message = "no two items share a group that excludes a third"
     leaves = _distinct(tree.draw, n_comparisons, random_state)
-    return _as_comparisons(data, items, names[0], order[leaves], what)
+    return _as_comparisons(data, items, names[0], order[leaves], message)
 
 
 def comparisons_from_label(

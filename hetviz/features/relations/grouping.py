@@ -215,8 +215,8 @@ def _check_pairs(data: HeteroData, p: Ints, q: Ints) -> tuple[Ints, Ints]:
     """Return the pairs of different objects; raise if there are none."""
     p, q = distinct_pairs(data, p, q)
     if not len(p):
-        what = "the groups have no pair of different items"
-        raise DataError(Problem("no-pairs", "groups", what, remedy="Choose other items."))
+        message = "the groups have no pair of different items"
+        raise DataError(Problem("no-pairs", "groups", message, remedy="Choose other items."))
     return p, q
 
 

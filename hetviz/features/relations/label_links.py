@@ -67,8 +67,8 @@ def links_from_labels(
         pairs.append(distinct_pairs(data, p, q))
     n_together = sum(len(p) for p, _ in pairs)
     if not n_together:
-        what = "no two items of different objects have the same label"
-        raise DataError(Problem("no-pairs", f"labels {label!r}", what))
+        message = "no two items of different objects have the same label"
+        raise DataError(Problem("no-pairs", f"labels {label!r}", message))
     if cannot:
         middle = {value: typical_rows(data, members[value], 1, None)[0] for value in shared}
         across = {value: typical_rows(data, others[value], 1, None)[0] for value in shared}

@@ -58,12 +58,12 @@ def _features_not_from(dataset: Dataset, name: str) -> list[int]:
     """Return the positions of the features that were not made from a column, by their names."""
     if dataset.X is None or dataset.feature_names is None:
         return list(range(0 if dataset.X is None else dataset.X.shape[1]))
-    own = (name, f"log {name}", f"{name} (missing)")
+    excluded_names = (name, f"log {name}", f"{name} (missing)")
     starts = (f"{name}=", f"{name}~")
     return [
         place
         for place, text in enumerate(dataset.feature_names)
-        if text not in own and not text.startswith(starts)
+        if text not in excluded_names and not text.startswith(starts)
     ]
 
 

@@ -64,9 +64,9 @@ def description_of(dataset: Dataset, kind: str = "auto") -> str | None:
     for word in allowed:
         if word in available:
             return word
-    what = "features" if kind == "linear" else "a kernel or distances"
+    message = "features" if kind == "linear" else "a kernel or distances"
     raise ParameterError(
-        f"features = {kind!r} needs {what}; dataset {dataset.name!r} has none. "
+        f"features = {kind!r} needs {message}; dataset {dataset.name!r} has none. "
         "Use 'auto', or name another kind for this dataset."
     )
 

@@ -179,14 +179,14 @@ class LeadingFeatures:
     features: Floats
 
     @classmethod
-    def fit(cls, basis: Basis, most: int) -> LeadingFeatures:
-        """Fit the axes; O(n p^2), and O(p^3) if there are more than `most` features."""
+    def fit(cls, basis: Basis, max_axes: int) -> LeadingFeatures:
+        """Fit the axes; O(n p^2), and O(p^3) if there are more than `max_axes` features."""
         X = basis.matrix
         n, p = X.shape
         centre = np.asarray(X.mean(axis=0), dtype=np.float64).ravel()
         C = as_dense(X.T @ X) / n
         C -= np.multiply.outer(centre, centre)
-        axes = eigh(C, subset_by_index=[p - most, p - 1])[1] if p > most else np.eye(p)
+        axes = eigh(C, subset_by_index=[p - max_axes, p - 1])[1] if p > max_axes else np.eye(p)
         spread = float(np.einsum("ij,ij->", axes, C @ axes)) / axes.shape[1]
         axes = axes / (np.sqrt(spread) if spread > 0 else 1.0)
         return cls(basis, centre, axes, _project(axes, centre, X))

@@ -103,7 +103,7 @@ def place_new(
     fitted: Mapping[str, Dataset],
     Y: Mapping[str, Floats],
     kind: str,
-    own: float,
+    own_weight: float,
     linked: Mapping[str, float],
 ) -> Floats:
     """Place new rows between similar fitted rows and linked ones.
@@ -116,7 +116,7 @@ def place_new(
         Coordinates of fitted rows.
     kind : str
         Description to compare, see `hetviz.features.spaces.affinities.KINDS`.
-    own : float
+    own_weight : float
         Weight of similar rows; 0 to ignore features.
     linked : mapping of str to float
         Weight of links with each dataset; 0 for the weight of similar rows.
@@ -131,13 +131,13 @@ def place_new(
     n, k = len(rows.dataset), next(iter(Y.values())).shape[1]
     total, mass = np.zeros((n, k)), np.zeros(n)
     squared = None
-    if own > 0:
+    if own_weight > 0:
         squared = squared_to_fitted(fitted[rows.dataset.name], rows.dataset, kind)
     if squared is not None:
         similar_places = median_places(squared, Y[rows.dataset.name])
         has_similar = np.isfinite(similar_places).all(axis=1)
-        total[has_similar] += own * similar_places[has_similar]
-        mass[has_similar] += own
+        total[has_similar] += own_weight * similar_places[has_similar]
+        mass[has_similar] += own_weight
     for name, places in Y.items():
         ends = np.flatnonzero((rows.to == name) & (rows.weight > 0))
         ends = ends[np.isfinite(places[rows.to_row[ends]]).all(axis=1)]
@@ -146,7 +146,7 @@ def place_new(
         )
         degree: Floats = np.asarray(pull.sum(axis=1)).ravel()
         reached = degree > 0
-        share = linked[name] or own or 1.0
+        share = linked[name] or own_weight or 1.0
         pulled = (pull @ np.nan_to_num(places))[reached]
         total[reached] += share * pulled / degree[reached, None]
         mass[reached] += share

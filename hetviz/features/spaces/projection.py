@@ -82,7 +82,7 @@ class Projection:
             if name not in self.unguided
             for c, mu in enumerate(row[:MAX_AXES])
         ]
-        found = [
+        diagnostics = [
             make_diagnostic(
                 "agreement",
                 "Agreement with the links",
@@ -97,7 +97,7 @@ class Projection:
             name: np.linalg.norm(table, axis=1) for name, table in self.coefficients(data).items()
         }
         whole = {name: float(np.square(length).sum()) for name, length in moved.items()}
-        found += [
+        diagnostics += [
             make_diagnostic(
                 f"features of {name}",
                 f"Weight of features of {name}",
@@ -109,7 +109,7 @@ class Projection:
             for name, length in moved.items()
             if whole[name] > 0
         ]
-        return found
+        return diagnostics
 
     def coefficients(self, data: HeteroData) -> dict[str, pd.DataFrame]:
         """Return the effect of each feature, see `hetviz.features.interpretation`; no kernels."""

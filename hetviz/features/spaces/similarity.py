@@ -199,9 +199,9 @@ def similarity_of(
     if kind in ("auto", "rbf", "cosine") and dataset.X is not None:
         width = 1.0 if kind == "cosine" else median_bandwidth(dataset.X, random_state) / 2
         return ItemSimilarity(dataset, "cosine" if kind == "cosine" else "rbf", width)
-    what = {"kernel": "a kernel", "cosine": "features"}.get(kind, "features or distances")
+    message = {"kernel": "a kernel", "cosine": "features"}.get(kind, "features or distances")
     raise ParameterError(
-        f"within = {kind!r} needs {what}; dataset {dataset.name!r} has none. "
+        f"within = {kind!r} needs {message}; dataset {dataset.name!r} has none. "
         "Use 'auto', or name another kind for this dataset."
     )
 

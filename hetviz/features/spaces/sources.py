@@ -123,7 +123,7 @@ def labelled_pairs(
     labels: Labels,
     sources: EntitySources,
     share: float,
-    most: int,
+    max_items: int,
     random_state: int,
 ) -> tuple[tuple[Ints, Ints], Floats]:
     """Return the pairs of a seeded sample of labelled items: together if the labels are equal.
@@ -135,7 +135,7 @@ def labelled_pairs(
     sources : EntitySources
     share : float
         Share of the labelled items to draw.
-    most : int
+    max_items : int
         Largest number of items to draw.
     random_state : int
 
@@ -145,7 +145,7 @@ def labelled_pairs(
         As from `guidance_pairs`.
     """
     labelled_rows = np.flatnonzero(labels.known)
-    count = min(max(round(share * len(labelled_rows)), min(len(labelled_rows), 2)), most)
+    count = min(max(round(share * len(labelled_rows)), min(len(labelled_rows), 2)), max_items)
     drawn = np.sort(np.random.default_rng(random_state).choice(labelled_rows, count, replace=False))
     _, classes = np.unique([str(labels.values[row]) for row in drawn], return_inverse=True)
     a, b = np.triu_indices(count, 1)

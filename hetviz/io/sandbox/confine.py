@@ -76,7 +76,7 @@ def block_system_calls() -> bool:
 
 def available_limits() -> dict[str, bool]:
     """Return which restrictions work here (``network``, ``calls``), tried in a child process."""
-    command = [sys.executable, "-P", "-c", f"from {__name__} import _say; _say()"]
+    command = [sys.executable, "-P", "-c", f"from {__name__} import _print_limits as f; f()"]
     environment = {"PATH": os.environ.get("PATH", ""), "PYTHONPATH": os.pathsep.join(sys.path)}
     done = subprocess.run(  # noqa: S603 - our own interpreter
         command, capture_output=True, text=True, check=False, timeout=60, env=environment

@@ -20,7 +20,7 @@ from hetviz.features.item_columns import item_columns
 from hetviz.features.recipe import make_features_with_notes, recipe_of
 from hetviz.metrics.conflicts.guidance_report import GuidanceReport, guidance_report
 from hetviz.metrics.conflicts.pricing import price
-from hetviz.metrics.fit.nearest import comparison_nearness, link_nearness
+from hetviz.metrics.fit.nearest import comparison_closeness, link_closeness
 from hetviz.metrics.trust.trust import Trust, trust
 from hetviz.progress import Progress
 from hetviz.runs.ask.questions import Question, suggest_questions
@@ -85,7 +85,7 @@ def trust_of_row(
     together = (
         np.concatenate([np.empty(0), *(links_of_kind.weight for links_of_kind in data.links)]) > 0
     )
-    share = np.concatenate([link_nearness(data, embedding), comparison_nearness(data, embedding)])
+    share = np.concatenate([link_closeness(data, embedding), comparison_closeness(data, embedding)])
     is_satisfied = np.where(
         own_statements < n_links,
         (share[own_statements] >= 1.0 - near)

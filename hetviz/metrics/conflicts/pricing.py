@@ -15,7 +15,7 @@ from hetviz.data import Embedding, HeteroData
 from hetviz.errors import ParameterError
 from hetviz.features.spaces.affinities import space_of
 from hetviz.metrics.conflicts.conflicts import Said
-from hetviz.metrics.fit.nearest import reaches
+from hetviz.metrics.fit.nearest import close_distances
 from hetviz.metrics.fit.rows import coordinates_of
 
 COLUMNS = (
@@ -117,7 +117,7 @@ class _Scene:
         self.names = np.repeat(
             np.arange(len(data.datasets)), [len(part) for part in data.datasets.values()]
         )
-        self.reach = reaches(data, embedding, near, seed)
+        self.reach = close_distances(data, embedding, near, seed)
         self.F, self.of = self._percentiles(seed)
         n = len(self.said.keys)
         # the statements of each row

@@ -17,7 +17,7 @@ from hetviz.data.model.statements import statement_positions, statement_rows
 from hetviz.errors import ParameterError
 from hetviz.features.relations.user_links import table_links, user_link_weights
 from hetviz.metrics.fit.displacement import displacements
-from hetviz.metrics.fit.nearest import comparison_nearness, link_nearness
+from hetviz.metrics.fit.nearest import comparison_closeness, link_closeness
 from hetviz.metrics.trust.trust import trust
 
 MOVED_THRESHOLD = 0.05
@@ -199,9 +199,9 @@ def consequences(
 def _satisfied_mask(data: HeteroData, embedding: Embedding) -> Bools:
     """Return a mask of the statements that a map satisfies."""
     is_positive = np.concatenate([np.empty(0), *(links.weight for links in data.links)]) > 0
-    links: Floats = link_nearness(data, embedding)
+    links: Floats = link_closeness(data, embedding)
     satisfied = np.isfinite(links) & (is_positive == (links >= 1.0 - NEAR_SHARE))
-    return np.concatenate([satisfied, comparison_nearness(data, embedding) > 0.5])
+    return np.concatenate([satisfied, comparison_closeness(data, embedding) > 0.5])
 
 
 def _mean_pair_distance(data: HeteroData, embedding: Embedding, pairs: Ints) -> float:

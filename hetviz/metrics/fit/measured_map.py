@@ -122,9 +122,9 @@ class MeasuredMap:
         Returns
         -------
         queries : array of shape (q,)
-            As `nearest`.
+            As for `nearest`.
         index : array of shape (q, min(k, n - 1))
-            Rows of `source` that have a place, without the row asked, the nearest first.
+            Placed rows of `source` without the query, the nearest first.
         """
         queries, A = self._queries(source, target), self.places[source]
         placed = np.flatnonzero(np.isfinite(A).all(axis=1))

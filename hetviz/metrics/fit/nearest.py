@@ -1,4 +1,4 @@
-"""The items that lie nearest to one item on a map, and whether its links are among them."""
+"""Nearest items of one item on a map, and closeness of links and comparisons."""
 
 from __future__ import annotations
 
@@ -16,54 +16,53 @@ from hetviz.data import Dataset, Embedding, HeteroData, Links
 from hetviz.data.queries.rows import TouchingLinks, links_touching
 from hetviz.metrics.fit.rows import coordinates_of
 
-# A group of links lies as near as before while neither it nor its items nor the map change.
+# Closeness of a group of links is cached while the links, their datasets and the map are the same.
 _Ends = tuple[ReferenceType[Dataset], ReferenceType[Dataset]]
-_NEAR: WeakKeyDictionary[Embedding, WeakKeyDictionary[Links, tuple[_Ends, int, Floats]]] = (
-    WeakKeyDictionary()
-)
-_MANY = 10_000
+_CLOSENESS_CACHE: WeakKeyDictionary[
+    Embedding, WeakKeyDictionary[Links, tuple[_Ends, int, Floats]]
+] = WeakKeyDictionary()
+_MIN_CACHED_LINKS = 10_000
 
 
 @dataclass(frozen=True, eq=False)
-class Nearest:
-    """The rows of one dataset, seen from one item.
+class NearestItems:
+    """Nearest items of one item in one dataset.
 
     Attributes
     ----------
     rows : array of int, shape (m,)
         Global rows, the nearest first.
     linked : array of bool, shape (m,)
-        Whether a link says that the row belongs together with the item.
+        Whether the row has a positive link to the item.
     n_others : int
-        Rows of the dataset that have a place, without the item itself.
-    n_near : int
-        How many of them count as near: as links are kept, by the distance up to which a pair is
-        among the closest 5 % of all pairs of the two datasets.
-    n_links, n_links_near : int
-        Rows of the dataset that are linked to the item (together) and have a place, and how many
-        of these are near.
+        Number of placed rows of the dataset, without the item itself.
+    n_close : int
+        How many of them are close: within the distance of the closest 5 % of all pairs of the two
+        datasets.
+    n_links, n_links_close : int
+        Number of placed rows with a positive link to the item, and how many of them are close.
     ends : array of int, shape (e,)
-        Global rows of the dataset that any link joins with the item, the nearest first.
-    nearer : array of int, shape (e,)
-        How many rows of the dataset lie nearer to the item than each of `ends`.
+        Global rows of the dataset with any link to the item, the nearest first.
+    n_closer : array of int, shape (e,)
+        How many rows of the dataset are closer to the item than each of `ends`.
     weight : array of shape (e,)
-        Of the heaviest link to each of `ends`; negative where that says apart.
+        Weight of the strongest link to each of `ends`. Negative for apart.
     """
 
     rows: Ints
     linked: Bools
     n_others: int
-    n_near: int
+    n_close: int
     n_links: int
-    n_links_near: int
+    n_links_close: int
     ends: Ints
-    nearer: Ints
+    n_closer: Ints
     weight: Floats
 
-    def met(self) -> Bools:
-        """Say of each link in `ends` whether the map keeps it: near, or far where said apart."""
-        near = self.nearer < self.n_near
-        return np.asarray(near == (self.weight > 0))
+    def is_satisfied(self) -> Bools:
+        """Return which links of `ends` the map satisfies: close, or far for negative links."""
+        is_close = self.n_closer < self.n_close
+        return np.asarray(is_close == (self.weight > 0))
 
 
 def nearest(
@@ -71,94 +70,96 @@ def nearest(
     embedding: Embedding,
     row: int,
     n: int = 10,
-    near: float = NEAR_SHARE,
+    close_share: float = NEAR_SHARE,
     links: TouchingLinks | None = None,
     *,
-    reach: Floats | None = None,
-) -> dict[str, Nearest]:
+    max_distances: Floats | None = None,
+) -> dict[str, NearestItems]:
     """Return the nearest items of each dataset on a map.
 
     Parameters
     ----------
     data : HeteroData
     embedding : Embedding
-        Of rows of `data`; its own axes measure the distance.
+        Map of rows of `data`. Its axes measure the distance.
     row : int
         Global row of the item.
     n : int
-        How many of each dataset.
-    near : float
-        Share of all pairs of two datasets that counts as near.
-    links : Touching, optional
-        Links of the item, where others than those of `data` are asked for.
-    reach : array of shape (n_datasets, n_datasets), optional
-        What `reaches` returns for that share, where it is known already.
+        Number of items of each dataset.
+    close_share : float
+        Share of all pairs of two datasets that counts as close.
+    links : TouchingLinks, optional
+        Links of the item, by default those of `data`.
+    max_distances : array of shape (n_datasets, n_datasets), optional
+        Result of `close_distances` for that share, if known.
 
     Returns
     -------
-    dict of str to Nearest
-        Datasets without another row that has a place are absent; all are where the item has none.
+    dict of str to NearestItems
+        Without datasets that have no other placed row. Empty if the item has no place.
 
     Notes
     -----
-    Costs O(n_rows log n_rows), and `reaches` where that is not given. Rows at the same distance
-    come in the order of the data.
+    Costs O(n_rows log n_rows), and `close_distances` if not given. Rows at the same distance are in the
+    order of the data.
     """
-    found = links_touching(data, [row]) if links is None else links
+    touching = links_touching(data, [row]) if links is None else links
     linked = np.zeros(data.n_rows, dtype=bool)
-    linked[found.outer[found.weight > 0]] = True
+    linked[touching.outer[touching.weight > 0]] = True
     weight = np.zeros(data.n_rows)
-    lightest_first = np.argsort(np.abs(found.weight), kind="stable")
-    weight[found.outer[lightest_first]] = found.weight[lightest_first]
+    lightest_first = np.argsort(np.abs(touching.weight), kind="stable")
+    weight[touching.outer[lightest_first]] = touching.weight[lightest_first]
     places = coordinates_of(data, embedding)
-    here = np.vstack(list(places.values()))[row]
-    out: dict[str, Nearest] = {}
-    if not np.isfinite(here).all():
+    place = np.vstack(list(places.values()))[row]
+    out: dict[str, NearestItems] = {}
+    if not np.isfinite(place).all():
         return out
-    every = reaches(data, embedding, near) if reach is None else reach
-    near_to = every[_part_of(data, row)]
-    for (name, Y), far_off in zip(places.items(), near_to.tolist(), strict=True):
+    distance_limits = (
+        close_distances(data, embedding, close_share) if max_distances is None else max_distances
+    )
+    row_limits = distance_limits[_dataset_index(data, row)]
+    for (name, Y), limit in zip(places.items(), row_limits.tolist(), strict=True):
         start = data.offsets[name].start
         placed = np.flatnonzero(np.isfinite(Y).all(axis=1))
         placed = placed[placed + start != row]
         if not len(placed):
             continue
-        distance = ((Y[placed] - here) ** 2).sum(axis=1)
+        distance = ((Y[placed] - place) ** 2).sum(axis=1)
         by_distance = np.argsort(distance, kind="stable")
-        order = placed[by_distance] + start
-        away = distance[by_distance]
-        n_close = int(np.searchsorted(np.sqrt(away), far_off, side="right"))
-        ends = np.flatnonzero(weight[order])
-        out[name] = Nearest(
-            order[:n],
-            linked[order[:n]],
-            len(order),
-            n_close,
-            int(linked[order].sum()),
-            int(linked[order[:n_close]].sum()),
-            order[ends],
-            np.searchsorted(away, away[ends], side="left"),
-            weight[order[ends]],
+        sorted_rows = placed[by_distance] + start
+        sorted_distance = distance[by_distance]
+        n_within = int(np.searchsorted(np.sqrt(sorted_distance), limit, side="right"))
+        ends = np.flatnonzero(weight[sorted_rows])
+        out[name] = NearestItems(
+            sorted_rows[:n],
+            linked[sorted_rows[:n]],
+            len(sorted_rows),
+            n_within,
+            int(linked[sorted_rows].sum()),
+            int(linked[sorted_rows[:n_within]].sum()),
+            sorted_rows[ends],
+            np.searchsorted(sorted_distance, sorted_distance[ends], side="left"),
+            weight[sorted_rows[ends]],
         )
     return out
 
 
-def reaches(
+def close_distances(
     data: HeteroData,
     embedding: Embedding,
-    near: float = NEAR_SHARE,
+    close_share: float = NEAR_SHARE,
     random_state: int = 0,
-    joined: Collection[tuple[str, str]] | None = None,
+    pairs: Collection[tuple[str, str]] | None = None,
 ) -> Floats:
-    """Return the distance up to which pairs of two datasets are near, by which links are kept.
+    """Return the distance up to which pairs of two datasets are close.
 
     Parameters
     ----------
     data, embedding
-    near : float
+    close_share : float
         Share of all pairs of two datasets that counts as near.
     random_state : int
-    joined : collection of (str, str), optional
+    pairs : collection of (str, str), optional
         Pairs of datasets to look at, either way round, where not at all of them.
 
     Returns
@@ -169,36 +170,32 @@ def reaches(
 
     Notes
     -----
-    As `link_nearness`, for every pair of datasets.
+    As `link_closeness`, for every pair of datasets.
     """
     places = coordinates_of(data, embedding)
-    wanted = None if joined is None else {frozenset(pair) for pair in joined}
-    found = np.full((len(places), len(places)), np.nan)
+    dataset_pairs = None if pairs is None else {frozenset(pair) for pair in pairs}
+    distances = np.full((len(places), len(places)), np.nan)
     for b, (name, B) in enumerate(places.items()):
         for a, (first, A) in enumerate(islice(places.items(), b + 1)):
-            if wanted is None or frozenset((first, name)) in wanted:
+            if dataset_pairs is None or frozenset((first, name)) in dataset_pairs:
                 other = None if a == b else B
-                length = reach_of(A, other, near, random_state=random_state)
-                found[a, b] = found[b, a] = length
-    return found
+                length = reach_of(A, other, close_share, random_state=random_state)
+                distances[a, b] = distances[b, a] = length
+    return distances
 
 
-def _part_of(data: HeteroData, row: int) -> int:
+def _dataset_index(data: HeteroData, row: int) -> int:
     return next(k for k, rows in enumerate(data.offsets.values()) if row < rows.stop)
 
 
-# How far a map keeps each single thing that was said, row by row.
-
-
-def link_nearness(data: HeteroData, embedding: Embedding, random_state: int = 0) -> Floats:
-    """Return how near the ends of each link lie, among all pairs that could be linked.
+def link_closeness(data: HeteroData, embedding: Embedding, random_state: int = 0) -> Floats:
+    """Return how close the ends of each link are, among all pairs that could be linked.
 
     Returns
     -------
     array of shape (m,)
         In the order of ``data.link_table()``: the share of candidate pairs of the two datasets
-        that lie farther apart, equally far pairs counted half. 1 is nearest; NaN where an end has
-        no place.
+        that are farther, ties half. 1 is closest. NaN if an end has no place.
 
     Raises
     ------
@@ -207,19 +204,23 @@ def link_nearness(data: HeteroData, embedding: Embedding, random_state: int = 0)
 
     Notes
     -----
-    One ranking for each pair of datasets that links join: exact to 20,000,000 candidate pairs,
-    sampled above.
+    One ranking for each pair of linked datasets, exact up to 20,000,000 candidate pairs, sampled
+    above.
     """
     Y = coordinates_of(data, embedding)
     starts = np.cumsum([0, *(len(links) for links in data.links)])
     out = np.full(int(starts[-1]), np.nan)
     blocks: dict[tuple[str, str], list[tuple[Ints, Ints, int]]] = {}
     order = {name: position for position, name in enumerate(data.datasets)}
-    known = _NEAR.setdefault(embedding, WeakKeyDictionary())
+    cache = _CLOSENESS_CACHE.setdefault(embedding, WeakKeyDictionary())
     for links, start in zip(data.links, starts, strict=False):
-        kept = known.get(links)
-        if kept is not None and kept[1] == random_state and _are(kept[0], data, links):
-            out[start : start + len(links)] = kept[2]
+        cached = cache.get(links)
+        if (
+            cached is not None
+            and cached[1] == random_state
+            and _is_for_data(cached[0], data, links)
+        ):
+            out[start : start + len(links)] = cached[2]
             continue
         if order[links.source] <= order[links.target]:
             blocks.setdefault((links.source, links.target), []).append(
@@ -242,24 +243,24 @@ def link_nearness(data: HeteroData, embedding: Embedding, random_state: int = 0)
             out[start : start + len(i)] = 1.0 - ranked[at : at + len(i)]
             at += len(i)
     for links, start in zip(data.links, starts, strict=False):
-        if len(links) > _MANY:
-            both = ref(data[links.source]), ref(data[links.target])
-            known[links] = (both, random_state, out[start : start + len(links)].copy())
+        if len(links) > _MIN_CACHED_LINKS:
+            datasets = ref(data[links.source]), ref(data[links.target])
+            cache[links] = (datasets, random_state, out[start : start + len(links)].copy())
     return out
 
 
-def _are(kept: _Ends, data: HeteroData, links: Links) -> bool:
-    return kept[0]() is data[links.source] and kept[1]() is data[links.target]
+def _is_for_data(cached_ends: _Ends, data: HeteroData, links: Links) -> bool:
+    return cached_ends[0]() is data[links.source] and cached_ends[1]() is data[links.target]
 
 
-def comparison_nearness(data: HeteroData, embedding: Embedding) -> Floats:
+def comparison_closeness(data: HeteroData, embedding: Embedding) -> Floats:
     """Return how clearly the map agrees with each comparison.
 
     Returns
     -------
     array of shape (t,)
-        d(far) / (d(near) + d(far)): above one half the map agrees, 1 is clearest; one half where
-        both distances are 0; NaN where an item has no place.
+        d(far) / (d(near) + d(far)): above one half the map agrees, 1 is clearest. One half if both
+        distances are 0. NaN if an item has no place.
 
     Raises
     ------
@@ -270,7 +271,7 @@ def comparison_nearness(data: HeteroData, embedding: Embedding) -> Floats:
         return np.zeros(0)
     Y = np.vstack(list(coordinates_of(data, embedding).values()))
     a, b, c, d = data.comparisons.pairs.T
-    near = np.linalg.norm(Y[a] - Y[b], axis=1)
-    far = np.linalg.norm(Y[c] - Y[d], axis=1)
-    both = near + far
-    return np.where(both == 0, 0.5, far / np.where(both == 0, 1.0, both))
+    near_distance = np.linalg.norm(Y[a] - Y[b], axis=1)
+    far_distance = np.linalg.norm(Y[c] - Y[d], axis=1)
+    total = near_distance + far_distance
+    return np.where(total == 0, 0.5, far_distance / np.where(total == 0, 1.0, total))

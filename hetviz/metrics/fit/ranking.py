@@ -1,4 +1,4 @@
-"""What stands nearest: predicted tags, linked items of other datasets, labels of neighbours."""
+"""Measures of nearest items: predicted tags, linked items, and labels of neighbours."""
 
 from __future__ import annotations
 
@@ -29,202 +29,205 @@ from hetviz.metrics.fit.measured_map import (
     cross_dataset_links,
 )
 
-AT = (1, 5, 10, 20, 50)
+NEIGHBOR_COUNTS = (1, 5, 10, 20, 50)
 LABEL_NEIGHBORS = 5
-_ENTRIES = 4_000_000
-_MOST_ANSWERS = 20_000_000
-_CURVE_POINTS = 201
+_MAX_ENTRIES = 4_000_000
+_MAX_ANSWERS = 20_000_000
+_N_CURVE_POINTS = 201
 
 
 def tag_prediction(measured: MeasuredMap) -> MeasureValues:
-    """Return ndcg and ndcg_guess: whether an item's nearest tags are its own.
+    """Return ndcg and ndcg_guess: whether the nearest tags of an item are its own.
 
-    An item with q tags gets its q nearest ones as answers, held-out tags those nearest among the
-    ones not given. Tags are the dataset without features of two that are linked; where both or
-    none have features each asks for the other. The guess answers with the tags most often given.
+    An item with q tags is compared with its q nearest tags. For held-out tags, given tags are
+    skipped. Tags are the linked dataset without features. If both or no datasets have features,
+    each is used as tags of the other. The guess always predicts the most frequent tags.
     """
-    found: MeasureValues = {}
-    held = measured.held_out
-    parts: list[tuple[str, HeteroData | None]] = [("", measured.data), ("_held_out", held)]
-    for ending, part in parts:
-        if part is None:
+    values: MeasureValues = {}
+    held_out = measured.held_out
+    parts: list[tuple[str, HeteroData | None]] = [("", measured.data), ("_held_out", held_out)]
+    for ending, tag_data in parts:
+        if tag_data is None:
             continue
-        each = list(_answers(measured, part, ending != ""))
-        for name, place in (("ndcg", 0), ("ndcg_guess", 1)):
-            if each:
-                rows = [(gains[place], n) for gains, n in each]
-                found[name + ending] = _pooled(rows)
-                measured.errors[name + ending] = _error(rows)
-    return found
+        answers = list(_answers(measured, tag_data, ending != ""))
+        for name, position in (("ndcg", 0), ("ndcg_guess", 1)):
+            if answers:
+                rows = [(gains[position], n) for gains, n in answers]
+                values[name + ending] = _mean_and_error(rows)
+                measured.errors[name + ending] = _mean_standard_error(rows)
+    return values
 
 
 def _answers(
-    measured: MeasuredMap, part: HeteroData, held: bool
+    measured: MeasuredMap, tag_data: HeteroData, is_held_out: bool
 ) -> Iterator[tuple[tuple[Floats, Floats], int]]:
-    """Yield gains of the map and of the guess, and how many queries there could be."""
+    """Yield the gains of the map and of the guess, and the number of possible queries."""
     data = measured.data
-    places = measured.held_out_places if held else measured.places
-    own = cross_dataset_links(part) if held else measured.cross_links
-    for source, target in own:
-        if target not in data.datasets or not _asked(data, source, target):
+    places = measured.held_out_places if is_held_out else measured.places
+    links = cross_dataset_links(tag_data) if is_held_out else measured.cross_links
+    for source, target in links:
+        if target not in data.datasets or not _is_query_direction(data, source, target):
             continue
         A, B = places[source], measured.places[target]
-        W = own[source, target]
-        known: sp.csr_array | None = None
-        if held:
-            W = _columns_moved(W, data[target].find(part[target].ids), len(B))
-            known = _known(measured, part, source, target)
-        # How often each tag was given, the most frequent first.
-        given = measured.cross_links.get((source, target))
-        often = np.zeros(len(B)) if given is None else np.asarray(given.sum(axis=0)).ravel()
-        there = np.flatnonzero(np.isfinite(B).all(axis=1))
-        frequent = there[np.argsort(-often[there], kind="stable")]
-        gains = _gains(A, B, W, known, there, frequent, measured.random_state)
+        W = links[source, target]
+        given_tags: sp.csr_array | None = None
+        if is_held_out:
+            W = _with_mapped_columns(W, data[target].find(tag_data[target].ids), len(B))
+            given_tags = _given_tags(measured, tag_data, source, target)
+        # Tags by frequency, the most frequent first.
+        given_links = measured.cross_links.get((source, target))
+        frequency = (
+            np.zeros(len(B)) if given_links is None else np.asarray(given_links.sum(axis=0)).ravel()
+        )
+        placed = np.flatnonzero(np.isfinite(B).all(axis=1))
+        frequent = placed[np.argsort(-frequency[placed], kind="stable")]
+        gains = _gains(A, B, W, given_tags, placed, frequent, measured.random_state)
         if gains is not None:
             yield gains
 
 
-def _asked(data: HeteroData, source: str, target: str) -> bool:
+def _is_query_direction(data: HeteroData, source: str, target: str) -> bool:
     if source not in data.datasets:
         return True
-    bare = data[source].is_featureless, data[target].is_featureless
-    return bare != (True, False)
+    is_featureless = data[source].is_featureless, data[target].is_featureless
+    return is_featureless != (True, False)
 
 
-def _columns_moved(W: sp.csr_array, to: Ints, n: int) -> sp.csr_array:
+def _with_mapped_columns(W: sp.csr_array, new_column: Ints, n: int) -> sp.csr_array:
     pairs = W.tocoo()
-    columns = to[pairs.col]
-    keep = columns >= 0
+    columns = new_column[pairs.col]
+    is_mapped = columns >= 0
     shape = (W.shape[0], n)
-    moved = sp.coo_array((pairs.data[keep], (pairs.row[keep], columns[keep])), shape=shape).tocsr()
-    moved.sum_duplicates()
-    return moved
+    mapped = sp.coo_array(
+        (pairs.data[is_mapped], (pairs.row[is_mapped], columns[is_mapped])), shape=shape
+    ).tocsr()
+    mapped.sum_duplicates()
+    return mapped
 
 
-def _known(
-    measured: MeasuredMap, part: HeteroData, source: str, target: str
+def _given_tags(
+    measured: MeasuredMap, tag_data: HeteroData, source: str, target: str
 ) -> sp.csr_array | None:
-    """Return the tags that were given to the rows of what is held out."""
-    given = measured.cross_links.get((source, target))
-    if given is None:
+    """Return the given tags of the rows of the held-out data."""
+    links = measured.cross_links.get((source, target))
+    if links is None:
         return None
-    rows = measured.data[source].find(part[source].ids)
-    known = sp.csr_array(given[np.maximum(rows, 0)])
-    known.data[np.repeat(rows < 0, np.diff(known.indptr))] = 0.0
-    known.eliminate_zeros()
-    return known
+    rows = measured.data[source].find(tag_data[source].ids)
+    tags = sp.csr_array(links[np.maximum(rows, 0)])
+    tags.data[np.repeat(rows < 0, np.diff(tags.indptr))] = 0.0
+    tags.eliminate_zeros()
+    return tags
 
 
 def _gains(
     A: Floats,
     B: Floats,
     W: sp.csr_array,
-    known: sp.csr_array | None,
-    there: Ints,
+    given_tags: sp.csr_array | None,
+    placed: Ints,
     frequent: Ints,
     seed: int,
 ) -> tuple[tuple[Floats, Floats], int] | None:
     reachable = np.zeros(len(B))
-    reachable[there] = 1.0
-    n_own = np.rint(W @ reachable).astype(np.int64)
-    needed = n_own.copy()
-    if known is not None:
-        needed += np.rint(known @ reachable).astype(np.int64)
-    queries = np.flatnonzero(np.isfinite(A).all(axis=1) & (n_own > 0))
+    reachable[placed] = 1.0
+    n_tags = np.rint(W @ reachable).astype(np.int64)
+    needed = n_tags.copy()
+    if given_tags is not None:
+        needed += np.rint(given_tags @ reachable).astype(np.int64)
+    queries = np.flatnonzero(np.isfinite(A).all(axis=1) & (n_tags > 0))
     n_all = len(queries)
     if not n_all:
         return None
-    if n_all > MAX_EXACT_QUERIES or needed[queries].sum() > _MOST_ANSWERS:
+    if n_all > MAX_EXACT_QUERIES or needed[queries].sum() > _MAX_ANSWERS:
         size = min(N_SAMPLED_QUERIES, n_all)
         queries = np.sort(np.random.default_rng(seed).choice(queries, size, replace=False))
     mapped, guessed = np.zeros(len(queries)), np.zeros(len(queries))
-    # Items with about as many tags are answered together.
-    bins = np.ceil(np.log2(np.minimum(needed[queries], len(there)))).astype(np.int64)
+    # Items with a similar number of tags share one query.
+    bins = np.ceil(np.log2(np.minimum(needed[queries], len(placed)))).astype(np.int64)
     for size in np.unique(bins):
-        k = min(2 ** int(size), len(there))
+        k = min(2 ** int(size), len(placed))
         group = np.flatnonzero(bins == size)
-        for start in range(0, len(group), max(1, _ENTRIES // k)):
-            at = group[start : start + max(1, _ENTRIES // k)]
-            rows = queries[at]
-            near = there[nearest_places(A[rows], B[there], k)]
-            mapped[at] = ndcg(W, near, rows, n_own[rows], known)
-            same = np.broadcast_to(frequent[:k], near.shape)
-            guessed[at] = ndcg(W, same, rows, n_own[rows], known)
+        for start in range(0, len(group), max(1, _MAX_ENTRIES // k)):
+            positions = group[start : start + max(1, _MAX_ENTRIES // k)]
+            rows = queries[positions]
+            nearest = placed[nearest_places(A[rows], B[placed], k)]
+            mapped[positions] = ndcg(W, nearest, rows, n_tags[rows], given_tags)
+            guess = np.broadcast_to(frequent[:k], nearest.shape)
+            guessed[positions] = ndcg(W, guess, rows, n_tags[rows], given_tags)
     return (mapped, guessed), n_all
 
 
-def linked_nearby(measured: MeasuredMap) -> MeasureValues:
+def linked_neighbors(measured: MeasuredMap) -> MeasureValues:
     """Return metric_1@k and metric_2@k: linked items among the k nearest of another dataset.
 
-    The first is the share of items with at least one there, the second how many there are on
-    average; over all items that have a link to the dataset, of every pair of datasets.
+    The first is the share of items with at least one linked item there, the second the mean
+    number. Both are over all items with a link to the dataset, for all pairs of datasets.
     """
     hits: list[tuple[Bools, int, int]] = []
     for source, target in measured.cross_links:
-        queries, index = measured.nearest(source, target, max(AT))
+        queries, index = measured.nearest(source, target, max(NEIGHBOR_COUNTS))
         if len(queries):
-            there = stored_entries(measured.cross_links[source, target], queries, index)
-            hits.append((there, measured.n_queries(source, target), index.shape[1]))
-    return _at_each(measured, hits, "metric_1", "metric_2")
+            is_linked = stored_entries(measured.cross_links[source, target], queries, index)
+            hits.append((is_linked, measured.n_queries(source, target), index.shape[1]))
+    return _measures_at_each_k(measured, hits, "metric_1", "metric_2")
 
 
-def sharing_nearby(measured: MeasuredMap) -> MeasureValues:
-    """Return metric_1_within@k and metric_2_within@k: items that share a link, of one's own kind.
+def shared_link_neighbors(measured: MeasuredMap) -> MeasureValues:
+    """Return metric_1_within@k and metric_2_within@k: close items with a common linked item.
 
-    Two items of a dataset share a link if both are linked with the same item of another. The first
-    is the share of items with at least one such among their k nearest of their own dataset, the
-    second how many there are on average; over all items that have a link to the other dataset, of
-    every pair of datasets. An item is not its own neighbour.
+    The first is the share of items that have at least one such item among their k nearest of their
+    own dataset, the second the mean number. Both are over all items with a link to the other
+    dataset, for all pairs of datasets. An item is not its own neighbour.
 
     References
     ----------
     M. Mizutani, A. Okuno, G. Kim and H. Shimodaira, Stochastic neighbor embedding of multimodal
     relational data for image-text simultaneous visualization, 2020, arXiv:2005.00670: metrics (I)
-    and (II) within a domain, appendix D. There images share text tags; here either side is asked.
+    and (II) within a domain, appendix D. There images share text tags. Here both sides are queries.
 
     Notes
     -----
-    O(q k) rows of links are read for q items asked; no table of pairs is made.
+    Reads O(q k) rows of links for q queries, without a table of pairs.
     """
     hits: list[tuple[Bools, int, int]] = []
     for source, target in measured.cross_links:
-        queries, index = measured.nearest_within(source, target, max(AT))
+        queries, index = measured.nearest_within(source, target, max(NEIGHBOR_COUNTS))
         if index.shape[1]:
-            there = _shared(measured.cross_links[source, target], queries, index)
-            hits.append((there, measured.n_queries(source, target), index.shape[1]))
-    return _at_each(measured, hits, "metric_1_within", "metric_2_within")
+            is_shared = _shares_entry(measured.cross_links[source, target], queries, index)
+            hits.append((is_shared, measured.n_queries(source, target), index.shape[1]))
+    return _measures_at_each_k(measured, hits, "metric_1_within", "metric_2_within")
 
 
-def _shared(W: sp.csr_array, rows: Ints, columns: Ints) -> Bools:
-    """Say which rows `columns` (q, k) of a sparse matrix share an entry with `rows` (q,)."""
-    found = np.zeros(columns.shape, dtype=bool)
-    step = max(1, _ENTRIES // max(columns.shape[1], 1) // 8)
+def _shares_entry(W: sp.csr_array, rows: Ints, columns: Ints) -> Bools:
+    """Return which rows `columns` (q, k) of a sparse matrix share an entry with `rows` (q,)."""
+    is_shared = np.zeros(columns.shape, dtype=bool)
+    step = max(1, _MAX_ENTRIES // max(columns.shape[1], 1) // 8)
     for start in range(0, len(rows), step):
         part = columns[start : start + step]
-        mine = W[np.repeat(rows[start : start + step], part.shape[1])]
-        both = np.asarray(mine.multiply(W[part.ravel()]).sum(axis=1)).ravel() > 0
-        found[start : start + step] = both.reshape(part.shape)
-    return found
+        row_entries = W[np.repeat(rows[start : start + step], part.shape[1])]
+        has_common = np.asarray(row_entries.multiply(W[part.ravel()]).sum(axis=1)).ravel() > 0
+        is_shared[start : start + step] = has_common.reshape(part.shape)
+    return is_shared
 
 
-def _at_each(
+def _measures_at_each_k(
     measured: MeasuredMap, hits: Sequence[tuple[Bools, int, int]], first: str, second: str
 ) -> MeasureValues:
-    """Return by k the share of items with a hit among the k nearest, and the mean number."""
-    found: MeasureValues = {}
-    for k in AT:
+    """Return the share of items with a hit among the k nearest, and the mean number, for each k."""
+    values: MeasureValues = {}
+    for k in NEIGHBOR_COUNTS:
         if any(width >= k for _, _, width in hits):
-            some = [(there[:, :k].any(axis=1).astype(float), n) for there, n, _ in hits]
-            count = [(there[:, :k].sum(axis=1).astype(float), n) for there, n, _ in hits]
-            for name, rows in ((f"{first}@{k}", some), (f"{second}@{k}", count)):
-                found[name] = _pooled(rows)
-                measured.errors[name] = _error(rows)
-    return found
+            any_hit = [(mask[:, :k].any(axis=1).astype(float), n) for mask, n, _ in hits]
+            n_hits = [(mask[:, :k].sum(axis=1).astype(float), n) for mask, n, _ in hits]
+            for name, rows in ((f"{first}@{k}", any_hit), (f"{second}@{k}", n_hits)):
+                values[name] = _mean_and_error(rows)
+                measured.errors[name] = _mean_standard_error(rows)
+    return values
 
 
 def reconstruction(measured: MeasuredMap) -> MeasureValues:
-    """Return graph_auc: whether linked items of other datasets come before all others."""
-    ranked = _ranked(measured)
+    """Return graph_auc: whether linked items of other datasets rank before all others."""
+    ranked = _rank_linked(measured)
     if ranked is None or not np.isfinite(ranked.auc):
         return {}
     return {"graph_auc": (ranked.auc, ranked.standard_error)}
@@ -233,7 +236,7 @@ def reconstruction(measured: MeasuredMap) -> MeasureValues:
 def roc_curve(
     data: HeteroData, embedding: Embedding, random_state: int = 0
 ) -> tuple[Floats, Floats] | None:
-    """Return false and true positive rates of links between datasets, told by nearness.
+    """Return false and true positive rates of links between datasets, predicted by closeness.
 
     Parameters
     ----------
@@ -241,23 +244,23 @@ def roc_curve(
     embedding : Embedding
         Rows are matched by dataset and id.
     random_state : int
-        Seeds the items asked, which are sampled above 2,500.
+        Seed for sampling above 2,500 items.
 
     Returns
     -------
     false_positive_rate, true_positive_rate : array of shape (p,)
-        From 0 to 1: each item with a link to another dataset calls its first k other items linked,
-        for k from 0 to all. None without such links.
+        From 0 to 1: the k nearest other items of each linked item are predicted as linked, for k
+        from 0 to all. None without such links.
     """
-    ranked = _ranked(MeasuredMap(data, embedding, None, random_state))
+    ranked = _rank_linked(MeasuredMap(data, embedding, None, random_state))
     if ranked is None:
         return None
-    points = np.geomspace(1, max(ranked.n_others, 2), _CURVE_POINTS)
+    points = np.geomspace(1, max(ranked.n_others, 2), _N_CURVE_POINTS)
     at = np.unique(np.concatenate([[0], np.rint(points)]).astype(np.int64))
     return ranked.curve(np.minimum(at, ranked.n_others))
 
 
-def _ranked(measured: MeasuredMap) -> PartnerRanks | None:
+def _rank_linked(measured: MeasuredMap) -> PartnerRanks | None:
     rows, columns = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
     offsets = measured.data.offsets
     for (source, target), W in measured.cross_links.items():
@@ -265,22 +268,28 @@ def _ranked(measured: MeasuredMap) -> PartnerRanks | None:
         rows.append(pairs.row + offsets[source].start)
         columns.append(pairs.col + offsets[target].start)
     placed = measured.placed
-    number = np.cumsum(placed) - 1
+    placed_index = np.cumsum(placed) - 1
     i, j = np.concatenate(rows), np.concatenate(columns)
-    both = placed[i] & placed[j]
-    if not both.any():
+    are_placed = placed[i] & placed[j]
+    if not are_placed.any():
         return None
     n = int(placed.sum())
-    W = sp.csr_array((np.ones(int(both.sum())), (number[i[both]], number[j[both]])), shape=(n, n))
+    W = sp.csr_array(
+        (
+            np.ones(int(are_placed.sum())),
+            (placed_index[i[are_placed]], placed_index[j[are_placed]]),
+        ),
+        shape=(n, n),
+    )
     return rank_partners(measured.stacked[placed], W, random_state=measured.random_state)
 
 
 def label_neighbors(measured: MeasuredMap) -> MeasureValues:
     """Return label_knn_accuracy: whether most of the 5 nearest labelled items share a label."""
-    found = label_codes(measured.data)
-    if found is None:
+    labels = label_codes(measured.data)
+    if labels is None:
         return {}
-    codes = found[0]
+    codes = labels[0]
     rows = np.flatnonzero((codes >= 0) & measured.placed)
     if len(rows) < 2:
         return {}
@@ -293,8 +302,8 @@ def labels_across(measured: MeasuredMap) -> MeasureValues:
     """Return label_across_accuracy: the label of an item by its neighbours in other datasets.
 
     The share of items whose 5 nearest labelled items of other datasets mostly have their label.
-    Each dataset brings its first label column, whatever its name; labels are the same where their
-    texts are. Items whose label no other dataset has are left out.
+    Uses the first label column of each dataset, whatever its name. Labels are equal if their texts
+    are equal. Items whose label does not occur in another dataset are left out.
     """
     data, Y = measured.data, measured.stacked
     columns: dict[str, Labels] = {}
@@ -303,76 +312,75 @@ def labels_across(measured: MeasuredMap) -> MeasureValues:
     texts = np.full(data.n_rows, "", dtype=object)
     for name, column in columns.items():
         texts[data.offsets[name]] = ["" if v is None else str(v) for v in column.values]
-    right: list[Floats] = []
+    correct: list[Floats] = []
     for name in columns:
-        mine = np.zeros(data.n_rows, dtype=bool)
-        mine[data.offsets[name]] = True
+        in_dataset = np.zeros(data.n_rows, dtype=bool)
+        in_dataset[data.offsets[name]] = True
         labelled = (texts != "") & measured.placed
-        there = np.flatnonzero(labelled & ~mine)
-        asked = np.flatnonzero(labelled & mine)
-        asked = asked[np.isin(texts[asked], texts[there])]
-        if not len(asked) or len(set(texts[asked])) < 2:
+        candidates = np.flatnonzero(labelled & ~in_dataset)
+        queries = np.flatnonzero(labelled & in_dataset)
+        queries = queries[np.isin(texts[queries], texts[candidates])]
+        if not len(queries) or len(set(texts[queries])) < 2:
             continue
-        near = nearest_places(Y[asked], Y[there], min(LABEL_NEIGHBORS, len(there)))
+        nearest = nearest_places(Y[queries], Y[candidates], min(LABEL_NEIGHBORS, len(candidates)))
         codes = np.unique(texts, return_inverse=True)[1]
-        right.append((majority_code(codes[there][near]) == codes[asked]).astype(np.float64))
-    if not right:
+        correct.append(
+            (majority_code(codes[candidates][nearest]) == codes[queries]).astype(np.float64)
+        )
+    if not correct:
         return {}
-    every = np.concatenate(right)
-    measured.errors["label_across_accuracy"] = error_of_mean(every)
-    return {"label_across_accuracy": (float(every.mean()), 0.0)}
+    all_correct = np.concatenate(correct)
+    measured.errors["label_across_accuracy"] = error_of_mean(all_correct)
+    return {"label_across_accuracy": (float(all_correct.mean()), 0.0)}
 
 
-def _pooled(parts: list[tuple[Floats, int]]) -> tuple[float, float]:
-    """Return the mean over all queries there could be, and its standard error from sampling."""
-    total = sum(n for _, n in parts)
-    mean = sum(n * float(values.mean()) for values, n in parts) / total
+def _mean_and_error(samples: list[tuple[Floats, int]]) -> tuple[float, float]:
+    """Return the mean over all possible queries, and its standard error from sampling."""
+    total = sum(n for _, n in samples)
+    mean = sum(n * float(values.mean()) for values, n in samples) / total
     variance = sum(
         n**2 * float(values.var(ddof=1)) / len(values) * (1 - len(values) / n)
-        for values, n in parts
+        for values, n in samples
         if 1 < len(values) < n
     )
     return mean, float(np.sqrt(variance)) / total
 
 
-def _error(parts: list[tuple[Floats, int]]) -> float:
+def _mean_standard_error(samples: list[tuple[Floats, int]]) -> float:
     """Return the standard error of the mean over the queries, sampled or not."""
-    total = sum(n for _, n in parts)
-    each = [n * error_of_mean(values) for values, n in parts if len(values) > 1]
-    return float(np.sqrt(np.square(each).sum())) / total
-
-
-# How well scores of pairs find links: area under the curve, and precision among the best.
+    total = sum(n for _, n in samples)
+    errors = [n * error_of_mean(values) for values, n in samples if len(values) > 1]
+    return float(np.sqrt(np.square(errors).sum())) / total
 
 
 def link_ranking(
     scores: ArrayLike, links: ArrayLike, counts: Sequence[int]
 ) -> tuple[float, dict[int, float]]:
-    r"""Judge a ranking of candidate pairs by those of them that are links.
+    r"""Return AUC and precision of a ranking of candidate pairs.
 
     Parameters
     ----------
     scores : array of shape (n,)
-        Higher is likelier; -inf for pairs that cannot be scored, which come last.
+        Higher is more likely. Pairs without a score have -inf and rank last.
     links : array of bool, shape (n,)
-        Which candidates are links; at least one is and one is not.
+        Which candidates are links. At least one is a link and one is not.
     counts : sequence of int
-        How many of the best to look at; a count above n is left out.
+        Numbers k of best pairs. Numbers above n are left out.
 
     Returns
     -------
     auc : float
-        Chance that a link scores above a pair that is none, ties half.
+        Probability that a link scores above an unlinked pair, ties half.
     precision : dict of int to float
-        Share of links among the best k, by k.
+        Share of links among the best k pairs, by k.
 
     Notes
     -----
     .. math:: AUC = (R - m (m + 1) / 2) / (m (n - m))
 
     with R the sum of the ranks of the m links (Hanley and McNeil 1982). Pairs of equal score share
-    a rank, and where the best k end among equals, each of these counts in part: the mean over all
-    orders of them. Costs O(n log n).
+    a rank. If the best k end among equal scores, the result is the mean over all orders of them.
+    Costs O(n log n).
     """
     s = np.asarray(scores, dtype=np.float64)
     is_link = np.asarray(links, dtype=bool)
@@ -380,10 +388,10 @@ def link_ranking(
     level, size = np.unique(-s, return_inverse=True, return_counts=True)[1:]
     hits = np.bincount(level, is_link, len(size))
     ends = np.cumsum(size)
-    # Ranks count from the worst, 1; those of equal score get their mean.
+    # Ranks start with 1 for the worst. Equal scores get their mean rank.
     rank = n - ends + (size + 1) / 2
     auc = (float(hits @ rank) - m * (m + 1) / 2) / (m * (n - m))
-    found = np.concatenate([[0.0], np.cumsum(hits)])
+    cumulative_hits = np.concatenate([[0.0], np.cumsum(hits)])
     at = np.concatenate([[0], ends])
-    precision = {k: float(np.interp(k, at, found)) / k for k in counts if k <= n}
+    precision = {k: float(np.interp(k, at, cumulative_hits)) / k for k in counts if k <= n}
     return auc, precision

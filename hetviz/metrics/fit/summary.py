@@ -31,9 +31,9 @@ from hetviz.metrics.fit.measured_map import MeasuredMap, MeasureValues
 from hetviz.metrics.fit.ranking import (
     label_neighbors,
     labels_across,
-    linked_nearby,
+    linked_neighbors,
     reconstruction,
-    sharing_nearby,
+    shared_link_neighbors,
     tag_prediction,
 )
 
@@ -172,7 +172,7 @@ def evaluate(
             mean number of linked items there, for k = 1, 5, 10, 20, 50.
         metric_1_within@k, metric_2_within@k
             The same among the k nearest of the own dataset, for items with a common linked item.
-            See `hetviz.metrics.fit.ranking.sharing_nearby`.
+            See `hetviz.metrics.fit.ranking.shared_link_neighbors`.
         variance_ratio
             How much wider one dataset spreads than another.
         trustworthiness, continuity
@@ -350,8 +350,8 @@ _MEASURE_FUNCTIONS: tuple[Callable[[MeasuredMap], MeasureValues], ...] = (
     link_measures,
     comparison_measures,
     tag_prediction,
-    linked_nearby,
-    sharing_nearby,
+    linked_neighbors,
+    shared_link_neighbors,
     reconstruction,
     neighborhood_measures,
     variance_ratio,

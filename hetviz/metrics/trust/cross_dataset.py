@@ -13,7 +13,7 @@ from hetviz.core.measures.satisfaction import NEAR_SHARE
 from hetviz.data import Embedding, HeteroData
 from hetviz.data.model.statements import statement_rows
 from hetviz.metrics.fit.measured_map import cross_dataset_links
-from hetviz.metrics.fit.nearest import comparison_nearness, link_nearness
+from hetviz.metrics.fit.nearest import comparison_closeness, link_closeness
 from hetviz.metrics.trust.neighborhoods import Vicinity
 
 _ENTRIES = 500_000
@@ -204,7 +204,7 @@ def broken(data: HeteroData, embedding: Embedding, asked: Bools) -> tuple[Floats
         nearest 5 % of all pairs of the two datasets, what is said apart outside them; of a
         comparison the near pair has to be nearer. It is the same seen from each of its items.
     """
-    near, clear = link_nearness(data, embedding), comparison_nearness(data, embedding)
+    near, clear = link_closeness(data, embedding), comparison_closeness(data, embedding)
     weight = np.concatenate([np.empty(0), *(links.weight for links in data.links)])
     kept = np.concatenate([(near >= 1.0 - NEAR_SHARE) == (weight > 0), clear > 0.5])
     counted = np.isfinite(np.concatenate([near, clear]))

@@ -19,31 +19,31 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from hetviz.runs.large.plan import Plan
-    from hetviz.runs.large.schedulers import Result
+    from hetviz.runs.large.schedulers import StepResult
 
-LINKS = 20_000
+N_LINKS = 20_000
 """Number of sampled links."""
-ROWS = 20_000
+N_ROWS = 20_000
 """Number of sampled rows of each table, the ends of random pairs."""
-ASKED, NEAREST = 250, 10
+N_QUERIES, N_NEAREST = 250, 10
 """Number of query rows of each table, and of their nearest rows among all."""
 
-Drawn = list[tuple[Ints, Ints, Floats]]
+SampledLinks = list[tuple[Ints, Ints, Floats]]
 
 
-class Work(Protocol):
+class BlockWork(Protocol):
     """Interface to run a step for all blocks."""
 
     plan: Plan
 
     def each(
         self,
-        function: Callable[..., Result],
+        function: Callable[..., StepResult],
         words: str,
         *more: object,
         count: int | None = None,
         share: float = 0.25,
-    ) -> list[Result]:
+    ) -> list[StepResult]:
         """Run a step for every block and return the results."""
         ...
 
@@ -52,8 +52,8 @@ class Work(Protocol):
         ...
 
 
-def judged(
-    work: Work,
+def score_map(
+    work: BlockWork,
     placer: Placer,
     pairs: Pairs,
     counts: Sequence[tuple[int, int, int, int]],
@@ -74,30 +74,32 @@ def judged(
     """
     rng = np.random.default_rng([seed, 1])
     plan = work.plan
-    rows = _some_rows(plan, rng)
-    features = work.each(steps.some_rows, "Judging by sampled pairs", rows, share=0.1)
+    rows = _sample_rows(plan, rng)
+    features = work.each(steps.read_rows_of_block, "Judging by sampled pairs", rows, share=0.1)
     places = _places(work, placer, rows, features)
     X_of, Y_of = _by_table(plan, features), _by_table(plan, places)
     scores: dict[str, float] = {}
     errors: dict[str, float] = {}
     if pairs:
-        drawn = _links(work, pairs, counts, rng)
-        found = _areas(work, placer, pairs, drawn, Y_of, rng)
-        for name, (value, error) in found.items():
+        sampled = _sample_links(work, pairs, counts, rng)
+        areas = _guidance_areas(work, placer, pairs, sampled, Y_of, rng)
+        for name, (value, error) in areas.items():
             scores[name], errors[name] = value, error
-    kept = [
+    correlations = [
         (plan.tables[t].n, *_correlation(X_of[t], Y_of[t], rng)) for t in range(len(plan.tables))
     ]
-    known = [(n, value, error) for n, value, error in kept if np.isfinite(value)]
-    if known:
-        scores["distance_correlation"], errors["distance_correlation"] = _pooled(known)
-    if steps.places_are_kept(plan) and isinstance(placer, LandmarkPlacer):
-        scores["neighbors_kept"], errors["neighbors_kept"] = _kept(work, X_of, Y_of, rows, rng)
+    finite = [(n, value, error) for n, value, error in correlations if np.isfinite(value)]
+    if finite:
+        scores["distance_correlation"], errors["distance_correlation"] = _pooled(finite)
+    if steps.has_stored_places(plan) and isinstance(placer, LandmarkPlacer):
+        scores["neighbors_kept"], errors["neighbors_kept"] = _neighbors_kept(
+            work, X_of, Y_of, rows, rng
+        )
     return scores, errors
 
 
-def _kept(
-    work: Work,
+def _neighbors_kept(
+    work: BlockWork,
     X_of: Sequence[Floats],
     Y_of: Sequence[Floats],
     rows: Sequence[Ints],
@@ -105,53 +107,62 @@ def _kept(
 ) -> tuple[float, float]:
     """Return the share of nearest rows by features that are nearest on the map, with its error."""
     plan = work.plan
-    features, places, own = [], [], []
+    features, places, row_numbers = [], [], []
     for t, table in enumerate(plan.tables):
         numbers = np.concatenate([rows[b] + plan.blocks[b].start for b in plan.of_table(t)])
-        able = np.flatnonzero(np.isfinite(Y_of[t]).all(axis=1))
-        asked = np.sort(rng.choice(able, min(ASKED, len(able), table.n), replace=False))
-        features.append(X_of[t][asked])
-        places.append(Y_of[t][asked])
-        own.append(numbers[asked])
+        placed = np.flatnonzero(np.isfinite(Y_of[t]).all(axis=1))
+        queries = np.sort(rng.choice(placed, min(N_QUERIES, len(placed), table.n), replace=False))
+        features.append(X_of[t][queries])
+        places.append(Y_of[t][queries])
+        row_numbers.append(numbers[queries])
     words = "Judging by sampled pairs"
-    found = work.each(steps.nearest_in_block, words, features, places, own, NEAREST, share=0.5)
+    nearest = work.each(
+        steps.nearest_in_block, words, features, places, row_numbers, N_NEAREST, share=0.5
+    )
     parts = []
     for t, table in enumerate(plan.tables):
-        mine = [found[b] for b in plan.of_table(t)]
-        if not len(own[t]) or table.n <= NEAREST:
+        of_table = [nearest[b] for b in plan.of_table(t)]
+        if not len(row_numbers[t]) or table.n <= N_NEAREST:
             continue
         names = []
-        for way in range(2):
-            D, N = (np.hstack([one[way, what] for one in mine]) for what in range(2))
-            names.append(np.take_along_axis(N, nearest_columns(D, NEAREST), axis=1))
-        same = (names[0][:, :, None] == names[1][:, None, :]).any(axis=2).mean(axis=1)
-        error = float(same.std(ddof=1) / np.sqrt(len(same))) if len(same) > 1 else 0.0
-        parts.append((table.n, float(same.mean()), error))
+        for space in range(2):
+            D, N = (
+                np.hstack([block_nearest[space, part] for block_nearest in of_table])
+                for part in range(2)
+            )
+            names.append(np.take_along_axis(N, nearest_columns(D, N_NEAREST), axis=1))
+        is_common = (names[0][:, :, None] == names[1][:, None, :]).any(axis=2).mean(axis=1)
+        error = (
+            float(is_common.std(ddof=1) / np.sqrt(len(is_common))) if len(is_common) > 1 else 0.0
+        )
+        parts.append((table.n, float(is_common.mean()), error))
     return _pooled(parts) if parts else (float("nan"), float("nan"))
 
 
 def _places(
-    work: Work, placer: Placer, rows: Sequence[Ints], features: Sequence[Array]
+    work: BlockWork, placer: Placer, rows: Sequence[Ints], features: Sequence[Array]
 ) -> list[Floats | None]:
     """Return the stored places of some rows of each block, or places by features."""
     plan = work.plan
-    if steps.places_are_kept(plan):
-        return list(work.each(steps.some_places, "Judging by sampled pairs", rows, share=0.1))
+    if steps.has_stored_places(plan):
+        return list(
+            work.each(steps.read_places_of_block, "Judging by sampled pairs", rows, share=0.1)
+        )
     return [
         placer.place(plan.tables[plan.blocks[number].table].name, X) if len(X) else None
         for number, X in enumerate(features)
     ]
 
 
-def _some_rows(plan: Plan, rng: np.random.Generator) -> list[Ints]:
-    found: list[Ints] = [np.zeros(0, dtype=np.int64)] * len(plan.blocks)
+def _sample_rows(plan: Plan, rng: np.random.Generator) -> list[Ints]:
+    rows: list[Ints] = [np.zeros(0, dtype=np.int64)] * len(plan.blocks)
     for t, table in enumerate(plan.tables):
-        drawn = np.sort(rng.choice(table.n, min(table.n, ROWS), replace=False))
+        sampled = np.sort(rng.choice(table.n, min(table.n, N_ROWS), replace=False))
         for number in plan.of_table(t):
             block = plan.blocks[number]
-            here = drawn[(drawn >= block.start) & (drawn < block.stop)]
-            found[number] = here - block.start
-    return found
+            in_block = sampled[(sampled >= block.start) & (sampled < block.stop)]
+            rows[number] = in_block - block.start
+    return rows
 
 
 def _by_table(plan: Plan, parts: Sequence[Array | None]) -> list[Floats]:
@@ -167,72 +178,80 @@ def _by_table(plan: Plan, parts: Sequence[Array | None]) -> list[Floats]:
     ]
 
 
-def _links(
-    work: Work,
+def _sample_links(
+    work: BlockWork,
     pairs: Pairs,
     counts: Sequence[tuple[int, int, int, int]],
     rng: np.random.Generator,
-) -> Drawn:
+) -> SampledLinks:
     """Sample links, from every two blocks in proportion to their links."""
     sizes = np.array([together + apart for _, _, together, apart in counts])
-    n = min(int(sizes.sum()), LINKS)
-    each = rng.multivariate_hypergeometric(sizes, n, method="marginals")
-    wanted = [
+    n = min(int(sizes.sum()), N_LINKS)
+    n_by_pair = rng.multivariate_hypergeometric(sizes, n, method="marginals")
+    positions = [
         np.sort(rng.choice(size, share, replace=False))
-        for size, share in zip(sizes, each, strict=True)
+        for size, share in zip(sizes, n_by_pair, strict=True)
     ]
     return work.each(
-        steps.some_links, "Judging by sampled pairs", wanted, pairs, count=len(pairs), share=0.1
+        steps.read_links_of_pair,
+        "Judging by sampled pairs",
+        positions,
+        pairs,
+        count=len(pairs),
+        share=0.1,
     )
 
 
-def _areas(
-    work: Work,
+def _guidance_areas(
+    work: BlockWork,
     placer: Placer,
     pairs: Pairs,
-    drawn: Drawn,
+    sampled: SampledLinks,
     Y_of: Sequence[Floats],
     rng: np.random.Generator,
 ) -> dict[str, tuple[float, float]]:
     plan = work.plan
-    wanted: list[list[Ints]] = [[] for _ in plan.blocks]
-    for (owner, other), (p, q, _) in zip(pairs, drawn, strict=True):
-        wanted[owner].append(p)
-        wanted[other].append(q)
-    ends = [np.unique(np.concatenate(some)) if some else np.zeros(0, np.int64) for some in wanted]
-    features = work.each(steps.some_rows, "Judging by sampled pairs", ends, share=0.1)
+    rows_of_blocks: list[list[Ints]] = [[] for _ in plan.blocks]
+    for (owner, other), (p, q, _) in zip(pairs, sampled, strict=True):
+        rows_of_blocks[owner].append(p)
+        rows_of_blocks[other].append(q)
+    ends = [
+        np.unique(np.concatenate(rows)) if rows else np.zeros(0, np.int64)
+        for rows in rows_of_blocks
+    ]
+    features = work.each(steps.read_rows_of_block, "Judging by sampled pairs", ends, share=0.1)
     places = _places(work, placer, ends, features)
     groups: dict[tuple[int, int, int], list[Floats]] = {}
-    for (owner, other), (p, q, w) in zip(pairs, drawn, strict=True):
+    for (owner, other), (p, q, w) in zip(pairs, sampled, strict=True):
         Y_p, Y_q = places[owner], places[other]
         if not len(p) or Y_p is None or Y_q is None:
             continue
-        off = Y_p[np.searchsorted(ends[owner], p)] - Y_q[np.searchsorted(ends[other], q)]
+        offset = Y_p[np.searchsorted(ends[owner], p)] - Y_q[np.searchsorted(ends[other], q)]
         u, v = plan.blocks[owner].table, plan.blocks[other].table
         for sign in (1, -1):
-            length = (off[sign * w > 0] ** 2).sum(axis=1)
+            length = (offset[sign * w > 0] ** 2).sum(axis=1)
             groups.setdefault((sign, min(u, v), max(u, v)), []).append(length)
-    found: dict[str, tuple[float, float]] = {}
+    areas: dict[str, tuple[float, float]] = {}
     for sign, name in ((1, "guidance_area"), (-1, "negative_guidance_area")):
         parts = []
-        for (which, u, v), lengths in groups.items():
+        for (group_sign, u, v), lengths in groups.items():
             links = np.concatenate(lengths)
             links = links[np.isfinite(links)]
-            if which != sign or not len(links):
+            if group_sign != sign or not len(links):
                 continue
             a, b = (Y_of[t][np.isfinite(Y_of[t]).all(axis=1)] for t in (u, v))
             if len(a) < 2 or len(b) < 2:
                 continue
-            n = max(LINKS, len(links))
+            n = max(N_LINKS, len(links))
             left = rng.integers(0, len(a), n)
             right = rng.integers(0, len(b), n)
             if u == v:
                 right = (left + rng.integers(1, len(a), n)) % len(a)
-            chance = ((a[left] - b[right]) ** 2).sum(axis=1)
-            parts.append((len(links), *area(links, chance, sign)))
+            random_pairs = ((a[left] - b[right]) ** 2).sum(axis=1)
+            parts.append((len(links), *mann_whitney_area(links, random_pairs, sign)))
         if parts:
-            found[name] = _pooled(parts)
-    return found
+            areas[name] = _pooled(parts)
+    return areas
 
 
 def _pooled(parts: Sequence[tuple[int, float, float]]) -> tuple[float, float]:
@@ -242,12 +261,12 @@ def _pooled(parts: Sequence[tuple[int, float, float]]) -> tuple[float, float]:
     return float(share @ value), float(np.sqrt((share**2) @ (error**2)))
 
 
-def area(links: Floats, chance: Floats, sign: int = 1) -> tuple[float, float]:
+def mann_whitney_area(links: Floats, random_pairs: Floats, sign: int = 1) -> tuple[float, float]:
     """Return the probability that a link is shorter than a random pair, and its standard error.
 
     Parameters
     ----------
-    links, chance : ndarray
+    links, random_pairs : ndarray
         Lengths of links, and of random pairs.
     sign : {1, -1}
         -1 for the probability that it is longer. Ties count half.
@@ -257,10 +276,10 @@ def area(links: Floats, chance: Floats, sign: int = 1) -> tuple[float, float]:
     The statistic of Mann and Whitney, with the variance of DeLong, DeLong and Clarke-Pearson (1988)
     for two independent samples.
     """
-    m, n = len(links), len(chance)
-    ranks = rankdata(np.concatenate([links, chance]))
+    m, n = len(links), len(random_pairs)
+    ranks = rankdata(np.concatenate([links, random_pairs]))
     shorter = 1.0 - (ranks[:m] - rankdata(links)) / n
-    longer = (ranks[m:] - rankdata(chance)) / m
+    longer = (ranks[m:] - rankdata(random_pairs)) / m
     value = float(shorter.mean())
     spread = [part.var(ddof=1) / len(part) if len(part) > 1 else 0.0 for part in (shorter, longer)]
     return (value if sign > 0 else 1.0 - value), float(np.sqrt(sum(spread)))
@@ -268,8 +287,8 @@ def area(links: Floats, chance: Floats, sign: int = 1) -> tuple[float, float]:
 
 def _correlation(X: Floats, Y: Floats, rng: np.random.Generator) -> tuple[float, float]:
     """Return the rank correlation of distances of sampled rows, and its standard error."""
-    there = np.isfinite(Y).all(axis=1)
-    X, Y = X[there], Y[there]
+    placed = np.isfinite(Y).all(axis=1)
+    X, Y = X[placed], Y[placed]
     if len(X) < 40:
         return float("nan"), float("nan")
     # Every row is in one pair only, so the pairs are independent.

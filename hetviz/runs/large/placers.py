@@ -18,8 +18,8 @@ from hetviz.core.layout.placement import PERPLEXITY, median_places, medians_of
 from hetviz.core.spectral.blocks import LinearMap
 from hetviz.data import Dataset
 
-_ROWS = 16_384
-_ENTRIES = 8_000_000
+_BLOCK_ROWS = 16_384
+_MAX_ENTRIES = 8_000_000
 
 
 @dataclass(frozen=True)
@@ -40,8 +40,10 @@ class LinearPlacer:
         """Return places (n, k) of rows (n, d)."""
         fitted, scale = self.maps[table], self.scale[table]
         Y = np.empty((len(X), len(scale)))
-        for start in range(0, len(X), _ROWS):
-            Y[start : start + _ROWS] = fitted(X[start : start + _ROWS].astype(np.float64)) * scale
+        for start in range(0, len(X), _BLOCK_ROWS):
+            Y[start : start + _BLOCK_ROWS] = (
+                fitted(X[start : start + _BLOCK_ROWS].astype(np.float64)) * scale
+            )
         return Y
 
 
@@ -61,13 +63,13 @@ class LandmarkPlacer:
     def place(self, table: str, X: Array) -> Floats:
         """Return places (n, k) of rows (n, d)."""
         L, Y = self.features[table], self.places[table]
-        out = np.empty((len(X), Y.shape[1]))
-        step = max(1, _ENTRIES // max(len(L), 1))
+        places = np.empty((len(X), Y.shape[1]))
+        step = max(1, _MAX_ENTRIES // max(len(L), 1))
         for start in range(0, len(X), step):
             piece = X[start : start + step].astype(np.float64)
             squared = cross_squared_distances(piece, L)
-            out[start : start + step] = median_places(squared, Y, between=True)
-        return out
+            places[start : start + step] = median_places(squared, Y, between=True)
+        return places
 
 
 @dataclass(frozen=True)
@@ -89,11 +91,13 @@ class RefinedPlacer:
         cells = NeighborCells(np.array(read("centres")), members)
         k, perplexity = neighbors_needed(len(features) + 1, PERPLEXITY)
         out = np.empty((len(X), places.shape[1]))
-        for start in range(0, len(X), _ROWS):
-            piece = X[start : start + _ROWS].astype(np.float64)
-            found = cross_neighbors_by_cells(piece, features, k, cells)
-            at = places[found.index]
-            out[start : start + _ROWS] = medians_of(found.squared, at, perplexity, between=True)
+        for start in range(0, len(X), _BLOCK_ROWS):
+            piece = X[start : start + _BLOCK_ROWS].astype(np.float64)
+            neighbors = cross_neighbors_by_cells(piece, features, k, cells)
+            at = places[neighbors.index]
+            out[start : start + _BLOCK_ROWS] = medians_of(
+                neighbors.squared, at, perplexity, between=True
+            )
         return out
 
     def _read(self, t: int, name: str) -> Array:
@@ -108,11 +112,11 @@ class ModelPlacer:
 
     def place(self, table: str, X: Array) -> Floats:
         """Return places (n, k) of rows (n, d)."""
-        found = []
-        step = max(1, min(_ROWS, _ENTRIES // 10_000))
+        parts = []
+        step = max(1, min(_BLOCK_ROWS, _MAX_ENTRIES // 10_000))
         for start in range(0, len(X), step):
             piece = X[start : start + step].astype(np.float64)
             ids = [f"\x00{row}" for row in range(start, start + len(piece))]
             new = Dataset(table, ids, piece)
-            found.append(np.asarray(self.model.transform(new).coordinates[table]))
-        return np.vstack(found)
+            parts.append(np.asarray(self.model.transform(new).coordinates[table]))
+        return np.vstack(parts)

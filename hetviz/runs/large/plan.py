@@ -21,15 +21,15 @@ METHODS = ("guided-projection", "cca", "cdmca", "pca", "coca")
 """Methods with an exact fit by blocks; others are fitted to landmarks."""
 BLOCK_NUMBERS = 32_000_000
 """Default size of a block, in numbers."""
-_IDS_A_PART, _LINKS_A_PART = 1_000_000, 4_000_000
-_BASE = 350_000_000
-MOST_COORDINATES = 8_000
+_IDS_PER_PART, _LINKS_PER_PART = 1_000_000, 4_000_000
+_BASE_BYTES = 350_000_000
+MAX_COORDINATES = 8_000
 REFINE, REFINED_ROWS = 50, 1_000_000
 """Iterations after placement by landmarks, and maximum number of refined rows."""
 UNREFINED = ("umap",)
 """Methods that do not gain from refinement by default."""
-_TO_LANDMARKS = 256_000_000
-_REFINED_ROW, _REFINED_LINK, _REFINED_NUMBER = 1_500, 120, 40
+_LANDMARK_DISTANCE_BYTES = 256_000_000
+_REFINED_ROW_BYTES, _REFINED_LINK_BYTES, _REFINED_NUMBER_BYTES = 1_500, 120, 40
 """Bytes of a refined row without features, of a link among such rows, and of a feature."""
 
 _KEYS: dict[str, dict[str, type | tuple[type, ...]]] = {
@@ -46,7 +46,7 @@ _KEYS: dict[str, dict[str, type | tuple[type, ...]]] = {
     "blocks": {"rows": int, "landmarks": int, "refine": int, "refined_rows": int},
     "limits": {"max_memory": str, "max_time": str},
 }
-_TOP: dict[str, type | tuple[type, ...]] = {
+_TOP_KEYS: dict[str, type | tuple[type, ...]] = {
     "format": int,
     "method": str,
     "seed": int,
@@ -58,8 +58,8 @@ _TOP: dict[str, type | tuple[type, ...]] = {
     "limits": dict,
     "versions": dict,
 }
-_UNITS = {"kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12}
-_TIMES = {"s": 1, "m": 60, "h": 3_600}
+_BYTE_UNITS = {"kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12}
+_TIME_UNITS = {"s": 1, "m": 60, "h": 3_600}
 
 
 class _Rows(TypedDict):
@@ -110,8 +110,8 @@ class _Document(TypedDict, total=False):
     limits: _Limits
 
 
-_NUMBER = re.compile(r"u?int\d+|half_?float|float|double|bool")
-_VECTOR = re.compile(r"fixed_size_list<.*?: (float|double|halffloat).*>\[(\d+)\]")
+_NUMBER_TYPE = re.compile(r"u?int\d+|half_?float|float|double|bool")
+_VECTOR_TYPE = re.compile(r"fixed_size_list<.*?: (float|double|halffloat).*>\[(\d+)\]")
 
 
 @dataclass(frozen=True)
@@ -175,7 +175,7 @@ class LinkTable:
 
 
 @dataclass(frozen=True)
-class Block:
+class RowBlock:
     """Consecutive rows of one table.
 
     Attributes
@@ -218,7 +218,7 @@ class Plan:
 
     tables: tuple[Table, ...]
     links: tuple[LinkTable, ...]
-    blocks: tuple[Block, ...]
+    blocks: tuple[RowBlock, ...]
     parts: int
     chunks: tuple[tuple[int, int, int], ...]
     as_text: tuple[bool, ...]
@@ -294,56 +294,63 @@ def large_recipe(name: str, document: Mapping[str, object], folder: Path) -> Lar
     ``[limits]``. Paths are relative to `folder`. Only metadata of the files are read.
     """
     _check_keys(name, document)
-    said = cast("_Document", document)
-    method = get_method(said.get("method", "guided-projection"))
-    given = {**said.get("params", {}), **dict.fromkeys(said.get("unset", ()))}
-    checked = parameters.check(method.card.key, method.params, given)
-    seed = said.get("seed", 0)
+    content = cast("_Document", document)
+    method = get_method(content.get("method", "guided-projection"))
+    recipe_params = {**content.get("params", {}), **dict.fromkeys(content.get("unset", ()))}
+    checked = parameters.check(method.card.key, method.params, recipe_params)
+    seed = content.get("seed", 0)
     if "random_state" in method.params:
-        checked["random_state"] = given.get("random_state", seed)
-    data, guidance = said["data"], said.get("guidance", {})
-    tables = tuple(_table(name, key, rows, folder) for key, rows in data.items())
+        checked["random_state"] = recipe_params.get("random_state", seed)
+    data, guidance = content["data"], content.get("guidance", {})
+    tables = tuple(_make_table(name, key, rows, folder) for key, rows in data.items())
     names = [table.name for table in tables]
-    links = tuple(_links(name, key, rows, folder, names) for key, rows in guidance.items())
+    links = tuple(
+        _make_link_table(name, key, rows, folder, names) for key, rows in guidance.items()
+    )
     key = method.card.key
     tie = bool(checked.get("tie_views", key in ("cca", "coca"))) and key != "pca"
-    blocks = said.get("blocks", {})
-    plan = _plan(tables, links, tie, blocks.get("rows"))
-    told = said.get("limits", {})
+    blocks = content.get("blocks", {})
+    plan = _make_plan(tables, links, tie, blocks.get("rows"))
+    limits_content = content.get("limits", {})
     recipe = LargeRecipe(
         name,
         method.card.key,
         checked,
-        given,
+        recipe_params,
         seed,
         plan,
         blocks.get("landmarks", 20_000),
         blocks.get("refine", 0 if method.card.key in UNREFINED else REFINE),
         blocks.get("refined_rows", REFINED_ROWS),
-        _amount(name, "max_memory", told.get("max_memory"), _UNITS),
-        _amount(name, "max_time", told.get("max_time"), _TIMES),
-        {**document, "data": _absolute(data, folder), "guidance": _absolute(guidance, folder)},
+        _parse_amount(name, "max_memory", limits_content.get("max_memory"), _BYTE_UNITS),
+        _parse_amount(name, "max_time", limits_content.get("max_time"), _TIME_UNITS),
+        {
+            **document,
+            "data": _absolute_paths(data, folder),
+            "guidance": _absolute_paths(guidance, folder),
+        },
     )
-    return recipe if "refined_rows" in blocks else _affordable(recipe)
+    return recipe if "refined_rows" in blocks else _limit_refined_rows(recipe)
 
 
-def _affordable(recipe: LargeRecipe) -> LargeRecipe:
+def _limit_refined_rows(recipe: LargeRecipe) -> LargeRecipe:
     """Reduce the number of refined rows to the memory limit of the recipe."""
-    whole = sum(table.n for table in recipe.plan.tables)
-    rows = min(recipe.refined_rows, whole)
+    n_rows = sum(table.n for table in recipe.plan.tables)
+    rows = min(recipe.refined_rows, n_rows)
     while recipe.max_memory is not None and rows > recipe.landmarks:
-        if _BASE + _of_refined(replace(recipe, refined_rows=rows)) <= recipe.max_memory:
+        if _BASE_BYTES + _refined_bytes(replace(recipe, refined_rows=rows)) <= recipe.max_memory:
             break
         rows = rows * 9 // 10
-    return recipe if rows == whole else replace(recipe, refined_rows=rows)
+    return recipe if rows == n_rows else replace(recipe, refined_rows=rows)
 
 
-def _absolute(
+def _absolute_paths(
     sections: Mapping[str, Mapping[str, object]], folder: Path
 ) -> dict[str, dict[str, object]]:
     """Return sections with absolute paths."""
     return {
-        name: {**said, "path": str(folder / str(said["path"]))} for name, said in sections.items()
+        name: {**section, "path": str(folder / str(section["path"]))}
+        for name, section in sections.items()
     }
 
 
@@ -352,60 +359,60 @@ def forecast(recipe: LargeRecipe) -> dict[str, int]:
     plan = recipe.plan
     bytes_of = [4 if table.single else 8 for table in plan.tables]
     links = sum(stop - start for _, start, stop in plan.chunks)
-    most = [0]
+    peaks = [0]
     for block in plan.blocks:
         table = plan.tables[block.table]
-        own = block.n * table.d * bytes_of[block.table]
+        block_bytes = block.n * table.d * bytes_of[block.table]
         widest = max(other.d for other in plan.tables)
-        most.append(2 * own + block.n * 64)
+        peaks.append(2 * block_bytes + block.n * 64)
         if plan.links or plan.views:
-            mine = links * block.n / max(1, sum(other.n for other in plan.blocks))
-            most.append(int(2 * own + 8 * block.n * widest + 40 * mine))
-    most.append(int(100 * min(links, _LINKS_A_PART) + 60 * _IDS_A_PART) if links else 0)
+            block_links = links * block.n / max(1, sum(other.n for other in plan.blocks))
+            peaks.append(int(2 * block_bytes + 8 * block.n * widest + 40 * block_links))
+    peaks.append(int(100 * min(links, _LINKS_PER_PART) + 60 * _IDS_PER_PART) if links else 0)
     if not recipe.exact:
-        most += [_of_landmarks(recipe), _of_refined(recipe)]
+        peaks += [_landmark_bytes(recipe), _refined_bytes(recipe)]
     rows = sum(table.n * (table.d * size + 40) for table, size in zip(plan.tables, bytes_of,
                strict=True))  # fmt: skip
-    return {"process": _BASE + max(most), "disk": int(rows + 80 * links)}
+    return {"process": _BASE_BYTES + max(peaks), "disk": int(rows + 80 * links)}
 
 
-def _of_landmarks(recipe: LargeRecipe) -> int:
+def _landmark_bytes(recipe: LargeRecipe) -> int:
     """Return the estimated bytes of the map of landmarks, or of distances to them."""
     memory = get_method(recipe.method).memory_estimate
     rows = min(recipe.landmarks, sum(table.n for table in recipe.plan.tables))
-    return int(max(memory.base + memory.per_row * rows, _TO_LANDMARKS))
+    return int(max(memory.base + memory.per_row * rows, _LANDMARK_DISTANCE_BYTES))
 
 
-def _of_refined(recipe: LargeRecipe) -> int:
+def _refined_bytes(recipe: LargeRecipe) -> int:
     """Return the estimated bytes of refined rows."""
     if not recipe.refine:
         return 0
     tables = recipe.plan.tables
     n = sum(table.n for table in tables)
-    links = sum(one.files.n_rows for one in recipe.plan.links)
+    links = sum(links_table.files.n_rows for links_table in recipe.plan.links)
     share = min(1.0, recipe.refined_rows / n)
     numbers = sum(table.n * table.d for table in tables)
-    own = n * _REFINED_ROW + numbers * _REFINED_NUMBER
-    return int(share * own + share**2 * links * _REFINED_LINK)
+    row_bytes = n * _REFINED_ROW_BYTES + numbers * _REFINED_NUMBER_BYTES
+    return int(share * row_bytes + share**2 * links * _REFINED_LINK_BYTES)
 
 
 def _check_keys(name: str, document: Mapping[str, object]) -> None:
-    wrong: list[Problem] = []
+    problems: list[Problem] = []
 
     def refuse(where: str, what: str, value: object) -> None:
-        wrong.append(Problem("bad-recipe", f"{name}, {where}", what, str(value)))
+        problems.append(Problem("bad-recipe", f"{name}, {where}", what, str(value)))
 
     for key, value in document.items():
-        if key not in _TOP or not isinstance(value, _TOP[key]):
-            known = f"unknown key. A recipe over files has {', '.join(_TOP)}"
-            refuse(key, known if key not in _TOP else "the wrong kind of value", value)
+        if key not in _TOP_KEYS or not isinstance(value, _TOP_KEYS[key]):
+            message = f"unknown key. A recipe over files has {', '.join(_TOP_KEYS)}"
+            refuse(key, message if key not in _TOP_KEYS else "the wrong kind of value", value)
     if not document.get("data"):
         refuse("data", "give at least one table, as [data.NAME]", "")
     for head, allowed in _KEYS.items():
-        said = document.get(head, {})
-        if not isinstance(said, Mapping):
+        part = document.get(head, {})
+        if not isinstance(part, Mapping):
             continue
-        sections = said.items() if head in ("data", "guidance") else [(head, said)]
+        sections = part.items() if head in ("data", "guidance") else [(head, part)]
         for title, section in sections:
             if not isinstance(section, Mapping):
                 refuse(f"{head}.{title}", "must be a table of settings", section)
@@ -421,44 +428,46 @@ def _check_keys(name: str, document: Mapping[str, object]) -> None:
                 if key not in section:
                     refuse(place, f"{key} is missing", "")
     blocks = document.get("blocks")
-    for key, least in (("rows", 1), ("refine", 0), ("refined_rows", 1)):
-        number = blocks.get(key, least) if isinstance(blocks, Mapping) else least
-        if isinstance(number, int) and number < least:
-            refuse("[blocks]", f"{key} must be {least} or more", number)
-    if wrong:
-        raise DataError(wrong)
+    for key, minimum in (("rows", 1), ("refine", 0), ("refined_rows", 1)):
+        number = blocks.get(key, minimum) if isinstance(blocks, Mapping) else minimum
+        if isinstance(number, int) and number < minimum:
+            refuse("[blocks]", f"{key} must be {minimum} or more", number)
+    if problems:
+        raise DataError(problems)
 
 
-def _table(name: str, key: str, said: _Rows, folder: Path) -> Table:
-    files = RowFiles.find_files(said["path"], folder)
+def _make_table(name: str, key: str, section: _Rows, folder: Path) -> Table:
+    files = RowFiles.find_files(section["path"], folder)
     where = f"{name}, [data.{key}]"
     types = dict(files.columns)
-    if said["id"] not in types:
-        raise _no_column(where, said["id"], files)
-    _id_kind(where, said["id"], files)
-    asked = said.get("features")
-    if asked is None:
-        columns = [c for c, kind in files.columns if c != said["id"] and _NUMBER.fullmatch(kind)]
-    elif isinstance(asked, str):
-        columns = [asked]
+    if section["id"] not in types:
+        raise _missing_column_error(where, section["id"], files)
+    _ids_are_text(where, section["id"], files)
+    wanted = section.get("features")
+    if wanted is None:
+        columns = [
+            c for c, kind in files.columns if c != section["id"] and _NUMBER_TYPE.fullmatch(kind)
+        ]
+    elif isinstance(wanted, str):
+        columns = [wanted]
     else:
         columns = []
-        for pattern in map(str, asked):
-            found = [c for c in types if fnmatch.fnmatchcase(c, pattern) and c != said["id"]]
-            if not found:
-                raise _no_column(where, pattern, files)
-            columns += [c for c in found if c not in columns]
+        for pattern in map(str, wanted):
+            matching = [c for c in types if fnmatch.fnmatchcase(c, pattern) and c != section["id"]]
+            if not matching:
+                raise _missing_column_error(where, pattern, files)
+            columns += [c for c in matching if c not in columns]
     if not columns:
         raise DataError(Problem("no-features", where, "there is no numeric column except the ids"))
-    lacking = [column for column in columns if column not in types]
-    if lacking:
-        raise _no_column(where, lacking[0], files)
-    vector = _VECTOR.fullmatch(types[columns[0]]) if len(columns) == 1 else None
+    missing = [column for column in columns if column not in types]
+    if missing:
+        raise _missing_column_error(where, missing[0], files)
+    vector = _VECTOR_TYPE.fullmatch(types[columns[0]]) if len(columns) == 1 else None
     if vector is not None:
         d, single = int(vector[2]), vector[1] != "double"
     else:
         for column in columns:
-            if not _NUMBER.fullmatch(types[column]):
+            if not _NUMBER_TYPE.fullmatch(types[column]):
                 what = "features must be numbers, or one column of lists of equal length"
                 raise DataError(
                     Problem("bad-type", f"{where}, column {column}", what, types[column])
@@ -468,13 +477,15 @@ def _table(name: str, key: str, said: _Rows, folder: Path) -> Table:
         raise DataError(
             Problem("too-few", where, "at least two rows are needed", f"{files.n_rows}")
         )
-    return Table(key, said.get("entity", key), files, said["id"], tuple(columns), d, single)
+    return Table(key, section.get("entity", key), files, section["id"], tuple(columns), d, single)
 
 
-def _links(name: str, key: str, said: _LinkRows, folder: Path, tables: list[str]) -> LinkTable:
+def _make_link_table(
+    name: str, key: str, section: _LinkRows, folder: Path, tables: list[str]
+) -> LinkTable:
     where = f"{name}, [guidance.{key}]"
-    files = RowFiles.find_files(said["path"], folder)
-    for end, table in (("from", said["from"]), ("to", said["to"])):
+    files = RowFiles.find_files(section["path"], folder)
+    for end, table in (("from", section["from"]), ("to", section["to"])):
         if table not in tables:
             remedy = f"The tables are: {', '.join(tables)}."
             raise DataError(
@@ -483,16 +494,16 @@ def _links(name: str, key: str, said: _LinkRows, folder: Path, tables: list[str]
                 )
             )
     types = dict(files.columns)
-    weight = said.get("weight", 1.0)
-    for column in (said["i"], said["j"], *([weight] if isinstance(weight, str) else [])):
+    weight = section.get("weight", 1.0)
+    for column in (section["i"], section["j"], *([weight] if isinstance(weight, str) else [])):
         if column not in types:
-            raise _no_column(where, column, files)
-    for column in (said["i"], said["j"]):
-        _id_kind(where, column, files)
+            raise _missing_column_error(where, column, files)
+    for column in (section["i"], section["j"]):
+        _ids_are_text(where, column, files)
     if not isinstance(weight, str) and not 0 < abs(weight) <= 1:
-        what = "a weight must be from -1 (apart) to 1 (together) and not 0"
-        raise DataError(Problem("weight-range", where, what, str(weight)))
-    unknown = said.get("unknown", "refuse")
+        message = "a weight must be from -1 (apart) to 1 (together) and not 0"
+        raise DataError(Problem("weight-range", where, message, str(weight)))
+    unknown = section.get("unknown", "refuse")
     if unknown not in ("refuse", "leave-out"):
         raise DataError(
             Problem("bad-recipe", where, "unknown must be 'refuse' or 'leave-out'", unknown)
@@ -500,16 +511,16 @@ def _links(name: str, key: str, said: _LinkRows, folder: Path, tables: list[str]
     return LinkTable(
         key,
         files,
-        tables.index(said["from"]),
-        tables.index(said["to"]),
-        said["i"],
-        said["j"],
+        tables.index(section["from"]),
+        tables.index(section["to"]),
+        section["i"],
+        section["j"],
         weight,
         unknown == "leave-out",
     )
 
 
-def _no_column(where: str, column: str, files: RowFiles) -> DataError:
+def _missing_column_error(where: str, column: str, files: RowFiles) -> DataError:
     names = ", ".join(name for name, _ in files.columns[:20])
     return DataError(
         Problem(
@@ -518,68 +529,71 @@ def _no_column(where: str, column: str, files: RowFiles) -> DataError:
     )
 
 
-def _id_kind(where: str, column: str, files: RowFiles) -> bool:
+def _ids_are_text(where: str, column: str, files: RowFiles) -> bool:
     """Return whether ids are texts; raise an error unless they are texts or integers."""
     kind = dict(files.columns)[column]
     if re.fullmatch(r"u?int\d+", kind):
         return False
     if "string" in kind:
         return True
-    what = "ids must be texts or whole numbers"
-    raise DataError(Problem("bad-type", f"{where}, column {column}", what, kind))
+    message = "ids must be texts or whole numbers"
+    raise DataError(Problem("bad-type", f"{where}, column {column}", message, kind))
 
 
-def _plan(
+def _make_plan(
     tables: tuple[Table, ...], links: tuple[LinkTable, ...], tie: bool, rows: int | None
 ) -> Plan:
-    blocks: list[Block] = []
+    blocks: list[RowBlock] = []
     for t, table in enumerate(tables):
-        most = rows or max(10_000, BLOCK_NUMBERS // table.d)
-        count = ceil(table.n / most)
+        max_rows = rows or max(10_000, BLOCK_NUMBERS // table.d)
+        count = ceil(table.n / max_rows)
         ends = [table.n * k // count for k in range(count + 1)]
-        blocks += [Block(t, a, b) for a, b in pairwise(ends)]
-    n_rows, n_links = sum(table.n for table in tables), sum(one.files.n_rows for one in links)
-    parts = max(1, ceil(n_rows / _IDS_A_PART), ceil(n_links / _LINKS_A_PART))
+        blocks += [RowBlock(t, a, b) for a, b in pairwise(ends)]
+    n_rows, n_links = (
+        sum(table.n for table in tables),
+        sum(link_table.files.n_rows for link_table in links),
+    )
+    parts = max(1, ceil(n_rows / _IDS_PER_PART), ceil(n_links / _LINKS_PER_PART))
     chunks: list[tuple[int, int, int]] = []
-    for number, one in enumerate(links):
-        n = one.files.n_rows
-        count = ceil(n / _LINKS_A_PART)
+    for number, link_table in enumerate(links):
+        n = link_table.files.n_rows
+        count = ceil(n / _LINKS_PER_PART)
         chunks += [(number, n * k // count, n * (k + 1) // count) for k in range(count)]
     views = tuple(
         (u, v)
         for u, v in combinations(range(len(tables)), 2)
         if tie and tables[u].entity == tables[v].entity
     )
-    texts = [_id_kind(table.name, table.id, table.files) for table in tables]
-    for one in links:
-        texts[one.source] |= _id_kind(one.name, one.i, one.files)
-        texts[one.target] |= _id_kind(one.name, one.j, one.files)
+    texts = [_ids_are_text(table.name, table.id, table.files) for table in tables]
+    for link_table in links:
+        texts[link_table.source] |= _ids_are_text(link_table.name, link_table.i, link_table.files)
+        texts[link_table.target] |= _ids_are_text(link_table.name, link_table.j, link_table.files)
     for u, v in views:
         texts[u] = texts[v] = texts[u] or texts[v]
     return Plan(tables, links, tuple(blocks), parts, tuple(chunks), tuple(texts), views)
 
 
-def _amount(name: str, key: str, said: str | None, units: Mapping[str, int]) -> int | None:
+def _parse_amount(name: str, key: str, text: str | None, units: Mapping[str, int]) -> int | None:
     """Read a number with its unit."""
-    if said is None:
+    if text is None:
         return None
-    found = re.fullmatch(r"\s*([0-9.]+)\s*([a-z]+)\s*", said.lower())
+    match = re.fullmatch(r"\s*([0-9.]+)\s*([a-z]+)\s*", text.lower())
     try:
-        if found is not None and found[2] in units:
-            return int(float(found[1]) * units[found[2]])
+        if match is not None and match[2] in units:
+            return int(float(match[1]) * units[match[2]])
     except ValueError:
         pass
-    wanted = " or ".join(f"8{unit.upper() if len(unit) > 1 else unit}" for unit in units)
-    raise gate.refusal("bad-recipe", f"{name}, [limits]", f"{key} must be like {wanted}", said)
+    examples = " or ".join(f"8{unit.upper() if len(unit) > 1 else unit}" for unit in units)
+    raise gate.refusal("bad-recipe", f"{name}, [limits]", f"{key} must be like {examples}", text)
 
 
-def check_room(recipe: LargeRecipe) -> None:
+def check_memory(recipe: LargeRecipe) -> None:
     """Raise ParameterError if the recipe needs too much memory or too many coordinates."""
     wide = sum(table.d for table in recipe.plan.tables)
-    if recipe.exact and wide > MOST_COORDINATES:
+    if recipe.exact and wide > MAX_COORDINATES:
         raise ParameterError(
             f"{recipe.name}: there are {wide:,} features, but a fit by blocks allows "
-            f"{MOST_COORDINATES:,}. Leave features out, or reduce them first."
+            f"{MAX_COORDINATES:,}. Leave features out, or reduce them first."
         )
     needed = forecast(recipe)["process"]
     if recipe.max_memory is not None and needed > recipe.max_memory:

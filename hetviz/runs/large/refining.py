@@ -28,24 +28,24 @@ from hetviz.runs.large.placers import RefinedPlacer
 from hetviz.runs.large.plan import LargeRecipe, Plan
 
 if TYPE_CHECKING:
-    from hetviz.runs.large.judging import Work
+    from hetviz.runs.large.judging import BlockWork
 
-FAMILY, MOST_AXES = "Neighbour map", 2
+FAMILY, MAX_AXES = "Neighbour map", 2
 PERPLEXITY = 5.0
-_TRIED = 100
+_N_TRIED = 100
 _SPEED = 0.1
-_WORDS = "Refining places"
+_STEP_NAME = "Refining places"
 
 
 def refines(recipe: LargeRecipe) -> bool:
     """Return whether rows are refined: for neighbour maps of one or two axes."""
     axes = recipe.params.get("n_components", 2)
     family = get_method(recipe.method).card.family
-    return recipe.refine > 0 and family == FAMILY and axes <= MOST_AXES
+    return recipe.refine > 0 and family == FAMILY and axes <= MAX_AXES
 
 
-def refined(
-    recipe: LargeRecipe, work: Work, pairs: steps.Pairs, landmarks: Sequence[Ints]
+def refine_places(
+    recipe: LargeRecipe, work: BlockWork, pairs: steps.Pairs, landmarks: Sequence[Ints]
 ) -> JsonObject:
     """Refine stored places of sampled rows, and place the other rows by them.
 
@@ -59,58 +59,62 @@ def refined(
     O(s k + links) for an iteration, and O(s (d + k) + links) memory, all in this process.
     """
     plan = work.plan
-    rows = _drawn(recipe, plan, landmarks)
-    with work.step(_WORDS, 0.8) as beat:
+    rows = _rows_to_refine(recipe, plan, landmarks)
+    with work.step(_STEP_NAME, 0.8) as beat:
 
         def report(fraction: float, message: str = "", **figures: object) -> None:
             beat(fraction)
 
-        X = _by_table(plan, [steps.some_rows(plan, rows, b) for b in range(len(plan.blocks))])
-        before = _by_table(plan, [steps.some_places(plan, rows, b) for b in range(len(rows))])
+        X = _by_table(
+            plan, [steps.read_rows_of_block(plan, rows, b) for b in range(len(plan.blocks))]
+        )
+        before = _by_table(
+            plan, [steps.read_places_of_block(plan, rows, b) for b in range(len(rows))]
+        )
         recall: dict[str, float] = {}
-        found: list[Neighbors | None] = []
+        neighbors: list[Neighbors | None] = []
         for t, table in enumerate(plan.tables):
             part = ProgressPart(
                 report, 0.4 * t / len(plan.tables), 0.4 * (t + 1) / len(plan.tables)
             )
-            near = _neighbors(X[t], before[t], recipe.seed, part)
-            found.append(near)
-            if near is not None:
-                recall[table.name] = near.recall
-        P, negative = _affinities(recipe, plan, found, rows, pairs)
+            table_neighbors = _neighbors(X[t], before[t], recipe.seed, part)
+            neighbors.append(table_neighbors)
+            if table_neighbors is not None:
+                recall[table.name] = table_neighbors.recall
+        P, negative = _affinities(recipe, plan, neighbors, rows, pairs)
         after = list(before)
         if P is not None:
-            after = _descended(recipe, P, negative, before, ProgressPart(report, 0.4, 1.0))
+            after = _optimise(recipe, P, negative, before, ProgressPart(report, 0.4, 1.0))
         del P, negative
-        steps.keep_refined(plan, rows, _by_block(plan, rows, after))
+        steps.store_refined(plan, rows, _by_block(plan, rows, after))
         if sum(map(len, rows)) < sum(block.n for block in plan.blocks):
             for t in range(len(plan.tables)):
-                _keep_for_others(plan, t, X[t], after[t], recipe.seed)
+                _store_for_placement(plan, t, X[t], after[t], recipe.seed)
     placer = RefinedPlacer(plan.scratch, tuple(table.name for table in plan.tables))
     work.each(steps.place_by_refined, "Placing all rows", placer, share=0.5)
-    error = placement_error(X, after, _TRIED, recipe.seed, between=True)
+    error = placement_error(X, after, _N_TRIED, recipe.seed, between=True)
     return {
         "rows": {table.name: len(X[t]) for t, table in enumerate(plan.tables)},
         "iterations": recipe.refine,
         "neighbors": neighbors_needed(10**9, PERPLEXITY)[0],
         "recall": recall,
-        "moved": _moved(np.vstack(before), np.vstack(after), recipe.seed),
+        "moved": _median_move(np.vstack(before), np.vstack(after), recipe.seed),
         "placement_error": error.to_dict(),
     }
 
 
-def _drawn(recipe: LargeRecipe, plan: Plan, landmarks: Sequence[Ints]) -> list[Ints]:
+def _rows_to_refine(recipe: LargeRecipe, plan: Plan, landmarks: Sequence[Ints]) -> list[Ints]:
     """Return all rows of each block, or the landmarks and a sample if there are too many."""
-    whole = sum(block.n for block in plan.blocks)
-    if whole <= recipe.refined_rows:
+    n_rows = sum(block.n for block in plan.blocks)
+    if n_rows <= recipe.refined_rows:
         return [np.arange(block.n) for block in plan.blocks]
     rng = np.random.default_rng([recipe.seed, 2])
     rows = []
-    for block, sure in zip(plan.blocks, landmarks, strict=True):
-        more = max(0, recipe.refined_rows * block.n // whole - len(sure))
-        others = np.setdiff1d(np.arange(block.n), sure, assume_unique=True)
-        chosen = rng.choice(others, min(more, len(others)), replace=False)
-        rows.append(np.sort(np.concatenate([sure, chosen])))
+    for block, required in zip(plan.blocks, landmarks, strict=True):
+        n_more = max(0, recipe.refined_rows * block.n // n_rows - len(required))
+        others = np.setdiff1d(np.arange(block.n), required, assume_unique=True)
+        chosen = rng.choice(others, min(n_more, len(others)), replace=False)
+        rows.append(np.sort(np.concatenate([required, chosen])))
     return rows
 
 
@@ -122,13 +126,13 @@ def _by_table(plan: Plan, parts: Sequence[Array]) -> list[Array]:
 
 
 def _by_block(plan: Plan, rows: Sequence[Ints], Y: Sequence[Floats]) -> list[Floats]:
-    found: list[Floats] = [np.empty((0, 2))] * len(rows)
+    places_of_blocks: list[Floats] = [np.empty((0, 2))] * len(rows)
     for t, places in enumerate(Y):
-        own = plan.of_table(t)
-        ends = np.cumsum([len(rows[number]) for number in own])[:-1]
-        for number, part in zip(own, np.split(places, ends), strict=True):
-            found[number] = part
-    return found
+        block_numbers = plan.of_table(t)
+        ends = np.cumsum([len(rows[number]) for number in block_numbers])[:-1]
+        for number, part in zip(block_numbers, np.split(places, ends), strict=True):
+            places_of_blocks[number] = part
+    return places_of_blocks
 
 
 def _neighbors(X: Array, Y: Floats, seed: int, progress: Progress) -> Neighbors | None:
@@ -144,19 +148,19 @@ def _links(plan: Plan, rows: Sequence[Ints], pairs: steps.Pairs) -> tuple[Sparse
     sizes = [sum(len(rows[number]) for number in plan.of_table(t)) for t in range(len(plan.tables))]
     first = np.zeros(len(plan.blocks), dtype=np.int64)
     for t in range(len(plan.tables)):
-        own = plan.of_table(t)
-        before = np.cumsum([0, *(len(rows[number]) for number in own)])[:-1]
-        first[own] = sum(sizes[:t]) + before
+        block_numbers = plan.of_table(t)
+        before = np.cumsum([0, *(len(rows[number]) for number in block_numbers)])[:-1]
+        first[block_numbers] = sum(sizes[:t]) + before
     n = sum(sizes)
     total = sp.csr_array((n, n))
-    for place, (owner, other) in enumerate(pairs):
-        p, q, w = steps.links_among(plan, rows, pairs, place)
+    for position, (owner, other) in enumerate(pairs):
+        p, q, w = steps.links_among(plan, rows, pairs, position)
         p, q = (p + first[owner]).astype(np.int32), (q + first[other]).astype(np.int32)
         total = total + sp.csr_array((w, (p, q)), shape=(n, n))
     total = sp.csr_array(total + total.T)
-    apart = total.data < 0
+    is_apart = total.data < 0
     negative = sp.csr_array((n, n))
-    if apart.any():
+    if is_apart.any():
         negative = sp.csr_array(-total)
         negative.data = np.clip(negative.data, 0.0, 1.0)
         negative.eliminate_zeros()
@@ -168,7 +172,7 @@ def _links(plan: Plan, rows: Sequence[Ints], pairs: steps.Pairs) -> tuple[Sparse
 def _affinities(
     recipe: LargeRecipe,
     plan: Plan,
-    found: list[Neighbors | None],
+    neighbors: list[Neighbors | None],
     rows: Sequence[Ints],
     pairs: steps.Pairs,
 ) -> tuple[Sparse | None, Sparse]:
@@ -177,19 +181,25 @@ def _affinities(
     The list of neighbours is emptied to free memory.
     """
     params, by_umap = recipe.params, recipe.method == "umap"
-    own = []
-    while found:
-        near = found.pop(0)
-        own.append(None if near is None else _own(near, by_umap))
+    affinities = []
+    while neighbors:
+        table_neighbors = neighbors.pop(0)
+        affinities.append(
+            None if table_neighbors is None else _neighbor_affinities(table_neighbors, by_umap)
+        )
     sizes = [sum(len(rows[number]) for number in plan.of_table(t)) for t in range(len(plan.tables))]
     weights = [float(value_for(params["weights"], table.name, 1.0)) for table in plan.tables]
     positive, negative = _links(plan, rows, pairs)
-    graph = JointGraph(sizes, own, positive, negative, weights=weights)
-    P = _fuzzy(graph, float(params["link_strength"])) if by_umap else _joint(graph, params)
+    graph = JointGraph(sizes, affinities, positive, negative, weights=weights)
+    P = (
+        _fuzzy_graph_of(graph, float(params["link_strength"]))
+        if by_umap
+        else _joint_distribution(graph, params)
+    )
     return P, negative
 
 
-def _descended(
+def _optimise(
     recipe: LargeRecipe,
     P: Sparse,
     negative: Sparse,
@@ -197,18 +207,18 @@ def _descended(
     progress: Progress,
 ) -> list[Floats]:
     """Return places by table after the iterations; rows without affinities do not move."""
-    params, whole = recipe.params, np.vstack(before)
-    held = (np.asarray(P.sum(axis=1)).ravel() > 0) & np.isfinite(whole).all(axis=1)
-    P = P if held.all() else sp.csr_array(P[held][:, held])
-    number = np.cumsum(held) - 1
+    params, places = recipe.params, np.vstack(before)
+    is_held = (np.asarray(P.sum(axis=1)).ravel() > 0) & np.isfinite(places).all(axis=1)
+    P = P if is_held.all() else sp.csr_array(P[is_held][:, is_held])
+    number = np.cumsum(is_held) - 1
     entries = sp.triu(negative).tocoo()
-    kept = held[entries.coords[0]] & held[entries.coords[1]]
-    left, right = (np.asarray(number[end[kept]], dtype=np.int64) for end in entries.coords)
-    apart = np.asarray(entries.data[kept], dtype=np.float64)
+    is_kept = is_held[entries.coords[0]] & is_held[entries.coords[1]]
+    left, right = (np.asarray(number[end[is_kept]], dtype=np.int64) for end in entries.coords)
+    apart = np.asarray(entries.data[is_kept], dtype=np.float64)
     strength = float(params["cannot_link_strength"])
-    start = whole[held]
+    start = places[is_held]
     if recipe.method == "umap":
-        drawn = UmapLayout(
+        umap_layout = UmapLayout(
             P,
             start,
             n_epochs=recipe.refine,
@@ -217,54 +227,54 @@ def _descended(
             apart=(left, right, strength * apart),
             random_state=recipe.seed,
         )
-        drawn.run(progress)
-        whole[held] = drawn.positions
+        umap_layout.run(progress)
+        places[is_held] = umap_layout.positions
     else:
         layout = SneLayout(P, start, apart=ApartPairs(left, right, apart, strength))
         layout.run([Phase(recipe.refine)], progress)
-        whole[held] = layout.positions
-    return np.split(whole, np.cumsum([len(Y) for Y in before])[:-1])
+        places[is_held] = layout.positions
+    return np.split(places, np.cumsum([len(Y) for Y in before])[:-1])
 
 
-def _own(near: Neighbors, by_umap: bool) -> Sparse:
+def _neighbor_affinities(neighbors: Neighbors, by_umap: bool) -> Sparse:
     if by_umap:
-        return fuzzy_graph(near)
-    P = conditional_affinities(near, neighbors_needed(len(near.index), PERPLEXITY)[1])
+        return fuzzy_graph(neighbors)
+    P = conditional_affinities(neighbors, neighbors_needed(len(neighbors.index), PERPLEXITY)[1])
     # 32-bit indices save a third of the memory.
     P.indices, P.indptr = P.indices.astype(np.int32), P.indptr.astype(np.int32)
     return P
 
 
-def _joint(graph: JointGraph, params: Mapping[str, Any]) -> Sparse | None:
+def _joint_distribution(graph: JointGraph, params: Mapping[str, Any]) -> Sparse | None:
     """Return the joint distribution of MR-SNE with the balance of the recipe."""
     exponent = balance_exponent(params.get("balance", "auto"), graph.sizes)
     joint = joint_affinities(graph, Balance(exponent))
     return None if joint is None else joint.P
 
 
-def _fuzzy(graph: JointGraph, strength: float) -> Sparse:
+def _fuzzy_graph_of(graph: JointGraph, strength: float) -> Sparse:
     scale = sp.diags_array(np.repeat(np.sqrt(graph.weights), graph.sizes))
-    both = fuzzy_union(graph.near(), (scale @ graph.positive @ scale) * min(strength, 1.0))
-    both = sp.csr_array(both - both.multiply(graph.negative > 0))
-    both.eliminate_zeros()
-    return both
+    union = fuzzy_union(graph.near(), (scale @ graph.positive @ scale) * min(strength, 1.0))
+    union = sp.csr_array(union - union.multiply(graph.negative > 0))
+    union.eliminate_zeros()
+    return union
 
 
-def _keep_for_others(plan: Plan, t: int, X: Array, Y: Floats, seed: int) -> None:
+def _store_for_placement(plan: Plan, t: int, X: Array, Y: Floats, seed: int) -> None:
     """Store the refined rows that place other rows, with contiguous cells."""
-    there = np.flatnonzero(np.isfinite(Y).all(axis=1))
-    cells = NeighborCells.around_sample(X[there], seed)
-    order = there[np.concatenate(cells.members)]
+    placed = np.flatnonzero(np.isfinite(Y).all(axis=1))
+    cells = NeighborCells.around_sample(X[placed], seed)
+    order = placed[np.concatenate(cells.members)]
     ends = np.cumsum([0, *map(len, cells.members)])
     arrays = {"features": X[order], "places": Y[order], "ends": ends, "centres": cells.centres}
     for name, array in arrays.items():
-        steps.keep(plan, f"by-{t}-{name}", array)
+        steps.store_array(plan, f"by-{t}-{name}", array)
 
 
-def _moved(before: Floats, after: Floats, seed: int) -> float:
+def _median_move(before: Floats, after: Floats, seed: int) -> float:
     rng = np.random.default_rng([seed, 3])
-    there = np.flatnonzero(np.isfinite(before).all(axis=1))
-    a, b = rng.choice(there, (2, 2_000))
+    placed = np.flatnonzero(np.isfinite(before).all(axis=1))
+    a, b = rng.choice(placed, (2, 2_000))
     usual = float(np.median(np.sqrt(((before[a] - before[b]) ** 2).sum(axis=1)))) or 1.0
-    off = np.sqrt(((after[there] - before[there]) ** 2).sum(axis=1))
-    return float(np.median(off)) / usual
+    moves = np.sqrt(((after[placed] - before[placed]) ** 2).sum(axis=1))
+    return float(np.median(moves)) / usual

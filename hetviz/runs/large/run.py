@@ -33,14 +33,14 @@ from hetviz.io.formats import toml
 from hetviz.progress import Progress, ProgressPart, ignore_progress
 from hetviz.runs.embed.run import fit_run, versions
 from hetviz.runs.large import steps
-from hetviz.runs.large.judging import judged
+from hetviz.runs.large.judging import score_map
 from hetviz.runs.large.placers import LandmarkPlacer, LinearPlacer, ModelPlacer
-from hetviz.runs.large.plan import LargeRecipe, Plan, check_room, forecast
-from hetviz.runs.large.refining import refined, refines
-from hetviz.runs.large.schedulers import TLS, Result, Scheduler, opened
+from hetviz.runs.large.plan import LargeRecipe, Plan, check_memory, forecast
+from hetviz.runs.large.refining import refine_places, refines
+from hetviz.runs.large.schedulers import TLS, Scheduler, StepResult, open_scheduler
 
 RECIPE, COORDINATES, SCORES, MODEL = "recipe.toml", "coordinates", "scores.json", "model.npz"
-_EXACT_ONLY = "data that are read by blocks"
+_BLOCKWISE_DATA = "data that are read by blocks"
 
 
 @one_thread()
@@ -61,7 +61,7 @@ def run_large(
     out : path
         Folder to write into.
     scheduler : str or Scheduler, optional
-        See `hetviz.runs.large.schedulers.opened`. The result is byte-equal in all cases.
+        See `hetviz.runs.large.schedulers.open_scheduler`. The result is byte-equal in all cases.
     tls : TLS, optional
     scratch : path, optional
         Folder for temporary files; `out` when absent. All workers must see it.
@@ -85,53 +85,53 @@ def run_large(
     O(n d^2 + links d + d^3) for methods fitted by blocks, whose results are sums over blocks of
     rows and buckets of links; no step holds more than two blocks of features.
     """
-    check_room(recipe)
+    check_memory(recipe)
     _check_method(recipe)
     target = Path(out)
-    report = _limited(progress or ignore_progress, recipe)
-    began = time.perf_counter()
+    report = _time_limited_progress(progress or ignore_progress, recipe)
+    started = time.perf_counter()
     try:
         target.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        what = f"cannot be written: {error.strerror}"
-        raise gate.refusal("not-written", str(out), what) from None
+        message = f"cannot be written: {error.strerror}"
+        raise gate.refusal("not-written", str(out), message) from None
     with (
-        _scratch(target if scratch is None else Path(scratch)) as folder,
-        opened(scheduler, tls, recipe.max_memory, folder) as engine,
+        _temporary_folder(target if scratch is None else Path(scratch)) as folder,
+        open_scheduler(scheduler, tls, recipe.max_memory, folder) as engine,
     ):
-        work = _Work(replace(recipe.plan, scratch=str(folder)), engine, report)
-        pairs, counts = work.joined(_rule(recipe))
+        work = _BlockSteps(replace(recipe.plan, scratch=str(folder)), engine, report)
+        pairs, counts = work.joined(_link_rule(recipe))
         placer: LinearPlacer | LandmarkPlacer | ModelPlacer
         if recipe.exact:
-            placer, found = _exact(recipe, work, pairs)
+            placer, details = _fit_exactly(recipe, work, pairs)
         else:
-            placer, found = _by_landmarks(recipe, work, pairs)
+            placer, details = _fit_landmarks(recipe, work, pairs)
         if recipe.method == "coca":
-            ties, pairs, counts = _of_items(work.plan, pairs, counts)
+            ties, pairs, counts = _pairs_by_kind(work.plan, pairs, counts)
             if ties:
                 work.each(steps.place_views, "Placing all rows", placer, ties)
-        scores, errors = judged(work, placer, pairs, counts, recipe.seed)
-        whole = target / COORDINATES
-        if whole.exists():
-            shutil.rmtree(whole)
-        written = work.each(steps.write_places, "Placing all rows", placer, str(whole))
+        scores, errors = score_map(work, placer, pairs, counts, recipe.seed)
+        coordinates_folder = target / COORDINATES
+        if coordinates_folder.exists():
+            shutil.rmtree(coordinates_folder)
+        written = work.each(steps.write_places, "Placing all rows", placer, str(coordinates_folder))
         record = {
             "method": recipe.method,
             "seed": recipe.seed,
             "scheduler": engine.name,
-            "seconds": round(time.perf_counter() - began, 3),
-            "seconds_of": {name: round(taken, 3) for name, taken in work.seconds.items()},
+            "seconds": round(time.perf_counter() - started, 3),
+            "seconds_of": {name: round(seconds, 3) for name, seconds in work.seconds.items()},
             "rows": {table.name: table.n for table in recipe.plan.tables},
             "links": sum(together + apart for _, _, together, apart in counts),
             "blocks": len(recipe.plan.blocks),
-            "n_unplaced": sum(lost for _, _, lost in written),
+            "n_unplaced": sum(n_lost for _, _, n_lost in written),
             "peak_mb": {name: round(size, 1) for name, size in engine.peaks().items()},
             "forecast_mb": round(forecast(recipe)["process"] / 1e6, 1),
-            "coordinates_sha256": _together(digest for digest, _, _ in written),
+            "coordinates_sha256": _hash_of_hashes(digest for digest, _, _ in written),
             "scores": scores,
             "standard_errors": errors,
             "left_out": work.left_out,
-            **found,
+            **details,
         }
         document = {**recipe.document, "format": 1}
     if isinstance(placer, LinearPlacer):
@@ -143,81 +143,85 @@ def run_large(
     return target
 
 
-class _Work:
+class _BlockSteps:
     """Steps over all blocks, with progress and times."""
 
     def __init__(self, plan: Plan, engine: Scheduler, report: Progress) -> None:
         self.plan, self.engine, self._report = plan, engine, report
         self.seconds: dict[str, float] = {}
         self.left_out: dict[str, int] = {}
-        self._done = 0.0
+        self._share_done = 0.0
 
     @contextmanager
-    def step(self, words: str, share: float) -> Iterator[Callable[[float], None]]:
+    def step(self, name: str, share: float) -> Iterator[Callable[[float], None]]:
         """Report the progress of a step with a share of the remaining work, and record its time."""
-        low, high = self._done, self._done + share * (1.0 - self._done)
-        report, began = ProgressPart(self._report, low, high), time.perf_counter()
-        report(0.0, words)
-        yield lambda done: report(done, words)
-        self.seconds[words] = self.seconds.get(words, 0.0) + time.perf_counter() - began
-        self._done = high
+        low, high = self._share_done, self._share_done + share * (1.0 - self._share_done)
+        report, started = ProgressPart(self._report, low, high), time.perf_counter()
+        report(0.0, name)
+        yield lambda done: report(done, name)
+        self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - started
+        self._share_done = high
 
     def each(
         self,
-        function: Callable[..., Result],
-        words: str,
-        *more: object,
+        function: Callable[..., StepResult],
+        name: str,
+        *args: object,
         count: int | None = None,
         share: float = 0.25,
-    ) -> list[Result]:
+    ) -> list[StepResult]:
         """Run a step for every block (or `count` other items), and return the results."""
         n = len(self.plan.blocks) if count is None else count
-        with self.step(words, share) as beat:
-            return self.engine.map(partial(function, self.plan, *more), range(n), beat)
+        with self.step(name, share) as beat:
+            return self.engine.map(partial(function, self.plan, *args), range(n), beat)
 
     def summed(
-        self, function: Callable[..., dict[Key, Floats]], words: str, *more: object
+        self, function: Callable[..., dict[Key, Floats]], name: str, *args: object
     ) -> dict[Key, Floats]:
         """Run a step for every block, and return the sum."""
-        call = partial(function, self.plan, *more)
-        with self.step(words, 0.25) as beat:
+        call = partial(function, self.plan, *args)
+        with self.step(name, 0.25) as beat:
             return self.engine.sum(call, range(len(self.plan.blocks)), moments.add_sums, beat)
 
-    def joined(self, rule: steps.Rule) -> tuple[steps.Pairs, list[tuple[int, int, int, int]]]:
+    def joined(self, rule: steps.LinkRule) -> tuple[steps.Pairs, list[tuple[int, int, int, int]]]:
         """Read all rows and links once; return the blocks that share links, with counts."""
         plan = self.plan
-        self.each(steps.ingest, "Reading rows")
+        self.each(steps.read_block, "Reading rows")
         if not (plan.links or plan.views):
             return (), []
-        words = "Joining links with rows"
-        self.each(steps.split_links, words, count=len(plan.chunks), share=0.1)
-        first = self.each(steps.look_up_first, words, count=plan.parts, share=0.1)
-        second = self.each(steps.look_up_second, words, count=plan.parts, share=0.1)
-        self._unknown([*first, *second])
-        steps.removed(plan, ("ids", "first", "second"))
-        found = self.each(steps.join_links, words, rule, share=0.1)
+        name = "Joining links with rows"
+        self.each(steps.split_links, name, count=len(plan.chunks), share=0.1)
+        first = self.each(steps.look_up_first, name, count=plan.parts, share=0.1)
+        second = self.each(steps.look_up_second, name, count=plan.parts, share=0.1)
+        self._check_unknown_ids([*first, *second])
+        steps.remove_files(plan, ("ids", "first", "second"))
+        links_of_blocks = self.each(steps.join_links, name, rule, share=0.1)
         counts = [
             (owner, other, together, apart)
-            for owner, mine in enumerate(found)
-            for other, together, apart in mine
+            for owner, links_of_block in enumerate(links_of_blocks)
+            for other, together, apart in links_of_block
         ]
         return tuple((owner, other) for owner, other, _, _ in counts), counts
 
-    def _unknown(self, found: Sequence[Sequence[tuple[int, int, list[tuple[int, str]]]]]) -> None:
+    def _check_unknown_ids(
+        self, unknown: Sequence[Sequence[tuple[int, int, list[tuple[int, str]]]]]
+    ) -> None:
         """Raise an error for links of unknown ids, or count them if they may be left out."""
-        wrong = []
-        for which, links in enumerate(self.plan.links):
-            mine = [one for part in found for one in part if one[0] == which]
-            count = sum(lost for _, lost, _ in mine)
+        problems = []
+        for position, links in enumerate(self.plan.links):
+            entries = [entry for part in unknown for entry in part if entry[0] == position]
+            count = sum(n_lost for _, n_lost, _ in entries)
             if not count:
                 continue
-            first = sorted(shown for _, _, some in mine for shown in some)[: steps.SHOWN]
+            examples = sorted(example for _, _, ids_of_part in entries for example in ids_of_part)[
+                : steps.MAX_SHOWN
+            ]
             if links.leave_out:
                 self.left_out[links.name] = count
                 continue
-            ids = list(dict.fromkeys(text for _, text in first))
+            ids = list(dict.fromkeys(text for _, text in examples))
             names = {self.plan.tables[t].name for t in (links.source, links.target)}
-            wrong.append(
+            problems.append(
                 Problem(
                     "unknown-id",
                     f"links {links.name}",
@@ -227,21 +231,21 @@ class _Work:
                     "Correct the files, or set unknown = 'leave-out' to skip such links.",
                 )
             )
-        if wrong:
-            raise DataError(wrong)
+        if problems:
+            raise DataError(problems)
 
 
-def _rule(recipe: LargeRecipe) -> steps.Rule:
+def _link_rule(recipe: LargeRecipe) -> steps.LinkRule:
     # For coca, weights belong to whole sources, not to links.
-    given = recipe.params.get("weights", 1.0) if recipe.method != "coca" else 1.0
+    weights_param = recipe.params.get("weights", 1.0) if recipe.method != "coca" else 1.0
     names = [table.name for table in recipe.plan.tables]
-    by_name = given if isinstance(given, Mapping) else {}
+    by_name = weights_param if isinstance(weights_param, Mapping) else {}
     unknown = sorted(set(by_name) - set(names))
     if unknown:
         raise ParameterError(f"weights: there is no table {unknown[0]!r}.")
     weights = [float(by_name.get(name, 1.0)) for name in names]
     positive = recipe.method in ("cca", "cdmca", "coca")
-    return steps.Rule(weights, positive, recipe.method != "cca")
+    return steps.LinkRule(weights, positive, recipe.method != "cca")
 
 
 def _check_method(recipe: LargeRecipe) -> None:
@@ -256,18 +260,20 @@ def _check_method(recipe: LargeRecipe) -> None:
     for name in ("n_components", "gamma"):
         if params.get(name) == "cv":
             raise ParameterError(
-                f"{key}: {name} = 'cv' cannot be used for {_EXACT_ONLY}. Give a number."
+                f"{key}: {name} = 'cv' cannot be used for {_BLOCKWISE_DATA}. Give a number."
             )
     if params.get("drawn_by", "axes") != "axes":
         raise ParameterError(
-            f"{key}: drawn_by = {params['drawn_by']!r} cannot be used for {_EXACT_ONLY}."
+            f"{key}: drawn_by = {params['drawn_by']!r} cannot be used for {_BLOCKWISE_DATA}."
         )
     if params.get("kernel") not in (None, "linear"):
-        raise ParameterError(f"{key}: a kernel of all rows cannot be used for {_EXACT_ONLY}.")
+        raise ParameterError(f"{key}: a kernel of all rows cannot be used for {_BLOCKWISE_DATA}.")
     kinds = params.get("features", "auto")
     for kind in kinds.values() if isinstance(kinds, Mapping) else [kinds]:
         if kind not in ("auto", "linear"):
-            raise ParameterError(f"{key}: features = {kind!r} cannot be used for {_EXACT_ONLY}.")
+            raise ParameterError(
+                f"{key}: features = {kind!r} cannot be used for {_BLOCKWISE_DATA}."
+            )
     entities = [table.entity for table in recipe.plan.tables]
     if key == "coca":
         _check_coca(recipe)
@@ -283,45 +289,49 @@ def _check_coca(recipe: LargeRecipe) -> None:
     params, plan = recipe.params, recipe.plan
     if params["weights"] == "learned":
         raise ParameterError(
-            f"coca: weights = 'learned' cannot be used for {_EXACT_ONLY}. Give numbers by table."
+            f"coca: weights = 'learned' cannot be used for {_BLOCKWISE_DATA}. Give numbers by table."
         )
     if params["output"] != "mean":
         raise ParameterError(
-            f"coca: output = {params['output']!r} cannot be used for {_EXACT_ONLY}."
+            f"coca: output = {params['output']!r} cannot be used for {_BLOCKWISE_DATA}."
         )
-    for place, table in enumerate(plan.tables):
+    for position, table in enumerate(plan.tables):
         views = [k for k, other in enumerate(plan.tables) if other.entity == table.entity]
-        among = [one for one in plan.links if {one.source, one.target} <= set(views)]
-        if among and len(views) > 1:
+        link_tables = [
+            link_table
+            for link_table in plan.links
+            if {link_table.source, link_table.target} <= set(views)
+        ]
+        if link_tables and len(views) > 1:
             names = ", ".join(plan.tables[k].name for k in views)
             raise ParameterError(
-                f"coca: links {among[0].name} are between items of several tables ({names}), "
-                f"which cannot be used for {_EXACT_ONLY}. Leave the links out, or use one table."
+                f"coca: links {link_tables[0].name} are between items of several tables ({names}), "
+                f"which cannot be used for {_BLOCKWISE_DATA}. Leave the links out, or use one table."
             )
-        if len(among) > 1 and views[0] == place:
+        if len(link_tables) > 1 and views[0] == position:
             raise ParameterError(
-                f"coca: {len(among)} tables of links are within {table.name}. Only one is "
-                f"possible for {_EXACT_ONLY}."
+                f"coca: {len(link_tables)} tables of links are within {table.name}. Only one is "
+                f"possible for {_BLOCKWISE_DATA}."
             )
 
 
-def _of_items(
+def _pairs_by_kind(
     plan: Plan, pairs: steps.Pairs, counts: Sequence[tuple[int, int, int, int]]
 ) -> tuple[steps.Pairs, steps.Pairs, list[tuple[int, int, int, int]]]:
     """Return block pairs of views of the same items, and those of links within a table."""
     table = [plan.blocks[number].table for number in range(len(plan.blocks))]
     entity = [plan.tables[t].entity for t in table]
     ties = tuple((a, b) for a, b in pairs if table[a] != table[b] and entity[a] == entity[b])
-    within = [one for one in counts if table[one[0]] == table[one[1]]]
+    within = [entry for entry in counts if table[entry[0]] == table[entry[1]]]
     return ties, tuple((a, b) for a, b, _, _ in within), within
 
 
-def _collective(
-    recipe: LargeRecipe, work: _Work, pairs: steps.Pairs
+def _fit_collective(
+    recipe: LargeRecipe, work: _BlockSteps, pairs: steps.Pairs
 ) -> tuple[LinearPlacer, JsonObject]:
     """Fit collective components of each entity to all rows."""
     params, tables = recipe.params, work.plan.tables
-    ties, within, _ = _of_items(work.plan, pairs, [(a, b, 0, 0) for a, b in pairs])
+    ties, within, _ = _pairs_by_kind(work.plan, pairs, [(a, b, 0, 0) for a, b in pairs])
     if within:
         work.summed(steps.degrees, "Counting links of each row", within)
     sums = work.summed(steps.means, "Averaging rows")
@@ -330,18 +340,20 @@ def _collective(
     products = work.summed(
         steps.agreements, "Multiplying features", (*ties, *within), centres, even
     )
-    given = params["weights"] if isinstance(params["weights"], Mapping) else {}
+    weights_by_name = params["weights"] if isinstance(params["weights"], Mapping) else {}
     names = ("alpha", "agreement", "weights_in", "constraint", "scale", "random_state")
     k = params["n_components"]
     maps, scale = {}, {}
     values: dict[str, list[float]] = {}
     for entity in dict.fromkeys(table.entity for table in tables):
         views = [v for v, table in enumerate(tables) if table.entity == entity]
-        weights = np.array([float(given.get(tables[v].name, 1.0)) for v in views])
+        weights = np.array([float(weights_by_name.get(tables[v].name, 1.0)) for v in views])
         if not weights.any():
-            named = ", ".join(tables[v].name for v in views)
-            raise ParameterError(f"coca: weights are 0 for all of {named}. Give one above 0.")
-        found, fitted = coca_by_sums(
+            names_of_views = ", ".join(tables[v].name for v in views)
+            raise ParameterError(
+                f"coca: weights are 0 for all of {names_of_views}. Give one above 0."
+            )
+        eigenvalues, fitted = coca_by_sums(
             [
                 SummedSource(
                     tables[v].n,
@@ -361,33 +373,35 @@ def _collective(
             source_weights=weights / weights.sum(),
             **{name: params.get(name, recipe.seed) for name in names},
         )
-        values[entity] = found.tolist()
-        for v, one in zip(views, fitted, strict=True):
-            nowhere = LinearMap(np.zeros((tables[v].d, k)), centres[v], 0.0)
-            maps[tables[v].name] = nowhere if one is None else one
-            scale[tables[v].name] = np.full(k, np.nan if one is None else 1.0)
+        values[entity] = eigenvalues.tolist()
+        for v, linear_map in zip(views, fitted, strict=True):
+            zero_map = LinearMap(np.zeros((tables[v].d, k)), centres[v], 0.0)
+            maps[tables[v].name] = zero_map if linear_map is None else linear_map
+            scale[tables[v].name] = np.full(k, np.nan if linear_map is None else 1.0)
     return LinearPlacer(maps, scale), {"eigenvalues": values}
 
 
-def _exact(recipe: LargeRecipe, work: _Work, pairs: steps.Pairs) -> tuple[LinearPlacer, JsonObject]:
+def _fit_exactly(
+    recipe: LargeRecipe, work: _BlockSteps, pairs: steps.Pairs
+) -> tuple[LinearPlacer, JsonObject]:
     """Fit a closed-form method to all rows."""
     params, tables = recipe.params, work.plan.tables
     if recipe.method == "coca":
-        return _collective(recipe, work, pairs)
+        return _fit_collective(recipe, work, pairs)
     if recipe.method == "pca":
         sums = work.summed(steps.means, "Averaging rows")
         centres = [sums["sum", v] / tables[v].n for v in range(len(tables))]
         spread = work.summed(steps.spreads, "Multiplying features", centres)
         maps, shares = {}, {}
         for v, table in enumerate(tables):
-            found = moments.components_by_sums(
+            components = moments.components_by_sums(
                 spread["gram", POSITIVE, v],
                 centres[v],
                 table.n,
                 params["n_components"],
                 params["standardize"],
             )
-            maps[table.name], shares[table.name] = found.map, found.explained.tolist()
+            maps[table.name], shares[table.name] = components.map, components.explained.tolist()
         ones = {name: np.ones(params["n_components"]) for name in maps}
         return LinearPlacer(maps, ones), {"explained": shares}
     title = get_method(recipe.method).card.title
@@ -416,75 +430,79 @@ def _exact(recipe: LargeRecipe, work: _Work, pairs: steps.Pairs) -> tuple[Linear
     scale = axis_scale(guided.mu, exponent)
     scale[~guided.placed] = np.nan
     names = [table.name for table in tables]
-    told: JsonObject = {
+    details: JsonObject = {
         "agreement": dict(zip(names, guided.mu.tolist(), strict=True)),
-        "ridge": {name: one.ridge for name, one in zip(names, guided.maps, strict=True)},
-        "unguided": [name for name, there in zip(names, guided.placed, strict=True) if not there],
+        "ridge": {
+            name: linear_map.ridge for name, linear_map in zip(names, guided.maps, strict=True)
+        },
+        "unguided": [
+            name for name, is_placed in zip(names, guided.placed, strict=True) if not is_placed
+        ],
     }
     placer = LinearPlacer(
         dict(zip(names, guided.maps, strict=True)), dict(zip(names, scale, strict=True))
     )
-    return placer, told
+    return placer, details
 
 
-def _by_landmarks(
-    recipe: LargeRecipe, work: _Work, pairs: steps.Pairs
+def _fit_landmarks(
+    recipe: LargeRecipe, work: _BlockSteps, pairs: steps.Pairs
 ) -> tuple[LandmarkPlacer | ModelPlacer, JsonObject]:
     """Fit a method to landmarks, which place all other rows."""
     plan = work.plan
-    rows = _drawn(recipe, work, pairs)
+    rows = _sample_landmarks(recipe, work, pairs)
     data = _landmark_data(work, rows, pairs)
-    began = time.perf_counter()
+    started = time.perf_counter()
     params = {name: value for name, value in recipe.given.items() if name != "random_state"}
     fitted = fit_run(data, recipe.method, params, recipe.seed)
-    work.seconds["Fitting landmarks"] = time.perf_counter() - began
+    work.seconds["Fitting landmarks"] = time.perf_counter() - started
     places = {
         name: np.asarray(Y, dtype=np.float64)
         for name, Y in fitted.model.embedding_.coordinates.items()
     }
-    by_likeness = LandmarkPlacer(
+    placer = LandmarkPlacer(
         {name: np.asarray(part.X, dtype=np.float64) for name, part in data.datasets.items()}, places
     )
     error = placement_error(
-        list(by_likeness.features.values()),
+        list(placer.features.values()),
         list(places.values()),
         random_state=recipe.seed,
         between=True,
     )
-    told: JsonObject = {
+    details: JsonObject = {
         "landmarks": {table.name: len(data[table.name]) for table in plan.tables},
         "placement_error": error.to_dict(),
     }
     linear = fitted.model.card.family == "Projection"
     if linear and Capability.OUT_OF_SAMPLE in fitted.model.card.capabilities:
         # A linear map of features has no placement error.
-        told.pop("placement_error")
-        return ModelPlacer(fitted.model), told
-    work.each(steps.place_rows, "Placing all rows", by_likeness, share=0.5)
+        details.pop("placement_error")
+        return ModelPlacer(fitted.model), details
+    work.each(steps.place_rows, "Placing all rows", placer, share=0.5)
     if refines(recipe):
-        told["refinement"] = refined(recipe, work, pairs, rows)
-    return by_likeness, told
+        details["refinement"] = refine_places(recipe, work, pairs, rows)
+    return placer, details
 
 
-def _drawn(recipe: LargeRecipe, work: _Work, pairs: steps.Pairs) -> list[Ints]:
+def _sample_landmarks(recipe: LargeRecipe, work: _BlockSteps, pairs: steps.Pairs) -> list[Ints]:
     """Sample landmarks by block, half of them from ends of links so that they are linked."""
     plan, rng = work.plan, np.random.default_rng(recipe.seed)
     chosen: list[set[int]] = [set() for _ in plan.blocks]
-    most = {
+    max_landmarks = {
         t: min(table.n, recipe.landmarks // len(plan.tables)) for t, table in enumerate(plan.tables)
     }
-    count = dict.fromkeys(most, 0)
+    count = dict.fromkeys(max_landmarks, 0)
 
     def take(block: int, row: int, share: float) -> None:
         t = plan.blocks[block].table
-        if count[t] < share * most[t] and row not in chosen[block]:
+        if count[t] < share * max_landmarks[t] and row not in chosen[block]:
             chosen[block].add(row)
             count[t] += 1
 
     ends = [
         (owner, a, other, b)
         for (owner, other), (p, q, _) in zip(
-            pairs, _some_links(work, pairs, recipe.landmarks, rng), strict=True
+            pairs, _sample_links(work, pairs, recipe.landmarks, rng), strict=True
         )
         for a, b in zip(p.tolist(), q.tolist(), strict=True)
     ]
@@ -494,48 +512,52 @@ def _drawn(recipe: LargeRecipe, work: _Work, pairs: steps.Pairs) -> list[Ints]:
         take(owner, a, 0.5)
         take(other, b, 0.5)
     for t, table in enumerate(plan.tables):
-        own = plan.of_table(t)
-        starts = [plan.blocks[number].start for number in own]
-        few = table.n <= 8 * most[t]
-        for row in rng.permutation(table.n) if few else rng.integers(0, table.n, 8 * most[t]):
-            if count[t] >= most[t]:
+        block_numbers = plan.of_table(t)
+        starts = [plan.blocks[number].start for number in block_numbers]
+        is_small = table.n <= 8 * max_landmarks[t]
+        for row in (
+            rng.permutation(table.n) if is_small else rng.integers(0, table.n, 8 * max_landmarks[t])
+        ):
+            if count[t] >= max_landmarks[t]:
                 break
             at = int(np.searchsorted(starts, row, side="right")) - 1
-            take(own[at], int(row) - starts[at], 1.0)
+            take(block_numbers[at], int(row) - starts[at], 1.0)
     return [np.array(sorted(rows), dtype=np.int64) for rows in chosen]
 
 
-def _some_links(
-    work: _Work, pairs: steps.Pairs, most: int, rng: np.random.Generator
+def _sample_links(
+    work: _BlockSteps, pairs: steps.Pairs, max_links: int, rng: np.random.Generator
 ) -> list[tuple[Ints, Ints, Floats]]:
-    """Return about `most` links, from every two blocks in proportion to their links."""
+    """Return about `max_links` links, from every two blocks in proportion to their links."""
     if not pairs:
         return []
     plan = work.plan
     sizes = np.array([steps.n_links(plan, owner, other) for owner, other in pairs])
-    wanted = []
+    positions = []
     for size in sizes:
-        share = min(size, int(np.ceil(most * size / sizes.sum())))
-        wanted.append(np.sort(rng.choice(size, share, replace=False)))
-    return work.each(steps.some_links, "Drawing links", wanted, pairs, count=len(pairs), share=0.05)
+        share = min(size, int(np.ceil(max_links * size / sizes.sum())))
+        positions.append(np.sort(rng.choice(size, share, replace=False)))
+    return work.each(
+        steps.read_links_of_pair, "Drawing links", positions, pairs, count=len(pairs), share=0.05
+    )
 
 
-def _landmark_data(work: _Work, rows: Sequence[Ints], pairs: steps.Pairs) -> HeteroData:
+def _landmark_data(work: _BlockSteps, rows: Sequence[Ints], pairs: steps.Pairs) -> HeteroData:
     plan = work.plan
-    X = work.each(steps.some_rows, "Reading landmarks", rows, share=0.05)
-    ids = work.each(steps.some_ids, "Reading landmarks", rows, share=0.05)
+    X = work.each(steps.read_rows_of_block, "Reading landmarks", rows, share=0.05)
+    ids = work.each(steps.read_ids_of_block, "Reading landmarks", rows, share=0.05)
     datasets, first = [], np.zeros(len(plan.blocks), dtype=np.int64)
     for t, table in enumerate(plan.tables):
-        own = plan.of_table(t)
-        first[own] = np.cumsum([0, *(len(rows[number]) for number in own)])[:-1]
-        features = np.vstack([X[number] for number in own]).astype(np.float64)
-        names = [text for number in own for text in ids[number]]
+        block_numbers = plan.of_table(t)
+        first[block_numbers] = np.cumsum([0, *(len(rows[number]) for number in block_numbers)])[:-1]
+        features = np.vstack([X[number] for number in block_numbers]).astype(np.float64)
+        names = [text for number in block_numbers for text in ids[number]]
         datasets.append(Dataset(table.name, names, features, entity=table.entity))
-    among = work.each(
+    links_of_pairs = work.each(
         steps.links_among, "Reading landmarks", rows, pairs, count=len(pairs), share=0.05
     )
     groups: dict[tuple[int, int], list[tuple[Ints, Ints, Floats]]] = {}
-    for (owner, other), (p, q, w) in zip(pairs, among, strict=True):
+    for (owner, other), (p, q, w) in zip(pairs, links_of_pairs, strict=True):
         u, v = plan.blocks[owner].table, plan.blocks[other].table
         p, q = p + first[owner], q + first[other]
         groups.setdefault((min(u, v), max(u, v)), []).append((p, q, w) if u <= v else (q, p, w))
@@ -550,7 +572,7 @@ def _landmark_data(work: _Work, rows: Sequence[Ints], pairs: steps.Pairs) -> Het
 # Output files
 
 
-def _together(digests: Iterator[str]) -> str:
+def _hash_of_hashes(digests: Iterator[str]) -> str:
     """Return one hash of several hashes, in order."""
     return hashlib.sha256("\n".join(digests).encode()).hexdigest()
 
@@ -585,14 +607,14 @@ def _recipe_text(document: Mapping[str, object]) -> str:
     text = [toml.dumps({**flat, "versions": dict(versions())})]
     for head in heads:
         sections = document.get(head)
-        for name, said in sections.items() if isinstance(sections, Mapping) else ():
-            lines = toml.dumps({name: said})
+        for name, section in sections.items() if isinstance(sections, Mapping) else ():
+            lines = toml.dumps({name: section})
             text.append(lines.replace("[", f"[{head}.", 1))
     return "\n".join(text)
 
 
 @contextmanager
-def _scratch(parent: Path) -> Iterator[Path]:
+def _temporary_folder(parent: Path) -> Iterator[Path]:
     """Provide a temporary folder, deleted afterwards."""
     try:
         parent.mkdir(parents=True, exist_ok=True)
@@ -606,16 +628,16 @@ def _scratch(parent: Path) -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _limited(progress: Progress, recipe: LargeRecipe) -> Progress:
+def _time_limited_progress(progress: Progress, recipe: LargeRecipe) -> Progress:
     """Return a progress that raises an error when the time limit is reached."""
     if recipe.max_seconds is None:
         return progress
-    began, most = time.monotonic(), recipe.max_seconds
+    started, max_seconds = time.monotonic(), recipe.max_seconds
 
     def report(fraction: float, message: str = "", **figures: object) -> None:
-        if time.monotonic() - began > most and fraction < 1.0:
+        if time.monotonic() - started > max_seconds and fraction < 1.0:
             raise HetvizError(
-                f"{recipe.name}: max_time = {most:,.0f} s ended at {100 * fraction:.0f} % "
+                f"{recipe.name}: max_time = {max_seconds:,.0f} s ended at {100 * fraction:.0f} % "
                 f"({message.lower()}). Allow more time, use more workers, or leave rows out."
             )
         progress(fraction, message, **figures)

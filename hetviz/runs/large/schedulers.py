@@ -27,12 +27,12 @@ from hetviz.errors import HetvizError, MissingExtraError, ParameterError
 if TYPE_CHECKING:
     from distributed import Client, Future
 
-Item = TypeVar("Item")
-Result = TypeVar("Result")
-Add = Callable[[Sequence[Result]], Result]
-Beat = Callable[[float], object]
-WAYS = "sync, threads:N, local:N or tls://host:port"
-_MOST_WORKERS = 256
+Task = TypeVar("Item")
+StepResult = TypeVar("Result")
+AddResults = Callable[[Sequence[StepResult]], StepResult]
+OnShareDone = Callable[[float], object]
+SCHEDULER_CHOICES = "sync, threads:N, local:N or tls://host:port"
+MAX_WORKERS = 256
 
 
 @dataclass(frozen=True)
@@ -51,18 +51,18 @@ class Scheduler(Protocol):
     workers: int
 
     def map(
-        self, function: Callable[[Item], Result], items: Sequence[Item], beat: Beat
-    ) -> list[Result]:
+        self, function: Callable[[Task], StepResult], items: Sequence[Task], beat: OnShareDone
+    ) -> list[StepResult]:
         """Call the function with each item; `beat` gets the share done."""
         ...
 
     def sum(
         self,
-        function: Callable[[Item], Result],
-        items: Sequence[Item],
-        add: Add[Result],
-        beat: Beat,
-    ) -> Result:
+        function: Callable[[Task], StepResult],
+        items: Sequence[Task],
+        add: AddResults[StepResult],
+        beat: OnShareDone,
+    ) -> StepResult:
         """Call the function with each item, and add the results four at a time in their order."""
         ...
 
@@ -71,13 +71,13 @@ class Scheduler(Protocol):
         ...
 
 
-def alone(function: Callable[[Item], Result], item: Item) -> Result:
+def call_single_threaded(function: Callable[[Task], StepResult], item: Task) -> StepResult:
     """Call a function with single-threaded linear algebra."""
     with one_thread():
         return function(item)
 
 
-def tree(parts: Sequence[Result], add: Add[Result]) -> Result:
+def add_in_tree(parts: Sequence[StepResult], add: AddResults[StepResult]) -> StepResult:
     """Add parts in a tree of fan-in four."""
     level = list(parts)
     while len(level) > 1:
@@ -90,65 +90,65 @@ def peak_mb(_: object = None) -> float:
     try:
         # The resource usage of a child includes the size of its parent at the start.
         text = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
-        found = re.search(r"VmHWM:\s+(\d+) kB", text)
-        if found is not None:
-            return int(found[1]) * 1024 / 1e6
+        match = re.search(r"VmHWM:\s+(\d+) kB", text)
+        if match is not None:
+            return int(match[1]) * 1024 / 1e6
     except OSError:
         pass
     unit = 1 if sys.platform == "darwin" else 1024
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6
 
 
-class Loop:
+class SerialScheduler:
     """Reference scheduler: one block after another in this thread."""
 
     name, workers = "sync", 1
 
     def map(
-        self, function: Callable[[Item], Result], items: Sequence[Item], beat: Beat
-    ) -> list[Result]:
-        found: list[Result] = []
+        self, function: Callable[[Task], StepResult], items: Sequence[Task], beat: OnShareDone
+    ) -> list[StepResult]:
+        results: list[StepResult] = []
         for item in items:
-            beat(len(found) / len(items))
-            found.append(alone(function, item))
-        return found
+            beat(len(results) / len(items))
+            results.append(call_single_threaded(function, item))
+        return results
 
     def sum(
         self,
-        function: Callable[[Item], Result],
-        items: Sequence[Item],
-        add: Add[Result],
-        beat: Beat,
-    ) -> Result:
-        return tree(self.map(function, items, beat), add)
+        function: Callable[[Task], StepResult],
+        items: Sequence[Task],
+        add: AddResults[StepResult],
+        beat: OnShareDone,
+    ) -> StepResult:
+        return add_in_tree(self.map(function, items, beat), add)
 
     def peaks(self) -> dict[str, float]:
         return {"this process": peak_mb()}
 
 
-class Threads(Loop):
+class ThreadScheduler(SerialScheduler):
     """Scheduler with threads of this process."""
 
     def __init__(self, workers: int) -> None:
         self.name, self.workers = f"threads:{workers}", workers
 
     def map(
-        self, function: Callable[[Item], Result], items: Sequence[Item], beat: Beat
-    ) -> list[Result]:
+        self, function: Callable[[Task], StepResult], items: Sequence[Task], beat: OnShareDone
+    ) -> list[StepResult]:
         with ThreadPoolExecutor(self.workers) as pool:
-            todo = [pool.submit(alone, function, item) for item in items]
+            futures = [pool.submit(call_single_threaded, function, item) for item in items]
             try:
-                for done, one in enumerate(as_completed(todo)):
+                for n_done, future in enumerate(as_completed(futures)):
                     # An error in one block is raised before the others are done.
-                    one.result()
-                    beat(done / len(todo))
-                return [one.result() for one in todo]
+                    future.result()
+                    beat(n_done / len(futures))
+                return [future.result() for future in futures]
             except BaseException:
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise
 
 
-class Cluster:
+class DaskScheduler:
     """Scheduler with Dask processes on this or other machines."""
 
     def __init__(self, client: Client, name: str) -> None:
@@ -156,50 +156,52 @@ class Cluster:
         self.workers = max(1, sum(client.nthreads().values()))
 
     def map(
-        self, function: Callable[[Item], Result], items: Sequence[Item], beat: Beat
-    ) -> list[Result]:
-        return self._fetched(self._submitted(function, items, beat))
+        self, function: Callable[[Task], StepResult], items: Sequence[Task], beat: OnShareDone
+    ) -> list[StepResult]:
+        return self._gather(self._submit(function, items, beat))
 
     def sum(
         self,
-        function: Callable[[Item], Result],
-        items: Sequence[Item],
-        add: Add[Result],
-        beat: Beat,
-    ) -> Result:
-        def adding(level: Sequence[Future[Result]]) -> Future[Result]:
+        function: Callable[[Task], StepResult],
+        items: Sequence[Task],
+        add: AddResults[StepResult],
+        beat: OnShareDone,
+    ) -> StepResult:
+        def adding(level: Sequence[Future[StepResult]]) -> Future[StepResult]:
             return self._client.submit(add, list(level), pure=False)
 
-        return self._fetched([tree(self._submitted(function, items, beat), adding)])[0]
+        return self._gather([add_in_tree(self._submit(function, items, beat), adding)])[0]
 
-    def _submitted(
-        self, function: Callable[[Item], Result], items: Sequence[Item], beat: Beat
-    ) -> list[Future[Result]]:
+    def _submit(
+        self, function: Callable[[Task], StepResult], items: Sequence[Task], beat: OnShareDone
+    ) -> list[Future[StepResult]]:
         from distributed import as_completed as finished
 
         # Single items limit the loss when a worker dies.
-        todo = [self._client.submit(alone, function, item, pure=False) for item in items]
+        futures = [
+            self._client.submit(call_single_threaded, function, item, pure=False) for item in items
+        ]
         try:
-            for done, one in enumerate(finished(todo, loop=self._client.loop)):
-                if one.status == "error":
-                    raise self._said(one.exception())
-                beat(done / len(todo))
+            for n_done, future in enumerate(finished(futures, loop=self._client.loop)):
+                if future.status == "error":
+                    raise self._clear_error(future.exception())
+                beat(n_done / len(futures))
         except BaseException:
-            self._client.cancel(todo, force=True)
+            self._client.cancel(futures, force=True)
             raise
-        return todo
+        return futures
 
-    def _fetched(self, futures: list[Future[Result]]) -> list[Result]:
+    def _gather(self, futures: list[Future[StepResult]]) -> list[StepResult]:
         try:
             return list(self._client.gather(futures))
         except Exception as error:
-            raise self._said(error) from error
+            raise self._clear_error(error) from error
 
     def peaks(self) -> dict[str, float]:
-        found = self._client.run(peak_mb)
-        return {f"worker {k + 1}": float(found[at]) for k, at in enumerate(sorted(found))}
+        sizes = self._client.run(peak_mb)
+        return {f"worker {k + 1}": float(sizes[at]) for k, at in enumerate(sorted(sizes))}
 
-    def _said(self, error: BaseException) -> BaseException:
+    def _clear_error(self, error: BaseException) -> BaseException:
         """Return a clear error for lost workers; other errors are returned unchanged."""
         if type(error).__name__ == "KilledWorker":
             return HetvizError(
@@ -211,8 +213,8 @@ class Cluster:
 
 
 @contextmanager
-def opened(
-    asked: str | Scheduler | None,
+def open_scheduler(
+    scheduler_or_name: str | Scheduler | None,
     tls: TLS | None = None,
     memory: int | None = None,
     scratch: str | Path | None = None,
@@ -224,19 +226,19 @@ def opened(
     Scheduler stays open. `tls` is required for "tls://". `memory` in bytes and the `scratch` folder
     are for the processes of "local:N".
     """
-    if asked is not None and not isinstance(asked, str):
-        yield asked
+    if scheduler_or_name is not None and not isinstance(scheduler_or_name, str):
+        yield scheduler_or_name
         return
-    text = "sync" if asked is None else asked.strip()
+    text = "sync" if scheduler_or_name is None else scheduler_or_name.strip()
     local = re.fullmatch(r"(threads|local):([0-9]+)", text)
     if text == "sync":
-        yield Loop()
+        yield SerialScheduler()
     elif local is not None:
         count = int(local[2])
-        if not 1 <= count <= _MOST_WORKERS:
-            raise ParameterError(f"--scheduler {text}: N must be 1 to {_MOST_WORKERS}.")
+        if not 1 <= count <= MAX_WORKERS:
+            raise ParameterError(f"--scheduler {text}: N must be 1 to {MAX_WORKERS}.")
         if local[1] == "threads":
-            yield Threads(count)
+            yield ThreadScheduler(count)
         else:
             with _local(count, memory, scratch) as scheduler:
                 yield scheduler
@@ -244,7 +246,7 @@ def opened(
         with _remote(text, tls) as scheduler:
             yield scheduler
     else:
-        raise ParameterError(f"--scheduler {text!r}: it must be {WAYS}.")
+        raise ParameterError(f"--scheduler {text!r}: it must be {SCHEDULER_CHOICES}.")
 
 
 def _need_dask(feature: str) -> None:
@@ -280,7 +282,7 @@ def _local(count: int, memory: int | None, scratch: str | Path | None) -> Iterat
         ) as cluster,
         Client(cluster, set_as_default=False) as client,
     ):
-        yield Cluster(client, f"local:{count}")
+        yield DaskScheduler(client, f"local:{count}")
 
 
 @contextmanager
@@ -307,7 +309,7 @@ def _remote(address: str, tls: TLS | None) -> Iterator[Scheduler]:
     with client:
         if not client.nthreads():
             raise HetvizError(f"The scheduler at {address} has no workers. Start some first.")
-        yield Cluster(client, address)
+        yield DaskScheduler(client, address)
 
 
 def check_address(address: str, tls: TLS | None) -> None:
@@ -318,7 +320,7 @@ def check_address(address: str, tls: TLS | None) -> None:
     except ValueError:
         host, port = "", None
     if parts.scheme not in ("tls", "tcp") or not host or port is None or parts.path.strip("/"):
-        raise ParameterError(f"--scheduler {address!r}: it must be {WAYS}.")
+        raise ParameterError(f"--scheduler {address!r}: it must be {SCHEDULER_CHOICES}.")
     if parts.scheme == "tcp":
         if not _is_loopback(host):
             raise ParameterError(

@@ -27,8 +27,8 @@ from hetviz.runs.large.plan import LinkTable, Plan, Table
 if TYPE_CHECKING:
     import pyarrow as pa
 
-SHOWN = 20
-_ENTRIES = 4_000_000
+MAX_SHOWN = 20
+_MAX_ENTRIES = 4_000_000
 _LINK = np.dtype([("p", "<i8"), ("q", "<i8"), ("w", "<f8")])
 
 
@@ -46,32 +46,32 @@ class Placer(Protocol):
 def read_features(table: Table, start: int, stop: int) -> Array:
     """Return features of a range of rows, (n, d); missing, infinite or huge ones are errors."""
     rows = table.files.read(start, stop, table.features)
-    kind = np.float32 if table.single else np.float64
-    X = np.empty((stop - start, table.d), dtype=kind)
+    dtype = np.float32 if table.single else np.float64
+    X = np.empty((stop - start, table.d), dtype=dtype)
     for c, column in enumerate(table.features):
-        first = 0
+        start_row = 0
         for chunk in rows.column(column).chunks:
-            here = slice(first, first + len(chunk))
-            first += len(chunk)
+            chunk_rows = slice(start_row, start_row + len(chunk))
+            start_row += len(chunk)
             if len(table.features) == 1 and hasattr(chunk.type, "list_size"):
                 values = chunk.flatten()
                 if chunk.null_count or values.null_count or len(values) != len(chunk) * table.d:
-                    raise _missing(table, start + here.start, column)
-                X[here] = values.to_numpy(zero_copy_only=False).reshape(-1, table.d)
+                    raise _missing_value_error(table, start + chunk_rows.start, column)
+                X[chunk_rows] = values.to_numpy(zero_copy_only=False).reshape(-1, table.d)
             else:
                 if chunk.null_count:
                     at = int(np.flatnonzero(chunk.is_null().to_numpy(zero_copy_only=False))[0])
-                    raise _missing(table, start + here.start + at, column)
-                X[here, c] = chunk.to_numpy(zero_copy_only=False)
-    for first in range(0, len(X), 32_768):
-        piece = X[first : first + 32_768]
+                    raise _missing_value_error(table, start + chunk_rows.start + at, column)
+                X[chunk_rows, c] = chunk.to_numpy(zero_copy_only=False)
+    for start_row in range(0, len(X), 32_768):
+        piece = X[start_row : start_row + 32_768]
         if not is_within_magnitude(piece):
             bad = np.argwhere(~(np.abs(piece.astype(np.float64)) <= MAX_MAGNITUDE))[0]
             name = table.features[min(int(bad[1]), len(table.features) - 1)]
             raise DataError(
                 Problem(
                     "not-finite",
-                    f"{table.name}, row {start + first + int(bad[0]) + 1:,}, column {name}",
+                    f"{table.name}, row {start + start_row + int(bad[0]) + 1:,}, column {name}",
                     f"a feature value is missing, infinite or beyond {MAX_MAGNITUDE:g}",
                     str(piece[tuple(bad)]),
                     "Fill it in, rescale it, or leave the row or the feature out.",
@@ -80,13 +80,13 @@ def read_features(table: Table, start: int, stop: int) -> Array:
     return X
 
 
-def _missing(table: Table, row: int, column: str) -> DataError:
+def _missing_value_error(table: Table, row: int, column: str) -> DataError:
     where = f"{table.name}, row {row + 1:,} or after, column {column}"
     remedy = "Fill it in, or leave the row or the feature out."
     return DataError(Problem("not-finite", where, "a feature value is missing", "", remedy))
 
 
-def ingest(plan: Plan, number: int) -> int:
+def read_block(plan: Plan, number: int) -> int:
     """Read a block and store its features, and its ids by part."""
     import pyarrow as pa
 
@@ -97,7 +97,7 @@ def ingest(plan: Plan, number: int) -> int:
         ids = _ids(table.files.read(block.start, block.stop, [table.id]).column(0), table.name,
                    block.start, plan.as_text[block.table])  # fmt: skip
         rows = pa.array(np.arange(block.start, block.stop))
-        _spread(plan, pa.table({"id": ids, "row": rows}), f"ids-{block.table}-{{}}-{number}")
+        _write_by_part(plan, pa.table({"id": ids, "row": rows}), f"ids-{block.table}-{{}}-{number}")
     return block.n
 
 
@@ -111,16 +111,16 @@ def _ids(column: pa.ChunkedArray, name: str, start: int, as_text: bool) -> pa.Ar
         raise DataError(Problem("no-id", where, "the id is missing", "", "Give every row one."))
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
-    wanted = column.cast(pa.large_string() if as_text else pa.int64()).combine_chunks()
-    return wanted.combine_chunks() if isinstance(wanted, pa.ChunkedArray) else wanted
+    converted = column.cast(pa.large_string() if as_text else pa.int64()).combine_chunks()
+    return converted.combine_chunks() if isinstance(converted, pa.ChunkedArray) else converted
 
 
-def _spread(plan: Plan, rows: pa.Table, name: str) -> None:
+def _write_by_part(plan: Plan, rows: pa.Table, name: str) -> None:
     """Write rows by the part of their id, to files `name` with the number of the part."""
     if plan.parts == 1:
         _write(plan, name.format(0), rows)
         return
-    part = _part(rows.column("id").combine_chunks(), plan.parts)
+    part = _part_of_ids(rows.column("id").combine_chunks(), plan.parts)
     order = np.argsort(part, kind="stable")
     ends = np.searchsorted(part[order], np.arange(plan.parts + 1))
     rows = rows.take(order)
@@ -128,7 +128,7 @@ def _spread(plan: Plan, rows: pa.Table, name: str) -> None:
         _write(plan, name.format(h), rows.slice(int(ends[h]), int(ends[h + 1] - ends[h])))
 
 
-def _part(ids: pa.Array, parts: int) -> Ints:
+def _part_of_ids(ids: pa.Array, parts: int) -> Ints:
     import pyarrow as pa
 
     from hetviz.core.hashing import hash_numbers, hash_texts
@@ -153,17 +153,17 @@ def split_links(plan: Plan, number: int) -> int:
     """Read a chunk of links, and split it by the ids of first ends."""
     import pyarrow as pa
 
-    which, start, stop = plan.chunks[number]
-    links = plan.links[which]
+    position, start, stop = plan.chunks[number]
+    links = plan.links[position]
     weighted = isinstance(links.weight, str)
     columns = dict.fromkeys([links.i, links.j, *([links.weight] if weighted else [])])
     rows = links.files.read(start, stop, list(map(str, columns)))
     i = _ids(rows.column(links.i), links.name, start, plan.as_text[links.source])
     j = _ids(rows.column(links.j), links.name, start, plan.as_text[links.target])
-    found = {"id": i, "other": j, "at": pa.array(np.arange(start, stop))}
+    columns_of_chunk = {"id": i, "other": j, "at": pa.array(np.arange(start, stop))}
     if weighted:
-        found["w"] = pa.array(_weights(rows.column(str(links.weight)), links, start))
-    _spread(plan, pa.table(found), f"first-{{}}-{number}")
+        columns_of_chunk["w"] = pa.array(_weights(rows.column(str(links.weight)), links, start))
+    _write_by_part(plan, pa.table(columns_of_chunk), f"first-{{}}-{number}")
     return stop - start
 
 
@@ -192,59 +192,59 @@ def look_up_first(plan: Plan, h: int) -> list[tuple[int, int, list[tuple[int, st
     """
     import pyarrow as pa
 
-    known = {t: _known(plan, t, h) for t in range(len(plan.tables))}
-    found = []
-    for which, links in enumerate(plan.links):
-        kept, unknown, first = [], 0, []
+    ids_by_table = {t: _ids_of_part(plan, t, h) for t in range(len(plan.tables))}
+    unknown_ids = []
+    for position, links in enumerate(plan.links):
+        resolved, unknown, examples = [], 0, []
         for number, chunk in enumerate(plan.chunks):
-            if chunk[0] != which:
+            if chunk[0] != position:
                 continue
             rows = _read(plan, f"first-{h}-{number}")
-            p, lost = _looked_up(rows.column("id"), *known[links.source])
-            unknown += int(lost.sum())
-            first += _first(rows, lost)
+            p, is_unknown = _look_up(rows.column("id"), *ids_by_table[links.source])
+            unknown += int(is_unknown.sum())
+            examples += _first_unknown(rows, is_unknown)
             columns = {"id": rows.column("other"), "at": rows.column("at"), "p": pa.array(p)}
             if "w" in rows.column_names:
                 columns["w"] = rows.column("w")
-            kept.append(pa.table(columns).filter(pa.array(~lost)))
-        if kept:
-            _spread(plan, pa.concat_tables(kept), f"second-{which}-{{}}-{h}")
-        found.append((which, unknown, first[:SHOWN]))
+            resolved.append(pa.table(columns).filter(pa.array(~is_unknown)))
+        if resolved:
+            _write_by_part(plan, pa.concat_tables(resolved), f"second-{position}-{{}}-{h}")
+        unknown_ids.append((position, unknown, examples[:MAX_SHOWN]))
     for u, v in plan.views:
-        q, lost = _looked_up(known[u][0], *known[v])
-        rows = known[u][1][~lost]
-        _share_out(plan, f"view-{u}-{v}-{h}", u, v, rows, q[~lost], np.ones(len(rows)))
-    return found
+        q, is_unknown = _look_up(ids_by_table[u][0], *ids_by_table[v])
+        rows = ids_by_table[u][1][~is_unknown]
+        _write_by_block(plan, f"view-{u}-{v}-{h}", u, v, rows, q[~is_unknown], np.ones(len(rows)))
+    return unknown_ids
 
 
 def look_up_second(plan: Plan, h: int) -> list[tuple[int, int, list[tuple[int, str]]]]:
     """Replace the second ends of links by rows, and split the links by block."""
-    found = []
-    for which, links in enumerate(plan.links):
-        ids, numbers = _known(plan, links.target, h, checked=False)
-        unknown, first, ends = 0, [], []
+    unknown_ids = []
+    for position, links in enumerate(plan.links):
+        ids, numbers = _ids_of_part(plan, links.target, h, checked=False)
+        unknown, examples, ends = 0, [], []
         for part in range(plan.parts):
-            if not os.path.exists(plan.path(f"second-{which}-{h}-{part}")):
+            if not os.path.exists(plan.path(f"second-{position}-{h}-{part}")):
                 continue
-            rows = _read(plan, f"second-{which}-{h}-{part}")
-            q, lost = _looked_up(rows.column("id"), ids, numbers)
-            unknown += int(lost.sum())
-            first += _first(rows, lost)
-            there = ~lost
-            p = rows.column("p").to_numpy()[there]
+            rows = _read(plan, f"second-{position}-{h}-{part}")
+            q, is_unknown = _look_up(rows.column("id"), ids, numbers)
+            unknown += int(is_unknown.sum())
+            examples += _first_unknown(rows, is_unknown)
+            is_known = ~is_unknown
+            p = rows.column("p").to_numpy()[is_known]
             if "w" in rows.column_names:
-                w = rows.column("w").to_numpy()[there]
+                w = rows.column("w").to_numpy()[is_known]
             else:
                 w = np.full(len(p), float(links.weight))
-            ends.append((p, q[there], w))
+            ends.append((p, q[is_known], w))
         if ends:
             p, q, w = map(np.concatenate, zip(*ends, strict=True))
-            _share_out(plan, f"link-{which}-{h}", links.source, links.target, p, q, w)
-        found.append((which, unknown, sorted(first)[:SHOWN]))
-    return found
+            _write_by_block(plan, f"link-{position}-{h}", links.source, links.target, p, q, w)
+        unknown_ids.append((position, unknown, sorted(examples)[:MAX_SHOWN]))
+    return unknown_ids
 
 
-def _known(plan: Plan, t: int, h: int, *, checked: bool = True) -> tuple[pa.Array, Ints]:
+def _ids_of_part(plan: Plan, t: int, h: int, *, checked: bool = True) -> tuple[pa.Array, Ints]:
     """Return the ids of a part of a table, and their rows."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -256,70 +256,70 @@ def _known(plan: Plan, t: int, h: int, *, checked: bool = True) -> tuple[pa.Arra
         ids = ids.combine_chunks()
     if checked and pc.count_distinct(ids).as_py() < len(ids):
         counts = pc.value_counts(ids)
-        twice = counts.field("values").filter(pc.greater(counts.field("counts"), 1))
+        duplicates = counts.field("values").filter(pc.greater(counts.field("counts"), 1))
         name = plan.tables[t].name
         raise DataError(
             limit_problems(
                 Problem("duplicate-id", name, "two rows have this id", str(text), "Keep one.")
-                for text in twice[:SHOWN].to_pylist()
+                for text in duplicates[:MAX_SHOWN].to_pylist()
             )
         )
     return ids, rows
 
 
-def _looked_up(ids: pa.ChunkedArray, known: pa.Array, rows: Ints) -> tuple[Ints, Array]:
+def _look_up(ids: pa.ChunkedArray, known_ids: pa.Array, rows: Ints) -> tuple[Ints, Array]:
     """Return the rows of ids, and a mask of unknown ids."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    at = pc.index_in(ids, value_set=known)
+    at = pc.index_in(ids, value_set=known_ids)
     if isinstance(at, pa.ChunkedArray):
         at = at.combine_chunks()
-    lost = np.asarray(at.is_null().to_numpy(zero_copy_only=False), dtype=bool)
-    places = np.asarray(at.fill_null(0).to_numpy(zero_copy_only=False), dtype=np.int64)
-    found = rows[places] if len(rows) else np.zeros(len(places), dtype=np.int64)
-    return np.asarray(found, dtype=np.int64), lost
+    is_unknown = np.asarray(at.is_null().to_numpy(zero_copy_only=False), dtype=bool)
+    positions = np.asarray(at.fill_null(0).to_numpy(zero_copy_only=False), dtype=np.int64)
+    found_rows = rows[positions] if len(rows) else np.zeros(len(positions), dtype=np.int64)
+    return np.asarray(found_rows, dtype=np.int64), is_unknown
 
 
-def _first(rows: pa.Table, lost: Array) -> list[tuple[int, str]]:
-    at = np.flatnonzero(lost)[:SHOWN]
+def _first_unknown(rows: pa.Table, is_unknown: Array) -> list[tuple[int, str]]:
+    at = np.flatnonzero(is_unknown)[:MAX_SHOWN]
     numbers, ids = rows.column("at").take(at).to_pylist(), rows.column("id").take(at).to_pylist()
     return sorted(zip(numbers, map(str, ids), strict=True))
 
 
-def _starts(plan: Plan, t: int) -> tuple[Ints, int]:
+def _block_starts(plan: Plan, t: int) -> tuple[Ints, int]:
     """Return the starts of the blocks of a table, and the number of its first block."""
-    own = plan.of_table(t)
-    return np.array([plan.blocks[number].start for number in own]), own[0]
+    block_numbers = plan.of_table(t)
+    return np.array([plan.blocks[number].start for number in block_numbers]), block_numbers[0]
 
 
-def _share_out(plan: Plan, name: str, u: int, v: int, p: Ints, q: Ints, w: Floats) -> None:
+def _write_by_block(plan: Plan, name: str, u: int, v: int, p: Ints, q: Ints, w: Floats) -> None:
     """Write links by the block that owns them; p and q are rows of their tables."""
-    (a, first_a), (b, first_b) = _starts(plan, u), _starts(plan, v)
+    (a, first_a), (b, first_b) = _block_starts(plan, u), _block_starts(plan, v)
     P = first_a + np.searchsorted(a, p, side="right") - 1
     Q = first_b + np.searchsorted(b, q, side="right") - 1
     links = np.empty(len(p), dtype=_LINK)
     starts = np.array([block.start for block in plan.blocks])
     # Each pair is stored once, independent of its direction; ownership alternates.
-    mine = np.where((P + Q) % 2 == 0, np.minimum(P, Q), np.maximum(P, Q)) == P
-    same = P == Q
-    swap = np.where(same, p > q, ~mine)
+    is_owner = np.where((P + Q) % 2 == 0, np.minimum(P, Q), np.maximum(P, Q)) == P
+    same_block = P == Q
+    swap = np.where(same_block, p > q, ~is_owner)
     left, right = np.where(swap, q, p), np.where(swap, p, q)
     owner, other = np.where(swap, Q, P), np.where(swap, P, Q)
     links["p"], links["w"] = left - starts[owner], w
     # The other block and the row in it, as one number.
     links["q"] = (other.astype(np.int64) << 40) | (right - starts[other])
-    keep = ~(same & (p == q))
-    links, owner = links[keep], owner[keep]
+    is_kept = ~(same_block & (p == q))
+    links, owner = links[is_kept], owner[is_kept]
     order = np.argsort(owner, kind="stable")
     ends = np.searchsorted(owner[order], np.arange(len(plan.blocks) + 1))
     for block in range(len(plan.blocks)):
-        mine_now = order[ends[block] : ends[block + 1]]
-        if len(mine_now):
-            _save(plan.path(f"links-{block}-{name}.npy"), links[mine_now])
+        of_block = order[ends[block] : ends[block + 1]]
+        if len(of_block):
+            _save(plan.path(f"links-{block}-{name}.npy"), links[of_block])
 
 
-def join_links(plan: Plan, rule: Rule, number: int) -> list[tuple[int, int, int]]:
+def join_links(plan: Plan, rule: LinkRule, number: int) -> list[tuple[int, int, int]]:
     """Merge the links of a block, with summed weights, and return the other blocks with counts.
 
     Each entry has the other block, the number of “together” links and of “apart” links.
@@ -328,9 +328,9 @@ def join_links(plan: Plan, rule: Rule, number: int) -> list[tuple[int, int, int]
     links = np.concatenate([np.load(name) for name in names] or [np.empty(0, dtype=_LINK)])
     order = np.lexsort((links["p"], links["q"]))
     links = links[order]
-    new = np.ones(len(links), dtype=bool)
-    new[1:] = (links["p"][1:] != links["p"][:-1]) | (links["q"][1:] != links["q"][:-1])
-    at = np.flatnonzero(new)
+    is_first = np.ones(len(links), dtype=bool)
+    is_first[1:] = (links["p"][1:] != links["p"][:-1]) | (links["q"][1:] != links["q"][:-1])
+    at = np.flatnonzero(is_first)
     w = np.add.reduceat(links["w"], at) if len(at) else np.empty(0)
     p, q = links["p"][at], links["q"][at]
     others, rows = q >> 40, q & ((1 << 40) - 1)
@@ -338,7 +338,7 @@ def join_links(plan: Plan, rule: Rule, number: int) -> list[tuple[int, int, int]
     w = np.clip(w, -1.0, 1.0)
     if rule.positive_only:
         w = np.maximum(w, 0.0)
-    found = []
+    counts = []
     u = plan.blocks[number].table
     for other in np.unique(others):
         block = plan.blocks[int(other)]
@@ -346,21 +346,21 @@ def join_links(plan: Plan, rule: Rule, number: int) -> list[tuple[int, int, int]
         weight = w[others == other] * np.sqrt(rule.weights[u] * rule.weights[v])
         if u == v and not rule.within:
             weight = np.zeros_like(weight)
-        there = weight != 0
-        ends = (p[others == other][there], rows[others == other][there])
+        is_nonzero = weight != 0
+        ends = (p[others == other][is_nonzero], rows[others == other][is_nonzero])
         shape = (plan.blocks[number].n, block.n)
-        W = sp.csr_array((weight[there], ends), shape=shape)
+        W = sp.csr_array((weight[is_nonzero], ends), shape=shape)
         if W.nnz:
             for part in ("indptr", "indices", "data"):
                 _save(plan.path(f"w-{number}-{int(other)}-{part}.npy"), getattr(W, part))
             together = int((W.data > 0).sum())
-            found.append((int(other), together, int(W.nnz) - together))
+            counts.append((int(other), together, int(W.nnz) - together))
     for name in names:
         name.unlink(missing_ok=True)
-    return found
+    return counts
 
 
-class Rule:
+class LinkRule:
     """Rule for link weights of a method.
 
     Links between tables u and v are multiplied by sqrt(weight_u weight_v); `within` tells whether
@@ -385,21 +385,21 @@ Pairs = tuple[tuple[int, int], ...]
 
 def degrees(plan: Plan, pairs: Pairs, number: int) -> dict[Key, Floats]:
     """Return the sum of rows of a block weighted by their link sums, and store these."""
-    found = np.zeros((2, plan.blocks[number].n))
+    sums = np.zeros((2, plan.blocks[number].n))
     for owner, other in pairs:
         if number not in (owner, other):
             continue
         W = links_of(plan, owner, other)
-        for sign, degree in zip((POSITIVE, NEGATIVE), found, strict=True):
+        for sign, degree in zip((POSITIVE, NEGATIVE), sums, strict=True):
             part = np.maximum(sign * W.data, 0.0)
             if owner == number:
                 row = np.repeat(np.arange(len(degree)), np.diff(W.indptr))
                 degree += np.bincount(row, part, minlength=len(degree))
             if other == number:
                 degree += np.bincount(W.indices, part, minlength=len(degree))
-    _save(plan.path(f"d-{number}.npy"), found)
+    _save(plan.path(f"d-{number}.npy"), sums)
     X = np.load(plan.path(f"x-{number}.npy"))
-    return moments.first_moments(X, found.sum(axis=0), plan.blocks[number].table)
+    return moments.first_moments(X, sums.sum(axis=0), plan.blocks[number].table)
 
 
 def means(plan: Plan, number: int) -> dict[Key, Floats]:
@@ -432,7 +432,7 @@ def products(plan: Plan, pairs: Pairs, centres: Sequence[Floats], number: int) -
         for sign in (POSITIVE, NEGATIVE):
             linked: Floats | None = None
             for other in blocks:
-                W = _of_sign(links_of(plan, number, other), sign)
+                W = _weights_of_sign(links_of(plan, number, other), sign)
                 if not W.nnz:
                     continue
                 if linked is None:
@@ -449,7 +449,7 @@ def products(plan: Plan, pairs: Pairs, centres: Sequence[Floats], number: int) -
     return total
 
 
-def _of_sign(W: Sparse, sign: int) -> Sparse:
+def _weights_of_sign(W: Sparse, sign: int) -> Sparse:
     if (sign * W.data > 0).all():
         return W if sign > 0 else sp.csr_array(-W)
     part = sp.csr_array((np.maximum(sign * W.data, 0.0), W.indices, W.indptr), shape=W.shape)
@@ -475,7 +475,7 @@ def agreements(
         v = plan.blocks[other].table
         W = links_of(plan, number, other)
         if u == v and even:
-            W = _evened(plan, W, number, other)
+            W = _normalise_by_degrees(plan, W, number, other)
         linked = np.zeros((block.n, plan.tables[v].d))
         Z = X if other == number else np.load(plan.path(f"x-{other}.npy"))
         moments.add_linked_sums(W, Z, centres[v], linked)
@@ -486,7 +486,7 @@ def agreements(
     return total
 
 
-def _evened(plan: Plan, W: Sparse, number: int, other: int) -> Sparse:
+def _normalise_by_degrees(plan: Plan, W: Sparse, number: int, other: int) -> Sparse:
     left, right = (np.sqrt(np.load(plan.path(f"d-{which}.npy"))[0]) for which in (number, other))
     row = np.repeat(np.arange(W.shape[0]), np.diff(W.indptr))
     data = W.data / (left[row] * right[W.indices])
@@ -496,23 +496,23 @@ def _evened(plan: Plan, W: Sparse, number: int, other: int) -> Sparse:
 def place_views(plan: Plan, placer: Placer, ties: Pairs, number: int) -> int:
     """Store places of the items of a block, as the mean over all tables with these items."""
     block = plan.blocks[number]
-    own = placer.place(plan.tables[block.table].name, np.load(plan.path(f"x-{number}.npy")))
-    there = np.asarray(np.isfinite(own).all(axis=1))
-    total: Floats = np.where(there[:, None], own, 0.0)
-    count: Floats = there.astype(np.float64)
+    places = placer.place(plan.tables[block.table].name, np.load(plan.path(f"x-{number}.npy")))
+    is_placed = np.asarray(np.isfinite(places).all(axis=1))
+    total: Floats = np.where(is_placed[:, None], places, 0.0)
+    count: Floats = is_placed.astype(np.float64)
     for owner, other in ties:
         if number not in (owner, other):
             continue
         W = links_of(plan, owner, other)
-        those = other if owner == number else owner
-        name = plan.tables[plan.blocks[those].table].name
-        Y = placer.place(name, np.load(plan.path(f"x-{those}.npy")))
+        other_block = other if owner == number else owner
+        name = plan.tables[plan.blocks[other_block].table].name
+        Y = placer.place(name, np.load(plan.path(f"x-{other_block}.npy")))
         p, q = np.repeat(np.arange(W.shape[0]), np.diff(W.indptr)), W.indices
-        mine, theirs = (p, q) if owner == number else (q, p)
-        known = np.isfinite(Y[theirs]).all(axis=1)
+        own_rows, other_rows = (p, q) if owner == number else (q, p)
+        has_place = np.isfinite(Y[other_rows]).all(axis=1)
         # Indices are unique because ids of a table are.
-        total[mine[known]] += Y[theirs[known]]
-        count[mine[known]] += 1.0
+        total[own_rows[has_place]] += Y[other_rows[has_place]]
+        count[own_rows[has_place]] += 1.0
     with np.errstate(invalid="ignore"):
         _save(plan.path(f"y-{number}.npy"), np.where(count[:, None] > 0, total / count[:, None],
                                                      np.nan))  # fmt: skip
@@ -527,10 +527,10 @@ def place_rows(plan: Plan, placer: Placer, number: int) -> int:
     return block.n
 
 
-def keep_refined(plan: Plan, rows: Sequence[Ints], Y: Sequence[Floats]) -> None:
+def store_refined(plan: Plan, rows: Sequence[Ints], Y: Sequence[Floats]) -> None:
     """Store the refined places of rows of each block, for `place_by_refined`."""
-    for number, (mine, places) in enumerate(zip(rows, Y, strict=True)):
-        _save(plan.path(f"refined-{number}-rows.npy"), mine)
+    for number, (block_rows, places) in enumerate(zip(rows, Y, strict=True)):
+        _save(plan.path(f"refined-{number}-rows.npy"), block_rows)
         _save(plan.path(f"refined-{number}-places.npy"), places)
 
 
@@ -548,7 +548,7 @@ def place_by_refined(plan: Plan, placer: Placer, number: int) -> int:
     return block.n
 
 
-def keep(plan: Plan, name: str, array: Array) -> None:
+def store_array(plan: Plan, name: str, array: Array) -> None:
     """Store an array for all blocks under a name."""
     _save(plan.path(f"{name}.npy"), array)
 
@@ -557,44 +557,46 @@ def nearest_in_block(
     plan: Plan,
     features: Sequence[Floats],
     places: Sequence[Floats],
-    own: Sequence[Ints],
+    row_numbers: Sequence[Ints],
     k: int,
     number: int,
 ) -> Floats:
     """Return the rows of a block nearest to q query rows of its table.
 
     The result has shape (2, 2, q, k): by features and on the map, squared distances and row
-    numbers; infinite and -1 if the block has fewer rows. `own` has the row numbers of the queries.
+    numbers; infinite and -1 if the block has fewer rows. `row_numbers` has the row numbers of the queries.
     """
     block = plan.blocks[number]
     t = block.table
-    found = np.full((2, 2, len(own[t]), k), np.inf)
-    found[:, 1] = -1.0
-    at = np.flatnonzero((own[t] >= block.start) & (own[t] < block.stop))
-    for way, (name, asked) in enumerate((("x", features[t]), ("y", places[t]))):
-        there = np.load(plan.path(f"{name}-{number}.npy"), mmap_mode="r")
-        step = max(1, _ENTRIES // max(len(asked), 1))
+    nearest_so_far = np.full((2, 2, len(row_numbers[t]), k), np.inf)
+    nearest_so_far[:, 1] = -1.0
+    at = np.flatnonzero((row_numbers[t] >= block.start) & (row_numbers[t] < block.stop))
+    for space, (name, queries) in enumerate((("x", features[t]), ("y", places[t]))):
+        stored = np.load(plan.path(f"{name}-{number}.npy"), mmap_mode="r")
+        step = max(1, _MAX_ENTRIES // max(len(queries), 1))
         for start in range(0, block.n, step):
-            D = cross_squared_distances(asked, there[start : start + step].astype(np.float64))
+            D = cross_squared_distances(queries, stored[start : start + step].astype(np.float64))
             first = block.start + start
-            here = at[(own[t][at] >= first) & (own[t][at] < first + D.shape[1])]
-            D[here, own[t][here] - first] = np.inf
+            own_positions = at[
+                (row_numbers[t][at] >= first) & (row_numbers[t][at] < first + D.shape[1])
+            ]
+            D[own_positions, row_numbers[t][own_positions] - first] = np.inf
             D[np.isnan(D)] = np.inf
-            both = np.hstack([found[way, 0], D])
+            all_squared = np.hstack([nearest_so_far[space, 0], D])
             rows = np.arange(first, first + D.shape[1])
-            names = np.hstack([found[way, 1], np.broadcast_to(rows, D.shape)])
-            nearest = nearest_columns(both, k)
-            found[way, 0] = np.take_along_axis(both, nearest, axis=1)
-            found[way, 1] = np.take_along_axis(names, nearest, axis=1)
-    return found
+            names = np.hstack([nearest_so_far[space, 1], np.broadcast_to(rows, D.shape)])
+            nearest = nearest_columns(all_squared, k)
+            nearest_so_far[space, 0] = np.take_along_axis(all_squared, nearest, axis=1)
+            nearest_so_far[space, 1] = np.take_along_axis(names, nearest, axis=1)
+    return nearest_so_far
 
 
-def places_are_kept(plan: Plan) -> bool:
+def has_stored_places(plan: Plan) -> bool:
     """Return whether places of all rows are stored."""
     return os.path.exists(plan.path("y-0.npy"))
 
 
-def some_places(plan: Plan, wanted: Sequence[Ints], number: int) -> Floats:
+def read_places_of_block(plan: Plan, wanted: Sequence[Ints], number: int) -> Floats:
     """Return the stored places of some rows of a block."""
     return np.asarray(np.load(plan.path(f"y-{number}.npy"), mmap_mode="r")[wanted[number]])
 
@@ -609,9 +611,9 @@ def write_places(plan: Plan, placer: Placer, folder: str, number: int) -> tuple[
 
     block = plan.blocks[number]
     table = plan.tables[block.table]
-    kept = plan.path(f"y-{number}.npy")
-    if os.path.exists(kept):
-        Y = np.load(kept)
+    stored_path = plan.path(f"y-{number}.npy")
+    if os.path.exists(stored_path):
+        Y = np.load(stored_path)
     else:
         Y = placer.place(table.name, np.load(plan.path(f"x-{number}.npy")))
     ids = table.files.read(block.start, block.stop, [table.id]).column(0)
@@ -630,26 +632,26 @@ def write_places(plan: Plan, placer: Placer, folder: str, number: int) -> tuple[
     return digest.hexdigest(), block.n, int(np.isnan(Y).any(axis=1).sum())
 
 
-def some_rows(plan: Plan, wanted: Sequence[Ints], number: int) -> Array:
+def read_rows_of_block(plan: Plan, rows: Sequence[Ints], number: int) -> Array:
     """Return the features of some rows of a block."""
-    return np.asarray(np.load(plan.path(f"x-{number}.npy"), mmap_mode="r")[wanted[number]])
+    return np.asarray(np.load(plan.path(f"x-{number}.npy"), mmap_mode="r")[rows[number]])
 
 
-def some_ids(plan: Plan, wanted: Sequence[Ints], number: int) -> list[str]:
+def read_ids_of_block(plan: Plan, rows: Sequence[Ints], number: int) -> list[str]:
     """Return the ids of some rows of a block, as text."""
     block = plan.blocks[number]
     table = plan.tables[block.table]
     column = table.files.read(block.start, block.stop, [table.id]).column(0)
-    return list(map(str, column.take(wanted[number]).to_pylist()))
+    return list(map(str, column.take(rows[number]).to_pylist()))
 
 
-def some_links(
-    plan: Plan, wanted: Sequence[Sequence[Ints]], pairs: Pairs, number: int
+def read_links_of_pair(
+    plan: Plan, positions: Sequence[Sequence[Ints]], pairs: Pairs, number: int
 ) -> tuple[Ints, Ints, Floats]:
     """Return some links of two blocks: rows of both, and weights."""
     owner, other = pairs[number]
     W = links_of(plan, owner, other).tocoo()
-    at = wanted[number]
+    at = positions[number]
     return (
         np.asarray(W.coords[0][at], dtype=np.int64),
         np.asarray(W.coords[1][at], dtype=np.int64),
@@ -659,8 +661,8 @@ def some_links(
 
 def n_links(plan: Plan, number: int, other: int) -> int:
     """Return the number of links that two blocks share."""
-    found = np.load(plan.path(f"w-{number}-{other}-data.npy"), mmap_mode="r")
-    return int(found.shape[0])
+    weights = np.load(plan.path(f"w-{number}-{other}-data.npy"), mmap_mode="r")
+    return int(weights.shape[0])
 
 
 def links_among(
@@ -700,7 +702,7 @@ def _read(plan: Plan, name: str) -> pa.Table:
         return reader.read_all()
 
 
-def removed(plan: Plan, starts: Iterable[str]) -> None:
+def remove_files(plan: Plan, starts: Iterable[str]) -> None:
     """Delete temporary files."""
     for start in starts:
         for path in Path(plan.scratch).glob(f"{start}-*"):

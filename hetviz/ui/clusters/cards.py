@@ -157,14 +157,14 @@ def _clarity(card: ClusterCard) -> float:
 def _method_text(state: State, cards: tuple[ClusterCard, ...]) -> str:
     clustering = state.clustering
     assert clustering is not None  # noqa: S101 - see headline
-    how = clustering.how
-    if how.get("method") == "label":
-        text = f"The values of “{how.get('label')}” as clusters."
+    search = clustering.how
+    if search.get("method") == "label":
+        text = f"The values of “{search.get('label')}” as clusters."
     else:
         method = {"hdbscan": "HDBSCAN", "agglomerative": "agglomerative clustering"}.get(
-            str(how.get("method")), "k-means"
+            str(search.get("method")), "k-means"
         )
-        text = f"Found by {method} {how.get('space', 'on the map itself')}, named by what "
+        text = f"Found by {method} {search.get('space', 'on the map itself')}, named by what "
         text += "is typical of each."
     if clustering.changed:
         text += " Edited by hand."

@@ -108,9 +108,9 @@ def trials_of(state: State) -> Mapping[str, Any] | None:
     clustering = state.clustering
     if finding is None or clustering is None or clustering.run != state.chosen:
         return None
-    how = finding.content["how"]
-    is_same = how["method"] == _chosen_method() and how["asked"] == _chosen_space()
-    return finding.content if is_same and clustering.how.get("method") == how["method"] else None
+    search = finding.content["how"]
+    is_same = search["method"] == _chosen_method() and search["asked"] == _chosen_space()
+    return finding.content if is_same and clustering.how.get("method") == search["method"] else None
 
 
 def _number_slider(trials: Mapping[str, Any], n_clusters: int) -> None:

@@ -119,24 +119,24 @@ def _listed_regions(state: State, run: Run, level: RegionLevel) -> tuple[ListedR
     def make() -> tuple[ListedRegion, ...]:
         Y = map_parts.get_geometry(state, run).points.astype(np.float64)
         A = data.adjacency("+").astype(bool).astype(np.float64)
-        found = []
+        regions = []
         for code, name in enumerate(level.names):
             member = (level.codes == code).astype(np.float64)
             rows = np.flatnonzero(member)
             touching = float(np.asarray(A @ member).sum())
             within = float(member @ np.asarray(A @ member).ravel())
-            some = rows[:: max(1, len(rows) // _SAMPLE_SIZE)]
-            found.append(
+            sample = rows[:: max(1, len(rows) // _SAMPLE_SIZE)]
+            regions.append(
                 ListedRegion(
                     name or f"Region {code + 1}",
                     rows,
                     within / touching if touching else float("nan"),
-                    some[choose_exemplars(Y[some], 2 * _MAX_PICTURES)],
+                    sample[choose_exemplars(Y[sample], 2 * _MAX_PICTURES)],
                     code,
                 )
             )
         return tuple(
-            sorted(found, key=lambda region: (-np.nan_to_num(region.inside), -len(region.rows)))
+            sorted(regions, key=lambda region: (-np.nan_to_num(region.inside), -len(region.rows)))
         )
 
     return get_or_compute(data, ("quick clusters", id(run), id(level)), make, (run, level))

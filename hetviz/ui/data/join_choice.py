@@ -255,13 +255,13 @@ def _example_sentence(joined: HeteroData, lines: DetailTable, meaning: str) -> s
     if meaning in ("summary", "both"):
         table: Any = joined[lines.named[0]].table
         new_columns = [str(column) for column in table.columns if str(column).startswith(f"{name}")]
-        shown = join_words([f"“{column}”" for column in new_columns[:_MAX_COLUMNS]])
+        column_names = join_words([f"“{column}”" for column in new_columns[:_MAX_COLUMNS]])
         others = (
             f" and {len(new_columns) - _MAX_COLUMNS:,} more"
             if len(new_columns) > _MAX_COLUMNS
             else ""
         )
-        parts.append(f"{lines.named[0]} get the columns {shown}{others}")
+        parts.append(f"{lines.named[0]} get the columns {column_names}{others}")
     if meaning == "items":
         titles = joined[name].titles
         parts.append(f"the first is called {shorten(str(titles[0]), 60)}")

@@ -107,8 +107,8 @@ def _show_fixes(
     start: int = 0,
     stop: int | None = _N_MAIN_FIXES,
 ) -> None:
-    for place, (label, command) in list(enumerate(fixes))[start:stop]:
-        _fix_button(label, f"{key}-fix-{place}", command)
+    for number, (label, command) in list(enumerate(fixes))[start:stop]:
+        _fix_button(label, f"{key}-fix-{number}", command)
 
 
 def _fix_button(words: str, key: str, command: Mapping[str, object]) -> None:

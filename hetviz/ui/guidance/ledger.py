@@ -163,10 +163,10 @@ def _make_ledger(state: State) -> Ledger:
     )
     embedding = None if run is None else state.embedding(run)
     if run is not None and embedding is not None:
-        from hetviz.metrics.fit.nearest import comparison_nearness, link_nearness
+        from hetviz.metrics.fit.nearest import comparison_closeness, link_closeness
 
-        link_closeness = link_nearness(data, embedding)
-        comparison_closeness = comparison_nearness(data, embedding)
+        link_closeness = link_closeness(data, embedding)
+        comparison_closeness = comparison_closeness(data, embedding)
         hidden = links_hidden_from(state.guided or data, run)
         if hidden is not None:
             links["held"] = links["key"].isin(statement_keys(hidden))
@@ -332,9 +332,9 @@ def _hidden_links(state: State, data: HeteroData, links: pd.DataFrame) -> pd.Dat
     embedding = None if run is None else state.embedding(run)
     closeness = np.full(len(frame), np.nan)
     if embedding is not None:
-        from hetviz.metrics.fit.nearest import link_nearness
+        from hetviz.metrics.fit.nearest import link_closeness
 
-        closeness = link_nearness(held_out, embedding)
+        closeness = link_closeness(held_out, embedding)
     return _with_fate(frame, closeness, embedding is not None)[is_present].reset_index(drop=True)
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from hetviz._text import shorten
 from hetviz.data import HeteroData
 from hetviz.data.queries.rows import TouchingLinks, links_touching
-from hetviz.metrics.fit.nearest import Nearest, nearest
+from hetviz.metrics.fit.nearest import NearestItems, nearest
 from hetviz.plots.colour import Colouring, spoken
 from hetviz.ui.map import pictures
 from hetviz.ui.map.item import MapItem, find_item
@@ -76,15 +76,19 @@ def item_head(state: State, run: Run, row: int, session: str) -> dict[str, Any] 
 
 def nearest_items(
     state: State, run: Run, row: int, n: int = N_NEAREST, links: TouchingLinks | None = None
-) -> dict[str, Nearest]:
+) -> dict[str, NearestItems]:
     """Return the nearest items of each dataset, with the distance that counts as close."""
     embedding = state.embedding(run)
     if embedding is None:
         return {}
-    return nearest(state.opened(), embedding, row, n, links=links, reach=link_reach(state, run))
+    return nearest(
+        state.opened(), embedding, row, n, links=links, max_distances=link_reach(state, run)
+    )
 
 
-def linked_sections(nearest_by_dataset: dict[str, Nearest]) -> list[tuple[str, Nearest, str, str]]:
+def linked_sections(
+    nearest_by_dataset: dict[str, NearestItems],
+) -> list[tuple[str, NearestItems, str, str]]:
     """Return the linked datasets with a title and the number of close links."""
     linked = {name: items for name, items in nearest_by_dataset.items() if len(items.ends)}
     return [
@@ -92,43 +96,43 @@ def linked_sections(nearest_by_dataset: dict[str, Nearest]) -> list[tuple[str, N
             name,
             items,
             "Linked with" if len(linked) == 1 else f"Linked {name}",
-            f"{int(items.met().sum()):,} of {len(items.ends):,} {_met_text(items)}",
+            f"{int(items.is_satisfied().sum()):,} of {len(items.ends):,} {_met_text(items)}",
         )
         for name, items in linked.items()
     ]
 
 
-def _met_text(items: Nearest) -> str:
+def _met_text(items: NearestItems) -> str:
     return "as linked" if (items.weight < 0).any() else "close"
 
 
-def bar_legend(name: str, items: Nearest) -> str:
+def bar_legend(name: str, items: NearestItems) -> str:
     """Return the legend of the bars of linked items."""
-    if not items.n_near:
+    if not items.n_close:
         return f"The number of {name} that are closer. None is near enough to count as close."
     return (
-        f"The number of {name} that are closer. Up to the mark, the nearest {items.n_near:,}, "
+        f"The number of {name} that are closer. Up to the mark, the nearest {items.n_close:,}, "
         "items count as close."
     )
 
 
-def n_unlisted(items: Nearest) -> int:
+def n_unlisted(items: NearestItems) -> int:
     """Return the number of linked items that are not listed."""
     return max(len(items.ends) - MAX_LINKED, 0)
 
 
-def linked_items(data: HeteroData, linked: Nearest, session: str) -> list[dict[str, Any]]:
+def linked_items(data: HeteroData, linked: NearestItems, session: str) -> list[dict[str, Any]]:
     """Return the linked items of a dataset, the nearest first."""
     rows = []
     for row, nearer, weight, met in zip(
         linked.ends[:MAX_LINKED].tolist(),
-        linked.nearer.tolist(),
+        linked.n_closer.tolist(),
         linked.weight.tolist(),
-        linked.met().tolist(),
+        linked.is_satisfied().tolist(),
         strict=False,
     ):
         item = find_item(data, row)
-        share = 100.0 * bar_length(nearer, linked.n_near, linked.n_others)
+        share = 100.0 * bar_length(nearer, linked.n_close, linked.n_others)
         rows.append(
             {
                 "title": shorten(item.title, _MAX_NAME_CHARS),

@@ -7,7 +7,7 @@ import streamlit as st
 from hetviz._text import shorten
 from hetviz.data import HeteroData
 from hetviz.data.queries.rows import TouchingLinks, links_touching
-from hetviz.metrics.fit.nearest import Nearest
+from hetviz.metrics.fit.nearest import NearestItems
 from hetviz.plots.colour import spoken
 from hetviz.ui.map import item_head, item_trust, item_why
 from hetviz.ui.shell import selection, session, theme
@@ -83,7 +83,7 @@ def _show_facts(data: HeteroData, item: MapItem) -> None:
                 st.html(f'<p class="hv-text"><b>{title}</b> {content}</p>')
 
 
-def _find_nearest(state: State, run: Run, row: int) -> dict[str, Nearest]:
+def _find_nearest(state: State, run: Run, row: int) -> dict[str, NearestItems]:
     data = state.data
     if data is None:
         return {}
@@ -94,7 +94,7 @@ def _find_nearest(state: State, run: Run, row: int) -> dict[str, Nearest]:
     )
 
 
-def _show_neighbours(data: HeteroData, name: str, nearest_items: Nearest) -> None:
+def _show_neighbours(data: HeteroData, name: str, nearest_items: NearestItems) -> None:
     rows = nearest_items.rows
     pictures = [item_chip.picture_of(data, item_chip.find_item(data, int(row))) for row in rows]
     mostly = sum(address is not None for address in pictures) > len(rows) / 2
@@ -108,7 +108,7 @@ def _show_neighbours(data: HeteroData, name: str, nearest_items: Nearest) -> Non
 
 
 def _show_links(
-    state: State, row: int, links: TouchingLinks, nearest_by_dataset: dict[str, Nearest]
+    state: State, row: int, links: TouchingLinks, nearest_by_dataset: dict[str, NearestItems]
 ) -> None:
     """Show the linked items and how close they are."""
     data = state.data
@@ -140,8 +140,8 @@ def _show_links(
         )
 
 
-def _n_near_text(nearest_items: Nearest) -> str:
-    return f"{nearest_items.n_links_near:,} of {nearest_items.n_links:,}"
+def _n_near_text(nearest_items: NearestItems) -> str:
+    return f"{nearest_items.n_links_close:,} of {nearest_items.n_links:,}"
 
 
 def _held_out_links(state: State, row: int) -> TouchingLinks | None:
@@ -157,7 +157,7 @@ def _select_button(label: str, key: str, rows: list[int], enabled: bool) -> None
     st.button(label, key=key, disabled=not enabled, on_click=selection.select_rows, args=(rows,))
 
 
-def _show_linked(data: HeteroData, name: str, nearest_items: Nearest) -> None:
+def _show_linked(data: HeteroData, name: str, nearest_items: NearestItems) -> None:
     """List the linked items of a dataset, the nearest first."""
     theme.show_note(item_head.bar_legend(name, nearest_items))
     rows = []

@@ -16,7 +16,7 @@ from hetviz._types import Bools, Floats, Ints
 from hetviz.data import HeteroData
 from hetviz.data.model.item_cache import cached_for_items
 from hetviz.data.queries.filters import passing
-from hetviz.metrics.fit.nearest import reaches
+from hetviz.metrics.fit.nearest import close_distances
 from hetviz.plots.colour import Colouring, colouring
 from hetviz.plots.label_placement import Frame
 from hetviz.plots.planar import Drawn, drawn
@@ -91,7 +91,9 @@ def link_reach(state: State, run: Run | None) -> Floats | None:
     links = [*data.links, *(() if held_out is None else held_out.links)]
     joined = frozenset((group.source, group.target) for group in links)
     key = ("reach", id(run), joined)
-    return _compute_for_items(data, key, lambda: reaches(data, embedding, joined=joined), run)
+    return _compute_for_items(
+        data, key, lambda: close_distances(data, embedding, pairs=joined), run
+    )
 
 
 def _round_to_grid(form: Drawn) -> Geometry:

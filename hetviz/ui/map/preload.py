@@ -22,12 +22,12 @@ def start_preload(data: HeteroData, embedding: Embedding | None) -> None:
 
 
 def _preload(data: HeteroData, embedding: Embedding | None) -> None:
-    from hetviz.metrics.fit.nearest import link_nearness
+    from hetviz.metrics.fit.nearest import link_closeness
 
     with worker_results.BACKGROUND_LOCK:
         statement_keys(data)
         if embedding is not None:
-            link_nearness(data, embedding)
+            link_closeness(data, embedding)
     with worker_results.BACKGROUND_LOCK:
         data.digest_of_items()
         search.get_name_index(data)

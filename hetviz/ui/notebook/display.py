@@ -32,15 +32,15 @@ def map_widget(embedding: Embedding, data: HeteroData | None = None, **options: 
     is_default = data is None and not options
     if is_default and embedding in _WIDGETS:
         return _WIDGETS[embedding]
-    made = embedding.made
-    own_data = made.data if isinstance(made, EmbeddingOrigin) and data is None else data
+    provenance = embedding.made
+    own_data = provenance.data if isinstance(provenance, EmbeddingOrigin) and data is None else data
     if own_data is None:
         problem = "the data of this map are unknown"
         raise DataError(Problem("no-data", "widget", problem, "", "Call embedding.widget(data)."))
     from hetviz.ui.notebook.widget import MapWidget
 
-    if isinstance(made, EmbeddingOrigin):
-        run = made.run
+    if isinstance(provenance, EmbeddingOrigin):
+        run = provenance.run
         options = {"method": run.method, "params": run.params, "seed": run.seed, **options}
     map_view = MapWidget(own_data, embedding, **options)
     if is_default:
@@ -53,13 +53,13 @@ def mimebundle(embedding: Embedding) -> dict[str, object]:
 
     The picture is for programs without widgets and notebooks without a kernel.
     """
-    made = embedding.made
-    data = made.data if isinstance(made, EmbeddingOrigin) else _data_of_ids(embedding)
+    provenance = embedding.made
+    data = provenance.data if isinstance(provenance, EmbeddingOrigin) else _data_of_ids(embedding)
     bundle: dict[str, Any] = {
         "text/plain": repr(embedding),
         "image/svg+xml": still_svg(data, embedding),
     }
-    if isinstance(made, EmbeddingOrigin) and find_spec("anywidget") is not None:
+    if isinstance(provenance, EmbeddingOrigin) and find_spec("anywidget") is not None:
         bundle[_WIDGET] = {
             "version_major": 2,
             "version_minor": 0,

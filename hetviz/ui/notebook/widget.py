@@ -54,14 +54,14 @@ def _widget_script() -> str:
     files = {name: text for name, text in text_assets().items() if name.endswith(".js")}
     # "</" would end the script when a notebook is exported as a page.
     modules = json.dumps(files).replace("</", "<\\/")
-    own = (_HERE / "widget.js").read_text(encoding="utf-8")
-    return f"const VERSION = {json.dumps(asset_version())};\nconst MODULES = {modules};\n{own}"
+    widget_script = (_HERE / "widget.js").read_text(encoding="utf-8")
+    return f"const VERSION = {json.dumps(asset_version())};\nconst MODULES = {modules};\n{widget_script}"
 
 
 def _widget_style() -> str:
     """Return the style sheet of the map and of the widget."""
-    own = (_HERE / "widget.css").read_text(encoding="utf-8")
-    return text_assets()["map.css"] + own
+    widget_style = (_HERE / "widget.css").read_text(encoding="utf-8")
+    return text_assets()["map.css"] + widget_style
 
 
 class MapWidget(anywidget.AnyWidget):

@@ -178,8 +178,8 @@ def _classes_in_colour_order(data: HeteroData, content: Mapping[str, Any]) -> li
 
 
 def _show_errors(content: Mapping[str, Any]) -> None:
-    held = content["held_out"]
-    if not held["model"]:
+    held_out = content["held_out"]
+    if not held_out["model"]:
         theme.show_note("Not tested: too few known labels, or no tests requested.")
         return
     aside = (
@@ -187,13 +187,13 @@ def _show_errors(content: Mapping[str, Any]) -> None:
     )
     theme.show_section("Error on hidden labels", aside)
     st.plotly_chart(
-        error_figure(held, _MODEL_NAMES, bool(content["classes"]), session.theme()),
+        error_figure(held_out, _MODEL_NAMES, bool(content["classes"]), session.theme()),
         key="labels-errors",
         theme=None,
         config={"displayModeBar": False},
-        alt=error_alt(held, _MODEL_NAMES, bool(content["classes"])),
+        alt=error_alt(held_out, _MODEL_NAMES, bool(content["classes"])),
     )
-    tests = max(held["repeats"], default=1)
+    tests = max(held_out["repeats"], default=1)
     if tests > 1:
         theme.show_note(f"Mean of {tests} tests. The line is one standard error.")
 
@@ -264,12 +264,12 @@ def labelled_items(state: State, finding: Finding) -> list[LabelledItem]:
             zip(table.get("low") or [None] * n, table.get("high") or [None] * n, strict=True)
         )
         columns = [table[key] for key in ("id", "label", "known", "doubt")]
-        for id, predicted, known, doubt, is_decided, (low, high) in zip(
+        for id, predicted, was_known, doubt, is_decided, (low, high) in zip(
             *columns, decided, bounds, strict=True
         ):
             row = pair_list.row_of(data, name, id)
             if row is not None:
-                is_known = bool(known or has_label[row - data.offsets[name].start])
+                is_known = bool(was_known or has_label[row - data.offsets[name].start])
                 doubt = np.nan if doubt is None else doubt
                 interval = None if low is None or high is None else (low, high)
                 labelled.append(

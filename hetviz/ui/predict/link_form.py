@@ -110,20 +110,22 @@ def show_form(state: State) -> None:
 
 def _method_choices(state: State, within: bool) -> dict[str, str]:
     """Return methods by key: the default, the shown map, then others that score links."""
-    out: dict[str, str] = {STACK: STACK_TITLE}
+    choices: dict[str, str] = {STACK: STACK_TITLE}
     run = state.run
     if run is not None and run.method in {card.key for card in methods()}:
-        out[_MAP] = f"The shown map: {run.title}"
-    out[PROFILES] = PROFILES_TITLE
-    found = [
+        choices[_MAP] = f"The shown map: {run.title}"
+    choices[PROFILES] = PROFILES_TITLE
+    suitable = [
         verdict
         for verdict in new_map.rank_methods(state)
         if not _unsuitable_reasons(verdict, within)
     ]
-    order = {key: place for place, key in enumerate(_SCORING_METHODS)}
-    for verdict in sorted(found, key=lambda one: order.get(one.card.key, len(order))):
-        out[verdict.card.key] = verdict.card.title
-    return out
+    order = {key: rank for rank, key in enumerate(_SCORING_METHODS)}
+    for verdict in sorted(
+        suitable, key=lambda candidate: order.get(candidate.card.key, len(order))
+    ):
+        choices[verdict.card.key] = verdict.card.title
+    return choices
 
 
 def _unsuitable_reasons(verdict: Verdict, is_within: bool) -> list[str]:

@@ -52,7 +52,7 @@ def open_candidates(state: State, finding: Finding) -> list[LinkCandidate]:
 
 def _open_candidates(data: HeteroData, finding: Finding) -> list[LinkCandidate]:
     source, target = finding.content["source"], finding.content["target"]
-    known = known_pairs(data, source, target)
+    linked_keys = known_pairs(data, source, target)
     n_target = len(data[target])
     candidates = []
     for record in finding.content["candidates"]:
@@ -62,8 +62,8 @@ def _open_candidates(data: HeteroData, finding: Finding) -> list[LinkCandidate]:
             continue
         pair = (p - data.offsets[source].start) * n_target + q - data.offsets[target].start
         if (
-            np.searchsorted(known, pair) < len(known)
-            and known[np.searchsorted(known, pair)] == pair
+            np.searchsorted(linked_keys, pair) < len(linked_keys)
+            and linked_keys[np.searchsorted(linked_keys, pair)] == pair
         ):
             continue
         titles = (
@@ -83,40 +83,45 @@ def _rows_of_ids(data: HeteroData, dataset: str, ids: list[str]) -> list[int]:
     return [row for row in rows if row is not None]
 
 
-def show_list(state: State, kept: Finding, left: list[LinkCandidate]) -> None:
+def show_list(state: State, finding: Finding, candidates: list[LinkCandidate]) -> None:
     """Show the list with its buttons."""
     data = state.data
-    if data is None or not left:
+    if data is None or not candidates:
         return
-    pages = -(-len(left) // PAGE_SIZE)
+    pages = -(-len(candidates) // PAGE_SIZE)
     bar = st.container(horizontal=True, vertical_alignment="center", gap="small", key="links-bar")
     page = min(int(st.session_state.get("links-page") or 1), pages)
-    shown = left[(page - 1) * PAGE_SIZE : page * PAGE_SIZE]
-    for candidate in shown:
+    page_candidates = candidates[(page - 1) * PAGE_SIZE : page * PAGE_SIZE]
+    for candidate in page_candidates:
         box, words = st.columns([0.05, 1], vertical_alignment="top", gap="small")
         with box:
             st.checkbox(
                 theme.escape_markdown(" and ".join(candidate.titles)),
-                key=_checkbox_key(kept, candidate),
+                key=_checkbox_key(finding, candidate),
                 label_visibility="collapsed",
             )
         with words:
             st.html(
                 pair_list.pair_html(
-                    data, *candidate.rows, _score_text(candidate.record, kept), *candidate.evidence
+                    data,
+                    *candidate.rows,
+                    _score_text(candidate.record, finding),
+                    *candidate.evidence,
                 )
             )
     if pages > 1:
         st.pagination(pages, key="links-page")
-    picked = [one for one in left if st.session_state.get(_checkbox_key(kept, one))]
+    picked = [
+        listed for listed in candidates if st.session_state.get(_checkbox_key(finding, listed))
+    ]
     with bar:
-        _show_buttons(kept, left, shown, picked)
+        _show_buttons(finding, candidates, page_candidates, picked)
 
 
 def _show_buttons(
     finding: Finding,
     candidates: list[LinkCandidate],
-    shown: list[LinkCandidate],
+    page_candidates: list[LinkCandidate],
     checked: list[LinkCandidate],
 ) -> None:
     n_checked = len(checked)
@@ -144,13 +149,13 @@ def _show_buttons(
         on_click=_show_on_map,
         args=(checked,),
     )
-    all_checked = all(candidate in checked for candidate in shown)
+    all_checked = all(candidate in checked for candidate in page_candidates)
     st.button(
-        "Uncheck these" if all_checked else f"Check these {len(shown):,}",
+        "Uncheck these" if all_checked else f"Check these {len(page_candidates):,}",
         key="check-links",
         type="tertiary",
         on_click=_set_checked,
-        args=(finding, shown, not all_checked),
+        args=(finding, page_candidates, not all_checked),
     )
     st.download_button(
         "Download CSV",
@@ -177,8 +182,8 @@ def _checkbox_key(finding: Finding, candidate: LinkCandidate) -> str:
     return f"link-{finding.when}-{candidate.record['rank']}"
 
 
-def _set_checked(finding: Finding, shown: list[LinkCandidate], value: bool) -> None:
-    for candidate in shown:
+def _set_checked(finding: Finding, candidates: list[LinkCandidate], value: bool) -> None:
+    for candidate in candidates:
         st.session_state[_checkbox_key(finding, candidate)] = value
 
 

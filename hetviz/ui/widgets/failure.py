@@ -12,7 +12,7 @@ from hetviz.ui.shell import theme
 
 
 @contextmanager
-def show_failure(place: str) -> Iterator[None]:
+def show_failure(key: str) -> Iterator[None]:
     """Replace the rest of the block with an error message if background work failed."""
     try:
         yield
@@ -21,4 +21,4 @@ def show_failure(place: str) -> Iterator[None]:
             theme.escape_markdown(f"{failed.activity} failed: {failed.reason}"),
             icon=":material/error:",
         )
-        st.button("Try again", key=f"again-{place}", on_click=failed.retry)
+        st.button("Try again", key=f"again-{key}", on_click=failed.retry)

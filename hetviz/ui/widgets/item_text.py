@@ -27,11 +27,11 @@ def is_loading(data: HeteroData, dataset: str) -> bool:
 
 
 def choosable_columns(
-    data: HeteroData, dataset: str, no_columns: str, place: str
+    data: HeteroData, dataset: str, no_columns: str, key: str
 ) -> Mapping[str, Column]:
     """Return the columns to choose from, or show why there are none."""
     columns: Mapping[str, Column] = {}
-    with failure.show_failure(f"columns-{place}"):
+    with failure.show_failure(f"columns-{key}"):
         columns = columns_of(data, dataset)
         if is_loading(data, dataset):
             theme.show_note(f"The columns of {dataset} are being read.")

@@ -40,11 +40,13 @@ def test_statement_keys_are_unique(data: HeteroData) -> None:
     assert len(table) == n == table["key"].nunique()
     assert statement_positions(data, table["key"]).tolist() == list(range(n))
     rows = statement_rows(data)
-    for row, said in zip(rows.tolist(), table.to_dict("records"), strict=True):
-        ends = [("source", 0), ("target", 1)] if said["form"] == "link" else [("a", 0), ("b", 1)]
+    for row, messages in zip(rows.tolist(), table.to_dict("records"), strict=True):
+        ends = (
+            [("source", 0), ("target", 1)] if messages["form"] == "link" else [("a", 0), ("b", 1)]
+        )
         for end, at in ends:
-            name = said[end if said["form"] == "link" else f"{end}_dataset"]
-            assert data.position(name, said[f"{end}_id"]) == row[at]
+            name = messages[end if messages["form"] == "link" else f"{end}_dataset"]
+            assert data.position(name, messages[f"{end}_id"]) == row[at]
 
 
 @FEW
@@ -82,8 +84,8 @@ def test_dropped_statements_can_be_added_again(data: HeteroData, draw: st.DataOb
     chosen = draw.draw(st.lists(st.sampled_from(keys), unique=True))
     left = drop_statements(once, chosen)
     assert len(statement_keys(left)) == len(keys) - len(chosen)
-    rest = drop_statements(once, set(keys) - set(chosen))
-    parts = [*rest.links, *([rest.comparisons] if rest.comparisons else [])]
+    others = drop_statements(once, set(keys) - set(chosen))
+    parts = [*others.links, *([others.comparisons] if others.comparisons else [])]
     met = add_statements(left, parts)
     assert len(met.added) == len(chosen)
     assert len(statement_keys(met.data)) == len(keys)
@@ -134,10 +136,10 @@ def test_link_keys_of_few_links_match_all_keys() -> None:
     ]
     data = HeteroData(parts, groups)
     places = [(number, row) for number, links in enumerate(groups) for row in range(len(links))]
-    found = link_keys_at(data, places)
-    assert found == statement_keys(data).tolist() == statements(data)["key"].tolist()
-    assert sum(key.endswith("#3") for key in found) == 1
-    assert len(set(found)) == len(found)
+    result = link_keys_at(data, places)
+    assert result == statement_keys(data).tolist() == statements(data)["key"].tolist()
+    assert sum(key.endswith("#3") for key in result) == 1
+    assert len(set(result)) == len(result)
 
 
 def test_fingerprint_of_plain_and_other_ids(monkeypatch: pytest.MonkeyPatch) -> None:

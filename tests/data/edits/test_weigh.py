@@ -13,9 +13,9 @@ from hetviz.errors import DataError
 
 def example() -> HeteroData:
     a, b = Dataset("a", ["x", "y", "z"]), Dataset("b", ["u", "v"])
-    given = Links("a", "b", [0, 1], [0, 1], [1.0, -0.5], score=[7.0, 2.0])
+    expected_input = Links("a", "b", [0, 1], [0, 1], [1.0, -0.5], score=[7.0, 2.0])
     near = Links("a", "a", [0, 1, 0], [1, 2, 2], score=[4.0, 0.0, -2.0], kind="near")
-    return HeteroData([a, b], [given, near])
+    return HeteroData([a, b], [expected_input, near])
 
 
 def test_kind_key() -> None:
@@ -23,11 +23,11 @@ def test_kind_key() -> None:
 
 
 def test_weigh_scales_weights_not_scores() -> None:
-    given, near = example().edit().weigh({"a|a|near": 0.5, "a|b|link": 0.25}).links
-    assert given.weight.tolist() == [0.25, -0.125]
+    expected_input, near = example().edit().weigh({"a|a|near": 0.5, "a|b|link": 0.25}).links
+    assert expected_input.weight.tolist() == [0.25, -0.125]
     assert near.weight.tolist() == [0.5, 0.0, -0.25]
-    assert given.score is not None and near.score is not None
-    assert given.score.tolist() == [7.0, 2.0]
+    assert expected_input.score is not None and near.score is not None
+    assert expected_input.score.tolist() == [7.0, 2.0]
     assert near.score.tolist() == [4.0, 0.0, -2.0]
 
 

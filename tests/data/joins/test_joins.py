@@ -106,11 +106,11 @@ def test_frequent_entries_have_less_weight() -> None:
 
 def test_dataset_from_list_uses_most_frequent_spelling() -> None:
     data = HeteroData([toys(["red", "Red; round", "Red", "round;;RED"]), Dataset("b", ["x"])])
-    made = hetviz.dataset_from_list(data, "toys", "is", "looks")
-    assert (made.name, made.ids.tolist()) == ("looks", ["Red", "round"])
-    assert made.table is not None
-    assert made.table["uses"].tolist() == [4, 2]
-    assert made.is_featureless
+    result = hetviz.dataset_from_list(data, "toys", "is", "looks")
+    assert (result.name, result.ids.tolist()) == ("looks", ["Red", "round"])
+    assert result.table is not None
+    assert result.table["uses"].tolist() == [4, 2]
+    assert result.is_featureless
     after = Join("tags", "toys", "looks", "is", loose=True).carried_out(data)
     assert after["looks"].ids.tolist() == ["Red", "round"]
     assert len(after.links[-1]) == 6
@@ -182,12 +182,12 @@ def test_places_in_one_column_match_two_columns(column: str, cells: list[str]) -
     two = towns()
     ids = [f"a{row}" for row in range(4)]
     cells = [cells[0], cells[1], cells[2], cells[3]] + [cells[0]] * 8
-    one = Dataset(
+    first = Dataset(
         "a", [*ids, *(f"x{row}" for row in range(8))], table=pd.DataFrame({column: cells})
     )
     if column == "position":
-        assert place_columns(one) == (column,)
-    data = HeteroData([one, two["b"]])
+        assert place_columns(first) == (column,)
+    data = HeteroData([first, two["b"]])
     match = match_by_nearness(data, "a", "b", k=1, source_columns=(column,))
     assert pairs(match)[:2] == [(0, 0), (1, 1)]
     assert match.unmatched_source.tolist() == [2, 3]
@@ -263,13 +263,13 @@ def test_join_without_new_pairs_is_refused() -> None:
     data = HeteroData([toys(), Dataset("b", ["red"])])
     join = Join("list", "toys", "b", "is", loose=True)
     after = join.carried_out(data)
-    for what, given_data, code in (
+    for message, given_data, code in (
         (join, after, "already-linked"),
         (Join("key", "toys", "b"), data, "no-match"),
         (Join("other", "toys", "b"), data, "bad-join"),
     ):
         with pytest.raises(DataError) as caught:
-            what.carried_out(given_data)
+            message.carried_out(given_data)
         assert codes(caught) == [code]
 
 
@@ -279,11 +279,11 @@ def test_reach_warns_of_unlinked_items_and_hubs() -> None:
         "b", ["hub", "other", "none"], np.eye(3), table=pd.DataFrame({"name": ["Hub", "O", "N"]})
     )
     data = HeteroData([a, b], [Links("a", "b", np.arange(30), np.arange(30) // 25)])
-    found = link_reach(data)
-    assert (found.linked, found.items) == ({"a": 30, "b": 2}, {"a": 40, "b": 3})
-    assert (found.hubs[0].title, found.hubs[0].links) == ("Hub", 25)
-    assert found.hubs[0].share == pytest.approx(25 / 30)
-    first, second, third = found.warnings
+    result = link_reach(data)
+    assert (result.linked, result.items) == ({"a": 30, "b": 2}, {"a": 40, "b": 3})
+    assert (result.hubs[0].title, result.hubs[0].links) == ("Hub", 25)
+    assert result.hubs[0].share == pytest.approx(25 / 30)
+    first, second, third = result.warnings
     assert first.startswith("10 of 40 a have no links and cannot be placed")
     assert second.startswith("1 of 3 b have no links and are placed by features")
     assert third.startswith("Hub (b) alone has 25 of 30 links, 83 %")

@@ -55,8 +55,8 @@ def test_column_keys_match_cell_keys(cells: list[object], dtype: object) -> None
     assert data.table is not None
     expected = [key_of(value) for value in data.table["c"].tolist()]
     assert cell_texts(data, "c") == expected
-    found = keys_by_row(data, "c", loose=True)
-    assert found.to_dict() == {
+    result = keys_by_row(data, "c", loose=True)
+    assert result.to_dict() == {
         row: normalise_key(key) for row, key in enumerate(expected) if normalise_key(key)
     }
     keys = column_keys(data, "c")
@@ -77,14 +77,14 @@ def test_matching_pairs_are_complete(groups: np.ndarray, of: np.ndarray) -> None
 
 @given(TEXTS.filter(len), st.booleans(), st.sampled_from([";", ", ", ";;"]))
 def test_entries_match_split_cells(cells: list[str], loose: bool, sign: str) -> None:
-    found = entries_of(table([*cells]), "c", sign, loose)
+    result = entries_of(table([*cells]), "c", sign, loose)
     expected = []
     for row, cell in enumerate(cells):
         keys = {}
         for text in sorted({part.strip() for part in cell.strip().split(sign)} - {""}):
             keys.setdefault(normalise_key(text) if loose else text, text)
         expected += [(row, text, key) for key, text in keys.items() if key]
-    assert list(found.itertuples(index=False, name=None)) == expected
+    assert list(result.itertuples(index=False, name=None)) == expected
 
 
 def test_separator_sample_ignores_cell_order() -> None:

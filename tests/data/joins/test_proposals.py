@@ -32,27 +32,27 @@ def told(data: HeteroData) -> list[tuple[str, str, str, str]]:
 
 def test_propose_key_with_score() -> None:
     data = HeteroData([cities(), films()])
-    (found,) = hetviz.propose_joins(data)
+    (result,) = hetviz.propose_joins(data)
     assert told(data) == [("key", "city", "cities", "name")]
     # All 40 films find their city, next to nothing of it by chance; that 2 of 8 cities have no film
     # is no matter.
-    assert found.score == pytest.approx(1, abs=0.01)
-    assert found.sure
-    assert found.title == "films: city = cities: name"
-    assert "40 of 40 films and 6 of 8 cities" in found.evidence[0]
-    assert len(found.examples(data)) == 3
-    assert found.examples(data)[0] == ("film 0", "Oslo")
-    after = found.join.carried_out(data)
+    assert result.score == pytest.approx(1, abs=0.01)
+    assert result.sure
+    assert result.title == "films: city = cities: name"
+    assert "40 of 40 films and 6 of 8 cities" in result.evidence[0]
+    assert len(result.examples(data)) == 3
+    assert result.examples(data)[0] == ("film 0", "Oslo")
+    after = result.join.carried_out(data)
     assert told(after) == []
-    assert found.to_dict(data)["pairs"] == 40
+    assert result.to_dict(data)["pairs"] == 40
 
 
 def test_propose_views_for_equal_ids() -> None:
     names = [f"{city}-{city[::-1]}" for city in CITIES]
     data = HeteroData([Dataset("text", names), Dataset("face", names[::-1][:7])])
-    (found,) = hetviz.recognise_views(data)
-    assert found.title == "text and face look like two views of the same items"
-    after = found.join.carried_out(data)
+    (result,) = hetviz.recognise_views(data)
+    assert result.title == "text and face look like two views of the same items"
+    after = result.join.carried_out(data)
     assert len(after.entities) == 1
     assert hetviz.recognise_views(after) == []
 
@@ -60,10 +60,10 @@ def test_propose_views_for_equal_ids() -> None:
 def test_running_numbers_are_doubtful() -> None:
     ids = [str(row) for row in range(1, 31)]
     values = pd.DataFrame({"year": np.arange(1, 31)})
-    (found,) = hetviz.propose_joins(HeteroData([Dataset("a", ids), Dataset("b", ids)]))
-    assert found.join.kind == "views"
-    assert found.score == pytest.approx(0.2)
-    assert any("running numbers" in words for words in found.evidence)
+    (result,) = hetviz.propose_joins(HeteroData([Dataset("a", ids), Dataset("b", ids)]))
+    assert result.join.kind == "views"
+    assert result.score == pytest.approx(0.2)
+    assert any("running numbers" in words for words in result.evidence)
     rows = [f"r{row}" for row in range(30)]
     data = HeteroData([Dataset("a", rows, table=values), Dataset("b", ids)])
     assert hetviz.propose_joins(data) == []
@@ -97,16 +97,16 @@ def test_codes_that_differ_in_case_are_doubtful() -> None:
     long = Dataset(
         "films", films().ids.tolist(), table=pd.DataFrame({"city": ["OSLO", "riga"] * 20})
     )
-    (found,) = hetviz.propose_joins(HeteroData([long, cities()]))
-    assert found.join.loose
-    assert any("spelled equally" in words for words in found.evidence)
+    (result,) = hetviz.propose_joins(HeteroData([long, cities()]))
+    assert result.join.loose
+    assert any("spelled equally" in words for words in result.evidence)
 
 
 def test_chance_share_of_patterns_and_ranges() -> None:
     ids = Dataset("a", ["item_004", "item_001", "item_002", "item_003"])
-    some = Dataset("b", ["item_001", "item_004"])
+    sample = Dataset("b", ["item_001", "item_004"])
     names = Dataset("c", ["aa", "bb"])
-    a, b, c = key_columns(HeteroData([ids, some, names]))
+    a, b, c = key_columns(HeteroData([ids, sample, names]))
     assert chance_share(a, b) == pytest.approx(2 / 4)
     assert chance_share(b, a) == 1
     assert chance_share(c, c) == pytest.approx(2 / 26**2, rel=0.01)
@@ -118,9 +118,9 @@ def test_propose_lists_as_links_or_new_dataset() -> None:
     source = Dataset("films", [f"f{k}" for k in range(20)], table=lists)
     assert told(HeteroData([source, cities()])) == [("list", "shown_in", "cities", "name")]
     data = HeteroData([source, Dataset("other", ["x", "y"])])
-    (found,) = hetviz.propose_joins(data)
-    assert (found.join.kind, found.join.target) == ("tags", "shown_in")
-    after = found.join.carried_out(data)
+    (result,) = hetviz.propose_joins(data)
+    assert (result.join.kind, result.join.target) == ("tags", "shown_in")
+    after = result.join.carried_out(data)
     assert sorted(after["shown_in"].ids) == ["Bern", "Oslo", "Riga", "Rom", "Wien"]
 
 
@@ -132,8 +132,8 @@ def test_list_like_cells_can_be_single_keys() -> None:
     people = ["Doe, Jane", "Roe, Jane", "Doe, John", "Poe, Ann", "Jane, Poe"]
     won = pd.DataFrame({"winner": [people[row % 5] for row in range(30)]})
     races = Dataset("races", [f"r{row}" for row in range(30)], table=won)
-    found = hetviz.propose_joins(HeteroData([races, Dataset("runners", people)]))
-    assert [(one.join.kind, one.join.target, one.sure) for one in found] == [
+    result = hetviz.propose_joins(HeteroData([races, Dataset("runners", people)]))
+    assert [(first.join.kind, first.join.target, first.sure) for first in result] == [
         ("key", "runners", True)
     ]
 
@@ -150,16 +150,16 @@ def test_propose_places_by_distance() -> None:
         )
 
     shops, towns = table("shops", P[:20] + 0.1), table("towns", P)
-    (found,) = hetviz.propose_joins(HeteroData([shops, towns]))
-    assert (found.join.kind, found.join.source, found.join.target) == ("near", "towns", "shops")
-    assert 0.5 < found.score <= 1
+    (result,) = hetviz.propose_joins(HeteroData([shops, towns]))
+    assert (result.join.kind, result.join.source, result.join.target) == ("near", "towns", "shops")
+    assert 0.5 < result.score <= 1
     # The same places written in one column.
     cells = [f"{lat:.9f}, {lon:.9f}" for lat, lon in P]
     written = Dataset("towns", towns.ids.tolist(), table=pd.DataFrame({"where": cells}))
     (same,) = hetviz.propose_joins(HeteroData([shops, written]))
-    assert same.join == found.join
-    assert same.score == pytest.approx(found.score, abs=1e-6)
-    assert same.match.j.tolist() == found.match.j.tolist()
+    assert same.join == result.join
+    assert same.score == pytest.approx(result.score, abs=1e-6)
+    assert same.match.j.tolist() == result.match.j.tolist()
 
 
 def test_proposals_ignore_order() -> None:
@@ -211,10 +211,10 @@ def lines() -> HeteroData:
 
 def test_propose_key_of_several_columns() -> None:
     data = lines()
-    found = {p.join.target: p for p in hetviz.propose_joins(data)}
-    assert set(found) == {"people", "teams"}
-    assert all(p.sure for p in found.values())
-    both = found["teams"]
+    result = {p.join.target: p for p in hetviz.propose_joins(data)}
+    assert set(result) == {"people", "teams"}
+    assert all(p.sure for p in result.values())
+    both = result["teams"]
     assert both.title == "batting: Year + team = teams: year + team"
     assert len(both.match.i) == 48
     table = data["batting"].table, data["teams"].table
@@ -252,15 +252,15 @@ def test_propose_keys_by_spelling() -> None:
     towns = ["Zürich Nord", "St. Gallen", "Biel/Bienne", "Genève", "Chur", "Bern", "Basel"]
     written = ["Zurich Nord", "St Gallen", "Biel / Bienne", "Geneve", "Chur", "Bern", "basel"]
     visits = Dataset("visits", list("abcdefg"), table=pd.DataFrame({"town": written}))
-    (found,) = hetviz.propose_joins(HeteroData([visits, Dataset("towns", towns)]))
-    assert found.join.loose == "spelling"
-    assert found.match.j.tolist() == [0, 1, 2, 3, 4, 5, 6]
-    assert found.sure
+    (result,) = hetviz.propose_joins(HeteroData([visits, Dataset("towns", towns)]))
+    assert result.join.loose == "spelling"
+    assert result.match.j.tolist() == [0, 1, 2, 3, 4, 5, 6]
+    assert result.sure
     languages = Dataset("languages", ["C", "C++", "C#", "Ada"])
     used = pd.DataFrame({"in": ["C", "C++", "Ada", "c#", "C,"]})
     programs = Dataset("programs", list("abcde"), table=used)
-    (found,) = hetviz.propose_joins(HeteroData([programs, languages]))
-    assert found.match.i.tolist() == [0, 1, 2, 3]
+    (result,) = hetviz.propose_joins(HeteroData([programs, languages]))
+    assert result.match.i.tolist() == [0, 1, 2, 3]
 
 
 def test_propose_keys_with_accents_in_one_table() -> None:
@@ -269,12 +269,12 @@ def test_propose_keys_with_accents_in_one_table() -> None:
     cafes = pd.DataFrame({"town": [plain[k % 7] for k in range(60)]})
     ids = [f"Café {k}" for k in range(60)]
     data = HeteroData([Dataset("towns", towns), Dataset("cafes", ids, table=cafes)])
-    (found,) = [one for one in hetviz.propose_joins(data) if one.join.source == "cafes"]
-    assert found.sure
-    assert (found.join.source_column, found.join.loose) == ("town", "spelling")
+    (result,) = [first for first in hetviz.propose_joins(data) if first.join.source == "cafes"]
+    assert result.sure
+    assert (result.join.source_column, result.join.loose) == ("town", "spelling")
     # Bern alone is written alike, by eight of them.
-    assert found.evidence[-1].startswith("52 of these 60 pairs are spelled slightly differently")
-    assert len(found.match.i) == 60
+    assert result.evidence[-1].startswith("52 of these 60 pairs are spelled slightly differently")
+    assert len(result.match.i) == 60
 
 
 @pytest.mark.parametrize(("column", "found"), [("patient", True), ("code", False)])
@@ -282,5 +282,7 @@ def test_codes_that_differ_in_case_match_similar_column_names(column: str, found
     patients = Dataset("patients", [f"PT-{k:03}" for k in range(50)])
     visits = pd.DataFrame({column: [f"pt-{7 * k % 50:03}" for k in range(200)]})
     data = HeteroData([patients, Dataset("visits", [f"v{k}x" for k in range(200)], table=visits)])
-    proposed = [one for one in hetviz.propose_joins(data) if one.sure]
-    assert [one.title for one in proposed] == (["visits: patient = patients: id"] if found else [])
+    proposed = [first for first in hetviz.propose_joins(data) if first.sure]
+    assert [first.title for first in proposed] == (
+        ["visits: patient = patients: id"] if found else []
+    )

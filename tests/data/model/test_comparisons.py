@@ -14,8 +14,8 @@ from hetviz.errors import DataError
 
 def noted() -> HeteroData:
     meta = pd.DataFrame({"note": ["=first", ""], "certain": [3, 4]})
-    said = Comparisons([[0, 1, 2], [3, 1, 0]], [1.0, 0.5], meta=meta)
-    return HeteroData([Dataset("a", list("wxyz"))], comparisons=said)
+    messages = Comparisons([[0, 1, 2], [3, 1, 0]], [1.0, 0.5], meta=meta)
+    return HeteroData([Dataset("a", list("wxyz"))], comparisons=messages)
 
 
 def test_meta_follows_selected_rows() -> None:

@@ -22,17 +22,17 @@ from hetviz.errors import DataError
 
 
 def test_diagnostic_drops_nonfinite_values() -> None:
-    found = make_diagnostic(
+    result = make_diagnostic(
         "a", "A", "says", {"x": 1, "none": None, "nan": float("nan"), "word": "w"}
     )
-    assert dict(found.values) == {"x": 1.0}
+    assert dict(result.values) == {"x": 1.0}
 
 
 def test_diagnostic_keeps_largest_values() -> None:
     values = {f"f{k}": (-1) ** k * float(k) for k in range(30)}
-    found = make_diagnostic("a", "A", "says", values, max_values=3)
-    assert list(found.values.items()) == [("f29", -29.0), ("f28", 28.0), ("f27", -27.0)]
-    assert found.left_out == 27
+    result = make_diagnostic("a", "A", "says", values, max_values=3)
+    assert list(result.values.items()) == [("f29", -29.0), ("f28", 28.0), ("f27", -27.0)]
+    assert result.left_out == 27
 
 
 def test_diagnostic_keeps_order_of_few_values() -> None:
@@ -49,8 +49,8 @@ def test_values_are_written_with_their_unit() -> None:
 
 def test_diagnostics_round_trip_json() -> None:
     many = make_diagnostic("b", "B", "more", {f"f{k}": float(k) for k in range(50)})
-    found = by_key([make_diagnostic("a", "A", "says", {"x": 1.5}, SHARE), many])
-    assert from_json(to_json(found)) == found
+    result = by_key([make_diagnostic("a", "A", "says", {"x": 1.5}, SHARE), many])
+    assert from_json(to_json(result)) == result
     assert from_json(None) == {}
 
 
@@ -63,11 +63,11 @@ def test_diagnostics_refuse_other_json(content: object) -> None:
 
 
 def test_embedding_copies_keep_diagnostics() -> None:
-    found = by_key([make_diagnostic("a", "A", "says", {"x": 1.5})])
-    embedding = Embedding({"a": np.eye(2)}, diagnostics=found)
+    result = by_key([make_diagnostic("a", "A", "says", {"x": 1.5})])
+    embedding = Embedding({"a": np.eye(2)}, diagnostics=result)
     again = pickle.loads(pickle.dumps(embedding))
     for other in (again, embedding.per_object, embedding.planar()):
-        assert other.diagnostics == found
+        assert other.diagnostics == result
     assert Embedding({"a": np.eye(2)}).diagnostics == {}
 
 
@@ -76,11 +76,11 @@ def test_empty_diagnostics_are_dropped() -> None:
 
 
 def test_repeated_explanations_are_shown_once() -> None:
-    said = [
+    messages = [
         make_diagnostic(key, "", says, {"x": 1})
         for key, says in (("a", "A."), ("b", "A."), ("c", "C."))
     ]
-    assert [(one.key, says) for one, says in without_repeated_text(said)] == [
+    assert [(first.key, says) for first, says in without_repeated_text(messages)] == [
         ("a", "A."),
         ("b", ""),
         ("c", "C."),
@@ -89,11 +89,11 @@ def test_repeated_explanations_are_shown_once() -> None:
 
 def test_optimum_diagnostics_skip_unknown_values() -> None:
     figures = {"gap": 0.01, "critical_beta": None, "kept_on_these_axes": 0.5, "bound": 2.0}
-    found = by_key(optimum_diagnostics({"all": figures}))
-    assert {key: dict(one.values) for key, one in found.items()} == {
+    result = by_key(optimum_diagnostics({"all": figures}))
+    assert {key: dict(first.values) for key, first in result.items()} == {
         "kept comparisons of all": {"on the axes shown": 0.5},
         "gap of all": {"duality gap": 0.01},
         "objective of all": {"bound from below": 2.0},
     }
-    assert found["gap of all"].title == "Distance from the optimum"
+    assert result["gap of all"].title == "Distance from the optimum"
     assert optimum_diagnostics({"a": figures, "b": figures})[0].title.endswith("comparisons of a")

@@ -87,8 +87,8 @@ def test_planar_accepts_few_points(n: int, k: int, how: str) -> None:
 
 def test_planar_keeps_notes_and_diagnostics() -> None:
     embedding = Embedding({"a": np.eye(4)}, note="HeMap: paired at random")
-    for how, words in (("axes", "first two axes"), ("pca", "principal"), ("tsne", "t-SNE")):
-        note = embedding.planar(how).note
+    for method, words in (("axes", "first two axes"), ("pca", "principal"), ("tsne", "t-SNE")):
+        note = embedding.planar(method).note
         assert note.startswith("HeMap: paired at random; ")
         assert words in note
 

@@ -110,14 +110,14 @@ def test_reordering_moves_links_and_comparisons_along(data: HeteroData, random: 
 @given(heterodata())
 def test_subset_keeps_statements_of_remaining_rows(data: HeteroData) -> None:
     name = next(iter(data.datasets))
-    kept = list(data[name].ids[::2])
-    part = data.edit().subset({name: kept})
+    remaining = list(data[name].ids[::2])
+    part = data.edit().subset({name: remaining})
     gone = {(name, text) for text in data[name].ids[1::2]}
     expected = {
         link for link in named_links(data) if not {(link[0], link[1]), (link[2], link[3])} & gone
     }
     assert named_links(part) == expected
-    assert list(part[name].ids) == kept
+    assert list(part[name].ids) == remaining
 
 
 def test_drop_rename_and_add() -> None:
@@ -149,11 +149,11 @@ def test_edits_do_not_change_the_data() -> None:
 
 def test_holdout_splits_by_pair_within_block_kind_and_sign() -> None:
     data = example()
-    train, held = data.holdout(links=0.2, comparisons=0.5)
-    assert named_links(train) | named_links(held) == named_links(data)
-    assert not named_links(train) & named_links(held)
+    train, held_out = data.holdout(links=0.2, comparisons=0.5)
+    assert named_links(train) | named_links(held_out) == named_links(data)
+    assert not named_links(train) & named_links(held_out)
     counts: dict[tuple[str, str, str, bool], int] = {}
-    for source, _, target, _, weight, kind in named_links(held):
+    for source, _, target, _, weight, kind in named_links(held_out):
         key = (source, target, kind, weight > 0)
         counts[key] = counts.get(key, 0) + 1
     assert counts == {
@@ -163,24 +163,24 @@ def test_holdout_splits_by_pair_within_block_kind_and_sign() -> None:
         ("b", "b", "next", True): 2,
     }
     assert train.comparisons is not None
-    assert held.comparisons is not None
-    assert len(train.comparisons) == len(held.comparisons) == 5
+    assert held_out.comparisons is not None
+    assert len(train.comparisons) == len(held_out.comparisons) == 5
     assert data.holdout(random_state=0)[0].fingerprint() == data.holdout()[0].fingerprint()
     assert data.holdout(random_state=1)[0].fingerprint() != data.holdout()[0].fingerprint()
 
 
 def test_holdout_keeps_repeated_pairs_together() -> None:
     a, b = Dataset("a", [f"{k}" for k in range(10)], np.eye(10)), Dataset("b", ["u"], [[1.0]])
-    there = Links("a", "b", np.arange(10), np.zeros(10, int))
+    mask = Links("a", "b", np.arange(10), np.zeros(10, int))
     back = Links("b", "a", np.zeros(10, int), np.arange(10), kind="back")
-    train, held = HeteroData([a, b], [there, back]).holdout(links=0.3)
+    train, held_out = HeteroData([a, b], [mask, back]).holdout(links=0.3)
     sides = [
         {
             frozenset({(g.source, int(i)), (g.target, int(j))})
             for g in part.links
             for i, j in zip(g.i, g.j, strict=True)
         }
-        for part in (train, held)
+        for part in (train, held_out)
     ]
     assert not sides[0] & sides[1]
     assert len(sides[1]) == 3
@@ -190,8 +190,8 @@ def test_holdout_keeps_one_link_of_featureless_items() -> None:
     a = Dataset("a", ["x", "y", "z"], np.eye(3))
     c = Dataset("c", [f"{k}" for k in range(30)])
     data = HeteroData([a, c], [Links("a", "c", np.arange(30) % 3, np.arange(30))])
-    train, held = data.holdout(links=0.5)
-    assert sum(map(len, held.links)) == 0
+    train, held_out = data.holdout(links=0.5)
+    assert sum(map(len, held_out.links)) == 0
     assert len(set(train.links[0].j.tolist())) == 30
 
 
@@ -205,16 +205,16 @@ def test_holdout_shares_by_datasets_kind_and_sign() -> None:
         Links("a", "b", p[300:], q[300:], np.r_[np.ones(150), -np.ones(50)], kind="other"),
     ]
     datasets = [Dataset(part.name, part.ids, np.eye(40)) for part in (a, b)]
-    train, held = HeteroData(datasets, parts).holdout(links=0.2)
+    train, held_out = HeteroData(datasets, parts).holdout(links=0.2)
     drawn = [
         (group.kind, int((group.weight > 0).sum()), int((group.weight < 0).sum()))
-        for group in held.links
+        for group in held_out.links
     ]
     assert drawn == [("link", 40, 0), ("link", 0, 20), ("other", 30, 10)]
-    assert named_links(train) | named_links(held) == named_links(HeteroData(datasets, parts))
-    assert not named_links(train) & named_links(held)
+    assert named_links(train) | named_links(held_out) == named_links(HeteroData(datasets, parts))
+    assert not named_links(train) & named_links(held_out)
     again = HeteroData(datasets, parts).holdout(links=0.2, random_state=1)[1]
-    assert named_links(again) != named_links(held)
+    assert named_links(again) != named_links(held_out)
 
 
 def test_holdout_of_objects_covers_all_views() -> None:
@@ -224,14 +224,14 @@ def test_holdout_of_objects_covers_all_views() -> None:
     second = Dataset("second", ids[::-1], kernel=K, entity="d")
     tags = Dataset("tags", ["t", "u"])
     data = HeteroData([first, second, tags], [Links("first", "tags", range(20), [0, 1] * 10)])
-    train, held = data.holdout(links=0.0, objects={"first": 0.25})
+    train, held_out = data.holdout(links=0.0, objects={"first": 0.25})
     assert len(train["first"]) == len(train["second"]) == 15
-    assert set(held["first"].ids) == set(held["second"].ids)
-    assert set(held["first"].ids) | set(train["first"].ids) == set(ids)
-    assert held["second"].kernel is not None
-    assert held["second"].kernel.shape == (5, 15)
-    assert named_links(train) | named_links(held) == named_links(data)
-    assert {link[1] for link in named_links(held)} == set(held["first"].ids)
+    assert set(held_out["first"].ids) == set(held_out["second"].ids)
+    assert set(held_out["first"].ids) | set(train["first"].ids) == set(ids)
+    assert held_out["second"].kernel is not None
+    assert held_out["second"].kernel.shape == (5, 15)
+    assert named_links(train) | named_links(held_out) == named_links(data)
+    assert {link[1] for link in named_links(held_out)} == set(held_out["first"].ids)
 
 
 def test_holdout_refuses_invalid_shares() -> None:

@@ -47,21 +47,21 @@ AGAIN = pytest.mark.parametrize("again", [pickled, with_oldest_protocol, copy.de
 def test_pickled_data_are_equal_and_read_only(again: Callable[[Any], Any]) -> None:
     data = HeteroData(DATA.datasets, DATA.links, DATA.comparisons, DATA.labels)
     assert data.n_objects == 10
-    found = again(data)
-    assert found is not data
-    assert "object_of" not in vars(found)
-    assert found.fingerprint() == data.fingerprint()
-    assert found.n_objects == 10
-    assert type(found.datasets) is MappingProxyType
-    assert list(found.datasets) == list(data.datasets)
-    pd.testing.assert_frame_equal(found["dense"].table, data["dense"].table)
+    result = again(data)
+    assert result is not data
+    assert "object_of" not in vars(result)
+    assert result.fingerprint() == data.fingerprint()
+    assert result.n_objects == 10
+    assert type(result.datasets) is MappingProxyType
+    assert list(result.datasets) == list(data.datasets)
+    pd.testing.assert_frame_equal(result["dense"].table, data["dense"].table)
     with pytest.raises(FrozenInstanceError):
-        found.links = ()
-    links = found.links[0]
-    X = found["sparse"].X
+        result.links = ()
+    links = result.links[0]
+    X = result["sparse"].X
     assert isinstance(X, sp.csr_array)
-    arrays = [found["dense"].X, found["dense"].ids, X.data, X.indices, X.indptr]
-    arrays += [links.i, links.j, links.weight, found.labels[0].values, found.comparisons.objects]
+    arrays = [result["dense"].X, result["dense"].ids, X.data, X.indices, X.indptr]
+    arrays += [links.i, links.j, links.weight, result.labels[0].values, result.comparisons.objects]
     for array in arrays:
         assert not array.flags.writeable
         with pytest.raises(ValueError, match="read-only"):
@@ -72,9 +72,9 @@ def test_pickled_data_are_equal_and_read_only(again: Callable[[Any], Any]) -> No
 def test_pickled_parts_are_equal_and_read_only(again: Callable[[Any], Any]) -> None:
     parts = [DATA["dense"], DATA["sparse"], DATA["tags"], *DATA.links, *DATA.labels]
     for part in [*parts, DATA.comparisons]:
-        found = again(part)
-        assert type(found) is type(part)
-        assert repr(found) == repr(part)
+        result = again(part)
+        assert type(result) is type(part)
+        assert repr(result) == repr(part)
     np.testing.assert_array_equal(again(DATA["dense"]).X, DATA["dense"].X)
     assert HeteroData([again(DATA["sparse"])]).fingerprint() == (
         HeteroData([DATA["sparse"]]).fingerprint()
@@ -85,16 +85,22 @@ def test_pickled_parts_are_equal_and_read_only(again: Callable[[Any], Any]) -> N
 def test_pickled_embedding_has_equal_scores(again: Callable[[Any], Any]) -> None:
     Y = {"dense": np.array([[0.0, 1.0], [np.nan, np.nan], [2.0, 3.0]])}
     embedding = Embedding(Y, {"dense": DATA["dense"].ids}, note="a map")
-    found = again(embedding)
-    np.testing.assert_array_equal(found.stacked(), embedding.stacked())
-    assert list(found.ids["dense"]) == ["1", "2", "007"]
-    assert found.note == "a map"
-    assert found.n_unplaced == 1
-    for mapping in (found.coordinates, found.ids, found.placed, found.entity, found.components):
+    result = again(embedding)
+    np.testing.assert_array_equal(result.stacked(), embedding.stacked())
+    assert list(result.ids["dense"]) == ["1", "2", "007"]
+    assert result.note == "a map"
+    assert result.n_unplaced == 1
+    for mapping in (
+        result.coordinates,
+        result.ids,
+        result.placed,
+        result.entity,
+        result.components,
+    ):
         assert type(mapping) is MappingProxyType
-    assert not found.coordinates["dense"].flags.writeable
-    assert not found.placed["dense"].flags.writeable
-    assert not found.ids["dense"].flags.writeable
+    assert not result.coordinates["dense"].flags.writeable
+    assert not result.placed["dense"].flags.writeable
+    assert not result.ids["dense"].flags.writeable
     data = HeteroData([DATA["dense"]])
     scores = hetviz.evaluate(data, embedding)
     assert again(scores).to_dict() == scores.to_dict()
@@ -116,9 +122,9 @@ def test_fits_in_processes_of_joblib() -> None:
     large = Dataset("large", [str(k) for k in range(300)], rng.normal(size=(300, 500)))
     data = HeteroData([large])
     run = joblib.Parallel(n_jobs=2)
-    found = run(joblib.delayed(hetviz.get_method("pca")().fit)(data) for _ in range(2))
+    result = run(joblib.delayed(hetviz.get_method("pca")().fit)(data) for _ in range(2))
     here = hetviz.get_method("pca")().fit(data)
-    for method in found:
+    for method in result:
         np.testing.assert_array_equal(method.embedding_.stacked(), here.embedding_.stacked())
         assert not method.embedding_.coordinates["large"].flags.writeable
         np.testing.assert_array_equal(

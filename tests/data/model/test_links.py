@@ -19,8 +19,8 @@ def test_weights_default_to_one_and_derive_from_scores() -> None:
 def test_every_bad_weight_is_listed() -> None:
     with pytest.raises(DataError) as caught:
         Links("a", "b", [0, 1, 2, 3], [0, 1, 2, 3], [0.0, 1.5, np.nan, 0.5])
-    found = [(problem.code, problem.row) for problem in caught.value.problems]
-    assert sorted(found, key=str) == [("not-finite", 2), ("weight-range", 1), ("zero-weight", 0)]
+    result = [(problem.code, problem.row) for problem in caught.value.problems]
+    assert sorted(result, key=str) == [("not-finite", 2), ("weight-range", 1), ("zero-weight", 0)]
 
 
 @pytest.mark.parametrize(

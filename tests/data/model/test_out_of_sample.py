@@ -20,8 +20,8 @@ def test_new_rows_links_in_both_directions() -> None:
         Links("a", "tags", [1, 0, 1], [0, 1, 1], [0.5, 0.25, 1.0]),
         Links("tags", "a", [1], [2], [-1.0]),
     ]
-    said = [("a", "a0", "tags", "green"), ("tags", "red", "a", "new", -0.75)]
-    found = new_rows(FITTED, HeteroData([a, tags], links), said)
+    messages = [("a", "a0", "tags", "green"), ("tags", "red", "a", "new", -0.75)]
+    result = new_rows(FITTED, HeteroData([a, tags], links), messages)
     seen = {
         name: sorted(
             (str(rows.dataset.ids[row]), str(to), str(FITTED[to].ids[to_row]), float(weight))
@@ -29,7 +29,7 @@ def test_new_rows_links_in_both_directions() -> None:
                 rows.row, rows.to, rows.to_row, rows.weight, strict=True
             )
         )
-        for name, rows in found.items()
+        for name, rows in result.items()
     }
     # the pair new - green joins two new rows, and so leads nowhere
     assert seen == {
@@ -51,7 +51,7 @@ def test_new_rows_square_kernel_keeps_fitted_columns() -> None:
 
 def test_new_rows_lists_all_invalid_links() -> None:
     new = HeteroData([Dataset("tags", ["green"])])
-    said = [
+    messages = [
         ("tags", "green", "a", "a9"),
         ("tags", "green", "b", "a0"),
         ("tags", "grene", "a", "a0"),
@@ -63,7 +63,7 @@ def test_new_rows_lists_all_invalid_links() -> None:
         ("tags", "green", "a", "a0", 1.0),
     ]
     with pytest.raises(DataError) as caught:
-        new_rows(FITTED, new, said)  # type: ignore[arg-type]
+        new_rows(FITTED, new, messages)  # type: ignore[arg-type]
     assert [(problem.code, problem.row) for problem in caught.value.problems] == [
         ("unknown-id", 0),
         ("unknown-id", 1),

@@ -18,11 +18,11 @@ def example() -> HeteroData:
 
 
 def test_links_touching_orients_links() -> None:
-    found = links_touching(example(), [3])
-    assert found.inner.tolist() == [3, 3]
-    assert found.outer.tolist() == [0, 1]
-    assert found.weight.tolist() == [1.0, -0.5]
-    assert found.leads_to().tolist() == [0]
+    result = links_touching(example(), [3])
+    assert result.inner.tolist() == [3, 3]
+    assert result.outer.tolist() == [0, 1]
+    assert result.weight.tolist() == [1.0, -0.5]
+    assert result.leads_to().tolist() == [0]
     both = links_touching(example(), [0, 2])
     assert both.inside.tolist() == [False, True]
     assert both.group.tolist() == [0, 1]
@@ -38,25 +38,25 @@ def with_keys(left: list[object], right: list[object]) -> HeteroData:
 
 def test_match_by_key_lists_unmatched_rows() -> None:
     data = with_keys(["p", " q ", None, "q", "s"], ["q", "p", "p", "t"])
-    found = match_by_key(data, "a", "k", "b", "key")
-    assert list(zip(found.i, found.j, strict=True)) == [(0, 1), (0, 2), (1, 0), (3, 0)]
-    assert found.unmatched_source.tolist() == [2, 4]
-    assert found.unmatched_target.tolist() == [3]
-    links = found.links("same k")
+    result = match_by_key(data, "a", "k", "b", "key")
+    assert list(zip(result.i, result.j, strict=True)) == [(0, 1), (0, 2), (1, 0), (3, 0)]
+    assert result.unmatched_source.tolist() == [2, 4]
+    assert result.unmatched_target.tolist() == [3]
+    links = result.links("same k")
     assert (links.kind, links.weight.tolist()) == ("same k", [1.0] * 4)
 
 
 def test_match_by_key_normalises_whole_numbers() -> None:
     a = Dataset("a", ["007", "8"])
     b = Dataset("b", ["p", "q"], table=pd.DataFrame({"n": [7.0, 8.0]}))
-    found = match_by_key(HeteroData([a, b]), "a", "", "b", "n")
-    assert list(zip(found.i, found.j, strict=True)) == [(1, 1)]
+    result = match_by_key(HeteroData([a, b]), "a", "", "b", "n")
+    assert list(zip(result.i, result.j, strict=True)) == [(1, 1)]
 
 
 def test_match_by_key_without_matches() -> None:
-    found = match_by_key(with_keys(["p"], ["q"]), "a", "k", "b", "key")
-    assert len(found.links("k")) == 0
-    assert found.unmatched_source.tolist() == [0]
+    result = match_by_key(with_keys(["p"], ["q"]), "a", "k", "b", "key")
+    assert len(result.links("k")) == 0
+    assert result.unmatched_source.tolist() == [0]
 
 
 @pytest.mark.parametrize(

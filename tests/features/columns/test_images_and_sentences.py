@@ -51,14 +51,14 @@ def test_picture_colours():
 def test_picture_features_separate_pictures():
     media = [stripes(True), stripes(True), stripes(False), plain(255, 0, 0), None, b"no picture"]
     things = hetviz.Dataset("things", list("abcdef"), media=media)
-    found = hetviz.make_features(things)
-    X = found.X
+    result = hetviz.make_features(things)
+    X = result.X
     assert X.var(axis=0).sum() == pytest.approx(1.0)
     np.testing.assert_allclose(X[0], X[1])
     assert np.linalg.norm(X[0] - X[2]) > 0.5
     # without a picture, in the middle
     np.testing.assert_allclose(X[4:], 0.0, atol=1e-12)
-    again = hetviz.transform_features(found, pd.DataFrame(index=range(6)), media)
+    again = hetviz.transform_features(result, pd.DataFrame(index=range(6)), media)
     np.testing.assert_allclose(again, X, atol=1e-12)
     flagged = hetviz.make_features(things, {"(pictures)": {"impute": "none"}})
     assert flagged.feature_names[-1] == "(pictures) (missing)"
@@ -66,9 +66,11 @@ def test_picture_features_separate_pictures():
 
 def test_equal_or_missing_pictures_give_no_features():
     for media in ([plain(0, 0, 0)] * 3, [None] * 3, ["/no/such/file.png"] * 3):
-        found = hetviz.make_features(hetviz.Dataset("things", list("abc"), media=media))
-        assert found.X is None
-        assert [one["why"] for one in recipe_of(found)["left_out"]] == ["all pictures are equal"]
+        result = hetviz.make_features(hetviz.Dataset("things", list("abc"), media=media))
+        assert result.X is None
+        assert [first["why"] for first in recipe_of(result)["left_out"]] == [
+            "all pictures are equal"
+        ]
 
 
 def test_pictures_from_files(tmp_path):
@@ -91,11 +93,11 @@ def test_sentences_of_similar_meaning_are_close():
     np.testing.assert_allclose(sentences.text_vectors([TEXTS[1]])[0], V[1])
     table = pd.DataFrame({"about": TEXTS})
     things = hetviz.Dataset("things", list("abcd"), table=table)
-    found = hetviz.make_features(things, {"about": {"kind": "text"}}, text_model="sentences")
-    assert recipe_of(found)["text_model"] == "sentences"
-    X = found.X
+    result = hetviz.make_features(things, {"about": {"kind": "text"}}, text_model="sentences")
+    assert recipe_of(result)["text_model"] == "sentences"
+    X = result.X
     assert np.linalg.norm(X[0] - X[1]) < np.linalg.norm(X[0] - X[2])
-    np.testing.assert_allclose(hetviz.transform_features(found, table), X)
+    np.testing.assert_allclose(hetviz.transform_features(result, table), X)
 
 
 def test_missing_extra_is_reported(monkeypatch):

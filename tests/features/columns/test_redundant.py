@@ -30,15 +30,15 @@ WHY = {
 }
 
 
-def left_out(made):
-    return {one["column"]: one["why"] for one in made.recipe["left_out"]}
+def left_out(result):
+    return {first["column"]: first["why"] for first in result.recipe["left_out"]}
 
 
 def test_redundant_columns_are_excluded_with_reasons():
-    found = left_out(fit(TABLE))
-    assert set(found) == set(WHY)
+    result = left_out(fit(TABLE))
+    assert set(result) == set(WHY)
     for name, why in WHY.items():
-        assert found[name].startswith(why)
+        assert result[name].startswith(why)
 
 
 def test_category_with_many_values_is_excluded():
@@ -52,14 +52,14 @@ def test_category_with_many_values_is_excluded():
 
 @pytest.mark.parametrize("name", sorted(WHY))
 def test_use_option_includes_excluded_column(name):
-    made = fit(TABLE, options={name: {"use": True}})
-    assert name not in left_out(made)
-    assert any(step["column"] == name for step in made.recipe["columns"])
+    result = fit(TABLE, options={name: {"use": True}})
+    assert name not in left_out(result)
+    assert any(step["column"] == name for step in result.recipe["columns"])
 
 
 def test_given_columns_are_used():
-    made = fit(TABLE, columns=["hour", "scheduled", "no_in_file"])
-    assert [step["column"] for step in made.recipe["columns"]] == [
+    result = fit(TABLE, columns=["hour", "scheduled", "no_in_file"])
+    assert [step["column"] for step in result.recipe["columns"]] == [
         "hour",
         "scheduled",
         "no_in_file",
@@ -74,6 +74,6 @@ def test_years_and_small_tables_are_not_excluded():
 
 def test_transform_without_excluded_columns():
     things = hetviz.Dataset("things", [f"t{k}" for k in range(N)], table=TABLE)
-    made = hetviz.make_features(things)
+    result = hetviz.make_features(things)
     rows = TABLE.drop(columns=list(WHY)).iloc[:5]
-    np.testing.assert_allclose(hetviz.transform_features(made, rows), made.X[:5])
+    np.testing.assert_allclose(hetviz.transform_features(result, rows), result.X[:5])

@@ -87,9 +87,9 @@ def test_comparisons_from_columns_and_label() -> None:
     side = comparisons_from_label(data, "items", "side", n_comparisons=500)
     group = np.array([1, 1, 1, 2, 2, 2, 2, 0])
     near, far = group[side.objects[:, 1] - 2], group[side.objects[:, 2] - 2]
-    own = group[side.objects[:, 0] - 2]
-    assert (near == own).all()
-    assert (far != own).all()
+    own_values = group[side.objects[:, 0] - 2]
+    assert (near == own_values).all()
+    assert (far != own_values).all()
     assert (far > 0).all()
     # every item is the anchor about as often
     thin = comparisons_from_label(data, "items", "side", n_comparisons=60)
@@ -142,7 +142,7 @@ def test_comparisons_refuse_uninformative_columns() -> None:
 def test_map_satisfies_comparisons_of_digits() -> None:
     data = hetviz.load("digit-views")
     drawn = hetviz.comparisons_from_label(data, "pixels", "digit", n_comparisons=600)
-    train, held = data.edit().add(drawn).holdout(links=0, comparisons=0.3)
+    train, held_out = data.edit().add(drawn).holdout(links=0, comparisons=0.3)
     model = hetviz.get_method("mkpoe")().fit(train)
-    scores = hetviz.evaluate(train, model.embedding_, held).to_dict()
+    scores = hetviz.evaluate(train, model.embedding_, held_out).to_dict()
     assert scores["comparison_accuracy_held_out"] > 0.8

@@ -38,14 +38,14 @@ def test_exemplars_cover_clusters_without_outliers() -> None:
 
 
 def test_exemplars_of_equal_rows_differ() -> None:
-    found = choose_exemplars(np.zeros((6, 2)), 4)
-    assert len(set(found.tolist())) == 4
+    result = choose_exemplars(np.zeros((6, 2)), 4)
+    assert len(set(result.tolist())) == 4
 
 
 def test_small_groups_give_all_pairs() -> None:
-    found = hetviz.links_between(clumps(), [0, 1, 2], [80, 81], 0.5)
-    assert (found.n_possible, found.n_pairs, found.account) == (6, 6, "All 6 pairs.")
-    links = found[0]
+    result = hetviz.links_between(clumps(), [0, 1, 2], [80, 81], 0.5)
+    assert (result.n_possible, result.n_pairs, result.account) == (6, 6, "All 6 pairs.")
+    links = result[0]
     assert (links.source, links.target, set(links.weight)) == ("a", "bare", {0.5})
     assert sorted(zip(links.i.tolist(), links.j.tolist(), strict=True)) == [
         (0, 0), (0, 1), (1, 0), (1, 1), (2, 0), (2, 1),
@@ -55,27 +55,27 @@ def test_small_groups_give_all_pairs() -> None:
 def test_large_groups_are_thinned_deterministically() -> None:
     data = clumps(400)
     A, B = np.arange(0, 400), np.arange(800, 1100)
-    found = hetviz.links_between(data, A, B, -1)
-    assert found.n_possible == 400 * 300
-    assert 0.7 * DEFAULT_MAX_PAIRS <= found.n_pairs <= DEFAULT_MAX_PAIRS
-    assert "of 120,000 pairs" in found.account
+    result = hetviz.links_between(data, A, B, -1)
+    assert result.n_possible == 400 * 300
+    assert 0.7 * DEFAULT_MAX_PAIRS <= result.n_pairs <= DEFAULT_MAX_PAIRS
+    assert "of 120,000 pairs" in result.account
     again = hetviz.links_between(data, A[::-1], B, -1)
-    assert again[0].i.tolist() == found[0].i.tolist()
-    sides = {row < 200 for row in found.exemplars[0]}
+    assert again[0].i.tolist() == result[0].i.tolist()
+    sides = {row < 200 for row in result.exemplars[0]}
     assert sides == {True, False}
-    few = hetviz.links_between(data, A, B, -1, most=4)
-    assert few.n_pairs <= 4
+    small = hetviz.links_between(data, A, B, -1, most=4)
+    assert small.n_pairs <= 4
 
 
 def test_in_turn_covers_every_item() -> None:
     data = clumps(400)
     A, B = np.arange(0, 6), np.arange(800, 861)
-    found = hetviz.links_between(data, A, B, 1, in_turn=True)
-    assert found.account == "61 of 366 pairs. Every item is in one of them."
-    ends = [(links.source, links.target) for links in found]
+    result = hetviz.links_between(data, A, B, 1, in_turn=True)
+    assert result.account == "61 of 366 pairs. Every item is in one of them."
+    ends = [(links.source, links.target) for links in result]
     assert ends == [("a", "bare")]
-    assert set(found[0].i) == set(range(6))
-    assert len(set(found[0].j)) == 61
+    assert set(result[0].i) == set(range(6))
+    assert len(set(result[0].j)) == 61
     more = hetviz.links_between(data, A, B, 1, in_turn=True, most=150)
     assert more.n_pairs == 150
     everything = hetviz.links_between(data, A, B, 1, in_turn=True, most=1000)
@@ -108,10 +108,10 @@ def test_views_count_once() -> None:
 
 def test_group_links_to_command() -> None:
     data = clumps()
-    found = hetviz.links_between(data, [0, 80], [1, 81], 1)
-    command = found.to_command(data, set="lasso 1")
+    result = hetviz.links_between(data, [0, 80], [1, 81], 1)
+    command = result.to_command(data, set="lasso 1")
     assert command["op"] == "add-pairs"
-    assert len(command["pairs"]) == len(command["weight"]) == found.n_pairs == 4
+    assert len(command["pairs"]) == len(command["weight"]) == result.n_pairs == 4
     assert [["a", "a0"], ["bare", "b1"]] in command["pairs"]
 
 
@@ -120,8 +120,8 @@ def test_typical_items_by_embedding() -> None:
     far = np.zeros((40, 2))
     far[7] = 100
     places = {"a": far, "view": far, "bare": far}
-    found = hetviz.links_between(data, range(40), [80], 1, most=2, embedding=Embedding(places))
-    assert 7 in found.exemplars[0]
+    result = hetviz.links_between(data, range(40), [80], 1, most=2, embedding=Embedding(places))
+    assert 7 in result.exemplars[0]
 
 
 @pytest.mark.parametrize("most", [0, -1, True])

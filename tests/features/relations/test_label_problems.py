@@ -49,7 +49,9 @@ def test_label_problem_reasons() -> None:
         chosen("items:same")
     with pytest.raises(DataError, match="this label or column does not exist"):
         chosen("items:colour")
-    with pytest.raises(ParameterError, match="gbc: label = 'colour'; give dataset:column"):
+    with pytest.raises(
+        ParameterError, match="gbc: label = 'colour' is unknown. Give dataset:column"
+    ):
         chosen("colour")
 
 
@@ -78,8 +80,8 @@ def test_tree_features_keep_missing_values() -> None:
     assert by_column["size"] == {(1,)}
     assert by_column["lat"] | by_column["lon"] == {(2,)}
     assert by_column["colour"] == {(3,)}
-    known = ~np.isnan(X)
-    np.testing.assert_array_equal(X[known], np.asarray(dataset.X)[known])
+    expected = ~np.isnan(X)
+    np.testing.assert_array_equal(X[expected], np.asarray(dataset.X)[expected])
 
 
 def test_tree_features_exclude_the_label() -> None:

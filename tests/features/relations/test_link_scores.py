@@ -48,10 +48,10 @@ def test_similarity_normalises_kernels() -> None:
 
 def test_similarity_of_new_kernel_rows() -> None:
     K = np.exp(-0.5 * ((X[:, None] - X[None]) ** 2).sum(axis=2))
-    fitted, rest = np.arange(8), np.arange(8, len(X))
+    fitted, others = np.arange(8), np.arange(8, len(X))
     like = similarity_of(Dataset("a", IDS[:8], kernel=K[np.ix_(fitted, fitted)]))
-    new = Dataset("a", IDS[8:], kernel=K[np.ix_(rest, fitted)])
-    np.testing.assert_allclose(like.to_fitted(new), K[np.ix_(rest, fitted)], atol=1e-12)
+    new = Dataset("a", IDS[8:], kernel=K[np.ix_(others, fitted)])
+    np.testing.assert_allclose(like.to_fitted(new), K[np.ix_(others, fitted)], atol=1e-12)
     S, twin = like.with_twins(new)
     np.testing.assert_allclose(S.max(axis=1), 1.0)
     assert (twin < 0).all()
@@ -148,7 +148,9 @@ def test_link_scores_follow_dataset_order() -> None:
 
 def test_link_scores_of_complete_links() -> None:
     data = HeteroData([Dataset("b", ["x", "y", "z"])], [Links("b", "b", [2], [0], complete=True)])
-    known = link_scores(data)[0]
-    assert known.complete
-    pairs = dict(zip(zip(known.i.tolist(), known.j.tolist(), strict=True), known.s, strict=True))
+    expected = link_scores(data)[0]
+    assert expected.complete
+    pairs = dict(
+        zip(zip(expected.i.tolist(), expected.j.tolist(), strict=True), expected.s, strict=True)
+    )
     assert pairs == {(0, 2): 1.0, (0, 1): 0.0, (1, 2): 0.0}

@@ -30,7 +30,7 @@ def known(weight: float) -> ScoredPairs:
 
 
 def test_scored_pairs_rows() -> None:
-    rows = {name: there.tolist() for name, there in known(1.0).rows.items()}
+    rows = {name: mask.tolist() for name, mask in known(1.0).rows.items()}
     assert rows == {"a": [0, 1, 2, 3, 4], "b": [1, 4, 5]}
     assert known(0.0).rows["a"].tolist() == [0, 3]
 

@@ -62,8 +62,8 @@ def test_refit_keeps_two_hubs() -> None:
     links = Links("a", "b", [0] * 9 + [1] * 9 + [2], np.arange(19))
     spread = [Links("b", "a", [18], [2]), Links("a", "a", [0], [1], kind="said")]
     others = Dataset("c", [f"c{k}" for k in range(9)])
-    few = Links("c", "b", np.arange(9), np.arange(9))
-    data = HeteroData([left, right, others], [links, *spread, few])
+    small = Links("c", "b", np.arange(9), np.arange(9))
+    data = HeteroData([left, right, others], [links, *spread, small])
     bonds = table_links(data)
     # What was said is no bond, and what is linked twice is linked once.
     assert bonds.links[0, 1] == 0
@@ -72,12 +72,12 @@ def test_refit_keeps_two_hubs() -> None:
     share = np.array([8.0, 16.0, 1.0])
     P = sp.csr_array(np.full((3, 3), 0.1) - 0.1 * np.eye(3))
     W = sp.csr_array(np.ones((3, 3)) - np.eye(3))
-    plain, held = (
+    plain, held_out = (
         guidance_affinities(P, W).toarray(),
         guidance_affinities(P, W, bonds=share).toarray(),
     )
-    assert held[0, 1] == held[1, 0] == plain[0, 1] / 2
-    assert held[0, 2] == plain[0, 2]
+    assert held_out[0, 1] == held_out[1, 0] == plain[0, 1] / 2
+    assert held_out[0, 2] == plain[0, 2]
     # Somebody who means it can say so louder.
     assert guidance_affinities(P, W, 2.0, share)[0, 1] == 2 * plain[0, 1]
     Y = np.array([[0.0, 0], [1.0, 0], [0.5, 1.0]])

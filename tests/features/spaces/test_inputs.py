@@ -25,11 +25,11 @@ NEW = Dataset("a", ["x", "y"], X[[4, 9]])
 
 
 def test_unit_features_are_centred_and_scaled() -> None:
-    made = UnitFeatures.fit(SPARSE)
-    Z = made.of(DENSE)
+    result = UnitFeatures.fit(SPARSE)
+    Z = result.of(DENSE)
     np.testing.assert_allclose(Z.mean(axis=0), 0.0, atol=1e-12)
     assert (Z**2).sum(axis=1).mean() == pytest.approx(1.0)
-    np.testing.assert_array_equal(made.of(NEW), Z[[4, 9]])
+    np.testing.assert_array_equal(result.of(NEW), Z[[4, 9]])
 
 
 def test_unit_features_of_equal_rows_are_zero() -> None:
@@ -39,20 +39,20 @@ def test_unit_features_of_equal_rows_are_zero() -> None:
 
 @pytest.mark.parametrize("most", [3, 6, 20])
 def test_leading_features_are_few_and_of_mean_variance_one(most: int) -> None:
-    made = LeadingFeatures.fit(fit_basis(DENSE), most)
-    assert made.features.shape == (30, min(most, 6))
-    np.testing.assert_allclose(made.features.mean(axis=0), 0.0, atol=1e-12)
-    assert made.features.var(axis=0).mean() == pytest.approx(1.0)
-    np.testing.assert_allclose(made.of(NEW), made.features[[4, 9]], atol=1e-12)
+    result = LeadingFeatures.fit(fit_basis(DENSE), most)
+    assert result.features.shape == (30, min(most, 6))
+    np.testing.assert_allclose(result.features.mean(axis=0), 0.0, atol=1e-12)
+    assert result.features.var(axis=0).mean() == pytest.approx(1.0)
+    np.testing.assert_allclose(result.of(NEW), result.features[[4, 9]], atol=1e-12)
     sparse = LeadingFeatures.fit(fit_basis(SPARSE), most).features
-    np.testing.assert_allclose(np.abs(sparse), np.abs(made.features), atol=1e-9)
+    np.testing.assert_allclose(np.abs(sparse), np.abs(result.features), atol=1e-9)
 
 
 def test_leading_features_keep_the_most_variance() -> None:
-    made = LeadingFeatures.fit(fit_basis(DENSE), 2)
+    result = LeadingFeatures.fit(fit_basis(DENSE), 2)
     values = np.linalg.svd(X - X.mean(axis=0), compute_uv=False)
-    kept = np.linalg.svd(made.features, compute_uv=False)
-    np.testing.assert_allclose(kept / kept[0], values[:2] / values[0])
+    remaining = np.linalg.svd(result.features, compute_uv=False)
+    np.testing.assert_allclose(remaining / remaining[0], values[:2] / values[0])
 
 
 def test_similarity_to_fitted_samples_columns(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -62,9 +62,9 @@ def test_similarity_to_fitted_samples_columns(monkeypatch: pytest.MonkeyPatch) -
     np.testing.assert_array_equal(S, like.to_fitted(DENSE))
     monkeypatch.setattr(inputs, "MAX_ITEMS_ALL_PAIRS", 20)
     monkeypatch.setattr(inputs, "_N_LANDMARKS", 7)
-    few = SimilarityToFitted.fit(like, 0)
-    assert len(set(few.columns.tolist())) == 7
-    np.testing.assert_array_equal(few.of(DENSE), S[:, few.columns])
+    small = SimilarityToFitted.fit(like, 0)
+    assert len(set(small.columns.tolist())) == 7
+    np.testing.assert_array_equal(small.of(DENSE), S[:, small.columns])
 
 
 def test_make_inputs_by_kind() -> None:

@@ -101,26 +101,26 @@ def small_limit(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("key", ["joint-map", "mr-sne", "umap", "graph-axes"])
 def test_large_map_starts_with_landmarks(small_limit: None, key: str) -> None:
     data = shops()
-    shown: list[int] = []
+    displayed: list[int] = []
 
     def progress(fraction: float, message: str = "", **figures: Any) -> None:
         if "layout" in figures:
             Y = figures["layout"]()
             assert Y.shape == (630, 2)
-            shown.append(int(np.isfinite(Y).all(axis=1).sum()))
+            displayed.append(int(np.isfinite(Y).all(axis=1).sum()))
 
-    made = hetviz.embed(data, key, progress=progress, random_state=3)
-    assert shown[0] <= 100
-    assert shown[-1] == 630
-    assert shown == sorted(shown)
-    assert made.n_unplaced == 0
-    told = made.diagnostics["placement error"].values
-    assert 0 < told["half of them, at most"] < told["nine in ten, at most"]
+    result = hetviz.embed(data, key, progress=progress, random_state=3)
+    assert displayed[0] <= 100
+    assert displayed[-1] == 630
+    assert displayed == sorted(displayed)
+    assert result.n_unplaced == 0
+    messages = result.diagnostics["placement error"].values
+    assert 0 < messages["half of them, at most"] < messages["nine in ten, at most"]
     again = hetviz.embed(data, key, random_state=3)
-    np.testing.assert_array_equal(made.stacked(), again.stacked())
+    np.testing.assert_array_equal(result.stacked(), again.stacked())
     # what is in one heap lies together
-    Y, heap = made.coordinates["things"], np.arange(600) % 5
-    middles = np.array([np.median(Y[heap == one], axis=0) for one in range(5)])
+    Y, heap = result.coordinates["things"], np.arange(600) % 5
+    middles = np.array([np.median(Y[heap == first], axis=0) for first in range(5)])
     nearest = ((Y[:, None] - middles) ** 2).sum(axis=2).argmin(axis=1)
     assert (nearest == heap).mean() > 0.95
 
@@ -132,10 +132,13 @@ def test_cancel_keeps_landmarks(small_limit: None) -> None:
 
     with pytest.raises(Cancelled) as caught:
         hetviz.embed(shops(), "joint-map", progress=stop)
-    kept = caught.value.partial
-    assert kept is not None
-    assert {name: len(Y) for name, Y in kept.coordinates.items()} == {"things": 600, "stores": 30}
-    assert 530 <= kept.n_unplaced < 540
+    remaining = caught.value.partial
+    assert remaining is not None
+    assert {name: len(Y) for name, Y in remaining.coordinates.items()} == {
+        "things": 600,
+        "stores": 30,
+    }
+    assert 530 <= remaining.n_unplaced < 540
 
 
 def test_first_map_compares_methods_on_landmarks(
@@ -144,22 +147,22 @@ def test_first_map_compares_methods_on_landmarks(
     monkeypatch.setenv("HETVIZ_HOME", str(tmp_path))
     from hetviz.runs.embed.first_map import first_map
 
-    said: list[str] = []
+    messages: list[str] = []
     placed: list[int] = []
 
     def progress(fraction: float, message: str = "", **figures: Any) -> None:
-        said.append(message)
-        if message.startswith("All items by"):
+        messages.append(message)
+        if message.startswith("A first sketch of all items"):
             placed.append(int(np.isfinite(figures["layout"]()).all(axis=1).sum()))
 
-    made = first_map(shops(), progress)
-    assert any("of 100 items" in words for words in said)
-    assert "of 100 items" in made.choice.sentence
+    result = first_map(shops(), progress)
+    assert any("of 100 items" in words for words in messages)
+    assert "of 100 items" in result.choice.sentence
     assert placed == [630]
-    assert made.embedding.n_unplaced == 0
-    again = hetviz.embed(shops(), made.method, **made.params)
-    np.testing.assert_array_equal(again.stacked(), made.embedding.stacked())
-    assert hetviz.suggest(shops())[0].card.key == made.method
+    assert result.embedding.n_unplaced == 0
+    again = hetviz.embed(shops(), result.method, **result.params)
+    np.testing.assert_array_equal(again.stacked(), result.embedding.stacked())
+    assert hetviz.suggest(shops())[0].card.key == result.method
 
 
 def test_cancelled_first_map_places_all_items(
@@ -174,6 +177,6 @@ def test_cancelled_first_map_places_all_items(
 
     with pytest.raises(Cancelled) as caught:
         first_map(shops(), stop)
-    kept = caught.value.partial
-    assert isinstance(kept, FirstMap)
-    assert kept.embedding.n_unplaced == 0
+    remaining = caught.value.partial
+    assert isinstance(remaining, FirstMap)
+    assert remaining.embedding.n_unplaced == 0

@@ -53,6 +53,6 @@ def test_quick_sketch_places_components_side_by_side() -> None:
     assert np.allclose(c[0], (b[0] + b[1]) / 2)
     assert np.allclose(c[1], b[2])
     assert a[:, 0].max() < b[:, 0].min()
-    for one in (a, b):
-        assert np.ptp(one, axis=0).max() == pytest.approx(np.ptp(a, axis=0).max())
+    for first in (a, b):
+        assert np.ptp(first, axis=0).max() == pytest.approx(np.ptp(a, axis=0).max())
     assert np.isnan(c[2]).all()

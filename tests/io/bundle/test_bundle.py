@@ -234,7 +234,7 @@ def test_read_links_counts_repeated_link_once():
         assert (found.i.tolist(), found.j.tolist()) == ([0, 0], [1, 2])
         assert not loaded.errors
         (note,) = [problem.what for problem in loaded.problems if problem.code == "repeated-link"]
-        assert note.startswith("2 rows say what an earlier row says")
+        assert note.startswith("2 rows repeat an earlier row")
 
 
 def test_load_list_of_files_joins_them(tmp_path):
@@ -248,7 +248,7 @@ def test_load_list_of_files_joins_them(tmp_path):
     assert list(data.datasets) == ["nodes"]
     assert [len(links) for links in data.links] == [1]
     for wrong, word in (
-        ([*paths, tmp_path / "there"], "there is none here"),
+        ([*paths, tmp_path / "there"], "must be an existing file"),
         ([paths[0], paths[0]], "two files have this name"),
     ):
         with pytest.raises(DataError, match=word):
@@ -278,13 +278,13 @@ def test_feature_tables_match_by_id_and_list_bad_cells(tmp_path):
 @pytest.mark.parametrize(
     ("changed", "word"),
     [
-        ({"hetviz__toml": MANIFEST.replace("format = 1", "format = 2")}, "a later version"),
+        ({"hetviz__toml": MANIFEST.replace("format = 1", "format = 2")}, "a newer version"),
         ({"hetviz__toml": MANIFEST.replace("format = 1", "format = 0")}, "format = 1"),
         ({"hetviz__toml": MANIFEST.replace("[[links]]", "[[lnks]]")}, "Did you mean 'links'"),
         ({"hetviz__toml": MANIFEST.replace('table = "drugs', 'tabel = "drugs')}, "'table'"),
-        ({"hetviz__toml": MANIFEST.replace("drugs.csv", "none.csv")}, "no such file"),
-        ({"hetviz__toml": MANIFEST.replace("drugs.csv", "../x.csv")}, "leads upwards"),
-        ({"hetviz__toml": MANIFEST.replace('"group"', '"grp"')}, "no such column"),
+        ({"hetviz__toml": MANIFEST.replace("drugs.csv", "none.csv")}, "does not exist"),
+        ({"hetviz__toml": MANIFEST.replace("drugs.csv", "../x.csv")}, "leads out of the folder"),
+        ({"hetviz__toml": MANIFEST.replace('"group"', '"grp"')}, "column does not exist"),
         ({"hetviz__toml": "format ="}, "not valid TOML"),
         ({"links__csv": "a,b\n1,2\n"}, "source_id"),
         ({"drugs__csv": b""}, "empty"),
@@ -308,7 +308,7 @@ def test_read_comparisons_of_four_and_unknown_items(tmp_path):
     bundle(tmp_path, hetviz__toml=manifest, c__csv=f"{ends}\n{rows}")
     assert hetviz.load(tmp_path).comparisons.objects.tolist() == [[0, 3, 1, 4]]
     bundle(tmp_path, hetviz__toml=manifest, c__csv=f"{ends}\n{rows.replace('t2', 't9')}")
-    with pytest.raises(DataError, match="no item of this id"):
+    with pytest.raises(DataError, match="no item with this id"):
         hetviz.load(tmp_path)
 
 
@@ -401,7 +401,9 @@ def test_links_to_rejected_dataset_give_one_message(tmp_path):
 
 def test_lookup_suggests_exchanged_columns(tmp_path):
     bundle(tmp_path, links__csv=f"{HEADER}\ndrugs,t1,targets,007,1\n")
-    with pytest.raises(DataError, match="Dataset 'targets' has it: are two columns exchanged"):
+    with pytest.raises(
+        DataError, match="Dataset 'targets' has this id. Check whether two columns are exchanged"
+    ):
         hetviz.load(tmp_path)
 
 
@@ -415,7 +417,7 @@ def test_read_bundle_in_subfolder_of_zip(tmp_path):
     with zipfile.ZipFile(file, "w") as archive:
         for folder in "ab":
             archive.writestr(f"{folder}/hetviz.toml", MANIFEST)
-    with pytest.raises(DataError, match="not at the top"):
+    with pytest.raises(DataError, match="not in the top folder"):
         hetviz.load(file)
 
 

@@ -164,7 +164,7 @@ def test_read_guidance_recognises_comparisons_and_labels() -> None:
 
 def test_read_guidance_ignores_numbers_that_equal_ids() -> None:
     data = HeteroData([Dataset("b", ["1", "2", "3"])])
-    with pytest.raises(DataError, match="what they are called"):
+    with pytest.raises(DataError, match="by id or by name"):
         read_guidance("ages.csv", b"age,height\n1,2\n2,3\n", data)
     read = read_guidance("ends.csv", b"from,to\n1,2\n2,3\n", data).strict()
     assert read.n_good == 2
@@ -219,7 +219,7 @@ def grouped(weight: float = 1.0, **noted: str) -> HeteroData:
 def test_guidance_csv_writes_group_as_one_row_per_item(weight: float) -> None:
     data = grouped(weight, note="said at noon")
     (group,) = named_groups(data)
-    assert (group.name, group.weight, len(group.keys), group.to_frame) == ("four", weight, 6, True)
+    assert (group.name, group.weight, len(group.keys), group.whole) == ("four", weight, 6, True)
     assert group.rows.tolist() == [0, 2, 3, 4]
     text = guidance_csv(data)
     assert len(text.splitlines()) == 1 + 4
@@ -246,7 +246,7 @@ def test_guidance_csv_keeps_incomplete_groups_as_pairs() -> None:
     assert not named_groups(other_weight)
     assert not named_groups(drop_statements(data, keys[:1]))
     noted = edit_statements(data, {keys[0]: {"note": "this one"}})
-    assert [group.to_frame for group in named_groups(noted)] == [False]
+    assert [group.whole for group in named_groups(noted)] == [False]
     for some in (other_weight, noted):
         assert len(guidance_csv(some).splitlines()) == 1 + 6
     assert len(guidance_csv(data, keys[:3]).splitlines()) == 1 + 3
@@ -256,7 +256,7 @@ def test_guidance_csv_group_with_repeated_pair() -> None:
     data = grouped()
     again = links_by_id(data, "a", "a", [("x", "z")], meta=pd.DataFrame({"set": ["two"]}))
     (group,) = named_groups(add_statements(data, [again]).data)
-    assert (group.name, len(group.keys), group.to_frame) == ("four", 5, False)
+    assert (group.name, len(group.keys), group.whole) == ("four", 5, False)
 
 
 @pytest.mark.parametrize(

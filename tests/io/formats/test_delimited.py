@@ -107,7 +107,7 @@ def test_csv_starting_like_binary_format():
 
 
 def test_csv_refuses_unknown_encoding():
-    with pytest.raises(DataError, match="no such encoding"):
+    with pytest.raises(DataError, match="encoding is unknown"):
         read_table("t.csv", b"id\na\n", Choices(encoding="klingon"))
 
 

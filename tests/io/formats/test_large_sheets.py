@@ -52,7 +52,7 @@ SHEETS = {
 def test_large_sheet_reads_like_small_sheet(monkeypatch, rows, choices):
     book = workbook({"Items": rows})
     (small,) = read_workbook("book.xlsx", book, choices)
-    for name, value in (("_FEW", 20), ("_CHUNK", 7)):
+    for name, value in (("_MAX_ROW_WISE_ROWS", 20), ("_CHUNK", 7)):
         monkeypatch.setattr(workbooks, name, value)
     assert isinstance(stored_cells("book.xlsx", book, choices).sheets[0].rows, ColumnRows)
     (large,) = read_workbook("book.xlsx", book, choices)
@@ -105,7 +105,7 @@ def test_large_sheet_counts_cells_without_address(monkeypatch):
                 content = re.sub(rb'<row r="\d+"', b"<row", content).replace(b' t="n"', b"")
                 assert b"<c>" in content
             new.writestr(member, content)
-    for name, value in (("_SMALL_AREA", 100), ("_SPARSE", 6)):
+    for name, value in (("_SMALL_AREA", 100), ("_MAX_AREA_RATIO", 6)):
         monkeypatch.setattr(workbooks, name, value)
     monkeypatch.setattr(workbooks, "_openpyxl_sheets", pytest.fail)
     assert len(read_workbook("book.xlsx", bare.getvalue(), Choices())[0].frame) == N

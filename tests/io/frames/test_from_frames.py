@@ -329,7 +329,7 @@ def test_from_frames_unknown_ids_raise_or_drop() -> None:
         (lambda: made(labels={"dishes": "curse"}), "Did you mean 'course'"),
         (lambda: made(labels={"dish": "course"}), "Did you mean 'dishes'"),
         (lambda: made(labels="course"), "dictionary by dataset"),
-        (lambda: made(ids={"dishes": "name"}), "no such column"),
+        (lambda: made(ids={"dishes": "name"}), "column does not exist"),
         (lambda: made(comparisons=[("dal", "pho")]), "3 items"),
         (lambda: made([("dal", 7, 3.0)]), "as scores"),
     ],

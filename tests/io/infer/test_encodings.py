@@ -61,7 +61,7 @@ def test_preview_text_with_cut_letter():
 def test_wrong_encoding_is_refused():
     with pytest.raises(DataError, match="Choose another"):
         read_table("t.csv", table("cp1252").encode("cp1252"), Choices(encoding="utf-8"))
-    with pytest.raises(DataError, match="no such encoding"):
+    with pytest.raises(DataError, match="encoding is unknown"):
         read_table("t.csv", b"id\n1\n", Choices(encoding="nonsense"))
 
 

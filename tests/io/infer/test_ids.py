@@ -88,7 +88,7 @@ def test_link_to_repeated_id_has_hint():
                       b"drugs,007,towns,t1\ndrugs,008,towns,t1\n"),
     ]  # fmt: skip
     lost = [p for p in read_tables(files).problems if p.code == "unknown-id"]
-    assert [(p.value, "it was used before" in p.remedy) for p in lost] == [
+    assert [(p.value, "Several rows of column id" in p.remedy) for p in lost] == [
         ("007", True),
         ("008", False),
     ]

@@ -66,7 +66,7 @@ def test_collection_zip_of_pictures_with_table():
     assert [content is not None for content in piece.media] == [True, True, False]
     assert piece.media_column == "file"
     assert codes(piece) == ["no-picture", "spare-pictures", "hidden-files"]
-    assert "3 files that a computer adds" in piece.problems[-1].what
+    assert "3 system files" in piece.problems[-1].what
 
 
 def test_collection_pictures_with_damaged_one():

@@ -66,5 +66,5 @@ def test_new_items_refuses_file_without_items(text: str, code: str) -> None:
 
 
 def test_new_items_refuses_unknown_id_column() -> None:
-    with pytest.raises(DataError, match="no such column"):
+    with pytest.raises(DataError, match="column does not exist"):
         read("id,height\ni,1\n", id="nothing")

@@ -91,7 +91,9 @@ def test_new_version_matrices_follow_ids() -> None:
     assert turned.distance is not None
     assert turned.distance.tolist() == [[0, 2], [2, 0]]
     assert turned.media == (b"3", b"1")
-    with pytest.raises(DataError, match="1 items are new, and distance came from another file"):
+    with pytest.raises(
+        DataError, match="1 items are new, but their distance came from another file"
+    ):
         read_new_version(data, "d", b"id,size\nz,1\nw,2\n", "d.csv")
 
 
@@ -104,7 +106,7 @@ def test_new_version_matrices_follow_ids() -> None:
         ),
         (
             NEWER.replace(b"\n3,", b"\n9,").replace(b"\n1,", b"\n8,").replace(b"\n2,", b"\n7,"),
-            "no item",
+            "no id of the file",
         ),
     ],
 )
@@ -120,7 +122,7 @@ def test_new_version_command_undo_and_replay(tmp_path: Path) -> None:
     new = b"id,name,size,weight\n9,Elm,5,2\nx,New,2,2\n007,Oak,3,3\n"
     blob = workspace.blobs.put(new)
     bad = workspace.blobs.put(new + b"9,Elm,1,1\n")
-    with pytest.raises(DataError, match="used before"):
+    with pytest.raises(DataError, match="already used"):
         workspace.do(ReplaceDataset("plants", bad, "p.csv"))
     state = workspace.do(ReplaceDataset("plants", blob, "p.csv"))
     assert state.opened()["plants"].ids.tolist() == ["9", "x", "007"]

@@ -74,7 +74,7 @@ def test_preview_hints_at_key_columns():
 def test_preview_of_sheets_in_one_process(monkeypatch):
     book = workbook({"Wells": WELLS, "Owners": OWNERS})
     seen = child.preview_tables([("book.xlsx", book)], {})
-    looks, drop, cells = seen.looks, seen.drop, seen.cells
+    looks, drop, cells = seen.looks, seen.packed_files, seen.cells
     assert [list(frame_of(one).columns) for one in cells] == [
         [column.name for column in look.recipe.columns] for look in looks
     ]
@@ -133,7 +133,7 @@ def test_mark_row_toggles():
     assert mark_row(raw, recipe, "last", 7).last is None
     down = mark_row(raw, alone, "units", 4)
     assert (down.units, down.first) == (4, 5)
-    with pytest.raises(DataError, match="no such mark"):
+    with pytest.raises(DataError, match="does not exist"):
         mark_row(raw, recipe, "names", 99)
 
 

@@ -94,7 +94,7 @@ def test_survey_question_row_is_skipped():
     assert "Very dissatisfied < Dissatisfied" in read.recipe.column("Q1").why
     assert "18-24 < 25-34" in read.recipe.column("Q3").why
     told = next(one for one in read.problems if one.code == "rows-between")
-    assert told.what.startswith("the 2 rows below the names of the columns explain them")
+    assert told.what.startswith("the 2 rows below the column names explain them")
 
 
 @pytest.mark.parametrize("first", ["a,n.d.,-", "a,,", "a,<0.5,>3", "a,1.5,2", "a,2024-01-01,NA"])
@@ -232,7 +232,7 @@ def test_account_amounts_are_numbers():
     # Marks of remarks are no negative numbers.
     assert read.recipe.column("Anm.").type == "category"
     told = next(one for one in read.problems if one.code == "negative-numbers")
-    assert told.what.startswith("30 cells in brackets or with a minus behind")
+    assert told.what.startswith("30 cells in brackets or with a trailing minus")
 
 
 def test_sensor_log_is_table():

@@ -135,7 +135,7 @@ def test_child_has_limits_and_minimal_environment(monkeypatch):
     assert "MY_SECRET_TOKEN" not in env
     assert env["OPENBLAS_NUM_THREADS"] == "1"
     code = (
-        "from hetviz.io.sandbox import process; import resource; process.confine(); "
+        "from hetviz.io.sandbox import process; import resource; process.apply_limits(); "
         "print(resource.getrlimit(resource.RLIMIT_AS)[0], "
         "resource.getrlimit(resource.RLIMIT_CPU)[0]); import time; print(time.process_time())"
     )
@@ -151,7 +151,7 @@ def test_child_has_no_network():
     if subprocess.run(python(TRY), env=process.environment(), check=False).returncode != 0:
         pytest.skip("the system lets no process give up the network")
     code = (
-        "import socket; from hetviz.io.sandbox import confine; confine.keep_off_network(); "
+        "import socket; from hetviz.io.sandbox import confine; confine.block_network(); "
         "socket.create_connection(('127.0.0.1', {}), 5)"
     )
     with socket.create_server(("127.0.0.1", 0)) as server:
@@ -165,15 +165,14 @@ def test_child_has_no_network():
 
 
 TRY = (
-    "import sys; from hetviz.io.sandbox.confine import keep_off_network; "
-    "sys.exit(not keep_off_network())"
+    "import sys; from hetviz.io.sandbox.confine import block_network; sys.exit(not block_network())"
 )
 
 
 def test_child_out_of_memory_is_file_error(monkeypatch):
     frame = {"id": [str(k) for k in range(1000)], "x": ["a" * 50] * 1000}
     grow = (
-        "from hetviz.io.sandbox import child, process; process.MEMORY = 300_000_000; "
+        "from hetviz.io.sandbox import child, process; process.MAX_MEMORY_BYTES = 300_000_000; "
         "raise SystemExit(child.main())"
     )
     start = subprocess.Popen

@@ -68,7 +68,7 @@ def filtered() -> None:
 
 @pytest.mark.usefixtures("filtered")
 def test_sandbox_blocks_system_calls() -> None:
-    found = told(CALLS, "confine.refuse_calls()")
+    found = told(CALLS, "confine.block_system_calls()")
     assert found == {name: [errno.EPERM, errno.EPERM] for name in CALLS}
 
 
@@ -80,7 +80,7 @@ def test_system_calls_work_without_sandbox() -> None:
 
 @pytest.mark.usefixtures("filtered")
 def test_child_process_has_seccomp_filter() -> None:
-    code = "from hetviz.io.sandbox import process; process.confine(); "
+    code = "from hetviz.io.sandbox import process; process.apply_limits(); "
     code += "print([line for line in open('/proc/self/status') if line.startswith('Seccomp:')])"
     done = subprocess.run(
         [sys.executable, "-c", code],

@@ -1,4 +1,4 @@
-"""Several workers: each visitor gets a turn, nothing waits beside a free worker, idle ones end."""
+"""Tests of the worker pool: fairness, isolation, idle workers."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ def ended() -> list[Job]:
 
 @pytest.fixture(scope="module")
 def pool(ended: list[Job]) -> Iterator[Pool]:
-    made = Pool(ended.append, workers=2)
-    yield made
-    made.close()
+    created = Pool(ended.append, workers=2)
+    yield created
+    created.close()
 
 
 def test_n_workers_default_and_requested() -> None:
@@ -134,9 +134,9 @@ def test_worker_system_calls_are_filtered(pool: Pool) -> None:
 def test_all_methods_fit_in_worker(pool: Pool) -> None:
     id = pool.submit("me", "All methods", task("fit_all"))
     wait_for(lambda: not see(pool, id, "me").is_active)
-    found = see(pool, id, "me").result
-    assert {card.key for card in methods()} == set(found)
-    assert {key: became for key, became in found.items() if became != "a map"} == {}
+    result = see(pool, id, "me").result
+    assert {card.key for card in methods()} == set(result)
+    assert {key: became for key, became in result.items() if became != "a map"} == {}
 
 
 def nap(pool: Pool) -> list[str]:

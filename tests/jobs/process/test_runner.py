@@ -1,4 +1,4 @@
-"""The process runner: results, errors and layouts over the pipe; a worker that dies; the end."""
+"""Tests of the process runner: results, errors, frames, crashes, shutdown."""
 
 from __future__ import annotations
 
@@ -97,11 +97,11 @@ def test_submit_accepts_id(shared: ProcessRunner) -> None:
 def test_worker_is_separate_low_priority_process(shared: ProcessRunner) -> None:
     job = do(shared, "pid")
     assert job.result == shared.worker_pid != os.getpid()
-    found = do(shared, "process_environment").result
-    assert int(found["threads"]) >= 1
-    assert found["nice"] > os.nice(0) or found["nice"] == 19
-    assert found["interrupt"]
-    assert not found["streamlit"]
+    result = do(shared, "process_environment").result
+    assert int(result["threads"]) >= 1
+    assert result["nice"] > os.nice(0) or result["nice"] == 19
+    assert result["interrupt"]
+    assert not result["streamlit"]
 
 
 def test_job_visible_to_owner_only(shared: ProcessRunner) -> None:
@@ -487,8 +487,8 @@ SERVER = """
         ("ignore_cancel", "SIGINT"),
         ("run_until_cancelled", "return"),
         *(
-            pytest.param(*one, marks=pytest.mark.soak)
-            for one in (
+            pytest.param(*entry, marks=pytest.mark.soak)
+            for entry in (
                 ("run_until_cancelled", "SIGKILL"),
                 ("run_until_cancelled", "SIGINT"),
                 ("ignore_cancel", "SIGTERM"),

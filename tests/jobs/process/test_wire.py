@@ -1,4 +1,4 @@
-"""Messages: whole however they are cut, arrays shared and kept read-only, errors with fields."""
+"""Tests of messages: fragments, shared arrays, errors."""
 
 from __future__ import annotations
 
@@ -49,10 +49,10 @@ def test_messages_in_pieces() -> None:
         assert reader.ready(drip) == ([], True)
         for part in [*encode_message("a", [b"", b"12345", b""], id="x"), *encode_message("b")]:
             ours.sendall(part)
-        heard, alive = reader.ready(drip)
+        received, alive = reader.ready(drip)
         assert alive
-        assert [(one.kind, one.fields) for one in heard] == [("a", {"id": "x"}), ("b", {})]
-        assert [bytes(part) for part in heard[0].parts] == [b"", b"12345", b""]
+        assert [(entry.kind, entry.fields) for entry in received] == [("a", {"id": "x"}), ("b", {})]
+        assert [bytes(part) for part in received[0].parts] == [b"", b"12345", b""]
         ours.sendall(encode_message("c")[0][:-1])
         ours.close()
         assert reader.ready(drip) == ([], False)

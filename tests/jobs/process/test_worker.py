@@ -1,4 +1,4 @@
-"""The worker process by itself: getting ready, hearing of a cancel meanwhile, and its end."""
+"""Tests of the worker process: warm-up, cancellation, exit."""
 
 from __future__ import annotations
 

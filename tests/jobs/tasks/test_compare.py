@@ -1,4 +1,4 @@
-"""The tasks of the Compare page: findings that can be kept as JSON, with maps; cancel; costs."""
+"""Tests of the tasks of the Compare page."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ def data(n: int = 30) -> HeteroData:
 
 
 def test_findings_have_comparison_and_maps() -> None:
-    made = compare.compare_methods(data(), ["pca", "cdmca", "gnmds"], 2, 0.2, ignore_progress)
-    assert made.kind == "compare"
-    content = json.loads(json.dumps(made.content, allow_nan=False))
+    created = compare.compare_methods(data(), ["pca", "cdmca", "gnmds"], 2, 0.2, ignore_progress)
+    assert created.kind == "compare"
+    content = json.loads(json.dumps(created.content, allow_nan=False))
     assert content["maps"] == ["pca", "cdmca"]
     assert Comparison.from_dict(content).recommendation.method == "cdmca"
-    assert [one.method for one in made.maps] == ["pca", "cdmca"]
-    chosen = made.maps[1]
+    assert [each_map.method for each_map in created.maps] == ["pca", "cdmca"]
+    chosen = created.maps[1]
     assert chosen.figures is not None
     assert set(chosen.figures["curves"]) == {"given", "held_out"}
     # The map is the one that its record makes again.
@@ -63,9 +63,9 @@ def test_cancelled_comparison_keeps_complete_fits() -> None:
 
     with pytest.raises(Cancelled) as stopped:
         compare.compare_methods(data(), ["pca", "cdmca"], 2, 0.2, stop)
-    made = stopped.value.partial
-    assert made.content["complete"] is False
-    assert len(made.maps) == 2
+    created = stopped.value.partial
+    assert created.content["complete"] is False
+    assert len(created.maps) == 2
 
 
 def test_early_cancelled_comparison_has_no_partial() -> None:
@@ -79,10 +79,10 @@ def test_early_cancelled_comparison_has_no_partial() -> None:
 
 def test_search_has_stills_instead_of_maps() -> None:
     values = {"kernel": [None, "linear"]}
-    made = compare.search(data(), "guided-projection", values, 1, True, 10, ignore_progress)
-    assert made.kind == "sweep"
-    assert made.maps == ()
-    content = json.loads(json.dumps(made.content, allow_nan=False))
+    created = compare.search(data(), "guided-projection", values, 1, True, 10, ignore_progress)
+    assert created.kind == "sweep"
+    assert created.maps == ()
+    content = json.loads(json.dumps(created.content, allow_nan=False))
     assert (content["method"], content["settings"]) == ("guided-projection", ["kernel"])
     assert content["still_rows"] == list(range(60))
     kinds = ["compare items by None", "compare items by linear"]
@@ -93,12 +93,12 @@ def test_search_has_stills_instead_of_maps() -> None:
 
 
 def test_costs_report_parts() -> None:
-    told: list[Any] = []
-    made = compare.measure_costs(
-        data(), ["pca", "cdmca"], lambda fraction, message="", **figures: told.append(figures)
+    messages: list[Any] = []
+    created = compare.measure_costs(
+        data(), ["pca", "cdmca"], lambda fraction, message="", **figures: messages.append(figures)
     )
-    seconds = made.content["seconds"]
+    seconds = created.content["seconds"]
     assert set(seconds) == {"pca", "cdmca"}
     assert all(value > 0 for value in seconds.values())
-    states = [[part[2] for part in figures["parts"]] for figures in told if "parts" in figures]
+    states = [[part[2] for part in figures["parts"]] for figures in messages if "parts" in figures]
     assert states == [["running", "waiting"], ["done", "running"]]

@@ -1,4 +1,4 @@
-"""Tasks: a map with its figures, measured on what the method saw and on what it did not."""
+"""Tests of the tasks that fit and measure maps."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ def test_held_out_links_are_measured_separately() -> None:
     def progress(fraction: float, message: str = "", **figures: object) -> None:
         seen.append(fraction)
 
-    made = make_map(linked(), "guided-projection", {"gamma": 0.2}, 3, 0.2, progress)
-    assert set(made.figures["curves"]) == {"given", "held_out"}
-    assert made.figures["scores"]["guidance_area_held_out"] > 0.8
-    assert made.params["gamma"] == 0.2
+    created = make_map(linked(), "guided-projection", {"gamma": 0.2}, 3, 0.2, progress)
+    assert set(created.figures["curves"]) == {"given", "held_out"}
+    assert created.figures["scores"]["guidance_area_held_out"] > 0.8
+    assert created.params["gamma"] == 0.2
     assert seen == sorted(seen)
     assert seen[-1] == 1.0
 
@@ -46,8 +46,8 @@ def test_make_map_is_reproducible() -> None:
 
 
 def test_curves_go_from_0_to_1() -> None:
-    made = make_map(linked(), "pca", {}, 0, 0.0, ignore_progress)
-    (x, y) = made.figures["curves"]["given"]
+    created = make_map(linked(), "pca", {}, 0, 0.0, ignore_progress)
+    (x, y) = created.figures["curves"]["given"]
     assert (x[0], x[-1]) == (0.0, 1.0)
     assert (y[0], y[-1]) == (0.0, pytest.approx(1.0))
     assert all(b >= a for a, b in itertools.pairwise(y))
@@ -55,8 +55,8 @@ def test_curves_go_from_0_to_1() -> None:
 
 def test_figures_have_notes() -> None:
     data = linked().edit().add(Dataset("lonely", ["x", "y", "z"], np.eye(3)))
-    made = make_map(data, "guided-projection", {}, 0, 0.0, ignore_progress)
-    assert any("lonely" in note for note in made.figures["notes"])
+    created = make_map(data, "guided-projection", {}, 0, 0.0, ignore_progress)
+    assert any("lonely" in note for note in created.figures["notes"])
 
 
 def test_bad_setting_is_error() -> None:
@@ -65,9 +65,9 @@ def test_bad_setting_is_error() -> None:
 
 
 def test_first_map_has_figures() -> None:
-    made = make_first_map(linked(), ignore_progress)
-    assert made.figures["scores"]["guidance_area"] > 0.8
-    assert made.figures["choice"].startswith(made.title)
+    created = make_first_map(linked(), ignore_progress)
+    assert created.figures["scores"]["guidance_area"] > 0.8
+    assert created.figures["choice"].startswith(created.title)
 
 
 def test_cancelled_first_map_is_partial() -> None:
@@ -77,9 +77,9 @@ def test_cancelled_first_map_is_partial() -> None:
 
     with pytest.raises(Cancelled) as caught:
         make_first_map(linked(), stop)
-    kept = caught.value.partial
-    assert kept.title.endswith(", stopped early")
-    assert kept.embedding.stacked_placed().all()
+    retained = caught.value.partial
+    assert retained.title.endswith(", stopped early")
+    assert retained.embedding.stacked_placed().all()
 
 
 def cancel_while_measuring(after: int) -> Progress:
@@ -103,23 +103,23 @@ def test_map_cancelled_while_measured_is_partial(after: int) -> None:
     with pytest.raises(Cancelled) as other:
         make_map(linked(), "guided-projection", {}, 0, 0.2, cancel_while_measuring(after))
     for caught in (first, other):
-        kept = caught.value.partial
-        assert not kept.title.endswith(", stopped early")
-        assert kept.embedding.stacked_placed().all()
+        retained = caught.value.partial
+        assert not retained.title.endswith(", stopped early")
+        assert retained.embedding.stacked_placed().all()
     # Why this method is known by then; the measures are taken when the map is looked at.
-    known = first.value.partial.figures
-    assert known["choice"] and "curves" not in known
+    expected = first.value.partial.figures
+    assert expected["choice"] and "curves" not in expected
     assert other.value.partial.figures is None
 
 
 def test_map_of_only_rows() -> None:
     data = linked()
     only = np.array([*range(30), *range(50, 80)])
-    made = make_map(data, "guided-projection", {}, 0, 0.2, ignore_progress, only=only)
-    assert np.flatnonzero(made.embedding.stacked_placed()).tolist() == only.tolist()
+    created = make_map(data, "guided-projection", {}, 0, 0.2, ignore_progress, only=only)
+    assert np.flatnonzero(created.embedding.stacked_placed()).tolist() == only.tolist()
     part = data.edit().subset({"a": range(30), "b": range(30)})
     alone = make_map(part, "guided-projection", {}, 0, 0.2, ignore_progress)
-    assert made.figures == alone.figures
+    assert created.figures == alone.figures
 
 
 def test_weighted_map_uses_original_links_for_measures() -> None:
@@ -130,8 +130,8 @@ def test_weighted_map_uses_original_links_for_measures() -> None:
         data, "guided-projection", {}, 0, 0.0, ignore_progress, weights={"a|b|apart": 0.0}
     )
     assert "negative_guidance_area" in weighed.figures["scores"]
-    given = make_map(data, "guided-projection", {}, 0, 0.0, ignore_progress)
-    assert not np.allclose(weighed.embedding.stacked(), given.embedding.stacked())
+    inputs = make_map(data, "guided-projection", {}, 0, 0.0, ignore_progress)
+    assert not np.allclose(weighed.embedding.stacked(), inputs.embedding.stacked())
 
 
 def test_cancelled_map_is_partial() -> None:
@@ -142,10 +142,10 @@ def test_cancelled_map_is_partial() -> None:
     only = np.arange(60)
     with pytest.raises(Cancelled) as stopped:
         make_map(linked(), "mr-sne", {}, 0, 0.0, stop, only=only)
-    made = stopped.value.partial
-    assert made.title.endswith(", stopped early")
-    assert made.figures is None
-    assert np.flatnonzero(made.embedding.stacked_placed()).tolist() == only.tolist()
+    created = stopped.value.partial
+    assert created.title.endswith(", stopped early")
+    assert created.figures is None
+    assert np.flatnonzero(created.embedding.stacked_placed()).tolist() == only.tolist()
 
 
 def test_refit_has_consequences_and_learned_groups() -> None:
@@ -156,17 +156,26 @@ def test_refit_has_consequences_and_learned_groups() -> None:
     first = make_map(data, "mr-sne", params, 0, 0.0, ignore_progress)
     assert "consequences" not in (first.figures or {})
     i, j = np.triu_indices(5, 1)
-    said = data.edit().add(Links("a", "a", 4 * i, 4 * j, kind="said"))
-    keys = statements(said)["key"].tolist()
-    made = make_map(
-        said, "mr-sne", params, 0, 0.0, ignore_progress, start=first.embedding, statements=keys
+    statements_list = data.edit().add(Links("a", "a", 4 * i, 4 * j, kind="said"))
+    keys = statements(statements_list)["key"].tolist()
+    created = make_map(
+        statements_list,
+        "mr-sne",
+        params,
+        0,
+        0.0,
+        ignore_progress,
+        start=first.embedding,
+        statements=keys,
     )
-    figures = json.loads(json.dumps(made.figures))
+    figures = json.loads(json.dumps(created.figures))
     assert figures["consequences"]["n_said"] == 10
     assert figures["consequences"]["n_items"] == 5
     (group,) = figures["learned"]
     assert group["named"] == ["a0", "a4", "a8", "a12", "a16"]
     # Of a map of other rows nothing can be told.
     fewer = Embedding({"a": first.embedding.coordinates["a"][:60]}, {"a": data["a"].ids[:60]})
-    made = make_map(said, "pca", {}, 0, 0.0, ignore_progress, start=fewer, statements=keys)
-    assert "consequences" not in (made.figures or {})
+    created = make_map(
+        statements_list, "pca", {}, 0, 0.0, ignore_progress, start=fewer, statements=keys
+    )
+    assert "consequences" not in (created.figures or {})

@@ -1,4 +1,4 @@
-"""Links found and tested, as a job does it."""
+"""Tests of the tasks that predict links and labels."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ def test_find_links_recovers_hidden_links(method: str) -> None:
         seen.append(fraction)
 
     params = {} if method == "profiles" else {"n_components": 3}
-    found = find_links(clustered(), "a", "b", method, params, [0, 1], 0.2, progress, top=15)
-    content = json.loads(json.dumps(found.content))
-    assert found.kind == "links"
+    result = find_links(clustered(), "a", "b", method, params, [0, 1], 0.2, progress, top=15)
+    content = json.loads(json.dumps(result.content))
+    assert result.kind == "links"
     assert len(content["candidates"]) == 15
-    for one in content["candidates"]:
-        assert int(one["source_id"][1:]) % 4 == int(one["target_id"][1:]) % 4
+    for entry in content["candidates"]:
+        assert int(entry["source_id"][1:]) % 4 == int(entry["target_id"][1:]) % 4
     test = content["test"]
     assert test["auc"]["method"][0] > 0.9
     assert test["auc"]["chance"] == [0.5, 0.0]
@@ -52,7 +52,7 @@ def test_find_links_recovers_hidden_links(method: str) -> None:
     chance = {k: mean for k, mean, _ in test["precision"]["chance"]}
     assert precision[30] > 3 * chance[30]
     assert chance[1] == pytest.approx(test["n_links"] / test["n_pairs"], rel=0.05)
-    assert len(found.maps) == (method != "profiles")
+    assert len(result.maps) == (method != "profiles")
     assert seen == sorted(seen)
     assert seen[-1] == 1.0
 
@@ -61,20 +61,22 @@ def test_find_links_uses_given_map() -> None:
     data = clustered()
     places = {"a": np.arange(N, dtype=float)[:, None], "b": np.arange(12, dtype=float)[:, None]}
     embedding = Embedding(places, {name: part.ids for name, part in data.datasets.items()})
-    found = find_links(data, "a", "b", "pca", {}, [0], 0.0, ignore_progress, top=5, start=embedding)
-    for one in found.content["candidates"]:
-        assert one["source_id"][1:] == one["target_id"][1:]
-    assert found.content["by_map"]
-    assert found.content["test"] is None
-    assert found.maps == ()
+    result = find_links(
+        data, "a", "b", "pca", {}, [0], 0.0, ignore_progress, top=5, start=embedding
+    )
+    for entry in result.content["candidates"]:
+        assert entry["source_id"][1:] == entry["target_id"][1:]
+    assert result.content["by_map"]
+    assert result.content["test"] is None
+    assert result.maps == ()
 
 
 def test_find_links_without_links() -> None:
     data = clustered()
     bare = HeteroData(data.datasets)
-    found = find_links(bare, "a", "a", "pca", {}, [0], 0.2, ignore_progress, top=3)
-    assert found.content["test"] is None
-    assert len(found.content["candidates"]) == 3
+    result = find_links(bare, "a", "a", "pca", {}, [0], 0.2, ignore_progress, top=3)
+    assert result.content["test"] is None
+    assert len(result.content["candidates"]) == 3
     with pytest.raises(NotApplicableError, match="needs links between"):
         find_links(bare, "a", "b", "profiles", {}, [0], 0.0, ignore_progress)
     with pytest.raises(ParameterError, match="seed"):

@@ -22,11 +22,11 @@ from hetviz.metrics.fit.curves import curves
 from hetviz.metrics.fit.guidance import guidance_curve
 from hetviz.metrics.fit.measured_map import MeasuredMap
 from hetviz.metrics.fit.ranking import (
-    AT,
-    _shared,
+    NEIGHBOR_COUNTS,
+    _shares_entry,
     link_ranking,
     roc_curve,
-    sharing_nearby,
+    shared_link_neighbors,
 )
 from hetviz.metrics.fit.summary import evaluate
 
@@ -118,7 +118,7 @@ def test_linked_items_nearby_equal_brute_force() -> None:
     data, embedding = example()
     values = evaluate(data, embedding).to_dict()
     D = distances(A, B)
-    for k in AT:
+    for k in NEIGHBOR_COUNTS:
         hits = []
         for table, truth in ((D, W), (D.T, W.T)):
             for distance, mine in zip(table, truth, strict=True):
@@ -129,14 +129,14 @@ def test_linked_items_nearby_equal_brute_force() -> None:
             continue
         assert values[f"metric_1@{k}"] == pytest.approx(np.mean(np.array(hits) > 0), abs=1e-12)
         assert values[f"metric_2@{k}"] == pytest.approx(np.mean(hits), abs=1e-12)
-    shares = [values[f"metric_1@{k}"] for k in AT if f"metric_1@{k}" in values]
+    shares = [values[f"metric_1@{k}"] for k in NEIGHBOR_COUNTS if f"metric_1@{k}" in values]
     assert shares == sorted(shares)
 
 
 def test_items_sharing_a_link_nearby_equal_brute_force() -> None:
     data, embedding = example()
     values = evaluate(data, embedding).to_dict()
-    for k in AT:
+    for k in NEIGHBOR_COUNTS:
         hits = []
         for Y, truth in ((A, W), (B, W.T)):
             D, share = distances(Y, Y), truth.astype(int) @ truth.T.astype(int) > 0
@@ -161,11 +161,11 @@ def test_metrics_within_a_domain_by_hand() -> None:
     }
     measured = MeasuredMap(data, Embedding(places, {name: data[name].ids for name in places}))
     near = measured.nearest_within("pictures", "tags", 3)
-    hits = _shared(measured.cross_links["pictures", "tags"], *near)
+    hits = _shares_entry(measured.cross_links["pictures", "tags"], *near)
     # a: b, c, d    b: a, c, d    c: d, b, a    d: c, b, a
     wanted = [[True, True, False], [True, False, False], [False, False, True], [False] * 3]
     np.testing.assert_array_equal(hits, wanted)
-    values = sharing_nearby(measured)
+    values = shared_link_neighbors(measured)
     # of the tags, x and y are both of picture a, and z of none of theirs
     assert values["metric_1_within@1"][0] == pytest.approx((2 + 2) / 7)
 

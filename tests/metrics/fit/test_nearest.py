@@ -8,7 +8,7 @@ from hetviz.data import Comparisons, Dataset, Embedding, HeteroData, Links
 from hetviz.data.model.statements import statement_keys
 from hetviz.metrics.conflicts.pricing import price
 from hetviz.metrics.fit import nearest as near_module
-from hetviz.metrics.fit.nearest import comparison_nearness, link_nearness, nearest
+from hetviz.metrics.fit.nearest import comparison_closeness, link_closeness, nearest
 from hetviz.metrics.fit.summary import evaluate
 
 rng = np.random.default_rng(3)
@@ -24,7 +24,7 @@ def example() -> tuple[HeteroData, Embedding]:
 
 def test_nearest_equal_brute_force_and_links_are_marked() -> None:
     data, embedding = example()
-    found = nearest(data, embedding, 2, n=6, near=0.1)
+    found = nearest(data, embedding, 2, n=6, close_share=0.1)
     to_b = np.linalg.norm(B - A[2], axis=1)
     order = [k for k in np.argsort(to_b) if k != 5]
     assert (found["b"].rows - 30).tolist() == order[:6]
@@ -33,15 +33,17 @@ def test_nearest_equal_brute_force_and_links_are_marked() -> None:
     there = np.delete(A, 7, axis=0)[:, None], np.delete(B, 5, axis=0)[None]
     far = np.sort(np.linalg.norm(there[0] - there[1], axis=2), axis=None)
     n_near = sum(to_b[k] <= far[len(far) // 10 - 1] for k in order)
-    assert (found["b"].n_others, found["b"].n_near, found["b"].n_links) == (40, n_near, 2)
-    assert found["b"].n_links_near == sum(k in (0, 1) for k in order[:n_near])
+    assert (found["b"].n_others, found["b"].n_close, found["b"].n_links) == (40, n_near, 2)
+    assert found["b"].n_links_close == sum(k in (0, 1) for k in order[:n_near])
     # The linked ones with their ranks; row 5 has no place.
     ranks = {k: sum(to_b[j] < to_b[k] for j in order) for k in (0, 1, 2)}
     near_first = sorted(ranks, key=lambda k: ranks[k])
     assert (found["b"].ends - 30).tolist() == near_first
-    assert found["b"].nearer.tolist() == [ranks[k] for k in near_first]
+    assert found["b"].n_closer.tolist() == [ranks[k] for k in near_first]
     assert found["b"].weight.tolist() == [{2: -1}.get(k, 1) for k in near_first]
-    assert found["b"].met().tolist() == [(ranks[k] < n_near) == (k != 2) for k in near_first]
+    assert found["b"].is_satisfied().tolist() == [
+        (ranks[k] < n_near) == (k != 2) for k in near_first
+    ]
     assert 2 not in found["a"].rows
     assert (found["a"].n_others, found["a"].n_links) == (28, 1)
 
@@ -53,13 +55,13 @@ def test_a_link_is_kept_by_one_measure_everywhere() -> None:
     weight = np.where(np.arange(m) % 3, 1.0, -1.0)
     i, j = np.unique(np.column_stack([i, j]), axis=0).T
     data = HeteroData(list(data.datasets.values()), [Links("a", "b", i, j, weight[: len(i)])])
-    near = link_nearness(data, embedding)
+    near = link_closeness(data, embedding)
     kept = np.where(data.links[0].weight > 0, near >= 1.0 - NEAR_SHARE, near < 1.0 - NEAR_SHARE)
     placed = np.isfinite(near)
     assert 0 < kept[placed].sum() < placed.sum()
     for row in range(30):
         mine = placed & (i == row)
-        met = nearest(data, embedding, row)["b"].met().sum() if mine.any() else 0
+        met = nearest(data, embedding, row)["b"].is_satisfied().sum() if mine.any() else 0
         assert met == kept[mine].sum()
     broken = set(price(data, embedding)["key"])
     assert broken == set(statement_keys(data)[placed & ~kept])
@@ -106,7 +108,7 @@ def map_of(data: HeteroData, a: list[float], b: list[float]) -> Embedding:
 
 def test_each_link_is_ranked_among_all_pairs_of_its_datasets() -> None:
     data = data_of([Links("a", "b", [0, 3], [0, 0]), Links("b", "a", [2], [0])])
-    near = link_nearness(data, map_of(data, [0.0, 1.0, 2.0, 10.0], [0.0, 1.5, 3.2]))
+    near = link_closeness(data, map_of(data, [0.0, 1.0, 2.0, 10.0], [0.0, 1.5, 3.2]))
     # Twelve pairs; a tie with itself counts half. Of the distances from a to b, 0 is the least,
     # 10 the greatest, and 3.2 has three above it: 6.8, 8.5 and 10.
     assert near == pytest.approx([11.5 / 12, 0.5 / 12, 3.5 / 12])
@@ -114,39 +116,39 @@ def test_each_link_is_ranked_among_all_pairs_of_its_datasets() -> None:
 
 def test_links_within_a_dataset_are_ranked_among_its_own_pairs() -> None:
     data = data_of([Links("a", "a", [0, 0], [1, 3])])
-    near = link_nearness(data, map_of(data, [0.0, 1.0, 3.0, 10.0], [0.0] * 3))
+    near = link_closeness(data, map_of(data, [0.0, 1.0, 3.0, 10.0], [0.0] * 3))
     assert near == pytest.approx([5.5 / 6, 0.5 / 6])
 
 
 def test_an_end_without_a_place_has_no_nearness() -> None:
     data = data_of([Links("a", "b", [0, 1], [0, 0])])
-    near = link_nearness(data, map_of(data, [np.nan, 1.0, 2.0, 3.0], [0.0, 1.0, 2.0]))
+    near = link_closeness(data, map_of(data, [np.nan, 1.0, 2.0, 3.0], [0.0, 1.0, 2.0]))
     assert np.isnan(near[0])
     assert np.isfinite(near[1])
 
 
 def test_comparisons_tell_how_clearly_the_map_agrees() -> None:
     data = data_of([], Comparisons([[0, 1, 2], [0, 2, 1], [4, 4, 4]]))
-    near = comparison_nearness(data, map_of(data, [0.0, 1.0, 3.0, 10.0], [0.0] * 3))
+    near = comparison_closeness(data, map_of(data, [0.0, 1.0, 3.0, 10.0], [0.0] * 3))
     assert near == pytest.approx([0.75, 0.25, 0.5])
-    assert len(comparison_nearness(data_of([]), map_of(data, [0.0] * 4, [0.0] * 3))) == 0
+    assert len(comparison_closeness(data_of([]), map_of(data, [0.0] * 4, [0.0] * 3))) == 0
 
 
 def test_links_said_later_leave_the_nearness_of_many_as_it_was(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(near_module, "_MANY", 3)
+    monkeypatch.setattr(near_module, "_MIN_CACHED_LINKS", 3)
     rng = np.random.default_rng(3)
     parts = [Dataset(name, list("abcdefgh")) for name in "xy"]
     many = Links("x", "y", np.arange(8), np.arange(8)[::-1])
     Y = {name: rng.normal(size=(8, 2)) for name in "xy"}
     first = Embedding(Y, {one.name: one.ids for one in parts})
-    link_nearness(HeteroData(parts, [many]), first)
+    link_closeness(HeteroData(parts, [many]), first)
     later = HeteroData(parts, [Links("y", "x", [1], [2]), many])
     again = Embedding(Y, {one.name: one.ids for one in parts})
-    np.testing.assert_array_equal(link_nearness(later, first), link_nearness(later, again))
+    np.testing.assert_array_equal(link_closeness(later, first), link_closeness(later, again))
     # Other items under the same links are looked at anew.
     turned = [Dataset("x", list("hgfedcba")), parts[1]]
     other = HeteroData(turned, [many])
-    np.testing.assert_array_equal(link_nearness(other, first), link_nearness(other, again))
-    assert not np.array_equal(link_nearness(other, first), link_nearness(later, first)[1:])
+    np.testing.assert_array_equal(link_closeness(other, first), link_closeness(other, again))
+    assert not np.array_equal(link_closeness(other, first), link_closeness(later, first)[1:])

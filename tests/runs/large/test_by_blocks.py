@@ -26,9 +26,16 @@ from hetviz.data import Dataset, HeteroData
 from hetviz.errors import Cancelled, DataError, HetvizError, ParameterError
 from hetviz.runs.embed.recipe import large_recipe_at
 from hetviz.runs.large import steps
-from hetviz.runs.large.judging import area
+from hetviz.runs.large.judging import mann_whitney_area
 from hetviz.runs.large.run import read_model
-from hetviz.runs.large.schedulers import TLS, Cluster, Loop, Scheduler, check_address, opened
+from hetviz.runs.large.schedulers import (
+    TLS,
+    DaskScheduler,
+    Scheduler,
+    SerialScheduler,
+    check_address,
+    open_scheduler,
+)
 from tests.runs.large.making import Made, bytes_of, places
 
 METHODS = {
@@ -165,7 +172,7 @@ def two_workers() -> Iterator[Scheduler]:
     # Processes begin with the program that started them: tests of pages leave their script there.
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(sys.modules, "__main__", ModuleType("__main__"))
-        with opened("local:2") as scheduler:
+        with open_scheduler("local:2") as scheduler:
             yield scheduler
 
 
@@ -174,7 +181,7 @@ def test_bytes_are_the_same_under_any_scheduler(
     tmp_path: Path, two_workers: Scheduler, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Several parts of ids, as with millions of rows.
-    monkeypatch.setattr("hetviz.runs.large.plan._IDS_A_PART", 100)
+    monkeypatch.setattr("hetviz.runs.large.plan._IDS_PER_PART", 100)
     recipe = Made().write(tmp_path, rows=70)
     found = [
         bytes_of(hetviz.run_recipe(recipe, tmp_path / str(k), scheduler=scheduler))
@@ -191,7 +198,7 @@ def test_bytes_are_the_same_under_any_scheduler(
         for k, scheduler in enumerate(("sync", "threads:3", two_workers))
     ]
     assert alike[0] == alike[1] == alike[2]
-    assert isinstance(two_workers, Cluster) and two_workers.workers == 2
+    assert isinstance(two_workers, DaskScheduler) and two_workers.workers == 2
     record = json.loads((tmp_path / "2" / "scores.json").read_text())
     assert len(record["peak_mb"]) == 2 and record["scheduler"] == "local:2"
     # Nobody else on the network can reach them, and no page shows them.
@@ -208,7 +215,7 @@ def test_bytes_are_the_same_under_any_scheduler(
 def test_a_killed_worker_changes_no_byte(tmp_path: Path, two_workers: Scheduler) -> None:
     recipe = Made().write(tmp_path, rows=70)
     expected = bytes_of(hetviz.run_recipe(recipe, tmp_path / "whole"))
-    assert isinstance(two_workers, Cluster)
+    assert isinstance(two_workers, DaskScheduler)
     killed: list[int] = []
 
     def progress(fraction: float, message: str = "", **figures: object) -> None:
@@ -269,7 +276,7 @@ def test_a_link_between_machines_is_protected(tmp_path: Path) -> None:
     ],
 )
 def test_addresses_that_are_refused(address: str, words: str, tmp_path: Path) -> None:
-    with pytest.raises(ParameterError, match=words), opened(address):
+    with pytest.raises(ParameterError, match=words), open_scheduler(address):
         pass
     nowhere = TLS(tmp_path / "ca", tmp_path / "cert", tmp_path / "key")
     if address.startswith("tls://cluster"):
@@ -279,7 +286,7 @@ def test_addresses_that_are_refused(address: str, words: str, tmp_path: Path) ->
 
 @pytest.mark.parametrize("asked", ["", "dask", "threads", "local:0", "threads:9999", "local:-1"])
 def test_schedulers_that_there_are_not(asked: str) -> None:
-    with pytest.raises(ParameterError, match="must be"), opened(asked):
+    with pytest.raises(ParameterError, match="must be"), open_scheduler(asked):
         pass
 
 
@@ -302,7 +309,7 @@ def test_unknown_ids_are_counted_and_named(tmp_path: Path, monkeypatch: pytest.M
         table["drug"][10 * k] = f"lost{k}"
     pq.write_table(pa.table(table), tmp_path / "binds.parquet")
     for parts in (1_000_000, 50):
-        monkeypatch.setattr("hetviz.runs.large.plan._IDS_A_PART", parts)
+        monkeypatch.setattr("hetviz.runs.large.plan._IDS_PER_PART", parts)
         with pytest.raises(DataError) as caught:
             hetviz.run_recipe(recipe, tmp_path / "out")
         words = str(caught.value)
@@ -432,14 +439,14 @@ def test_others_see_landmarks_and_place_the_rest(tmp_path: Path) -> None:
     recipe = made.write(tmp_path, "joint-spectral", rows=150)
     recipe.write_text(recipe.read_text().replace("landmarks = 60", "landmarks = 200"))
     spread: list[int] = []
-    some_ids = steps.some_ids
+    some_ids = steps.read_ids_of_block
 
     def listen(plan: Any, wanted: Any, number: int) -> list[str]:
         spread.extend([number] * len(wanted[number]))
         return some_ids(plan, wanted, number)
 
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(steps, "some_ids", listen)
+        patched.setattr(steps, "read_ids_of_block", listen)
         first = hetviz.run_recipe(recipe, tmp_path / "a")
     second = hetviz.run_recipe(recipe, tmp_path / "b", scheduler="threads:2")
     for name in ("genes", "drugs"):
@@ -552,11 +559,13 @@ def test_neighbours_kept_are_those_of_all_rows(tmp_path: Path) -> None:
 
 
 def test_the_area_and_its_error_are_those_of_mann_and_whitney() -> None:
-    assert area(np.array([1.0, 2.0]), np.array([3.0, 4.0]))[0] == 1.0
-    assert area(np.array([1.0, 5.0]), np.array([1.0, 4.0]))[0] == (0.5 + 1 + 0 + 0) / 4
-    assert area(np.array([1.0, 5.0]), np.array([1.0, 4.0]), -1)[0] == 1 - 1.5 / 4
+    assert mann_whitney_area(np.array([1.0, 2.0]), np.array([3.0, 4.0]))[0] == 1.0
+    assert mann_whitney_area(np.array([1.0, 5.0]), np.array([1.0, 4.0]))[0] == (0.5 + 1 + 0 + 0) / 4
+    assert mann_whitney_area(np.array([1.0, 5.0]), np.array([1.0, 4.0]), -1)[0] == 1 - 1.5 / 4
     rng = np.random.default_rng(0)
-    drawn = [area(rng.normal(size=60), rng.normal(0.5, 1.0, size=80)) for _ in range(300)]
+    drawn = [
+        mann_whitney_area(rng.normal(size=60), rng.normal(0.5, 1.0, size=80)) for _ in range(300)
+    ]
     values, errors = np.array(drawn).T
     assert abs(values.std() / errors.mean() - 1) < 0.15
 
@@ -590,7 +599,7 @@ def test_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
 
 def test_a_loop_is_the_reference() -> None:
     beats: list[float] = []
-    loop = Loop()
+    loop = SerialScheduler()
     assert loop.map(lambda k: k * k, range(5), beats.append) == [0, 1, 4, 9, 16]
     assert loop.sum(lambda k: k * k, range(5), sum, beats.append) == 30
     assert beats == [0.0, 0.2, 0.4, 0.6, 0.8] * 2

@@ -1,4 +1,4 @@
-"""Several changes as one step; a map made again goes back with the edit that it answers."""
+"""Tests of combined steps, and of refits that are undone with their edit."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from hetviz.workspace.store.packing import pack_coordinates
 
 @pytest.fixture
 def workspace(tmp_path: Path) -> Workspace:
-    found = Workspace(BlobStore(tmp_path))
-    found.do(OpenSample("digits"))
-    return found
+    result = Workspace(BlobStore(tmp_path))
+    result.do(OpenSample("digits"))
+    return result
 
 
 def run_act(workspace: Workspace) -> Act:
@@ -78,16 +78,16 @@ def test_refit_is_undone_with_edit(workspace: Workspace) -> None:
     assert shipped is not None
     workspace.do(run_act(workspace))
     workspace.do(record_refit(workspace))
-    made = workspace.state.run
-    assert made is not None
-    assert made.title == "Made again"
+    created = workspace.state.run
+    assert created is not None
+    assert created.title == "Made again"
     assert workspace.undo_name == "two things"
     np.testing.assert_array_equal(
-        made.before.coordinates["pixels"] if made.before else None,
+        created.before.coordinates["pixels"] if created.before else None,
         shipped.embedding.coordinates["pixels"],
     )
     # What came with the data stays; a map made again takes the place of the one before.
-    assert [run.id for run in workspace.state.runs] == [shipped.id, made.id]
+    assert [run.id for run in workspace.state.runs] == [shipped.id, created.id]
     workspace.do(record_refit(workspace))
     assert [run.title for run in workspace.state.runs] == [shipped.title, "Made again"]
     workspace.undo()

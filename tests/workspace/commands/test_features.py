@@ -1,4 +1,4 @@
-"""Features made again as one step: undone, replayed, told of, and refused without a trace."""
+"""Tests of the command that changes features."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ def test_set_features_undo_and_replay(blobs: BlobStore) -> None:
 
 def test_set_features_uses_made_blob(blobs: BlobStore) -> None:
     workspace = opened(blobs)
-    made, _ = make_dataset_features(workspace.state.opened(), RANKED)
-    key = blobs.put(pack_features(made))
-    kept = workspace.do(SetFeatures("plants", made=key)).opened()["plants"]
-    assert made.X is not None and kept.X is not None
-    assert np.array_equal(np.asarray(kept.X), np.asarray(made.X))
-    assert (kept.recipe, kept.feature_names) == (made.recipe, made.feature_names)
+    created, _ = make_dataset_features(workspace.state.opened(), RANKED)
+    key = blobs.put(pack_features(created))
+    retained = workspace.do(SetFeatures("plants", made=key)).opened()["plants"]
+    assert created.X is not None and retained.X is not None
+    assert np.array_equal(np.asarray(retained.X), np.asarray(created.X))
+    assert (retained.recipe, retained.feature_names) == (created.recipe, created.feature_names)
     with pytest.raises(DataError, match="other rows"):
         workspace.do(SetFeatures("birds", made=key))
 

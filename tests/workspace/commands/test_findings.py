@@ -1,4 +1,4 @@
-"""Findings are kept with the maps behind them; a map made again takes the place of the old one."""
+"""Tests of findings and their maps."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ def workspace(tmp_path: Path) -> Workspace:
     return opened(BlobStore(tmp_path / "blobs"))
 
 
-def findings(workspace: Workspace, kind: str, found: int, n_maps: int) -> KeepFindings:
+def findings(workspace: Workspace, kind: str, result: int, n_maps: int) -> KeepFindings:
     maps = []
     for seed in range(n_maps):
         fields: dict[str, Any] = record(workspace, seed).to_dict()
         maps.append({key: value for key, value in fields.items() if key != "op"})
-    content = workspace.blobs.put(pack_json({"found": found}))
+    content = workspace.blobs.put(pack_json({"found": result}))
     return KeepFindings(kind, "Comparison", "f", content, maps, "job")
 
 
@@ -34,7 +34,7 @@ def test_latest_findings_replace_earlier(
     workspace.do(findings(workspace, "compare", 1, 2))
     workspace.do(findings(workspace, "links", 2, 0))
     state = workspace.do(findings(workspace, "compare", 3, 1))
-    assert {kind: kept.content for kind, kept in state.findings.items()} == {
+    assert {kind: retained.content for kind, retained in state.findings.items()} == {
         "compare": {"found": 3},
         "links": {"found": 2},
     }

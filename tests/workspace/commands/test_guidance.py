@@ -1,4 +1,4 @@
-"""Guidance as commands: said, changed, switched off, taken back, and the same after a replay."""
+"""Tests of guidance commands."""
 
 from __future__ import annotations
 
@@ -294,12 +294,12 @@ STEPS = st.lists(
 def apply_step(workspace: Workspace, step: object, at: int) -> None:
     keys = list(statement_keys(workspace.state.opened()))
     key = keys[at % len(keys)] if keys else "none"
-    made = {
+    created = {
         "drop": DropStatements([key]),
         "edit": EditStatements({key: {"weight": 0.75, "note": "n", "kind": "k"}}),
         "turn": ReverseComparisons([key]),
     }
-    try_command(workspace, made.get(step, step) if isinstance(step, str) else step, at)
+    try_command(workspace, created.get(step, step) if isinstance(step, str) else step, at)
 
 
 @settings(max_examples=examples(20), deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -1,4 +1,4 @@
-"""What joins datasets, as commands: the same things, and links by a shared key."""
+"""Tests of join commands."""
 
 from __future__ import annotations
 
@@ -70,15 +70,15 @@ def test_link_by_list_and_nearness_replay(blobs: BlobStore) -> None:
     workspace.do(OpenSample("world"))
     before = workspace.state.opened()
     command = LinkByList("films", "main_language", "spoken", "", "spoken", make=True)
-    made = workspace.do(from_dict(command.to_dict())).opened()
-    assert made["spoken"].is_featureless
-    assert (made.links[-1].target, made.links[-1].kind) == ("spoken", "spoken")
-    known = LinkByList("films", "main_language", "languages", "", "by code", weight="same")
-    assert len(workspace.do(known).opened().links[-1]) > 1_000
+    created = workspace.do(from_dict(command.to_dict())).opened()
+    assert created["spoken"].is_featureless
+    assert (created.links[-1].target, created.links[-1].kind) == ("spoken", "spoken")
+    expected = LinkByList("films", "main_language", "languages", "", "by code", weight="same")
+    assert len(workspace.do(expected).opened().links[-1]) > 1_000
     again = Workspace.replay(workspace.log, blobs)
     assert again.state.opened().fingerprint() == workspace.state.opened().fingerprint()
     with pytest.raises(DataError, match="linked already"):
-        workspace.do(known)
+        workspace.do(expected)
     workspace.undo()
     assert workspace.undo().opened().fingerprint() == before.fingerprint()
 
@@ -112,8 +112,8 @@ def test_join_tables_and_undo(blobs: BlobStore) -> None:
         b"p%d,%d,%s\n" % (k % 9, k % 4, b"cup" if k % 2 else b"league") for k in range(90)
     )
     files = {"people.csv": people, "games.csv": games}
-    kept = {name: workspace.blobs.put(text) for name, text in files.items()}
-    before = workspace.do(AddTables(kept, fresh=True)).opened().fingerprint()
+    retained = {name: workspace.blobs.put(text) for name, text in files.items()}
+    before = workspace.do(AddTables(retained, fresh=True)).opened().fingerprint()
     join = Join("key", "games", "people", "player")
     state = workspace.do(JoinTables([join.to_dict()], {"games": "summary"}))
     assert list(state.opened().datasets) == ["people"]
@@ -130,8 +130,8 @@ def test_join_tables_and_undo(blobs: BlobStore) -> None:
 def test_leave_unlinked_and_undo(blobs: BlobStore) -> None:
     workspace = Workspace(blobs)
     films, makers = Dataset("films", list("abcde")), Dataset("makers", ["x", "y"])
-    few = HeteroData([films, makers], [Links("films", "makers", [0, 2, 4], [0, 1, 1])])
-    workspace.state = State(data=few)
+    data = HeteroData([films, makers], [Links("films", "makers", [0, 2, 4], [0, 1, 1])])
+    workspace.state = State(data=data)
     after = workspace.do(LeaveUnlinked("films")).opened()
     assert after["films"].ids.tolist() == ["a", "c", "e"]
     assert after.links[0].i.tolist() == [0, 1, 2]
@@ -150,7 +150,7 @@ def test_leave_links_and_undo(blobs: BlobStore) -> None:
     ]
     workspace.state = State(data=HeteroData([films, makers], links))
     after = workspace.do(LeaveLinks("makers", "y")).opened()
-    assert [(one.kind, one.i.tolist(), one.weight.tolist()) for one in after.links] == [
+    assert [(link.kind, link.i.tolist(), link.weight.tolist()) for link in after.links] == [
         ("link", [0], [1.0]),
         ("sequel", [1], [1.0]),
     ]

@@ -1,4 +1,4 @@
-"""New items that are kept: labels, listed links, views of the map that saw a part, and undo."""
+"""Tests of commands for placed items."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_keep_items_adds_labels_links_positions(tmp_path: Path) -> None:
     had = np.concatenate(list(old.embedding.ids.values()))
     assert ids[now.only].tolist() == had[old.only].tolist()
     assert not state.is_current(now)
-    assert next(one for one in state.understood if one.dataset == "plants").n_rows == 14
+    assert next(entry for entry in state.understood if entry.dataset == "plants").n_rows == 14
     assert workspace.undo().opened().fingerprint() == before.opened().fingerprint()
 
 
@@ -86,5 +86,5 @@ def test_keep_items_rejects_changed_data(tmp_path: Path) -> None:
 
 def test_leave_items_removes_findings(tmp_path: Path) -> None:
     workspace, _ = opened(tmp_path)
-    kept = replace(workspace.state, findings={"placed": object(), "links": object()})
-    assert set(LeaveItems().apply(kept, Context(workspace.blobs)).findings) == {"links"}
+    retained = replace(workspace.state, findings={"placed": object(), "links": object()})
+    assert set(LeaveItems().apply(retained, Context(workspace.blobs)).findings) == {"links"}

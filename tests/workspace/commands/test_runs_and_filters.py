@@ -1,4 +1,4 @@
-"""Runs are named, starred and dropped; filters follow the data; jobs are remembered."""
+"""Tests of runs, filters and pending jobs."""
 
 from __future__ import annotations
 

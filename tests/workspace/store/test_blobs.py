@@ -1,4 +1,4 @@
-"""What a project may hold, and what is cleared from it."""
+"""Tests of the limits and cleaning of blobs."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from tests.workspace.helpers import add_all
 def test_full_project_is_error(tmp_path: Path) -> None:
     store = BlobStore(tmp_path / "blobs", limit=10)
     key = store.put(b"12345678")
-    with pytest.raises(DataError) as told:
+    with pytest.raises(DataError) as messages:
         store.put(b"abc")
-    assert "allowed" in str(told.value)
-    assert told.value.problems[0].code == "project-full"
+    assert "allowed" in str(messages.value)
+    assert messages.value.problems[0].code == "project-full"
     assert store.put(b"12345678") == key, "the same again needs no room"
     assert store.get(key) == b"12345678"
     assert store.n_bytes == 8
@@ -60,8 +60,8 @@ def test_adopted_file_counts_once(tmp_path: Path) -> None:
     assert (cache.get("first"), cache.get("second")) == (b"1234", b"123456")
     for name in ("first", "second"):
         os.utime(tmp_path / "read" / name, (1, 1))
-    found = cache.view("first")
-    assert found is not None and bytes(found) == b"1234"
+    result = cache.view("first")
+    assert result is not None and bytes(result) == b"1234"
     cache.put("third", b"12345")
     assert sorted(path.name for path in (tmp_path / "read").iterdir()) == ["first", "third"]
 
@@ -80,8 +80,8 @@ def test_unused_uploads_are_removed_after_day(tmp_path: Path) -> None:
         os.utime(tmp_path / sid / "blobs" / name, (yesterday, yesterday))
     sessions.close()
     again = sessions.get(sid)
-    there = {path.name for path in (tmp_path / sid / "blobs").iterdir()}
-    assert there == used | {fresh}
+    present = {path.name for path in (tmp_path / sid / "blobs").iterdir()}
+    assert present == used | {fresh}
     again.redo()
     assert again.state.data is not None
 

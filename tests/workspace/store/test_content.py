@@ -1,4 +1,4 @@
-"""Uploaded files are read once as long as what was read is looked at."""
+"""Tests of shared and isolated reading of uploaded files."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ FILES = {"plants.csv": b"id,height\na,1\nb,2\nc,5\n"}
 @pytest.fixture
 def times(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Note each reading."""
-    found: list[str] = []
+    result_list: list[str] = []
 
     def noting(name: str) -> Callable[..., Loaded]:
         read = getattr(content, name)
 
         def noted(*args: Any) -> Loaded:
-            found.append(name)
+            result_list.append(name)
             result: Loaded = read(*args)
             return result
 
@@ -42,28 +42,28 @@ def times(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     load_bundle = child.load_bundle
 
     def noted(*args: Any) -> None:
-        found.append("load_bundle")
+        result_list.append("load_bundle")
         load_bundle(*args)
 
     monkeypatch.setattr(child, "load_bundle", noted)
-    return found
+    return result_list
 
 
 def test_loaded_data_are_shared(times: list[str]) -> None:
-    shown = read_files(FILES)
-    assert read_files(FILES) is shown
+    displayed = read_files(FILES)
+    assert read_files(FILES) is displayed
     assert times == ["read_tables"]
     other = read_files({"plants.csv": FILES["plants.csv"] + b"d,9\n"})
     assert len(other.data["plants"]) == 4
-    said = read_files(FILES, {"plants.csv": {"header": False}})
-    assert said is not shown
-    added = read_files({"trees.csv": b"id,age\nx,1\ny,3\n"}, base=shown.data)
+    statements = read_files(FILES, {"plants.csv": {"header": False}})
+    assert statements is not displayed
+    added = read_files({"trees.csv": b"id,age\nx,1\ny,3\n"}, base=displayed.data)
     assert list(added.data.datasets) == ["plants", "trees"]
     again = read_files({"trees.csv": b"id,age\nx,1\ny,3\n"}, base=other.data)
     assert len(again.data["plants"]) == 4
     assert len(times) == 5
     # Nothing is kept for its own sake.
-    del shown
+    del displayed
     gc.collect()
     read_files(FILES)
     assert len(times) == 6
@@ -71,9 +71,9 @@ def test_loaded_data_are_shared(times: list[str]) -> None:
 
 def test_zip_is_read_once(times: list[str]) -> None:
     archive = packed(FILES.items())
-    shown = read_zip(archive, "plants.zip")
-    assert read_zip(archive, "plants.zip") is shown
-    assert read_zip(archive, "other.zip") is not shown
+    displayed = read_zip(archive, "plants.zip")
+    assert read_zip(archive, "plants.zip") is displayed
+    assert read_zip(archive, "other.zip") is not displayed
     assert times.count("load_bundle") == 2
 
 
@@ -99,11 +99,11 @@ def test_manifest_is_read_in_isolation(tmp_path: Path, monkeypatch: pytest.Monke
 
 def test_bad_manifest_error_is_same_in_isolation() -> None:
     archive = packed([("hetviz.toml", MANIFEST + b"wrong = 1\n"), *FILES.items()])
-    with pytest.raises(DataError, match="unknown key") as told:
+    with pytest.raises(DataError, match="unknown key") as messages:
         read_zip(archive, "plants.zip")
     with pytest.raises(DataError) as here:
         content.read_bundle(archive, "plants.zip")
-    assert told.value.problems == here.value.problems
+    assert messages.value.problems == here.value.problems
 
 
 # Ends the process on one file, as a library does that a damaged one makes touch memory not its own.
@@ -127,10 +127,10 @@ def crashing_table(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[int]]:
     start, started = subprocess.Popen, []
 
     def use(*names: str) -> list[int]:
-        def run(command: list[str], **rest: Any) -> subprocess.Popen[bytes]:
+        def run(command: list[str], **others: Any) -> subprocess.Popen[bytes]:
             started.append(1)
             code = DEADLY.format(deadly=names)
-            return start([sys.executable, "-c", code, *command[4:]], **rest)
+            return start([sys.executable, "-c", code, *command[4:]], **others)
 
         monkeypatch.setattr(child.process.subprocess, "Popen", run)
         return started
@@ -155,9 +155,9 @@ def test_bundle_with_only_crashing_table_is_error(
     deadly: Callable[..., list[int]],
 ) -> None:
     started = deadly("birds.csv", "plants.csv")
-    with pytest.raises(DataError, match=r"two.zip, plants.csv: .*broke off") as told:
+    with pytest.raises(DataError, match=r"two.zip, plants.csv: .*broke off") as messages:
         read_zip(packed(BUNDLE), "two.zip")
-    assert [one.code for one in told.value.problems] == ["reader-ended"] * 2
+    assert [problem.code for problem in messages.value.problems] == ["reader-ended"] * 2
     assert len(started) == 3
 
 
@@ -179,7 +179,7 @@ def test_processor_limit_is_setting(
 ) -> None:
     monkeypatch.setenv("HETVIZ_WORK_PROCESSOR_S", "77")
     assert child.loading_seconds() == 77
-    monkeypatch.setattr(child.process, "PROCESSOR_S", 0)
+    monkeypatch.setattr(child.process, "MAX_PROCESSOR_S", 0)
     monkeypatch.setenv("HETVIZ_WORK_PROCESSOR_S", "0")
     rows = (f"i{k}," + ",".join(str(k * j % 991) for j in range(300)) for k in range(3_000))
     wide = "\n".join(rows)

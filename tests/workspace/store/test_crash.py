@@ -1,4 +1,4 @@
-"""Whatever is done and wherever it breaks off, what was acknowledged is there after reopening."""
+"""Tests that acknowledged steps survive crashes and full disks."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ def started_project(folder: Path) -> tuple[Sessions, str, Workspace]:
 
 def check_restored(workspace: Workspace) -> tuple[Any, ...]:
     """What must come back: a job that was running then does not, and is told to be interrupted."""
-    *rest, pending, undo_name, redo_name, steps = state_essence(workspace)
+    *others, pending, undo_name, redo_name, steps = state_essence(workspace)
     if pending is not None and pending.outcome is None:
         outcome = "interrupted"
     else:
         outcome = None if pending is None else pending.outcome
-    return (*rest, pending and pending.job, outcome, undo_name, redo_name, steps)
+    return (*others, pending and pending.job, outcome, undo_name, redo_name, steps)
 
 
 @given(steps=STEPS, share=st.floats(0, 1))

@@ -1,4 +1,4 @@
-"""What earlier versions kept opens as they knew it; what a later one kept is refused in words."""
+"""Tests that files of earlier versions open and those of newer ones give errors."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ def earlier(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
 
 
 def said(folder: Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((folder / "said.json").read_text())
-    return found
+    result: dict[str, Any] = json.loads((folder / "said.json").read_text())
+    return result
 
 
 def known(workspace: Workspace) -> dict[str, Any]:
@@ -48,17 +48,20 @@ def known(workspace: Workspace) -> dict[str, Any]:
     runs = []
     for run in state.runs:
         places = np.ascontiguousarray(run.embedding.stacked())
-        told = hashlib.sha256(places.tobytes()).hexdigest()
-        runs.append([run.id, run.title, bool(run.starred), told])
+        messages = hashlib.sha256(places.tobytes()).hexdigest()
+        runs.append([run.id, run.title, bool(run.starred), messages])
     return {
         "title": state.title,
-        "datasets": {name: list(map(str, one.ids)) for name, one in state.data.datasets.items()},
+        "datasets": {
+            name: list(map(str, item_filter.ids))
+            for name, item_filter in state.data.datasets.items()
+        },
         "links": sum(map(len, state.data.links)),
         "runs": runs,
         "chosen": state.chosen,
         "colour": state.view.colour,
         "hidden": list(state.view.hidden),
-        "filters": [one.column for one in state.filters],
+        "filters": [item_filter.column for item_filter in state.filters],
         "undo": workspace.undo_name,
         "redo": workspace.redo_name,
         "selection": workspace.view_state.selection.tolist(),
@@ -69,11 +72,11 @@ def known(workspace: Workspace) -> dict[str, Any]:
 def agreed(workspace: Workspace, folder: Path) -> None:
     assert workspace.notes == []
     expected = said(folder)
-    found = known(workspace)
+    result = known(workspace)
     # A step may be told in other words now.
-    assert (found.pop("undo") is None) == (expected["undo"] is None)
-    assert (found.pop("redo") is None) == (expected["redo"] is None)
-    assert found == {name: expected[name] for name in found}
+    assert (result.pop("undo") is None) == (expected["undo"] is None)
+    assert (result.pop("redo") is None) == (expected["redo"] is None)
+    assert result == {name: expected[name] for name in result}
 
 
 def test_earlier_session_opens(earlier: Path, tmp_path: Path) -> None:
@@ -109,7 +112,7 @@ def test_earlier_bundle_features(earlier: Path) -> None:
         X = data[name].X
         assert isinstance(X, np.ndarray)
         np.testing.assert_allclose(X, rows, atol=1e-9)
-    assert [list(map(str, one.ids)) for one in data.datasets.values()] == list(
+    assert [list(map(str, value.ids)) for value in data.datasets.values()] == list(
         said(earlier)["datasets"].values()
     )
 
@@ -118,9 +121,9 @@ def test_earlier_bundle_features(earlier: Path) -> None:
 def test_earlier_recipe_map(earlier: Path) -> None:
     recipe = read_recipe(earlier / "recipe.toml")
     run = recipe.run
-    found = fit_run(recipe.load().data, run.method, run.params, run.seed).embedding
+    result = fit_run(recipe.load().data, run.method, run.params, run.seed).embedding
     for name, places in said(earlier)["recipe"].items():
-        np.testing.assert_allclose(found.coordinates[name], places, atol=1e-6)
+        np.testing.assert_allclose(result.coordinates[name], places, atol=1e-6)
 
 
 @pytest.mark.parametrize("method", ["cdmca", "lpp"])
@@ -131,9 +134,9 @@ def test_earlier_model_placement(earlier: Path, method: str) -> None:
         for name, part in DATA.datasets.items()
         if part.X is not None
     ]
-    found = model.transform(HeteroData(parts))
+    result = model.transform(HeteroData(parts))
     for name, places in said(earlier)["models"][method].items():
-        np.testing.assert_allclose(found.coordinates[name], places, atol=1e-6)
+        np.testing.assert_allclose(result.coordinates[name], places, atol=1e-6)
 
 
 def later_journal(folder: Path) -> object:

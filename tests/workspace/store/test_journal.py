@@ -1,4 +1,4 @@
-"""The journal: nothing acknowledged is lost, nothing half-written is read, one writer at a time."""
+"""Tests of the journal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An editing process killed -9: what it had acknowledged is there. `make soak` does many more."""
+"""Test that acknowledged edits survive a killed process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A click on the reading screen of a large drop parses nothing again."""
+"""Tests that changed choices of large files use cached cells."""
 
 import pytest
 
@@ -26,14 +26,14 @@ def with_recipe(look, column, kind):
 def test_changed_columns_use_cached_cells(cache, tmp_path, monkeypatch):
     files = {"t.csv": table(9_000)}
     first = look_at_files(files, {}, cache)
-    one = with_recipe(first[0], "grade", "category")
+    entry = with_recipe(first[0], "grade", "category")
     with monkeypatch.context() as patch:
         patch.setattr(child, "preview_tables", lambda *_: pytest.fail("the files are parsed again"))
-        second = look_at_files(files, one, cache, (first, {}))
+        second = look_at_files(files, entry, cache, (first, {}))
         two = with_recipe(second[0], "note", "leave out")
-        third = look_at_files(files, two, cache, (second, one))
+        third = look_at_files(files, two, cache, (second, entry))
         # Taking back finds what was seen before.
-        assert look_at_files(files, one, cache, (third, two)) == second
+        assert look_at_files(files, entry, cache, (third, two)) == second
         assert look_at_files(files, {}, cache, (third, two)) == first
     fresh = look_at_files(files, two, ReadCache(tmp_path / "other"))
     assert third[0].recipe == fresh[0].recipe
@@ -43,14 +43,14 @@ def test_changed_columns_use_cached_cells(cache, tmp_path, monkeypatch):
 def test_other_choices_parse_again(cache):
     files = {"t.csv": table(9_000)}
     first = look_at_files(files, {}, cache)
-    one = with_recipe(first[0], "grade", "category")
+    entry = with_recipe(first[0], "grade", "category")
     # Another file of the same name.
-    other = look_at_files({"t.csv": table(9_500)}, one, cache, (first, {}))
+    other = look_at_files({"t.csv": table(9_500)}, entry, cache, (first, {}))
     assert other[0].n_data == 9_500
     semicolons = look_at_files(files, {"t.csv": {"separator": ";"}}, cache, (first, {}))
     assert len(semicolons[0].recipe.columns) == 1
     cache.shrink(0)
-    again = look_at_files(files, one, cache, (first, {}))
+    again = look_at_files(files, entry, cache, (first, {}))
     assert again[0].recipe.column("grade").type == "category"
     assert again[0].n_data == 9_000
 
@@ -58,7 +58,7 @@ def test_other_choices_parse_again(cache):
 def test_removed_choice_is_proposed_again(cache):
     files = {"t.csv": table(9_000)}
     first = look_at_files(files, {}, cache)
-    one = with_recipe(first[0], "grade", "category")
-    second = look_at_files(files, one, cache, (first, {}))
+    entry = with_recipe(first[0], "grade", "category")
+    second = look_at_files(files, entry, cache, (first, {}))
     cache.shrink(0)
-    assert look_at_files(files, {}, cache, (second, one)) == first
+    assert look_at_files(files, {}, cache, (second, entry)) == first

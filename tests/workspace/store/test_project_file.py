@@ -1,4 +1,4 @@
-"""A project as a file: it comes back whole, or not at all with the reason in plain words."""
+"""Tests of project files: round trip, damaged and hostile files."""
 
 from __future__ import annotations
 
@@ -77,10 +77,10 @@ def example_project(sessions: Sessions) -> tuple[str, Workspace]:
 
 def everything(workspace: Workspace) -> tuple[Any, ...]:
     """What must come back."""
-    found, glance = workspace.state.clustering, workspace.view_state
+    result, glance = workspace.state.clustering, workspace.view_state
     return (
         state_essence(workspace),
-        None if found is None else (found.names, found.of(workspace.state.opened()).tolist()),
+        None if result is None else (result.names, result.of(workspace.state.opened()).tolist()),
         glance.selection.tolist(),
         glance.camera,
         {name: rows.tolist() for name, rows in glance.groups.items()},
@@ -124,19 +124,19 @@ def with_log(saved: bytes, *entries: Any) -> bytes:
 def assert_refused(content: bytes, folder: Path, name: str = "mine.hetviz") -> set[str]:
     """Try to open; nothing may be left. Return the codes."""
     sessions = Sessions(folder)
-    with pytest.raises(DataError) as told:
+    with pytest.raises(DataError) as messages:
         open_project(content, name, sessions)
     assert not folder.exists() or list(folder.iterdir()) == []
-    assert all(name in problem.where for problem in told.value.problems)
-    return {problem.code for problem in told.value.problems}
+    assert all(name in problem.where for problem in messages.value.problems)
+    return {problem.code for problem in messages.value.problems}
 
 
 def test_project_round_trip(tmp_path: Path) -> None:
-    here, there = Sessions(tmp_path / "here"), Sessions(tmp_path / "there")
+    here, present = Sessions(tmp_path / "here"), Sessions(tmp_path / "there")
     sid, workspace = example_project(here)
     content = save_project(workspace)
     assert sid.encode() not in b"".join(unpacked(content).values()), "an id gives access"
-    again = there.get(open_project(content, "mine.hetviz", there))
+    again = present.get(open_project(content, "mine.hetviz", present))
     assert again.notes == []
     assert everything(again) == everything(workspace)
     # All of the history is there, one step after the other, back and forth.
@@ -152,7 +152,7 @@ def test_project_round_trip(tmp_path: Path) -> None:
     # And it is kept as any other.
     again.do(SetTitle("Onwards"))
     before = everything(again)
-    there.close()
+    present.close()
     (folder,) = (tmp_path / "there").iterdir()
     assert everything(Sessions(tmp_path / "there").get(folder.name)) == before
 
@@ -167,7 +167,7 @@ def test_any_project_round_trip(steps: list[Any], tmp_path: Path) -> None:
     for number, step in enumerate(steps):
         try_command(workspace, step, number)
     again = sessions.get(open_project(save_project(workspace), "a.hetviz", sessions))
-    expected, found = state_essence(workspace), state_essence(again)
+    expected, result = state_essence(workspace), state_essence(again)
     pending = workspace.state.pending
     if pending is not None and pending.outcome is None:
         now = again.state.pending
@@ -175,8 +175,8 @@ def test_any_project_round_trip(steps: list[Any], tmp_path: Path) -> None:
         assert (now.job, now.outcome) == (pending.job, "interrupted")
         assert "saved as a file" in now.message
         at = expected.index(pending)
-        expected, found = (one[:at] + one[at + 1 :] for one in (expected, found))
-    assert found == expected
+        expected, result = (entry[:at] + entry[at + 1 :] for entry in (expected, result))
+    assert result == expected
     sessions.close()
 
 
@@ -212,7 +212,7 @@ def test_unused_blobs_are_left_out(tmp_path: Path) -> None:
 def test_lost_step_stays_lost(tmp_path: Path) -> None:
     sessions = Sessions(tmp_path)
     sid, workspace = example_project(sessions)
-    entry = next(one for one in workspace.log if one["op"] == "set-clusters")
+    entry = next(entry_list for entry_list in workspace.log if entry_list["op"] == "set-clusters")
     sessions.close()
     (tmp_path / sid / "blobs" / entry["codes"]).write_bytes(b"damaged")
     workspace = sessions.get(sid)
@@ -220,7 +220,9 @@ def test_lost_step_stays_lost(tmp_path: Path) -> None:
     again = sessions.get(open_project(save_project(workspace), "a.hetviz", sessions))
     assert everything(again) == everything(workspace)
     # One that is needed and damaged is told of when it is saved, not when it is opened.
-    key = next(one for one in workspace.log if one["op"] == "record-run")["coordinates"]
+    key = next(entry_list for entry_list in workspace.log if entry_list["op"] == "record-run")[
+        "coordinates"
+    ]
     (tmp_path / sid / "blobs" / key).write_bytes(b"damaged")
     with pytest.raises(DataError, match="damaged"):
         save_project(workspace)
@@ -322,9 +324,9 @@ def test_hostile_files_are_errors(kind: str, saved: bytes, tmp_path: Path) -> No
     make, code = FORGED[kind]
     folder = tmp_path / "sessions"
     sessions = Sessions(folder)
-    with pytest.raises(DataError) as told:
+    with pytest.raises(DataError) as messages:
         open_project(make(unpacked(saved)), "mine.hetviz", sessions)
-    assert code in {problem.code for problem in told.value.problems}
+    assert code in {problem.code for problem in messages.value.problems}
     assert not folder.exists() or list(folder.iterdir()) == []
     assert [path.name for path in tmp_path.iterdir()] in ([], ["sessions"])
 
@@ -435,22 +437,22 @@ def test_too_large_project_is_not_saved(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 def test_files_are_read_in_isolation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    here, there = Sessions(tmp_path / "here"), Sessions(tmp_path / "there")
+    here, present = Sessions(tmp_path / "here"), Sessions(tmp_path / "there")
     workspace = here.get(new_session_id())
     book = workbook({"Trees": [["id", "x"], ["a", 1.5], ["b", 2]]})
     workspace.do(AddTables({"trees.xlsx": workspace.blobs.put(book)}, fresh=True))
     asked: list[str] = []
     real = child.load
 
-    def counted(files: Any, *rest: Any) -> None:
+    def counted(files: Any, *others: Any) -> None:
         asked.extend(name for name, _ in files)
-        real(files, *rest)
+        real(files, *others)
 
     # Who still held what was read would be given the same again.
     monkeypatch.setattr(content_of_projects, "_LOADED", WeakValueDictionary())
     monkeypatch.setattr(child, "load", counted)
     monkeypatch.setattr(parse, "parse_files", lambda *_: pytest.fail("read in this process"))
-    again = there.get(open_project(save_project(workspace), "a.hetviz", there))
+    again = present.get(open_project(save_project(workspace), "a.hetviz", present))
     assert asked == ["trees.xlsx"]
     assert state_essence(again) == state_essence(workspace)
 
@@ -523,8 +525,8 @@ def test_different_features_are_reported(saved: bytes, tmp_path: Path) -> None:
 
 def test_is_project_uses_content(saved: bytes) -> None:
     assert is_project("holiday.png", saved)
-    rest = [(name, content) for name, content in unpacked(saved).items() if name != MANIFEST]
-    again = packed([*rest, (MANIFEST, unpacked(saved)[MANIFEST])])
+    others = [(name, content) for name, content in unpacked(saved).items() if name != MANIFEST]
+    again = packed([*others, (MANIFEST, unpacked(saved)[MANIFEST])])
     assert is_project("packed again", again)
     folder = packed((f"mine/{name}", content) for name, content in unpacked(saved).items())
     assert is_project("a folder of it, packed again", folder)
@@ -547,8 +549,8 @@ def test_project_command_prints_summary(
     assert "Maps:         2" in text
     assert not (tmp_path / "home").exists()
     assert main(["project", str(path), "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert (told["title"], told["maps"], told["clusters"]) == ("<b>Woods</b> ☃", 2, 2)
+    record = json.loads(capsys.readouterr().out)
+    assert (record["title"], record["maps"], record["clusters"]) == ("<b>Woods</b> ☃", 2, 2)
     path.write_bytes(saved[:-100])
     assert main(["project", str(path)]) == 1
     assert "cut short or damaged" in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""Selection and camera: bound to the rows, kept beside the log, told apart by who set them."""
+"""Tests of the view state."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ def sid() -> str:
 
 @pytest.fixture
 def workspace(tmp_path: Path, sid: str) -> Workspace:
-    found = Sessions(tmp_path).get(sid)
-    found.do(add_all(found.blobs, fresh=True))
-    return found
+    result = Sessions(tmp_path).get(sid)
+    result.do(add_all(result.blobs, fresh=True))
+    return result
 
 
 def test_view_state_survives_restart_and_rename(

@@ -1,4 +1,4 @@
-"""Sessions on disk: restored, found, locked, kept where the platform wants them, and cleared."""
+"""Tests of sessions on disk."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ def test_find_restores_session(tmp_path: Path) -> None:
     sessions.get(sid).do(OpenSample("emoji"))
     sessions.close()
     again = Sessions(tmp_path)
-    found = again.find(sid)
-    assert found is not None
-    assert found.state.data is not None
-    assert found is again.get(sid)
+    result = again.find(sid)
+    assert result is not None
+    assert result.state.data is not None
+    assert result is again.get(sid)
     for other in (new_session_id(), "..", "", sid + "/"):
         assert again.find(other) is None
     assert [path.name for path in tmp_path.iterdir()] == [sid]
@@ -85,14 +85,14 @@ def test_concurrent_get_shares_workspace(tmp_path: Path) -> None:
     sessions, sid = Sessions(tmp_path), new_session_id()
     sessions.get(sid).do(SetTitle("Mine"))
     sessions.close()
-    found = []
-    threads = [threading.Thread(target=lambda: found.append(sessions.find(sid))) for _ in range(4)]
+    result = []
+    threads = [threading.Thread(target=lambda: result.append(sessions.find(sid))) for _ in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert found[0] is not None
-    assert len(set(map(id, found))) == 1
+    assert result[0] is not None
+    assert len(set(map(id, result))) == 1
 
 
 def test_home_is_platform_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -216,13 +216,13 @@ def test_old_sessions_are_removed_at_start(tmp_path: Path) -> None:
 
 
 def test_idle_sessions_are_closed_and_restored(tmp_path: Path) -> None:
-    sessions, kept, left = Sessions(tmp_path), new_session_id(), new_session_id()
-    for sid, title in ((kept, "Kept"), (left, "Left")):
+    sessions, retained, left = Sessions(tmp_path), new_session_id(), new_session_id()
+    for sid, title in ((retained, "Kept"), (left, "Left")):
         sessions.get(sid).do(SetTitle(title))
     first = sessions.get(left)
     assert sessions.close_idle(after=3600.0) == []
     time.sleep(0.2)
-    sessions.get(kept)
+    sessions.get(retained)
     assert sessions.close_idle(after=0.1) == [left]
     again = sessions.get(left)
     assert again is not first

@@ -50,12 +50,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return target
 
 
-def same_places(found: Mapping[str, Any], expected: Mapping[str, Any]) -> None:
-    assert set(found) == set(expected)
+def same_places(result: Mapping[str, Any], expected: Mapping[str, Any]) -> None:
+    assert set(result) == set(expected)
     for name, Y in expected.items():
         wanted = np.array(Y, dtype=float)
         size = float(np.max(np.abs(wanted), initial=1.0, where=np.isfinite(wanted)))
-        np.testing.assert_allclose(found[name], wanted, rtol=0, atol=1e-6 * size)
+        np.testing.assert_allclose(result[name], wanted, rtol=0, atol=1e-6 * size)
 
 
 def test_there_is_a_model_of_each_method() -> None:
@@ -127,7 +127,7 @@ def as_it_was(workspace: Workspace) -> None:
     data = state.data
     assert data.fingerprint() == expected["fingerprint"]
     assert workspace.steps == expected["steps"]
-    links = [[one.source, one.target, one.kind, one.role, len(one)] for one in data.links]
+    links = [[link.source, link.target, link.kind, link.role, len(link)] for link in data.links]
     assert links == expected["kinds"]
     assert data.comparisons is not None
     assert len(data.comparisons) == expected["comparisons"]
@@ -146,8 +146,8 @@ def as_it_was(workspace: Workspace) -> None:
     assert glance.camera == expected["camera"]
     assert {name: rows.tolist() for name, rows in glance.groups.items()} == expected["groups"]
     compared = state.findings["compare"].content
-    told = plain(Comparison.from_dict(compared).to_dict())
-    assert told == {name: compared[name] for name in told}
+    messages = plain(Comparison.from_dict(compared).to_dict())
+    assert messages == {name: compared[name] for name in messages}
     searched = state.findings["sweep"].content
     assert SettingsFound.from_dict(searched).best == searched["best"]
 
@@ -170,17 +170,17 @@ def test_a_bundle_that_says_everything_is_read(name: str, folder: Path) -> None:
         else:
             dense = X if isinstance(X, np.ndarray) else X.toarray()
             np.testing.assert_allclose(dense, rows, atol=1e-8)
-    for links, (*said, total) in zip(data.links, expected["links"], strict=True):
-        assert [links.source, links.target, links.kind, links.role, len(links)] == said
+    for links, (*statements, total) in zip(data.links, expected["links"], strict=True):
+        assert [links.source, links.target, links.kind, links.role, len(links)] == statements
         assert links.weight.sum() == pytest.approx(total)
     assert data.fingerprint() == expected["fingerprint"]
 
 
 def test_choices_of_how_a_file_is_read_are_known() -> None:
-    said = read("expected.json")["choices"]
-    recipe = Choices(**said).recipe_of("a.csv")
+    statements = read("expected.json")["choices"]
+    recipe = Choices(**statements).recipe_of("a.csv")
     assert recipe is not None
-    assert plain(recipe.to_dict()) == said["recipes"][""]
+    assert plain(recipe.to_dict()) == statements["recipes"][""]
 
 
 @pytest.mark.parametrize(("result", "key"), [("result", "result"), ("large/out", "large")])
@@ -200,16 +200,16 @@ def test_a_recipe_is_run_again(
     out = hetviz.run_recipe(folder / recipe, tmp_path / "out")
     _, embedding = hetviz.load_run(out)
     same_places(embedding.coordinates, read("expected.json")[key])
-    found = json.loads((out / "scores.json").read_text(encoding="utf-8"))["scores"]
+    result = json.loads((out / "scores.json").read_text(encoding="utf-8"))["scores"]
     expected = read("expected.json")[scores]
-    assert set(found) == set(expected)
+    assert set(result) == set(expected)
     for name, value in expected.items():
-        assert found[name] == pytest.approx(value, abs=1e-6), name
+        assert result[name] == pytest.approx(value, abs=1e-6), name
 
 
 def test_the_settings_of_a_server_are_known(folder: Path) -> None:
-    found = config.read_settings(folder / "server" / "settings.toml", {})
-    assert config.as_environment(found) == read("expected.json")["settings"]
+    result = config.read_settings(folder / "server" / "settings.toml", {})
+    assert config.as_environment(result) == read("expected.json")["settings"]
 
 
 def test_people_and_what_they_share_are_known(folder: Path) -> None:
@@ -217,8 +217,8 @@ def test_people_and_what_they_share_are_known(folder: Path) -> None:
     for person, about in expected["people"].items():
         assert plain(people.all_of(person)) == about
     owner = next(iter(expected["people"]))
-    said = people.comments(owner, "A" * 22)
-    assert [one.text for one in said] == [one["text"] for one in expected["comments"]]
+    statements = people.comments(owner, "A" * 22)
+    assert [entry.text for entry in statements] == [entry["text"] for entry in expected["comments"]]
     assert people.accept(owner, expected["share_key"]) == "A" * 22
     people.close()
 
