@@ -733,10 +733,10 @@ def _drafts_of_pair(
         score = max(score, _RUNNING_SCORE)
     if score < _MIN_SCORE:
         return
-    message = f"entries of {a.column}" if kind == "list" else a.dataset
+    rows = f"entries of {a.column}" if kind == "list" else a.dataset
     restriction = "" if n_a == len(data[a.dataset]) or kind == "list" else " that have a value"
     evidence = [
-        f"{hits_a:,} of {n_a:,} {message}{restriction} and {hits_b:,} of {n_b:,} {b.dataset} match: "
+        f"{hits_a:,} of {n_a:,} {rows}{restriction} and {hits_b:,} of {n_b:,} {b.dataset} match: "
         f"{round_percent(share)}{' on average' if kind == 'views' else ''}. By chance it would be "
         f"{round_percent(by_chance)}."
     ]
