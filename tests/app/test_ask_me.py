@@ -1,4 +1,4 @@
-"""The Ask me card: a question with its items, answers as commands, skip, undo, and a refit."""
+"""Tests of the Ask me card: questions, answers, skip, undo and refit."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def test_new_candidates_do_not_replace_current_question(visit: Visit) -> None:
     first = question(app)
     asking = app.session_state["ask-me"]
     assert len(asking.batch) > 1
-    # as when Predict has found something, or a map was made again, since
+    # as after a search on Predict or a refit
     asking.context = (*asking.context[:-1], "later")
     app.run()
     assert question(app) == first
@@ -139,7 +139,7 @@ def test_questions_stop_without_gain_and_continue_on_request(visit: Visit) -> No
     assert "Enough answers" not in html_of(app)
     asking.answers = [(-1, question) for question in asking.batch[:1] * ask_me.MIN_ANSWERS]
     app.run()
-    # thousands of links are known, and no group is named
+    # There are thousands of links and no named group.
     assert "Enough answers" in html_of(app)
     assert (
         "60 more answers could raise how often a hidden link is found again by at most 0.0"
@@ -154,7 +154,7 @@ def test_missing_own_labels_are_asked_with_buttons_and_list(visit: Visit) -> Non
     app = visit("guidance")
     workspace, asking = workspace_of(app), app.session_state["ask-me"]
     data = workspace.state.opened()
-    # What came with the data is known in part: it is copied before anything is asked.
+    # A label column of the data is copied before questions start.
     name, part = next(iter(data.datasets.items()))
     some = {str(id_): "abcde"[k % 5] for k, id_ in enumerate(part.ids[:20])}
     workspace.do(SetLabels(name, "class", some))

@@ -1,4 +1,4 @@
-"""The Clusters page: finding, how many, picking, renaming, merging, splitting, guidance, undo."""
+"""Tests of the Clusters page: search, number, rename, merge, split, guidance and undo."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.app.conftest import Visit, go, html_of, workspace_of
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HETVIZ_HOME", str(tmp_path))
-    # Three numbers are enough to see the page work.
+    # Three numbers of clusters suffice for the page.
     monkeypatch.setattr("hetviz.runs.cluster.search.sizes_to_try", lambda n, method: [4, 6, 9])
     monkeypatch.setattr(partition_choice, "_N_SPLITS", 1)
 
@@ -86,7 +86,7 @@ def test_rename_merge_split_and_undo(visit: Visit) -> None:
     assert names_of(app)[0] == "My own name"
     pick(app, 1)
     press(app, "split")
-    # In two, unless more are asked for.
+    # Two parts by default.
     assert len(names_of(app)) == len(before) + 1
     assert "Edited by hand." in html_of(app)
     pick(app, 1, 2)
@@ -116,7 +116,7 @@ def test_cluster_becomes_guidance(visit: Visit, monkeypatch: pytest.MonkeyPatch)
     said = [links for links in after.links if links.kind == "said"]
     assert 0 < sum(map(len, after.links)) - before <= 16 * 15 // 2
     assert all((links.weight == 1.0).all() for links in said)
-    # The clusters are those of the same items still.
+    # The clusters still have the same items.
     assert state_of(app).clustering is not None
     press(app, "undo")
     assert sum(map(len, state_of(app).opened().links)) == before

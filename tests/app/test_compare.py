@@ -1,4 +1,4 @@
-"""The Compare page: choosing, running, what is told of it, maps side by side, one setting."""
+"""Tests of the Compare page: choice, run, results, maps side by side and settings."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from hetviz.ui.shell import background
 from hetviz.workspace import AddLinks
 from tests.app.conftest import Visit, go, html_of, workspace_of
 
-# What the worker hands over, by data and settings.
+# Cached results of the worker, by data and settings.
 COMPARED: dict[tuple[str, str], bytes] = {}
 compare_methods = tasks.compare_methods
 PICKED = {"compare-pca", "compare-guided-projection", "compare-cdmca"}
@@ -96,7 +96,7 @@ def test_comparison_shows_words_and_numbers(visit: Visit) -> None:
     assert set(rows) == {"Guided projection", "Cross-domain matching", "Principal components"}
     assert kept.content["recommendation"]["sentence"].split(".")[0] in text
     assert len(kept.runs) == 3
-    # The map that is worked with stays until another is chosen.
+    # The working map stays until another is chosen.
     before = workspace_of(app).state.chosen
     assert before not in kept.runs
     press(app, "use-advised")
@@ -115,13 +115,13 @@ def test_ticked_methods_are_added_to_table(visit: Visit) -> None:
     places = re.findall(r'hv-rank-place">([^<]*)<', text)
     assert len(places) == 3
     assert places[0].startswith("1")
-    # The maps that were made before still belong to their rows.
+    # Earlier maps still belong to their rows.
     assert set(kept.content["earlier"]) == {"pca", "cdmca"}
     assert set(kept.content["earlier"].values()) == set(before.runs)
     assert re.findall("The same items on [a-z]* maps", text) == ["The same items on three maps"]
-    # All three maps are there, those made before first.
+    # All three maps are listed, earlier ones first.
     assert [run.id for run in workspace_of(app).state.runs][1:] == list(kept.runs)
-    # Other splits begin another table, for which all can be ticked.
+    # Other splits start a new table with all methods to tick.
     app.button_group(key="compare-splits").set_value(3).run()
     assert "compare-pca" in {box.key for box in app.checkbox}
 
@@ -159,7 +159,7 @@ def test_maps_are_aligned_with_first_and_keep_shape(visit: Visit) -> None:
 
 def test_two_maps_are_side_by_side_without_comparison(visit: Visit) -> None:
     app = visit("compare")
-    # Beside the open map a frame waits for each method that is ticked.
+    # A placeholder for each ticked method is next to the open map.
     ticked = [one for one in app.checkbox if str(one.key).startswith("compare-") and one.value]
     assert html_of(app).count('class="hv-to-come"') == len(ticked) > 1
     go(app, "map")

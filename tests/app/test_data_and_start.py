@@ -1,4 +1,4 @@
-"""The Data page's ways to join datasets, the list of projects on Start, help, and empty pages."""
+"""Tests of joins on the Data page, the project list, help and empty pages."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_hostile_dataset_name_is_escaped(visit: Visit) -> None:
         go(app, page)
         assert not app.exception
         assert "<img src=x>" not in html_of(app)
-        # The map itself names its datasets in the browser.
+        # The map draws dataset names in the browser.
         assert page == "map" or "&lt;img src=x&gt;" in html_of(app)
 
 
@@ -129,7 +129,7 @@ def test_deleting_project_removes_files_and_jobs(
     assert SESSIONS.exists(sid) and not stopped
     deleting.delete_project(other)
     assert not SESSIONS.exists(other)
-    # Whoever deletes another project stays in the one that is open.
+    # Deleting another project keeps the open one.
     assert seen.session_state == {"sid": sid}
     deleting.delete_project(sid)
     assert not SESSIONS.exists(sid)

@@ -1,4 +1,4 @@
-"""The Export page: what it offers, and that nothing is made before it is asked for."""
+"""Tests of the Export page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The table on a dataset's card that says and changes how features are made."""
+"""Tests of the feature table on a dataset card."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_table_edits_become_one_command(visit: Visit, monkeypatch: pytest.Monkey
     assert rows.loc["population", "log"] and rows.loc["population", "used"]
     assert rows.loc["region", "why"] == "label"
     assert rows.loc["population", "agrees"] > rows["agrees"].min()
-    # a label is no feature, and the map shows it all the same
+    # A label is no feature, but the map shows it.
     assert rows.loc["region", "agrees"] > 30
     assert rows["share"].sum() == pytest.approx(100.0)
     row = list(rows.index).index("population")

@@ -1,4 +1,4 @@
-"""The Guidance page in this process: what it shows, and that what is done on it is a command."""
+"""Tests of the Guidance page without a browser: content and commands."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_headline_shows_counts_and_share_of_close_links(visit: Visit) -> None:
     together = rows[rows["weight"] > 0]
     assert list(together["near"]) == sorted(together["near"])
     assert set(rows["fate"]) == {"not met"}
-    # The second page by its button, the last by its number; another number goes no further.
+    # The second page by its button, the last one by its number.
     app.session_state["page-link-21"] = 2
     app.run()
     field = app.number_input(key="page-link-21-to")
@@ -91,7 +91,7 @@ def test_is_unmet_depends_on_share() -> None:
     rows = pd.DataFrame({"near": [0.97, 0.90, 0.97, 0.90], "weight": [1.0, 1.0, -1.0, -1.0]})
     assert is_unmet(rows, CurvePoint("links", 0.05)).tolist() == [False, True, True, False]
     assert is_unmet(rows, CurvePoint("links", 0.2)).tolist() == [False, False, True, True]
-    # Near pairs half, equally and twice as long as the far ones.
+    # Close pairs that are half, equally and twice as long as the far ones.
     rows = pd.DataFrame({"near": [2 / 3, 0.5, 1 / 3], "weight": 1.0})
     assert is_unmet(rows, CurvePoint("comparisons", 1.0)).tolist() == [False, True, True]
     assert is_unmet(rows, CurvePoint("comparisons", 0.4)).tolist() == [True, True, True]
@@ -148,7 +148,7 @@ def test_edit_and_undo_show_in_table(visit: Visit) -> None:
 def test_switching_set_off_offers_refit(visit: Visit) -> None:
     app = visit("guidance")
     assert not any(button.key == "refit" for button in app.button)
-    # The map waits to be asked.
+    # No refit without a request.
     app.toggle(key="refit-each").set_value(False).run()
     app.toggle(key="set-synonym-True").set_value(False).run()
     workspace = workspace_of(app)
@@ -205,7 +205,7 @@ def test_comparison_is_added(visit: Visit) -> None:
     compared = workspace_of(app).state.opened().comparisons
     assert compared is not None
     assert compared.objects[-1].tolist() == [0, 1, 2]
-    # What was said last stands first.
+    # The newest set is first.
     assert table(app, "table-comparison").index[0] == statements_key(app)
 
 
@@ -234,7 +234,7 @@ def test_column_gives_comparisons(way: str, visit: Visit) -> None:
     chosen = next(box for box in app.selectbox if (box.key or "").startswith("derive-way"))
     chosen.set_value(way).run()
     if not any(button.key == "do-derive" for button in app.button):
-        # A tree of one level in which no two items share a branch says nothing, and says so.
+        # A tree of one level without shared branches gives nothing and a message.
         assert "Choose another column" in html_of(app)
         return
     press(app, "do-derive")
@@ -323,7 +323,7 @@ def test_guidance_file_without_news_adds_nothing(visit: Visit) -> None:
     assert f"{n:,} already present. Nothing is added." in html_of(app)
     assert not any(button.key == "import-guidance" for button in app.button)
     press(app, "leave-guidance")
-    # One label that is another, and that alone.
+    # A file with one changed label.
     app = hand_in(app, text.replace(",odd", ",even"))
     assert "1 label replaced and" in html_of(app)
     press(app, "import-guidance")
@@ -381,7 +381,7 @@ def test_group_is_one_editable_row(visit: Visit) -> None:
 def test_unchanged_switch_is_ignored(
     value: bool, switched: list[tuple[str, bool]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # Streamlit calls it changed when it forgot the switch while another tab was open.
+    # Streamlit reports a change when it forgot the switch of a hidden tab.
     monkeypatch.setattr(set_switches.st, "session_state", {"set-antonym-True": value})
     calls: list[tuple[str, bool]] = []
     set_switches.on_toggle(
@@ -399,7 +399,7 @@ def test_positions_in_finds_moved_rows() -> None:
 
 
 def test_earlier_order_is_stable_with_new_rows_first() -> None:
-    # Of five rows 3, 1, 4 fitted, in this order. By now row 1 is gone, 2 is new, and 0 fits too.
+    # Of five rows, 3, 1, 4 were listed. Now row 1 is gone, 2 is new, and 0 also passes.
     places, first = np.array([0, 3, -1, 2, 4]), np.array([3, 1, 4])
     found = in_earlier_order(np.array([4, 1, 0, 2]), places, first, 5)
     assert found.tolist() == [0, 2, 1, 4]

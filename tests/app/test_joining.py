@@ -1,4 +1,4 @@
-"""Proposals to join datasets on the Data page, and the ways to join by hand."""
+"""Tests of join proposals and manual joins on the Data page."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ def test_proposal_card_joins_and_undo_reverts(visit: Visit) -> None:
     assert "<h3>town of shops = name of towns</h3>" in text
     assert "20 of 20 shops and 5 of 6 towns match" in text
     assert "5 of 6 towns</dt>" in text
-    # The pairs, by name, before anything is linked.
+    # Pairs are shown by name before linking.
     assert "<em>with</em>" in text
-    # The key is surer than the list, which would make a dataset.
+    # The key scores above the list, which would make a dataset.
     press(app, "do-join-1")
     data = workspace_of(app).state.opened()
     assert sorted(data["tags"].ids) == ["books", "food", "late"]
     assert "as a dataset: 40 links" not in html_of(app)
-    # Beneath: whom no link reaches.
+    # Items without links are listed below.
     assert "6 of 6 towns have no links" in html_of(app)
     press(app, "do-join-0")
     assert kinds(workspace_of(app)) == ["tags", "same town"]
@@ -66,7 +66,7 @@ def test_certain_joins_are_ticked_on_upload(visit: Visit) -> None:
     press(app, "go-on")
     workspace = workspace_of(app)
     assert kinds(workspace) == ["same town"]
-    # The map is made of them joined, and to undo parts them again.
+    # The map uses the joined tables, and undo separates them.
     assert workspace.state.run is not None
     assert workspace.state.is_current(workspace.state.run)
     assert "town" not in str(

@@ -1,4 +1,4 @@
-"""New items of a file on the Predict page: placed, kept in the data, undone, left."""
+"""Tests of new items from a file on the Predict page."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_new_items_are_placed_added_and_undone(visit: Visit) -> None:
     for name, Y in run.embedding.coordinates.items():
         np.testing.assert_array_equal(kept.coordinates[name][: len(Y)], Y)
     assert kept.n_unplaced == 0
-    # Another file needs a map of what is there now.
+    # Another file needs a map of the present data.
     assert "Refit it on the Map page first" in html_of(app)
     assert app.button(key="undo").label == "Undo new items"
     press(app, "undo")
@@ -52,7 +52,7 @@ def test_new_items_are_placed_added_and_undone(visit: Visit) -> None:
     assert "2 new items" in html_of(app)
     press(app, "leave-items")
     assert "Add new items to this map" in html_of(app)
-    # All of it survives a restart.
+    # Everything survives a restart.
     again = type(workspace).replay(workspace.log, workspace.blobs)
     assert again.state.data is not None
     assert again.state.data.fingerprint() == workspace.state.data.fingerprint()  # type: ignore[union-attr]

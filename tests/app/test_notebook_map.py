@@ -1,4 +1,4 @@
-"""The map as a widget, without a browser: what it sends, what it hears, and what it shows else."""
+"""Tests of the notebook widget without a browser."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ def test_pictures_are_complete(widget: MapWidget) -> None:
     assert len(strip) > 100
 
 
-# They are alike in nothing, so that nothing follows them, which it warns of.
+# The items have nothing in common, so a warning says that no others follow.
 @pytest.mark.filterwarnings("ignore:.*only they move:hetviz.errors.DataWarning")
 def test_statement_moves_map_and_is_taken_back(widget: MapWidget) -> None:
     first, places = widget.embedding, widget._spec["geometry"]["id"]
@@ -208,7 +208,7 @@ def test_embedding_displays_widget_and_picture(data: HeteroData) -> None:
     assert made.widget(height=300) is not made.widget()
     drawing = ElementTree.fromstring(bundle["image/svg+xml"])
     moves = "".join(path.get("d", "") for path in drawing.iter("{http://www.w3.org/2000/svg}path"))
-    # What lies beyond the 0.6 and 99.4 % quantiles is not drawn.
+    # Items beyond the 0.6 and 99.4 % quantiles are not drawn.
     assert 25 <= moves.count("M") <= data.n_rows
     assert bundle["text/plain"] == repr(made)
 

@@ -1,4 +1,4 @@
-"""Each page in this process: what it shows, and that what is done on it becomes a command."""
+"""Tests of each page without a browser: content and commands."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def upload(app: AppTest, **files: str | bytes) -> AppTest:
         )
         for name, text in files.items()
     ]
-    # On the Data page each dataset has one of its own, for a newer version of its file.
+    # Each dataset on the Data page has its own uploader for a newer version.
     drop = next(one for one in app.file_uploader if not str(one.key).startswith("newer-"))
     return drop.set_value(given).run()
 
@@ -321,7 +321,7 @@ def test_job_lost_by_server_can_be_restarted(
 def test_bar_shows_up_to_date_only_without_job(visit: Visit) -> None:
     app = visit("map")
     assert "Map up to date" in html_of(app)
-    # Noted, and not with the runner yet: a first glance may be worked out in between.
+    # Noted, but not with the runner yet, as a first map may be made in between.
     workspace_of(app).do(StartJob("j1", "First map"))
     app.run()
     assert "Map up to date" not in html_of(app)

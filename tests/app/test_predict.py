@@ -1,4 +1,4 @@
-"""The Predict page: links accepted and rejected, labels answered, something new placed."""
+"""Tests of the Predict page: links, labels and new items."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def test_all_shown_pairs_are_checked_and_shown_on_map(visit: Visit) -> None:
     assert all(box.value for box in app.checkbox)
     assert app.button(key="accept-links").label == "Accept 8 as links"
     assert "<h1>Should " in html_of(app)
-    # Predict stays ready behind the tab that is looked at, so its words do not tell which that is.
+    # Predict is also drawn behind another tab, so its text does not show the open tab.
     assert app.session_state["panel-view"].tab == "Predict"
     press(app, "links-to-map")
     assert len(workspace_of(app).view_state.selection) > 8
@@ -151,8 +151,8 @@ def test_links_by_shown_map(visit: Visit) -> None:
 def test_default_is_tested_on_hidden_links_and_items(
     visit: Visit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # Six predictors, each judged on hidden links, and two of them fitted dozens of times: their
-    # last iterations change no more than the scores.
+    # Fewer iterations, as six predictors are tested on hidden links and two of them are fitted
+    # dozens of times.
     soon = {"n_iter": 5}
     monkeypatch.setattr(link_predictor, "_FAST_PARAMS", {"kbmf2k": soon, "pmvge": soon})
     app = own_data(visit)
@@ -207,7 +207,7 @@ def test_row_is_placed_by_known_columns(visit: Visit) -> None:
 
 def test_picture_is_compared_with_pictures(visit: Visit) -> None:
     app = visit()
-    # What opens first would look for links among all emoji.
+    # The default would search links among all emoji.
     app.session_state["predict-section"] = "New item"
     go(app, "predict")
     app.segmented_control(key="new-kind-emoji").set_value("A picture").run()

@@ -1,4 +1,4 @@
-"""Saving a project as a file, and dropping one on the Start page."""
+"""Tests of project files: saving, and opening on the Start page."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_dropped_project_opens_with_message(visit: Visit, saved: bytes) -> None:
     workspace_of(app).do(SetTitle("What was open"))
     app.run()
     old = app.session_state["sid"]
-    # Known by its content, whatever it is called.
+    # Recognised by content, not by name.
     drop(app, saved, "renamed.zip")
     new = app.session_state["sid"]
     assert new != old
@@ -67,7 +67,7 @@ def test_dropped_project_opens_with_message(visit: Visit, saved: bytes) -> None:
     assert "1,000 digit in 3 views" in text
     assert "<img src=x" not in text
     assert project_of(app, "recent")["id"] == new
-    # Both are there, and undo works.
+    # Both maps are present, and undo works.
     assert SESSIONS.get(old).state.title == "What was open"
     app.button(key="undo").click().run()
     assert workspace_of(app).state.title != HOSTILE

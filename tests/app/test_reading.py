@@ -1,4 +1,4 @@
-"""The tables of dropped files: what the browser is told, and what is done with what it answers."""
+"""Tests of the tables of dropped files: data for the browser, and its actions."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_tab_of_links_table_names_its_role(visit: Visit) -> None:
     plants, birds, links = told(app)["sheets"]
     assert (links["note"], links["items"]) == ("becomes links", False)
     assert (plants["note"], plants["items"]) == ("ids from id", True)
-    # As soon as it is said that it is a dataset, it is told apart by something.
+    # A table chosen as a dataset gets ids.
     app.session_state["staged"] = upload.StagedFiles(
         app.session_state["staged"].files, True, {"links.csv": {"role": "dataset"}}
     )
@@ -107,7 +107,7 @@ def test_quick_edits_are_all_applied(visit: Visit, monkeypatch: pytest.MonkeyPat
         {"do": "type", "column": "Owner", "type": "text"},
         {"do": "ids", "columns": ["Owner", "Well"]},
     ):
-        # None of the later ones has seen what the page makes of the first.
+        # Later edits arrive before the page is redrawn.
         sheets.apply_action(
             waiting.looks, {**act, "key": "wells.csv"}, upload._apply_edit, upload._undo_edit
         )

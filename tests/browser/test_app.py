@@ -1,4 +1,4 @@
-"""The app in a browser: what a visitor sees and does, in both themes and both sizes."""
+"""Browser tests of the app in both themes and both sizes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ask me in a browser, by the keyboard alone."""
+"""Browser test of Ask me with the keyboard."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The Clusters page in a browser: find, rename, merge, undo; names on the map, and the export."""
+"""Browser tests of the Clusters page: find, rename, merge, undo and export."""
 
 from __future__ import annotations
 

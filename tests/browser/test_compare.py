@@ -1,4 +1,4 @@
-"""The Compare page in a browser: from ticking methods to one selection on all maps."""
+"""Browser tests of the Compare page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The Export page in a browser, and the page that it makes: from a disk, without any request."""
+"""Browser tests of the Export page and of its standalone page."""
 
 from __future__ import annotations
 

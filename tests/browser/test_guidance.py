@@ -1,4 +1,4 @@
-"""The Guidance page in a browser: a cell is edited, a contradiction settled, a file taken in."""
+"""Browser tests of the Guidance page: edits, contradictions, files and curves."""
 
 from __future__ import annotations
 

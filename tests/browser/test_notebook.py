@@ -1,4 +1,4 @@
-"""The map in a real JupyterLab: pointing, selecting both ways, colours, statements, both looks."""
+"""Browser tests of the widget in JupyterLab: hover, selection, colours, statements, themes."""
 
 from __future__ import annotations
 

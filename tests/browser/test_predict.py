@@ -1,4 +1,4 @@
-"""The Predict page in a browser: accept, reject, undo; several at once; and something new."""
+"""Browser tests of the Predict page: accept, reject, undo and new items."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A project saved as a file in one browser, and opened from it in another."""
+"""Browser tests of project files and the project list."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tables of a workbook as people have them, said right with a few clicks."""
+"""Browser tests of the review of dropped tables."""
 
 from __future__ import annotations
 

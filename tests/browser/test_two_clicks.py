@@ -1,4 +1,4 @@
-"""From dropped tables to a named, titled figure: two clicks to the map, eight to the figure."""
+"""Browser tests from dropped tables to a titled figure, with a limit on clicks."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ import hetviz
 from hetviz.errors import ParameterError
 from hetviz.exports.large_result import read_large
 from hetviz.workspace import Sessions, open_project
-from tests.runs.large.making import Made
+from tests.runs.large.small_tables import Made
 
 
 @pytest.fixture(scope="module")

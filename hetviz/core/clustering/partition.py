@@ -84,7 +84,7 @@ def min_sizes_to_try(n: int) -> list[int]:
 
 
 def _unify_equal_points(code: Ints, place: Ints) -> Ints:
-    """Give equal points the code of the first of them, because ties in Ward's linkage split them."""
+    """Give equal points one code, because ties in Ward's linkage can split them."""
     _, first = np.unique(place, return_index=True)
     return np.asarray(code[first][place])
 

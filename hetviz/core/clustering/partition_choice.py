@@ -187,7 +187,7 @@ def stability_of(
 
 
 def _overlaps(codes: Ints, other_codes: Ints, n_groups: int) -> Floats:
-    """Return the Jaccard index of each group of `codes` with the most similar group of `other_codes`."""
+    """Return the Jaccard index of each group with the most similar group of `other_codes`."""
     table = np.zeros((n_groups + 1, int(other_codes.max(initial=-1)) + 2))
     np.add.at(table, (codes + 1, other_codes + 1), 1)
     intersection = table[1:, 1:]

@@ -78,7 +78,7 @@ def nearest_rows_on(
         return np.empty((m, 0), dtype=np.int64), np.empty((m, 0))
     right = as_dense(B)
     centre = right.mean(axis=0)
-    # Centred and scaled, so that less precision is lost in cancellation and squares do not overflow.
+    # Centred and scaled against loss of precision by cancellation and overflow of squares.
     right = right - centre  # a copy that may be modified
     left = right if A is None else as_dense(A) - centre
     largest = max(float(np.abs(right).max(initial=0.0)), float(np.abs(left).max(initial=0.0)))
@@ -137,7 +137,7 @@ class _BlockSearch:
     def _closest(
         self, device: ComputeDevice, real: object, A: Floats, B: Tensor, size: Tensor, block: Ints
     ) -> tuple[Tensor, Floats]:
-        """Return the k + 16 nearest rows of B for each row of A, and the largest squared distance."""
+        """Return the k + 16 nearest rows of B for each row of A, and their largest distance."""
         xp = device.xp
         n, m = len(B), len(A)
         n_candidates = min(self._k + N_SPARE, n - self._exclude_itself)

@@ -175,9 +175,9 @@ class JointDistribution:
     across: Mapping[tuple[int, int], Any]
 
     def masses(self) -> dict[tuple[int, int], float]:
-        """Return, by (d, e), the mean share of a row of d in the block of d and e, over rows with any.
+        """Return, by (d, e), the mean share of a row of d in the block of d and e.
 
-        Each side gets half of a block between datasets.
+        The mean is over rows with entries. Each side gets half of a block between datasets.
         """
         masses = {}
         for (d, e), share in self.beta.items():

@@ -396,7 +396,7 @@ def feature_neighbors(
 ) -> Neighbors:
     """Find the k nearest rows of each row: exactly to 30,000 rows, approximately above.
 
-    `name` names the searched data, under which `collect_recalls` gets the share of found neighbours.
+    `name` is the key under which `collect_recalls` gets the share of found neighbours.
 
     Notes
     -----

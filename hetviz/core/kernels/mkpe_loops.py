@@ -74,7 +74,7 @@ def dense_distances(E: Floats, F: Floats, triangle: bool, D: Floats) -> None:
 def dense_pull(
     E: Floats, F: Floats, triangle: bool, T: Floats, left: Floats, right: Floats
 ) -> None:
-    """Add T (e_i - f_j) of each pair to left (r, n) at i, and subtract it from right (r, m) at j."""
+    """Add T (e_i - f_j) of each pair to left (r, n) at i; subtract it from right (r, m) at j."""
     r, n = E.shape
     m = F.shape[1]
     start = 0
@@ -110,7 +110,7 @@ def listed_distances(E: Floats, F: Floats, i: Ints, j: Ints, D: Floats) -> None:
 def listed_pull(
     E: Floats, F: Floats, i: Ints, j: Ints, T: Floats, left: Floats, right: Floats
 ) -> None:
-    """Add T (e_i - f_j) of each pair to left (n, r) at i, and subtract it from right (m, r) at j."""
+    """Add T (e_i - f_j) of each pair to left (n, r) at i; subtract it from right (m, r) at j."""
     for p in range(i.size):
         for axis in range(E.shape[1]):
             pull = T[p] * (E[i[p], axis] - F[j[p], axis])

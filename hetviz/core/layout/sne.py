@@ -104,9 +104,9 @@ NEIGHBOR_DISTANCE = 1.0
 class CappedPairs:
     """Pairs whose attraction ends at the distance of direct neighbours.
 
-    A part of the affinity of such a pair counts as 2 p log(1 + max(d, `NEIGHBOR_DISTANCE`)^2) in the
-    objective instead of 2 p log(1 + d^2). Otherwise pairs of large affinity would collapse to a
-    point, because no q_ij is greater than 1 / Z.
+    A part of the affinity of such a pair counts as 2 p log(1 + max(d, d_0)^2) in the objective
+    instead of 2 p log(1 + d^2), with d_0 = `NEIGHBOR_DISTANCE`. Otherwise pairs of large affinity
+    would collapse to a point, because no q_ij is greater than 1 / Z.
 
     Attributes
     ----------

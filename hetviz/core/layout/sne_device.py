@@ -52,9 +52,9 @@ class DeviceSneLayout(SneLayout):
 
     Notes
     -----
-    Schedule, forces, grid and their bounds are those of `SneLayout` and `WideSneLayout`, so gradients
-    differ only in the last digits of single precision. After many steps this gives a different
-    map of about the same divergence. No sum depends on the order of a device's threads: attraction
+    Schedule, forces, grid and their bounds are those of `SneLayout` and `WideSneLayout`, so
+    gradients differ only in the last digits of single precision. After many steps this gives a
+    different map of about the same divergence. No sum depends on the order of threads: attraction
     is summed row by row, and masses are added to the grid as integer multiples of 2^-40. Costs are
     those of `SneLayout`, and 12 bytes on the device for each entry of P, with at most 50 % padding.
     """
@@ -186,7 +186,7 @@ class DeviceSneLayout(SneLayout):
             push[:-1, rows] = mass[rows] * xp.sum((w * q) * difference, axis=2)
 
     def _pairs_with(self, force: Array) -> tuple[Tensor, ...]:
-        """Return strength and reach of the pairs for `_subtract_pair_repulsion`; empty if pair forces are off."""
+        """Return strength and reach of the pairs; empty if pair forces are off."""
         if not len(force):
             return ()
         # The last entry belongs to the padding.

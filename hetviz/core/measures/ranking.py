@@ -143,7 +143,7 @@ class PartnerRanks:
         return float(spread / len(F) / (1 - len(F) / (q * self.n_others)))
 
     def curve(self, at: Ints) -> tuple[Floats, Floats]:
-        """Return false and true positive rates if the first ``at`` rows of each query are positive."""
+        """Return false and true positive rates of the first ``at`` rows of each query."""
         true = np.searchsorted(np.sort(self.rank), at, side="right").astype(np.float64)
         pairs = self.n_queries * self.n_others
         false = np.maximum(self.n_queries * at - true, 0.0) / max(pairs - len(self.rank), 1)

@@ -349,7 +349,7 @@ def _finite_rows(Y: Floats) -> Floats:
 
 
 def _squared(A: Floats, B: Floats) -> Floats:
-    """Return squared distances, summed axis by axis so that a pair gives the same bits everywhere."""
+    """Return squared distances, summed axis by axis so that a pair always gives the same bits."""
     total = np.zeros(np.broadcast_shapes(A.shape[1:], B.shape[1:]))
     for a, b in zip(A, B, strict=True):
         difference = a - b

@@ -1,4 +1,4 @@
-"""Partial order embedding: the smallest map that satisfies comparisons, with a bound on the optimum.
+"""Partial order embedding: the smallest map that satisfies comparisons, with an optimality bound.
 
     min_{M_p >= 0}  sum_p tr M_p + sum_c b_c [margin + d_ij - d_kl]_+,
     d_ij = sum_p (phi_pi - phi_pj)' M_p (phi_pi - phi_pj)
@@ -220,8 +220,8 @@ def embed_order(
     M_p = A_p A_p' with few axes. Each pass takes a proximal step on the multipliers of the
     comparisons (which smooths the hinge without moving its minimum), solved by L-BFGS, and adds the
     leading eigenvectors of Phi_p' L Phi_p as new axes, without which the factored problem could
-    stop at a saddle point. A pass costs up to 60 evaluations, see `Hinge`, and an eigendecomposition
-    of r_p x r_p.
+    stop at a saddle point. A pass costs up to 60 evaluations, see `Hinge`, and an
+    eigendecomposition of r_p x r_p.
     """
     beta = float(hinge.weight.sum())
     critical = critical_beta(views, hinge)

@@ -38,7 +38,7 @@ _BLOCK_ENTRIES = 2_000_000
 
 @dataclass(frozen=True, eq=False)
 class CooccurrenceBlock:
-    """Co-occurrences of two sets of items, or of one with itself; made by `make_cooccurrence_block`.
+    """Co-occurrences of two sets of items, or of one set; made by `make_cooccurrence_block`.
 
     Attributes
     ----------

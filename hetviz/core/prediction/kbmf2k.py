@@ -277,7 +277,7 @@ class Factorisation:
         of_weights = 0.5 * log_mean - _HALF_LOG_2PI - 0.5 * mean * squares
         total = float(of_precision.sum() + of_weights.sum())
         total += 0.5 * float(side.log_determinants.sum()) + n * r * (0.5 + _HALF_LOG_2PI)
-        # tr(K'K S) / noise = n - sum of precision times S_ii, because S is the inverse of their sum.
+        # tr(K'K S) / noise = n - sum of precision times S_ii, as S is the inverse of their sum.
         trace = n * r - float((mean * side.A_variance).sum())
         residual = float(((side.G - design.times(side.A)) ** 2).sum())
         rows = n // len(side.G_cov)

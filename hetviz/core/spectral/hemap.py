@@ -176,7 +176,7 @@ def _left_singular(
 
 
 def _factors(beta: float, theta: float) -> tuple[float, float, float]:
-    """Return the factors of a dataset in its own rows, in those of the other, and of its clusters."""
+    """Return the factors of a dataset in its own rows, in the other's, and of its clusters."""
     clusters = np.sqrt((1 - theta) * (beta + 2 * theta))
     return float(np.sqrt(2.0) * theta), float(beta / np.sqrt(2.0)), float(clusters)
 

@@ -88,7 +88,7 @@ def add_linked_sums(W: Sparse, X: Array, centre: Floats, out: Floats) -> None:
 
 
 def cross_moment(X: Array, centre: Floats, linked: Floats) -> Floats:
-    """Return (X - 1c')' linked, for rows X (n, d_u) and the output of `add_linked_sums` (n, d_v)."""
+    """Return (X - 1c')' linked, for rows X (n, d_u) and sums of `add_linked_sums` (n, d_v)."""
     return centred_product(X, centre, linked)
 
 

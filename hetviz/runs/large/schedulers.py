@@ -27,8 +27,8 @@ from hetviz.errors import HetvizError, MissingExtraError, ParameterError
 if TYPE_CHECKING:
     from distributed import Client, Future
 
-Task = TypeVar("Item")
-StepResult = TypeVar("Result")
+Task = TypeVar("Task")
+StepResult = TypeVar("StepResult")
 AddResults = Callable[[Sequence[StepResult]], StepResult]
 OnShareDone = Callable[[float], object]
 SCHEDULER_CHOICES = "sync, threads:N, local:N or tls://host:port"

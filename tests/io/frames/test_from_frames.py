@@ -46,7 +46,7 @@ def test_from_frames_and_embed_minimal_example() -> None:
     embedding = hetviz.embed(data)
     assert {name: len(Y) for name, Y in embedding.coordinates.items()} == {"dishes": 6, "wines": 3}
     assert embedding.placed["wines"].all()
-    with pytest.raises(ParameterError, match="name it"):
+    with pytest.raises(ParameterError, match="Name one"):
         hetviz.embed(data, n_neighbors=3)
 
 
@@ -85,7 +85,7 @@ def test_from_frames_accepts_hashable_keys(keys: list[Any], texts: list[str]) ->
 
 def test_from_frames_refuses_keys_with_equal_text() -> None:
     frame = pd.DataFrame({"size": [1.0, 2.0]}, index=pd.Index([7, "7"], dtype=object))
-    with pytest.raises(DataError, match="used before"):
+    with pytest.raises(DataError, match="also in row 1"):
         HeteroData.from_frames({"a": frame})
 
 

@@ -36,7 +36,7 @@ from hetviz.runs.large.schedulers import (
     check_address,
     open_scheduler,
 )
-from tests.runs.large.making import Made, bytes_of, places
+from tests.runs.large.small_tables import Made, bytes_of, places
 
 METHODS = {
     "guided-projection": "",
@@ -58,7 +58,7 @@ def aligned(ids: list[str], Y: np.ndarray, wanted: list[str]) -> np.ndarray:
 
 
 @pytest.mark.parametrize("case", METHODS)
-def test_by_blocks_is_as_in_memory(case: str, tmp_path: Path) -> None:
+def test_run_large_equals_in_memory_fit(case: str, tmp_path: Path) -> None:
     made, method = Made(), case.split(maxsplit=1)[0]
     out = hetviz.run_recipe(made.write(tmp_path, method, params=METHODS[case]), tmp_path / "out")
     params: dict[str, Any] = tomllib.loads(METHODS[case])
@@ -119,7 +119,7 @@ def views_of_things(folder: Path) -> HeteroData:
         'weights = {front = 0.0}\nscale = "none"',
     ],
 )
-def test_views_of_the_same_items_have_one_place(params: str, tmp_path: Path) -> None:
+def test_run_large_places_views_together(params: str, tmp_path: Path) -> None:
     data = views_of_things(tmp_path)
     (tmp_path / "recipe.toml").write_text(VIEWS + params)
     out = hetviz.run_recipe(tmp_path / "recipe.toml", tmp_path / "out")
@@ -134,7 +134,7 @@ def test_views_of_the_same_items_have_one_place(params: str, tmp_path: Path) -> 
     assert "guidance_area" not in json.loads((out / "scores.json").read_text())["scores"]
 
 
-def test_what_collective_components_cannot_do_by_blocks_is_refused(tmp_path: Path) -> None:
+def test_run_large_rejects_unsupported_coca_settings(tmp_path: Path) -> None:
     views_of_things(tmp_path)
     pq.write_table(pa.table({"i": ["i1"], "j": ["i2"]}), tmp_path / "said.parquet")
     said = '[guidance.said]\npath = "said.parquet"\nfrom = "{}"\nto = "{}"\ni = "i"\nj = "j"\n'
@@ -153,7 +153,7 @@ def test_what_collective_components_cannot_do_by_blocks_is_refused(tmp_path: Pat
             hetviz.run_recipe(tmp_path / "recipe.toml", tmp_path / "out")
 
 
-def test_other_partitions_and_orders_agree(tmp_path: Path) -> None:
+def test_run_large_does_not_depend_on_partitions(tmp_path: Path) -> None:
     made = Made()
     first = hetviz.run_recipe(made.write(tmp_path / "a"), tmp_path / "a" / "out")
     other = made.write(tmp_path / "b", rows=17, order=5, form="arrow")
@@ -177,7 +177,7 @@ def two_workers() -> Iterator[Scheduler]:
 
 
 @pytest.mark.xdist_group("cluster")
-def test_bytes_are_the_same_under_any_scheduler(
+def test_run_large_is_byte_equal_for_all_schedulers(
     tmp_path: Path, two_workers: Scheduler, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Several parts of ids, as with millions of rows.
@@ -212,7 +212,7 @@ def test_bytes_are_the_same_under_any_scheduler(
 
 
 @pytest.mark.xdist_group("cluster")
-def test_a_killed_worker_changes_no_byte(tmp_path: Path, two_workers: Scheduler) -> None:
+def test_run_large_survives_a_killed_worker(tmp_path: Path, two_workers: Scheduler) -> None:
     recipe = Made().write(tmp_path, rows=70)
     expected = bytes_of(hetviz.run_recipe(recipe, tmp_path / "whole"))
     assert isinstance(two_workers, DaskScheduler)
@@ -232,7 +232,7 @@ def test_a_killed_worker_changes_no_byte(tmp_path: Path, two_workers: Scheduler)
         time.sleep(0.05)
 
 
-def test_a_link_between_machines_is_protected(tmp_path: Path) -> None:
+def test_remote_scheduler_uses_tls(tmp_path: Path) -> None:
     from distributed import LocalCluster, Security
 
     security = Security.temporary()
@@ -275,7 +275,7 @@ def test_a_link_between_machines_is_protected(tmp_path: Path) -> None:
         ("tcp://127.0.0.1:notaport", "must be sync"),
     ],
 )
-def test_addresses_that_are_refused(address: str, words: str, tmp_path: Path) -> None:
+def test_open_scheduler_rejects_unsafe_addresses(address: str, words: str, tmp_path: Path) -> None:
     with pytest.raises(ParameterError, match=words), open_scheduler(address):
         pass
     nowhere = TLS(tmp_path / "ca", tmp_path / "cert", tmp_path / "key")
@@ -285,12 +285,12 @@ def test_addresses_that_are_refused(address: str, words: str, tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("asked", ["", "dask", "threads", "local:0", "threads:9999", "local:-1"])
-def test_schedulers_that_there_are_not(asked: str) -> None:
+def test_open_scheduler_rejects_unknown_names(asked: str) -> None:
     with pytest.raises(ParameterError, match="must be"), open_scheduler(asked):
         pass
 
 
-def test_a_recipe_names_no_scheduler(tmp_path: Path) -> None:
+def test_recipe_rejects_a_scheduler_key(tmp_path: Path) -> None:
     recipe = Made().write(tmp_path)
     recipe.write_text('scheduler = "tls://elsewhere:8786"\n' + recipe.read_text())
     with pytest.raises(DataError, match="scheduler"):
@@ -301,7 +301,7 @@ def test_a_recipe_names_no_scheduler(tmp_path: Path) -> None:
         hetviz.run_recipe(record, tmp_path / "small", scheduler="threads:2")
 
 
-def test_unknown_ids_are_counted_and_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_run_large_reports_unknown_ids(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made = Made()
     recipe = made.write(tmp_path)
     table = pq.read_table(tmp_path / "binds.parquet").to_pydict()
@@ -322,7 +322,7 @@ def test_unknown_ids_are_counted_and_named(tmp_path: Path, monkeypatch: pytest.M
     assert json.loads((out / "scores.json").read_text())["left_out"] == {"binds": 30}
 
 
-def test_ids_that_appear_twice_are_named(tmp_path: Path) -> None:
+def test_run_large_reports_duplicate_ids(tmp_path: Path) -> None:
     made = Made()
     made.genes[100] = made.genes[3]
     with pytest.raises(DataError, match=f"two rows have this id.*{made.genes[3]}"):
@@ -330,7 +330,7 @@ def test_ids_that_appear_twice_are_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, 1e300])
-def test_features_that_are_no_numbers_are_named(bad: float, tmp_path: Path) -> None:
+def test_run_large_reports_bad_features(bad: float, tmp_path: Path) -> None:
     made = Made()
     made.Z[47, 1] = bad
     with pytest.raises(DataError, match="drugs, row 48, column f1"):
@@ -355,7 +355,9 @@ def test_features_that_are_no_numbers_are_named(bad: float, tmp_path: Path) -> N
         ('weight = "w"', "weight = 2", "from -1"),
     ],
 )
-def test_recipes_that_will_not_do(before: str, after: str, words: str, tmp_path: Path) -> None:
+def test_large_recipe_rejects_bad_content(
+    before: str, after: str, words: str, tmp_path: Path
+) -> None:
     recipe = Made().write(tmp_path)
     text = recipe.read_text()
     assert before in text
@@ -374,12 +376,14 @@ def test_recipes_that_will_not_do(before: str, after: str, words: str, tmp_path:
         ("cca", 'features = "rbf"', "features"),
     ],
 )
-def test_settings_that_need_all_rows(method: str, params: str, words: str, tmp_path: Path) -> None:
+def test_run_large_rejects_settings_that_need_all_rows(
+    method: str, params: str, words: str, tmp_path: Path
+) -> None:
     with pytest.raises(ParameterError, match=words):
         hetviz.run_recipe(Made().write(tmp_path, method, params=params), tmp_path / "out")
 
 
-def test_limits_are_kept(tmp_path: Path) -> None:
+def test_run_large_respects_limits(tmp_path: Path) -> None:
     more = '[limits]\nmax_memory = "100MB"\n'
     with pytest.raises(ParameterError, match="MB, and max_memory is 100 MB"):
         hetviz.run_recipe(Made().write(tmp_path, more=more), tmp_path / "out")
@@ -390,7 +394,7 @@ def test_limits_are_kept(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("scheduler", ["sync", "threads:2"])
-def test_a_cancel_passes_through_and_leaves_nothing(scheduler: str, tmp_path: Path) -> None:
+def test_cancelled_run_large_leaves_no_files(scheduler: str, tmp_path: Path) -> None:
     said = []
 
     def progress(fraction: float, message: str = "", **figures: object) -> None:
@@ -407,7 +411,7 @@ def test_a_cancel_passes_through_and_leaves_nothing(scheduler: str, tmp_path: Pa
     assert list((tmp_path / "out").iterdir()) == []
 
 
-def test_views_are_joined_by_their_ids(tmp_path: Path) -> None:
+def test_run_large_joins_views_by_ids(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     n = 60
     Z = rng.normal(size=(n, 2))
@@ -434,7 +438,7 @@ def test_views_are_joined_by_their_ids(tmp_path: Path) -> None:
         np.testing.assert_allclose(places(out, name)[1], expected[name], atol=1e-9)
 
 
-def test_others_see_landmarks_and_place_the_rest(tmp_path: Path) -> None:
+def test_run_large_by_landmarks_places_all_rows(tmp_path: Path) -> None:
     made = Made(n=400, m=300)
     recipe = made.write(tmp_path, "joint-spectral", rows=150)
     recipe.write_text(recipe.read_text().replace("landmarks = 60", "landmarks = 200"))
@@ -463,7 +467,7 @@ def test_others_see_landmarks_and_place_the_rest(tmp_path: Path) -> None:
     assert "placement_error" not in record and record["n_unplaced"] == 0
 
 
-def grouped(folder: Path, blocks: str, method: str = "mr-sne") -> Path:
+def write_linked_lines(folder: Path, blocks: str, method: str = "mr-sne") -> Path:
     """Write two tables of rows along lines, linked where they lie at the same place of one."""
     rng = np.random.default_rng(0)
     n, links = 360, np.arange(0, 360, 2)
@@ -488,12 +492,12 @@ def record_of(folder: Path) -> Any:
     return json.loads((folder / "scores.json").read_text())
 
 
-def test_refined_rows_lie_by_their_own_neighbours(
+def test_refinement_keeps_more_neighbours(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     found = {}
     for blocks in ("refine = 0", "", "refined_rows = 400"):
-        recipe = grouped(tmp_path, blocks)
+        recipe = write_linked_lines(tmp_path, blocks)
         assert main(["run", str(recipe), "--out", str(tmp_path / "out")]) == 0
         found[blocks] = record_of(tmp_path / "out")
     told = capsys.readouterr().out
@@ -515,18 +519,18 @@ def test_refined_rows_lie_by_their_own_neighbours(
 
 @pytest.mark.xdist_group("cluster")
 @pytest.mark.parametrize("method", ["mr-sne", "umap"])
-def test_refined_places_do_not_depend_on_who_works(
+def test_refinement_does_not_depend_on_scheduler(
     method: str, tmp_path: Path, two_workers: Scheduler
 ) -> None:
-    recipe = grouped(tmp_path, "refine = 3\nrefined_rows = 300", method)
+    recipe = write_linked_lines(tmp_path, "refine = 3\nrefined_rows = 300", method)
     one = hetviz.run_recipe(recipe, tmp_path / "one")
     two = hetviz.run_recipe(recipe, tmp_path / "two", scheduler=two_workers)
     assert record_of(one)["coordinates_sha256"] == record_of(two)["coordinates_sha256"]
     assert record_of(one)["refinement"]["iterations"] == 3
 
 
-def test_as_many_rows_are_refined_as_there_is_room_for(tmp_path: Path) -> None:
-    recipe = grouped(tmp_path, "")
+def test_refined_rows_follow_the_memory_limit(tmp_path: Path) -> None:
+    recipe = write_linked_lines(tmp_path, "")
     text = recipe.read_text()
     assert large_recipe_at(recipe).refined_rows >= 720
     recipe.write_text(f'{text}[limits]\nmax_memory = "350.5MB"\n')
@@ -536,13 +540,15 @@ def test_as_many_rows_are_refined_as_there_is_room_for(tmp_path: Path) -> None:
     assert large_recipe_at(recipe).refined_rows == 700
 
 
-def test_umap_is_refined_only_when_asked(tmp_path: Path) -> None:
-    record = record_of(hetviz.run_recipe(grouped(tmp_path, "", "umap"), tmp_path / "out"))
+def test_umap_is_refined_only_on_request(tmp_path: Path) -> None:
+    record = record_of(
+        hetviz.run_recipe(write_linked_lines(tmp_path, "", "umap"), tmp_path / "out")
+    )
     assert "refinement" not in record and record["placement_error"]["median"] >= 0
 
 
-def test_neighbours_kept_are_those_of_all_rows(tmp_path: Path) -> None:
-    out = hetviz.run_recipe(grouped(tmp_path, "refine = 0"), tmp_path / "out")
+def test_neighbors_kept_counts_neighbours_among_all_rows(tmp_path: Path) -> None:
+    out = hetviz.run_recipe(write_linked_lines(tmp_path, "refine = 0"), tmp_path / "out")
     shares = []
     for name in "ab":
         table = pq.read_table(tmp_path / f"{name}.parquet")
@@ -558,7 +564,7 @@ def test_neighbours_kept_are_those_of_all_rows(tmp_path: Path) -> None:
     assert record["scores"]["neighbors_kept"] == pytest.approx(np.mean(shares), abs=3 * error)
 
 
-def test_the_area_and_its_error_are_those_of_mann_and_whitney() -> None:
+def test_area_equals_mann_whitney() -> None:
     assert mann_whitney_area(np.array([1.0, 2.0]), np.array([3.0, 4.0]))[0] == 1.0
     assert mann_whitney_area(np.array([1.0, 5.0]), np.array([1.0, 4.0]))[0] == (0.5 + 1 + 0 + 0) / 4
     assert mann_whitney_area(np.array([1.0, 5.0]), np.array([1.0, 4.0]), -1)[0] == 1 - 1.5 / 4
@@ -570,7 +576,7 @@ def test_the_area_and_its_error_are_those_of_mann_and_whitney() -> None:
     assert abs(values.std() / errors.mean() - 1) < 0.15
 
 
-def test_scores_agree_with_those_of_all_pairs(tmp_path: Path) -> None:
+def test_sampled_scores_agree_with_all_pairs(tmp_path: Path) -> None:
     made = Made()
     out = hetviz.run_recipe(made.write(tmp_path), tmp_path / "out")
     record = json.loads((out / "scores.json").read_text())
@@ -581,7 +587,9 @@ def test_scores_agree_with_those_of_all_pairs(tmp_path: Path) -> None:
     assert abs(record["scores"]["guidance_area"] - exact.values["guidance_area"]) < 4 * error
 
 
-def test_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_command_line_runs_a_large_recipe(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     recipe = Made().write(tmp_path)
     assert main(["run", str(recipe), "--check"]) == 0
     assert "genes: 130 rows of 5 features" in capsys.readouterr().out
@@ -597,7 +605,7 @@ def test_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     assert "coordinates/*/*.parquet" in capsys.readouterr().err
 
 
-def test_a_loop_is_the_reference() -> None:
+def test_serial_scheduler_adds_in_a_tree() -> None:
     beats: list[float] = []
     loop = SerialScheduler()
     assert loop.map(lambda k: k * k, range(5), beats.append) == [0, 1, 4, 9, 16]

@@ -18,7 +18,7 @@ from hetviz.progress import ignore_progress
 from hetviz.runs.predict.labels import predict_labels
 
 
-def papers(features: bool = True, told: float = 0.3) -> tuple[HeteroData, np.ndarray]:
+def papers_of_authors(features: bool = True, told: float = 0.3) -> tuple[HeteroData, np.ndarray]:
     """Papers whose topic their words tell a little, and their authors' other papers much more."""
     rng = np.random.default_rng(4)
     topic = np.arange(120) % 3
@@ -41,8 +41,8 @@ def papers(features: bool = True, told: float = 0.3) -> tuple[HeteroData, np.nda
     return data, topic.astype(str)
 
 
-def test_labels_travel_along_links_to_other_datasets() -> None:
-    data, topic = papers()
+def test_blend_uses_labels_along_links() -> None:
+    data, topic = papers_of_authors()
     found = hetviz.predict_labels(data, "papers", "topic", repeats=2)
     assert found.method == "blend"
     unknown = ~found.table["known"].to_numpy()
@@ -60,14 +60,14 @@ def test_labels_travel_along_links_to_other_datasets() -> None:
     json.dumps(found.to_dict())
 
 
-def test_links_alone_are_enough() -> None:
-    data, topic = papers(features=False)
+def test_blend_works_without_features() -> None:
+    data, topic = papers_of_authors(features=False)
     found = hetviz.predict_labels(data, "papers", "topic", repeats=0)
     unknown = ~found.table["known"].to_numpy()
     assert (found.table["label"].to_numpy()[unknown] == topic[unknown]).mean() > 0.8
 
 
-def test_where_nothing_tells_it_says_so() -> None:
+def test_blend_reports_unpredictable_labels() -> None:
     rng = np.random.default_rng(0)
     values = np.where(np.arange(90) < 60, rng.integers(0, 2, 90).astype(str), None)
     data = HeteroData(
@@ -82,7 +82,7 @@ def test_where_nothing_tells_it_says_so() -> None:
     assert any("does not know better than a guess" in reason for reason in found.reasons)
 
 
-def test_numbers_have_intervals_that_hold() -> None:
+def test_blend_intervals_cover_numbers() -> None:
     rng = np.random.default_rng(1)
     X = rng.normal(size=(200, 4))
     y = X @ [3.0, -2.0, 0.0, 1.0] + rng.normal(size=200)
@@ -101,8 +101,8 @@ def test_numbers_have_intervals_that_hold() -> None:
     assert table["decided"].all()
 
 
-def test_the_task_hands_it_over_without_a_map_and_it_takes_no_settings() -> None:
-    data, _ = papers()
+def test_find_labels_task_of_blend_has_no_map() -> None:
+    data, _ = papers_of_authors()
     made = find_labels(data, "papers", "topic", ignore_progress, repeats=0)
     assert made.content["title"] == "All that is known, weighed"
     assert made.maps == ()
@@ -114,7 +114,7 @@ def test_the_task_hands_it_over_without_a_map_and_it_takes_no_settings() -> None
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the peak is told by Linux")
 @pytest.mark.parametrize("n_classes", [2, 60])
-def test_no_prediction_takes_more_memory_than_was_estimated(n_classes: int) -> None:
+def test_blend_memory_stays_below_the_estimate(n_classes: int) -> None:
     # What it loads first does not count.
     label_peak(200, n_classes)
     found = label_peak(2_000, n_classes)
@@ -122,7 +122,7 @@ def test_no_prediction_takes_more_memory_than_was_estimated(n_classes: int) -> N
     assert 10 < found["peak"] <= found["estimate"]
 
 
-def test_a_prediction_that_would_take_more_memory_than_there_is_does_not_begin(
+def test_blend_rejects_data_larger_than_memory(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     data = made(600)

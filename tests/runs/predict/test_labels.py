@@ -18,7 +18,7 @@ from hetviz.runs.predict.label_scores import error_of, joined_source, split_labe
 pytestmark = pytest.mark.filterwarnings("ignore::hetviz.errors.DataWarning")
 
 
-def views(n: int = 120, seed: int = 0) -> HeteroData:
+def two_views(n: int = 120, seed: int = 0) -> HeteroData:
     """Return two views of one entity, a relation within, and a whole number as label."""
     rng = np.random.default_rng(seed)
     Z = rng.normal(size=(n, 2))
@@ -30,7 +30,7 @@ def views(n: int = 120, seed: int = 0) -> HeteroData:
     return HeteroData([a, b], [near], None, [Labels("a", "digit", digit)])
 
 
-def pair(n: int = 200, seed: int = 0, *, linked: bool = True) -> HeteroData:
+def source_and_target(n: int = 200, seed: int = 0, *, linked: bool = True) -> HeteroData:
     """Return two datasets of the same clouds in other features, labels 0-2 and letters."""
     rng = np.random.default_rng(seed)
     centre = np.array([[4.0, 0, 0], [0, 4, 0], [0, 0, 4]])
@@ -44,8 +44,8 @@ def pair(n: int = 200, seed: int = 0, *, linked: bool = True) -> HeteroData:
     return HeteroData([target, source], links, None, [own, letters])
 
 
-def test_the_table_keeps_what_is_known_and_fills_in_the_rest() -> None:
-    data = views()
+def test_predict_labels_table_keeps_known_labels() -> None:
+    data = two_views()
     found = hetviz.predict_labels(data, "a", "digit", n_rounds=15, repeats=2)
     table = found.table
     given = data.labels[0].values
@@ -69,8 +69,8 @@ def test_the_table_keeps_what_is_known_and_fills_in_the_rest() -> None:
     assert told["held_out"]["model"] == list(held.index)
 
 
-def test_sources_can_be_chosen_and_seeds_repeat() -> None:
-    data = views()
+def test_predict_labels_respects_sources_and_seed() -> None:
+    data = two_views()
 
     def run(**more: Any) -> Any:
         return hetviz.predict_labels(data, "a", "digit", n_rounds=8, repeats=1, **more)
@@ -84,7 +84,7 @@ def test_sources_can_be_chosen_and_seeds_repeat() -> None:
     assert run(training_share=0.3).held_out["n"][0] > only.held_out["n"][0]
 
 
-def test_a_column_of_the_table_is_a_label_too() -> None:
+def test_predict_labels_of_a_table_column() -> None:
     world = hetviz.load("world")
     found = hetviz.predict_labels(world, "countries", "life_expectancy", n_rounds=20, repeats=0)
     assert found.task == "number"
@@ -94,7 +94,7 @@ def test_a_column_of_the_table_is_a_label_too() -> None:
     assert unknown["label"].between(40, 90).all()
 
 
-def test_a_split_keeps_every_class_on_both_sides() -> None:
+def test_split_labels_keeps_every_class() -> None:
     y = np.r_[np.zeros(10), np.ones(5), [2.0]]
     shown, hidden = split_labels(y, np.arange(16), 0.6, "classes", 0)
     assert len(set(shown) & set(hidden)) == 0
@@ -105,19 +105,24 @@ def test_a_split_keeps_every_class_on_both_sides() -> None:
     assert error_of("classes", np.array([[1.0], [-1.0]]), np.array([1.0, 1.0])) == 0.5
 
 
-def test_joined_features_have_gaps_where_a_source_lacks_an_item() -> None:
+def test_joined_source_has_gaps() -> None:
     from hetviz.features.relations.label_problems import label_problem
 
-    problem = label_problem(views(), "a", "digit")
+    problem = label_problem(two_views(), "a", "digit")
     X = joined_source(problem.parts, len(problem.y)).X
     assert X.shape == (120, 7)
     np.testing.assert_array_equal(np.isnan(X[:, 4:]).all(axis=1), np.arange(120) < 30)
     assert not np.isnan(X[:, :4]).any()
 
 
-def test_transfer_helps_where_labels_are_few() -> None:
+def test_transfer_helps_with_few_labels() -> None:
     found = hetviz.predict_labels(
-        pair(), "target", "kind", method="hemap", source=("source", "letter"), training_share=0.05
+        source_and_target(),
+        "target",
+        "kind",
+        method="hemap",
+        source=("source", "letter"),
+        training_share=0.05,
     )
     held = found.held_out.set_index("model")["error"]
     assert found.decision == "accept"
@@ -129,8 +134,8 @@ def test_transfer_helps_where_labels_are_few() -> None:
     json.dumps(found.to_dict())
 
 
-def test_transfer_to_a_dataset_without_labels_speaks_the_sources_terms() -> None:
-    data = pair()
+def test_transfer_without_labels_uses_source_values() -> None:
+    data = source_and_target()
     found = hetviz.predict_labels(
         data, "target", "new", method="hemap", source=("source", "letter")
     )
@@ -141,8 +146,8 @@ def test_transfer_to_a_dataset_without_labels_speaks_the_sources_terms() -> None
     assert any("in the terms of source" in reason for reason in found.reasons)
 
 
-def test_numbers_are_transferred_through_tenths() -> None:
-    data = pair()
+def test_transfer_of_numbers() -> None:
+    data = source_and_target()
     amounts = Labels("source", "size", np.asarray(data["source"].X)[:, 0])
     mine = Labels("target", "weight", 100 * np.asarray(data["source"].X)[:, 0])
     changed = HeteroData(data.datasets, data.links, None, [mine, amounts])
@@ -154,7 +159,7 @@ def test_numbers_are_transferred_through_tenths() -> None:
     assert found.task == "number"
 
 
-def test_an_unrelated_source_is_refused_and_the_target_left_to_its_own_labels() -> None:
+def test_transfer_from_an_unrelated_source_is_too_risky() -> None:
     world = hetviz.load("world")
     found = hetviz.predict_labels(
         world, "countries", "region", method="hemap", source=("films", "decade"), repeats=1
@@ -170,9 +175,9 @@ def test_an_unrelated_source_is_refused_and_the_target_left_to_its_own_labels() 
     assert nothing.table["label"].isna().all()
 
 
-def test_pairs_at_random_never_count_as_accepted() -> None:
+def test_transfer_with_random_pairing_needs_caution() -> None:
     found = hetviz.predict_labels(
-        pair(linked=False),
+        source_and_target(linked=False),
         "target",
         "kind",
         method="hemap",
@@ -184,15 +189,15 @@ def test_pairs_at_random_never_count_as_accepted() -> None:
     assert found.decision in ("caution", "too risky")
 
 
-def test_the_task_hands_over_findings_with_the_map() -> None:
-    made = find_labels(views(), "a", "digit", ignore_progress, repeats=1, n_rounds=5)
+def test_find_labels_task_returns_findings_and_map() -> None:
+    made = find_labels(two_views(), "a", "digit", ignore_progress, repeats=1, n_rounds=5)
     assert made.kind == "labels"
     assert made.content["title"] == "Boosting consensus"
     assert made.maps[0].params == {"n_rounds": 5, "label": "a:digit"}
     assert made.maps[0].embedding.n_components == 2
     json.dumps(made.content)
     moved = find_labels(
-        pair(),
+        source_and_target(),
         "target",
         "kind",
         ignore_progress,
@@ -215,14 +220,14 @@ def test_the_task_hands_over_findings_with_the_map() -> None:
         ("no such label", {"method": "hemap", "source": ("b", "size")}, DataError),
     ],
 )
-def test_what_cannot_be_is_refused(
+def test_predict_labels_rejects_bad_arguments(
     words: str, more: dict[str, Any], error: type[Exception]
 ) -> None:
     with pytest.raises(error, match=words):
-        hetviz.predict_labels(views(40), "a", "digit", **more)
+        hetviz.predict_labels(two_views(40), "a", "digit", **more)
 
 
-def test_a_label_that_nothing_describes_is_refused() -> None:
+def test_predict_labels_needs_features_or_links() -> None:
     data = HeteroData([Dataset("a", ["x", "y"])], [], None, [Labels("a", "kind", ["u", "v"])])
     with pytest.raises(NotApplicableError, match="features"):
         hetviz.predict_labels(data, "a", "kind")

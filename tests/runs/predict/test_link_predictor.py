@@ -17,7 +17,7 @@ from hetviz.runs.predict.pair_scores import DistanceScore, PairScorer
 QUICK = {"quick": True}
 
 
-def taste(seed: int = 0, rate: float = 0.12) -> tuple[HeteroData, np.ndarray]:
+def people_and_books(seed: int = 0, rate: float = 0.12) -> tuple[HeteroData, np.ndarray]:
     """People and books of four tastes each, linked by them; and the pairs of equal taste."""
     rng = np.random.default_rng(seed)
     g, h = np.arange(60) % 4, np.arange(40) % 4
@@ -32,12 +32,12 @@ def taste(seed: int = 0, rate: float = 0.12) -> tuple[HeteroData, np.ndarray]:
 
 
 @pytest.fixture(scope="module")
-def fitted() -> tuple[HeteroData, np.ndarray, link_predictor.LinkPredictor]:
-    data, same = taste()
+def fitted_predictor() -> tuple[HeteroData, np.ndarray, link_predictor.LinkPredictor]:
+    data, same = people_and_books()
     return data, same, hetviz.fit_link_predictor(data, "people", "books", members=())
 
 
-def test_it_finds_links_and_those_of_items_without_any(
+def test_link_predictor_finds_hidden_links_and_links_of_new_items(
     fitted: tuple[HeteroData, np.ndarray, link_predictor.LinkPredictor],
 ) -> None:
     data, same, predictor = fitted
@@ -53,7 +53,7 @@ def test_it_finds_links_and_those_of_items_without_any(
     assert 0.3 < P[~known].sum() / (0.25 * 0.8 * known.sum()) < 2.0
 
 
-def test_predict_links_uses_it_and_says_what_speaks_for_a_pair(
+def test_predict_links_gives_reasons(
     fitted: tuple[HeteroData, np.ndarray, link_predictor.LinkPredictor],
 ) -> None:
     data, same, predictor = fitted
@@ -74,7 +74,7 @@ def test_predict_links_uses_it_and_says_what_speaks_for_a_pair(
     assert found["shared_features"].map(len).max() > 0
 
 
-def test_the_same_seed_gives_the_same(
+def test_link_predictor_is_deterministic(
     fitted: tuple[HeteroData, np.ndarray, link_predictor.LinkPredictor],
 ) -> None:
     data, _, predictor = fitted
@@ -84,7 +84,7 @@ def test_the_same_seed_gives_the_same(
     assert predictor.judged["all"] >= 0.9 * max(predictor.judged.values())
 
 
-def test_large_tables_are_not_computed_whole(
+def test_predict_links_avoids_all_scores_for_large_tables(
     fitted: tuple[HeteroData, np.ndarray, link_predictor.LinkPredictor],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -96,7 +96,7 @@ def test_large_tables_are_not_computed_whole(
     np.testing.assert_allclose(some["score"], whole["score"])
 
 
-def test_one_to_one_is_learned_and_respected() -> None:
+def test_link_predictor_respects_one_to_one_links() -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(40, 3))
     a = Dataset("a", [f"a{k}" for k in range(40)], X)
@@ -112,7 +112,7 @@ def test_one_to_one_is_learned_and_respected() -> None:
     assert right[:10].mean() >= 0.7
 
 
-def test_links_within_a_dataset_are_found_once_each() -> None:
+def test_predict_links_within_a_dataset_lists_pairs_once() -> None:
     rng = np.random.default_rng(2)
     g = np.arange(50) % 5
     X = sp.csr_array(np.maximum(2.0 * np.eye(5)[g] + 0.3 * rng.normal(size=(50, 5)), 0.0))
@@ -131,26 +131,26 @@ def test_links_within_a_dataset_are_found_once_each() -> None:
     assert len({frozenset(pair) for pair in zip(p, q, strict=True)}) == 30
 
 
-def test_items_without_features_are_linked_by_links_alone() -> None:
-    data, same = taste(rate=0.2)
+def test_link_predictor_works_without_features() -> None:
+    data, same = people_and_books(rate=0.2)
     bare = HeteroData([Dataset(name, part.ids) for name, part in data.datasets.items()], data.links)
     P = hetviz.fit_link_predictor(bare, "people", "books", **QUICK).scores(np.arange(56))
     known = (link_predictor.signed_links(data, "people", "books") > 0).toarray()[:56]
     assert roc_auc_score(same[:56][~known], P[~known]) > 0.8
 
 
-def test_the_low_rank_form_of_large_datasets_finds_as_much(
+def test_low_rank_similarity_finds_as_many_links(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    data, same = taste()
+    data, same = people_and_books()
     monkeypatch.setattr(link_predictor, "MAX_EXACT_ROWS", 10)
     P = hetviz.fit_link_predictor(data, "people", "books", **QUICK).scores(np.arange(56))
     known = (link_predictor.signed_links(data, "people", "books") > 0).toarray()[:56]
     assert roc_auc_score(same[:56][~known], P[~known]) > 0.93
 
 
-def test_a_few_links_are_enough_to_rank_and_none_are_told() -> None:
-    data, _ = taste()
+def test_link_predictor_needs_a_link() -> None:
+    data, _ = people_and_books()
     few = HeteroData(data.datasets, [Links("people", "books", [0, 1, 2], [0, 1, 2])])
     found = hetviz.predict_links(few, "people", "books", 10)
     assert len(found) == 10
@@ -165,8 +165,8 @@ def test_a_few_links_are_enough_to_rank_and_none_are_told() -> None:
         hetviz.predict_links(few, "books", "people", by=predictor)
 
 
-def test_hidden_links_and_items_never_linked_are_judged_apart() -> None:
-    data, _ = taste()
+def test_rank_held_out_of_links_and_of_items() -> None:
+    data, _ = people_and_books()
 
     def quiet(fraction: float, message: str = "", **figures: object) -> None: ...
 
@@ -185,14 +185,14 @@ def test_hidden_links_and_items_never_linked_are_judged_apart() -> None:
     assert not by_map.own_scores
 
 
-def test_average_precision_counts_equal_scores_together() -> None:
+def test_average_precision_handles_ties() -> None:
     is_link = np.array([True, False, True, False])
     assert average_precision(np.array([4.0, 3, 2, 1]), is_link) == pytest.approx((1 + 2 / 3) / 2)
     assert average_precision(np.ones(4), is_link) == pytest.approx(0.5)
 
 
-def test_the_number_of_axes_is_chosen_by_hidden_links() -> None:
-    data, _ = taste(rate=0.2)
+def test_choose_axes_uses_hidden_links() -> None:
+    data, _ = people_and_books(rate=0.2)
     ends = ("kbmf2k", "people", "books")
     chosen = link_predictor.with_chosen_axes(data, *ends, {"n_iter": 20}, 0)
     assert chosen["n_components"] in (5, 10, 20)
@@ -201,7 +201,7 @@ def test_the_number_of_axes_is_chosen_by_hidden_links() -> None:
 
 
 @pytest.mark.parametrize("within", [False, True])
-def test_the_tree_finds_what_all_distances_say(
+def test_closest_pairs_by_tree_equal_all_distances(
     within: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rng = np.random.default_rng(5)

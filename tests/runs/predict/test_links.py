@@ -17,7 +17,7 @@ A = np.array([[0.0], [1.0], [2.0], [10.0]])
 B = np.array([[0.1], [1.3], [7.0]])
 
 
-def small() -> tuple[HeteroData, Embedding]:
+def small_map() -> tuple[HeteroData, Embedding]:
     a, b = Dataset("a", ["a0", "a1", "a2", "a3"]), Dataset("b", ["b0", "b1", "b2"])
     links = [
         Links("a", "b", [0, 1], [0, 0]),
@@ -27,8 +27,8 @@ def small() -> tuple[HeteroData, Embedding]:
     return HeteroData([a, b], links), Embedding({"a": A, "b": B}, ids)
 
 
-def test_near_pairs_come_first_and_linked_ones_not_at_all() -> None:
-    data, embedding = small()
+def test_predict_links_ranks_closest_unlinked_pairs() -> None:
+    data, embedding = small_map()
     found = hetviz.predict_links(data, "a", "b", by=embedding)
     # distances of what is left: a2-b1 .7, a0-b1 1.3, a2-b0 1.9, a2-b2 5, a1-b2 6, a0-b2 7, ...
     pairs = list(zip(found["source_id"], found["target_id"], strict=True))
@@ -42,8 +42,8 @@ def test_near_pairs_come_first_and_linked_ones_not_at_all() -> None:
     assert found["rank_best"].tolist() == found["rank"].tolist() == found["rank_worst"].tolist()
 
 
-def test_evidence_is_the_nearest_known_links_on_both_sides() -> None:
-    data, embedding = small()
+def test_predict_links_names_closest_known_links() -> None:
+    data, embedding = small_map()
     found = hetviz.predict_links(data, "a", "b", by=embedding).set_index(["source_id", "target_id"])
     near = found.loc[("a2", "b0")]
     assert near["source_evidence"] == ()
@@ -53,8 +53,8 @@ def test_evidence_is_the_nearest_known_links_on_both_sides() -> None:
     assert one["target_evidence"].map(len).max() == 1
 
 
-def test_the_other_way_round_is_the_same_list() -> None:
-    data, embedding = small()
+def test_predict_links_is_symmetric() -> None:
+    data, embedding = small_map()
     there = hetviz.predict_links(data, "a", "b", by=embedding)
     back = hetviz.predict_links(data, "b", "a", by=embedding)
     assert there["source_id"].tolist() == back["target_id"].tolist()
@@ -62,8 +62,8 @@ def test_the_other_way_round_is_the_same_list() -> None:
     assert there["source_evidence"].tolist() == back["target_evidence"].tolist()
 
 
-def test_within_a_dataset_each_pair_comes_once() -> None:
-    data, embedding = small()
+def test_predict_links_lists_pairs_within_a_dataset_once() -> None:
+    data, embedding = small_map()
     found = hetviz.predict_links(data, "a", "a", by=embedding)
     pairs = {frozenset(pair) for pair in zip(found["source_id"], found["target_id"], strict=True)}
     assert len(found) == len(pairs) == 6
@@ -72,14 +72,14 @@ def test_within_a_dataset_each_pair_comes_once() -> None:
     assert mine["target_id"].tolist() == ["a2", "a1", "a0"]
 
 
-def test_only_some_items_and_only_the_first() -> None:
-    data, embedding = small()
+def test_predict_links_respects_only_and_top() -> None:
+    data, embedding = small_map()
     found = hetviz.predict_links(data, "a", "b", top=2, only=["a3", "a0"], by=embedding)
     assert found["source_id"].tolist() == ["a0", "a0"]
     assert found["target_id"].tolist() == ["b1", "b2"]
 
 
-def test_rows_without_a_place_and_rows_of_one_object_are_no_candidates() -> None:
+def test_predict_links_skips_unplaced_rows_and_views() -> None:
     ids = ["x", "y"]
     data = HeteroData([Dataset("a", ids, entity="o"), Dataset("b", ids, entity="o")])
     placed = Embedding({"a": [[0.0], [1.0]], "b": [[0.0], [np.nan]]}, {"a": ids, "b": ids})
@@ -91,8 +91,8 @@ def test_rows_without_a_place_and_rows_of_one_object_are_no_candidates() -> None
     assert "source_evidence" in none
 
 
-def test_of_several_fits_the_mean_score_and_the_range_of_ranks() -> None:
-    data, embedding = small()
+def test_predict_links_of_several_fits_averages_scores() -> None:
+    data, embedding = small_map()
     turned = Embedding({"a": A, "b": B[::-1]}, embedding.ids)
     found = hetviz.predict_links(data, "a", "b", by=[embedding, turned])
     one = hetviz.predict_links(data, "a", "b", by=embedding).set_index(["source_id", "target_id"])
@@ -105,7 +105,7 @@ def test_of_several_fits_the_mean_score_and_the_range_of_ranks() -> None:
         assert [row["rank_best"], row["rank_worst"]] == sorted(ranks)
 
 
-def test_blocks_of_rows_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_predict_links_does_not_depend_on_block_size(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(0)
     a, b = Dataset("a", [f"a{k}" for k in range(40)]), Dataset("b", [f"b{k}" for k in range(30)])
     data = HeteroData([a, b], [Links("a", "b", range(30), range(30))])
@@ -119,7 +119,7 @@ def test_blocks_of_rows_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     assert hetviz.predict_links(data, "a", "a", top=15, by=embedding).equals(inside)
 
 
-def grown() -> tuple[HeteroData, HeteroData, Any]:
+def data_with_new_rows() -> tuple[HeteroData, HeteroData, Any]:
     rng = np.random.default_rng(1)
     group = np.arange(24) % 3
     X = 5.0 * np.eye(3)[group] + 0.3 * rng.normal(size=(24, 3))
@@ -134,8 +134,8 @@ def grown() -> tuple[HeteroData, HeteroData, Any]:
     return first(18), first(24), group
 
 
-def test_rows_that_the_method_has_not_seen_are_placed_first() -> None:
-    data, more, group = grown()
+def test_predict_links_places_new_rows() -> None:
+    data, more, group = data_with_new_rows()
     model = MKPE(n_iter=150).fit(data)
     found = hetviz.predict_links(
         more, "items", "words", only=[f"i{k}" for k in range(18, 24)], by=model
@@ -149,8 +149,8 @@ def test_rows_that_the_method_has_not_seen_are_placed_first() -> None:
     assert set(flat["source_id"]) <= set(data["items"].ids)
 
 
-def test_a_method_that_scores_links_is_taken_at_its_word() -> None:
-    data, _, _ = grown()
+def test_predict_links_uses_own_scores() -> None:
+    data, _, _ = data_with_new_rows()
     model = MKPE(n_iter=20).fit(data)
     found = hetviz.predict_links(data, "items", "words", top=3, by=model)
     Y = model.embedding_.coordinates
@@ -160,8 +160,8 @@ def test_a_method_that_scores_links_is_taken_at_its_word() -> None:
     assert first["score"] == pytest.approx(k)
 
 
-def test_what_is_wrong_is_named() -> None:
-    data, embedding = small()
+def test_predict_links_rejects_bad_arguments() -> None:
+    data, embedding = small_map()
     with pytest.raises(DataError, match="this dataset does not exist"):
         hetviz.predict_links(data, "a", "c", by=embedding)
     with pytest.raises(DataError, match="this id does not exist"):
